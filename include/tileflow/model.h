@@ -1,0 +1,93 @@
+/* Evaluation of a tile tree: exact counts, latency, energy, feasibility (docs/MODEL.md). */
+#ifndef TILEFLOW_MODEL_H
+#define TILEFLOW_MODEL_H
+#include "tileflow/tree.h"
+
+/* Words, summed over instances and over the whole run. */
+typedef struct {
+  int64_t fill;   /* written into the level from above */
+  int64_t read;   /* read to serve below */
+  int64_t update; /* written into it from below */
+  int64_t drain;  /* read to be written above */
+  int64_t peak;   /* most words one instance holds of the tensor */
+} tf_counts;
+
+typedef struct {
+  int64_t points;     /* run, recomputation and streaming corrections included */
+  int64_t recomputed; /* of these, beyond one production of the whole output */
+  int64_t units;      /* most units busy at once */
+  int unit;           /* index into arch->units */
+  double cycles;
+} tf_op_result;
+
+typedef struct {
+  int64_t peak;       /* most words one instance needs, in words of the memory */
+  int64_t instances;  /* most instances in use at once */
+  double cycles;      /* busiest port: words over bandwidth per instance */
+  double energy_pj;
+} tf_level_result;
+
+typedef struct {
+  int64_t points;
+  int64_t units; /* most in use at once, over all its ops */
+  double cycles;
+  double energy_pj;
+} tf_unit_result;
+
+/* What does not fit. */
+typedef struct {
+  tf_code code;  /* TF_E_CAPACITY or TF_E_FANOUT */
+  int node;      /* tree node that needs it */
+  int level;     /* memory; for units: the memory they stand below */
+  int unit;      /* -1: a memory's instances or capacity */
+  int axis;      /* FANOUT: 0 X, 1 Y, 2 both together; CAPACITY: -1 */
+  int64_t need, have;
+} tf_violation;
+
+/* What one tree node moves and takes, over all its executions (for `tree`). */
+typedef struct {
+  int64_t runs;   /* moments: executions, all instances at once counted once */
+  int64_t held;   /* words it holds at its level, largest moment; 0 if it is no m-tile */
+  int64_t loads, stores; /* words filled / drained by it */
+  double cycles;
+} tf_node_result;
+
+typedef struct {
+  double cycles, seconds, energy_pj;
+  int64_t points;
+  double compute_utilization; /* points / (cycles * peak points per cycle of the units used) */
+  char bottleneck[64];        /* "DRAM read", "matrix compute" */
+  bool feasible, overflow;    /* overflow: a count passed 2^63 - 1; figures are void */
+  int n_violations;
+  tf_violation violations[16];
+  /* Arrays owned by the tf_model, valid until its next evaluation. */
+  tf_counts *counts;       /* [level * n_tensors + tensor] */
+  tf_level_result *levels; /* [n_memories] */
+  tf_unit_result *units;   /* [n_units] */
+  tf_op_result *ops;       /* [n_ops] */
+  tf_node_result *nodes;   /* [n_nodes] */
+} tf_result;
+
+typedef struct tf_model tf_model;
+
+/* Prepares a tree for evaluation: one model, many evaluations.  Borrows tree, arch and
+ * workload.  NULL with an error in d if memory ran out or a limit is passed. */
+tf_model *tf_model_new(const tf_tree *tree, tf_diags *d);
+void tf_model_free(tf_model *m);
+
+/* Loops of the tree in preorder; the unit in which a search speaks of trip counts. */
+int tf_model_n_loops(const tf_model *m);
+
+/* Evaluates the tree with its own trip counts (trips == NULL) or with trips[n_loops].
+ * Allocates nothing.  Returns false and sets out->overflow if a count passes 2^63 - 1;
+ * false with overflow unset if the trip counts do not cover the extents.  An infeasible
+ * mapping is no failure: see out->feasible. */
+bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
+
+/* What no mapping can beat (contract: model.md section 7). */
+typedef struct {
+  double cycles, energy_pj;
+  int64_t traffic_words; /* compulsory words in and out of the outermost memory */
+} tf_bounds;
+bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
+#endif

@@ -1,0 +1,168 @@
+/* Architecture and workload as read: plain data, owned by the tf_spec that made them.
+ * Meaning: docs/FORMATS.md and docs/MODEL.md (contract: model.md section 1). */
+#ifndef TILEFLOW_SPEC_H
+#define TILEFLOW_SPEC_H
+#include "tileflow/diag.h"
+
+/* ---- architecture ---------------------------------------------------------------- */
+typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
+
+/* Memories are numbered from 0 = outermost; the contract's level n is index 0. */
+typedef struct {
+  const char *name;
+  tf_loc at, capacity_at, mesh_at; /* where it, its capacity, its mesh were written */
+  int64_t mesh[2];                 /* X, Y instances below one instance of the memory above */
+  int64_t capacity_words;          /* per instance, in words of word_bits; -1: unbounded */
+  int word_bits;
+  double read_bw, write_bw;        /* words per cycle per instance; INFINITY: no limit */
+  bool one_port;                   /* reads and writes share read_bw (== write_bw) */
+  bool multicast, reduce;          /* the network that feeds these instances */
+  bool double_buffered;            /* streamed tiles occupy twice their words */
+  double read_pj, write_pj;        /* per word */
+  bool energy_from_table;          /* true: read_pj/write_pj come from the documented table */
+  double hop_pj;                   /* per word and hop on the network above; 0: none given */
+  double latency;                  /* cycles of one transfer that nothing hides */
+  double issue;                    /* cycles to issue one transfer, same rule */
+} tf_memory;
+
+/* Kinds of work a compute unit can list; one row per kind: id, key in YAML. */
+#define TF_KINDS(X)                                                                         \
+  X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
+  X(MIN, "min") X(NEG, "neg") X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(TANH, "tanh")   \
+  X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu") X(GELU, "gelu") X(ABS, "abs")         \
+  X(SELECT, "select") X(COPY, "copy")
+typedef enum {
+#define X(id, key) TF_K_##id,
+  TF_KINDS(X)
+#undef X
+      TF_N_KINDS
+} tf_kind;
+
+typedef struct {
+  const char *name;
+  tf_loc at;
+  uint32_t kinds;         /* bit 1u << tf_kind; COPY is always set */
+  int below;              /* index of the memory it stands below */
+  int64_t mesh[2];        /* X, Y units below one instance of that memory */
+  double rate;            /* points per cycle per unit */
+  double pj;              /* per point */
+  bool energy_from_table;
+  bool multicast, reduce; /* the network between that memory and the units */
+  double pipeline;        /* cycles to fill and drain the array once, charged where not hidden */
+} tf_unit;
+
+typedef struct {
+  const char *name;
+  tf_loc at;
+  double clock_hz;
+  int word_bits;
+  int technology_nm;
+  tf_overlap overlap;
+  int n_memories; /* >= 1 */
+  tf_memory *memories;
+  int n_units;
+  tf_unit *units;
+} tf_arch;
+
+/* ---- workload -------------------------------------------------------------------- */
+typedef struct {
+  const char *name;
+  tf_loc at;
+  int64_t extent; /* >= 1 */
+} tf_dim;
+
+/* An affine index: c + sum coef[i] * dim[i]; dims are distinct, coefs non-zero. */
+typedef struct {
+  int dim;
+  int64_t coef;
+} tf_term;
+typedef struct {
+  int n_terms;
+  tf_term *terms;
+  int64_t c;
+} tf_index;
+
+typedef struct {
+  int tensor;
+  tf_index *index; /* [rank of tensor] */
+  tf_loc at;
+} tf_ref;
+
+typedef struct {
+  const char *name;
+  tf_loc at;
+  int rank;
+  int64_t *lo;     /* [rank] first coordinate of the tensor (0 unless padding shifts it) */
+  int64_t *extent; /* [rank] words along the rank: it covers lo .. lo + extent - 1 */
+  int64_t *pad;    /* [rank] how far outside it may be read (reads zero) */
+  int word_bits;
+  int producer;    /* op index, -1: workload input */
+  int n_consumers; /* ops that read it, each once, in op order; 0: workload output */
+  int *consumers;
+} tf_tensor;
+
+typedef enum { TF_ASSIGN, TF_REDUCE_ADD, TF_REDUCE_MUL, TF_REDUCE_MAX, TF_REDUCE_MIN } tf_reduce;
+
+/* Element expression, nodes in evaluation order (operands before their use, root last). */
+typedef struct {
+  enum { TF_X_NUMBER, TF_X_READ, TF_X_CALL } what;
+  tf_kind call;  /* TF_X_CALL: ADD SUB MUL DIV NEG, or a function */
+  int n_args;    /* TF_X_CALL: 1..3 */
+  int arg[3];    /* indices of earlier nodes */
+  int ref;       /* TF_X_READ: index into reads */
+  double number; /* TF_X_NUMBER */
+} tf_expr;
+
+typedef struct {
+  const char *name;
+  tf_loc at;
+  int n_dims;
+  int *dims;       /* its iteration space: output dims first, in output order, then reduced */
+  int out;         /* tensor it makes; rank r of it is dims[r] */
+  int n_out_dims;  /* == rank of out */
+  tf_reduce reduce;
+  int n_reads;
+  tf_ref *reads;   /* one per reference in the text, in order (a tensor may appear twice) */
+  int n_expr;
+  tf_expr *expr;
+  uint32_t kinds;  /* what a unit must list to run it; `+= a * b` is MAC alone */
+} tf_op;
+
+typedef struct {
+  const char *name;
+  tf_loc at;
+  int n_dims, n_tensors, n_ops;
+  tf_dim *dims;
+  tf_tensor *tensors;
+  tf_op *ops; /* in the order of the file */
+  int *topo;  /* [n_ops] op indices, producers before consumers, file order otherwise */
+} tf_workload;
+
+/* ---- reading --------------------------------------------------------------------- */
+/* What a set of files says.  arch, workload: NULL if no file has that section.
+ * mapping_text: NULL if absent; mapping_at: where its first character stands (column of
+ * the block's text; line n of the text is at mapping_at.line + n, columns count from
+ * mapping_at.col).  All memory belongs to the tf_spec. */
+typedef struct tf_spec {
+  const tf_arch *arch;
+  const tf_workload *workload;
+  const char *mapping_text;
+  tf_loc mapping_at;
+} tf_spec;
+
+typedef struct {
+  const char *name, *value; /* --set NAME=VALUE: overrides params */
+} tf_setting;
+
+/* Reads and checks the files; every error of every file is in d.  NULL if there was any. */
+tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
+                      size_t n_set, tf_diags *d);
+/* The same from memory: n named texts. */
+typedef struct {
+  const char *name, *text;
+  size_t len;
+} tf_text;
+tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                            tf_diags *d);
+void tf_spec_free(tf_spec *s);
+#endif

@@ -1,0 +1,9 @@
+/* tileflow: what a C user includes. */
+#ifndef TILEFLOW_H
+#define TILEFLOW_H
+#include "tileflow/diag.h"
+#include "tileflow/model.h"
+#include "tileflow/spec.h"
+#include "tileflow/tree.h"
+#define TILEFLOW_VERSION "0.1.0"
+#endif

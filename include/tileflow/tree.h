@@ -1,0 +1,90 @@
+/* Tile trees: the mapping as data (contract: model.md section 1, thesis Eq. 3.1). */
+#ifndef TILEFLOW_TREE_H
+#define TILEFLOW_TREE_H
+#include "tileflow/spec.h"
+
+/* Scope kinds, one table.  id, key, words held, time, whether children share a memory's
+ * content (SAME), own it in turn (OWN), or split it (SPLIT).  Eq. 3.12, 3.13, 3.22. */
+#define TF_SCOPES(X)                    \
+  X(SEQ, "Seq", MAX, SUM, OWN)          \
+  X(SHAR, "Shar", UNION, SUM, SAME)     \
+  X(PARA, "Para", SUM, MAX, SPLIT)      \
+  X(PIPE, "Pipe", SUM, STAGES, SPLIT)
+typedef enum {
+#define X(id, key, words, time, content) TF_##id,
+  TF_SCOPES(X)
+#undef X
+      TF_N_SCOPES
+} tf_scope;
+
+typedef enum { TF_TEMPORAL, TF_SPATIAL_X, TF_SPATIAL_Y } tf_axis;
+
+typedef struct {
+  int dim;
+  tf_axis axis;
+  int64_t trip; /* >= 1; 0: open ("?") */
+  int64_t max;  /* open: "?<=max", 0 if unbounded */
+  int n_choices;
+  const int64_t *choices; /* open: "?{1,2,4}" */
+  tf_loc at;
+} tf_loop;
+
+typedef struct {
+  int tensor, level;
+  tf_loc at;
+} tf_keep;
+
+typedef struct {
+  int tensor;
+  tf_loc at;
+} tf_named;
+
+typedef enum { TF_TILE, TF_SCOPE, TF_OP } tf_node_kind;
+
+/* Nodes are stored in preorder; node 0 is the root.  Fields are valid for the kind named. */
+typedef struct {
+  tf_node_kind kind;
+  tf_loc at;
+  int parent;       /* -1: root */
+  int child_no;     /* position among its siblings */
+  int n_children;   /* TILE 1, SCOPE >= 2, OP 0 */
+  int *children;    /* node indices */
+  int end;          /* one past the last node of its subtree */
+  int level;        /* TILE: memory index (0 = outermost) */
+  int n_loops;      /* TILE: temporal loops first, outer to inner, then spatial */
+  int n_temporal;
+  tf_loop *loops;
+  int n_bypass;     /* TILE */
+  tf_named *bypass;
+  tf_scope scope;   /* SCOPE */
+  int n_keep, n_retain, n_stream;
+  tf_keep *keep;
+  tf_named *retain, *stream;
+  int op;           /* OP: op index */
+} tf_node;
+
+typedef struct tf_tree {
+  const tf_arch *arch;         /* borrowed: must outlive the tree */
+  const tf_workload *workload; /* borrowed */
+  int n_nodes;
+  tf_node *nodes;
+  int *op_node; /* [n_ops] leaf of each op, -1 if absent */
+  bool open;    /* some trip count is "?" */
+} tf_tree;
+
+/* Parses the text of a mapping and checks every rule of docs/MODEL.md section 3 that does
+ * not depend on capacities.  `at` is the place of the text's first character.
+ * NULL with every error in d otherwise. */
+tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl,
+                       tf_diags *d);
+void tf_tree_free(tf_tree *t);
+
+/* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd. */
+char *tf_tree_text(const tf_tree *t);
+
+/* The level of the memory where tensor z lives (0 = outermost): 0 for inputs and outputs. */
+int tf_tree_home(const tf_tree *t, int tensor);
+/* The scope node that is z's home (lowest common ancestor of the ops that touch it);
+ * -1 for inputs and outputs of the workload. */
+int tf_tree_home_scope(const tf_tree *t, int tensor);
+#endif
