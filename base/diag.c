@@ -1,0 +1,127 @@
+/* Collects located diagnostics.  Rendering is in diag_text.c. */
+#include "base/diag_list.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+tf_diags *tf_diags_new(void) { return calloc(1, sizeof(tf_diags)); }
+
+void tf_diags_free(tf_diags *d) {
+  if (!d) return;
+  for (size_t i = 0; i < d->n_files; i++) {
+    free(d->files[i].name);
+    free(d->files[i].text);
+  }
+  free(d->files);
+  free(d->entries);
+  free(d);
+}
+
+/* n + 1 elements of `size` bytes where there was room for *room; false without memory. */
+static bool grow(void **array, size_t *room, size_t n, size_t size) {
+  if (n < *room) return true;
+  size_t wider = *room ? *room * 2 : 16;
+  void *bigger = realloc(*array, wider * size);
+  if (!bigger) return false;
+  *array = bigger;
+  *room = wider;
+  return true;
+}
+
+static char *copy_text(const char *s, size_t n) {
+  char *copy = malloc(n + 1);
+  if (!copy) return NULL;
+  if (n) memcpy(copy, s, n);
+  copy[n] = '\0';
+  return copy;
+}
+
+/* File numbers start at 1; 0, also returned when no more can be kept, is "no file". */
+uint16_t tf_diags_add_file(tf_diags *d, const char *name, const char *text, size_t len) {
+  if (d->n_files >= UINT16_MAX) return 0;
+  void *files = d->files;
+  if (!grow(&files, &d->files_room, d->n_files, sizeof *d->files)) return 0;
+  d->files = files;
+  tf_source f = {copy_text(name, strlen(name)), copy_text(text, len), len};
+  if (!f.name || !f.text) {
+    free(f.name);
+    free(f.text);
+    return 0;
+  }
+  d->files[d->n_files++] = f;
+  return (uint16_t)d->n_files;
+}
+
+const char *tf_diags_file_name(const tf_diags *d, uint16_t file) {
+  return file >= 1 && file <= d->n_files ? d->files[file - 1].name : "";
+}
+
+/* Makes a message one printable line: odd code points become '?', a cut one is dropped. */
+static void tidy(char *msg, size_t size, bool cut) {
+  size_t len = strlen(msg), out = 0;
+  for (size_t i = 0; i < len;) {
+    uint32_t code;
+    size_t n = tf_utf8_next(msg + i, msg + len, &code);
+    bool keep = n > 0 && tf_printable(code);
+    if (!keep && cut && len - i < 4) break;
+    if (keep)
+      memmove(msg + out, msg + i, n);
+    else
+      msg[out] = '?';
+    out += keep ? n : 1;
+    i += n ? n : 1;
+  }
+  msg[out] = '\0';
+  if (!cut) return;
+  size_t dots = out < size - 4 ? out : size - 4;
+  while (dots > 0 && ((unsigned char)msg[dots] & 0xc0) == 0x80) dots--;
+  memcpy(msg + dots, "...", 4);
+}
+
+TF_PRINTF(5, 0)
+static void append(tf_diags *d, tf_loc at, tf_code code, bool note, const char *fmt, va_list ap) {
+  void *entries = d->entries;
+  if (!grow(&entries, &d->entries_room, d->n_entries, sizeof *d->entries)) return;
+  d->entries = entries;
+  tf_diag *e = &d->entries[d->n_entries++];
+  *e = (tf_diag){code, note, at, ""};
+  int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
+  tidy(e->msg, sizeof e->msg, n >= (int)sizeof e->msg);
+}
+
+bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) {
+  d->n_errors++;
+  if (d->n_errors > TF_DIAGS_MAX) return false;
+  va_list ap;
+  va_start(ap, fmt);
+  append(d, at, code, false, fmt, ap);
+  va_end(ap);
+  return false;
+}
+
+void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) {
+  if (d->n_entries == 0 || d->n_errors > TF_DIAGS_MAX) return;
+  va_list ap;
+  va_start(ap, fmt);
+  append(d, at, d->entries[d->n_entries - 1].code, true, fmt, ap);
+  va_end(ap);
+}
+
+size_t tf_diags_errors(const tf_diags *d) { return d->n_errors; }
+size_t tf_diags_count(const tf_diags *d) { return d->n_entries; }
+const tf_diag *tf_diags_at(const tf_diags *d, size_t i) {
+  return i < d->n_entries ? &d->entries[i] : NULL;
+}
+
+const char *tf_code_key(tf_code code) {
+  static const char *const key[] = {
+#define X(id, key) key,
+      TF_CODES(X)
+#undef X
+  };
+  return (unsigned)code < TF_N_CODES ? key[code] : "E_?";
+}

@@ -1,0 +1,28 @@
+/* "Did you mean": the nearest of a set of names. */
+#ifndef BASE_NAMES_H
+#define BASE_NAMES_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Feed candidates one by one; best is the nearest that is near enough, else NULL.  Of
+ * equally near ones the first offered wins.  Borrows every string. */
+typedef struct {
+  const char *want;
+  size_t len;
+  const char *best;
+  size_t distance;
+} tf_near;
+
+tf_near tf_near_start(const char *want, size_t len);
+void tf_near_offer(tf_near *near, const char *name);
+
+/* Writes ", did you mean 'X'?" (or "" if nothing is near) into buf; returns buf. */
+const char *tf_near_text(const tf_near *near, char *buf, size_t size);
+
+/* Edits (insert, delete, replace, swap neighbours) that turn a into b; case counts half a
+ * step, so the result is in halves.  Stops early with a large value past 40 bytes. */
+size_t tf_edit_distance(const char *a, size_t na, const char *b, size_t nb);
+
+/* A letter or '_', then letters, digits, '_'; with dashes also '.' and '-' inside. */
+bool tf_is_name(const char *s, size_t len, bool dashes);
+#endif
