@@ -1,0 +1,276 @@
+/* References and element expressions of ops. */
+#include <math.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "model/spec/kinds.h"
+#include "model/spec/workload_read.h"
+
+static int shown(size_t len) { return (int)(len < 60 ? len : 60); }
+
+/* ---- references --------------------------------------------------------------------- */
+static bool keep_index(tf_wl_reader *w, const tf_affine *a, tf_index *out) {
+  out->c = a->c;
+  out->terms = TF_ARRAY(w->base->arena, tf_term, (size_t)a->n);
+  if (!out->terms) return tf_no_memory(w->base);
+  for (int i = 0; i < a->n; i++)
+    if (a->term[i].coef != 0) out->terms[out->n_terms++] = a->term[i];
+  return true;
+}
+
+static bool parse_indices(tf_wl_reader *w, tf_lex *x, tf_index *index, tf_span *span, int *n) {
+  *n = 0;
+  if (tf_lex_take(x, ']')) return true;
+  do {
+    tf_affine a;
+    if (*n == TF_MAX_RANK)
+      return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "more than %d indices", TF_MAX_RANK);
+    size_t from = x->tok.at;
+    if (!tf_parse_affine(w, x, &a) || !keep_index(w, &a, &index[*n])) return false;
+    span[(*n)++] = (tf_span){from, x->prev_end > from ? x->prev_end - from : 1};
+  } while (tf_lex_take(x, ','));
+  if (tf_lex_take(x, ']')) return true;
+  return tf_lex_fail(x, "',' or ']' after an index");
+}
+
+/* The tensor of a reference; a rank unlike that of its first use is reported. */
+static bool find_ref(tf_wl_reader *w, tf_ref *ref, const char *name, size_t len, int rank) {
+  ref->tensor = tf_use_tensor(w, name, len, rank, ref->at);
+  if (ref->tensor < 0) return false;
+  const tf_tensor *t = &w->wl->tensors[ref->tensor];
+  if (t->rank == rank) return true;
+  w->failed = true;
+  tf_fail(w->base->diags, ref->at, TF_E_RANK, "'%.60s' has %d indices here, %d elsewhere", t->name,
+          rank, t->rank);
+  tf_note(w->base->diags, t->at, "used with %d here", t->rank);
+  return true;
+}
+
+bool tf_parse_ref(tf_wl_reader *w, tf_lex *x, tf_ref *out, tf_span **spans) {
+  tf_index index[TF_MAX_RANK] = {0};
+  tf_span span[TF_MAX_RANK];
+  tf_lex name = *x;
+  int rank;
+  tf_lex_next(x);
+  if (!tf_lex_need(x, '[', "after the name of a tensor")) return false;
+  if (!parse_indices(w, x, index, span, &rank)) return false;
+  out->at = tf_lex_since(x, name.tok.at);
+  out->index = TF_ARRAY(w->base->arena, tf_index, (size_t)rank);
+  *spans = TF_ARRAY(w->base->arena, tf_span, (size_t)rank);
+  if (!out->index || !*spans) return tf_no_memory(w->base);
+  memcpy(out->index, index, (size_t)rank * sizeof *index);
+  memcpy(*spans, span, (size_t)rank * sizeof *span);
+  return find_ref(w, out, tf_lex_text(&name), name.tok.len, rank);
+}
+
+/* ---- element expressions ------------------------------------------------------------ */
+typedef struct {
+  tf_wl_reader *w;
+  tf_lex *x;
+  tf_expr expr[TF_MAX_EXPR];
+  int n_expr;
+  tf_ref reads[TF_MAX_READS];
+  tf_span *spans[TF_MAX_READS];
+  int n_reads;
+} element;
+
+/* Each parse_ function appends nodes, the root last; returns its index, -1 on failure. */
+static int parse_sum(element *e);
+
+static int append(element *e, tf_loc at, tf_expr node) {
+  if (e->n_expr < TF_MAX_EXPR) {
+    e->expr[e->n_expr] = node;
+    return e->n_expr++;
+  }
+  tf_fail(e->x->diags, at, TF_E_LIMIT, "an expression of more than %d nodes", TF_MAX_EXPR);
+  return -1;
+}
+
+static int append_number(element *e, tf_loc at, double f) {
+  return append(e, at, (tf_expr){.what = TF_X_NUMBER, .number = f});
+}
+
+/* Computes a call of numbers: they are the last nodes, and give way to the result. */
+static int fold(element *e, tf_loc at, tf_kind kind, int n_args) {
+  double arg[3];
+  e->n_expr -= n_args;
+  for (int i = 0; i < n_args; i++) arg[i] = e->expr[e->n_expr + i].number;
+  double f = tf_kind_apply(kind, arg);
+  if (!isfinite(f)) {
+    e->w->failed = true;
+    tf_fail(e->x->diags, at, TF_E_RANGE, "this is no finite number");
+    f = 0;
+  }
+  return append_number(e, at, f);
+}
+
+static int append_call(element *e, tf_loc at, tf_kind kind, int n_args, const int *arg) {
+  tf_expr call = {.what = TF_X_CALL, .call = kind, .n_args = n_args};
+  bool numbers = true;
+  for (int i = 0; i < n_args; i++) {
+    call.arg[i] = arg[i];
+    numbers = numbers && e->expr[arg[i]].what == TF_X_NUMBER;
+  }
+  if (numbers) return fold(e, at, kind, n_args);
+  bool by_zero = kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER &&
+                 e->expr[arg[1]].number == 0;
+  if (by_zero) {
+    e->w->failed = true;
+    tf_fail(e->x->diags, at, TF_E_RANGE, "division by zero");
+  }
+  return append(e, at, call);
+}
+
+/* NAME(args), the '(' standing next. */
+static int parse_call(element *e, const tf_lex *name) {
+  const char *text = tf_lex_text(name);
+  int kind = tf_kind_find(text, name->tok.len), arity = 0, n = 0, arg[3] = {0};
+  tf_loc at = tf_lex_at(name);
+  if (kind >= 0) arity = tf_kind_arity((tf_kind)kind);
+  if (arity == 0) {
+    tf_near near = tf_near_start(text, name->tok.len);
+    char hint[80];
+    for (int i = 0; i < TF_N_KINDS; i++)
+      if (tf_kind_arity((tf_kind)i)) tf_near_offer(&near, tf_kind_key((tf_kind)i));
+    tf_fail(e->x->diags, at, TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len), text,
+            tf_near_text(&near, hint, sizeof hint));
+    return -1;
+  }
+  tf_lex_next(e->x);
+  do {
+    int a = parse_sum(e);
+    if (a < 0) return -1;
+    if (n < 3) arg[n] = a;
+    n++;
+  } while (tf_lex_take(e->x, ','));
+  if (!tf_lex_need(e->x, ')', "after the arguments")) return -1;
+  if (n == arity) return append_call(e, at, (tf_kind)kind, n, arg);
+  tf_fail(e->x->diags, at, TF_E_SYNTAX, "'%s' takes %d argument%s, not %d",
+          tf_kind_key((tf_kind)kind), arity, arity > 1 ? "s" : "", n);
+  return -1;
+}
+
+static int parse_read(element *e, tf_lex *name) {
+  if (e->n_reads == TF_MAX_READS) {
+    tf_fail(e->x->diags, tf_lex_at(name), TF_E_LIMIT, "more than %d tensors read by one op",
+            TF_MAX_READS);
+    return -1;
+  }
+  tf_ref *ref = &e->reads[e->n_reads];
+  *ref = (tf_ref){0};
+  *e->x = *name;
+  if (!tf_parse_ref(e->w, e->x, ref, &e->spans[e->n_reads])) return -1;
+  return append(e, ref->at, (tf_expr){.what = TF_X_READ, .ref = e->n_reads++});
+}
+
+/* Says what a bare name that is no param could have been. */
+static void fail_bare_name(element *e, const tf_lex *name) {
+  tf_wl_reader *w = e->w;
+  const char *text = tf_lex_text(name);
+  size_t len = name->tok.len;
+  tf_near near = tf_near_start(text, len);
+  char hint[80];
+  tf_loc at = tf_lex_at(name);
+  w->failed = true;
+  if (tf_find_tensor(w, text, len) >= 0) {
+    tf_fail(e->x->diags, at, TF_E_SYNTAX, "tensor '%.*s' needs its indices: %.*s[...]", shown(len),
+            text, shown(len), text);
+    return;
+  }
+  if (tf_find_dim(w->wl, text, len) >= 0) {
+    tf_fail(e->x->diags, at, TF_E_NAME, "'%.*s' is a dim; a value is a tensor, param or number",
+            shown(len), text);
+    return;
+  }
+  for (size_t i = 0; tf_param_name(w->base->params, i); i++)
+    tf_near_offer(&near, tf_param_name(w->base->params, i));
+  tf_fail(e->x->diags, at, TF_E_NAME, "no param '%.*s'%s", shown(len), text,
+          tf_near_text(&near, hint, sizeof hint));
+}
+
+static int parse_name(element *e) {
+  tf_lex name = *e->x;
+  tf_value v = {0};
+  tf_lex_next(e->x);
+  if (tf_lex_is(e->x, '(')) return parse_call(e, &name);
+  if (tf_lex_is(e->x, '[')) return parse_read(e, &name);
+  tf_param_state s =
+      tf_param_value(e->w->base, tf_lex_text(&name), name.tok.len, &name, &v);
+  if (s == TF_PARAM_UNKNOWN) fail_bare_name(e, &name);
+  if (s == TF_PARAM_FAILED) e->w->failed = true;
+  return append_number(e, tf_lex_at(&name), s == TF_PARAM_KNOWN ? v.f : 1);
+}
+
+static int parse_atom(element *e) {
+  tf_lex here = *e->x;
+  if (here.tok.kind == TF_T_NAME) return parse_name(e);
+  if (here.tok.kind == TF_T_NUMBER) {
+    tf_lex_next(e->x);
+    if (isfinite(here.tok.value.f)) return append_number(e, tf_lex_at(&here), here.tok.value.f);
+    tf_fail(e->x->diags, tf_lex_at(&here), TF_E_RANGE, "number too large");
+    return -1;
+  }
+  if (!tf_lex_take(e->x, '(')) {
+    tf_lex_fail(e->x, "a tensor, a function, a param or a number");
+    return -1;
+  }
+  int root = parse_sum(e);
+  return root >= 0 && tf_lex_need(e->x, ')', "to close '('") ? root : -1;
+}
+
+static int parse_signed(element *e) {
+  tf_reader *r = e->w->base;
+  tf_loc at = tf_lex_at(e->x);
+  if (r->depth >= TF_MAX_DEPTH) {
+    tf_fail(r->diags, at, TF_E_LIMIT, "nested deeper than %d", TF_MAX_DEPTH);
+    return -1;
+  }
+  r->depth++;
+  bool minus = tf_lex_take(e->x, '-');
+  int root = minus ? parse_signed(e) : parse_atom(e);
+  r->depth--;
+  return root >= 0 && minus ? append_call(e, at, TF_K_NEG, 1, &root) : root;
+}
+
+static int parse_product(element *e) {
+  int arg[2] = {parse_signed(e), 0};
+  while (arg[0] >= 0 && (tf_lex_is(e->x, '*') || tf_lex_is(e->x, '/'))) {
+    tf_lex here = *e->x;
+    tf_lex_next(e->x);
+    arg[1] = parse_signed(e);
+    if (arg[1] < 0) return -1;
+    tf_kind kind = here.tok.punct == '*' ? TF_K_MUL : TF_K_DIV;
+    arg[0] = append_call(e, tf_lex_at(&here), kind, 2, arg);
+  }
+  return arg[0];
+}
+
+static int parse_sum(element *e) {
+  int arg[2] = {parse_product(e), 0};
+  while (arg[0] >= 0 && (tf_lex_is(e->x, '+') || tf_lex_is(e->x, '-'))) {
+    tf_lex here = *e->x;
+    tf_lex_next(e->x);
+    arg[1] = parse_product(e);
+    if (arg[1] < 0) return -1;
+    tf_kind kind = here.tok.punct == '+' ? TF_K_ADD : TF_K_SUB;
+    arg[0] = append_call(e, tf_lex_at(&here), kind, 2, arg);
+  }
+  return arg[0];
+}
+
+bool tf_parse_element(tf_wl_reader *w, tf_lex *x, tf_op *op, tf_op_source *src) {
+  tf_arena *a = w->base->arena;
+  element e = {.w = w, .x = x};
+  if (parse_sum(&e) < 0) return false;
+  if (x->tok.kind != TF_T_END) return tf_lex_fail(x, "an operator or the end");
+  op->n_reads = e.n_reads;
+  op->n_expr = e.n_expr;
+  op->reads = TF_ARRAY(a, tf_ref, (size_t)e.n_reads);
+  op->expr = TF_ARRAY(a, tf_expr, (size_t)e.n_expr);
+  src->index = TF_ARRAY(a, tf_span *, (size_t)e.n_reads);
+  if (!op->reads || !op->expr || !src->index) return tf_no_memory(w->base);
+  memcpy(op->reads, e.reads, (size_t)e.n_reads * sizeof *e.reads);
+  memcpy(op->expr, e.expr, (size_t)e.n_expr * sizeof *e.expr);
+  memcpy(src->index, e.spans, (size_t)e.n_reads * sizeof *e.spans);
+  return true;
+}

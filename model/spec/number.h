@@ -1,0 +1,45 @@
+/* Numbers of the input: arithmetic on params, and quantities with units. */
+#ifndef MODEL_SPEC_NUMBER_H
+#define MODEL_SPEC_NUMBER_H
+#include "base/quantity.h"
+#include "model/spec/lex.h"
+#include "model/spec/reader.h"
+
+/* ---- params ------------------------------------------------------------------------- */
+/* Takes the map of the section (NULL: none) and the settings; reports in r->diags what is
+ * wrong with any of them, every param evaluated.  Sets r->params.  False without memory. */
+bool tf_params_read(tf_reader *r, const tf_ynode *section, const tf_setting *set, size_t n_set);
+
+typedef enum { TF_PARAM_UNKNOWN, TF_PARAM_FAILED, TF_PARAM_KNOWN } tf_param_state;
+/* The value of a param.  FAILED: its own error has been reported. */
+tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from,
+                              tf_value *out);
+const char *tf_param_name(const tf_params *p, size_t i); /* NULL past the last */
+bool tf_param_find(const tf_params *p, const char *name, tf_loc *at);
+
+/* ---- expressions -------------------------------------------------------------------- */
+/* sum := product {(+|-) product}; numbers, params, ( ), unary minus, ceil floor min max.
+ * Stops at the first token that cannot go on.  False with the error in r->diags, except
+ * where a param it uses has failed before. */
+bool tf_parse_number(tf_reader *r, tf_lex *x, tf_value *out);
+
+/* + - * / on values; reports overflow and division by zero at `at`. */
+bool tf_value_op(tf_diags *d, tf_loc at, char op, tf_value a, tf_value b, tf_value *out);
+
+/* ---- scalars ------------------------------------------------------------------------ */
+/* `what` names the key in messages ("capacity").  All report what is wrong; false then. */
+bool tf_read_value(tf_reader *r, const tf_ynode *node, const char *what, tf_value *out);
+/* A whole number in lo .. hi. */
+bool tf_read_int(tf_reader *r, const tf_ynode *node, const char *what, int64_t lo, int64_t hi,
+                 int64_t *out);
+bool tf_read_bool(tf_reader *r, const tf_ynode *node, const char *what, bool *out);
+
+/* A number with a unit of one of `measures`; value is in that measure's base unit.  A plain
+ * number (unit NULL) only where plain_ok.  Not negative, finite. */
+typedef struct {
+  tf_value value;
+  const tf_unit_row *unit;
+} tf_quantity;
+bool tf_read_quantity(tf_reader *r, const tf_ynode *node, const char *what, unsigned measures,
+                      bool plain_ok, tf_quantity *out);
+#endif

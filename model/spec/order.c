@@ -1,0 +1,117 @@
+/* Who reads what, and the order of the ops. */
+#include "model/spec/workload_read.h"
+
+
+/* The tensor of read i, if no earlier read has it; else -1. */
+static int first_read(const tf_op *op, int i) {
+  for (int k = 0; k < i; k++)
+    if (op->reads[k].tensor == op->reads[i].tensor) return -1;
+  return op->reads[i].tensor;
+}
+
+/* Consumers of every tensor, each op once, in op order. */
+static bool find_consumers(tf_wl_reader *w) {
+  tf_workload *wl = w->wl;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int o = 0; o < wl->n_ops; o++)
+      for (int i = 0; i < wl->ops[o].n_reads; i++) {
+        int t = first_read(&wl->ops[o], i);
+        if (t < 0) continue;
+        if (pass) wl->tensors[t].consumers[wl->tensors[t].n_consumers] = o;
+        wl->tensors[t].n_consumers++;
+      }
+    for (int t = 0; t < wl->n_tensors && pass == 0; t++) {
+      tf_tensor *z = &wl->tensors[t];
+      z->consumers = TF_ARRAY(w->base->arena, int, (size_t)z->n_consumers);
+      if (!z->consumers) return tf_no_memory(w->base);
+      z->n_consumers = 0;
+    }
+  }
+  return true;
+}
+
+/* How many of the op's operands are still to be made. */
+static int count_waiting(const tf_workload *wl, const tf_op *op) {
+  int n = 0;
+  for (int i = 0; i < op->n_reads; i++) {
+    int t = first_read(op, i);
+    n += t >= 0 && wl->tensors[t].producer >= 0;
+  }
+  return n;
+}
+
+/* An op that makes an operand of `op` and was not ordered; -1: none. */
+static int unordered_source(const tf_workload *wl, int op, const int *waiting) {
+  for (int i = 0; i < wl->ops[op].n_reads; i++) {
+    int p = wl->tensors[wl->ops[op].reads[i].tensor].producer;
+    if (p >= 0 && waiting[p] >= 0) return p;
+  }
+  return -1;
+}
+
+static tf_loc place_of_read(const tf_op *op, int tensor) {
+  int i = 0;
+  while (op->reads[i].tensor != tensor) i++;
+  return op->reads[i].at;
+}
+
+/* From any op that could not be ordered, sources lead into a cycle; it is told once. */
+static void fail_cycle(tf_wl_reader *w, const int *waiting, int start, int *seen) {
+  const tf_workload *wl = w->wl;
+  int op = start;
+  while (!seen[op]) {
+    seen[op] = start + 1;
+    op = unordered_source(wl, op, waiting);
+  }
+  if (seen[op] != start + 1) return; /* reported from another start */
+  w->failed = true;
+  int first = op, notes = 0;
+  for (int from; notes == 0 || op != first; op = from) {
+    from = unordered_source(wl, op, waiting);
+    int t = wl->ops[from].out;
+    tf_loc at = place_of_read(&wl->ops[op], t);
+    if (notes == 0)
+      tf_fail(w->base->diags, at, TF_E_CYCLE, "op '%.60s' needs '%.60s', which needs it in turn",
+              wl->ops[op].name, wl->tensors[t].name);
+    else if (notes <= 8)
+      tf_note(w->base->diags, at, "'%.60s' needs '%.60s'", wl->ops[op].name,
+              wl->tensors[t].name);
+    notes++;
+  }
+}
+
+/* Takes, again and again, the first op in the file whose operands are all there. */
+static int sort_ops(tf_workload *wl, int *waiting) {
+  int n = 0;
+  for (int o = 0; o < wl->n_ops;) {
+    if (waiting[o] != 0) {
+      o++;
+      continue;
+    }
+    waiting[o] = -1;
+    wl->topo[n++] = o;
+    const tf_tensor *z = &wl->tensors[wl->ops[o].out];
+    int next = o + 1;
+    for (int c = 0; c < z->n_consumers; c++) {
+      int user = z->consumers[c];
+      if (--waiting[user] == 0 && user < next) next = user;
+    }
+    o = next;
+  }
+  return n;
+}
+
+void tf_op_order(tf_wl_reader *w) {
+  tf_workload *wl = w->wl;
+  size_t n = (size_t)wl->n_ops;
+  int *waiting = TF_ARRAY(w->base->arena, int, n), *seen = TF_ARRAY(w->base->arena, int, n);
+  wl->topo = TF_ARRAY(w->base->arena, int, n);
+  if (!waiting || !seen || !wl->topo || !find_consumers(w)) {
+    w->failed = !tf_no_memory(w->base);
+    return;
+  }
+  for (int o = 0; o < wl->n_ops; o++) waiting[o] = count_waiting(wl, &wl->ops[o]);
+  if (sort_ops(wl, waiting) == wl->n_ops) return;
+  for (int o = 0; o < wl->n_ops; o++)
+    if (waiting[o] > 0 && !seen[o]) fail_cycle(w, waiting, o, seen);
+}

@@ -1,0 +1,229 @@
+/* Files -> sections -> tf_spec. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "model/spec/kinds.h"
+#include "model/spec/number.h"
+#include "model/spec/reader.h"
+
+enum { S_ARCH, S_WORKLOAD, S_MAPPING, S_PARAMS, S_SEARCH, S_SWEEP, N_S };
+static const tf_yrow sections[N_S] = {
+    [S_ARCH] = {"architecture", TF_Y_MAP, false}, [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
+    [S_MAPPING] = {"mapping", TF_Y_SCALAR, false}, [S_PARAMS] = {"params", TF_Y_MAP, false},
+    [S_SEARCH] = {"search", TF_Y_MAP, false},     [S_SWEEP] = {"sweep", TF_Y_MAP, false},
+};
+
+/* A tf_spec with the memory behind it. */
+typedef struct {
+  tf_spec spec; /* first, so that a tf_spec * is a pointer to the whole */
+  tf_arena *arena;
+} owned_spec;
+
+enum { MAX_FILES = 1000 };
+
+/* ---- small readers that every section uses ------------------------------------------ */
+bool tf_no_memory(const tf_reader *r) {
+  return tf_fail(r->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+}
+
+const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, bool dashes) {
+  if (tf_is_name(node->text, node->len, dashes)) return node->text;
+  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name %s: a letter or _, then %s",
+          node->text, what,
+          dashes ? "letters, digits, _ - ." : "letters, digits and _");
+  return NULL;
+}
+
+const char *tf_read_title(tf_reader *r, const tf_ynode *node) {
+  if (node->len > 0 && strlen(node->text) == node->len) return node->text;
+  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'name' needs a text");
+  return NULL;
+}
+
+/* ---- files -------------------------------------------------------------------------- */
+static bool fail_file(tf_diags *d, const char *path, const char *why) {
+  tf_loc at = {tf_diags_add_file(d, path, "", 0), 0, 0, 0};
+  return tf_fail(d, at, TF_E_IO, "cannot read: %s", why);
+}
+
+/* The whole file, malloc'd; one byte more than the limit is enough to see it is too large. */
+static char *load(FILE *f, size_t *len) {
+  size_t room = 1 << 14, limit = TF_YAML_MAX_BYTES + 1;
+  char *text = malloc(room);
+  *len = 0;
+  while (text) {
+    *len += fread(text + *len, 1, room - *len, f);
+    if (*len < room || room >= limit) return text;
+    room = room * 2 < limit ? room * 2 : limit;
+    char *bigger = realloc(text, room);
+    if (!bigger) free(text);
+    text = bigger;
+  }
+  return NULL;
+}
+
+static bool read_file(tf_diags *d, const char *path, tf_text *out) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return fail_file(d, path, strerror(errno));
+  errno = 0;
+  char *text = load(f, &out->len);
+  bool bad = ferror(f) != 0;
+  int why = errno;
+  fclose(f);
+  out->name = path;
+  out->text = text;
+  if (!text) return fail_file(d, path, "out of memory");
+  if (bad) return fail_file(d, path, strerror(why));
+  if (out->len > TF_YAML_MAX_BYTES) return fail_file(d, path, "larger than 16 MiB");
+  return true;
+}
+
+/* ---- sections ----------------------------------------------------------------------- */
+/* Adds the sections of one file to those found so far. */
+static void merge(tf_diags *d, const tf_ynode *root, const tf_ynode **found,
+                  const tf_ynode **found_key) {
+  const tf_ynode *v[N_S];
+  if (!tf_yschema_kind(root, TF_Y_MAP, "a file", d)) return;
+  tf_yschema_check(root, sections, N_S, "a file", v, d);
+  for (size_t i = 0; i < root->n; i++) {
+    const tf_ynode *key = root->pairs[i].key;
+    int s = 0;
+    while (s < N_S && !tf_ynode_is(key, sections[s].key)) s++;
+    if (s == N_S) continue;
+    bool other_file = found_key[s] && found_key[s]->at.file != key->at.file;
+    if (other_file) {
+      tf_fail(d, key->at, TF_E_DUP, "section '%s' given twice", key->text);
+      tf_note(d, found_key[s]->at, "first given here");
+    }
+    if (found_key[s]) continue;
+    found_key[s] = key;
+    found[s] = v[s];
+  }
+}
+
+/* The text of a mapping is a literal block: only there do its lines stand in the file as
+ * they are. */
+static void read_mapping(tf_diags *d, const tf_ynode *node, tf_spec *spec) {
+  if (node->style != TF_Y_LITERAL) {
+    tf_fail(d, node->at, TF_E_TYPE, "'mapping' must be a literal block: mapping: |");
+    return;
+  }
+  spec->mapping_text = node->text;
+  spec->mapping_at = node->text_at;
+}
+
+/* An op that no unit can run, wherever it is placed. */
+static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
+  uint32_t all = 0;
+  char missing[120];
+  size_t used = 0;
+  for (int u = 0; u < a->n_units; u++) {
+    if ((op->kinds & ~a->units[u].kinds) == 0) return;
+    all |= a->units[u].kinds;
+  }
+  uint32_t lacking = op->kinds & ~all ? op->kinds & ~all : op->kinds;
+  missing[0] = '\0';
+  for (int k = 0; k < TF_N_KINDS && used < sizeof missing; k++) {
+    if (!(lacking & (1u << k))) continue;
+    int n = snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
+                     tf_kind_key((tf_kind)k));
+    used += n > 0 ? (size_t)n : 0;
+  }
+  tf_fail(d, op->at, TF_E_UNITKIND,
+          lacking == op->kinds ? "no compute unit runs op '%.60s': it needs %s in one unit"
+                               : "no compute unit runs op '%.60s': none lists %s",
+          op->name, missing);
+  tf_note(d, a->units[0].at, "the compute units are listed from here");
+}
+
+/* params first: every other section may use them; architecture before workload: its
+ * word-bits are the default of tensors. */
+static bool read_sections(tf_reader *r, const tf_ynode **s, const tf_setting *set, size_t n_set,
+                          tf_spec *spec) {
+  if (!tf_params_read(r, s[S_PARAMS], set, n_set)) return false;
+  if (s[S_ARCH]) spec->arch = tf_read_arch(r, s[S_ARCH]);
+  if (s[S_WORKLOAD]) spec->workload = tf_read_workload(r, s[S_WORKLOAD], spec->arch);
+  if (s[S_MAPPING]) read_mapping(r->diags, s[S_MAPPING], spec);
+  for (int o = 0; spec->arch && spec->workload && o < spec->workload->n_ops; o++)
+    check_kinds(r->diags, spec->arch, &spec->workload->ops[o]);
+  return true;
+}
+
+/* Parses every text and gathers its sections; false if a text is no YAML document. */
+static bool read_all(tf_reader *r, const tf_text *texts, size_t n, const tf_ynode **found) {
+  const tf_ynode *keys[N_S] = {NULL};
+  bool whole = true;
+  for (size_t i = 0; i < n; i++) {
+    const char *text = texts[i].text;
+    size_t len = texts[i].len;
+    bool mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    text += mark ? 3 : 0;
+    len -= mark ? 3 : 0;
+    uint16_t file = tf_diags_add_file(r->diags, texts[i].name, text, len);
+    const tf_ynode *root = tf_yaml_read(r->arena, file, text, len, r->diags);
+    if (root) merge(r->diags, root, found, keys);
+    whole = whole && root;
+  }
+  return whole;
+}
+
+/* whole: no file is missing.  Where one is and no params were found, they may have been in
+ * it: what uses them is not checked, so that one cause is one error. */
+static tf_spec *read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                           bool whole, tf_diags *d) {
+  const tf_ynode *found[N_S] = {NULL};
+  size_t before = tf_diags_errors(d);
+  tf_arena *arena = tf_arena_new();
+  tf_reader r = {.arena = arena, .diags = d};
+  owned_spec *s = arena ? TF_NEW(arena, owned_spec) : NULL;
+  if (!s) {
+    tf_no_memory(&r);
+    tf_arena_free(arena);
+    return NULL;
+  }
+  s->arena = arena;
+  if (n > MAX_FILES || n_set > MAX_FILES)
+    tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "more than %d files or settings", MAX_FILES);
+  else
+    whole = read_all(&r, texts, n, found) && whole;
+  if (whole || found[S_PARAMS]) read_sections(&r, found, set, n_set, &s->spec);
+  if (tf_diags_errors(d) == before) return &s->spec;
+  tf_spec_free(&s->spec);
+  return NULL;
+}
+
+tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                            tf_diags *d) {
+  return read_texts(texts, n, set, n_set, true, d);
+}
+
+tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
+                      size_t n_set, tf_diags *d) {
+  size_t before = tf_diags_errors(d), n = 0;
+  tf_text *texts = calloc(n_paths + 1, sizeof *texts);
+  if (!texts) {
+    tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  for (size_t i = 0; i < n_paths; i++) {
+    tf_text t = {0};
+    bool ok = read_file(d, paths[i], &t);
+    if (ok)
+      texts[n++] = t;
+    else
+      free((void *)(uintptr_t)t.text);
+  }
+  tf_spec *s = read_texts(texts, n, set, n_set, n == n_paths, d);
+  for (size_t i = 0; i < n; i++) free((void *)(uintptr_t)texts[i].text);
+  free(texts);
+  if (tf_diags_errors(d) == before) return s;
+  tf_spec_free(s);
+  return NULL;
+}
+
+void tf_spec_free(tf_spec *s) {
+  if (s) tf_arena_free(((owned_spec *)s)->arena);
+}
