@@ -78,12 +78,14 @@ static void tidy(char *msg, size_t size, bool cut) {
   msg[out] = '\0';
   if (!cut) return;
   size_t dots = out < size - 4 ? out : size - 4;
-  while (dots > 0 && ((unsigned char)msg[dots] & 0xc0) == 0x80) dots--;
+  while (dots > 0 && ((unsigned char)msg[dots] & 0xc0) == 0x80)
+    dots--;
   memcpy(msg + dots, "...", 4);
 }
 
 TF_PRINTF(5, 0)
-static void append(tf_diags *d, tf_loc at, tf_code code, bool note, const char *fmt, va_list ap) {
+static void append(tf_diags *d, tf_loc at, tf_code code, bool note, const char *fmt,
+                   va_list ap) {
   void *entries = d->entries;
   if (!grow(&entries, &d->entries_room, d->n_entries, sizeof *d->entries)) return;
   d->entries = entries;

@@ -35,7 +35,8 @@ static void put(out *o, const char *s, size_t n) {
 static void put_text(out *o, const char *s) { put(o, s, strlen(s)); }
 
 static void put_repeat(out *o, char c, size_t n) {
-  for (size_t i = 0; i < n; i++) put(o, &c, 1);
+  for (size_t i = 0; i < n; i++)
+    put(o, &c, 1);
 }
 
 /* Where the lines of one file start; made anew when the file changes. */
@@ -102,7 +103,8 @@ static void put_source(out *o, const tf_diags *d, line_index *x, tf_loc at) {
   snprintf(gutter, sizeof gutter, "%5u | ", (unsigned)at.line);
   put_text(o, gutter);
   if (first) put_text(o, "...");
-  for (size_t c = 0; c < last; c++) p += put_column(o, p, end, c >= first);
+  for (size_t c = 0; c < last; c++)
+    p += put_column(o, p, end, c >= first);
   if (last < columns) put_text(o, "...");
   put_text(o, "\n");
   put_repeat(o, ' ', strlen(gutter) - 2);
@@ -165,7 +167,8 @@ char *tf_diags_text(const tf_diags *d) {
   put(&o, "", 0);
   for (size_t i = 0; i < n; i++) {
     size_t e = g[i].first;
-    do put_entry(&o, d, &x, &d->entries[e++]);
+    do
+      put_entry(&o, d, &x, &d->entries[e++]);
     while (e < d->n_entries && d->entries[e].note);
   }
   if (d->n_errors > TF_DIAGS_MAX) {

@@ -5,18 +5,22 @@
 #include <stddef.h>
 
 /* Feed candidates one by one; best is the nearest that is near enough, else NULL.  Of
- * equally near ones the first offered wins.  Borrows every string. */
+ * equally near ones the first offered wins.  known lists the first few offered.  Borrows
+ * every string but known. */
 typedef struct {
   const char *want;
   size_t len;
   const char *best;
   size_t distance;
+  char known[64];
+  size_t known_len;
 } tf_near;
 
 tf_near tf_near_start(const char *want, size_t len);
 void tf_near_offer(tf_near *near, const char *name);
 
-/* Writes ", did you mean 'X'?" (or "" if nothing is near) into buf; returns buf. */
+/* Writes ", did you mean 'X'?" into buf, or what is known if nothing is near
+ * ("; known: a, b, ..."), or "" if nothing was offered.  Returns buf. */
 const char *tf_near_text(const tf_near *near, char *buf, size_t size);
 
 /* Edits (insert, delete, replace, swap neighbours) that turn a into b; case counts half a

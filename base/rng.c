@@ -23,7 +23,8 @@ tf_rng tf_rng_new(uint64_t seed, uint64_t stream) {
 uint32_t tf_rng_below(tf_rng *r, uint32_t n) {
   uint32_t first_fair = (0u - n) % n;
   uint32_t x = tf_rng_u32(r);
-  while (x < first_fair) x = tf_rng_u32(r);
+  while (x < first_fair)
+    x = tf_rng_u32(r);
   return x % n;
 }
 

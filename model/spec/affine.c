@@ -15,7 +15,8 @@ static bool add_scaled(tf_affine *a, const tf_affine *b, int64_t factor) {
   if (!tf_mul(b->c, factor, &k) || !tf_add(a->c, k, &a->c)) return false;
   for (int i = 0; i < b->n; i++) {
     int at = 0;
-    while (at < a->n && a->term[at].dim != b->term[i].dim) at++;
+    while (at < a->n && a->term[at].dim != b->term[i].dim)
+      at++;
     if (at == a->n) a->term[a->n++] = (tf_term){b->term[i].dim, 0};
     if (!tf_mul(b->term[i].coef, factor, &k)) return false;
     if (!tf_add(a->term[at].coef, k, &a->term[at].coef)) return false;
@@ -80,11 +81,12 @@ static void use_name(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
   if (s != TF_PARAM_UNKNOWN) return;
   tf_near near = tf_near_start(name, len);
   char hint[80];
-  for (int i = 0; i < wl->n_dims; i++) tf_near_offer(&near, wl->dims[i].name);
+  for (int i = 0; i < wl->n_dims; i++)
+    tf_near_offer(&near, wl->dims[i].name);
   for (size_t i = 0; tf_param_name(w->base->params, i); i++)
     tf_near_offer(&near, tf_param_name(w->base->params, i));
-  tf_fail(w->base->diags, tf_lex_at(x), TF_E_NAME, "no dim '%.*s'%s", (int)(len < 60 ? len : 60),
-          name, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(w->base->diags, tf_lex_at(x), TF_E_NAME, "no dim '%.*s'%s",
+          (int)(len < 60 ? len : 60), name, tf_near_text(&near, hint, sizeof hint));
 }
 
 static bool parse_atom(tf_wl_reader *w, tf_lex *x, tf_affine *out) {

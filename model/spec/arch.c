@@ -15,8 +15,8 @@ bool tf_read_mesh(tf_arch_reader *r, const tf_ynode *node, int64_t mesh[2]) {
   mesh[0] = mesh[1] = 1;
   if (!node) return true;
   if (node->n != 2)
-    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'mesh' must be [X, Y], not %zu numbers",
-                   node->n);
+    return tf_fail(r->base->diags, node->at, TF_E_TYPE,
+                   "'mesh' must be [X, Y], a list of 2, not of %zu", node->n);
   bool ok = true;
   for (int i = 0; i < 2; i++)
     ok = tf_read_int(r->base, node->items[i], axis[i], 1, INT32_MAX, &mesh[i]) && ok;
@@ -83,8 +83,8 @@ bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const cha
 
 /* Names that stand in mapping texts must not be words of their syntax. */
 const char *tf_read_level_name(tf_arch_reader *r, const tf_ynode *node, const char *what) {
-  static const char *const words[] = {"Seq", "Shar", "Para", "Pipe", "op", "for", "spatial",
-                                      "bypass", "keep", "retain", "stream"};
+  static const char *const words[] = {"Seq",     "Shar",   "Para", "Pipe",   "op",    "for",
+                                      "spatial", "bypass", "keep", "retain", "stream"};
   const char *name = tf_read_name(r->base, node, what, true);
   for (size_t i = 0; name && i < sizeof words / sizeof *words; i++) {
     if (strcmp(name, words[i]) != 0) continue;
@@ -95,8 +95,19 @@ const char *tf_read_level_name(tf_arch_reader *r, const tf_ynode *node, const ch
 }
 
 /* ---- memories ----------------------------------------------------------------------- */
-enum { M_NAME, M_MESH, M_CAPACITY, M_BANDWIDTH, M_ENERGY, M_NETWORK, M_LATENCY, M_ISSUE,
-       M_DOUBLE, M_BITS, N_M };
+enum {
+  M_NAME,
+  M_MESH,
+  M_CAPACITY,
+  M_BANDWIDTH,
+  M_ENERGY,
+  M_NETWORK,
+  M_LATENCY,
+  M_ISSUE,
+  M_DOUBLE,
+  M_BITS,
+  N_M
+};
 static const tf_yrow memory_rows[N_M] = {
     [M_NAME] = {"name", TF_Y_SCALAR, true},
     [M_MESH] = {"mesh", TF_Y_LIST, false},
@@ -213,7 +224,8 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
     ok = m->name && ok;
   }
   for (int i = 0; i < level && m->name && ok; i++)
-    ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name, r->arch->memories[i].at);
+    ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name,
+                           r->arch->memories[i].at);
   m->mesh_at = v[M_MESH] ? v[M_MESH]->at : m->at;
   m->capacity_at = v[M_CAPACITY] ? v[M_CAPACITY]->at : m->at;
   ok = read_bits(r, v[M_BITS], &m->word_bits) && ok;
@@ -296,7 +308,8 @@ static bool read_technology(tf_arch_reader *r, const tf_ynode *node) {
   if (!tf_read_quantity(r->base, node, "technology", TF_Q_NM, false, &q)) return false;
   if (!q.value.whole || q.value.i < 1 || q.value.i > MAX_NM)
     return tf_fail(r->base->diags, node->at, TF_E_RANGE,
-                   "'technology' is %g nm, must be a whole number of 1 to %d", q.value.f, MAX_NM);
+                   "'technology' is %g nm, must be a whole number of 1 to %d", q.value.f,
+                   MAX_NM);
   r->arch->technology_nm = (int)q.value.i;
   return true;
 }
@@ -315,7 +328,7 @@ static bool read_overlap(tf_arch_reader *r, const tf_ynode *node) {
   }
   char hint[80];
   return tf_fail(r->base->diags, node->at, TF_E_NAME,
-                 "'overlap' is perfect, double-buffer or none, not '%.40s'%s", node->text,
+                 "no overlap '%.40s'%s", node->text,
                  tf_near_text(&near, hint, sizeof hint));
 }
 

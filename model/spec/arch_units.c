@@ -24,7 +24,8 @@ static bool read_kind(tf_arch_reader *r, const tf_ynode *node, uint32_t *kinds) 
   if (kind < 0) {
     tf_near near = tf_near_start(node->text, node->len);
     char hint[80];
-    for (int i = 0; i < TF_N_KINDS; i++) tf_near_offer(&near, tf_kind_key((tf_kind)i));
+    for (int i = 0; i < TF_N_KINDS; i++)
+      tf_near_offer(&near, tf_kind_key((tf_kind)i));
     return tf_fail(r->base->diags, node->at, TF_E_NAME, "no op kind '%.40s'%s", node->text,
                    tf_near_text(&near, hint, sizeof hint));
   }
@@ -38,7 +39,8 @@ static bool read_kinds(tf_arch_reader *r, const tf_ynode *list, uint32_t *kinds)
   bool ok = true;
   if (list->n == 0)
     ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'ops' needs at least one op kind");
-  for (size_t i = 0; i < list->n; i++) ok = read_kind(r, list->items[i], kinds) && ok;
+  for (size_t i = 0; i < list->n; i++)
+    ok = read_kind(r, list->items[i], kinds) && ok;
   return ok;
 }
 
@@ -88,8 +90,8 @@ bool tf_read_units(tf_arch_reader *r, const tf_ynode *list, bool memories) {
   if (list->n < 1)
     return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'compute' needs at least one unit");
   if (list->n > TF_MAX_UNITS)
-    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu compute units, at most %d", list->n,
-                   TF_MAX_UNITS);
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu compute units, at most %d",
+                   list->n, TF_MAX_UNITS);
   a->units = TF_ARRAY(r->base->arena, tf_unit, list->n);
   if (!a->units) return tf_no_memory(r->base);
   bool ok = true;

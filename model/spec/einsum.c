@@ -40,9 +40,9 @@ static bool find_ref(tf_wl_reader *w, tf_ref *ref, const char *name, size_t len,
   const tf_tensor *t = &w->wl->tensors[ref->tensor];
   if (t->rank == rank) return true;
   w->failed = true;
-  tf_fail(w->base->diags, ref->at, TF_E_RANK, "'%.60s' has %d indices here, %d elsewhere", t->name,
-          rank, t->rank);
-  tf_note(w->base->diags, t->at, "used with %d here", t->rank);
+  tf_fail(w->base->diags, ref->at, TF_E_RANK, "'%.60s' has rank %d here, rank %d elsewhere",
+          t->name, rank, t->rank);
+  tf_note(w->base->diags, t->at, "rank %d here", t->rank);
   return true;
 }
 
@@ -94,7 +94,8 @@ static int append_number(element *e, tf_loc at, double f) {
 static int fold(element *e, tf_loc at, tf_kind kind, int n_args) {
   double arg[3];
   e->n_expr -= n_args;
-  for (int i = 0; i < n_args; i++) arg[i] = e->expr[e->n_expr + i].number;
+  for (int i = 0; i < n_args; i++)
+    arg[i] = e->expr[e->n_expr + i].number;
   double f = tf_kind_apply(kind, arg);
   if (!isfinite(f)) {
     e->w->failed = true;
@@ -112,8 +113,8 @@ static int append_call(element *e, tf_loc at, tf_kind kind, int n_args, const in
     numbers = numbers && e->expr[arg[i]].what == TF_X_NUMBER;
   }
   if (numbers) return fold(e, at, kind, n_args);
-  bool by_zero = kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER &&
-                 e->expr[arg[1]].number == 0;
+  bool by_zero =
+      kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER && e->expr[arg[1]].number == 0;
   if (by_zero) {
     e->w->failed = true;
     tf_fail(e->x->diags, at, TF_E_RANGE, "division by zero");
@@ -173,8 +174,8 @@ static void fail_bare_name(element *e, const tf_lex *name) {
   tf_loc at = tf_lex_at(name);
   w->failed = true;
   if (tf_find_tensor(w, text, len) >= 0) {
-    tf_fail(e->x->diags, at, TF_E_SYNTAX, "tensor '%.*s' needs its indices: %.*s[...]", shown(len),
-            text, shown(len), text);
+    tf_fail(e->x->diags, at, TF_E_SYNTAX, "tensor '%.*s' needs its indices: %.*s[...]",
+            shown(len), text, shown(len), text);
     return;
   }
   if (tf_find_dim(w->wl, text, len) >= 0) {
@@ -194,8 +195,7 @@ static int parse_name(element *e) {
   tf_lex_next(e->x);
   if (tf_lex_is(e->x, '(')) return parse_call(e, &name);
   if (tf_lex_is(e->x, '[')) return parse_read(e, &name);
-  tf_param_state s =
-      tf_param_value(e->w->base, tf_lex_text(&name), name.tok.len, &name, &v);
+  tf_param_state s = tf_param_value(e->w->base, tf_lex_text(&name), name.tok.len, &name, &v);
   if (s == TF_PARAM_UNKNOWN) fail_bare_name(e, &name);
   if (s == TF_PARAM_FAILED) e->w->failed = true;
   return append_number(e, tf_lex_at(&name), s == TF_PARAM_KNOWN ? v.f : 1);

@@ -50,11 +50,11 @@ static double mul_pj(double bits) { return 1.1 * pow(bits / 16, log2(3.7 / 1.1))
 static const struct {
   double adds, muls;
 } work[TF_N_KINDS] = {
-    [TF_K_MAC] = {1, 1},     [TF_K_ADD] = {1, 0},  [TF_K_SUB] = {1, 0},  [TF_K_MUL] = {0, 1},
-    [TF_K_DIV] = {4, 4},     [TF_K_MAX] = {1, 0},  [TF_K_MIN] = {1, 0},  [TF_K_NEG] = {1, 0},
-    [TF_K_EXP] = {5, 5},     [TF_K_LOG] = {5, 5},  [TF_K_SQRT] = {4, 4}, [TF_K_TANH] = {5, 5},
-    [TF_K_ERF] = {5, 5},     [TF_K_SIGMOID] = {5, 5}, [TF_K_RELU] = {1, 0}, [TF_K_GELU] = {5, 5},
-    [TF_K_ABS] = {1, 0},     [TF_K_SELECT] = {1, 0}, [TF_K_COPY] = {0, 0}};
+    [TF_K_MAC] = {1, 1}, [TF_K_ADD] = {1, 0},     [TF_K_SUB] = {1, 0},  [TF_K_MUL] = {0, 1},
+    [TF_K_DIV] = {4, 4}, [TF_K_MAX] = {1, 0},     [TF_K_MIN] = {1, 0},  [TF_K_NEG] = {1, 0},
+    [TF_K_EXP] = {5, 5}, [TF_K_LOG] = {5, 5},     [TF_K_SQRT] = {4, 4}, [TF_K_TANH] = {5, 5},
+    [TF_K_ERF] = {5, 5}, [TF_K_SIGMOID] = {5, 5}, [TF_K_RELU] = {1, 0}, [TF_K_GELU] = {5, 5},
+    [TF_K_ABS] = {1, 0}, [TF_K_SELECT] = {1, 0},  [TF_K_COPY] = {0, 0}};
 
 static double kind_pj(int kind, int bits) {
   return work[kind].adds * add_pj(bits) + work[kind].muls * mul_pj(bits);

@@ -43,7 +43,8 @@ static void each_reading(tf_wl_reader *w, void (*f)(tf_wl_reader *, reading, tf_
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_reads; i++) {
       tf_tensor *t = &wl->tensors[wl->ops[o].reads[i].tensor];
-      for (int r = 0; r < t->rank; r++) f(w, (reading){o, i, r}, t);
+      for (int r = 0; r < t->rank; r++)
+        f(w, (reading){o, i, r}, t);
     }
 }
 
@@ -108,7 +109,7 @@ void tf_read_tensor_rows(tf_wl_reader *w, const tf_ynode *tensors) {
 static bool same_rank(tf_wl_reader *w, const tf_ynode *list, const tf_tensor *t) {
   if (list->n == (size_t)t->rank) return true;
   fail(w);
-  tf_fail(w->base->diags, list->at, TF_E_RANK, "%zu numbers for '%.60s', which has %d indices",
+  tf_fail(w->base->diags, list->at, TF_E_RANK, "a list of %zu for '%.60s', which has rank %d",
           list->n, t->name, t->rank);
   tf_note(w->base->diags, t->at, "used here");
   return false;
@@ -119,7 +120,8 @@ static int find_named(tf_wl_reader *w, const tf_ynode *key) {
   if (t >= 0) return t;
   tf_near near = tf_near_start(key->text, key->len);
   char hint[80];
-  for (int i = 0; i < w->wl->n_tensors; i++) tf_near_offer(&near, w->wl->tensors[i].name);
+  for (int i = 0; i < w->wl->n_tensors; i++)
+    tf_near_offer(&near, w->wl->tensors[i].name);
   fail(w);
   tf_fail(w->base->diags, key->at, TF_E_NAME, "no op uses a tensor '%.60s'%s", key->text,
           tf_near_text(&near, hint, sizeof hint));
@@ -144,7 +146,8 @@ static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t,
   }
 }
 
-static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, bool *shaped) {
+static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value,
+                      bool *shaped) {
   const tf_ynode *v[N_T];
   int no = find_named(w, key);
   if (no < 0) return;
@@ -227,7 +230,8 @@ static void check_dims_used(tf_wl_reader *w) {
   bool used[TF_MAX_DIMS] = {false};
   const tf_workload *wl = w->wl;
   for (int o = 0; o < wl->n_ops; o++)
-    for (int i = 0; i < wl->ops[o].n_dims; i++) used[wl->ops[o].dims[i]] = true;
+    for (int i = 0; i < wl->ops[o].n_dims; i++)
+      used[wl->ops[o].dims[i]] = true;
   for (int i = 0; i < wl->n_dims; i++) {
     if (used[i]) continue;
     fail(w);
@@ -251,7 +255,9 @@ void tf_tensor_facts(tf_wl_reader *w, const tf_ynode *tensors) {
   for (int t = 0; t < wl->n_tensors; t++)
     if (wl->tensors[t].producer < 0 && !shaped[t]) close_span(w, &wl->tensors[t]);
   if (w->failed) return;
-  for (int t = 0; t < wl->n_tensors; t++) check_size(w, &wl->tensors[t]);
-  for (int o = 0; o < wl->n_ops; o++) check_points(w, &wl->ops[o]);
+  for (int t = 0; t < wl->n_tensors; t++)
+    check_size(w, &wl->tensors[t]);
+  for (int o = 0; o < wl->n_ops; o++)
+    check_points(w, &wl->ops[o]);
   if (!w->failed) each_reading(w, check_inside);
 }

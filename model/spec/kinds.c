@@ -23,9 +23,15 @@ int tf_kind_find(const char *text, size_t len) {
 
 int tf_kind_arity(tf_kind kind) {
   switch (kind) {
-  case TF_K_MAC: case TF_K_ADD: case TF_K_SUB: case TF_K_MUL: case TF_K_DIV: case TF_K_NEG:
+  case TF_K_MAC:
+  case TF_K_ADD:
+  case TF_K_SUB:
+  case TF_K_MUL:
+  case TF_K_DIV:
+  case TF_K_NEG:
   case TF_K_COPY: return 0;
-  case TF_K_MAX: case TF_K_MIN: return 2;
+  case TF_K_MAX:
+  case TF_K_MIN: return 2;
   case TF_K_SELECT: return 3;
   default: return kinds[kind].arity;
   }

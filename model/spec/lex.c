@@ -16,11 +16,14 @@ tf_value tf_real(double f) {
 }
 
 static bool digit(char c) { return c >= '0' && c <= '9'; }
-static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 
 static size_t digits(const char *s) {
   size_t n = 0;
-  while (digit(s[n])) n++;
+  while (digit(s[n]))
+    n++;
   return n;
 }
 
@@ -52,7 +55,8 @@ void tf_lex_next(tf_lex *x) {
   const char *text = x->node->text;
   size_t i = x->tok.at + x->tok.len;
   x->prev_end = i;
-  while (text[i] == ' ' || text[i] == '\n' || text[i] == '\t') i++;
+  while (text[i] == ' ' || text[i] == '\n' || text[i] == '\t')
+    i++;
   const char *s = text + i;
   tf_tok t = {.at = i};
   bool integer;
@@ -64,7 +68,8 @@ void tf_lex_next(tf_lex *x) {
     t.value = number_value(s, integer);
   } else if (letter(*s)) {
     t.kind = TF_T_NAME;
-    while (letter(s[t.len]) || digit(s[t.len])) t.len++;
+    while (letter(s[t.len]) || digit(s[t.len]))
+      t.len++;
   } else if (*s && strchr("+-*/()[],=%", *s)) {
     t.kind = TF_T_PUNCT;
     t.punct = *s;

@@ -22,8 +22,8 @@ typedef struct {
 typedef struct {
   const tf_ynode *node;
   tf_diags *diags;
-  size_t start; /* where the expression starts in the node's text */
-  tf_tok tok; /* the token that stands next */
+  size_t start;    /* where the expression starts in the node's text */
+  tf_tok tok;      /* the token that stands next */
   size_t prev_end; /* end of the token before it */
 } tf_lex;
 

@@ -142,7 +142,8 @@ bool tf_read_value(tf_reader *r, const tf_ynode *node, const char *what, tf_valu
   if (x.tok.kind == TF_T_END) return true;
   const char *rest = tf_lex_text(&x);
   size_t len = strlen(rest);
-  while (len > 0 && (rest[len - 1] == ' ' || rest[len - 1] == '\n')) len--;
+  while (len > 0 && (rest[len - 1] == ' ' || rest[len - 1] == '\n'))
+    len--;
   if (tf_unit_find(rest, len))
     return tf_fail(r->diags, tf_ynode_place(node, x.tok.at, len), TF_E_UNIT,
                    "'%s' is a plain number, without a unit", what);
@@ -157,9 +158,9 @@ bool tf_read_int(tf_reader *r, const tf_ynode *node, const char *what, int64_t l
     return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' must be a whole number, not %g", what,
                    v.f);
   if (!v.whole || v.i < lo || v.i > hi) {
-    if (hi == INT64_MAX)
-      return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' is %.17g, must be %lld or more", what,
-                     v.f, (long long)lo);
+    if (hi == INT64_MAX && v.f < 0x1p62)
+      return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' is %.17g, must be %lld or more",
+                     what, v.f, (long long)lo);
     return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' is %.17g, must be %lld to %lld", what,
                    v.f, (long long)lo, (long long)hi);
   }
@@ -180,7 +181,8 @@ static bool find_unit(tf_reader *r, const tf_lex *x, const char *what, unsigned 
                       const tf_unit_row **unit) {
   const char *rest = tf_lex_text(x);
   size_t len = x->node->len - x->tok.at;
-  while (len > 0 && (rest[len - 1] == ' ' || rest[len - 1] == '\n')) len--;
+  while (len > 0 && (rest[len - 1] == ' ' || rest[len - 1] == '\n'))
+    len--;
   tf_loc at = tf_ynode_place(x->node, x->tok.at, len);
   int shown = (int)(len < 40 ? len : 40);
   char list[96];
@@ -188,14 +190,14 @@ static bool find_unit(tf_reader *r, const tf_lex *x, const char *what, unsigned 
   if (*unit && ((*unit)->measure & measures)) return true;
   tf_unit_list(measures, list, sizeof list);
   if (*unit)
-    return tf_fail(r->diags, at, TF_E_UNIT, "'%.*s' is no unit for '%s'; known: %s", shown, rest,
-                   what, list);
+    return tf_fail(r->diags, at, TF_E_UNIT, "'%.*s' is no unit for '%s'; known: %s", shown,
+                   rest, what, list);
   const char *near = tf_unit_nearest(rest, len, measures);
   if (near)
     return tf_fail(r->diags, at, TF_E_UNIT, "unknown unit '%.*s', did you mean '%s'?", shown,
                    rest, near);
-  return tf_fail(r->diags, at, TF_E_UNIT, "unknown unit '%.*s' for '%s'; known: %s", shown, rest,
-                 what, list);
+  return tf_fail(r->diags, at, TF_E_UNIT, "unknown unit '%.*s' for '%s'; known: %s", shown,
+                 rest, what, list);
 }
 
 bool tf_read_quantity(tf_reader *r, const tf_ynode *node, const char *what, unsigned measures,

@@ -9,7 +9,8 @@ enum { BUCKETS = 1024 };
 
 static unsigned bucket_of(const char *s, size_t len) {
   uint32_t h = 2166136261u; /* FNV-1a */
-  for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * 16777619u;
+  for (size_t i = 0; i < len; i++)
+    h = (h ^ (unsigned char)s[i]) * 16777619u;
   return h % BUCKETS;
 }
 
@@ -83,7 +84,8 @@ static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_
   for (int r = 0; r < rank; r++) {
     int dim = plain_dim(&left->index[r]);
     bool twice = false;
-    for (int i = 0; i < op->n_dims; i++) twice = twice || op->dims[i] == dim;
+    for (int i = 0; i < op->n_dims; i++)
+      twice = twice || op->dims[i] == dim;
     if (dim >= 0 && !twice) {
       op->dims[op->n_dims++] = dim;
       continue;
@@ -154,8 +156,8 @@ static bool check_assign(tf_wl_reader *w, const tf_op *op, tf_loc at) {
 static bool check_no_self(tf_wl_reader *w, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
     if (op->reads[i].tensor == op->out)
-      return tf_fail(w->base->diags, op->reads[i].at, TF_E_CYCLE, "the op reads what it makes, '%.60s'",
-                     w->wl->tensors[op->out].name);
+      return tf_fail(w->base->diags, op->reads[i].at, TF_E_CYCLE,
+                     "the op reads what it makes, '%.60s'", w->wl->tensors[op->out].name);
   return true;
 }
 

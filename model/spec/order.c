@@ -1,7 +1,6 @@
 /* Who reads what, and the order of the ops. */
 #include "model/spec/workload_read.h"
 
-
 /* The tensor of read i, if no earlier read has it; else -1. */
 static int first_read(const tf_op *op, int i) {
   for (int k = 0; k < i; k++)
@@ -51,7 +50,8 @@ static int unordered_source(const tf_workload *wl, int op, const int *waiting) {
 
 static tf_loc place_of_read(const tf_op *op, int tensor) {
   int i = 0;
-  while (op->reads[i].tensor != tensor) i++;
+  while (op->reads[i].tensor != tensor)
+    i++;
   return op->reads[i].at;
 }
 
@@ -71,8 +71,9 @@ static void fail_cycle(tf_wl_reader *w, const int *waiting, int start, int *seen
     int t = wl->ops[from].out;
     tf_loc at = place_of_read(&wl->ops[op], t);
     if (notes == 0)
-      tf_fail(w->base->diags, at, TF_E_CYCLE, "op '%.60s' needs '%.60s', which needs it in turn",
-              wl->ops[op].name, wl->tensors[t].name);
+      tf_fail(w->base->diags, at, TF_E_CYCLE,
+              "op '%.60s' needs '%.60s', which needs it in turn", wl->ops[op].name,
+              wl->tensors[t].name);
     else if (notes <= 8)
       tf_note(w->base->diags, at, "'%.60s' needs '%.60s'", wl->ops[op].name,
               wl->tensors[t].name);
@@ -110,7 +111,8 @@ void tf_op_order(tf_wl_reader *w) {
     w->failed = !tf_no_memory(w->base);
     return;
   }
-  for (int o = 0; o < wl->n_ops; o++) waiting[o] = count_waiting(wl, &wl->ops[o]);
+  for (int o = 0; o < wl->n_ops; o++)
+    waiting[o] = count_waiting(wl, &wl->ops[o]);
   if (sort_ops(wl, waiting) == wl->n_ops) return;
   for (int o = 0; o < wl->n_ops; o++)
     if (waiting[o] > 0 && !seen[o]) fail_cycle(w, waiting, o, seen);

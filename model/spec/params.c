@@ -105,9 +105,11 @@ static bool apply_setting(tf_reader *r, const tf_setting *s) {
   if (!q) {
     tf_near near = tf_near_start(s->name, len);
     char hint[80];
-    for (size_t i = 0; i < r->params->n; i++) tf_near_offer(&near, r->params->all[i].name);
+    for (size_t i = 0; i < r->params->n; i++)
+      tf_near_offer(&near, r->params->all[i].name);
     tf_fail(r->diags, at, TF_E_NAME, "no param '%.60s' to set%s", s->name,
-            r->params->n ? tf_near_text(&near, hint, sizeof hint) : "; the files have no params");
+            r->params->n ? tf_near_text(&near, hint, sizeof hint)
+                         : "; the files have no params");
     return true;
   }
   if (q->set) {
@@ -130,7 +132,8 @@ static void add_param(tf_reader *r, const tf_ynode *key, const tf_ynode *value) 
       (param){.name = name, .at = key->at, .text = value, .state = ok ? WAITING : FAILED};
 }
 
-bool tf_params_read(tf_reader *r, const tf_ynode *section, const tf_setting *set, size_t n_set) {
+bool tf_params_read(tf_reader *r, const tf_ynode *section, const tf_setting *set,
+                    size_t n_set) {
   size_t n = section ? section->n : 0;
   r->params = TF_NEW(r->arena, tf_params);
   if (!r->params) return tf_no_memory(r);

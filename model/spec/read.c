@@ -11,9 +11,9 @@
 
 enum { S_ARCH, S_WORKLOAD, S_MAPPING, S_PARAMS, S_SEARCH, S_SWEEP, N_S };
 static const tf_yrow sections[N_S] = {
-    [S_ARCH] = {"architecture", TF_Y_MAP, false}, [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
+    [S_ARCH] = {"architecture", TF_Y_MAP, false},  [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
     [S_MAPPING] = {"mapping", TF_Y_SCALAR, false}, [S_PARAMS] = {"params", TF_Y_MAP, false},
-    [S_SEARCH] = {"search", TF_Y_MAP, false},     [S_SWEEP] = {"sweep", TF_Y_MAP, false},
+    [S_SEARCH] = {"search", TF_Y_MAP, false},      [S_SWEEP] = {"sweep", TF_Y_MAP, false},
 };
 
 /* A tf_spec with the memory behind it. */
@@ -32,8 +32,7 @@ bool tf_no_memory(const tf_reader *r) {
 const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, bool dashes) {
   if (tf_is_name(node->text, node->len, dashes)) return node->text;
   tf_fail(r->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name %s: a letter or _, then %s",
-          node->text, what,
-          dashes ? "letters, digits, _ - ." : "letters, digits and _");
+          node->text, what, dashes ? "letters, digits, _ - ." : "letters, digits and _");
   return NULL;
 }
 
@@ -82,16 +81,39 @@ static bool read_file(tf_diags *d, const char *path, tf_text *out) {
 }
 
 /* ---- sections ----------------------------------------------------------------------- */
+/* The key by which a file of Timeloop's or TileFlow's own format shows, NULL if none. */
+static const tf_ynode *foreign_key(const tf_ynode *root) {
+  static const char *const keys[] = {"problem", "check", "tileflow-mapper", "macro",
+                                     "mapper",  "ERT",   "architecture",    "mapping"};
+  for (size_t i = 0; i < root->n; i++) {
+    const tf_ynode *key = root->pairs[i].key, *value = root->pairs[i].value;
+    for (size_t k = 0; k < 6; k++)
+      if (tf_ynode_is(key, keys[k])) return key;
+    bool arch = tf_ynode_is(key, keys[6]) && tf_ymap_get(value, "subtree");
+    bool mapping = tf_ynode_is(key, keys[7]) && value->kind != TF_Y_SCALAR;
+    if (arch || mapping) return key;
+  }
+  return NULL;
+}
+
 /* Adds the sections of one file to those found so far. */
 static void merge(tf_diags *d, const tf_ynode *root, const tf_ynode **found,
                   const tf_ynode **found_key) {
   const tf_ynode *v[N_S];
   if (!tf_yschema_kind(root, TF_Y_MAP, "a file", d)) return;
+  const tf_ynode *foreign = foreign_key(root);
+  if (foreign) {
+    tf_fail(d, foreign->at, TF_E_KEY,
+            "'%s' as Timeloop and TileFlow write it; `tileflow import` makes the native form",
+            foreign->text);
+    return;
+  }
   tf_yschema_check(root, sections, N_S, "a file", v, d);
   for (size_t i = 0; i < root->n; i++) {
     const tf_ynode *key = root->pairs[i].key;
     int s = 0;
-    while (s < N_S && !tf_ynode_is(key, sections[s].key)) s++;
+    while (s < N_S && !tf_ynode_is(key, sections[s].key))
+      s++;
     if (s == N_S) continue;
     bool other_file = found_key[s] && found_key[s]->at.file != key->at.file;
     if (other_file) {
@@ -133,8 +155,8 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
     used += n > 0 ? (size_t)n : 0;
   }
   tf_fail(d, op->at, TF_E_UNITKIND,
-          lacking == op->kinds ? "no compute unit runs op '%.60s': it needs %s in one unit"
-                               : "no compute unit runs op '%.60s': none lists %s",
+          op->kinds & ~all ? "no compute unit runs op '%.60s': none lists %s"
+                           : "no compute unit runs op '%.60s': none lists all of %s",
           op->name, missing);
   tf_note(d, a->units[0].at, "the compute units are listed from here");
 }
@@ -217,7 +239,8 @@ tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting
       free((void *)(uintptr_t)t.text);
   }
   tf_spec *s = read_texts(texts, n, set, n_set, n == n_paths, d);
-  for (size_t i = 0; i < n; i++) free((void *)(uintptr_t)texts[i].text);
+  for (size_t i = 0; i < n; i++)
+    free((void *)(uintptr_t)texts[i].text);
   free(texts);
   if (tf_diags_errors(d) == before) return s;
   tf_spec_free(s);

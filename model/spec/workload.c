@@ -36,7 +36,8 @@ static bool read_dims(tf_wl_reader *w, const tf_ynode *map) {
   w->wl->dims = TF_ARRAY(w->base->arena, tf_dim, map->n);
   if (!w->wl->dims) return tf_no_memory(w->base);
   bool ok = true;
-  for (size_t i = 0; i < map->n; i++) ok = read_dim(w, &map->pairs[i]) && ok;
+  for (size_t i = 0; i < map->n; i++)
+    ok = read_dim(w, &map->pairs[i]) && ok;
   return ok;
 }
 

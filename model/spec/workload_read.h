@@ -19,9 +19,9 @@ typedef struct {
   tf_workload *wl;
   tf_op_source *source; /* [n_ops] */
   int tensors_room;
-  int *buckets;       /* tensors by hash of their name, chained by next */
-  int *next;          /* [tensors_room] */
-  bool failed;        /* something was reported; later phases that would cascade are left out */
+  int *buckets; /* tensors by hash of their name, chained by next */
+  int *next;    /* [tensors_room] */
+  bool failed;  /* something was reported; later phases that would cascade are left out */
 } tf_wl_reader;
 
 /* An affine form while it is being read. */

@@ -53,12 +53,14 @@ static tf_loc place(const reader *r, yaml_mark_t m) {
 /* libyaml counts characters, nodes keep bytes: walks from the place last asked for. */
 static const char *byte_of(reader *r, yaml_mark_t m) {
   while (r->seen_index < m.index && r->seen < r->end) {
-    do r->seen++;
+    do
+      r->seen++;
     while (r->seen < r->end && ((unsigned char)*r->seen & 0xc0) == 0x80);
     r->seen_index++;
   }
   while (r->seen_index > m.index && r->seen > r->text) {
-    do r->seen--;
+    do
+      r->seen--;
     while (r->seen > r->text && ((unsigned char)*r->seen & 0xc0) == 0x80);
     r->seen_index--;
   }
@@ -72,7 +74,8 @@ static bool next_event(reader *r, yaml_event_t *ev) {
   if (p->error == YAML_MEMORY_ERROR) return no_memory(r);
   tf_loc at = place(r, p->problem_mark);
   if (p->error == YAML_READER_ERROR) at = (tf_loc){r->file, 1, 1, 1};
-  const char *why = p->problem ? p->problem : "not YAML";
+  const char *why = p->problem ? p->problem : "not YAML", *byte = byte_of(r, p->problem_mark);
+  if (byte < r->end && *byte == '\t') why = "a tab may not stand here; indent with spaces";
   bool context = p->context && p->context_mark.line != p->problem_mark.line;
   tf_fail(r->diags, at, TF_E_YAML, "%s", why);
   if (context) tf_note(r->diags, place(r, p->context_mark), "%s", p->context);
@@ -122,21 +125,26 @@ static tf_ynode *find_alias(reader *r, const yaml_event_t *ev) {
  * its first line with text has in the source beyond what it has in the value. */
 static void find_block_text(tf_ynode *n) {
   const char *p = n->src;
-  while (p < n->src_end && !tf_line_break(p, n->src_end)) p++;
+  while (p < n->src_end && !tf_line_break(p, n->src_end))
+    p++;
   p += tf_line_break(p, n->src_end);
   n->src = p;
   n->text_at = (tf_loc){n->at.file, n->at.line + 1, 1, 1};
   const char *value = n->text;
   while (*value == '\n') {
-    while (p < n->src_end && !tf_line_break(p, n->src_end)) p++;
+    while (p < n->src_end && !tf_line_break(p, n->src_end))
+      p++;
     p += tf_line_break(p, n->src_end);
     value++;
   }
   size_t have = 0, want = 0;
-  while (p + have < n->src_end && p[have] == ' ') have++;
-  while (value[want] == ' ') want++;
+  while (p + have < n->src_end && p[have] == ' ')
+    have++;
+  while (value[want] == ' ')
+    want++;
   uint32_t indent = have > want ? (uint32_t)(have - want) : 0;
-  for (uint32_t i = 0; i < indent && n->src < n->src_end && *n->src == ' '; i++) n->src++;
+  for (uint32_t i = 0; i < indent && n->src < n->src_end && *n->src == ' '; i++)
+    n->src++;
   n->text_at.col = indent + 1;
 }
 
@@ -154,8 +162,10 @@ static tf_ystyle style_of(yaml_scalar_style_t s) {
 static void skip_properties(tf_ynode *n) {
   while (n->src < n->src_end && (*n->src == '&' || *n->src == '!')) {
     const char *p = n->src;
-    while (p < n->src_end && *p != ' ' && !tf_line_break(p, n->src_end)) p++;
-    while (p < n->src_end && *p == ' ') p++;
+    while (p < n->src_end && *p != ' ' && !tf_line_break(p, n->src_end))
+      p++;
+    while (p < n->src_end && *p == ' ')
+      p++;
     uint32_t wide = (uint32_t)(p - n->src);
     n->src = p;
     n->text_at.col += wide;
@@ -235,7 +245,8 @@ static int by_text(const void *pa, const void *pb) {
 static bool check_keys(reader *r, const tf_ynode *map) {
   const tf_ypair **sorted = TF_ARRAY(r->arena, const tf_ypair *, map->n);
   if (!sorted) return no_memory(r);
-  for (size_t i = 0; i < map->n; i++) sorted[i] = &map->pairs[i];
+  for (size_t i = 0; i < map->n; i++)
+    sorted[i] = &map->pairs[i];
   qsort(sorted, map->n, sizeof *sorted, by_text);
   for (size_t i = 1, first = 0; i < map->n; i++) {
     const tf_ynode *a = sorted[first]->key, *b = sorted[i]->key;
@@ -258,7 +269,8 @@ static tf_ynode *read_list(reader *r, yaml_event_t *ev) {
   if (!read_children(r, n, YAML_SEQUENCE_END_EVENT, &c, &n->n)) return NULL;
   n->items = TF_ARRAY(r->arena, const tf_ynode *, n->n);
   if (!n->items) return no_node(r);
-  for (size_t i = 0; c; c = c->next) n->items[i++] = c->node;
+  for (size_t i = 0; c; c = c->next)
+    n->items[i++] = c->node;
   return add_anchor(r, name, n) ? n : NULL;
 }
 
@@ -355,8 +367,8 @@ static tf_ynode *read_document(reader *r) {
 
 const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_t len,
                              tf_diags *d) {
-  reader r = {.arena = a, .diags = d, .file = file, .text = text, .end = text + len,
-              .seen = text};
+  reader r = {
+      .arena = a, .diags = d, .file = file, .text = text, .end = text + len, .seen = text};
   if (len > TF_YAML_MAX_BYTES) {
     tf_fail(d, (tf_loc){file, 0, 0, 0}, TF_E_IO, "larger than %d MiB", TF_YAML_MAX_BYTES >> 20);
     return NULL;
@@ -389,5 +401,5 @@ const tf_ynode *tf_ymap_get(const tf_ynode *map, const char *key) {
 
 const char *tf_ynode_what(const tf_ynode *n) {
   if (tf_ynode_empty(n)) return "nothing";
-  return n->kind == TF_Y_MAP ? "a map" : n->kind == TF_Y_LIST ? "a list" : "text";
+  return n->kind == TF_Y_MAP ? "a map" : n->kind == TF_Y_LIST ? "a list" : "a single value";
 }

@@ -16,8 +16,8 @@ enum {
 typedef enum { TF_Y_SCALAR = 1, TF_Y_LIST = 2, TF_Y_MAP = 4 } tf_ykind;
 typedef enum {
   TF_Y_PLAIN,
-  TF_Y_SINGLE, /* 'quoted' */
-  TF_Y_DOUBLE, /* "quoted" */
+  TF_Y_SINGLE,  /* 'quoted' */
+  TF_Y_DOUBLE,  /* "quoted" */
   TF_Y_LITERAL, /* | */
   TF_Y_FOLDED   /* > */
 } tf_ystyle;
@@ -31,9 +31,9 @@ typedef struct {
 /* Fields are valid for the kind named.  An alias is the node it stands for, not a copy. */
 struct tf_ynode {
   tf_ykind kind;
-  tf_loc at;       /* the whole node, cut at the end of its first line */
-  const char *tag; /* as written, "!Component"; NULL: none */
-  tf_ystyle style; /* SCALAR */
+  tf_loc at;        /* the whole node, cut at the end of its first line */
+  const char *tag;  /* as written, "!Component"; NULL: none */
+  tf_ystyle style;  /* SCALAR */
   const char *text; /* SCALAR: its value, NUL-ended */
   size_t len;
   const char *src, *src_end; /* SCALAR: where its text starts in the file, the file's end */
@@ -62,6 +62,6 @@ bool tf_ynode_is(const tf_ynode *scalar, const char *text);
 /* The value of a key of a map, or NULL. */
 const tf_ynode *tf_ymap_get(const tf_ynode *map, const char *key);
 
-/* "a map", "a list", "text", "nothing": what a node is, for messages. */
+/* "a map", "a list", "a single value", "nothing": what a node is, for messages. */
 const char *tf_ynode_what(const tf_ynode *node);
 #endif

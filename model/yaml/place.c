@@ -29,13 +29,15 @@ static bool blank(char c) { return c == ' ' || c == '\t'; }
 /* Is the source at blanks that lead to a line break? */
 static bool at_fold(const cursor *c) {
   const char *p = c->p;
-  while (p < c->end && blank(*p)) p++;
+  while (p < c->end && blank(*p))
+    p++;
   return tf_line_break(p, c->end) > 0;
 }
 
 /* Passes blanks, line breaks and the indentation of the next line of text. */
 static void skip_fold(cursor *c) {
-  while (c->p < c->end && (blank(*c->p) || tf_line_break(c->p, c->end))) step(c);
+  while (c->p < c->end && (blank(*c->p) || tf_line_break(c->p, c->end)))
+    step(c);
 }
 
 /* Passes "\n", "\x41", "\u00e9", "\U0001f600"; a line break after '\' with its indentation.
@@ -49,7 +51,8 @@ static bool skip_escape(cursor *c) {
   }
   char kind = *c->p;
   int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
-  for (int i = 0; i <= digits && c->p < c->end; i++) step(c);
+  for (int i = 0; i <= digits && c->p < c->end; i++)
+    step(c);
   return true;
 }
 
@@ -67,7 +70,8 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
   if (s->style != TF_Y_LITERAL && (v == ' ' || v == '\n') && at_fold(c)) {
     skip_fold(c);
     size_t n = 1;
-    while (i + n < s->len && v == '\n' && s->text[i + n] == '\n') n++;
+    while (i + n < s->len && v == '\n' && s->text[i + n] == '\n')
+      n++;
     return n;
   }
   if (s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\')
@@ -76,13 +80,15 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
   bool new_line = c->p < c->end && tf_line_break(c->p, c->end) > 0;
   if (c->p < c->end) step(c);
   if (!quoted && new_line)
-    for (uint32_t k = 1; k < s->text_at.col && c->p < c->end && *c->p == ' '; k++) step(c);
+    for (uint32_t k = 1; k < s->text_at.col && c->p < c->end && *c->p == ' '; k++)
+      step(c);
   return value_step(s, i);
 }
 
 static cursor cursor_at(const tf_ynode *s, size_t off) {
   cursor c = {s->src, s->src_end, s->text_at.line, s->text_at.col};
-  for (size_t i = 0; i < off && i < s->len && c.p < c.end;) i += follow(s, &c, i);
+  for (size_t i = 0; i < off && i < s->len && c.p < c.end;)
+    i += follow(s, &c, i);
   return c;
 }
 
