@@ -85,10 +85,17 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
   return value_step(s, i);
 }
 
+/* Is the source at a '\\' that hides a line break? */
+static bool at_joint(const tf_ynode *s, const cursor *c) {
+  return s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\' &&
+         tf_line_break(c->p + 1, c->end) > 0;
+}
+
 static cursor cursor_at(const tf_ynode *s, size_t off) {
   cursor c = {s->src, s->src_end, s->text_at.line, s->text_at.col};
   for (size_t i = 0; i < off && i < s->len && c.p < c.end;)
     i += follow(s, &c, i);
+  if (at_joint(s, &c)) skip_escape(&c);
   return c;
 }
 

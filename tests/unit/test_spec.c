@@ -1,0 +1,441 @@
+/* model/yaml and model/spec: what is read comes out as the contract says.  Malformed input is
+ * tests/bad's. */
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "model/spec/energy_table.h"
+#include "model/spec/kinds.h"
+#include "model/yaml/node.h"
+#include "tests/unit/check.h"
+#include "tileflow/spec.h"
+
+/* Reads one text; prints its errors where there should be none. */
+static tf_spec *read_text(const char *text, const tf_setting *set, size_t n_set, tf_diags *d) {
+  tf_text t = {"test.yaml", text, strlen(text)};
+  tf_spec *s = tf_spec_read_texts(&t, 1, set, n_set, d);
+  char *errors = tf_diags_text(d);
+  if (!s && errors) printf("%s", errors);
+  free(errors);
+  return s;
+}
+
+/* ---- YAML --------------------------------------------------------------------------- */
+/* Bytes off.. of the value of key `x` stand at line:col of the file. */
+static void test_places(void) {
+  static const struct {
+    int line;
+    const char *in;
+    size_t off;
+    uint32_t at_line, at_col;
+  } rows[] = {
+      {__LINE__, "x: abc", 2, 1, 6},
+      {__LINE__, "x: abc", 3, 1, 7},
+      {__LINE__, "x: 'a''bc'", 3, 1, 9},
+      {__LINE__, "x: \"a\\tbc\"", 2, 1, 8},
+      {__LINE__, "x: \"\\u00e9b\"", 2, 1, 11},
+      {__LINE__, "x: \"a\\x41\\n b\"", 4, 1, 13},
+      {__LINE__, "x: ab\n  cd\n  ef", 6, 3, 3},
+      {__LINE__, "x: 'ab\n\n  cd'", 3, 3, 3},
+      {__LINE__, "x: \"ab\\\n   cd\"", 2, 2, 4},
+      {__LINE__, "x: |\n  ab\n  cd\n", 0, 2, 3},
+      {__LINE__, "x: |\n  ab\n  cd\n", 3, 3, 3},
+      {__LINE__, "x: |\n  ab\n    cd\n", 5, 3, 5},
+      {__LINE__, "x: | # note\n\n  ab\n", 1, 3, 3},
+      {__LINE__, "x: |2\n    ab\n", 2, 2, 5},
+      {__LINE__, "x: |\r\n  ab\r\n  cd\r\n", 4, 3, 4},
+      {__LINE__, "x: >\n  ab\n  cd\n", 3, 3, 3},
+      {__LINE__, "x: &anchor abc", 1, 1, 13},
+      {__LINE__, "x: !tag \"abc\"", 1, 1, 11},
+      {__LINE__, "\xc3\xa9: 1\nx: \xc3\xa9 b", 3, 2, 6},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    tf_arena *a = tf_arena_new();
+    tf_diags *d = tf_diags_new();
+    const tf_ynode *root = tf_yaml_read(a, 1, rows[i].in, strlen(rows[i].in), d);
+    const tf_ynode *x = root ? tf_ymap_get(root, "x") : NULL;
+    if (CHECK_ROW(&rows[i], x != NULL)) {
+      tf_loc at = tf_ynode_place(x, rows[i].off, 1);
+      CHECK_ROW_I64(&rows[i], at.line, rows[i].at_line);
+      CHECK_ROW_I64(&rows[i], at.col, rows[i].at_col);
+    }
+    tf_diags_free(d);
+    tf_arena_free(a);
+  }
+}
+
+static void test_tree(void) {
+  static const char text[] = "a: [1, !T {b: c}]\nd: &p e\nf: *p\n";
+  tf_arena *a = tf_arena_new();
+  tf_diags *d = tf_diags_new();
+  const tf_ynode *root = tf_yaml_read(a, 1, text, strlen(text), d);
+  const tf_ynode *list = tf_ymap_get(root, "a");
+  CHECK(root->kind == TF_Y_MAP && root->n == 3 && root->weight == 11);
+  CHECK(list->kind == TF_Y_LIST && list->n == 2 && list->at.col == 4 && list->at.len == 14);
+  CHECK_TEXT(list->items[1]->tag, "!T");
+  CHECK_TEXT(tf_ymap_get(list->items[1], "b")->text, "c");
+  CHECK(tf_ymap_get(root, "f") == tf_ymap_get(root, "d"));
+  CHECK(tf_ymap_get(root, "z") == NULL);
+  tf_diags_free(d);
+  tf_arena_free(a);
+}
+
+/* ---- numbers ------------------------------------------------------------------------ */
+/* A param whose value is used as an extent. */
+static void test_params(void) {
+  static const struct {
+    int line;
+    const char *expr;
+    int64_t want;
+  } rows[] = {
+      {__LINE__, "12", 12},           {__LINE__, "2*seq/4", 256},      {__LINE__, "1e3", 1000},
+      {__LINE__, "7 - 2 - 1", 4},     {__LINE__, "2 + 3*4", 14},       {__LINE__, "(2 + 3)*4", 20},
+      {__LINE__, "-(-3)", 3},         {__LINE__, "'- -3'", 3},           {__LINE__, "7/2*2", 7},
+      {__LINE__, "ceil(7/2)", 4},     {__LINE__, "floor(7/2)", 3},     {__LINE__, "'min(seq, 3)'", 3},
+      {__LINE__, "'max(seq, 3)'", 512}, {__LINE__, "later + 1", 42},     {__LINE__, "2.5*4", 10},
+      {__LINE__, ".5*4", 2},          {__LINE__, "'seq'", 512},        {__LINE__, "\"seq * 2\"", 1024},
+      {__LINE__, "1/3*3", 1},         {__LINE__, "ceil(seq/100)*2", 12},
+      {__LINE__, "9223372036854775807", INT64_MAX},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[400];
+    tf_diags *d = tf_diags_new();
+    snprintf(text, sizeof text,
+             "params: {x: %s, seq: 512, later: 41}\n"
+             "workload: {dims: {m: x}, ops: [\"C[] += A[m]\"]}\n",
+             rows[i].expr);
+    tf_spec *s = read_text(text, NULL, 0, d);
+    if (CHECK_ROW(&rows[i], s != NULL))
+      CHECK_ROW_I64(&rows[i], s->workload->dims[0].extent, rows[i].want);
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+}
+
+static void test_settings(void) {
+  static const char text[] = "params: {a: 1, b: a*2}\n"
+                             "workload: {dims: {m: a, n: b}, ops: [\"C[m] += A[m,n]\"]}\n";
+  tf_setting set[] = {{"a", "b/4"}, {"b", "40"}};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = read_text(text, set, 2, d);
+  if (CHECK(s != NULL)) {
+    CHECK_I64(s->workload->dims[0].extent, 10);
+    CHECK_I64(s->workload->dims[1].extent, 40);
+  }
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+/* ---- architecture ------------------------------------------------------------------- */
+static const char EDGE[] = "architecture:\n"
+                           "  name: edge\n"
+                           "  clock: 2 GHz\n"
+                           "  word-bits: 16\n"
+                           "  overlap: perfect\n"
+                           "  technology: 16 nm\n"
+                           "  memories:\n"
+                           "  - name: DRAM\n"
+                           "    bandwidth: 60 GB/s\n"
+                           "    energy: {read: 200 pJ, write: 0.1 nJ}\n"
+                           "    latency: 50 ns\n"
+                           "  - name: L1\n"
+                           "    mesh: [2, n]\n"
+                           "    capacity: 4*kib KiB\n"
+                           "    bandwidth: {read: 8}\n"
+                           "    network: {multicast: false, energy-per-hop: 2 pJ}\n"
+                           "    double-buffered: true\n"
+                           "    word-bits: 8\n"
+                           "    issue: 3\n"
+                           "  - name: L0\n"
+                           "    capacity: 6\n"
+                           "    energy: 1 pJ\n"
+                           "  compute:\n"
+                           "  - {name: matrix, ops: [mac], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
+                           "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
+                           "     network: {reduce: false}}\n"
+                           "params: {kib: 2, n: 3}\n";
+
+static void test_memories(const tf_arch *a) {
+  const tf_memory *m = a->memories;
+  CHECK_NEAR(m[0].read_bw, 15, 1e-12); /* 60e9 / 2 bytes / 2e9 */
+  CHECK(m[0].one_port && m[0].write_bw == m[0].read_bw && m[0].capacity_words == -1);
+  CHECK(m[0].read_pj == 200 && m[0].write_pj == 100 && !m[0].energy_from_table);
+  CHECK_NEAR(m[0].latency, 100, 1e-12);
+  CHECK(m[0].mesh[0] == 1 && m[0].mesh[1] == 1 && m[0].multicast && m[0].reduce);
+  CHECK(m[1].mesh[0] == 2 && m[1].mesh[1] == 3 && m[1].mesh_at.line == 13);
+  CHECK_I64(m[1].capacity_words, 8192);
+  CHECK(m[1].capacity_at.line == 14 && m[1].capacity_at.col == 15 && m[1].capacity_at.len == 9);
+  CHECK(m[1].read_bw == 8 && isinf(m[1].write_bw) && !m[1].one_port);
+  CHECK(!m[1].multicast && m[1].reduce && m[1].hop_pj == 2 && m[1].double_buffered);
+  CHECK(m[1].word_bits == 8 && m[1].issue == 3 && m[1].energy_from_table);
+  CHECK(isinf(m[2].read_bw) && m[2].capacity_words == 6 && m[2].read_pj == 1);
+}
+
+static void test_arch(void) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = read_text(EDGE, NULL, 0, d);
+  if (!CHECK(s != NULL)) return;
+  const tf_arch *a = s->arch;
+  CHECK_TEXT(a->name, "edge");
+  CHECK(a->clock_hz == 2e9 && a->word_bits == 16 && a->technology_nm == 16);
+  CHECK(a->overlap == TF_OVERLAP_PERFECT && a->n_memories == 3 && a->n_units == 2);
+  test_memories(a);
+  const tf_unit *u = a->units;
+  CHECK(u[0].kinds == (1u << TF_K_MAC | 1u << TF_K_COPY) && u[0].below == 2);
+  CHECK(u[0].rate == 0.5 && u[0].pj == 0.5 && u[0].pipeline == 7 && !u[0].energy_from_table);
+  CHECK(u[1].below == 1 && u[1].mesh[0] == 32 && u[1].mesh[1] == 3 && u[1].rate == 1);
+  CHECK(u[1].multicast && !u[1].reduce && u[1].energy_from_table && u[1].at.line == 25);
+  CHECK(s->workload == NULL && s->mapping_text == NULL);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+static void test_arch_defaults(void) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = read_text("architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
+                         NULL, 0, d);
+  if (!CHECK(s != NULL)) return;
+  CHECK(s->arch->clock_hz == 1e9 && s->arch->word_bits == 16 && s->arch->technology_nm == 45);
+  CHECK(s->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER);
+  CHECK(s->arch->memories[0].latency == 0 && !s->arch->memories[0].double_buffered);
+  CHECK_NEAR(s->arch->memories[0].read_pj, 487.5, 1e-12);
+  CHECK_NEAR(s->arch->units[0].pj, 1.5, 1e-12);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+/* The measured points come out as published; the rest is monotone. */
+static void test_energy_table(void) {
+  CHECK_NEAR(tf_table_word_pj(8192, 64, 45, false), 10, 1e-12);
+  CHECK_NEAR(tf_table_word_pj(32768, 64, 45, false), 20, 1e-12);
+  CHECK_NEAR(tf_table_word_pj(1048576, 64, 45, false), 100, 1e-12);
+  CHECK_NEAR(tf_table_word_pj(0, 64, 7, true), 1950, 1e-12);
+  CHECK_NEAR(tf_table_point_pj(1u << TF_K_ADD, 32, 45), 0.9, 1e-12);
+  CHECK_NEAR(tf_table_point_pj(1u << TF_K_MUL, 32, 45), 3.7, 1e-12);
+  for (double bytes = 16; bytes < 1e9; bytes *= 2) {
+    double less = tf_table_word_pj(bytes, 16, 45, false);
+    CHECK(less > 0 && less < tf_table_word_pj(2 * bytes, 16, 45, false));
+  }
+}
+
+/* ---- workload ----------------------------------------------------------------------- */
+/* Indices of `n` ints as text, "0 2 1". */
+static const char *ints_text(const int *x, int n, char *buf, size_t size) {
+  size_t used = 0;
+  buf[0] = '\0';
+  for (int i = 0; i < n; i++)
+    used += (size_t)snprintf(buf + used, size - used, "%s%d", i ? " " : "", x[i]);
+  return buf;
+}
+
+static void test_attention(void) {
+  static const char text[] = "params: {seq: 512, heads: 12}\n"
+                             "workload:\n"
+                             "  name: self-attention\n"
+                             "  dims: {b: 1, h: heads, m: seq, l: seq, a: 64, n: 64}\n"
+                             "  tensors: {Q: {word-bits: 8}}\n"
+                             "  ops:\n"
+                             "  - {name: qk, expr: \"S[b,h,m,l] += Q[b,h,m,a] * K[b,h,l,a]\"}\n"
+                             "  - X[b,h,m] max= S[b,h,m,l]\n"
+                             "  - D[b,h,m,l] = S[b,h,m,l] - X[b,h,m]\n"
+                             "  - E[b,h,m,l] = exp(D[b,h,m,l])\n"
+                             "  - Z[b,h,m] += E[b,h,m,l]\n"
+                             "  - P[b,h,m,l] = E[b,h,m,l] / Z[b,h,m]\n"
+                             "  - O[b,h,m,n] += P[b,h,m,l] * V[b,h,l,n]\n";
+  static const uint32_t kinds[] = {1u << TF_K_MAC, 1u << TF_K_MAX, 1u << TF_K_SUB, 1u << TF_K_EXP,
+                                   1u << TF_K_ADD, 1u << TF_K_DIV, 1u << TF_K_MAC};
+  char buf[64];
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = read_text(text, NULL, 0, d);
+  if (!CHECK(s != NULL)) return;
+  const tf_workload *w = s->workload;
+  CHECK(w->n_ops == 7 && w->n_dims == 6 && w->n_tensors == 10);
+  CHECK_TEXT(w->name, "self-attention");
+  CHECK_TEXT(w->ops[0].name, "qk");
+  CHECK_TEXT(w->ops[6].name, "O");
+  CHECK(w->ops[1].at.line == 8 && w->ops[1].at.col == 5);
+  CHECK(w->ops[6].reads[1].at.line == 13 && w->ops[6].reads[1].at.col == 32);
+  for (int i = 0; i < 7; i++) CHECK_I64(w->ops[i].kinds, kinds[i]);
+  CHECK_TEXT(ints_text(w->ops[0].dims, w->ops[0].n_dims, buf, sizeof buf), "0 1 2 3 4");
+  CHECK_TEXT(ints_text(w->ops[6].dims, w->ops[6].n_dims, buf, sizeof buf), "0 1 2 5 3");
+  CHECK(w->ops[0].n_out_dims == 4 && w->ops[1].reduce == TF_REDUCE_MAX);
+  CHECK_TEXT(ints_text(w->topo, 7, buf, sizeof buf), "0 1 2 3 4 5 6");
+  const tf_tensor *q = &w->tensors[1], *e = &w->tensors[5];
+  CHECK_TEXT(q->name, "Q");
+  CHECK(q->word_bits == 8 && q->producer == -1 && q->rank == 4 && q->extent[1] == 12);
+  CHECK_TEXT(e->name, "E");
+  CHECK(e->producer == 3 && e->word_bits == 16);
+  CHECK_TEXT(ints_text(e->consumers, e->n_consumers, buf, sizeof buf), "4 5");
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+/* One rank of an input: where it starts and ends, given its pad and shape. */
+static void test_extents(void) {
+  static const struct {
+    int line;
+    const char *index, *row;
+    int64_t lo, extent, pad;
+  } rows[] = {
+      {__LINE__, "p", "", 0, 8, 0},
+      {__LINE__, "p + r", "", 0, 10, 0},
+      {__LINE__, "2*p + r", "", 0, 17, 0},
+      {__LINE__, "stride*p + r - 1", "", -1, 24, 0},
+      {__LINE__, "p + r", "pad: [1]", 1, 8, 1},
+      {__LINE__, "p + r - 1", "pad: [1]", 0, 8, 1},
+      {__LINE__, "p + 3", "", 3, 8, 0},
+      {__LINE__, "7 - p", "", 0, 8, 0},
+      {__LINE__, "-p", "", -7, 8, 0},
+      {__LINE__, "2*p + r", "pad: [1], shape: [16]", 1, 16, 1},
+      {__LINE__, "2*p + r - 1", "pad: [1], shape: [16]", 0, 16, 1},
+      {__LINE__, "p + 1", "shape: [20]", 0, 20, 0},
+      {__LINE__, "(p + r)*2 - p", "", 0, 12, 0},
+      {__LINE__, "(stride - 1)/2*p", "", 0, 8, 0},
+      {__LINE__, "p + r - r", "", 0, 8, 0},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[400];
+    tf_diags *d = tf_diags_new();
+    snprintf(text, sizeof text,
+             "params: {stride: 3}\n"
+             "workload: {dims: {p: 8, r: 3}, tensors: {I: {%s}},\n"
+             "  ops: [\"C[p] += I[%s] * W[r]\"]}\n",
+             rows[i].row, rows[i].index);
+    tf_spec *s = read_text(text, NULL, 0, d);
+    if (CHECK_ROW(&rows[i], s != NULL)) {
+      const tf_tensor *t = &s->workload->tensors[1];
+      CHECK_ROW_I64(&rows[i], t->lo[0], rows[i].lo);
+      CHECK_ROW_I64(&rows[i], t->extent[0], rows[i].extent);
+      CHECK_ROW_I64(&rows[i], t->pad[0], rows[i].pad);
+    }
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+}
+
+/* Evaluates an expression with every read tensor holding `value`. */
+static double evaluate(const tf_op *op, double value) {
+  double x[64];
+  for (int i = 0; i < op->n_expr && i < 64; i++) {
+    const tf_expr *e = &op->expr[i];
+    double arg[3] = {0};
+    for (int k = 0; k < e->n_args; k++) arg[k] = x[e->arg[k]];
+    x[i] = e->what == TF_X_NUMBER ? e->number
+           : e->what == TF_X_READ ? value
+                                  : tf_kind_apply(e->call, arg);
+  }
+  return x[op->n_expr - 1];
+}
+
+#define BIT(k) (1u << TF_K_##k)
+/* op: what stands between the left side and the expression; value at A = 3. */
+static void test_elements(void) {
+  static const struct {
+    int line;
+    const char *op, *expr;
+    uint32_t kinds;
+    int n_expr;
+    double value;
+  } rows[] = {
+      {__LINE__, "=", "A[m]", BIT(COPY), 1, 3},
+      {__LINE__, "+=", "A[m]", BIT(ADD), 1, 3},
+      {__LINE__, "*=", "A[m]", BIT(MUL), 1, 3},
+      {__LINE__, "min=", "A[m]", BIT(MIN), 1, 3},
+      {__LINE__, "+=", "A[m]*B[m]", BIT(MAC), 3, 9},
+      {__LINE__, "=", "A[m]*B[m]", BIT(MUL), 3, 9},
+      {__LINE__, "max=", "A[m]*B[m]", BIT(MUL) | BIT(MAX), 3, 9},
+      {__LINE__, "+=", "A[m]*B[m]*A[m]", BIT(MUL) | BIT(ADD), 5, 27},
+      {__LINE__, "+=", "exp(A[m])", BIT(EXP) | BIT(ADD), 2, 20.085536923187668},
+      {__LINE__, "=", "2 + 3*4", BIT(COPY), 1, 14},
+      {__LINE__, "=", "A[m] - 1 - 1", BIT(SUB), 5, 1},
+      {__LINE__, "=", "A[m] - (1 - 1)", BIT(SUB), 3, 3},
+      {__LINE__, "=", "-A[m]", BIT(NEG), 2, -3},
+      {__LINE__, "=", "-2*A[m]", BIT(MUL), 3, -6},
+      {__LINE__, "=", "A[m] / sqrt(64)", BIT(DIV), 3, 0.375},
+      {__LINE__, "=", "A[m] * scale", BIT(MUL), 3, 1.5},
+      {__LINE__, "=", "select(A[m] - 3, 1, max(A[m], 5))", BIT(SELECT) | BIT(SUB) | BIT(MAX), 8, 5},
+      {__LINE__, "=", "relu(-A[m]) + abs(-A[m])", BIT(RELU) | BIT(ABS) | BIT(NEG) | BIT(ADD), 7, 3},
+      {__LINE__, "=", "sigmoid(A[m] - A[m])", BIT(SIGMOID) | BIT(SUB), 4, 0.5},
+      {__LINE__, "=", "1/A[m]/3", BIT(DIV), 5, 1.0 / 9},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[400];
+    tf_diags *d = tf_diags_new();
+    snprintf(text, sizeof text,
+             "params: {scale: 1/2}\n"
+             "workload: {dims: {m: 4}, ops: [\"C[m] %s %s\"]}\n",
+             rows[i].op, rows[i].expr);
+    tf_spec *s = read_text(text, NULL, 0, d);
+    if (CHECK_ROW(&rows[i], s != NULL)) {
+      const tf_op *op = &s->workload->ops[0];
+      CHECK_ROW_I64(&rows[i], op->kinds, rows[i].kinds);
+      CHECK_ROW_I64(&rows[i], op->n_expr, rows[i].n_expr);
+      CHECK_ROW_NEAR(&rows[i], evaluate(op, 3), rows[i].value, 1e-12);
+    }
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+}
+
+/* Ops in any order; a scalar; a tensor read twice by one op. */
+static void test_order(void) {
+  static const char text[] = "workload:\n"
+                             "  dims: {m: 4}\n"
+                             "  ops:\n"
+                             "  - D[m] = C[m] * T[]\n"
+                             "  - T[] += C[m] * C[m]\n"
+                             "  - F[m] = A[m]\n"
+                             "  - C[m] = A[m]\n";
+  char buf[64];
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = read_text(text, NULL, 0, d);
+  if (!CHECK(s != NULL)) return;
+  const tf_workload *w = s->workload;
+  CHECK_TEXT(ints_text(w->topo, 4, buf, sizeof buf), "2 3 1 0");
+  const tf_tensor *c = &w->tensors[1], *t = &w->tensors[2];
+  CHECK_TEXT(ints_text(c->consumers, c->n_consumers, buf, sizeof buf), "0 1");
+  CHECK(t->rank == 0 && t->producer == 1 && w->ops[1].n_reads == 2 && w->ops[1].n_dims == 1);
+  CHECK(w->ops[1].reads[0].tensor == w->ops[1].reads[1].tensor && w->ops[1].n_out_dims == 0);
+  CHECK_I64(c->at.line, 7);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+static void test_mapping(void) {
+  static const char text[] = "mapping: |\n  DRAM for m=4\n    op C\n";
+  tf_text two[] = {{"a.yaml", text, strlen(text)}, {"b.yaml", EDGE, strlen(EDGE)}};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read_texts(two, 2, NULL, 0, d);
+  if (!CHECK(s != NULL)) return;
+  CHECK_TEXT(s->mapping_text, "DRAM for m=4\n  op C\n");
+  CHECK(s->mapping_at.line == 2 && s->mapping_at.col == 3);
+  CHECK_TEXT(tf_diags_file_name(d, s->mapping_at.file), "a.yaml");
+  CHECK(s->arch && s->arch->at.file != s->mapping_at.file);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+static void test_nothing(void) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read(NULL, 0, NULL, 0, d);
+  CHECK(s && !s->arch && !s->workload && !s->mapping_text);
+  tf_spec_free(s);
+  tf_spec_free(NULL);
+  tf_diags_free(d);
+}
+
+int main(void) {
+  test_places();
+  test_tree();
+  test_params();
+  test_settings();
+  test_arch();
+  test_arch_defaults();
+  test_energy_table();
+  test_attention();
+  test_extents();
+  test_elements();
+  test_order();
+  test_mapping();
+  test_nothing();
+  return check_report();
+}
