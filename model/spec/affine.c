@@ -5,8 +5,8 @@
 #include "base/names.h"
 #include "model/spec/workload_read.h"
 
-static bool fail_overflow(tf_wl_reader *w, tf_loc at) {
-  return tf_fail(w->base->diags, at, TF_E_RANGE, "the index passes 2^63 - 1");
+static bool fail_overflow(tf_wl_reader *w, const tf_lex *at) {
+  return tf_fail(w->base->diags, tf_lex_at(at), TF_E_RANGE, "the index passes 2^63 - 1");
 }
 
 /* a += factor * b. */
@@ -38,7 +38,8 @@ static bool scale(tf_affine *a, int64_t factor) {
 }
 
 /* a = a * b where one of them is constant, a / b where both are and b divides a. */
-static bool multiply(tf_wl_reader *w, tf_loc at, char op, tf_affine *a, const tf_affine *b) {
+static bool multiply(tf_wl_reader *w, const tf_lex *at, char op, tf_affine *a,
+                     const tf_affine *b) {
   bool both = constant(a) && constant(b);
   if (op == '/' && both && b->c != 0 && b->c != -1 && a->c % b->c == 0) {
     a->c /= b->c;
@@ -50,7 +51,7 @@ static bool multiply(tf_wl_reader *w, tf_loc at, char op, tf_affine *a, const tf
     *a = *b;
     return scale(a, factor) || fail_overflow(w, at);
   }
-  return tf_fail(w->base->diags, at, TF_E_INDEX,
+  return tf_fail(w->base->diags, tf_lex_at(at), TF_E_INDEX,
                  op == '*' ? "an index is affine: dims are multiplied by constants only"
                            : "an index is affine: only constants divide, and without a rest");
 }
@@ -110,12 +111,12 @@ static bool parse_signed(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
   if (w->base->depth >= TF_MAX_DEPTH)
     return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "nested deeper than %d", TF_MAX_DEPTH);
   w->base->depth++;
-  tf_loc at = tf_lex_at(x);
+  tf_lex here = *x;
   bool minus = tf_lex_take(x, '-');
   bool ok = minus ? parse_signed(w, x, out) : parse_atom(w, x, out);
   w->base->depth--;
   if (!ok || !minus) return ok;
-  return scale(out, -1) || fail_overflow(w, at);
+  return scale(out, -1) || fail_overflow(w, &here);
 }
 
 static bool parse_product(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
@@ -125,7 +126,7 @@ static bool parse_product(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
     tf_lex here = *x;
     tf_lex_next(x);
     if (!parse_signed(w, x, &b)) return false;
-    if (!multiply(w, tf_lex_at(&here), here.tok.punct, out, &b)) w->failed = true;
+    if (!multiply(w, &here, here.tok.punct, out, &b)) w->failed = true;
   }
   return true;
 }
@@ -139,7 +140,7 @@ bool tf_parse_affine(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
     if (!parse_product(w, x, &b)) return false;
     if (add_scaled(out, &b, here.tok.punct == '+' ? 1 : -1)) continue;
     w->failed = true;
-    fail_overflow(w, tf_lex_at(&here));
+    fail_overflow(w, &here);
   }
   return true;
 }

@@ -77,21 +77,22 @@ typedef struct {
 /* Each parse_ function appends nodes, the root last; returns its index, -1 on failure. */
 static int parse_sum(element *e);
 
-static int append(element *e, tf_loc at, tf_expr node) {
+static int append(element *e, const tf_lex *at, tf_expr node) {
   if (e->n_expr < TF_MAX_EXPR) {
     e->expr[e->n_expr] = node;
     return e->n_expr++;
   }
-  tf_fail(e->x->diags, at, TF_E_LIMIT, "an expression of more than %d nodes", TF_MAX_EXPR);
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_LIMIT, "an expression of more than %d nodes",
+          TF_MAX_EXPR);
   return -1;
 }
 
-static int append_number(element *e, tf_loc at, double f) {
+static int append_number(element *e, const tf_lex *at, double f) {
   return append(e, at, (tf_expr){.what = TF_X_NUMBER, .number = f});
 }
 
 /* Computes a call of numbers: they are the last nodes, and give way to the result. */
-static int fold(element *e, tf_loc at, tf_kind kind, int n_args) {
+static int fold(element *e, const tf_lex *at, tf_kind kind, int n_args) {
   double arg[3];
   e->n_expr -= n_args;
   for (int i = 0; i < n_args; i++)
@@ -99,13 +100,13 @@ static int fold(element *e, tf_loc at, tf_kind kind, int n_args) {
   double f = tf_kind_apply(kind, arg);
   if (!isfinite(f)) {
     e->w->failed = true;
-    tf_fail(e->x->diags, at, TF_E_RANGE, "this is no finite number");
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_RANGE, "this is no finite number");
     f = 0;
   }
   return append_number(e, at, f);
 }
 
-static int append_call(element *e, tf_loc at, tf_kind kind, int n_args, const int *arg) {
+static int append_call(element *e, const tf_lex *at, tf_kind kind, int n_args, const int *arg) {
   tf_expr call = {.what = TF_X_CALL, .call = kind, .n_args = n_args};
   bool numbers = true;
   for (int i = 0; i < n_args; i++) {
@@ -117,7 +118,7 @@ static int append_call(element *e, tf_loc at, tf_kind kind, int n_args, const in
       kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER && e->expr[arg[1]].number == 0;
   if (by_zero) {
     e->w->failed = true;
-    tf_fail(e->x->diags, at, TF_E_RANGE, "division by zero");
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_RANGE, "division by zero");
   }
   return append(e, at, call);
 }
@@ -126,15 +127,15 @@ static int append_call(element *e, tf_loc at, tf_kind kind, int n_args, const in
 static int parse_call(element *e, const tf_lex *name) {
   const char *text = tf_lex_text(name);
   int kind = tf_kind_find(text, name->tok.len), arity = 0, n = 0, arg[3] = {0};
-  tf_loc at = tf_lex_at(name);
+  const tf_lex *at = name;
   if (kind >= 0) arity = tf_kind_arity((tf_kind)kind);
   if (arity == 0) {
     tf_near near = tf_near_start(text, name->tok.len);
     char hint[80];
     for (int i = 0; i < TF_N_KINDS; i++)
       if (tf_kind_arity((tf_kind)i)) tf_near_offer(&near, tf_kind_key((tf_kind)i));
-    tf_fail(e->x->diags, at, TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len), text,
-            tf_near_text(&near, hint, sizeof hint));
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len),
+            text, tf_near_text(&near, hint, sizeof hint));
     return -1;
   }
   tf_lex_next(e->x);
@@ -146,7 +147,7 @@ static int parse_call(element *e, const tf_lex *name) {
   } while (tf_lex_take(e->x, ','));
   if (!tf_lex_need(e->x, ')', "after the arguments")) return -1;
   if (n == arity) return append_call(e, at, (tf_kind)kind, n, arg);
-  tf_fail(e->x->diags, at, TF_E_SYNTAX, "'%s' takes %d argument%s, not %d",
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "'%s' takes %d argument%s, not %d",
           tf_kind_key((tf_kind)kind), arity, arity > 1 ? "s" : "", n);
   return -1;
 }
@@ -161,7 +162,7 @@ static int parse_read(element *e, tf_lex *name) {
   *ref = (tf_ref){0};
   *e->x = *name;
   if (!tf_parse_ref(e->w, e->x, ref, &e->spans[e->n_reads])) return -1;
-  return append(e, ref->at, (tf_expr){.what = TF_X_READ, .ref = e->n_reads++});
+  return append(e, name, (tf_expr){.what = TF_X_READ, .ref = e->n_reads++});
 }
 
 /* Says what a bare name that is no param could have been. */
@@ -171,21 +172,21 @@ static void fail_bare_name(element *e, const tf_lex *name) {
   size_t len = name->tok.len;
   tf_near near = tf_near_start(text, len);
   char hint[80];
-  tf_loc at = tf_lex_at(name);
+  const tf_lex *at = name;
   w->failed = true;
   if (tf_find_tensor(w, text, len) >= 0) {
-    tf_fail(e->x->diags, at, TF_E_SYNTAX, "tensor '%.*s' needs its indices: %.*s[...]",
-            shown(len), text, shown(len), text);
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX,
+            "tensor '%.*s' needs its indices: %.*s[...]", shown(len), text, shown(len), text);
     return;
   }
   if (tf_find_dim(w->wl, text, len) >= 0) {
-    tf_fail(e->x->diags, at, TF_E_NAME, "'%.*s' is a dim; a value is a tensor, param or number",
-            shown(len), text);
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME,
+            "'%.*s' is a dim; a value is a tensor, param or number", shown(len), text);
     return;
   }
   for (size_t i = 0; tf_param_name(w->base->params, i); i++)
     tf_near_offer(&near, tf_param_name(w->base->params, i));
-  tf_fail(e->x->diags, at, TF_E_NAME, "no param '%.*s'%s", shown(len), text,
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "no param '%.*s'%s", shown(len), text,
           tf_near_text(&near, hint, sizeof hint));
 }
 
@@ -198,7 +199,7 @@ static int parse_name(element *e) {
   tf_param_state s = tf_param_value(e->w->base, tf_lex_text(&name), name.tok.len, &name, &v);
   if (s == TF_PARAM_UNKNOWN) fail_bare_name(e, &name);
   if (s == TF_PARAM_FAILED) e->w->failed = true;
-  return append_number(e, tf_lex_at(&name), s == TF_PARAM_KNOWN ? v.f : 1);
+  return append_number(e, &name, s == TF_PARAM_KNOWN ? v.f : 1);
 }
 
 static int parse_atom(element *e) {
@@ -206,7 +207,7 @@ static int parse_atom(element *e) {
   if (here.tok.kind == TF_T_NAME) return parse_name(e);
   if (here.tok.kind == TF_T_NUMBER) {
     tf_lex_next(e->x);
-    if (isfinite(here.tok.value.f)) return append_number(e, tf_lex_at(&here), here.tok.value.f);
+    if (isfinite(here.tok.value.f)) return append_number(e, &here, here.tok.value.f);
     tf_fail(e->x->diags, tf_lex_at(&here), TF_E_RANGE, "number too large");
     return -1;
   }
@@ -220,16 +221,16 @@ static int parse_atom(element *e) {
 
 static int parse_signed(element *e) {
   tf_reader *r = e->w->base;
-  tf_loc at = tf_lex_at(e->x);
+  tf_lex here = *e->x;
   if (r->depth >= TF_MAX_DEPTH) {
-    tf_fail(r->diags, at, TF_E_LIMIT, "nested deeper than %d", TF_MAX_DEPTH);
+    tf_fail(r->diags, tf_lex_at(&here), TF_E_LIMIT, "nested deeper than %d", TF_MAX_DEPTH);
     return -1;
   }
   r->depth++;
   bool minus = tf_lex_take(e->x, '-');
   int root = minus ? parse_signed(e) : parse_atom(e);
   r->depth--;
-  return root >= 0 && minus ? append_call(e, at, TF_K_NEG, 1, &root) : root;
+  return root >= 0 && minus ? append_call(e, &here, TF_K_NEG, 1, &root) : root;
 }
 
 static int parse_product(element *e) {
@@ -240,7 +241,7 @@ static int parse_product(element *e) {
     arg[1] = parse_signed(e);
     if (arg[1] < 0) return -1;
     tf_kind kind = here.tok.punct == '*' ? TF_K_MUL : TF_K_DIV;
-    arg[0] = append_call(e, tf_lex_at(&here), kind, 2, arg);
+    arg[0] = append_call(e, &here, kind, 2, arg);
   }
   return arg[0];
 }
@@ -253,7 +254,7 @@ static int parse_sum(element *e) {
     arg[1] = parse_product(e);
     if (arg[1] < 0) return -1;
     tf_kind kind = here.tok.punct == '+' ? TF_K_ADD : TF_K_SUB;
-    arg[0] = append_call(e, tf_lex_at(&here), kind, 2, arg);
+    arg[0] = append_call(e, &here, kind, 2, arg);
   }
   return arg[0];
 }

@@ -8,34 +8,32 @@
 #include "base/names.h"
 
 /* ---- values ------------------------------------------------------------------------- */
-static bool real_result(tf_diags *d, tf_loc at, double f, tf_value *out) {
-  if (!isfinite(f)) return tf_fail(d, at, TF_E_RANGE, "the result is no finite number");
+static const char *real_result(double f, tf_value *out) {
+  if (!isfinite(f)) return "the result is no finite number";
   *out = tf_real(f);
-  return true;
+  return NULL;
 }
 
 /* Whole numbers divide to a whole one where that is exact. */
-static bool divide(tf_diags *d, tf_loc at, tf_value a, tf_value b, tf_value *out) {
-  if (b.f == 0) return tf_fail(d, at, TF_E_RANGE, "division by zero");
+static const char *divide(tf_value a, tf_value b, tf_value *out) {
+  if (b.f == 0) return "division by zero";
   bool exact = a.whole && b.whole && !(a.i == INT64_MIN && b.i == -1) && a.i % b.i == 0;
-  if (exact) {
-    *out = tf_whole(a.i / b.i);
-    return true;
-  }
-  return real_result(d, at, a.f / b.f, out);
+  if (!exact) return real_result(a.f / b.f, out);
+  *out = tf_whole(a.i / b.i);
+  return NULL;
 }
 
-bool tf_value_op(tf_diags *d, tf_loc at, char op, tf_value a, tf_value b, tf_value *out) {
+const char *tf_value_op(char op, tf_value a, tf_value b, tf_value *out) {
   int64_t i = 0;
-  if (op == '/') return divide(d, at, a, b, out);
+  if (op == '/') return divide(a, b, out);
   if (!a.whole || !b.whole)
-    return real_result(d, at, op == '+' ? a.f + b.f : op == '-' ? a.f - b.f : a.f * b.f, out);
+    return real_result(op == '+' ? a.f + b.f : op == '-' ? a.f - b.f : a.f * b.f, out);
   bool fits = op == '+'   ? tf_add(a.i, b.i, &i)
               : op == '-' ? tf_sub(a.i, b.i, &i)
                           : tf_mul(a.i, b.i, &i);
-  if (!fits) return tf_fail(d, at, TF_E_RANGE, "the result passes 2^63 - 1");
+  if (!fits) return "the result passes 2^63 - 1";
   *out = tf_whole(i);
-  return true;
+  return NULL;
 }
 
 /* ---- expressions -------------------------------------------------------------------- */
@@ -43,6 +41,12 @@ static bool parse_sum(tf_reader *r, tf_lex *x, tf_value *out);
 
 static bool too_deep(tf_lex *x) {
   return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "nested deeper than %d", TF_MAX_DEPTH);
+}
+
+/* The operation, told at its operator where it fails. */
+static bool apply(tf_reader *r, const tf_lex *op, tf_value a, tf_value b, tf_value *out) {
+  const char *wrong = tf_value_op(op->tok.punct, a, b, out);
+  return !wrong || tf_fail(r->diags, tf_lex_at(op), TF_E_RANGE, "%s", wrong);
 }
 
 static tf_value round_to(tf_value v, double f) { return v.whole ? v : tf_real(f); }
@@ -95,12 +99,12 @@ static bool parse_atom(tf_reader *r, tf_lex *x, tf_value *out) {
 static bool parse_signed(tf_reader *r, tf_lex *x, tf_value *out) {
   if (r->depth >= TF_MAX_DEPTH) return too_deep(x);
   r->depth++;
-  tf_loc at = tf_lex_at(x);
+  tf_lex here = *x;
   bool minus = tf_lex_take(x, '-');
   bool ok = minus ? parse_signed(r, x, out) : parse_atom(r, x, out);
   r->depth--;
   if (!ok || !minus) return ok;
-  return tf_value_op(r->diags, at, '-', tf_whole(0), *out, out);
+  return apply(r, &here, tf_whole(0), *out, out);
 }
 
 /* Operands joined by one of two operators of the same rank, from the left. */
@@ -112,8 +116,7 @@ static bool parse_chain(tf_reader *r, tf_lex *x, const char *ops, tf_value *out)
     tf_value b;
     tf_lex_next(x);
     if (!(sum ? parse_chain(r, x, "*/", &b) : parse_signed(r, x, &b))) return false;
-    char op = here.tok.punct;
-    if (!tf_value_op(r->diags, tf_lex_at(&here), op, *out, b, out)) return false;
+    if (!apply(r, &here, *out, b, out)) return false;
   }
   return true;
 }
@@ -214,6 +217,6 @@ bool tf_read_quantity(tf_reader *r, const tf_ynode *node, const char *what, unsi
     return tf_fail(r->diags, node->at, TF_E_RANGE, "'%s' is %g, must not be negative", what,
                    out->value.f);
   if (!out->unit) return true;
-  return tf_value_op(r->diags, node->at, '*', out->value, tf_real(out->unit->factor),
-                     &out->value);
+  const char *wrong = tf_value_op('*', out->value, tf_real(out->unit->factor), &out->value);
+  return !wrong || tf_fail(r->diags, node->at, TF_E_RANGE, "%s", wrong);
 }

@@ -23,8 +23,8 @@ bool tf_param_find(const tf_params *p, const char *name, tf_loc *at);
  * where a param it uses has failed before. */
 bool tf_parse_number(tf_reader *r, tf_lex *x, tf_value *out);
 
-/* + - * / on values; reports overflow and division by zero at `at`. */
-bool tf_value_op(tf_diags *d, tf_loc at, char op, tf_value a, tf_value b, tf_value *out);
+/* + - * / on values.  NULL, or what is wrong with the result (an E_RANGE). */
+const char *tf_value_op(char op, tf_value a, tf_value b, tf_value *out);
 
 /* ---- scalars ------------------------------------------------------------------------ */
 /* `what` names the key in messages ("capacity").  All report what is wrong; false then. */

@@ -15,7 +15,8 @@ static void test_arena(void) {
   for (size_t n = 0; n < 3000; n += 7) {
     unsigned char *p = tf_arena_alloc(a, n);
     size_t nonzero = 0;
-    for (size_t i = 0; i < n; i++) nonzero += p[i] != 0;
+    for (size_t i = 0; i < n; i++)
+      nonzero += p[i] != 0;
     CHECK(p && (uintptr_t)p % 16 == 0 && nonzero == 0);
     memset(p, 0xff, n);
   }
@@ -55,7 +56,8 @@ static size_t slow_distance(const char *a, size_t na, const char *b, size_t nb) 
   if (na == 0 || nb == 0) return 2 * (na + nb);
   bool same = a[na - 1] == b[nb - 1];
   size_t best = slow_distance(a, na - 1, b, nb - 1) + (same ? 0 : 2);
-  size_t remove = slow_distance(a, na - 1, b, nb) + 2, insert = slow_distance(a, na, b, nb - 1) + 2;
+  size_t remove = slow_distance(a, na - 1, b, nb) + 2,
+         insert = slow_distance(a, na, b, nb - 1) + 2;
   if (remove < best) best = remove;
   if (insert < best) best = insert;
   bool swapped = na > 1 && nb > 1 && a[na - 1] == b[nb - 2] && a[na - 2] == b[nb - 1];
@@ -90,11 +92,13 @@ static void test_names(void) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tf_near near = tf_near_start(rows[i].in, strlen(rows[i].in));
-    for (size_t k = 0; k < 6; k++) tf_near_offer(&near, known[k]);
+    for (size_t k = 0; k < 6; k++)
+      tf_near_offer(&near, known[k]);
     CHECK_ROW_TEXT(&rows[i], near.best, rows[i].want);
   }
   CHECK(tf_is_name("a_1", 3, false) && tf_is_name("_", 1, false));
-  CHECK(!tf_is_name("1a", 2, false) && !tf_is_name("", 0, false) && !tf_is_name("a-b", 3, false));
+  CHECK(!tf_is_name("1a", 2, false) && !tf_is_name("", 0, false) &&
+        !tf_is_name("a-b", 3, false));
   CHECK(tf_is_name("a-b.c", 5, true) && !tf_is_name("-a", 2, true));
 }
 
@@ -105,7 +109,8 @@ static void test_near_text(void) {
   tf_near_offer(&near, "alpha");
   tf_near_offer(&near, "beta");
   CHECK_TEXT(tf_near_text(&near, buf, sizeof buf), "; known: alpha, beta");
-  for (int i = 0; i < 20; i++) tf_near_offer(&near, "something");
+  for (int i = 0; i < 20; i++)
+    tf_near_offer(&near, "something");
   tf_near_text(&near, buf, sizeof buf);
   CHECK_TEXT(buf + strlen(buf) - 5, ", ...");
   tf_near_offer(&near, "X");
@@ -127,10 +132,13 @@ static void test_rng(void) {
   static const uint32_t want[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330,
                                   0x83d2f293, 0xbfa4784b, 0xcbed606e};
   tf_rng r = tf_rng_new(42, 54);
-  for (size_t i = 0; i < 6; i++) CHECK_I64(tf_rng_u32(&r), want[i]);
+  for (size_t i = 0; i < 6; i++)
+    CHECK_I64(tf_rng_u32(&r), want[i]);
   int seen[7] = {0};
-  for (int i = 0; i < 7000; i++) seen[tf_rng_below(&r, 7)]++;
-  for (int i = 0; i < 7; i++) CHECK(seen[i] > 850 && seen[i] < 1150);
+  for (int i = 0; i < 7000; i++)
+    seen[tf_rng_below(&r, 7)]++;
+  for (int i = 0; i < 7; i++)
+    CHECK(seen[i] > 850 && seen[i] < 1150);
   for (int i = 0; i < 1000; i++) {
     double x = tf_rng_unit(&r);
     CHECK(x >= 0 && x < 1);
@@ -143,10 +151,17 @@ static void test_utf8(void) {
     const char *in;
     size_t want;
   } rows[] = {
-      {__LINE__, "a", 1},            {__LINE__, "\xc3\xa9", 2},     {__LINE__, "\xe2\x80\x94", 3},
-      {__LINE__, "\xf0\x9f\x98\x80", 4}, {__LINE__, "\xc0\x80", 0}, {__LINE__, "\xed\xa0\x80", 0},
-      {__LINE__, "\xe2\x80", 0},     {__LINE__, "\xff", 0},         {__LINE__, "\xf4\x90\x80\x80", 0},
-      {__LINE__, "\xe0\x80\x80", 0}, {__LINE__, "\x80", 0},
+      {__LINE__, "a", 1},
+      {__LINE__, "\xc3\xa9", 2},
+      {__LINE__, "\xe2\x80\x94", 3},
+      {__LINE__, "\xf0\x9f\x98\x80", 4},
+      {__LINE__, "\xc0\x80", 0},
+      {__LINE__, "\xed\xa0\x80", 0},
+      {__LINE__, "\xe2\x80", 0},
+      {__LINE__, "\xff", 0},
+      {__LINE__, "\xf4\x90\x80\x80", 0},
+      {__LINE__, "\xe0\x80\x80", 0},
+      {__LINE__, "\x80", 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     uint32_t c;
@@ -227,7 +242,8 @@ static void test_diags_cut(void) {
   for (size_t shift = 0; shift < 4; shift++) {
     tf_diags *d = tf_diags_new();
     memset(longer, 'x', sizeof longer);
-    for (size_t i = shift; i + 3 < sizeof longer; i += 3) memcpy(longer + i, "\xe2\x80\x94", 3);
+    for (size_t i = shift; i + 3 < sizeof longer; i += 3)
+      memcpy(longer + i, "\xe2\x80\x94", 3);
     longer[sizeof longer - 1] = '\0';
     tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_KEY, "%s", longer);
     const char *msg = tf_diags_at(d, 0)->msg;

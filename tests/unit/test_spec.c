@@ -87,13 +87,26 @@ static void test_params(void) {
     const char *expr;
     int64_t want;
   } rows[] = {
-      {__LINE__, "12", 12},           {__LINE__, "2*seq/4", 256},      {__LINE__, "1e3", 1000},
-      {__LINE__, "7 - 2 - 1", 4},     {__LINE__, "2 + 3*4", 14},       {__LINE__, "(2 + 3)*4", 20},
-      {__LINE__, "-(-3)", 3},         {__LINE__, "'- -3'", 3},           {__LINE__, "7/2*2", 7},
-      {__LINE__, "ceil(7/2)", 4},     {__LINE__, "floor(7/2)", 3},     {__LINE__, "'min(seq, 3)'", 3},
-      {__LINE__, "'max(seq, 3)'", 512}, {__LINE__, "later + 1", 42},     {__LINE__, "2.5*4", 10},
-      {__LINE__, ".5*4", 2},          {__LINE__, "'seq'", 512},        {__LINE__, "\"seq * 2\"", 1024},
-      {__LINE__, "1/3*3", 1},         {__LINE__, "ceil(seq/100)*2", 12},
+      {__LINE__, "12", 12},
+      {__LINE__, "2*seq/4", 256},
+      {__LINE__, "1e3", 1000},
+      {__LINE__, "7 - 2 - 1", 4},
+      {__LINE__, "2 + 3*4", 14},
+      {__LINE__, "(2 + 3)*4", 20},
+      {__LINE__, "-(-3)", 3},
+      {__LINE__, "'- -3'", 3},
+      {__LINE__, "7/2*2", 7},
+      {__LINE__, "ceil(7/2)", 4},
+      {__LINE__, "floor(7/2)", 3},
+      {__LINE__, "'min(seq, 3)'", 3},
+      {__LINE__, "'max(seq, 3)'", 512},
+      {__LINE__, "later + 1", 42},
+      {__LINE__, "2.5*4", 10},
+      {__LINE__, ".5*4", 2},
+      {__LINE__, "'seq'", 512},
+      {__LINE__, "\"seq * 2\"", 1024},
+      {__LINE__, "1/3*3", 1},
+      {__LINE__, "ceil(seq/100)*2", 12},
       {__LINE__, "9223372036854775807", INT64_MAX},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -126,33 +139,34 @@ static void test_settings(void) {
 }
 
 /* ---- architecture ------------------------------------------------------------------- */
-static const char EDGE[] = "architecture:\n"
-                           "  name: edge\n"
-                           "  clock: 2 GHz\n"
-                           "  word-bits: 16\n"
-                           "  overlap: perfect\n"
-                           "  technology: 16 nm\n"
-                           "  memories:\n"
-                           "  - name: DRAM\n"
-                           "    bandwidth: 60 GB/s\n"
-                           "    energy: {read: 200 pJ, write: 0.1 nJ}\n"
-                           "    latency: 50 ns\n"
-                           "  - name: L1\n"
-                           "    mesh: [2, n]\n"
-                           "    capacity: 4*kib KiB\n"
-                           "    bandwidth: {read: 8}\n"
-                           "    network: {multicast: false, energy-per-hop: 2 pJ}\n"
-                           "    double-buffered: true\n"
-                           "    word-bits: 8\n"
-                           "    issue: 3\n"
-                           "  - name: L0\n"
-                           "    capacity: 6\n"
-                           "    energy: 1 pJ\n"
-                           "  compute:\n"
-                           "  - {name: matrix, ops: [mac], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
-                           "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
-                           "     network: {reduce: false}}\n"
-                           "params: {kib: 2, n: 3}\n";
+static const char EDGE[] =
+    "architecture:\n"
+    "  name: edge\n"
+    "  clock: 2 GHz\n"
+    "  word-bits: 16\n"
+    "  overlap: perfect\n"
+    "  technology: 16 nm\n"
+    "  memories:\n"
+    "  - name: DRAM\n"
+    "    bandwidth: 60 GB/s\n"
+    "    energy: {read: 200 pJ, write: 0.1 nJ}\n"
+    "    latency: 50 ns\n"
+    "  - name: L1\n"
+    "    mesh: [2, n]\n"
+    "    capacity: 4*kib KiB\n"
+    "    bandwidth: {read: 8}\n"
+    "    network: {multicast: false, energy-per-hop: 2 pJ}\n"
+    "    double-buffered: true\n"
+    "    word-bits: 8\n"
+    "    issue: 3\n"
+    "  - name: L0\n"
+    "    capacity: 6\n"
+    "    energy: 1 pJ\n"
+    "  compute:\n"
+    "  - {name: matrix, ops: [mac], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
+    "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
+    "     network: {reduce: false}}\n"
+    "params: {kib: 2, n: 3}\n";
 
 static void test_memories(const tf_arch *a) {
   const tf_memory *m = a->memories;
@@ -191,8 +205,8 @@ static void test_arch(void) {
 
 static void test_arch_defaults(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = read_text("architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}",
-                         NULL, 0, d);
+  tf_spec *s = read_text(
+      "architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}", NULL, 0, d);
   if (!CHECK(s != NULL)) return;
   CHECK(s->arch->clock_hz == 1e9 && s->arch->word_bits == 16 && s->arch->technology_nm == 45);
   CHECK(s->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER);
@@ -241,8 +255,9 @@ static void test_attention(void) {
                              "  - Z[b,h,m] += E[b,h,m,l]\n"
                              "  - P[b,h,m,l] = E[b,h,m,l] / Z[b,h,m]\n"
                              "  - O[b,h,m,n] += P[b,h,m,l] * V[b,h,l,n]\n";
-  static const uint32_t kinds[] = {1u << TF_K_MAC, 1u << TF_K_MAX, 1u << TF_K_SUB, 1u << TF_K_EXP,
-                                   1u << TF_K_ADD, 1u << TF_K_DIV, 1u << TF_K_MAC};
+  static const uint32_t kinds[] = {1u << TF_K_MAC, 1u << TF_K_MAX, 1u << TF_K_SUB,
+                                   1u << TF_K_EXP, 1u << TF_K_ADD, 1u << TF_K_DIV,
+                                   1u << TF_K_MAC};
   char buf[64];
   tf_diags *d = tf_diags_new();
   tf_spec *s = read_text(text, NULL, 0, d);
@@ -254,7 +269,8 @@ static void test_attention(void) {
   CHECK_TEXT(w->ops[6].name, "O");
   CHECK(w->ops[1].at.line == 8 && w->ops[1].at.col == 5);
   CHECK(w->ops[6].reads[1].at.line == 13 && w->ops[6].reads[1].at.col == 32);
-  for (int i = 0; i < 7; i++) CHECK_I64(w->ops[i].kinds, kinds[i]);
+  for (int i = 0; i < 7; i++)
+    CHECK_I64(w->ops[i].kinds, kinds[i]);
   CHECK_TEXT(ints_text(w->ops[0].dims, w->ops[0].n_dims, buf, sizeof buf), "0 1 2 3 4");
   CHECK_TEXT(ints_text(w->ops[6].dims, w->ops[6].n_dims, buf, sizeof buf), "0 1 2 5 3");
   CHECK(w->ops[0].n_out_dims == 4 && w->ops[1].reduce == TF_REDUCE_MAX);
@@ -318,7 +334,8 @@ static double evaluate(const tf_op *op, double value) {
   for (int i = 0; i < op->n_expr && i < 64; i++) {
     const tf_expr *e = &op->expr[i];
     double arg[3] = {0};
-    for (int k = 0; k < e->n_args; k++) arg[k] = x[e->arg[k]];
+    for (int k = 0; k < e->n_args; k++)
+      arg[k] = x[e->arg[k]];
     x[i] = e->what == TF_X_NUMBER ? e->number
            : e->what == TF_X_READ ? value
                                   : tf_kind_apply(e->call, arg);
@@ -352,8 +369,10 @@ static void test_elements(void) {
       {__LINE__, "=", "-2*A[m]", BIT(MUL), 3, -6},
       {__LINE__, "=", "A[m] / sqrt(64)", BIT(DIV), 3, 0.375},
       {__LINE__, "=", "A[m] * scale", BIT(MUL), 3, 1.5},
-      {__LINE__, "=", "select(A[m] - 3, 1, max(A[m], 5))", BIT(SELECT) | BIT(SUB) | BIT(MAX), 8, 5},
-      {__LINE__, "=", "relu(-A[m]) + abs(-A[m])", BIT(RELU) | BIT(ABS) | BIT(NEG) | BIT(ADD), 7, 3},
+      {__LINE__, "=", "select(A[m] - 3, 1, max(A[m], 5))", BIT(SELECT) | BIT(SUB) | BIT(MAX), 8,
+       5},
+      {__LINE__, "=", "relu(-A[m]) + abs(-A[m])", BIT(RELU) | BIT(ABS) | BIT(NEG) | BIT(ADD), 7,
+       3},
       {__LINE__, "=", "sigmoid(A[m] - A[m])", BIT(SIGMOID) | BIT(SUB), 4, 0.5},
       {__LINE__, "=", "1/A[m]/3", BIT(DIV), 5, 1.0 / 9},
   };
