@@ -1,0 +1,29 @@
+/* Energy: accesses times energy per access, points times energy per point (model.md section 6). */
+#include "model/cost/state.h"
+
+/* Hops of one word on the mesh that feeds a memory: the mean Manhattan distance from a corner. */
+static double mean_hops(const tf_memory *mem) {
+  return (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2;
+}
+
+static double level_energy(const struct tf_model *m, int level) {
+  const tf_plan *p = m->plan;
+  const tf_memory *mem = &p->arch->memories[level];
+  double pj = 0, hops = mean_hops(mem) * mem->hop_pj;
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    const tf_counts *c = &m->res.counts[level * p->wl->n_tensors + z];
+    double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
+    pj += k * ((double)(c->read + c->drain) * mem->read_pj +
+               (double)(c->fill + c->update) * mem->write_pj + (double)(c->fill + c->drain) * hops);
+  }
+  return pj;
+}
+
+void tf_energy(struct tf_model *m, tf_result *out) {
+  const tf_arch *a = m->plan->arch;
+  out->energy_pj = 0;
+  for (int l = 0; l < a->n_memories; l++)
+    out->energy_pj += m->res.levels[l].energy_pj = level_energy(m, l);
+  for (int u = 0; u < a->n_units; u++)
+    out->energy_pj += m->res.units[u].energy_pj = (double)m->res.units[u].points * a->units[u].pj;
+}

@@ -1,0 +1,148 @@
+#include <string.h>
+
+#include "model/cost/state.h"
+
+static bool alloc_state(struct tf_model *m) {
+  tf_arena *a = m->arena;
+  const tf_plan *p = m->plan;
+  size_t loops = (size_t)p->n_loops + 1, nodes = (size_t)p->tree->n_nodes, classes = 0;
+  m->class_first = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
+  for (int i = 0; m->class_first && i < p->n_tile_slices; i++) {
+    m->class_first[i] = (int)classes;
+    classes += (size_t)p->slices[i].n_class;
+  }
+  m->class_words = TF_ARRAY(a, int64_t, classes + 1);
+  m->run.plan = p;
+  m->run.trip = TF_ARRAY(a, int64_t, loops);
+  m->run.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
+  m->scratch.cur = TF_ARRAY(a, int64_t, loops);
+  m->scratch.prv = TF_ARRAY(a, int64_t, loops);
+  m->scratch.zero = TF_ARRAY(a, int64_t, loops);
+  m->scratch.pair = TF_ARRAY(a, int64_t, loops);
+  m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
+  m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
+  m->steps = TF_ARRAY(a, int64_t, nodes);
+  m->width = TF_ARRAY(a, int64_t, nodes);
+  m->res.counts = TF_ARRAY(a, tf_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
+  m->res.levels = TF_ARRAY(a, tf_level_result, (size_t)p->arch->n_memories);
+  m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
+  m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
+  m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
+  return m->class_first && m->class_words && m->run.trip && m->run.step &&
+         m->scratch.cur && m->scratch.prv && m->scratch.zero && m->scratch.pair &&
+         m->scratch.leaf && m->moves && m->steps && m->width && m->res.counts && m->res.levels &&
+         m->res.units && m->res.ops && m->res.nodes;
+}
+
+tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
+  if (m) {
+    m->arena = a;
+    m->plan = tf_plan_new(a, tree);
+  }
+  if (m && m->plan && alloc_state(m))
+    return m;
+  tf_arena_free(a);
+  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
+          "the mapping is too large: more than %d loops above one node, or out of memory",
+          TF_MAX_PATH);
+  return NULL;
+}
+
+void tf_model_free(tf_model *m) {
+  if (m)
+    tf_arena_free(m->arena);
+}
+
+int tf_model_n_loops(const tf_model *m) {
+  return m->plan->n_loops;
+}
+
+static void set_trips(tf_model *m, const int64_t *trips) {
+  const tf_plan *p = m->plan;
+  for (int l = 0; l < p->n_loops; l++)
+    m->run.trip[l] = trips ? trips[l] : p->tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
+}
+
+/* Whether every leaf is a single point. */
+static bool covered(tf_model *m) {
+  const tf_plan *p = m->plan;
+  m->run.noclip = true;
+  bool ok = true;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    for (int d = 0; d < p->wl->ops[o].n_dims; d++)
+      ok &= tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o],
+                         m->scratch.zero).len <= 1;
+  m->run.noclip = false;
+  return ok;
+}
+
+/* Adds the moves of every slice up into counters per level and tensor. */
+static bool tally(tf_model *m) {
+  const tf_plan *p = m->plan;
+  int nt = p->wl->n_tensors;
+  bool ok = true;
+  for (int i = 0; i < p->n_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    const tf_move *v = &m->moves[i];
+    tf_counts *up = &m->res.counts[s->above * nt + s->tensor];
+    ok &= !__builtin_add_overflow(up->read, v->read, &up->read);
+    ok &= !__builtin_add_overflow(up->update, v->update, &up->update);
+    if (s->leaf)
+      continue;
+    tf_counts *own = &m->res.counts[s->level * nt + s->tensor];
+    ok &= !__builtin_add_overflow(own->fill, v->fill, &own->fill);
+    ok &= !__builtin_add_overflow(own->drain, v->drain, &own->drain);
+    m->res.nodes[s->node].loads += v->fill;
+    m->res.nodes[s->node].stores += v->drain;
+  }
+  return ok;
+}
+
+static void clear(tf_model *m, tf_result *out) {
+  const tf_plan *p = m->plan;
+  memset(m->res.counts, 0, (size_t)(p->arch->n_memories * p->wl->n_tensors) * sizeof(tf_counts));
+  memset(m->res.nodes, 0, (size_t)p->tree->n_nodes * sizeof(tf_node_result));
+  *out = (tf_result){.feasible = true, .counts = m->res.counts, .levels = m->res.levels,
+                     .units = m->res.units, .ops = m->res.ops, .nodes = m->res.nodes};
+}
+
+static void summarize(tf_model *m, tf_result *out) {
+  const tf_plan *p = m->plan;
+  double peak = 0;
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    m->res.nodes[n].runs = m->steps[n];
+  for (int o = 0; o < p->wl->n_ops; o++)
+    out->points += m->res.ops[o].points;
+  for (int u = 0; u < p->arch->n_units; u++) {
+    const tf_unit *unit = &p->arch->units[u];
+    double n = (double)unit->mesh[0] * (double)unit->mesh[1];
+    for (int l = 1; l <= unit->below; l++)
+      n *= (double)p->arch->memories[l].mesh[0] * (double)p->arch->memories[l].mesh[1];
+    peak += m->res.units[u].points ? n * unit->rate : 0;
+  }
+  out->compute_utilization =
+      out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
+}
+
+bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
+  clear(m, out);
+  set_trips(m, trips);
+  m->run.irregular = m->plan->irregular;
+  out->overflow = !tf_run_steps(&m->run);
+  if (out->overflow || !covered(m))
+    return false;
+  bool ok = m->run.irregular || tf_count_all(m);
+  if (ok && m->run.irregular)
+    ok = tf_walk_exact(m);
+  if (!ok || !tally(m) || !tf_count_stream(m)) {
+    out->overflow = true;
+    return false;
+  }
+  tf_resources(m, out);
+  tf_latency(m, out);
+  tf_energy(m, out);
+  summarize(m, out);
+  return true;
+}

@@ -1,0 +1,111 @@
+/* What of a tile tree does not depend on trip counts: who leads where, which loops move what,
+ * which m-tile an entry finds the memory left by.  Built once; read by every evaluation. */
+#ifndef MODEL_COST_PLAN_H
+#define MODEL_COST_PLAN_H
+#include "base/arena.h"
+#include "tileflow/model.h"
+
+enum { TF_MAX_PATH = 64 }; /* loops above one node; a mask of them fits 64 bits */
+
+/* A loop of the tree.  Its steps are counted along a chain: the loops of one dim that split the
+ * range which enters at `lead`, the node from which the ops concerned lead. */
+typedef struct {
+  int node, slot, dim;
+  tf_axis axis;
+  int lead;    /* node where the range that it splits enters */
+  int op;      /* one of the ops it splits */
+  bool clash;  /* ops led by it enter at different nodes: no common chain */
+  int n_leader;
+  int *leaders; /* all ops it splits */
+} tf_ploop;
+
+/* A reference to a tensor by an op: read `ref`, or its output (ref = -1). */
+typedef struct {
+  int op, ref;
+} tf_touch;
+
+/* Loops whose settings cannot be counted apart (by chain, by inference, by rank), and the ranks
+ * of the tensor that they move (none: they only repeat the box). */
+typedef struct {
+  uint64_t loops; /* path positions */
+  uint64_t prev_loops; /* path positions of the m-tile before, below the common scope */
+  int n_rank;
+  unsigned char rank[16];
+} tf_comp;
+
+/* A place where a slice of a tensor is taken: an m-tile that holds it, or an op leaf. */
+typedef struct {
+  int node, level, tensor;
+  int above;          /* level that serves it */
+  bool makes;         /* the op that makes the tensor is below node */
+  bool leaf;          /* an op leaf, one reference */
+  int n_touch;
+  tf_touch *touch;    /* references below node */
+  uint64_t merge;     /* path loops: spatial, between the serving instance and node, same production */
+  uint64_t inside;    /* path loops inside the production of the tensor */
+  int n_class;
+  struct tf_pclass *classes; /* m-tiles only: how an entry finds the memory */
+  int n_comp;
+  tf_comp *comp;
+  bool plain;         /* one reference: distinct settings of a moving loop give distinct boxes */
+} tf_slice;
+
+/* One way in which control reaches an m-tile: `carry` is the path position of the loop that steps,
+ * -1 when none does; loops outside it are free, temporal ones inside it start anew. */
+typedef struct tf_pclass {
+  int carry;
+  int zero_from;      /* path positions >= zero_from hold loops that start anew */
+  int prev;           /* slice whose content is found, -1: nothing */
+  int common;         /* lowest node above both m-tiles (scope), -1 when they are the same */
+  int n_spread;       /* loops that, with a trip > 1, spread prev's reduction: it gives up its copies */
+  int *spread;
+  int n_comp;
+  tf_comp *comp;
+} tf_pclass;
+
+typedef struct {
+  int n;
+  int *loops;         /* loop ids above the node, outer to inner */
+} tf_path;
+
+typedef struct tf_plan {
+  const tf_tree *tree;
+  const tf_arch *arch;
+  const tf_workload *wl;
+  int n_loops;
+  tf_ploop *loops;
+  int *first_loop;    /* [node] id of its first loop */
+  int *lead;          /* [op] node from which it leads */
+  int *depth;         /* [node] */
+  tf_path *path;      /* [node] loops strictly above it */
+  int *home_level;    /* [tensor] */
+  int *home_scope;    /* [tensor] -1: none */
+  bool *retained;     /* [tensor] */
+  int *stream_scope;  /* [op] scope that streams it, -1 */
+  int *stream_leader; /* [op] op whose range its reduced dims follow above that scope, -1 */
+  int *unit;          /* [op] */
+  int n_slices;
+  tf_slice *slices;   /* m-tile slices first ... */
+  int n_tile_slices;  /* ... then op leaves: one per reference, reads then output, op by op */
+  int *op_slice;      /* [op] its first leaf slice */
+  tf_slice *at;       /* [node] a slice of nothing: only the loops above the node */
+  bool clips;         /* a tensor is padded: borders may clip boxes */
+  int64_t reach;      /* sum of all paddings: how far a border is felt */
+  bool irregular;     /* needs the exact walk whatever the trip counts */
+} tf_plan;
+
+tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
+
+/* Whether node a is b or stands above it. */
+bool tf_plan_above(const tf_plan *p, int a, int b);
+/* The first Tile of `level` on the path to node n (n included), -1: none. */
+int tf_plan_mtile(const tf_plan *p, int n, int level);
+/* Whether some op below node n touches tensor z. */
+bool tf_plan_touches(const tf_plan *p, int n, int z);
+/* Whether the m-tile t holds z. */
+bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
+/* Whether op o leads below node n (n on its path). */
+static inline bool tf_plan_leads(const tf_plan *p, int o, int n) {
+  return p->depth[n] >= p->depth[p->lead[o]];
+}
+#endif

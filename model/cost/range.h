@@ -1,0 +1,52 @@
+/* Ranges of ops and slices of tensors at one setting of the loops (bounds inference). */
+#ifndef MODEL_COST_RANGE_H
+#define MODEL_COST_RANGE_H
+#include "model/cost/plan.h"
+
+enum { TF_MAX_RANK = 16 };
+
+/* lo .. lo + len - 1; len <= 0: empty. */
+typedef struct {
+  int64_t lo, len;
+} tf_ival;
+
+/* One setting of trip counts, and what is derived from it alone. */
+typedef struct {
+  const tf_plan *plan;
+  int64_t *trip;   /* [n_loops] */
+  int64_t *step;   /* [op * n_loops + loop] elements of its dim by which one iteration moves op */
+  bool noclip;     /* take boxes as they would be far from every border */
+  bool exact;      /* walking: an op with an empty range touches nothing at all */
+  bool irregular;  /* something was met that only the exact walk counts */
+  tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
+                      NULL: not in force */
+} tf_run;
+
+/* Elements by which one iteration of loop l moves the op that stands for its chain. */
+static inline int64_t tf_step(const tf_run *run, int l) {
+  const tf_plan *p = run->plan;
+  return p->loops[l].op < 0 ? 1 : run->step[p->loops[l].op * p->n_loops + l];
+}
+
+/* Fills run->step from run->trip.  Returns false if a product passes 2^63 - 1; sets irregular
+ * where ops that share a loop would advance differently. */
+bool tf_run_steps(tf_run *run);
+
+/* The range of dim d of op o on entry to node n, loops above n at dg[loop id]. */
+tf_ival tf_dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg);
+/* The range that reaches loop l: after all loops further out on its chain. */
+tf_ival tf_loop_range(const tf_run *run, int l, const int64_t *dg);
+/* Rank r of the slice: bounding box over its touches, clipped to the tensor. */
+tf_ival tf_slice_rank(const tf_run *run, const tf_slice *s, int r, const int64_t *dg);
+/* Rank r of the box that one reference of op o touches on entry to node n. */
+tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg);
+
+/* Whether op o has nothing to do on entry to node n. */
+bool tf_op_idle(const tf_run *run, int o, int n, const int64_t *dg);
+
+/* Path positions (of node n's path) on which the above depend. */
+uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n);
+uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r);
+/* Of the range with which op o enters the node below which it leads. */
+uint64_t tf_base_mask(const tf_plan *p, int o, int d);
+#endif

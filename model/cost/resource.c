@@ -1,0 +1,328 @@
+/* Words held and instances used (model.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12, 13). */
+#include "model/cost/state.h"
+
+enum rule { WORDS_MAX, WORDS_UNION, WORDS_SUM };
+
+static enum rule words_rule(tf_scope s) {
+  static const enum rule row[] = {
+#define MAX WORDS_MAX
+#define UNION WORDS_UNION
+#define SUM WORDS_SUM
+#define X(id, key, words, time, content) words,
+      TF_SCOPES(X)
+#undef X
+#undef MAX
+#undef UNION
+#undef SUM
+  };
+  return row[s];
+}
+
+/* Whether children of a scope run at the same time, on resources of their own. */
+static bool at_once(tf_scope s) {
+  return words_rule(s) == WORDS_SUM;
+}
+
+static int64_t sat_add(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
+}
+
+static int64_t sat_mul(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
+}
+
+static int64_t bits_of(const tf_plan *p, int tensor, int64_t words) {
+  return sat_mul(words, p->wl->tensors[tensor].word_bits);
+}
+
+/* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
+static int64_t home_slice(struct tf_model *m, int z) {
+  const tf_plan *p = m->plan;
+  const tf_workload *wl = p->wl;
+  int h = p->home_scope[z], level = p->home_level[z];
+  int64_t words = 1;
+  m->run.noclip = true;
+  for (int r = 0; r < wl->tensors[z].rank; r++) {
+    tf_ival v = tf_dim_range(&m->run, wl->tensors[z].producer,
+                             wl->ops[wl->tensors[z].producer].dims[r], h, m->scratch.zero);
+    int64_t len = v.len;
+    const tf_path *path = &p->path[p->tree->op_node[wl->tensors[z].producer]];
+    int tile = tf_plan_mtile(p, p->tree->op_node[wl->tensors[z].producer], level);
+    for (int k = 0; k < path->n && tile >= 0; k++) {
+      const tf_ploop *l = &p->loops[path->loops[k]];
+      if (tf_plan_above(p, h, l->node) && !tf_plan_above(p, tile, l->node) &&
+          l->axis != TF_TEMPORAL && m->run.trip[path->loops[k]] > 1 &&
+          l->dim == wl->ops[wl->tensors[z].producer].dims[r]) {
+        int64_t all = m->run.trip[path->loops[k]] * tf_step(&m->run, path->loops[k]);
+        len -= (len < all ? len : all) - (len < tf_step(&m->run, path->loops[k]) ? len : tf_step(&m->run, path->loops[k]));
+      }
+    }
+    len = len < wl->tensors[z].extent[r] ? len : wl->tensors[z].extent[r];
+    words = sat_mul(words, len);
+  }
+  m->run.noclip = false;
+  return words;
+}
+
+/* Homes at `level` of scopes from node n down; kept only if `kept`, those kept at node n itself. */
+static int64_t homes_below(struct tf_model *m, int n, int level) {
+  int64_t bits = 0;
+  for (int z = 0; z < m->plan->wl->n_tensors; z++)
+    if (m->plan->home_scope[z] >= 0 && m->plan->home_level[z] == level &&
+        tf_plan_above(m->plan, n, m->plan->home_scope[z]))
+      bits = sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+  return bits;
+}
+
+static int64_t homes_at(struct tf_model *m, int n, int level) {
+  int64_t bits = 0;
+  for (int z = 0; z < m->plan->wl->n_tensors; z++)
+    if (m->plan->home_scope[z] == n && m->plan->home_level[z] == level)
+      bits = sat_add(bits, bits_of(m->plan, z, m->res.counts[level * m->plan->wl->n_tensors + z].peak));
+  return bits;
+}
+
+/* Extents of slice i's largest box in rank r. */
+static int64_t rank_len(struct tf_model *m, const tf_slice *s, int r) {
+  m->run.noclip = true;
+  int64_t len = tf_slice_rank(&m->run, s, r, m->scratch.zero).len;
+  m->run.noclip = false;
+  int64_t most = m->plan->wl->tensors[s->tensor].extent[r];
+  return len < most ? len : most;
+}
+
+static int64_t times(const struct tf_model *m, int level) {
+  return m->plan->arch->memories[level].double_buffered ? 2 : 1;
+}
+
+/* What Shar's children hold twice: their boxes of one tensor beyond the box around them. */
+static int64_t shared_twice(struct tf_model *m, const tf_node *n, int level) {
+  const tf_plan *p = m->plan;
+  int64_t twice = 0;
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    int64_t sum = 0, box = 1, len[TF_MAX_RANK] = {0};
+    int holders = 0;
+    for (int c = 0; c < n->n_children; c++) {
+      int64_t most = 0;
+      for (int i = 0; i < p->n_tile_slices; i++) {
+        const tf_slice *s = &p->slices[i];
+        if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node))
+          continue;
+        int64_t words = 1;
+        for (int r = 0; r < p->wl->tensors[z].rank; r++) {
+          int64_t l = rank_len(m, s, r);
+          len[r] = l > len[r] ? l : len[r];
+          words = sat_mul(words, l);
+        }
+        most = words > most ? words : most;
+      }
+      holders += most > 0;
+      sum = sat_add(sum, most);
+    }
+    for (int r = 0; r < p->wl->tensors[z].rank; r++)
+      box = sat_mul(box, len[r]);
+    if (holders > 1)
+      twice = sat_add(twice, sat_mul(bits_of(p, z, sum - box), times(m, level)));
+  }
+  return twice;
+}
+
+/* Whether children of the scope at n work in the same instance of memory `level`. */
+static bool same_instance(const tf_plan *p, int n, int level) {
+  int from = 0;
+  for (int up = n; up >= 0; up = p->tree->nodes[up].parent)
+    if (p->tree->nodes[up].kind == TF_TILE && p->tree->nodes[up].level > from)
+      from = p->tree->nodes[up].level;
+  for (int l = from + 1; l <= level; l++)
+    if (p->arch->memories[l].mesh[0] * p->arch->memories[l].mesh[1] > 1)
+      return false;
+  return true;
+}
+
+/* Bits that one instance of memory `level` must hold for node n. */
+static int64_t need(struct tf_model *m, int n, int level, int *worst) {
+  const tf_plan *p = m->plan;
+  const tf_node *node = &p->tree->nodes[n];
+  if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > level))
+    return 0;
+  if (node->kind == TF_TILE && node->level == level) {
+    int64_t bits = homes_below(m, n, level);
+    for (int i = 0; i < p->n_tile_slices; i++)
+      if (p->slices[i].node == n) {
+        int64_t words = 1;
+        for (int r = 0; r < p->wl->tensors[p->slices[i].tensor].rank; r++)
+          words = sat_mul(words, rank_len(m, &p->slices[i], r));
+        bits = sat_add(bits, sat_mul(bits_of(p, p->slices[i].tensor, words), times(m, level)));
+      }
+    *worst = n;
+    return bits;
+  }
+  int64_t total = 0;
+  for (int c = 0; c < node->n_children; c++) {
+    int w = n;
+    int64_t b = need(m, node->children[c], level, &w);
+    bool add = node->kind == TF_SCOPE &&
+               (words_rule(node->scope) == WORDS_UNION ||
+                (at_once(node->scope) && same_instance(p, n, level)));
+    if (b > total && !add)
+      *worst = w;
+    total = add ? sat_add(total, b) : b > total ? b : total;
+    if (add)
+      *worst = n;
+  }
+  if (node->kind == TF_SCOPE && words_rule(node->scope) == WORDS_UNION)
+    total -= shared_twice(m, node, level);
+  int64_t kept = node->kind == TF_SCOPE ? homes_at(m, n, level) : 0;
+  if (kept)
+    *worst = n;
+  return sat_add(total, kept);
+}
+
+static void violate(tf_result *out, tf_violation v) {
+  out->feasible = false;
+  if (out->n_violations < (int)(sizeof out->violations / sizeof out->violations[0]))
+    out->violations[out->n_violations++] = v;
+}
+
+/* Peaks per tensor: what m-tiles hold of it, or its slice at home. */
+static void tensor_peaks(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  int nt = p->wl->n_tensors;
+  for (int z = 0; z < nt; z++) {
+    const tf_tensor *t = &p->wl->tensors[z];
+    int64_t words = 1;
+    for (int r = 0; r < t->rank; r++)
+      words = sat_mul(words, t->extent[r]);
+    if (p->home_scope[z] >= 0)
+      words = home_slice(m, z);
+    m->res.counts[p->home_level[z] * nt + z].peak = words;
+  }
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    int64_t words = 1, *peak = &m->res.counts[s->level * nt + s->tensor].peak;
+    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
+      words = sat_mul(words, rank_len(m, s, r));
+    *peak = words > *peak ? words : *peak;
+    m->res.nodes[s->node].held = sat_add(m->res.nodes[s->node].held, words);
+  }
+}
+
+static void outermost(struct tf_model *m, int64_t *bits) {
+  const tf_plan *p = m->plan;
+  *bits = 0;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_level[z] == 0)
+      *bits = sat_add(*bits, bits_of(p, z, m->res.counts[z].peak));
+}
+
+static void capacities(struct tf_model *m, tf_result *out) {
+  const tf_arch *a = m->plan->arch;
+  for (int l = 0; l < a->n_memories; l++) {
+    int worst = 0;
+    int64_t bits, word = a->memories[l].word_bits;
+    if (l == 0)
+      outermost(m, &bits);
+    else
+      bits = need(m, 0, l, &worst);
+    int64_t words = bits / word + (bits % word != 0);
+    m->res.levels[l].peak = words;
+    if (a->memories[l].capacity_words >= 0 && words > a->memories[l].capacity_words)
+      violate(out, (tf_violation){.code = TF_E_CAPACITY, .node = worst, .level = l, .unit = -1,
+                                  .axis = -1, .need = words,
+                                  .have = a->memories[l].capacity_words});
+  }
+}
+
+typedef struct {
+  int64_t x, y;
+} rect;
+
+/* Places the rectangles of concurrent children in shelves of the mesh's width, tallest first. */
+static rect shelves(const rect *r, int n, int64_t width) {
+  bool done[64] = {false};
+  rect all = {0, 0}, shelf = {0, 0};
+  for (int k = 0; k < n && k < 64; k++) {
+    int best = -1;
+    for (int i = 0; i < n && i < 64; i++)
+      if (!done[i] && (best < 0 || r[i].y > r[best].y))
+        best = i;
+    done[best] = true;
+    if (shelf.x && shelf.x + r[best].x > width) {
+      all.y += shelf.y;
+      shelf = (rect){0, 0};
+    }
+    shelf.x += r[best].x;
+    shelf.y = shelf.y > r[best].y ? shelf.y : r[best].y;
+    all.x = all.x > shelf.x ? all.x : shelf.x;
+  }
+  all.y += shelf.y;
+  return all;
+}
+
+/* What a mesh is asked for: memory `level` + 1 (unit < 0) or the units `unit` below memory `level`. */
+static bool targets(const tf_plan *p, int o, int level, int unit) {
+  int u = p->unit[o];
+  return unit < 0 ? p->arch->units[u].below > level : u == unit;
+}
+
+static rect mesh_use(struct tf_model *m, int n, int level, int unit, int64_t width, int *node) {
+  const tf_plan *p = m->plan;
+  const tf_node *t = &p->tree->nodes[n];
+  if (t->kind == TF_OP)
+    return targets(p, t->op, level, unit) ? (rect){1, 1} : (rect){0, 0};
+  rect use = {0, 0}, kids[64];
+  int n_kids = 0;
+  for (int c = 0; c < t->n_children; c++) {
+    rect k = mesh_use(m, t->children[c], level, unit, width, node);
+    use.x = use.x > k.x ? use.x : k.x;
+    use.y = use.y > k.y ? use.y : k.y;
+    if (k.x && n_kids < 64)
+      kids[n_kids++] = k;
+  }
+  if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 &&
+      (unit >= 0 || !same_instance(p, n, level + 1))) {
+    *node = n;
+    return shelves(kids, n_kids, width);
+  }
+  if (t->kind != TF_TILE || t->level != level || !use.x)
+    return use;
+  for (int k = 0; k < t->n_loops; k++) {
+    int64_t trip = m->run.trip[p->first_loop[n] + k];
+    if (t->loops[k].axis == TF_SPATIAL_X)
+      use.x = sat_mul(use.x, trip);
+    if (t->loops[k].axis == TF_SPATIAL_Y)
+      use.y = sat_mul(use.y, trip);
+    if (t->loops[k].axis != TF_TEMPORAL && trip > 1)
+      *node = n;
+  }
+  return use;
+}
+
+static void check_mesh(struct tf_model *m, tf_result *out, int level, int unit,
+                       const int64_t mesh[2]) {
+  int node = 0;
+  rect use = mesh_use(m, 0, level, unit, mesh[0], &node);
+  tf_violation v = {.code = TF_E_FANOUT, .node = node, .level = unit < 0 ? level + 1 : level,
+                    .unit = unit};
+  if (use.x > mesh[0]) {
+    v.axis = 0, v.need = use.x, v.have = mesh[0];
+    violate(out, v);
+  }
+  if (use.y > mesh[1]) {
+    v.axis = 1, v.need = use.y, v.have = mesh[1];
+    violate(out, v);
+  }
+}
+
+bool tf_resources(struct tf_model *m, tf_result *out) {
+  const tf_arch *a = m->plan->arch;
+  tensor_peaks(m);
+  capacities(m, out);
+  for (int l = 0; l + 1 < a->n_memories; l++)
+    check_mesh(m, out, l, -1, a->memories[l + 1].mesh);
+  for (int u = 0; u < a->n_units; u++)
+    check_mesh(m, out, a->units[u].below, u, a->units[u].mesh);
+  return true;
+}
