@@ -136,6 +136,7 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   bool ok = m->run.irregular || tf_count_all(m);
   if (ok && m->run.irregular)
     ok = tf_walk_exact(m);
+  tf_defer_divisions(m);
   if (!ok || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;
     return false;

@@ -283,6 +283,49 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return p->at != NULL;
 }
 
+/* The streamed sum by which op o divides, -1: none. */
+static int divisor(const tf_plan *p, int o) {
+  const tf_op *op = &p->wl->ops[o];
+  for (int i = 0; i < op->n_expr; i++) {
+    if (op->expr[i].what != TF_X_CALL || op->expr[i].call != TF_K_DIV ||
+        op->expr[op->expr[i].arg[1]].what != TF_X_READ)
+      continue;
+    int maker = p->wl->tensors[op->reads[op->expr[op->expr[i].arg[1]].ref].tensor].producer;
+    if (maker >= 0 && p->stream_scope[maker] >= 0 && p->wl->ops[maker].reduce == TF_REDUCE_ADD)
+      return maker;
+  }
+  return -1;
+}
+
+/* Slices of what streaming corrects, at the scope: the box of each named reduction. */
+static bool add_streams(tf_arena *a, tf_plan *p) {
+  p->stream = TF_ARRAY(a, tf_slice, (size_t)p->wl->n_ops);
+  p->divides = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
+  if (!p->stream || !p->divides)
+    return false;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_op *op = &p->wl->ops[o];
+    tf_slice *s = &p->stream[o];
+    int scope = p->stream_scope[o];
+    *s = (tf_slice){.node = scope, .level = -1, .tensor = op->out, .n_touch = 1};
+    p->divides[o] = divisor(p, o);
+    if (scope < 0)
+      continue;
+    s->touch = TF_NEW(a, tf_touch);
+    if (!s->touch)
+      return false;
+    *s->touch = (tf_touch){o, -1};
+    s->above = holder(p, scope, op->out, p->arch->n_memories);
+    for (int k = 0; k < p->path[scope].n; k++)
+      for (int d = op->n_out_dims; d < op->n_dims; d++)
+        if (p->loops[p->path[scope].loops[k]].dim == op->dims[d])
+          s->inside |= UINT64_C(1) << k;
+    if (!tf_comps_fill(a, p, s))
+      return false;
+  }
+  return true;
+}
+
 static void find_padding(tf_plan *p) {
   for (int z = 0; z < p->wl->n_tensors; z++)
     for (int r = 0; r < p->wl->tensors[z].rank; r++)
@@ -327,5 +370,5 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k))
         return NULL;
-  return add_slices(a, p) ? p : NULL;
+  return add_slices(a, p) && add_streams(a, p) ? p : NULL;
 }

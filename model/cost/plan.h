@@ -88,6 +88,8 @@ typedef struct tf_plan {
   tf_slice *slices;   /* m-tile slices first ... */
   int n_tile_slices;  /* ... then op leaves: one per reference, reads then output, op by op */
   int *op_slice;      /* [op] its first leaf slice */
+  tf_slice *stream;   /* [op] a streamed op's output at the scope that streams it; node -1: none */
+  int *divides;       /* [op] streamed sum by which it divides, whose division waits; -1: none */
   tf_slice *at;       /* [node] a slice of nothing: only the loops above the node */
   bool clips;         /* a tensor is padded: borders may clip boxes */
   int64_t reach;      /* sum of all paddings: how far a border is felt */

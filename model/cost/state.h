@@ -24,6 +24,8 @@ struct tf_model {
 
 /* Fill moves, counts, op points; steps and widths.  False on overflow. */
 bool tf_count_all(struct tf_model *m);
+/* Takes out of the moves and points what streaming puts off to the last step. */
+void tf_defer_divisions(struct tf_model *m);
 /* Streaming's corrections, added to points and counts (DECISIONS 11). */
 bool tf_count_stream(struct tf_model *m);
 /* Peaks, instances, violations. */

@@ -1,0 +1,82 @@
+/* What no mapping can beat (model.md section 7): compulsory traffic, and compute at full occupancy. */
+#include <math.h>
+
+#include "tileflow/model.h"
+
+/* All units of one kind that the machine has. */
+static double n_units(const tf_arch *a, const tf_unit *u) {
+  double n = (double)u->mesh[0] * (double)u->mesh[1];
+  for (int l = 1; l <= u->below; l++)
+    n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
+  return n;
+}
+
+/* Fastest rate, in points per cycle, at which some unit runs the kinds; 0: none does. */
+static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
+  double best = 0;
+  *pj = INFINITY;
+  for (int u = 0; u < a->n_units; u++) {
+    if (kinds & ~a->units[u].kinds)
+      continue;
+    double r = n_units(a, &a->units[u]) * a->units[u].rate;
+    best = r > best ? r : best;
+    *pj = a->units[u].pj < *pj ? a->units[u].pj : *pj;
+  }
+  return best;
+}
+
+static bool points_of(const tf_workload *wl, const tf_op *op, int64_t *points) {
+  *points = 1;
+  for (int d = 0; d < op->n_dims; d++)
+    if (__builtin_mul_overflow(*points, wl->dims[op->dims[d]].extent, points))
+      return false;
+  return true;
+}
+
+/* Busy time of the machine's units: ops that share their only unit add up, so the sum over ops
+ * divided by the rate of all units that could run anything is a bound, and so is any one op. */
+static bool compute_bound(const tf_arch *a, const tf_workload *wl, tf_bounds *out) {
+  double all_rate = 0, all_points = 0;
+  for (int u = 0; u < a->n_units; u++)
+    all_rate += n_units(a, &a->units[u]) * a->units[u].rate;
+  for (int o = 0; o < wl->n_ops; o++) {
+    int64_t points;
+    double pj, rate = best_rate(a, wl->ops[o].kinds, &pj);
+    if (!points_of(wl, &wl->ops[o], &points))
+      return false;
+    all_points += (double)points;
+    if (rate > 0 && (double)points / rate > out->cycles)
+      out->cycles = (double)points / rate;
+    out->energy_pj += isinf(pj) ? 0 : (double)points * pj;
+  }
+  if (all_rate > 0 && all_points / all_rate > out->cycles)
+    out->cycles = all_points / all_rate;
+  return true;
+}
+
+bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
+  const tf_memory *dram = &arch->memories[0];
+  double in = 0, back = 0;
+  *out = (tf_bounds){0, 0, 0};
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    int64_t words = 1;
+    if (t->producer >= 0 && t->n_consumers > 0)
+      continue;
+    for (int r = 0; r < t->rank; r++)
+      if (__builtin_mul_overflow(words, t->extent[r], &words))
+        return false;
+    if (__builtin_add_overflow(out->traffic_words, words, &out->traffic_words))
+      return false;
+    double scaled = (double)words * t->word_bits / dram->word_bits;
+    *(t->producer < 0 ? &in : &back) += scaled;
+  }
+  if (!compute_bound(arch, wl, out))
+    return false;
+  double load = isinf(dram->read_bw) ? 0 : in / dram->read_bw;
+  double store = isinf(dram->write_bw) ? 0 : back / dram->write_bw;
+  double port = dram->one_port ? load + store : load > store ? load : store;
+  out->cycles = port > out->cycles ? port : out->cycles;
+  out->energy_pj += in * dram->read_pj + back * dram->write_pj;
+  return true;
+}
