@@ -1,0 +1,112 @@
+#include "model/tree/facts.h"
+
+bool tf_op_touches(const tf_workload *wl, int o, int tensor) {
+  const tf_op *op = &wl->ops[o];
+  bool found = op->out == tensor;
+  for (int i = 0; i < op->n_reads && !found; i++)
+    found = op->reads[i].tensor == tensor;
+  return found;
+}
+
+bool tf_node_touches(const tf_facts *f, int n, int tensor) {
+  const tf_tensor *z = &f->wl->tensors[tensor];
+  bool found = z->producer >= 0 && tf_op_below(f, z->producer, n);
+  for (int i = 0; i < z->n_consumers && !found; i++)
+    found = tf_op_below(f, z->consumers[i], n);
+  return found;
+}
+
+bool tf_loop_trivial(const tf_loop *l) {
+  if (l->trip > 0) return l->trip == 1;
+  bool ones = l->n_choices > 0;
+  for (int i = 0; i < l->n_choices; i++)
+    ones = ones && l->choices[i] == 1;
+  return ones || l->max == 1;
+}
+
+/* The child, on the path to o, of the lowest node below which what o makes is read. */
+static int find_lead(const tf_facts *f, int o) {
+  const tf_tree *t = f->tree;
+  const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
+  int leaf = t->op_node[o], lowest = -1, n = leaf;
+  if (leaf < 0) return -1;
+  for (int i = 0; i < z->n_consumers; i++) {
+    int reader = t->op_node[z->consumers[i]];
+    int c = reader < 0 ? -1 : tf_tree_common(t, leaf, reader);
+    if (c >= 0 && (lowest < 0 || f->depth[c] > f->depth[lowest])) lowest = c;
+  }
+  while (t->nodes[n].parent != lowest)
+    n = t->nodes[n].parent;
+  return n;
+}
+
+static void number_nodes(tf_facts *f) {
+  const tf_tree *t = f->tree;
+  int leaves = 0;
+  for (int i = 0; i < t->n_nodes; i++) {
+    const tf_node *n = &t->nodes[i];
+    f->depth[i] = n->parent < 0 ? 0 : f->depth[n->parent] + 1;
+    f->leaf_from[i] = leaves;
+    if (n->op >= 0 && n->kind == TF_OP && t->op_node[n->op] == i) f->leaf_op[leaves++] = n->op;
+  }
+  for (int i = 0; i < t->n_nodes; i++) {
+    int end = t->nodes[i].end;
+    f->leaf_end[i] = end < t->n_nodes ? f->leaf_from[end] : leaves;
+  }
+}
+
+static void number_dims(tf_facts *f) {
+  const tf_workload *wl = f->wl;
+  for (int i = 0; i < wl->n_ops * wl->n_dims; i++)
+    f->dim_slot[i] = -1;
+  for (int o = 0; o < wl->n_ops; o++) {
+    f->dim_from[o] = f->n_dims;
+    f->n_dims += wl->ops[o].n_dims;
+    for (int i = 0; i < wl->ops[o].n_dims; i++)
+      f->dim_slot[o * wl->n_dims + wl->ops[o].dims[i]] = i;
+  }
+}
+
+static void find_streams(tf_facts *f) {
+  for (int o = 0; o < f->wl->n_ops; o++)
+    f->stream_scope[o] = -1;
+  for (int i = 0; i < f->tree->n_nodes; i++) {
+    const tf_node *n = &f->tree->nodes[i];
+    for (int k = 0; n->kind == TF_SCOPE && k < n->n_stream; k++) {
+      int o = f->wl->tensors[n->stream[k].tensor].producer;
+      if (o >= 0 && tf_op_below(f, o, i)) f->stream_scope[o] = i;
+    }
+  }
+}
+
+static bool allocate(tf_arena *a, tf_facts *f) {
+  size_t nodes = (size_t)f->tree->n_nodes, ops = (size_t)f->wl->n_ops;
+  f->depth = TF_ARRAY(a, int, nodes);
+  f->leaf_from = TF_ARRAY(a, int, nodes);
+  f->leaf_end = TF_ARRAY(a, int, nodes);
+  f->lead = TF_ARRAY(a, int, ops);
+  f->leaf_op = TF_ARRAY(a, int, ops);
+  f->stream_scope = TF_ARRAY(a, int, ops);
+  f->dim_from = TF_ARRAY(a, int, ops);
+  f->dim_slot = TF_ARRAY(a, int, ops * (size_t)f->wl->n_dims);
+  f->home_scope = TF_ARRAY(a, int, (size_t)f->wl->n_tensors);
+  return f->depth && f->leaf_from && f->leaf_end && f->lead && f->leaf_op && f->stream_scope &&
+         f->dim_from && f->dim_slot && f->home_scope;
+}
+
+tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t) {
+  tf_facts *f = TF_NEW(a, tf_facts);
+  if (!f) return NULL;
+  f->tree = t;
+  f->arch = t->arch;
+  f->wl = t->workload;
+  if (!allocate(a, f)) return NULL;
+  number_nodes(f);
+  number_dims(f);
+  find_streams(f);
+  for (int o = 0; o < f->wl->n_ops; o++)
+    f->lead[o] = find_lead(f, o);
+  for (int z = 0; z < f->wl->n_tensors; z++)
+    f->home_scope[z] = tf_tree_home_scope(t, z);
+  return f;
+}

@@ -1,0 +1,94 @@
+/* Names in mapping texts: what they stand for, and what is near when they stand for nothing. */
+#include <string.h>
+
+#include "base/names.h"
+#include "model/tree/parse.h"
+
+static const char *const scope_keys[TF_N_SCOPES] = {
+#define X(id, key, words, time, content) [TF_##id] = key,
+    TF_SCOPES(X)
+#undef X
+};
+
+const char *tf_scope_key(tf_scope s) { return scope_keys[s]; }
+
+static bool same(const char *name, const char *text, size_t len) {
+  return strlen(name) == len && memcmp(name, text, len) == 0;
+}
+
+tf_scope tf_scope_find(const char *word, size_t len) {
+  int s = 0;
+  while (s < TF_N_SCOPES && !same(scope_keys[s], word, len))
+    s++;
+  return (tf_scope)s;
+}
+
+/* The i-th name of one kind; past the last, NULL. */
+typedef const char *(*name_at)(const tf_tree *t, int i);
+
+static const char *level_at(const tf_tree *t, int i) {
+  return i < t->arch->n_memories ? t->arch->memories[i].name : NULL;
+}
+
+/* What may open a line: memories, then the words of scopes and leaves. */
+static const char *head_at(const tf_tree *t, int i) {
+  int s = i - t->arch->n_memories;
+  if (s < 0) return level_at(t, i);
+  return s < TF_N_SCOPES ? scope_keys[s] : s == TF_N_SCOPES ? "op" : NULL;
+}
+
+static const char *dim_at(const tf_tree *t, int i) {
+  return i < t->workload->n_dims ? t->workload->dims[i].name : NULL;
+}
+
+static const char *tensor_at(const tf_tree *t, int i) {
+  return i < t->workload->n_tensors ? t->workload->tensors[i].name : NULL;
+}
+
+static const char *op_at(const tf_tree *t, int i) {
+  return i < t->workload->n_ops ? t->workload->ops[i].name : NULL;
+}
+
+static int find(const tf_tree *t, const tf_mtok *tok, name_at names) {
+  const char *name;
+  for (int i = 0; (name = names(t, i)) != NULL; i++)
+    if (same(name, tok->text, tok->len)) return i;
+  return -1;
+}
+
+static int fail(tf_tree_reader *r, const tf_mtok *tok, const char *what, name_at names) {
+  tf_near near = tf_near_start(tok->text, tok->len);
+  char hint[96];
+  const char *name;
+  for (int i = 0; (name = names(r->tree, i)) != NULL; i++)
+    tf_near_offer(&near, name);
+  int len = tok->len < 60 ? (int)tok->len : 60;
+  tf_fail(r->diags, tok->at, TF_E_NAME, "no %s '%.*s'%s", what, len, tok->text,
+          tf_near_text(&near, hint, sizeof hint));
+  return -1;
+}
+
+int tf_mapping_head(tf_tree_reader *r, const tf_mtok *t) {
+  int i = find(r->tree, t, level_at);
+  return i >= 0 ? i : fail(r, t, "memory or scope", head_at);
+}
+
+int tf_mapping_level(tf_tree_reader *r, const tf_mtok *t) {
+  int i = find(r->tree, t, level_at);
+  return i >= 0 ? i : fail(r, t, "memory", level_at);
+}
+
+int tf_mapping_dim(tf_tree_reader *r, const tf_mtok *t) {
+  int i = find(r->tree, t, dim_at);
+  return i >= 0 ? i : fail(r, t, "dim", dim_at);
+}
+
+int tf_mapping_tensor(tf_tree_reader *r, const tf_mtok *t) {
+  int i = find(r->tree, t, tensor_at);
+  return i >= 0 ? i : fail(r, t, "tensor", tensor_at);
+}
+
+int tf_mapping_op(tf_tree_reader *r, const tf_mtok *t) {
+  int i = find(r->tree, t, op_at);
+  return i >= 0 ? i : fail(r, t, "op", op_at);
+}
