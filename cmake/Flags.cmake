@@ -1,0 +1,32 @@
+# Language, warnings, sanitizers: one interface target that everything of ours links.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+
+# Release is the default, at -O2 and without asserts; Debug has the asserts.
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
+set(CMAKE_C_FLAGS_DEBUG "-O1 -g" CACHE STRING "")
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
+endif()
+
+add_library(tileflow_flags INTERFACE)
+target_compile_definitions(tileflow_flags INTERFACE _POSIX_C_SOURCE=200809L)
+target_compile_options(tileflow_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -ffp-contract=off           # the same digits from every compiler
+  -fno-semantic-interposition # calls within the library may be inlined
+  $<$<BOOL:${TF_WERROR}>:-Werror>)
+
+if(TF_SANITIZE)
+  set(sanitize -fsanitize=${TF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_compile_options(tileflow_flags INTERFACE ${sanitize})
+  target_link_options(tileflow_flags INTERFACE ${sanitize})
+endif()
+
+if(TF_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "TF_FUZZ needs clang: configure with CC=clang")
+  endif()
+  target_compile_options(tileflow_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,21 @@
+# What `cmake --install` lays down: headers, libraries, CMake package, pkg-config file, manual.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tileflow)
+
+install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tileflow)
+install(TARGETS tileflow tileflow_shared EXPORT tileflowTargets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT tileflowTargets NAMESPACE tileflow:: DESTINATION ${package_dir})
+
+configure_package_config_file(cmake/tileflowConfig.cmake.in tileflowConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(tileflowConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tileflowConfig.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/tileflowConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+configure_file(cmake/tileflow.pc.in tileflow.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tileflow.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+install(FILES docs/tileflow.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
