@@ -1,0 +1,167 @@
+/* Evaluations per second on one core: from scratch (text to counts), and with the tree fixed and
+ * only trip counts changing, as a search needs.  Usage: bench_eval [SECONDS] */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tileflow/tileflow.h"
+
+static const char *const arch_text =
+    "architecture:\n"
+    "  name: edge\n"
+    "  clock: 1 GHz\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 60 GB/s}\n"
+    "  - {name: L1, mesh: [2, 2], capacity: 4 MiB, bandwidth: 1.2 TB/s}\n"
+    "  - {name: L0, mesh: [32, 32], capacity: 6, bandwidth: 3}\n"
+    "  compute:\n"
+    "  - {name: matrix, ops: [mac], below: L0}\n"
+    "  - {name: vector, ops: [add, sub, mul, div, max, exp], below: L1, mesh: [32, 3]}\n";
+
+static const char *const chain_text =
+    "workload:\n"
+    "  name: chain\n"
+    "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
+    "  ops:\n"
+    "  - C[m,l] += A[m,k] * B[k,l]\n"
+    "  - E[m,n] += C[m,l] * D[l,n]\n"
+    "mapping: |\n"
+    "  DRAM for m=2\n"
+    "    L1 for m=4 l=16\n"
+    "      Seq\n"
+    "        L1 for m=2 k=64 spatial m=32@x l=32@y\n"
+    "          L0 for m=1\n"
+    "            op C\n"
+    "        L1 for m=2 n=2 l=32 spatial m=32@x n=32@y\n"
+    "          L0 for m=1\n"
+    "            op E\n";
+
+static const char *const attention_text =
+    "workload:\n"
+    "  name: attention\n"
+    "  dims: {b: 1, h: 8, m: 512, l: 512, a: 64, n: 64}\n"
+    "  ops:\n"
+    "  - S[b,h,m,l] += Q[b,h,m,a] * K[b,h,l,a]\n"
+    "  - X[b,h,m] max= S[b,h,m,l]\n"
+    "  - D[b,h,m,l] = S[b,h,m,l] - X[b,h,m]\n"
+    "  - E[b,h,m,l] = exp(D[b,h,m,l])\n"
+    "  - Z[b,h,m] += E[b,h,m,l]\n"
+    "  - P[b,h,m,l] = E[b,h,m,l] / Z[b,h,m]\n"
+    "  - O[b,h,m,n] += P[b,h,m,l] * V[b,h,l,n]\n"
+    "mapping: |\n"
+    "  DRAM for h=2 m=4 spatial h=2@x h=2@y\n"
+    "    L1 for m=4\n"
+    "      Seq\n"
+    "        L1 for l=16 a=64 spatial m=32@x l=32@y\n"
+    "          L0 for m=1\n"
+    "            op S\n"
+    "        L1 for l=512 spatial m=32@x\n"
+    "          op X\n"
+    "        L1 for l=512 spatial m=32@x\n"
+    "          op D\n"
+    "        L1 for l=512 spatial m=32@x\n"
+    "          op E\n"
+    "        L1 for l=512 spatial m=32@x\n"
+    "          op Z\n"
+    "        L1 for l=512 spatial m=32@x\n"
+    "          op P\n"
+    "        L1 for n=2 l=512 spatial m=32@x n=32@y\n"
+    "          L0 for m=1\n"
+    "            op O\n";
+
+static double now(void) {
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void die(tf_diags *d) {
+  char *text = tf_diags_text(d);
+  fputs(text ? text : "?", stderr);
+  exit(1);
+}
+
+static void scratch(const tf_spec *s, double seconds, double *rate) {
+  double start = now(), t = start;
+  int64_t n = 0;
+  for (; t - start < seconds; t = now())
+    for (int i = 0; i < 16; i++, n++) {
+      tf_diags *d = tf_diags_new();
+      tf_tree *tree = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d);
+      tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+      tf_result r;
+      if (!m || !tf_model_eval(m, NULL, &r))
+        die(d);
+      tf_model_free(m);
+      tf_tree_free(tree);
+      tf_diags_free(d);
+    }
+  *rate = (double)n / (t - start);
+}
+
+/* Swaps the trip counts of the two outermost loops of one dim, if it has two on the way down. */
+static void swap_pair(const tf_tree *t, int64_t *trips) {
+  const tf_node *top = &t->nodes[0], *next = &t->nodes[1];
+  for (int i = 0; i < top->n_loops; i++)
+    for (int k = 0; k < next->n_loops; k++)
+      if (top->loops[i].dim == next->loops[k].dim && top->loops[i].axis == next->loops[k].axis) {
+        int64_t was = trips[i];
+        trips[i] = trips[top->n_loops + k];
+        trips[top->n_loops + k] = was;
+        return;
+      }
+}
+
+/* Alternates between the tree's trip counts and those with one pair of loops of a dim swapped. */
+static void prepared(const tf_spec *s, double seconds, double *rate) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d);
+  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+  if (!m)
+    die(d);
+  int n_loops = tf_model_n_loops(m), l = 0;
+  int64_t *a = calloc((size_t)n_loops, sizeof *a), *b = calloc((size_t)n_loops, sizeof *b);
+  for (int i = 0; i < tree->n_nodes; i++)
+    for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
+      a[l++] = tree->nodes[i].loops[k].trip;
+  memcpy(b, a, (size_t)n_loops * sizeof *a);
+  swap_pair(tree, b);
+  double start = now(), t = start;
+  int64_t n = 0;
+  tf_result r;
+  for (; t - start < seconds; t = now())
+    for (int i = 0; i < 64; i++, n++)
+      if (!tf_model_eval(m, i & 1 ? a : b, &r))
+        exit(1);
+  *rate = (double)n / (t - start);
+  free(a);
+  free(b);
+  tf_model_free(m);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+}
+
+int main(int argc, char **argv) {
+  static const struct {
+    const char *name;
+    const char *const *text;
+  } row[] = {{"two-op chain, 3 levels", &chain_text}, {"seven-op attention", &attention_text}};
+  double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
+  printf("case,from_scratch_per_s,trip_counts_only_per_s\n");
+  for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+    tf_diags *d = tf_diags_new();
+    tf_text texts[2] = {{"arch", arch_text, strlen(arch_text)}, {"wl", *row[i].text, strlen(*row[i].text)}};
+    tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);
+    double a, b;
+    if (!s)
+      die(d);
+    scratch(s, seconds, &a);
+    prepared(s, seconds, &b);
+    printf("%s,%.0f,%.0f\n", row[i].name, a, b);
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+  return 0;
+}
