@@ -2,6 +2,7 @@
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and editors
 
 # Release is the default, at -O2 and without asserts; Debug has the asserts.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
@@ -18,8 +19,8 @@ target_compile_options(tileflow_flags INTERFACE
   -fno-semantic-interposition # calls within the library may be inlined
   $<$<BOOL:${TF_WERROR}>:-Werror>)
 
-if(TF_SANITIZE)
-  set(sanitize -fsanitize=${TF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+if(TF_SANITIZE OR TF_FUZZ)
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_compile_options(tileflow_flags INTERFACE ${sanitize})
   target_link_options(tileflow_flags INTERFACE ${sanitize})
 endif()

@@ -3,7 +3,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tileflow)
 
 install(FILES ${public_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tileflow)
-install(TARGETS tileflow tileflow_shared EXPORT tileflowTargets
+install(TARGETS tileflow_static tileflow_shared EXPORT tileflowTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT tileflowTargets NAMESPACE tileflow:: DESTINATION ${package_dir})
 
@@ -14,6 +14,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tileflowConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/tileflowConfigVersion.cmake
         DESTINATION ${package_dir})
 
+# The .pc file names its prefix relative to itself, so that the tree may be moved.
+file(RELATIVE_PATH up_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/tileflow.pc.in tileflow.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tileflow.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

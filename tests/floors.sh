@@ -1,41 +1,136 @@
 #!/bin/sh
-# The one direction of docs/ARCHITECTURE.md: a room includes only from the floors below it, rooms on
-# one floor do not include each other, the CLI sees public headers only, and only model/yaml sees
-# yaml.h.  Also: no file over 800 lines.
-cd "$(dirname "$0")/.." || exit 1
-status=0
-complain() { echo "floors: $*"; status=1; }
+# The house has floors; an #include may only point down.  Prints each one that does not, with
+# the reason, and fails.
+#   tests/floors.sh [ROOT]
+# A room that is added gets a row in `room`, a public header one in `public`, a foreign library
+# one in `foreign`.
+set -u
+cd "${1:-$(dirname "$0")/..}" || exit 2
 
-floor() {
-  case $1 in
-  base) echo 0 ;; model/yaml) echo 1 ;; model/spec) echo 2 ;; model/tree) echo 3 ;;
-  model/cost | model/import) echo 4 ;; search | codegen) echo 5 ;; cli) echo 6 ;;
-  *) echo 9 ;;
-  esac
+files=$(find base model search codegen cli include examples tests/oracle -name '*.[ch]' \
+  2>/dev/null | LC_ALL=C sort)
+[ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
+edges=$(mktemp) || exit 2
+trap 'rm -f "$edges"' EXIT
+
+# shellcheck disable=SC2086 # file names hold no spaces
+awk -v edges="$edges" '
+BEGIN {
+  # floor of a room
+  room["base"] = 0
+  room["model/yaml"] = 1
+  room["model/spec"] = 2
+  room["model/tree"] = 3
+  room["model/cost"] = 4;  room["model/import"] = 4
+  room["search"] = 5;      room["codegen"] = 5
+  room["cli"] = 6
+  # floor of a public header: that of the room that implements it
+  public["diag.h"] = 0
+  public["spec.h"] = 2
+  public["tree.h"] = 3
+  public["model.h"] = 4;   public["tileflow.h"] = 6
+  # the one room that may include a foreign library
+  foreign["yaml.h"] = "model/yaml"
+  foreign["jansson.h"] = "cli"
+  # C17 and POSIX
+  n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
+            "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \
+            "string strings tgmath threads time uchar wchar wctype " \
+            "dirent fcntl poll pthread sched unistd " \
+            "sys/mman sys/resource sys/stat sys/time sys/types sys/wait", names, " ")
+  for (i = 1; i <= n; i++) standard[names[i] ".h"] = 1
 }
 
-for room in base model/yaml model/spec model/tree model/cost model/import search codegen cli; do
-  [ -d "$room" ] || continue
-  for file in "$room"/*.[ch]; do
-    [ -f "$file" ] || continue
-    sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file" > "${TMPDIR:-/tmp}/floors.$$"
-    while read -r path; do
-      other=${path%/*}
-      case $path in
-      tileflow/*) continue ;;
-      esac
-      [ "$other" = "$room" ] && continue
-      [ "$room" = cli ] && complain "$file includes $path: the CLI sees public headers only"
-      [ "$(floor "$other")" -lt "$(floor "$room")" ] ||
-        complain "$file includes $path: $room may not look up at $other"
-    done < "${TMPDIR:-/tmp}/floors.$$"
-    rm -f "${TMPDIR:-/tmp}/floors.$$"
-    if [ "$room" != model/yaml ] && grep -q '<yaml.h>' "$file"; then
-      complain "$file includes yaml.h: only model/yaml may"
-    fi
-    lines=$(wc -l < "$file")
-    [ "$lines" -le 800 ] || complain "$file has $lines lines"
-  done
-done
-[ $status = 0 ] && echo "floors: one direction holds"
-exit $status
+# The room of a path: base, model/cost, ...; "include" for a public header.
+function room_of(path,   p) {
+  split(path, p, "/")
+  return p[1] == "model" || p[1] == "tests" ? p[1] "/" p[2] : p[1]
+}
+
+function floor_of(path,   r, name) {
+  r = room_of(path)
+  name = path; sub(/.*\//, "", name)
+  if (r == "include") return name in public ? public[name] : -1
+  return r in room ? room[r] : -1
+}
+
+function exists(path,   line, ok) {
+  ok = (getline line < path) >= 0
+  close(path)
+  return ok
+}
+
+function complain(why) {
+  printf "%s:%d: %s\n    %s\n", FILENAME, FNR, $0, why
+  bad++
+}
+
+function check_foreign(name,   r) {
+  r = room_of(FILENAME)
+  if (name in standard) return
+  if (!(name in foreign))
+    complain("no room is named for <" name ">: one room per foreign library, with a row in tests/floors.sh")
+  else if (foreign[name] != r)
+    complain("only " foreign[name] " includes <" name ">")
+}
+
+# Where a quoted include is found: public headers, from the root, or beside the file.
+function resolve(name,   dir) {
+  dir = FILENAME; sub(/[^\/]*$/, "", dir)
+  if (exists("include/" name)) return "include/" name
+  if (exists(name)) return name
+  if (exists(dir name)) return dir name
+  return ""
+}
+
+function check_own(name,   to, from_room, to_room, from, here) {
+  if (name ~ /\.\./) { complain("write the path from the root, without \"..\""); return }
+  to = resolve(name)
+  if (to == "") { complain("no such file"); return }
+  print FILENAME, to > edges
+  from_room = room_of(FILENAME); to_room = room_of(to)
+  if (from_room == to_room && from_room != "include") return
+  if ((from_room == "cli" || from_room == "examples") && to_room != "include") {
+    complain(from_room " includes public headers only")
+    return
+  }
+  if (from_room == "examples") return
+  if (from_room == "tests/oracle") {
+    if (to_room ~ /^model\//)
+      complain("the oracle is a second opinion: it does not look into " to_room)
+    return
+  }
+  from = floor_of(FILENAME); here = floor_of(to)
+  if (from < 0) complain(FILENAME " stands on no floor: give it a row in tests/floors.sh")
+  else if (here < 0) complain(to " stands on no floor: give it a row in tests/floors.sh")
+  else if (here > from)
+    complain("points up: " from_room " is floor " from ", " to " is floor " here)
+  else if (here == from && to_room != "include" && from_room != "include")
+    complain("rooms on one floor do not include each other: " from_room " and " to_room)
+}
+
+/^[ \t]*#[ \t]*include[ \t]*</ {
+  name = $0; sub(/^[^<]*</, "", name); sub(/>.*/, "", name)
+  if (name ~ /^tileflow\//) {
+    if (room_of(FILENAME) != "examples") complain("write our own headers in quotes")
+  }
+  else check_foreign(name)
+}
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+  name = $0; sub(/^[^"]*"/, "", name); sub(/".*/, "", name)
+  check_own(name)
+}
+END { exit bad > 0 }
+' $files
+arrows=$?
+
+# Inside a room, too, no header may come back to itself.
+cycles=0
+if ! loop=$(tsort "$edges" 2>&1 >/dev/null); then
+  echo "headers that include each other:"
+  echo "$loop" | sed -n 's/^tsort: \([^ ]*\)$/    \1/p' | grep -v ': '
+  cycles=1
+fi
+
+[ $arrows -eq 0 ] && [ $cycles -eq 0 ] || exit 1
+echo "floors: $(echo "$files" | wc -l) files, $(wc -l <"$edges") includes of our own, none points up"

@@ -1,0 +1,66 @@
+#!/bin/sh
+# tests/floors.sh must see what it is there to see: each row below puts one wrong include into
+# an otherwise sound house and gives the words of the complaint.
+set -u
+floors=$(realpath "$(dirname "$0")/floors.sh")
+house=$(mktemp -d) || exit 2
+trap 'rm -rf "$house"' EXIT
+failed=0
+
+build() {
+  rm -rf "${house:?}"/*
+  for room in base model/yaml model/spec model/tree model/cost model/import search codegen \
+    cli examples tests/oracle include/tileflow; do
+    mkdir -p "$house/$room"
+  done
+  for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/r \
+    codegen/g cli/l; do
+    : >"$house/$f.h"
+    printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
+  done
+  for f in diag spec tree model tileflow; do : >"$house/include/tileflow/$f.h"; done
+}
+
+# expect FILE INCLUDE WORDS
+expect() {
+  build
+  mkdir -p "$house/$(dirname "$1")"
+  echo "#include $2" >>"$house/$1"
+  if said=$(sh "$floors" "$house"); then
+    echo "$1 with #include $2: not seen"
+    failed=$((failed + 1))
+  elif ! echo "$said" | grep -qF "$3"; then
+    printf '%s with #include %s: expected "%s", got:\n%s\n' "$1" "$2" "$3" "$said"
+    failed=$((failed + 1))
+  fi
+}
+
+build
+sh "$floors" "$house" >/dev/null || { echo "the sound house is refused"; failed=1; }
+
+expect base/b.c '"model/cost/c.h"' 'points up: base is floor 0, model/cost/c.h is floor 4'
+expect model/spec/s.c '"tileflow/tree.h"' 'points up: model/spec is floor 2'
+expect model/yaml/y.h '"model/spec/s.h"' 'points up: model/yaml is floor 1'
+expect include/tileflow/diag.h '"tileflow/spec.h"' 'points up: include is floor 0'
+expect include/tileflow/model.h '"search/r.h"' 'points up: include is floor 4'
+expect model/cost/c.c '"model/import/i.h"' 'do not include each other'
+expect search/r.c '"codegen/g.h"' 'do not include each other'
+expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
+expect cli/l.c '"base/b.h"' 'cli includes public headers only'
+expect examples/e.c '"base/b.h"' 'examples includes public headers only'
+expect tests/oracle/o.c '"model/cost/c.h"' 'does not look into model/cost'
+expect model/spec/s.c '<yaml.h>' 'only model/yaml includes <yaml.h>'
+expect model/cost/c.c '<jansson.h>' 'only cli includes <jansson.h>'
+expect model/cost/c.c '<curl/curl.h>' 'no room is named for <curl/curl.h>'
+expect model/cost/c.c '<tileflow/tree.h>' 'in quotes'
+expect model/cost/c.c '"../spec/s.h"' 'without ".."'
+expect model/cost/c.c '"model/spec/absent.h"' 'no such file'
+expect model/new/n.c '"base/b.h"' 'stands on no floor'
+
+# Two headers of one room that include each other.
+build
+echo '#include "search/r.h"' >"$house/search/q.h"
+echo '#include "search/q.h"' >>"$house/search/r.h"
+sh "$floors" "$house" | grep -q 'include each other' || { echo "a cycle is not seen"; failed=1; }
+
+[ $failed -eq 0 ] && echo "floors.sh sees all of it"

@@ -1,0 +1,49 @@
+#!/bin/sh
+# Files fit a person's head: no C file over 800 lines, no function over 80.
+#   tests/sizes.sh [ROOT]
+set -u
+cd "${1:-$(dirname "$0")/..}" || exit 2
+files=$(find base model search codegen cli include examples bench tests -name '*.[ch]' \
+  2>/dev/null | LC_ALL=C sort)
+
+# A function starts at an unindented name and ends at a line that is "}" alone; a table or a
+# type ends at "};" or "} name;" and may be long.
+# shellcheck disable=SC2086 # file names hold no spaces
+awk '
+function complain(what, n, most) {
+  printf "%s:%d: %s has %d lines, %d are allowed\n", file, start, what, n, most
+  bad++
+}
+function close_file() {
+  start = 1
+  if (file != "" && lines > 800) complain("the file", lines, 800)
+}
+FNR == 1 { close_file(); file = FILENAME; state = "between" }
+{
+  lines = FNR
+  line = $0
+  gsub(/\/\*.*\*\//, "", line); sub(/\/\/.*/, "", line); sub(/[ \t]+$/, "", line)
+}
+state == "body" && line ~ /^}/ {
+  if (line == "}") {
+    functions++
+    if (FNR - start + 1 > 80) complain(name, FNR - start + 1, 80)
+    if (FNR - start + 1 > longest) longest = FNR - start + 1
+  }
+  state = "between"
+  next
+}
+state == "between" && line ~ /^[A-Za-z_]/ {
+  start = FNR
+  name = line; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+  state = "head"
+}
+state == "head" {
+  if (line ~ /{$/) state = "body"
+  else if (line ~ /[;}]$/) state = "between"
+}
+END {
+  close_file()
+  if (!bad) printf "sizes: %d functions, the longest has %d lines\n", functions, longest
+  exit bad > 0
+}' $files
