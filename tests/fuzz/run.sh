@@ -1,0 +1,41 @@
+#!/bin/sh
+# Runs every fuzzer of a TF_FUZZ build, two at a time.
+#   tests/fuzz/run.sh BUILD [SECONDS]      60 seconds each where none is given
+# The malformed and the shipped YAML files are the seeds.  A finding is left in BUILD/findings.
+set -u
+[ $# -ge 1 ] || { echo "usage: $0 BUILD [SECONDS]" >&2; exit 2; }
+build=$(realpath "$1") || exit 2
+seconds=${2:-60}
+cd "$(dirname "$0")/../.." || exit 2
+mkdir -p "$build/findings" "$build/seeds"
+find tests/bad arch-specs workloads docs -name '*.yaml' -size -64k |
+  while read -r f; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done
+
+run_one() {
+  name=$1
+  corpus=$build/corpus-$name
+  mkdir -p "$corpus"
+  "$build/tests/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+    -artifact_prefix="$build/findings/$name-" -print_final_stats=1 \
+    "$corpus" "$build/seeds" >"$build/$name.log" 2>&1
+  status=$?
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$name.log")
+  if [ $status -eq 0 ]; then
+    echo "$name: ${runs:-0} inputs in $seconds s, no finding"
+  else
+    tail -n 60 "$build/$name.log"
+    echo "$name: failed with status $status, see $build/findings"
+    : >"$build/findings/failed"
+  fi
+}
+
+rm -f "$build/findings/failed"
+n=0
+for source in tests/fuzz/fuzz_*.c; do
+  run_one "$(basename "$source" .c)" &
+  n=$((n + 1))
+  [ $((n % 2)) -eq 0 ] && wait
+done
+wait
+[ $n -gt 0 ] || { echo "no fuzzers in tests/fuzz" >&2; exit 2; }
+[ ! -e "$build/findings/failed" ]
