@@ -138,6 +138,17 @@ static bool uneven_before(const tf_walk *e, int k) {
   return false;
 }
 
+/* Whether boxes counted one by one cut the range that reaches position k into unequal parts. */
+static bool uneven_each(const tf_walk *e, int k) {
+  const tf_plan *p = e->run->plan;
+  const tf_path *path = &p->path[e->s->node];
+  for (int j = 0; j < k; j++)
+    if (e->each >> j & 1 && same_chain(p, path->loops[j], path->loops[k]) &&
+        tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
+      return true;
+  return false;
+}
+
 static void settle(tf_walk *e, int k, int64_t mult, bool border);
 
 static void one(tf_walk *e, int k, int64_t digit, int64_t mult, bool border) {
@@ -154,7 +165,8 @@ static void spread(tf_walk *e, int k, int64_t mult, bool border) {
   int64_t edge = border ? 2 + p->reach / step : 0, m;
   n = n < e->run->trip[l] ? n : e->run->trip[l];
   full = full < n ? full : n;
-  bool each = e->each >> k & 1 || (p->loops[l].axis != TF_TEMPORAL && uneven_before(e, k));
+  bool each = e->each >> k & 1 ||
+              (p->loops[l].axis != TF_TEMPORAL ? uneven_before(e, k) : uneven_each(e, k));
   if (each || (border && n <= 2 * edge + 1)) {
     for (int64_t i = from; i < n; i++)
       one(e, k, i, mult, border);
