@@ -1,6 +1,23 @@
 #include "model/tree/check.h"
 
+/* Ranges are walked only in a tree whose other rules hold: what they say would be wrong. */
 void tf_tree_check(tf_tree_reader *r) {
   tf_facts *f = tf_facts_new(r->arena, r->tree);
-  if (!f) tf_tree_no_memory(r);
+  tf_checker c = {.f = f, .arena = r->arena, .diags = r->diags};
+  if (f) c.loop_told = TF_ARRAY(r->arena, bool, (size_t)f->n_loops);
+  if (!c.loop_told) {
+    tf_tree_no_memory(r);
+    return;
+  }
+  bool ordered = tf_check_order(&c);
+  tf_check_levels(&c);
+  if (!r->shape_ok) return;
+  tf_check_lists(&c);
+  tf_check_keep(&c);
+  if (r->streams_ok) {
+    tf_check_loops(&c);
+    tf_check_stream(&c);
+  }
+  bool countable = tf_check_products(&c) && r->loops_ok && !r->tree->open;
+  if (ordered && countable && r->streams_ok) tf_check_ranges(&c);
 }

@@ -1,10 +1,41 @@
-/* The rules that make a tree a mapping (docs/MODEL.md; the contract's model.md, section 1). */
+/* The rules that make a tree a mapping (the contract's model.md, section 1).  One file a
+ * group of rules; each function reports every break it finds. */
 #ifndef MODEL_TREE_CHECK_H
 #define MODEL_TREE_CHECK_H
 #include "model/tree/facts.h"
 #include "model/tree/parse.h"
 
+typedef struct {
+  const tf_facts *f;
+  tf_arena *arena;
+  tf_diags *diags;
+  bool *loop_told; /* [loop] an error on it is reported already */
+} tf_checker;
+
 /* Reports every rule that the tree breaks. */
 void tf_tree_check(tf_tree_reader *r);
 
+void tf_check_levels(const tf_checker *c); /* levels down the tree, units of the ops */
+bool tf_check_order(const tf_checker *c);  /* producers before consumers */
+void tf_check_lists(const tf_checker *c);  /* bypass, retain */
+void tf_check_keep(const tf_checker *c);
+void tf_check_stream(const tf_checker *c);
+void tf_check_loops(const tf_checker *c); /* which loop may stand where */
+/* Products of trip counts; false if one passes 2^63 - 1, then ranges cannot be walked. */
+bool tf_check_products(const tf_checker *c);
+/* What follows from ranges: cover, made once, found.  needs: order, loops and products
+ * right, no open trip count. */
+void tf_check_ranges(const tf_checker *c);
+
+static inline const char *tf_op_name(const tf_checker *c, int o) { return c->f->wl->ops[o].name; }
+static inline const char *tf_tensor_name(const tf_checker *c, int z) {
+  return c->f->wl->tensors[z].name;
+}
+static inline const char *tf_dim_name(const tf_checker *c, int d) { return c->f->wl->dims[d].name; }
+static inline const char *tf_level_name(const tf_checker *c, int m) {
+  return c->f->arch->memories[m].name;
+}
+static inline const tf_node *tf_leaf(const tf_checker *c, int o) {
+  return &c->f->tree->nodes[c->f->tree->op_node[o]];
+}
 #endif

@@ -24,20 +24,24 @@ bool tf_loop_trivial(const tf_loop *l) {
   return ones || l->max == 1;
 }
 
+int tf_child_towards(const tf_facts *f, int n, int m) {
+  while (f->tree->nodes[m].parent != n)
+    m = f->tree->nodes[m].parent;
+  return m;
+}
+
 /* The child, on the path to o, of the lowest node below which what o makes is read. */
 static int find_lead(const tf_facts *f, int o) {
   const tf_tree *t = f->tree;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
-  int leaf = t->op_node[o], lowest = -1, n = leaf;
+  int leaf = t->op_node[o], lowest = -1;
   if (leaf < 0) return -1;
   for (int i = 0; i < z->n_consumers; i++) {
     int reader = t->op_node[z->consumers[i]];
     int c = reader < 0 ? -1 : tf_tree_common(t, leaf, reader);
     if (c >= 0 && (lowest < 0 || f->depth[c] > f->depth[lowest])) lowest = c;
   }
-  while (t->nodes[n].parent != lowest)
-    n = t->nodes[n].parent;
-  return n;
+  return tf_child_towards(f, lowest, leaf);
 }
 
 static void number_nodes(tf_facts *f) {
@@ -47,6 +51,8 @@ static void number_nodes(tf_facts *f) {
     const tf_node *n = &t->nodes[i];
     f->depth[i] = n->parent < 0 ? 0 : f->depth[n->parent] + 1;
     f->leaf_from[i] = leaves;
+    f->loop_from[i] = f->n_loops;
+    f->n_loops += n->n_loops;
     if (n->op >= 0 && n->kind == TF_OP && t->op_node[n->op] == i) f->leaf_op[leaves++] = n->op;
   }
   for (int i = 0; i < t->n_nodes; i++) {
@@ -84,13 +90,14 @@ static bool allocate(tf_arena *a, tf_facts *f) {
   f->depth = TF_ARRAY(a, int, nodes);
   f->leaf_from = TF_ARRAY(a, int, nodes);
   f->leaf_end = TF_ARRAY(a, int, nodes);
+  f->loop_from = TF_ARRAY(a, int, nodes);
   f->lead = TF_ARRAY(a, int, ops);
   f->leaf_op = TF_ARRAY(a, int, ops);
   f->stream_scope = TF_ARRAY(a, int, ops);
   f->dim_from = TF_ARRAY(a, int, ops);
   f->dim_slot = TF_ARRAY(a, int, ops * (size_t)f->wl->n_dims);
   f->home_scope = TF_ARRAY(a, int, (size_t)f->wl->n_tensors);
-  return f->depth && f->leaf_from && f->leaf_end && f->lead && f->leaf_op && f->stream_scope &&
+  return f->depth && f->leaf_from && f->leaf_end && f->loop_from && f->lead && f->leaf_op && f->stream_scope &&
          f->dim_from && f->dim_slot && f->home_scope;
 }
 

@@ -14,6 +14,8 @@ typedef struct {
   int *leaf_op;      /* ops in the order of their leaves */
   int *leaf_from;    /* [node] the ops below it are leaf_op[leaf_from .. leaf_end - 1] */
   int *leaf_end;     /* [node] */
+  int *loop_from;    /* [node] number of its first loop, all loops of the tree in preorder */
+  int n_loops;
   int *home_scope;   /* [tensor] -1: input, output, or not known */
   int *stream_scope; /* [op] the scope that streams what it makes, -1: none */
   int *dim_from;     /* [op] dims of an op, all ops behind one another: sum of n_dims before */
@@ -47,6 +49,9 @@ bool tf_op_touches(const tf_workload *wl, int o, int tensor);
 bool tf_node_touches(const tf_facts *f, int n, int tensor);
 /* The loop cannot have more than one iteration; its trip count may be open. */
 bool tf_loop_trivial(const tf_loop *l);
+
+/* The child of node n that is m or stands above it. */
+int tf_child_towards(const tf_facts *f, int n, int m);
 
 /* The lowest node above both, each counting as above itself; -1 stands for no node. */
 int tf_tree_common(const tf_tree *t, int a, int b);

@@ -1,0 +1,99 @@
+#include "model/tree/algebra.h"
+
+static const tf_value_change fixed = {.change = TF_V_FIXED, .max = -1, .sum = -1};
+
+static tf_value_change other(const char *why) {
+  return (tf_value_change){.change = TF_V_OTHER, .max = -1, .sum = -1, .why = why};
+}
+
+/* FIXED counts as a product without factors, and as a shift by nothing. */
+static bool is_product(const tf_value_change *v) {
+  return v->change == TF_V_FIXED || v->change == TF_V_SCALES;
+}
+static bool is_shift(const tf_value_change *v) {
+  return v->change == TF_V_FIXED || v->change == TF_V_SHIFTS;
+}
+
+/* The tensor that both go by; false if they go by different ones. */
+static bool join(int a, int b, int *out) {
+  *out = a >= 0 ? a : b;
+  return a < 0 || b < 0 || a == b;
+}
+
+/* a + sign * b */
+static tf_value_change sum_of(tf_value_change a, tf_value_change b, double sign) {
+  if (is_shift(&a) && is_shift(&b)) {
+    tf_value_change v = {.change = TF_V_SHIFTS, .factor = a.factor + sign * b.factor, .sum = -1};
+    if (!join(a.max, b.max, &v.max)) return other("it mixes two running maxima");
+    bool none = v.factor > -1e-12 && v.factor < 1e-12;
+    return none ? fixed : v;
+  }
+  bool same = a.change == b.change && a.max == b.max && a.factor == b.factor &&
+              a.exps == b.exps && a.sum == b.sum && a.power == b.power;
+  return same ? a : other("it adds values that change differently");
+}
+
+/* a * b^sign */
+static tf_value_change product_of(tf_value_change a, tf_value_change b, int sign) {
+  if (!is_product(&a) || !is_product(&b))
+    return other("it multiplies a value that shifts with the running maximum");
+  tf_value_change v = {.change = TF_V_SCALES, .exps = a.exps + sign * b.exps};
+  v.factor = a.factor + sign * b.factor;
+  v.power = a.power + sign * b.power;
+  if (!join(a.max, b.max, &v.max) || !join(a.sum, b.sum, &v.sum))
+    return other("it mixes two running maxima or sums");
+  if (v.power == 0) v.sum = -1;
+  return v.exps == 0 && v.power == 0 && v.factor == 0 ? fixed : v;
+}
+
+static tf_value_change exp_of(tf_value_change a) {
+  if (a.change == TF_V_FIXED) return a;
+  if (a.change != TF_V_SHIFTS) return other("it is an exponential of what does not shift");
+  a.change = TF_V_SCALES;
+  a.exps = 1;
+  return a;
+}
+
+/* A shifting value times (or over) a plain number shifts as many times as much. */
+static tf_value_change scaled(tf_value_change a, double by) {
+  a.factor *= by;
+  return by == 0 ? fixed : a;
+}
+
+static tf_value_change call(const tf_op *op, const tf_expr *x, const tf_value_change *work) {
+  tf_value_change a = work[x->arg[0]], b = x->n_args > 1 ? work[x->arg[1]] : fixed;
+  const tf_expr *xa = &op->expr[x->arg[0]], *xb = &op->expr[x->n_args > 1 ? x->arg[1] : 0];
+  bool number_a = xa->what == TF_X_NUMBER, number_b = x->n_args > 1 && xb->what == TF_X_NUMBER;
+  for (int i = 0; i < x->n_args; i++)
+    if (work[x->arg[i]].change == TF_V_OTHER) return work[x->arg[i]];
+  switch (x->call) {
+  case TF_K_COPY: return a;
+  case TF_K_ADD: return sum_of(a, b, 1);
+  case TF_K_SUB: return sum_of(a, b, -1);
+  case TF_K_NEG: return a.change == TF_V_SHIFTS ? scaled(a, -1) : a;
+  case TF_K_EXP: return exp_of(a);
+  case TF_K_MUL:
+    if (a.change == TF_V_SHIFTS && number_b) return scaled(a, xb->number);
+    if (b.change == TF_V_SHIFTS && number_a) return scaled(b, xa->number);
+    return product_of(a, b, 1);
+  case TF_K_DIV:
+    if (a.change == TF_V_SHIFTS && number_b) return scaled(a, 1 / xb->number);
+    return product_of(a, b, -1);
+  default: break;
+  }
+  for (int i = 0; i < x->n_args; i++)
+    if (work[x->arg[i]].change != TF_V_FIXED)
+      return other("it puts a value that the running maximum changes through another function");
+  return fixed;
+}
+
+tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors,
+                             tf_value_change *work) {
+  for (int i = 0; i < op->n_expr; i++) {
+    const tf_expr *x = &op->expr[i];
+    work[i] = fixed;
+    if (x->what == TF_X_READ) work[i] = tensors[op->reads[x->ref].tensor];
+    if (x->what == TF_X_CALL) work[i] = call(op, x, work);
+  }
+  return op->n_expr > 0 ? work[op->n_expr - 1] : fixed;
+}

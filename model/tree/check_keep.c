@@ -1,0 +1,160 @@
+/* keep: the memory named can be the home. */
+#include "base/checked.h"
+#include "model/tree/check.h"
+
+typedef struct {
+  const tf_checker *c;
+  const tf_keep *k;
+  int scope;
+} keeping;
+
+static bool fail(const keeping *q, const char *why) {
+  return tf_fail(q->c->diags, q->k->at, TF_E_KEEP, "'%.50s' cannot be kept in '%.50s': %s",
+                 tf_tensor_name(q->c, q->k->tensor), tf_level_name(q->c, q->k->level), why);
+}
+
+/* The first Tile of the level between the scope and op o's leaf, -1 if there is none. */
+static int first_tile(const keeping *q, int o) {
+  const tf_tree *t = q->c->f->tree;
+  int found = -1;
+  for (int n = t->op_node[o]; n != q->scope; n = t->nodes[n].parent)
+    if (t->nodes[n].kind == TF_TILE && t->nodes[n].level == q->k->level) found = n;
+  return found;
+}
+
+/* The spatial loop further out than loop k of node n, below the scope, that matters; moves
+ * n and k to it.  False if there is none. */
+static bool next_spatial(const keeping *q, int *n, int *k) {
+  const tf_tree *t = q->c->f->tree;
+  for (; *n != q->scope; *n = t->nodes[*n].parent, *k = t->nodes[*n].n_loops) {
+    while (--*k >= t->nodes[*n].n_temporal && *k >= 0)
+      if (!tf_loop_trivial(&t->nodes[*n].loops[*k])) return true;
+  }
+  return false;
+}
+
+/* Elements by which one step of loop k of node n moves op o along its dim; 0 if it is open. */
+static int64_t step_of(const tf_tree *t, int o, int n, int k) {
+  int64_t step = 1;
+  int dim = t->nodes[n].loops[k].dim;
+  for (int m = t->op_node[o]; m != t->nodes[n].parent; m = t->nodes[m].parent)
+    for (int j = t->nodes[m].n_loops - 1; j >= (m == n ? k + 1 : 0); j--)
+      if (t->nodes[m].loops[j].dim == dim &&
+          !tf_mul(step, t->nodes[m].loops[j].trip, &step))
+        return 0;
+  return step;
+}
+
+/* How many elements along rank r of the tensor one element along `dim` of op o moves. */
+static int64_t coef_of(const keeping *q, int o, int r, int dim) {
+  const tf_op *op = &q->c->f->wl->ops[o];
+  if (op->out == q->k->tensor) return op->dims[r] == dim;
+  for (int i = 0; i < op->n_reads; i++) {
+    const tf_index *x = &op->reads[i].index[r];
+    for (int j = 0; op->reads[i].tensor == q->k->tensor && j < x->n_terms; j++)
+      if (x->terms[j].dim == dim) return x->terms[j].coef;
+  }
+  return 0;
+}
+
+/* A spatial loop of the path of an op. */
+typedef struct {
+  int op, node, slot;
+} spread;
+
+/* Whether the two loops move the tensor alike; taken to do so where an op does not lead or a
+ * trip count is open, which only ranges could tell. */
+static bool same_effect(const keeping *q, spread a, spread b) {
+  const tf_facts *f = q->c->f;
+  const tf_tree *t = f->tree;
+  int64_t step_a = step_of(t, a.op, a.node, a.slot), step_b = step_of(t, b.op, b.node, b.slot);
+  bool known = tf_leads(f, a.op, a.node) && tf_leads(f, b.op, b.node) && step_a && step_b;
+  for (int r = 0; known && r < f->wl->tensors[q->k->tensor].rank; r++) {
+    int64_t ca = coef_of(q, a.op, r, t->nodes[a.node].loops[a.slot].dim), ea;
+    int64_t cb = coef_of(q, b.op, r, t->nodes[b.node].loops[b.slot].dim), eb;
+    if (tf_mul(step_a, ca, &ea) && tf_mul(step_b, cb, &eb) && ea != eb) return false;
+  }
+  return true;
+}
+
+static bool same_loop(const keeping *q, spread a, spread b) {
+  const tf_tree *t = q->c->f->tree;
+  const tf_loop *la = &t->nodes[a.node].loops[a.slot], *lb = &t->nodes[b.node].loops[b.slot];
+  bool open = la->trip == 0 || lb->trip == 0;
+  return la->axis == lb->axis && (open || la->trip == lb->trip) && same_effect(q, a, b);
+}
+
+/* The spatial loops between the scope and the first Tiles of the level are alike. */
+static bool check_alike(const keeping *q, int maker, int reader) {
+  const tf_tree *t = q->c->f->tree;
+  int na = t->nodes[first_tile(q, maker)].parent, ka = t->nodes[na].n_loops;
+  int nb = t->nodes[first_tile(q, reader)].parent, kb = t->nodes[nb].n_loops;
+  for (;;) {
+    bool more_a = next_spatial(q, &na, &ka), more_b = next_spatial(q, &nb, &kb);
+    if (!more_a && !more_b) return true;
+    bool alike = more_a && more_b && same_loop(q, (spread){maker, na, ka}, (spread){reader, nb, kb});
+    if (alike) continue;
+    fail(q, "the spatial loops between the scope and that memory differ from branch to branch; "
+            "put them above the scope, or make them alike");
+    tf_note(q->c->diags, tf_leaf(q->c, maker)->at, "made here");
+    tf_note(q->c->diags, tf_leaf(q->c, reader)->at, "read here");
+    return false;
+  }
+}
+
+/* No spatial loop outside the first Tile spreads the sum that makes the tensor. */
+static bool check_whole(const keeping *q, int maker) {
+  const tf_facts *f = q->c->f;
+  int n = f->tree->nodes[first_tile(q, maker)].parent, k = f->tree->nodes[n].n_loops;
+  while (next_spatial(q, &n, &k)) {
+    const tf_loop *l = &f->tree->nodes[n].loops[k];
+    int slot = tf_dim_slot(f, maker, l->dim);
+    if (!tf_leads(f, maker, n) || slot < 0 || !tf_slot_reduced(f, maker, slot)) continue;
+    fail(q, "a spatial loop outside that memory spreads its reduction over several of them");
+    tf_note(q->c->diags, l->at, "the loop");
+    return false;
+  }
+  return true;
+}
+
+static bool check_passes(const keeping *q, int o) {
+  if (first_tile(q, o) >= 0) return true;
+  fail(q, "a branch that touches it passes no Tile of that memory; put one there");
+  tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s' touches it here", tf_op_name(q->c, o));
+  return false;
+}
+
+static bool check_home(const keeping *q) {
+  const tf_facts *f = q->c->f;
+  int home = f->home_scope[q->k->tensor];
+  if (home < 0)
+    return fail(q, "it is no intermediate, inputs and outputs live in the outermost memory");
+  if (home != q->scope) {
+    fail(q, "this scope is not its home; keep it there");
+    tf_note(q->c->diags, f->tree->nodes[home].at, "its home scope");
+    return false;
+  }
+  int above = tf_tree_level_above(f->tree, q->scope);
+  if (q->k->level < above) return fail(q, "the Tile above the scope is further in already");
+  return true;
+}
+
+static void check(const keeping *q) {
+  const tf_facts *f = q->c->f;
+  const tf_tensor *z = &f->wl->tensors[q->k->tensor];
+  if (!check_home(q) || q->k->level == tf_tree_level_above(f->tree, q->scope)) return;
+  bool ok = check_passes(q, z->producer);
+  for (int i = 0; i < z->n_consumers; i++)
+    ok = check_passes(q, z->consumers[i]) && ok;
+  if (!ok || !check_whole(q, z->producer)) return;
+  for (int i = 0; i < z->n_consumers; i++)
+    if (!check_alike(q, z->producer, z->consumers[i])) return;
+}
+
+void tf_check_keep(const tf_checker *c) {
+  for (int i = 0; i < c->f->tree->n_nodes; i++) {
+    const tf_node *n = &c->f->tree->nodes[i];
+    for (int k = 0; n->kind == TF_SCOPE && k < n->n_keep; k++)
+      check(&(keeping){c, &n->keep[k], i});
+  }
+}

@@ -1,0 +1,86 @@
+/* Which loop may stand where, and products of trip counts. */
+#include "base/checked.h"
+#include "model/tree/check.h"
+
+/* ---- placement ---------------------------------------------------------------------- */
+/* An op that leads below the Tile but lacks the dim; `owner`: an op below that has it, -1. */
+static void report_lacking(const tf_checker *c, const tf_loop *l, int o, int owner) {
+  const char *dim = tf_dim_name(c, l->dim);
+  if (owner < 0)
+    tf_fail(c->diags, l->at, TF_E_LOOP, "no op below has dim '%.50s': leave the loop out", dim);
+  else
+    tf_fail(c->diags, l->at, TF_E_LOOP,
+            "op '%.50s' leads here and has no dim '%.50s', it would run again: move the loop to "
+            "the branch of op '%.50s'",
+            tf_op_name(c, o), dim, tf_op_name(c, owner));
+  if (owner >= 0) tf_note(c->diags, tf_leaf(c, o)->at, "the op that would run again");
+}
+
+static void report_partial(const tf_checker *c, const tf_loop *l, int o) {
+  tf_fail(c->diags, l->at, TF_E_LOOP,
+          "op '%.50s' reduces '%.50s' and is read below: its readers would see partial results; "
+          "move the loop to its branch, or stream it",
+          tf_op_name(c, o), tf_dim_name(c, l->dim));
+  tf_note(c->diags, tf_leaf(c, o)->at, "the op that reduces");
+}
+
+/* Whether a loop at node n on a dim that op o reduces, where o does not lead, is streamed. */
+static bool streamed_at(const tf_facts *f, int o, int n) {
+  return f->stream_scope[o] >= 0 && tf_is_above(f, n, f->stream_scope[o]);
+}
+
+static void check_loop(const tf_checker *c, int n, const tf_loop *l, bool *told) {
+  const tf_facts *f = c->f;
+  int lacking = -1, owner = -1, partial = -1;
+  for (int k = f->leaf_from[n]; k < f->leaf_end[n]; k++) {
+    int o = f->leaf_op[k], slot = tf_dim_slot(f, o, l->dim);
+    bool leads = tf_leads(f, o, n);
+    if (slot >= 0 && owner < 0) owner = o;
+    if (leads && slot < 0 && lacking < 0) lacking = o;
+    bool reduces = !leads && slot >= 0 && tf_slot_reduced(f, o, slot);
+    if (reduces && !streamed_at(f, o, n) && partial < 0) partial = o;
+  }
+  if (lacking >= 0) report_lacking(c, l, lacking, owner);
+  if (partial >= 0) report_partial(c, l, partial);
+  *told = lacking >= 0 || partial >= 0;
+}
+
+void tf_check_loops(const tf_checker *c) {
+  for (int i = 0; i < c->f->tree->n_nodes; i++) {
+    const tf_node *n = &c->f->tree->nodes[i];
+    for (int k = 0; k < n->n_loops; k++)
+      if (!tf_loop_trivial(&n->loops[k]))
+        check_loop(c, i, &n->loops[k], &c->loop_told[c->f->loop_from[i] + k]);
+  }
+}
+
+/* ---- products ----------------------------------------------------------------------- */
+/* The product of the trip counts on each dim of the path to op o; open ones count as 1. */
+static bool check_path(const tf_checker *c, int o, int64_t *product) {
+  const tf_tree *t = c->f->tree;
+  bool ok = true;
+  for (int d = 0; d < c->f->wl->n_dims; d++)
+    product[d] = 1;
+  for (int n = t->op_node[o]; n >= 0; n = t->nodes[n].parent)
+    for (int k = t->nodes[n].n_loops - 1; k >= 0; k--) {
+      const tf_loop *l = &t->nodes[n].loops[k];
+      bool *told = &c->loop_told[c->f->loop_from[n] + k];
+      if (l->trip == 0 || tf_mul(product[l->dim], l->trip, &product[l->dim])) continue;
+      product[l->dim] = 1;
+      ok = false;
+      if (!*told)
+        tf_fail(c->diags, l->at, TF_E_RANGE,
+                "the trip counts on '%.60s' from here inwards multiply to more than 2^63 - 1",
+                tf_dim_name(c, l->dim));
+      *told = true;
+    }
+  return ok;
+}
+
+bool tf_check_products(const tf_checker *c) {
+  int64_t *product = TF_ARRAY(c->arena, int64_t, (size_t)c->f->wl->n_dims);
+  bool ok = product != NULL;
+  for (int o = 0; product && o < c->f->wl->n_ops; o++)
+    ok &= check_path(c, o, product);
+  return ok;
+}

@@ -1,0 +1,221 @@
+/* Rules that need ranges: trip counts cover them, nothing is made twice within a production,
+ * readers outside a nested scope find what they read. */
+#include <inttypes.h>
+
+#include "model/tree/check.h"
+#include "model/tree/range.h"
+
+typedef struct {
+  const tf_checker *c;
+  bool *told;      /* [as ranges] this range of the op is reported */
+  bool *made_told; /* [op] */
+  bool nested;     /* some intermediate is made in a scope below its home */
+  int home, loop_node;
+  tf_loc loop_at;
+  tf_span *first; /* [as ranges] what is made with every loop at its start */
+  tf_span *saved; /* [as ranges] at the home scope, and the steps left there */
+  int64_t *saved_steps;
+} range_rules;
+
+/* ---- cover -------------------------------------------------------------------------- */
+/* Number of the innermost loop on the dim from where op o leads, -1 if there is none. */
+static int last_loop(const tf_facts *f, int o, int dim, const tf_loop **out) {
+  const tf_tree *t = f->tree;
+  for (int n = t->op_node[o]; n != t->nodes[f->lead[o]].parent; n = t->nodes[n].parent)
+    for (int k = t->nodes[n].n_loops - 1; k >= 0; k--)
+      if (t->nodes[n].loops[k].dim == dim) {
+        *out = &t->nodes[n].loops[k];
+        return f->loop_from[n] + k;
+      }
+  return -1;
+}
+
+static void report_cover(const tf_checker *c, int o, int dim, int64_t steps, int64_t len) {
+  const tf_loop *l = NULL;
+  int loop = last_loop(c->f, o, dim, &l);
+  const char *inferred = c->f->lead[o] > 0 ? ", which its readers need here" : "";
+  if (loop < 0) {
+    tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_COVER,
+            "no loop on '%.50s' for op '%.50s', whose range is %" PRId64
+            "%s: put '%.50s=%" PRId64 "' on a Tile above it",
+            tf_dim_name(c, dim), tf_op_name(c, o), len, inferred, tf_dim_name(c, dim), len);
+    return;
+  }
+  if (c->loop_told[loop]) return;
+  c->loop_told[loop] = true;
+  tf_fail(c->diags, l->at, TF_E_COVER,
+          "trip counts on '%.50s' multiply to %" PRId64 ", the range of op '%.50s' is %" PRId64
+          "%s: raise one",
+          tf_dim_name(c, dim), steps, tf_op_name(c, o), len, inferred);
+}
+
+static void check_cover(tf_ranges *r, int o) {
+  range_rules *q = r->user;
+  const tf_op *op = &r->f->wl->ops[o];
+  for (int i = 0; i < op->n_dims; i++) {
+    int at = r->f->dim_from[o] + i;
+    if (q->told[at] || r->now[at].len <= r->all[at]) continue;
+    q->told[at] = true;
+    report_cover(q->c, o, op->dims[i], r->all[at], r->now[at].len);
+  }
+}
+
+/* ---- found -------------------------------------------------------------------------- */
+static bool contains(tf_span outer, tf_span inner) {
+  return inner.len <= 0 || (outer.len > 0 && inner.lo >= outer.lo &&
+                            inner.lo + inner.len <= outer.lo + outer.len);
+}
+
+/* One run of the branch at `node` makes what its own readers want; what the readers beside it
+ * want, up to the home scope, must be among that. */
+static void check_found(tf_ranges *r, int o, int i, int node, tf_span before) {
+  range_rules *q = r->user;
+  const tf_tree *t = r->f->tree;
+  int z = r->f->wl->ops[o].out, home = r->f->home_scope[z], up = t->nodes[node].parent;
+  bool branch = up >= 0 && t->nodes[up].kind == TF_SCOPE && tf_is_above(r->f, home, up);
+  if (!branch || q->made_told[o] || contains(r->now[r->f->dim_from[o] + i], before)) return;
+  q->made_told[o] = true;
+  tf_fail(q->c->diags, tf_leaf(q->c, o)->at, TF_E_ORDER,
+          "readers of '%.50s' outside the inner scope want more of it than is made for those "
+          "inside: let all its readers share one scope",
+          tf_tensor_name(q->c, z));
+  tf_note(q->c->diags, t->nodes[home].at, "the scope that runs all its readers");
+}
+
+/* ---- made once ---------------------------------------------------------------------- */
+/* Op o is made below its home in a scope of its own. */
+static bool is_nested(const tf_facts *f, int o) {
+  int home = f->home_scope[f->wl->ops[o].out];
+  return home >= 0 && f->tree->nodes[f->lead[o]].parent != home;
+}
+
+static void remember_first(tf_ranges *r, int o) {
+  range_rules *q = r->user;
+  for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
+    q->first[r->f->dim_from[o] + i] = r->now[r->f->dim_from[o] + i];
+}
+
+/* Whether what op o makes at this setting has elements of what it made at the first. */
+static bool overlaps(const tf_ranges *r, const tf_span *first, int o) {
+  for (int i = 0; i < r->f->wl->ops[o].n_dims; i++) {
+    tf_span a = first[r->f->dim_from[o] + i], b = r->now[r->f->dim_from[o] + i];
+    if (a.len <= 0 || b.len <= 0) return false;
+    bool apart = a.lo + a.len <= b.lo || b.lo + b.len <= a.lo;
+    if (apart && !tf_slot_reduced(r->f, o, i)) return false;
+  }
+  return true;
+}
+
+static void compare_first(tf_ranges *r, int o) {
+  range_rules *q = r->user;
+  const tf_facts *f = r->f;
+  int z = f->wl->ops[o].out;
+  bool concerned = f->home_scope[z] == q->home && tf_op_below(f, o, q->loop_node) &&
+                   !tf_leads(f, o, q->loop_node) && !q->made_told[o];
+  if (!concerned || !overlaps(r, q->first, o)) return;
+  q->made_told[o] = true;
+  tf_fail(q->c->diags, q->loop_at, TF_E_LOOP,
+          "each step makes elements of '%.50s' again, within one run of the scope that holds them: "
+          "let all readers of '%.50s' share one scope",
+          tf_tensor_name(q->c, z), tf_tensor_name(q->c, z));
+  tf_note(q->c->diags, f->tree->nodes[q->home].at, "the scope that holds '%.60s'",
+          tf_tensor_name(q->c, z));
+}
+
+/* Saves the state of the ops below the home scope, or brings it back. */
+static void save(tf_ranges *r, bool back) {
+  range_rules *q = r->user;
+  const tf_facts *f = r->f;
+  for (int k = f->leaf_from[q->home]; k < f->leaf_end[q->home]; k++) {
+    int at = f->dim_from[f->leaf_op[k]], end = at + f->wl->ops[f->leaf_op[k]].n_dims;
+    for (; at < end; at++) {
+      tf_span *now = &r->now[at], *saved = &q->saved[at];
+      int64_t *steps = &r->steps[at], *kept = &q->saved_steps[at];
+      *(back ? now : saved) = back ? *saved : *now;
+      *(back ? steps : kept) = back ? *kept : *steps;
+    }
+  }
+}
+
+/* Walks the home scope once more, its children as they are. */
+static void walk_home(tf_ranges *r, void (*led)(tf_ranges *r, int o), int forced) {
+  range_rules *q = r->user;
+  const tf_node *home = &r->f->tree->nodes[q->home];
+  tf_ranges again = *r;
+  again.led = led;
+  again.inferred = NULL;
+  again.entered = NULL;
+  again.forced = forced;
+  for (int i = 0; i < home->n_children; i++)
+    tf_ranges_walk(&again, home->children[i]);
+  save(r, true);
+}
+
+/* Whether an intermediate at home in the scope is made below node n, where its maker does not
+ * lead. */
+static bool makes_nested(const tf_facts *f, int home, int n) {
+  for (int k = f->leaf_from[n]; k < f->leaf_end[n]; k++) {
+    int o = f->leaf_op[k];
+    if (f->home_scope[f->wl->ops[o].out] == home && !tf_leads(f, o, n)) return true;
+  }
+  return false;
+}
+
+/* Tries the second iteration of every loop between a home scope and a maker nested below. */
+static void check_made_once(tf_ranges *r, int node) {
+  range_rules *q = r->user;
+  const tf_facts *f = r->f;
+  if (f->tree->nodes[node].kind != TF_SCOPE || !makes_nested(f, node, node)) return;
+  bool known = false;
+  q->home = node;
+  save(r, false);
+  for (int n = node + 1; n < f->tree->nodes[node].end; n++) {
+    const tf_node *tile = &f->tree->nodes[n];
+    if (tile->n_loops == 0 || !makes_nested(f, node, n)) continue;
+    if (!known) walk_home(r, remember_first, -1);
+    known = true;
+    for (int k = 0; k < tile->n_loops; k++) {
+      if (tile->loops[k].trip == 1) continue;
+      q->loop_node = n;
+      q->loop_at = tile->loops[k].at;
+      walk_home(r, compare_first, f->loop_from[n] + k);
+    }
+  }
+}
+
+/* ---- all of them -------------------------------------------------------------------- */
+static bool is_padded(const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      if (wl->tensors[z].pad[r] > 0) return true;
+  return false;
+}
+
+/* Clipping at a border can make the first tile smaller than those in the middle. */
+void tf_check_ranges(const tf_checker *c) {
+  range_rules q = {.c = c};
+  tf_ranges r;
+  size_t n = (size_t)c->f->n_dims;
+  q.told = TF_ARRAY(c->arena, bool, n);
+  q.made_told = TF_ARRAY(c->arena, bool, (size_t)c->f->wl->n_ops);
+  q.first = TF_ARRAY(c->arena, tf_span, n);
+  q.saved = TF_ARRAY(c->arena, tf_span, n);
+  q.saved_steps = TF_ARRAY(c->arena, int64_t, n);
+  bool room = q.told && q.made_told && q.first && q.saved && q.saved_steps;
+  if (!room || !tf_ranges_init(&r, c->arena, c->f)) {
+    tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+    return;
+  }
+  for (int o = 0; o < c->f->wl->n_ops; o++)
+    q.nested |= is_nested(c->f, o);
+  r.user = &q;
+  r.led = check_cover;
+  r.inferred = q.nested ? check_found : NULL;
+  r.entered = q.nested ? check_made_once : NULL;
+  tf_ranges_walk(&r, 0);
+  if (!is_padded(c->f->wl)) return;
+  r.entered = NULL;
+  r.middle = true;
+  tf_ranges_reset(&r);
+  tf_ranges_walk(&r, 0);
+}

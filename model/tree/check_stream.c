@@ -1,0 +1,280 @@
+/* stream: what is named can be streamed, over loops that allow it, and every value that the
+ * running results change is corrected by the rewriting (docs/DECISIONS.md, 11). */
+#include "model/tree/algebra.h"
+#include "model/tree/check.h"
+
+/* One `stream` clause. */
+typedef struct {
+  int scope;
+  int root;   /* outermost Tile with a loop that it streams over; the scope if there is none */
+  bool loops; /* there is such a loop */
+  bool *over; /* [dim] such a loop is on it */
+} clause;
+
+typedef struct {
+  const tf_checker *c;
+  int n_clauses;
+  clause *clauses;
+  tf_value_change *change; /* [tensor] while the loops run */
+  tf_value_change *seen;   /* [tensor] as the op at hand sees it */
+  tf_value_change *work;   /* [longest expression] */
+  const clause **of;       /* [tensor] the clause that makes it change; NULL: it is final */
+  const tf_named **blame;  /* [tensor] the name in that clause */
+} streams;
+
+static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
+
+
+static bool reduces(const streams *q, int o, int dim) {
+  int slot = tf_dim_slot(q->c->f, o, dim);
+  return slot >= 0 && tf_slot_reduced(q->c->f, o, slot);
+}
+
+/* ---- what is named ------------------------------------------------------------------ */
+static bool check_name(const streams *q, int scope, const tf_named *z) {
+  const tf_facts *f = q->c->f;
+  const char *name = tf_tensor_name(q->c, z->tensor);
+  int o = f->wl->tensors[z->tensor].producer, home = f->home_scope[z->tensor];
+  if (o < 0)
+    return tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is an input, not a reduction", name);
+  if (!tf_op_below(f, o, scope)) {
+    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is not made below this scope", name);
+    tf_note(q->c->diags, tf_leaf(q->c, o)->at, "it is made here");
+    return false;
+  }
+  tf_reduce how = f->wl->ops[o].reduce;
+  if (how != TF_REDUCE_ADD && how != TF_REDUCE_MAX)
+    return tf_fail(q->c->diags, z->at, TF_E_STREAM,
+                   "op '%.50s' is neither a sum nor a maximum: only those can be streamed",
+                   tf_op_name(q->c, o));
+  if (f->stream_scope[o] != scope) {
+    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is streamed by a scope below too", name);
+    tf_note(q->c->diags, f->tree->nodes[f->stream_scope[o]].at, "the scope below");
+    return false;
+  }
+  if (home < 0 || home == scope || !tf_is_above(f, scope, home)) return true;
+  tf_fail(q->c->diags, z->at, TF_E_STREAM,
+          "this scope is not the home of '%.50s': stream it where all its readers are", name);
+  tf_note(q->c->diags, f->tree->nodes[home].at, "its home scope");
+  return false;
+}
+
+static bool check_names(const streams *q) {
+  bool ok = true;
+  for (int i = 0; i < q->n_clauses; i++) {
+    const tf_node *n = &q->c->f->tree->nodes[q->clauses[i].scope];
+    for (int k = 0; k < n->n_stream; k++)
+      ok = check_name(q, q->clauses[i].scope, &n->stream[k]) && ok;
+  }
+  return ok;
+}
+
+/* ---- loops -------------------------------------------------------------------------- */
+/* Whether some tensor that the clause names is reduced over the dim. */
+static bool names_reduce(const streams *q, const tf_node *scope, int dim) {
+  bool any = false;
+  for (int k = 0; k < scope->n_stream && !any; k++)
+    any = reduces(q, q->c->f->wl->tensors[scope->stream[k].tensor].producer, dim);
+  return any;
+}
+
+/* One loop above the scope, outer ones first. */
+static void check_loop(streams *q, clause *s, int node, const tf_loop *l) {
+  const tf_node *scope = &q->c->f->tree->nodes[s->scope];
+  const char *dim = tf_dim_name(q->c, l->dim);
+  bool over = names_reduce(q, scope, l->dim), temporal = l->axis == TF_TEMPORAL;
+  if (tf_loop_trivial(l)) return;
+  if (over && !temporal)
+    tf_fail(q->c->diags, l->at, TF_E_STREAM,
+            "a spatial loop on '%.50s', over which '%.50s' is streamed: steps must follow one "
+            "another",
+            dim, tf_tensor_name(q->c, scope->stream[0].tensor));
+  else if (over)
+    s->over[l->dim] = true;
+  else if (temporal && s->loops)
+    tf_fail(q->c->diags, l->at, TF_E_STREAM,
+            "'%.50s' inside the loop that '%.50s' is streamed over: put it outside that loop, or "
+            "below the scope",
+            dim, tf_tensor_name(q->c, scope->stream[0].tensor));
+  if (over && temporal && !s->loops) s->root = node;
+  s->loops |= over && temporal;
+}
+
+static void check_above(streams *q, clause *s, int node) {
+  const tf_node *n = &q->c->f->tree->nodes[node];
+  if (n->parent >= 0) check_above(q, s, n->parent);
+  for (int k = 0; k < n->n_loops; k++)
+    check_loop(q, s, node, &n->loops[k]);
+}
+
+/* Every tensor named is reduced over each dim that is streamed over. */
+static void check_dims(const streams *q, const clause *s) {
+  const tf_node *n = &q->c->f->tree->nodes[s->scope];
+  for (int k = 0; k < n->n_stream; k++)
+    for (int d = 0; d < q->c->f->wl->n_dims; d++)
+      if (s->over[d] && !reduces(q, q->c->f->wl->tensors[n->stream[k].tensor].producer, d))
+        tf_fail(q->c->diags, n->stream[k].at, TF_E_STREAM,
+                "'%.50s' is not reduced over '%.50s', over which this scope streams",
+                tf_tensor_name(q->c, n->stream[k].tensor), tf_dim_name(q->c, d));
+}
+
+/* ---- algebra ------------------------------------------------------------------------ */
+/* Why a named sum cannot be corrected, NULL if it can. */
+static const char *wrong_sum(const tf_value_change *v) {
+  switch (v->change) {
+  case TF_V_FIXED: return "no exponential of a streamed maximum feeds it";
+  case TF_V_SHIFTS: return "it sums what shifts with the maximum, not exponentials of that";
+  case TF_V_OTHER: return v->why;
+  case TF_V_SCALES: break;
+  }
+  if (v->power > 0) return "it sums a product with a running sum, which is not final yet";
+  if (v->power < -1) return "it is divided by running sums more than once";
+  if (v->exps == 0) return "no exponential of a streamed maximum feeds it";
+  return v->exps == 1 || v->exps == -1 ? NULL : "it is not linear in the exponentials";
+}
+
+static void name_result(streams *q, int o, tf_value_change v) {
+  const tf_op *op = &q->c->f->wl->ops[o];
+  const tf_named *z = q->blame[op->out];
+  const char *why = wrong_sum(&v);
+  if (op->reduce == TF_REDUCE_MAX)
+    why = v.change == TF_V_FIXED ? NULL : "it is a maximum of what another streamed result changes";
+  q->change[op->out] = final;
+  if (why) {
+    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' cannot be streamed: %s",
+            tf_tensor_name(q->c, op->out), why);
+    return;
+  }
+  tf_value_change *out = &q->change[op->out];
+  bool max = op->reduce == TF_REDUCE_MAX;
+  *out = (tf_value_change){.change = max ? TF_V_SHIFTS : TF_V_SCALES};
+  out->max = max ? op->out : v.max;
+  out->sum = max ? -1 : op->out;
+  out->factor = max;
+  out->power = !max;
+}
+
+/* Reductions over other dims keep a change that they commute with. */
+static tf_value_change reduced(const tf_op *op, tf_value_change v) {
+  bool kept = op->reduce == TF_ASSIGN || (op->reduce == TF_REDUCE_ADD && v.change == TF_V_SCALES) ||
+              (op->reduce == TF_REDUCE_MAX && v.change == TF_V_SHIFTS);
+  if (!kept && v.change != TF_V_OTHER) {
+    v.change = TF_V_OTHER;
+    v.why = "it reduces a value that a streamed result changes";
+  }
+  return v;
+}
+
+/* Whether op o reduces a dim that the clause streams over. */
+static bool over_dims(const streams *q, int o, const clause *s) {
+  for (int d = 0; d < q->c->f->wl->n_dims; d++)
+    if (s->over[d] && reduces(q, o, d)) return true;
+  return false;
+}
+
+/* Why op o, which is not named, may not compute a value that changes; NULL if it may. */
+static const char *wrong_plain(const streams *q, int o, const tf_value_change *v,
+                               const clause *s) {
+  const tf_facts *f = q->c->f;
+  const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
+  if (over_dims(q, o, s)) return "it accumulates over the loop: name it too";
+  if (v->change == TF_V_OTHER) return v->why;
+  bool leaves = z->n_consumers == 0;
+  for (int i = 0; i < z->n_consumers; i++)
+    leaves |= !tf_op_below(f, z->consumers[i], s->root);
+  return leaves ? "its result leaves the loop before that is final" : NULL;
+}
+
+/* An op that does not lead and reduces the dim of the loop is an error of that loop. */
+static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
+                         const tf_named *blame) {
+  const tf_op *op = &q->c->f->wl->ops[o];
+  bool told = !tf_leads(q->c->f, o, s->root) && over_dims(q, o, s);
+  if (told) return;
+  v = reduced(op, v);
+  const char *why = s->loops ? wrong_plain(q, o, &v, s) : NULL;
+  if (why) {
+    tf_fail(q->c->diags, blame->at, TF_E_STREAM,
+            "'%.40s' cannot be streamed: op '%.40s' depends on it, and %s",
+            tf_tensor_name(q->c, blame->tensor), tf_op_name(q->c, o), why);
+    tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s'", tf_op_name(q->c, o));
+    return;
+  }
+  q->change[op->out] = v;
+  q->of[op->out] = s;
+  q->blame[op->out] = blame;
+}
+
+static void check_op(streams *q, int o) {
+  const tf_facts *f = q->c->f;
+  const tf_op *op = &f->wl->ops[o];
+  int first = -1;
+  for (int i = 0; i < op->n_reads; i++) {
+    int z = op->reads[i].tensor;
+    bool running = q->change[z].change != TF_V_FIXED && tf_op_below(f, o, q->of[z]->root);
+    q->seen[z] = running ? q->change[z] : final;
+    if (running && first < 0) first = z;
+  }
+  tf_value_change v = tf_change_of(op, q->seen, q->work);
+  if (f->stream_scope[o] >= 0)
+    name_result(q, o, v);
+  else if (v.change != TF_V_FIXED && first >= 0)
+    plain_result(q, o, v, q->of[first], q->blame[first]);
+}
+
+static void check_algebra(streams *q) {
+  const tf_workload *wl = q->c->f->wl;
+  for (int z = 0; z < wl->n_tensors; z++)
+    q->change[z] = final;
+  for (int i = 0; i < q->n_clauses; i++) {
+    const tf_node *n = &q->c->f->tree->nodes[q->clauses[i].scope];
+    for (int k = 0; k < n->n_stream; k++) {
+      q->of[n->stream[k].tensor] = &q->clauses[i];
+      q->blame[n->stream[k].tensor] = &n->stream[k];
+    }
+  }
+  for (int i = 0; i < wl->n_ops; i++)
+    check_op(q, wl->topo[i]);
+}
+
+/* ---- all of them -------------------------------------------------------------------- */
+static bool allocate(streams *q) {
+  const tf_workload *wl = q->c->f->wl;
+  tf_arena *a = q->c->arena;
+  size_t n = (size_t)wl->n_tensors, longest = 1;
+  for (int o = 0; o < wl->n_ops; o++)
+    if ((size_t)wl->ops[o].n_expr > longest) longest = (size_t)wl->ops[o].n_expr;
+  q->change = TF_ARRAY(a, tf_value_change, n);
+  q->seen = TF_ARRAY(a, tf_value_change, n);
+  q->work = TF_ARRAY(a, tf_value_change, longest);
+  q->of = TF_ARRAY(a, const clause *, n);
+  q->blame = TF_ARRAY(a, const tf_named *, n);
+  bool ok = q->change && q->seen && q->work && q->of && q->blame;
+  for (int i = 0; ok && i < q->n_clauses; i++)
+    ok = (q->clauses[i].over = TF_ARRAY(a, bool, (size_t)wl->n_dims)) != NULL;
+  return ok;
+}
+
+static bool find_clauses(streams *q) {
+  const tf_tree *t = q->c->f->tree;
+  for (int i = 0; i < t->n_nodes; i++)
+    q->n_clauses += t->nodes[i].n_stream > 0;
+  q->clauses = TF_ARRAY(q->c->arena, clause, (size_t)q->n_clauses);
+  for (int i = 0, n = 0; q->clauses && i < t->n_nodes; i++)
+    if (t->nodes[i].n_stream > 0) q->clauses[n++] = (clause){.scope = i, .root = i};
+  return q->clauses && allocate(q);
+}
+
+void tf_check_stream(const tf_checker *c) {
+  streams q = {.c = c};
+  if (!find_clauses(&q)) {
+    tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+    return;
+  }
+  if (q.n_clauses == 0 || !check_names(&q)) return;
+  for (int i = 0; i < q.n_clauses; i++) {
+    check_above(&q, &q.clauses[i], q.clauses[i].scope);
+    check_dims(&q, &q.clauses[i]);
+  }
+  check_algebra(&q);
+}

@@ -1,0 +1,160 @@
+#include "model/tree/range.h"
+
+static tf_span hull(tf_span a, tf_span b) {
+  if (a.len <= 0) return b;
+  if (b.len <= 0) return a;
+  int64_t end_a = a.lo + a.len, end_b = b.lo + b.len;
+  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
+  return (tf_span){lo, (end_a > end_b ? end_a : end_b) - lo};
+}
+
+static tf_span clip(const tf_tensor *z, int r, tf_span v) {
+  int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
+  int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
+  end = end < top ? end : top;
+  return (tf_span){lo, end > lo ? end - lo : 0};
+}
+
+bool tf_ranges_idle(const tf_ranges *r, int o) {
+  const tf_span *now = &r->now[r->f->dim_from[o]];
+  for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
+    if (now[i].len <= 0) return true;
+  return false;
+}
+
+/* What op o reads along one index.  Values stay within what the workload's reader checked:
+ * the tensor and its pad. */
+static tf_span index_span(const tf_ranges *r, int o, const tf_index *x) {
+  tf_span v = {x->c, 1};
+  for (int i = 0; i < x->n_terms; i++) {
+    tf_span d = r->now[r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim)];
+    int64_t c = x->terms[i].coef, reach = c * (d.len - 1);
+    v.lo += c * d.lo + (reach < 0 ? reach : 0);
+    v.len += reach < 0 ? -reach : reach;
+  }
+  return v;
+}
+
+/* What the ops below node n read of rank k of what op o makes. */
+static tf_span demanded(const tf_ranges *r, int o, int k, int n) {
+  const tf_workload *wl = r->f->wl;
+  const tf_tensor *z = &wl->tensors[wl->ops[o].out];
+  tf_span v = {0, 0};
+  for (int i = 0; i < z->n_consumers; i++) {
+    int reader = z->consumers[i];
+    const tf_op *op = &wl->ops[reader];
+    if (!tf_op_below(r->f, reader, n) || tf_ranges_idle(r, reader)) continue;
+    for (int j = 0; j < op->n_reads; j++)
+      if (op->reads[j].tensor == wl->ops[o].out)
+        v = hull(v, clip(z, k, index_span(r, reader, &op->reads[j].index[k])));
+  }
+  return v;
+}
+
+/* The range of a dim that streamed op o reduces: that of the last op that leads at its scope. */
+static tf_span streamed(const tf_ranges *r, int o, int i) {
+  const tf_facts *f = r->f;
+  int scope = f->stream_scope[o], dim = f->wl->ops[o].dims[i];
+  for (int k = f->leaf_end[scope] - 1; k >= f->leaf_from[scope]; k--) {
+    int q = f->leaf_op[k], slot = tf_dim_slot(f, q, dim);
+    if (q != o && slot >= 0 && tf_leads(f, q, scope)) return r->now[f->dim_from[q] + slot];
+  }
+  return r->now[f->dim_from[o] + i];
+}
+
+static void infer(tf_ranges *r, int o, int n) {
+  const tf_facts *f = r->f;
+  bool follows = f->stream_scope[o] >= 0 && tf_is_above(f, n, f->stream_scope[o]);
+  for (int i = 0; i < f->wl->ops[o].n_dims; i++) {
+    tf_span *v = &r->now[f->dim_from[o] + i], before = *v;
+    if (!tf_slot_reduced(f, o, i)) {
+      *v = demanded(r, o, i, n);
+      if (r->inferred) r->inferred(r, o, i, n, before);
+    } else if (follows) {
+      *v = streamed(r, o, i);
+    }
+  }
+}
+
+/* Products of the trip counts from the node from which op o leads down to its leaf. */
+static void start_steps(tf_ranges *r, int o) {
+  const tf_facts *f = r->f;
+  const tf_tree *t = f->tree;
+  int64_t *steps = &r->steps[f->dim_from[o]], *all = &r->all[f->dim_from[o]];
+  int n_dims = f->wl->ops[o].n_dims;
+  for (int i = 0; i < n_dims; i++)
+    steps[i] = 1;
+  for (int n = t->op_node[o]; n != t->nodes[f->lead[o]].parent; n = t->nodes[n].parent)
+    for (int k = 0; k < t->nodes[n].n_loops; k++) {
+      int slot = tf_dim_slot(f, o, t->nodes[n].loops[k].dim);
+      if (slot >= 0) steps[slot] *= t->nodes[n].loops[k].trip;
+    }
+  for (int i = 0; i < n_dims; i++)
+    all[i] = steps[i];
+}
+
+/* Consumers first: leaves stand in the order of execution. */
+static void enter(tf_ranges *r, int n) {
+  const tf_facts *f = r->f;
+  for (int k = f->leaf_end[n] - 1; k >= f->leaf_from[n]; k--) {
+    int o = f->leaf_op[k];
+    if (!tf_leads(f, o, n)) infer(r, o, n);
+    if (f->lead[o] != n) continue;
+    start_steps(r, o);
+    if (r->led) r->led(r, o);
+  }
+  if (r->entered) r->entered(r, n);
+}
+
+/* Where the loop stands, as its first leading op sees it. */
+static int64_t digit_of(const tf_ranges *r, int loop, int at, int64_t trip) {
+  if (r->forced == loop) return 1;
+  if (!r->middle || r->steps[at] != r->all[at]) return 0;
+  int64_t step = r->steps[at] / trip, len = r->now[at].len;
+  return len <= 0 ? 0 : ((len - 1) / step + 1) / 2;
+}
+
+/* Splits the ranges of the ops that lead below Tile n by its k-th loop. */
+static void split(tf_ranges *r, int n, int k) {
+  const tf_facts *f = r->f;
+  const tf_loop *l = &f->tree->nodes[n].loops[k];
+  int64_t digit = -1;
+  for (int j = f->leaf_from[n]; j < f->leaf_end[n]; j++) {
+    int o = f->leaf_op[j], slot = tf_dim_slot(f, o, l->dim);
+    if (slot < 0 || !tf_leads(f, o, n)) continue;
+    int at = f->dim_from[o] + slot;
+    if (digit < 0) digit = digit_of(r, f->loop_from[n] + k, at, l->trip);
+    int64_t step = r->steps[at] /= l->trip, len = r->now[at].len;
+    bool past = len <= 0 || (len - 1) / step < digit;
+    int64_t rest = past ? 0 : len - digit * step;
+    if (!past) r->now[at].lo += digit * step;
+    r->now[at].len = rest < step ? rest : step;
+  }
+}
+
+void tf_ranges_walk(tf_ranges *r, int node) {
+  const tf_node *n = &r->f->tree->nodes[node];
+  enter(r, node);
+  for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
+    if (n->loops[k].trip > 1) split(r, node, k);
+  for (int i = 0; i < n->n_children; i++)
+    tf_ranges_walk(r, n->children[i]);
+}
+
+void tf_ranges_reset(tf_ranges *r) {
+  const tf_workload *wl = r->f->wl;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_dims; i++)
+      r->now[r->f->dim_from[o] + i] = (tf_span){0, wl->dims[wl->ops[o].dims[i]].extent};
+}
+
+bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f) {
+  size_t n = (size_t)f->n_dims;
+  *r = (tf_ranges){.f = f, .forced = -1};
+  r->now = TF_ARRAY(a, tf_span, n);
+  r->steps = TF_ARRAY(a, int64_t, n);
+  r->all = TF_ARRAY(a, int64_t, n);
+  if (!r->now || !r->steps || !r->all) return false;
+  tf_ranges_reset(r);
+  return true;
+}
