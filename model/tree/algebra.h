@@ -17,7 +17,7 @@ typedef struct {
   int exps;      /* SCALES */
   int sum;       /* SCALES: the running sum it holds, -1: none */
   int power;     /* SCALES: of that sum, -1 for a divided value */
-  const char *why; /* OTHER */
+  const char *why; /* OTHER: NULL if it was reported already */
 } tf_value_change;
 
 /* The change of what an op computes per point (before any reduction), given that of every

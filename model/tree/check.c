@@ -5,7 +5,8 @@ void tf_tree_check(tf_tree_reader *r) {
   tf_facts *f = tf_facts_new(r->arena, r->tree);
   tf_checker c = {.f = f, .arena = r->arena, .diags = r->diags};
   if (f) c.loop_told = TF_ARRAY(r->arena, bool, (size_t)f->n_loops);
-  if (!c.loop_told) {
+  if (f) c.dim_told = TF_ARRAY(r->arena, bool, (size_t)f->wl->n_dims);
+  if (!c.loop_told || !c.dim_told) {
     tf_tree_no_memory(r);
     return;
   }

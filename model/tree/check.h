@@ -10,6 +10,7 @@ typedef struct {
   tf_arena *arena;
   tf_diags *diags;
   bool *loop_told; /* [loop] an error on it is reported already */
+  bool *dim_told;  /* [dim] so is one on a loop that splits it: its ranges say nothing */
 } tf_checker;
 
 /* Reports every rule that the tree breaks. */
@@ -24,7 +25,7 @@ void tf_check_loops(const tf_checker *c); /* which loop may stand where */
 /* Products of trip counts; false if one passes 2^63 - 1, then ranges cannot be walked. */
 bool tf_check_products(const tf_checker *c);
 /* What follows from ranges: cover, made once, found.  needs: order, loops and products
- * right, no open trip count. */
+ * right but for the dims told, no open trip count. */
 void tf_check_ranges(const tf_checker *c);
 
 static inline const char *tf_op_name(const tf_checker *c, int o) { return c->f->wl->ops[o].name; }

@@ -29,28 +29,31 @@ static bool streamed_at(const tf_facts *f, int o, int n) {
   return f->stream_scope[o] >= 0 && tf_is_above(f, n, f->stream_scope[o]);
 }
 
-static void check_loop(const tf_checker *c, int n, const tf_loop *l, bool *told) {
+static void check_loop(const tf_checker *c, int n, int k) {
+  const tf_loop *l = &c->f->tree->nodes[n].loops[k];
   const tf_facts *f = c->f;
   int lacking = -1, owner = -1, partial = -1;
-  for (int k = f->leaf_from[n]; k < f->leaf_end[n]; k++) {
-    int o = f->leaf_op[k], slot = tf_dim_slot(f, o, l->dim);
+  for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
+    int o = f->leaf_op[i], slot = tf_dim_slot(f, o, l->dim);
     bool leads = tf_leads(f, o, n);
     if (slot >= 0 && owner < 0) owner = o;
     if (leads && slot < 0 && lacking < 0) lacking = o;
     bool reduces = !leads && slot >= 0 && tf_slot_reduced(f, o, slot);
     if (reduces && !streamed_at(f, o, n) && partial < 0) partial = o;
   }
-  if (lacking >= 0) report_lacking(c, l, lacking, owner);
-  if (partial >= 0) report_partial(c, l, partial);
-  *told = lacking >= 0 || partial >= 0;
+  if (lacking < 0 && partial < 0) return;
+  if (lacking >= 0)
+    report_lacking(c, l, lacking, owner);
+  else
+    report_partial(c, l, partial);
+  c->loop_told[f->loop_from[n] + k] = c->dim_told[l->dim] = true;
 }
 
 void tf_check_loops(const tf_checker *c) {
   for (int i = 0; i < c->f->tree->n_nodes; i++) {
     const tf_node *n = &c->f->tree->nodes[i];
     for (int k = 0; k < n->n_loops; k++)
-      if (!tf_loop_trivial(&n->loops[k]))
-        check_loop(c, i, &n->loops[k], &c->loop_told[c->f->loop_from[i] + k]);
+      if (!tf_loop_trivial(&n->loops[k])) check_loop(c, i, k);
   }
 }
 

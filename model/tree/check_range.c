@@ -54,7 +54,8 @@ static void check_cover(tf_ranges *r, int o) {
   const tf_op *op = &r->f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
     int at = r->f->dim_from[o] + i;
-    if (q->told[at] || r->now[at].len <= r->all[at]) continue;
+    bool told = q->told[at] || q->c->dim_told[op->dims[i]];
+    if (told || r->now[at].len <= r->all[at]) continue;
     q->told[at] = true;
     report_cover(q->c, o, op->dims[i], r->all[at], r->now[at].len);
   }
@@ -208,6 +209,8 @@ void tf_check_ranges(const tf_checker *c) {
   }
   for (int o = 0; o < c->f->wl->n_ops; o++)
     q.nested |= is_nested(c->f, o);
+  for (int d = 0; d < c->f->wl->n_dims; d++)
+    q.nested &= !c->dim_told[d];
   r.user = &q;
   r.led = check_cover;
   r.inferred = q.nested ? check_found : NULL;

@@ -23,6 +23,7 @@ typedef struct {
 } streams;
 
 static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
+static const tf_value_change broken = {.change = TF_V_OTHER, .max = -1, .sum = -1};
 
 
 static bool reduces(const streams *q, int o, int dim) {
@@ -73,8 +74,10 @@ static bool check_names(const streams *q) {
 /* Whether some tensor that the clause names is reduced over the dim. */
 static bool names_reduce(const streams *q, const tf_node *scope, int dim) {
   bool any = false;
-  for (int k = 0; k < scope->n_stream && !any; k++)
-    any = reduces(q, q->c->f->wl->tensors[scope->stream[k].tensor].producer, dim);
+  for (int k = 0; k < scope->n_stream && !any; k++) {
+    int o = q->c->f->wl->tensors[scope->stream[k].tensor].producer;
+    any = o >= 0 && reduces(q, o, dim);
+  }
   return any;
 }
 
@@ -139,13 +142,15 @@ static void name_result(streams *q, int o, tf_value_change v) {
   const char *why = wrong_sum(&v);
   if (op->reduce == TF_REDUCE_MAX)
     why = v.change == TF_V_FIXED ? NULL : "it is a maximum of what another streamed result changes";
-  q->change[op->out] = final;
+  tf_value_change *out = &q->change[op->out];
+  bool told = v.change == TF_V_OTHER && !v.why;
+  *out = broken;
+  if (told) return;
   if (why) {
     tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' cannot be streamed: %s",
             tf_tensor_name(q->c, op->out), why);
     return;
   }
-  tf_value_change *out = &q->change[op->out];
   bool max = op->reduce == TF_REDUCE_MAX;
   *out = (tf_value_change){.change = max ? TF_V_SHIFTS : TF_V_SCALES};
   out->max = max ? op->out : v.max;
@@ -189,20 +194,20 @@ static const char *wrong_plain(const streams *q, int o, const tf_value_change *v
 static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
                          const tf_named *blame) {
   const tf_op *op = &q->c->f->wl->ops[o];
-  bool told = !tf_leads(q->c->f, o, s->root) && over_dims(q, o, s);
-  if (told) return;
-  v = reduced(op, v);
-  const char *why = s->loops ? wrong_plain(q, o, &v, s) : NULL;
-  if (why) {
-    tf_fail(q->c->diags, blame->at, TF_E_STREAM,
-            "'%.40s' cannot be streamed: op '%.40s' depends on it, and %s",
-            tf_tensor_name(q->c, blame->tensor), tf_op_name(q->c, o), why);
-    tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s'", tf_op_name(q->c, o));
-    return;
-  }
-  q->change[op->out] = v;
+  bool told = (v.change == TF_V_OTHER && !v.why) ||
+              (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
+  v = told ? broken : reduced(op, v);
   q->of[op->out] = s;
   q->blame[op->out] = blame;
+  q->change[op->out] = v;
+  if (told) return;
+  const char *why = s->loops ? wrong_plain(q, o, &v, s) : NULL;
+  if (!why) return;
+  q->change[op->out] = broken;
+  tf_fail(q->c->diags, blame->at, TF_E_STREAM,
+          "'%.40s' cannot be streamed: op '%.40s' depends on it, and %s",
+          tf_tensor_name(q->c, blame->tensor), tf_op_name(q->c, o), why);
+  tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s'", tf_op_name(q->c, o));
 }
 
 static void check_op(streams *q, int o) {
@@ -265,16 +270,29 @@ static bool find_clauses(streams *q) {
   return q->clauses && allocate(q);
 }
 
+/* Nothing is said of the ranges of dims that a stream with errors was to split. */
+static void tell_dims(const streams *q) {
+  const tf_facts *f = q->c->f;
+  for (int i = 0; i < q->n_clauses; i++) {
+    const tf_node *n = &f->tree->nodes[q->clauses[i].scope];
+    for (int d = 0; d < f->wl->n_dims; d++)
+      q->c->dim_told[d] |= names_reduce(q, n, d);
+  }
+}
+
 void tf_check_stream(const tf_checker *c) {
   streams q = {.c = c};
+  size_t before = tf_diags_errors(c->diags);
   if (!find_clauses(&q)) {
     tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
     return;
   }
-  if (q.n_clauses == 0 || !check_names(&q)) return;
-  for (int i = 0; i < q.n_clauses; i++) {
+  if (q.n_clauses == 0) return;
+  bool named = check_names(&q);
+  for (int i = 0; named && i < q.n_clauses; i++) {
     check_above(&q, &q.clauses[i], q.clauses[i].scope);
     check_dims(&q, &q.clauses[i]);
   }
-  check_algebra(&q);
+  if (named) check_algebra(&q);
+  if (tf_diags_errors(c->diags) > before) tell_dims(&q);
 }

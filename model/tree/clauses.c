@@ -21,6 +21,17 @@ static void skip_clause(tf_mlex *x) {
     tf_mlex_next(x);
 }
 
+/* Passes tokens up to the next loop or clause of the line, or to its end. */
+static void skip_loop(tf_mlex *x) {
+  while (x->tok.kind != TF_M_END && clause_of(x) == N_CLAUSES) {
+    const char *p = x->p;
+    while (p < x->end && *p == ' ')
+      p++;
+    if (x->tok.kind == TF_M_WORD && p < x->end && *p == '=') return;
+    tf_mlex_next(x);
+  }
+}
+
 /* At most as many entries as words can stand on the rest of the line. */
 static size_t words_left(const tf_mlex *x) {
   return x->tok.len + (size_t)(x->end - x->p);
@@ -90,7 +101,7 @@ static void read_loops(tf_tree_reader *r, tf_node *n, tf_mlex *x, bool spatial) 
   do {
     tf_loop *l = &n->loops[n->n_loops];
     bool parsed = read_loop(r, x, spatial, l);
-    if (!parsed) skip_clause(x);
+    if (!parsed) skip_loop(x);
     if (!parsed || l->dim < 0) {
       r->loops_ok = false;
       continue;

@@ -44,7 +44,7 @@ static int find_parent(builder *b, uint32_t indent, tf_loc at) {
     i = nodes[i].parent;
   }
   if (sibling >= 0 && b->notes[sibling].indent != indent) {
-    b->r->heads_ok = false;
+    b->r->lines_ok = b->r->heads_ok = false;
     tf_fail(b->r->diags, at, TF_E_SYNTAX,
             "indented by %u, which no line above is: its neighbours stand at %u",
             (unsigned)indent, (unsigned)b->notes[sibling].indent);
@@ -215,7 +215,7 @@ static void check_shape(tf_tree_reader *r, tf_loc at) {
   r->shape_ok = r->heads_ok;
   for (int i = 0; i < r->tree->n_nodes; i++) {
     bool known = r->tree->nodes[i].kind != TF_TILE || r->tree->nodes[i].level >= 0;
-    if (known) r->shape_ok &= check_children(r, i);
+    if (known && r->lines_ok) r->shape_ok &= check_children(r, i);
     r->shape_ok &= check_once(r, i);
   }
   if (r->heads_ok) r->shape_ok &= check_absent(r, at);
@@ -237,7 +237,7 @@ static void read_lines(builder *b, const char *text, tf_loc at) {
   while (b->r->whole && tf_diags_errors(b->r->diags) <= TF_DIAGS_MAX &&
          tf_mtext_line(&t, &x, &indent, &tab)) {
     if (tab.line > 0) {
-      b->r->heads_ok = false;
+      b->r->lines_ok = b->r->heads_ok = false;
       tf_fail(b->r->diags, tab, TF_E_SYNTAX, "a tab: indent by spaces");
     } else {
       read_line(b, &x, indent);
@@ -246,7 +246,7 @@ static void read_lines(builder *b, const char *text, tf_loc at) {
 }
 
 void tf_tree_read(tf_tree_reader *r, const char *text, tf_loc at) {
-  r->heads_ok = r->loops_ok = r->streams_ok = r->whole = true;
+  r->lines_ok = r->heads_ok = r->loops_ok = r->streams_ok = r->whole = true;
   r->shape_ok = false;
   builder b = {.r = r, .last = -1, .room = count_lines(text)};
   r->tree->nodes = TF_ARRAY(r->arena, tf_node, (size_t)b.room);

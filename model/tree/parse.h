@@ -13,7 +13,8 @@ typedef struct {
   tf_arena *arena;
   tf_tree *tree;
   tf_diags *diags;
-  bool heads_ok;   /* every line opens a node */
+  bool lines_ok;   /* every line stands where its indentation says */
+  bool heads_ok;   /* and opens a node */
   bool shape_ok;   /* and the nodes form a whole tree, each op once */
   bool loops_ok;   /* every loop was read */
   bool streams_ok; /* every `stream` was read */
