@@ -82,11 +82,12 @@ static bool names_reduce(const streams *q, const tf_node *scope, int dim) {
 }
 
 /* One loop above the scope, outer ones first. */
-static void check_loop(streams *q, clause *s, int node, const tf_loop *l) {
+static void check_loop(streams *q, clause *s, int node, int k) {
+  const tf_loop *l = &q->c->f->tree->nodes[node].loops[k];
   const tf_node *scope = &q->c->f->tree->nodes[s->scope];
   const char *dim = tf_dim_name(q->c, l->dim);
   bool over = names_reduce(q, scope, l->dim), temporal = l->axis == TF_TEMPORAL;
-  if (tf_loop_trivial(l)) return;
+  if (tf_loop_trivial(l) || q->c->loop_told[q->c->f->loop_from[node] + k]) return;
   if (over && !temporal)
     tf_fail(q->c->diags, l->at, TF_E_STREAM,
             "a spatial loop on '%.50s', over which '%.50s' is streamed: steps must follow one "
@@ -107,7 +108,7 @@ static void check_above(streams *q, clause *s, int node) {
   const tf_node *n = &q->c->f->tree->nodes[node];
   if (n->parent >= 0) check_above(q, s, n->parent);
   for (int k = 0; k < n->n_loops; k++)
-    check_loop(q, s, node, &n->loops[k]);
+    check_loop(q, s, node, k);
 }
 
 /* Every tensor named is reduced over each dim that is streamed over. */
