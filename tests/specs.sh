@@ -19,10 +19,11 @@ complain() {
   failed=$((failed + 1))
 }
 
-# An infeasible mapping (exit 3) is a result, too: baselines of the literature need not fit.
+# A minute is far more than any should take.  An infeasible mapping (exit 3) is a result, too:
+# baselines of the literature need not fit.
 evaluate() {
   # shellcheck disable=SC2086 # the arguments are meant to split
-  "$tool" eval $1 >"$said" 2>&1 </dev/null
+  timeout 60 "$tool" eval $1 >"$said" 2>&1 </dev/null
   status=$?
   [ $status -eq 0 ] || [ $status -eq 3 ] || complain "tileflow eval $1: exit status $status"
   evaluated=$((evaluated + 1))
@@ -31,7 +32,7 @@ evaluate() {
 find arch-specs workloads examples docs -name '*.yaml' | LC_ALL=C sort >"$said.files"
 while read -r f; do
   read_files=$((read_files + 1))
-  "$tool" check "$f" >"$said" 2>&1 </dev/null || complain "tileflow check $f: exit status $?"
+  timeout 60 "$tool" check "$f" >"$said" 2>&1 </dev/null || complain "tileflow check $f: exit status $?"
   grep -q '^mapping:' "$f" || continue
   if grep -q '^architecture:' "$f" && grep -q '^workload:' "$f"; then
     evaluate "$f"
