@@ -281,7 +281,7 @@ static rect mesh_use(struct tf_model *m, int n, int level, int unit, int64_t wid
     if (k.x && n_kids < 64)
       kids[n_kids++] = k;
   }
-  if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 &&
+  if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 && same_instance(p, n, level) &&
       (unit >= 0 || !same_instance(p, n, level + 1))) {
     *node = n;
     return shelves(kids, n_kids, width);

@@ -30,7 +30,8 @@ int tf_child_towards(const tf_facts *f, int n, int m) {
   return m;
 }
 
-/* The child, on the path to o, of the lowest node below which what o makes is read. */
+/* The child, on the path to o, of the lowest node below which what o makes is read.  (In a
+ * tree with errors its leaf may stand above a reader.) */
 static int find_lead(const tf_facts *f, int o) {
   const tf_tree *t = f->tree;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
@@ -39,7 +40,7 @@ static int find_lead(const tf_facts *f, int o) {
   for (int i = 0; i < z->n_consumers; i++) {
     int reader = t->op_node[z->consumers[i]];
     int c = reader < 0 ? -1 : tf_tree_common(t, leaf, reader);
-    if (c >= 0 && (lowest < 0 || f->depth[c] > f->depth[lowest])) lowest = c;
+    if (c >= 0 && c != leaf && (lowest < 0 || f->depth[c] > f->depth[lowest])) lowest = c;
   }
   return tf_child_towards(f, lowest, leaf);
 }
