@@ -46,6 +46,17 @@ static int64_t last_setting(tf_run *run, const tf_path *path, int k, uint64_t ma
   return rest / tf_step(run, l);
 }
 
+/* Whether fewer instances of spatial loop l ran at the entry before than now: those left out hold
+ * what an older entry left. */
+static bool narrower_before(const tf_walk *e, int l) {
+  int64_t step = tf_step(e->run, l), trip = e->run->trip[l];
+  if (trip <= 1)
+    return false;
+  int64_t now = (tf_loop_range(e->run, l, e->w->cur).len + step - 1) / step;
+  int64_t then = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
+  return then < (now < trip ? now : trip);
+}
+
 /* Settings of the loops at the entry before: the carried loop one less, those inside at their last. */
 static void set_before(tf_walk *e) {
   const tf_plan *p = e->run->plan;
@@ -58,6 +69,9 @@ static void set_before(tf_walk *e) {
   for (int k = 0; k < path->n; k++)
     if ((e->comp->loops & e->zero) >> k & 1 && p->loops[path->loops[k]].axis == TF_TEMPORAL)
       prv[path->loops[k]] = last_setting(e->run, path, k, e->comp->loops, prv);
+  for (int k = 0; k < path->n; k++)
+    if (e->comp->loops >> k & 1 && p->loops[path->loops[k]].axis != TF_TEMPORAL)
+      e->run->irregular |= narrower_before(e, path->loops[k]);
   if (e->prev == e->s || !e->comp->prev_loops)
     return;
   const tf_path *own = &p->path[e->prev->node];
