@@ -1,6 +1,8 @@
 #!/bin/sh
-# What the documents show is run: every line of a ```sh block that starts with `build/tileflow`,
-# and every ```yaml block that holds whole sections is read by `tileflow check`.
+# What the documents show is run: every `build/tileflow` of a ```sh block, and the pictures of
+# docs/img that these commands draw are compared;
+# every ```yaml block that holds whole sections is read by `tileflow check`, the table of the
+# README is computed anew, and every relative link leads somewhere.
 #   tests/docs.sh TILEFLOW
 set -u
 [ $# -eq 1 ] || { echo "usage: $0 TILEFLOW" >&2; exit 2; }
@@ -17,6 +19,7 @@ commands=0
 
 # Commands, with lines that end in a backslash joined.
 cat "$root"/README.md "$root"/docs/*.md | awk '
+  { sub(/^ *(\.\/setup\.sh && )?/, "") }
   /^```/ { inside = ($0 == "```sh"); next }
   inside && /^build\/tileflow / { joining = 1; text = "" }
   joining { more = sub(/\\$/, ""); text = text $0; if (!more) { print text; joining = 0 } }
@@ -31,6 +34,13 @@ while read -r command; do
   failed=$((failed + 1))
 done <commands
 
+for picture in "$root"/docs/img/*.svg; do
+  drawn=$(basename "$picture")
+  [ -e "$drawn" ] && cmp -s "$drawn" "$picture" && continue
+  echo "docs/img/$drawn is not what the commands of the documents draw today"
+  failed=$((failed + 1))
+done
+
 awk '
   FNR == 1 { inside = 0 }
   /^```/ {
@@ -43,6 +53,7 @@ awk '
 ' "$root"/README.md "$root"/docs/*.md
 blocks=0
 for block in blocks/*.yaml; do
+  [ -e "$block" ] || continue
   grep -q '^\(architecture\|workload\):' "$block" || continue
   blocks=$((blocks + 1))
   "$tool" check "$block" >said 2>&1 </dev/null && continue
@@ -50,5 +61,23 @@ for block in blocks/*.yaml; do
   cat said
   failed=$((failed + 1))
 done
+
+"$root/tests/readme_table.sh" "$tool" >table
+while read -r row; do
+  grep -qxF "$row" "$root/README.md" && continue
+  echo "README.md lacks this row of its table (tests/readme_table.sh build/tileflow):"
+  echo "$row"
+  failed=$((failed + 1))
+done <table
+
+for doc in "$root"/README.md "$root"/docs/*.md; do
+  grep -o '](\([^)#]*\)' "$doc" | sed 's/^](//' | grep -v '^https*:' >links || continue
+  while read -r link; do
+    [ -e "$(dirname "$doc")/$link" ] && continue
+    echo "$doc links to $link, which is not there"
+    failed=$((failed + 1))
+  done <links
+done
+
 echo "docs: $commands commands run, $blocks YAML blocks read, $failed failed"
 [ $failed -eq 0 ]

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Prints the table of README.md; tests/docs.sh compares the two.
+#   tests/readme_table.sh TILEFLOW
+set -eu
+tool=$(realpath "$1")
+cd "$(dirname "$0")/.."
+echo "| Mapping | Cycles | DRAM words | Energy, uJ | Fits |"
+echo "|---|--:|--:|--:|---|"
+for name in layerwise uni-pipe flat-hgran flat-rgran chimera flash-attention tileflow; do
+  "$tool" eval arch-specs/edge.yaml workloads/attention/g1.yaml \
+    "workloads/dataflows/edge/attention-$name.yaml" --csv - 2>/dev/null | tr -d '\r' |
+    awk -F, -v name="$name" '
+      $3 == "DRAM" { words += $6 + $7 }
+      { cycles = $10; pj = $11; fits = $12 }
+      END {
+        printf "| `%s` | %.0f | %d | %.1f | %s |\n", name, cycles, words, pj / 1e6,
+          fits == "true" ? "yes" : "no"
+      }' || true
+done
