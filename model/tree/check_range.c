@@ -10,7 +10,7 @@ typedef struct {
   bool *told;      /* [as ranges] this range of the op is reported */
   bool *made_told; /* [op] */
   bool nested;     /* some intermediate is made in a scope below its home */
-  int home, loop_node;
+  int home, loop_node, loop_dim;
   tf_loc loop_at;
   tf_span *first; /* [as ranges] what is made with every loop at its start */
   tf_span *saved; /* [as ranges] at the home scope, and the steps left there */
@@ -107,10 +107,18 @@ static bool overlaps(const tf_ranges *r, const tf_span *first, int o) {
   return true;
 }
 
+/* Steps that a streamed result accumulates over belong to one production. */
+static bool streamed_over(const tf_facts *f, int o, int node, int dim) {
+  int slot = tf_dim_slot(f, o, dim);
+  return f->stream_scope[o] >= 0 && tf_is_above(f, node, f->stream_scope[o]) && slot >= 0 &&
+         tf_slot_reduced(f, o, slot);
+}
+
 static void compare_first(tf_ranges *r, int o) {
   range_rules *q = r->user;
   const tf_facts *f = r->f;
   int z = f->wl->ops[o].out;
+  if (streamed_over(f, o, q->loop_node, q->loop_dim)) return;
   bool concerned = f->home_scope[z] == q->home && tf_op_below(f, o, q->loop_node) &&
                    !tf_leads(f, o, q->loop_node) && !q->made_told[o];
   if (!concerned || !overlaps(r, q->first, o)) return;
@@ -178,6 +186,7 @@ static void check_made_once(tf_ranges *r, int node) {
     for (int k = 0; k < tile->n_loops; k++) {
       if (tile->loops[k].trip == 1) continue;
       q->loop_node = n;
+      q->loop_dim = tile->loops[k].dim;
       q->loop_at = tile->loops[k].at;
       walk_home(r, compare_first, f->loop_from[n] + k);
     }

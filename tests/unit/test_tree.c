@@ -8,9 +8,9 @@
 #define ARCH                                                                                   \
   "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"               \
   "  - {name: L0, mesh: [4, 4]}\n  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"      \
-  "  - {name: vector, ops: [add, sub, mul, div, max, exp, tanh], below: L1}\n"
+  "  - {name: vector, ops: [add, sub, mul, div, max, exp, log, tanh], below: L1}\n"
 
-typedef enum { GEMM, CHAIN, CONV, PADDED, FORK, ATTN, SPLIT, RESIDUAL, SHARED, BLOCK, TEMP, N_WL } wl_id;
+typedef enum { GEMM, CHAIN, CONV, PADDED, FORK, ATTN, SPLIT, RESIDUAL, SHARED, BLOCK, TEMP, LSE, N_WL } wl_id;
 static const char *const workloads[N_WL] = {
     [GEMM] = "  dims: {m: 8, k: 4, n: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n",
     [CHAIN] = "  dims: {m: 8, k: 4, l: 16, n: 2}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
@@ -35,6 +35,9 @@ static const char *const workloads[N_WL] = {
     [BLOCK] = "  dims: {m: 4, h: 8, f: 6, j: 8}\n  ops:\n  - H[m,f] += I[m,h] * W[h,f]\n"
               "  - G[m,f] = tanh(H[m,f])\n  - R[m,j] += G[m,f] * V[f,j]\n"
               "  - O[m,j] = R[m,j] + I[m,j]\n",
+    [LSE] = "  dims: {m: 8, l: 16, n: 2}\n  ops:\n  - X[m] max= S[m,l]\n"
+            "  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
+            "  - O[m,n] += E[m,l] / Z[m] * V[l,n]\n  - L[m] = X[m] + log(Z[m])\n",
     [TEMP] = "  dims: {m: 8, l: 16, n: 2}\n  ops:\n  - X[m] max= S[m,l]\n"
              "  - Z[m] += exp(S[m,l] - X[m])\n"
              "  - O[m,n] += exp(S[m,l] - X[m]) / Z[m] * V[l,n]\n",
@@ -105,6 +108,7 @@ static const legal legals[] = {
     {__LINE__, ATTN, ROWS_OF_ATTN("L1 for l=? spatial m=?@x\n  Seq stream X Z O\n")},
     {__LINE__, ATTN, "DRAM for m=2 l=4\n  Seq stream X Z O\n    Seq\n      L0 for m=4 l=4 a=4\n        op S\n      L1 for m=4 l=4\n        op X\n    Seq\n      Seq\n        L1 for m=4 l=4\n          op D\n        L1 for m=4 l=4\n          op E\n      L1 for m=4 l=4\n        op Z\n    Seq\n      L1 for m=4 l=4\n        op P\n      L0 for m=4 l=4 n=2\n        op O\n"},
     {__LINE__, SPLIT, "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z U\n        L1 for l=4\n          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for n=2\n      op O\n"},
+    {__LINE__, LSE, "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z O\n        L1 for l=4\n          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n          op Z\n        L1 for l=4 n=2\n          op O\n    L1\n      op L\n"},
     {__LINE__, TEMP, "DRAM for m=8 l=4\n  Seq stream X Z O\n    L1 for l=4\n      op X\n    L1 for l=4\n      op Z\n    L1 for l=4 n=2\n      op O\n"},
 };
 
