@@ -3,6 +3,7 @@
 #   tests/bad/run.sh TILEFLOW [PREFIX]
 # NAME.yaml    the input; NAME.args, if there is one, holds all the arguments instead (one
 #              line, paths relative to this folder, NAME.yaml not implied)
+# NAME.command the command, if it is not `check`
 # NAME.err     the exact text expected on stderr; the exit status must be 2
 # PREFIX       only the cases whose names start so (then no codes are missed)
 # TF_UPDATE_GOLDEN=1 writes the .err files anew.
@@ -21,8 +22,10 @@ for input in "$prefix"*.yaml; do
   case $name in part_*) continue ;; esac # second files of other cases
   args=$input
   [ -f "$name.args" ] && args=$(cat "$name.args")
+  command=check
+  [ -f "$name.command" ] && command=$(cat "$name.command")
   # shellcheck disable=SC2086 # the arguments are meant to split
-  "$tool" check $args >/dev/null 2>"$said" </dev/null
+  "$tool" $command $args >/dev/null 2>"$said" </dev/null
   status=$?
   [ -n "${TF_UPDATE_GOLDEN:-}" ] && cp "$said" "$name.err"
   if [ $status -ne 2 ]; then
