@@ -87,7 +87,8 @@ static void check_loop(streams *q, clause *s, int node, int k) {
   const tf_node *scope = &q->c->f->tree->nodes[s->scope];
   const char *dim = tf_dim_name(q->c, l->dim);
   bool over = names_reduce(q, scope, l->dim), temporal = l->axis == TF_TEMPORAL;
-  if (tf_loop_trivial(l) || q->c->loop_told[q->c->f->loop_from[node] + k]) return;
+  bool told = q->c->loop_told[q->c->f->loop_from[node] + k];
+  if (tf_loop_trivial(l)) return;
   if (over && !temporal)
     tf_fail(q->c->diags, l->at, TF_E_STREAM,
             "a spatial loop on '%.50s', over which '%.50s' is streamed: steps must follow one "
@@ -95,7 +96,7 @@ static void check_loop(streams *q, clause *s, int node, int k) {
             dim, tf_tensor_name(q->c, scope->stream[0].tensor));
   else if (over)
     s->over[l->dim] = true;
-  else if (temporal && s->loops)
+  else if (temporal && s->loops && !told)
     tf_fail(q->c->diags, l->at, TF_E_STREAM,
             "'%.50s' inside the loop that '%.50s' is streamed over: put it outside that loop, or "
             "below the scope",
