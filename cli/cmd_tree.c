@@ -1,33 +1,34 @@
-#include <stdlib.h>
+/* tileflow tree: the tree as text, SVG or Graphviz. */
+#include <stdio.h>
 
-#include "cli.h"
+#include "cli/draw.h"
+#include "cli/report.h"
+#include "cli/safe_write.h"
 
-static bool draw_to(const cli_session *s, const char *path,
-                    void (*draw)(const cli_session *, cli_text *)) {
+static bool draw(const cli_session *s, const char *path,
+                 void (*how)(const cli_session *, cli_text *)) {
   cli_text t = {0};
-  draw(s, &t);
-  bool ok = t.text && cli_write(path, t.text);
-  free(t.text);
+  how(s, &t);
+  bool ok = cli_safe_write(path, &t);
+  cli_text_free(&t);
   return ok;
 }
 
-int cmd_tree(const cli_options *o) {
+static bool draw_all(const cli_session *s, const cli_options *o) {
+  bool ok = cli_write_figures(s, o, true);
+  if (o->svg) ok = draw(s, o->svg, cli_draw_svg) && ok;
+  if (o->dot) ok = draw(s, o->dot, cli_draw_dot) && ok;
+  bool text = !o->svg && !o->dot && !o->quiet && !cli_stdout_taken(o);
+  if (text) ok = draw(s, "-", cli_draw_text) && ok;
+  fflush(stdout); /* before what goes to stderr */
+  return ok;
+}
+
+cli_status cmd_tree(const cli_options *o) {
   cli_session s;
-  int status = cli_evaluate(&s, o);
-  if (status == CLI_DONE) {
-    bool ok = true;
-    if (o->svg)
-      ok &= draw_to(&s, o->svg, draw_svg);
-    if (o->dot)
-      ok &= draw_to(&s, o->dot, draw_dot);
-    if (!o->svg && !o->dot)
-      ok &= draw_to(&s, "-", draw_text);
-    status = ok ? CLI_DONE : CLI_FAILED;
-    if (!s.result.feasible) {
-      report_violations(&s, &s.result, stderr);
-      status = status == CLI_DONE ? CLI_INFEASIBLE : status;
-    }
-  }
+  cli_status status = cli_evaluate(&s, o);
+  if (status == CLI_DONE)
+    status = cli_report_violations(&s, draw_all(&s, o) ? CLI_DONE : CLI_FAILED);
   cli_close(&s);
   return status;
 }

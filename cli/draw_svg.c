@@ -1,79 +1,168 @@
-/* The tile tree as a self-contained SVG: one row a node, indented, coloured by memory level. */
+/* The tree as SVG: a band of colour for each memory, the Tiles and scopes of the memory in it,
+ * the ops at the bottom.  Self-contained: no font, script or file from elsewhere. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "cli.h"
+#include "cli/draw.h"
+#include "cli/report.h"
+#include "cli/svg_page.h"
 
-enum { ROW = 40, INDENT = 26, LEFT = 16, TOP = 52, WIDTH = 980 };
+enum { LEFT = 168, TOP = 62, MARGIN = 16, TITLE = 560 };
 
-static const char *fill_of(const tf_node *n) {
-  static const char *const level[] = {"#d8e3f0", "#d9ead3", "#fff2cc", "#f9dccf", "#e8daef", "#d5f0ee"};
-  if (n->kind == TF_TILE)
-    return level[n->level % 6];
-  return n->kind == TF_SCOPE ? "#ececec" : "#ffffff";
+/* Of a band: its stripe, its boxes' lines. */
+typedef struct {
+  const char *light, *dark;
+} tint;
+static const tint tints[] = {{"#e6eff8", "#44709c"}, {"#e8f3e4", "#55874a"},
+                             {"#fbf3d9", "#a5811f"}, {"#faeade", "#b5673a"},
+                             {"#f0e8f5", "#7a579b"}, {"#e0f2f1", "#3b8681"}};
+static const tint of_ops = {"#f1f1f1", "#666666"};
+enum { N_TINTS = sizeof tints / sizeof tints[0] };
+
+static tint tint_of(const cli_session *s, int band) {
+  return band == s->spec->arch->n_memories ? of_ops : tints[band % N_TINTS];
 }
 
-static int depth_of(const tf_tree *t, int n) {
-  int d = 0;
-  for (; t->nodes[n].parent >= 0; n = t->nodes[n].parent)
-    d++;
-  return d;
+static void put_escaped(const char *text, cli_text *out) {
+  for (; text && *text; text++)
+    switch (*text) {
+    case '<':
+      cli_printf(out, "&lt;");
+      break;
+    case '>':
+      cli_printf(out, "&gt;");
+      break;
+    case '&':
+      cli_printf(out, "&amp;");
+      break;
+    default:
+      cli_printf(out, "%c", *text);
+    }
 }
 
-static void lives(const cli_session *s, int node, cli_text *out) {
-  const tf_workload *wl = s->spec->workload;
-  char b[16];
-  for (int z = 0; z < wl->n_tensors; z++) {
-    if (tf_tree_home_scope(s->tree, z) != node)
-      continue;
-    int l = tf_tree_home(s->tree, z);
-    cli_printf(out, "%s in %s (%s)  ", wl->tensors[z].name, s->spec->arch->memories[l].name,
-               cli_count(b, (double)s->result.counts[l * wl->n_tensors + z].peak));
-  }
-}
-
-static void row(const cli_session *s, int node, cli_text *out) {
-  const tf_node *n = &s->tree->nodes[node];
-  const tf_node_result *r = &s->result.nodes[node];
-  int x = LEFT + INDENT * depth_of(s->tree, node), y = TOP + ROW * node;
-  char b[4][16];
-  if (n->parent >= 0) {
-    int px = LEFT + INDENT * depth_of(s->tree, n->parent) + 10, py = TOP + ROW * n->parent + 30;
-    cli_printf(out, "<path d=\"M%d %d V%d H%d\" fill=\"none\" stroke=\"#888\"/>\n", px, py, y + 15, x);
-  }
-  cli_printf(out, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"30\" rx=\"4\" fill=\"%s\" "
-                  "stroke=\"#888\"/>\n<text x=\"%d\" y=\"%d\" class=\"n\">",
-             x, y, WIDTH - LEFT - x, fill_of(n), x + 9, y + 20);
-  node_label(s, node, out);
-  cli_printf(out, "</text>\n<text x=\"%d\" y=\"%d\" class=\"f\" text-anchor=\"end\">",
-             WIDTH - LEFT - 9, y + 20);
-  if (n->kind == TF_TILE && (r->held || r->loads || r->stores))
-    cli_printf(out, "holds %s  loads %s  stores %s", cli_count(b[0], (double)r->held),
-               cli_count(b[1], (double)r->loads), cli_count(b[2], (double)r->stores));
-  else if (n->kind == TF_OP)
-    cli_printf(out, "%s points on %s %s", cli_count(b[0], (double)s->result.ops[n->op].points),
-               cli_count(b[1], (double)s->result.ops[n->op].units),
-               s->spec->arch->units[s->result.ops[n->op].unit].name);
-  else if (n->kind == TF_SCOPE)
-    lives(s, node, out);
+static void put_text(cli_text *out, double x, double y, const char *class, const char *text) {
+  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
+  put_escaped(text, out);
   cli_printf(out, "</text>\n");
 }
 
-void draw_svg(const cli_session *s, cli_text *out) {
-  char b[16];
+/* ---- page --------------------------------------------------------------------------- */
+static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
+  double w = p->w > TITLE ? p->w : TITLE;
   cli_printf(out,
-             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\">\n"
-             "<style>text{font-family:Helvetica,Arial,sans-serif;fill:#222}.t{font-size:16px;"
-             "font-weight:bold}.n{font-size:14px}.f{font-size:12px;fill:#555}</style>\n"
-             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
-             "<text x=\"%d\" y=\"30\" class=\"t\">%s on %s: ",
-             WIDTH, TOP + ROW * s->tree->n_nodes + 8, WIDTH, LEFT, s->spec->workload->name,
-             s->spec->arch->name);
-  cli_printf(out, "%s cycles</text>\n", cli_count(b, s->result.cycles));
-  cli_printf(out, "<text x=\"%d\" y=\"30\" class=\"f\" text-anchor=\"end\">words, whole run</text>\n",
-             WIDTH - LEFT - 9);
-  for (int i = 0; i < s->tree->n_nodes; i++)
-    row(s, i, out);
-  cli_printf(out, "</svg>\n");
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+             "viewBox=\"0 0 %.0f %.0f\">\n<style>\n"
+             "text { font-family: Helvetica, Arial, \"DejaVu Sans\", sans-serif; fill: #222 }\n"
+             ".title { font-size: 17px; font-weight: bold }\n"
+             ".head { font-size: 13px; font-weight: bold }\n"
+             ".loops { font-size: 12px; font-family: \"DejaVu Sans Mono\", Menlo, Consolas, "
+             "monospace }\n"
+             ".small { font-size: 11px; fill: #555 }\n"
+             ".box { text-anchor: middle }\n"
+             ".wrong { font-size: 11px; font-weight: bold; fill: #b00020 }\n"
+             "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
+             w + MARGIN, p->h + MARGIN, w + MARGIN, p->h + MARGIN);
+  cli_text line = {0};
+  cli_printf(&line, "%s on %s", s->spec->workload->name, s->spec->arch->name);
+  put_text(out, MARGIN, 28, "title", line.text);
+  cli_text_free(&line);
+  cli_printf(&line, "%s cycles (%s the bound), %s; the bottleneck is %s",
+             cli_real(s->result.cycles).s, cli_times(s->result.cycles, s->bounds.cycles).s,
+             cli_si(s->result.energy_pj * 1e-12, "J").s, s->result.bottleneck);
+  put_text(out, MARGIN, 47, "small", line.text);
+  cli_text_free(&line);
+}
+
+/* ---- bands -------------------------------------------------------------------------- */
+static void put_memory(const cli_session *s, int l, double y, cli_text *out) {
+  const tf_memory *m = &s->spec->arch->memories[l];
+  const tf_level_result *r = &s->result.levels[l];
+  const tf_counts c = cli_level_counts(s, l);
+  cli_text line[3] = {{0}, {0}, {0}};
+  cli_printf(&line[0], "%s", m->name);
+  if (r->instances > 1) cli_printf(&line[0], " x %s", cli_count(r->instances).s);
+  cli_printf(&line[1], "%s", cli_count(r->peak).s);
+  if (m->capacity_words >= 0) cli_printf(&line[1], " of %s", cli_count(m->capacity_words).s);
+  cli_printf(&line[1], " words");
+  cli_printf(&line[2], "read %s, written %s", cli_count(c.read + c.drain).s,
+             cli_count(c.fill + c.update).s);
+  for (int i = 0; i < 3; i++) {
+    put_text(out, MARGIN + 8, y + 22 + 17 * i, i ? "small" : "head", line[i].text);
+    cli_text_free(&line[i]);
+  }
+}
+
+static void put_units(const cli_session *s, double y, cli_text *out) {
+  put_text(out, MARGIN + 8, y + 22, "head", "compute");
+  int at = 0;
+  for (int u = 0; u < s->spec->arch->n_units; u++) {
+    if (!s->result.units[u].points) continue;
+    cli_text line = {0};
+    cli_printf(&line, "%s: %s of %s", s->spec->arch->units[u].name,
+               cli_count(s->result.units[u].units).s,
+               cli_real(cli_units_there(s->spec->arch, u)).s);
+    if (++at <= 3) put_text(out, MARGIN + 8, y + 22 + 17 * at, "small", line.text);
+    cli_text_free(&line);
+  }
+}
+
+static void put_bands(const cli_session *s, const svg_page *p, cli_text *out) {
+  double w = (p->w > TITLE ? p->w : TITLE) - MARGIN;
+  for (int b = 0; b <= s->spec->arch->n_memories; b++) {
+    if (!p->band[b].rows) continue;
+    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
+               MARGIN, p->band[b].y, w, p->band[b].h - 2, tint_of(s, b).light);
+    if (b < s->spec->arch->n_memories)
+      put_memory(s, b, p->band[b].y, out);
+    else
+      put_units(s, p->band[b].y, out);
+  }
+}
+
+/* ---- nodes -------------------------------------------------------------------------- */
+static int band_at(const cli_session *s, const svg_page *p, const svg_box *b) {
+  for (int i = s->spec->arch->n_memories; i > 0; i--)
+    if (p->band[i].rows && b->y >= p->band[i].y) return i;
+  return 0;
+}
+
+static bool violates(const cli_session *s, int node) {
+  for (int i = 0; i < s->result.n_violations; i++)
+    if (s->result.violations[i].node == node) return true;
+  return false;
+}
+
+static void put_edge(const svg_box *from, const svg_box *to, cli_text *out) {
+  double bottom = from->y + from->h;
+  cli_printf(out, "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1f\" fill=\"none\" stroke=\"#888888\"/>\n",
+             from->cx, bottom, bottom + 12, to->cx, to->y);
+}
+
+static void put_box(const cli_session *s, const svg_page *p, int node, cli_text *out) {
+  static const char *const class[] = {
+      [SVG_HEAD] = "head box", [SVG_LOOPS] = "loops box", [SVG_SMALL] = "small box"};
+  const svg_box *b = &p->box[node];
+  bool wrong = violates(s, node), scope = s->tree->nodes[node].kind == TF_SCOPE;
+  cli_printf(out,
+             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\" "
+             "fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"%s\"/>\n",
+             b->cx - b->w / 2, b->y, b->w, b->h, scope ? 14 : 3,
+             wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark, wrong ? "2.5" : "1.2");
+  for (int i = 0; i < b->n; i++)
+    put_text(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
+  if (wrong) put_text(out, b->cx + b->w / 2 + 4, b->y + 14, "wrong", "does not fit");
+}
+
+void cli_draw_svg(const cli_session *s, cli_text *out) {
+  svg_page p;
+  out->bad |= !svg_page_make(&p, s, LEFT, TOP);
+  if (!out->bad) {
+    put_head(s, &p, out);
+    put_bands(s, &p, out);
+    for (int i = 1; i < s->tree->n_nodes; i++)
+      put_edge(&p.box[s->tree->nodes[i].parent], &p.box[i], out);
+    for (int i = 0; i < s->tree->n_nodes; i++)
+      put_box(s, &p, i, out);
+    cli_printf(out, "</svg>\n");
+  }
+  svg_page_free(&p, s);
 }

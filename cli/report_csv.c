@@ -1,20 +1,154 @@
+/* The result as one table of exact figures: a row for the whole, for each memory, for each
+ * tensor in a memory, for each unit and for each op.  A cell that means nothing there is empty.
+ */
 #include <inttypes.h>
 
-#include "cli.h"
+#include "cli/report.h"
 
-/* One row per level and tensor, exact counts. */
-void report_csv(const cli_session *s, cli_text *out) {
-  const tf_workload *wl = s->spec->workload;
-  cli_printf(out, "architecture,workload,level,tensor,fill,read,update,drain,peak_words,cycles,"
-                  "energy_pj,feasible\n");
-  for (int l = 0; l < s->spec->arch->n_memories; l++)
-    for (int z = 0; z < wl->n_tensors; z++) {
-      const tf_counts *c = &s->result.counts[l * wl->n_tensors + z];
-      cli_printf(out,
-                 "%s,%s,%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                 ",%.15g,%.15g,%s\n",
-                 s->spec->arch->name, wl->name, s->spec->arch->memories[l].name,
-                 wl->tensors[z].name, c->fill, c->read, c->update, c->drain, c->peak,
-                 s->result.cycles, s->result.energy_pj, s->result.feasible ? "true" : "false");
-    }
+typedef enum {
+  NAME,
+  TENSOR,
+  INSTANCES,
+  CAPACITY,
+  PEAK,
+  FILL,
+  READ,
+  UPDATE,
+  DRAIN,
+  POINTS,
+  RECOMPUTED,
+  UNIT,
+  UNITS_USED,
+  CYCLES,
+  ENERGY,
+  N_COLUMNS
+} column;
+
+static const char header[] =
+    "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,"
+    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj\n";
+
+typedef struct {
+  const cli_session *s;
+  cli_text *out;
+  column next;
+} writer;
+
+/* A text, quoted where it holds what would end the cell. */
+static void put_text(cli_text *out, const char *text) {
+  bool quote = false;
+  for (const char *p = text; *p; p++)
+    quote |= *p == ',' || *p == '"' || *p == '\n' || *p == '\r';
+  if (quote) cli_printf(out, "\"");
+  for (const char *p = text; *p; p++)
+    cli_printf(out, *p == '"' ? "\"\"" : "%c", *p);
+  if (quote) cli_printf(out, "\"");
+}
+
+/* Commas up to column c. */
+static void go_to(writer *w, column c) {
+  for (; w->next <= c; w->next++)
+    cli_printf(w->out, ",");
+}
+
+static void begin(writer *w, const char *part) {
+  put_text(w->out, w->s->spec->arch->name);
+  cli_printf(w->out, ",");
+  put_text(w->out, w->s->spec->workload->name);
+  cli_printf(w->out, ",%s,%s", w->s->result.feasible ? "true" : "false", part);
+  w->next = NAME;
+}
+
+static void end(writer *w) {
+  go_to(w, N_COLUMNS - 1);
+  cli_printf(w->out, "\n");
+}
+
+static void text(writer *w, column c, const char *value) {
+  go_to(w, c);
+  put_text(w->out, value);
+}
+
+static void count(writer *w, column c, int64_t value) {
+  go_to(w, c);
+  cli_printf(w->out, "%" PRId64, value);
+}
+
+static void real(writer *w, column c, double value) {
+  go_to(w, c);
+  cli_printf(w->out, "%.15g", value);
+}
+
+static void counts(writer *w, int64_t peak, const tf_counts *c) {
+  count(w, PEAK, peak);
+  count(w, FILL, c->fill);
+  count(w, READ, c->read);
+  count(w, UPDATE, c->update);
+  count(w, DRAIN, c->drain);
+}
+
+static void put_level(writer *w, int l) {
+  const tf_memory *m = &w->s->spec->arch->memories[l];
+  const tf_level_result *r = &w->s->result.levels[l];
+  const tf_counts sum = cli_level_counts(w->s, l);
+  begin(w, "level");
+  text(w, NAME, m->name);
+  count(w, INSTANCES, r->instances);
+  if (m->capacity_words >= 0) count(w, CAPACITY, m->capacity_words);
+  counts(w, r->peak, &sum);
+  real(w, CYCLES, r->cycles);
+  real(w, ENERGY, r->energy_pj);
+  end(w);
+}
+
+static void put_tensor(writer *w, int l, int z) {
+  const tf_workload *wl = w->s->spec->workload;
+  const tf_counts *c = &w->s->result.counts[l * wl->n_tensors + z];
+  begin(w, "tensor");
+  text(w, NAME, w->s->spec->arch->memories[l].name);
+  text(w, TENSOR, wl->tensors[z].name);
+  counts(w, c->peak, c);
+  end(w);
+}
+
+static void put_unit(writer *w, int u) {
+  const tf_unit_result *r = &w->s->result.units[u];
+  begin(w, "compute");
+  text(w, NAME, w->s->spec->arch->units[u].name);
+  count(w, POINTS, r->points);
+  count(w, UNITS_USED, r->units);
+  real(w, CYCLES, r->cycles);
+  real(w, ENERGY, r->energy_pj);
+  end(w);
+}
+
+static void put_op(writer *w, int o) {
+  const tf_op_result *r = &w->s->result.ops[o];
+  begin(w, "op");
+  text(w, NAME, w->s->spec->workload->ops[o].name);
+  count(w, POINTS, r->points);
+  count(w, RECOMPUTED, r->recomputed);
+  text(w, UNIT, w->s->spec->arch->units[r->unit].name);
+  count(w, UNITS_USED, r->units);
+  real(w, CYCLES, r->cycles);
+  end(w);
+}
+
+void cli_report_csv(const cli_session *s, cli_text *out) {
+  writer w = {s, out, NAME};
+  cli_printf(out, "%s", header);
+  begin(&w, "total");
+  count(&w, POINTS, s->result.points);
+  real(&w, CYCLES, s->result.cycles);
+  real(&w, ENERGY, s->result.energy_pj);
+  end(&w);
+  for (int l = 0; l < s->spec->arch->n_memories; l++) {
+    put_level(&w, l);
+    for (int z = 0; z < s->spec->workload->n_tensors; z++)
+      put_tensor(&w, l, z);
+  }
+  for (int u = 0; u < s->spec->arch->n_units; u++)
+    put_unit(&w, u);
+  for (int o = 0; o < s->spec->workload->n_ops; o++)
+    put_op(&w, o);
 }

@@ -1,65 +1,101 @@
-/* The JSON of `eval --json` (docs/FORMATS.md): keys are stable, counts are integers. */
+/* The result as JSON: the keys of the contract, in its order, and a few more (docs/FORMATS.md).
+ * Counts are integers; times and energies are reals with 15 digits. */
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 
-#include "cli.h"
+#include "cli/node_text.h"
+#include "cli/report.h"
 
-static json_t *counts_of(const tf_counts *c, int64_t peak) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I}", "fill", (json_int_t)c->fill, "read",
-                   (json_int_t)c->read, "update", (json_int_t)c->update, "drain",
-                   (json_int_t)c->drain, "peak_words", (json_int_t)peak);
+static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
+
+static json_t *names(const cli_session *s) {
+  return json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture",
+                   s->spec->arch->name, "workload", s->spec->workload->name);
 }
 
-static json_t *level(const cli_session *s, int l) {
-  const tf_memory *m = &s->spec->arch->memories[l];
-  const tf_level_result *r = &s->result.levels[l];
-  const tf_workload *wl = s->spec->workload;
-  tf_counts sum = {0};
-  json_t *tensors = json_object();
-  for (int z = 0; z < wl->n_tensors; z++) {
-    const tf_counts *c = &s->result.counts[l * wl->n_tensors + z];
-    sum.fill += c->fill;
-    sum.read += c->read;
-    sum.update += c->update;
-    sum.drain += c->drain;
-    json_object_set_new(tensors, wl->tensors[z].name, counts_of(c, c->peak));
-  }
-  json_t *out = json_pack("{s:s, s:I}", "name", m->name, "instances", (json_int_t)r->instances);
-  json_object_set_new(out, "capacity_words",
-                      m->capacity_words < 0 ? json_null() : json_integer(m->capacity_words));
-  json_object_set_new(out, "peak_words", json_integer(r->peak));
-  json_object_set_new(out, "fill", json_integer(sum.fill));
-  json_object_set_new(out, "read", json_integer(sum.read));
-  json_object_set_new(out, "update", json_integer(sum.update));
-  json_object_set_new(out, "drain", json_integer(sum.drain));
-  json_object_set_new(out, "cycles", json_real(r->cycles));
-  json_object_set_new(out, "energy_pj", json_real(r->energy_pj));
-  json_object_set_new(out, "energy_source", json_string(m->energy_from_table ? "table" : "given"));
-  json_object_set_new(out, "tensors", tensors);
+static const char *energy_source(bool from_table) { return from_table ? "table" : "given"; }
+
+/* ---- mapping ------------------------------------------------------------------------ */
+static json_t *violation(const cli_session *s, const tf_violation *v) {
+  const tf_arch *a = s->spec->arch;
+  const tf_loc at = s->tree->nodes[v->node].at;
+  cli_text line = {0}, node = {0};
+  cli_violation_line(s, v, &line);
+  cli_node_line(s->tree, v->node, &node);
+  json_t *out = json_pack("{s:s, s:s, s:s*, s:s*, s:s, s:i, s:I, s:I}", "code",
+                          tf_code_key(v->code), "level", a->memories[v->level].name, "unit",
+                          v->unit < 0 ? NULL : a->units[v->unit].name, "node", node.text,
+                          "file", tf_diags_file_name(s->diags, at.file), "line", (int)at.line,
+                          "need", (json_int_t)v->need, "have", (json_int_t)v->have);
+  json_object_set_new(out, "message", json_string(line.text ? line.text : ""));
+  cli_text_free(&line);
+  cli_text_free(&node);
   return out;
 }
 
 static json_t *mapping(const cli_session *s) {
-  char *text = tf_tree_text(s->tree), line[400];
+  char *text = tf_tree_text(s->tree);
   json_t *violations = json_array();
-  for (int i = 0; i < s->result.n_violations; i++) {
-    violation_text(s, &s->result.violations[i], line, sizeof line);
-    json_array_append_new(violations, json_string(line));
-  }
+  for (int i = 0; i < s->result.n_violations; i++)
+    json_array_append_new(violations, violation(s, &s->result.violations[i]));
   json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", "given",
                           "feasible", s->result.feasible, "violations", violations);
   free(text);
   return out;
 }
 
+/* ---- memories ----------------------------------------------------------------------- */
+static void set_counts(json_t *out, const tf_counts *c) {
+  json_object_set_new(out, "fill", json_integer(c->fill));
+  json_object_set_new(out, "read", json_integer(c->read));
+  json_object_set_new(out, "update", json_integer(c->update));
+  json_object_set_new(out, "drain", json_integer(c->drain));
+}
+
+static json_t *level(const cli_session *s, int l) {
+  const tf_memory *m = &s->spec->arch->memories[l];
+  const tf_level_result *r = &s->result.levels[l];
+  const tf_workload *wl = s->spec->workload;
+  const tf_counts sum = cli_level_counts(s, l);
+  json_t *tensors = json_object();
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_counts *c = &s->result.counts[l * wl->n_tensors + z];
+    json_t *one = json_object();
+    set_counts(one, c);
+    json_object_set_new(one, "peak_words", json_integer(c->peak));
+    json_object_set_new(tensors, wl->tensors[z].name, one);
+  }
+  json_t *capacity = m->capacity_words < 0 ? json_null() : json_integer(m->capacity_words);
+  json_t *out =
+      json_pack("{s:s, s:I, s:o, s:I}", "name", m->name, "instances", (json_int_t)r->instances,
+                "capacity_words", capacity, "peak_words", (json_int_t)r->peak);
+  set_counts(out, &sum);
+  json_object_set_new(out, "cycles", real(r->cycles));
+  json_object_set_new(out, "energy_pj", real(r->energy_pj));
+  json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
+  json_object_set_new(out, "tensors", tensors);
+  return out;
+}
+
+static json_t *levels(const cli_session *s) {
+  json_t *out = json_array();
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    json_array_append_new(out, level(s, l));
+  return out;
+}
+
+/* ---- work --------------------------------------------------------------------------- */
 static json_t *units(const cli_session *s) {
   json_t *out = json_array();
   for (int u = 0; u < s->spec->arch->n_units; u++) {
+    const tf_unit *unit = &s->spec->arch->units[u];
     const tf_unit_result *r = &s->result.units[u];
-    json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:f, s:f}", "name",
-                                         s->spec->arch->units[u].name, "points",
-                                         (json_int_t)r->points, "units_used", (json_int_t)r->units,
-                                         "cycles", r->cycles, "energy_pj", r->energy_pj));
+    json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:o, s:o, s:s}", "name", unit->name,
+                                         "points", (json_int_t)r->points, "units_used",
+                                         (json_int_t)r->units, "cycles", real(r->cycles),
+                                         "energy_pj", real(r->energy_pj), "energy_source",
+                                         energy_source(unit->energy_from_table)));
   }
   return out;
 }
@@ -69,41 +105,66 @@ static json_t *ops(const cli_session *s) {
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
     json_array_append_new(
-        out, json_pack("{s:s, s:I, s:I, s:s, s:I, s:f}", "name", s->spec->workload->ops[o].name,
+        out, json_pack("{s:s, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
                        "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
                        "unit", s->spec->arch->units[r->unit].name, "units_used",
-                       (json_int_t)r->units, "cycles", r->cycles));
+                       (json_int_t)r->units, "cycles", real(r->cycles)));
   }
   return out;
 }
 
-char *report_json(const cli_session *s) {
-  const tf_result *r = &s->result;
-  json_t *levels = json_array();
-  for (int l = 0; l < s->spec->arch->n_memories; l++)
-    json_array_append_new(levels, level(s, l));
-  json_t *out = json_pack("{s:s, s:s, s:s, s:o}", "tileflow", TILEFLOW_VERSION, "architecture",
-                          s->spec->arch->name, "workload", s->spec->workload->name, "mapping",
-                          mapping(s));
-  json_object_set_new(out, "cycles", json_real(r->cycles));
-  json_object_set_new(out, "seconds", json_real(r->seconds));
-  json_object_set_new(out, "energy_pj", json_real(r->energy_pj));
-  json_object_set_new(out, "edp", json_real(r->energy_pj * r->seconds));
-  json_object_set_new(out, "points", json_integer(r->points));
-  json_object_set_new(out, "compute_utilization", json_real(r->compute_utilization));
-  json_object_set_new(out, "bottleneck", json_string(r->bottleneck));
-  json_object_set_new(out, "levels", levels);
-  json_object_set_new(out, "compute", units(s));
-  json_object_set_new(out, "ops", ops(s));
-  json_object_set_new(out, "bounds",
-                      json_pack("{s:f, s:f, s:I}", "cycles", s->bounds.cycles, "energy_pj",
-                                s->bounds.energy_pj, "traffic_words",
-                                (json_int_t)s->bounds.traffic_words));
-  char *text = json_dumps(out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-  json_decref(out);
-  cli_text t = {0};
-  if (text)
-    cli_printf(&t, "%s\n", text);
+static json_t *bounds(const cli_session *s) {
+  return json_pack("{s:o, s:o, s:I}", "cycles", real(s->bounds.cycles), "energy_pj",
+                   real(s->bounds.energy_pj), "traffic_words",
+                   (json_int_t)s->bounds.traffic_words);
+}
+
+static json_t *nodes_of(const cli_session *s) {
+  json_t *out = json_array();
+  for (int i = 0; i < s->tree->n_nodes; i++) {
+    const tf_node_result *r = &s->result.nodes[i];
+    cli_text line = {0};
+    cli_node_line(s->tree, i, &line);
+    json_array_append_new(out, json_pack("{s:i, s:s*, s:I, s:I, s:I, s:I, s:o}", "parent",
+                                         s->tree->nodes[i].parent, "text", line.text, "runs",
+                                         (json_int_t)r->runs, "held", (json_int_t)r->held,
+                                         "loads", (json_int_t)r->loads, "stores",
+                                         (json_int_t)r->stores, "cycles", real(r->cycles)));
+    cli_text_free(&line);
+  }
+  return out;
+}
+
+/* Prints and frees the object; an object that could not be made (no memory) makes out bad. */
+static void put(json_t *object, cli_text *out) {
+  char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+  if (text) cli_printf(out, "%s\n", text);
+  out->bad |= !text;
   free(text);
-  return t.text;
+  json_decref(object);
+}
+
+void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
+  const tf_result *r = &s->result;
+  json_t *o = names(s);
+  json_object_set_new(o, "mapping", mapping(s));
+  json_object_set_new(o, "cycles", real(r->cycles));
+  json_object_set_new(o, "seconds", real(r->seconds));
+  json_object_set_new(o, "energy_pj", real(r->energy_pj));
+  json_object_set_new(o, "edp", real(r->energy_pj * r->seconds));
+  json_object_set_new(o, "points", json_integer(r->points));
+  json_object_set_new(o, "compute_utilization", real(r->compute_utilization));
+  json_object_set_new(o, "bottleneck", json_string(r->bottleneck));
+  json_object_set_new(o, "levels", levels(s));
+  json_object_set_new(o, "compute", units(s));
+  json_object_set_new(o, "ops", ops(s));
+  json_object_set_new(o, "bounds", bounds(s));
+  if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
+  put(o, out);
+}
+
+void cli_bounds_json(const cli_session *s, cli_text *out) {
+  json_t *o = names(s);
+  json_object_set_new(o, "bounds", bounds(s));
+  put(o, out);
 }

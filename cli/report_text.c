@@ -1,125 +1,225 @@
+/* The report of an evaluation: one screen. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "cli.h"
+#include "cli/node_text.h"
+#include "cli/report.h"
+#include "cli/table.h"
 
-static void headline(const cli_session *s, cli_text *out) {
-  const tf_result *r = &s->result;
-  char a[16];
-  cli_printf(out, "%s on %s, mapping given%s\n\n", s->spec->workload->name, s->spec->arch->name,
-             r->feasible ? "" : " (INFEASIBLE: it does not fit, see below)");
-  cli_printf(out, "  cycles       %-12.0f %.4g ms at %.4g GHz\n", r->cycles, r->seconds * 1e3,
-             s->spec->arch->clock_hz / 1e9);
-  cli_printf(out, "  energy       %-12s ", cli_count(a, r->energy_pj * 1e-6));
-  cli_printf(out, "uJ; energy x delay %.4g pJ s\n", r->energy_pj * r->seconds);
-  cli_printf(out, "  utilisation  %.1f %%       of the units used, %s points\n",
-             100 * r->compute_utilization, cli_count(a, (double)r->points));
+static const char *star(bool from_table) { return from_table ? "*" : ""; }
+
+/* ---- head --------------------------------------------------------------------------- */
+static void put_title(const cli_session *s, cli_text *out) {
+  const tf_loc at = s->tree->nodes[0].at;
+  cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name,
+             s->spec->arch->name, tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
+  if (!s->result.feasible) cli_printf(out, "INFEASIBLE, it does not fit:\n");
+  for (int i = 0; i < s->result.n_violations; i++) {
+    const tf_violation *v = &s->result.violations[i];
+    cli_printf(out, "  ");
+    cli_violation_line(s, v, out);
+    cli_printf(out, ", at '");
+    cli_node_line(s->tree, v->node, out);
+    cli_printf(out, "' in line %u\n", (unsigned)s->tree->nodes[v->node].at.line);
+  }
+  cli_printf(out, "\n");
 }
 
-/* The busiest resource, in a sentence, and how much slack the others have. */
-static void bottleneck(const cli_session *s, cli_text *out) {
+static void put_totals(const cli_session *s, cli_text *out) {
   const tf_result *r = &s->result;
-  cli_printf(out, "  bottleneck   %s is busiest.  Busy, of all cycles:", r->bottleneck);
-  for (int l = 0; l < s->spec->arch->n_memories; l++)
-    cli_printf(out, " %s %.0f %%,", s->spec->arch->memories[l].name,
-               r->cycles > 0 ? 100 * r->levels[l].cycles / r->cycles : 0);
-  for (int u = 0; u < s->spec->arch->n_units; u++)
-    cli_printf(out, " %s %.0f %%%s", s->spec->arch->units[u].name,
-               r->cycles > 0 ? 100 * r->units[u].cycles / r->cycles : 0,
-               u + 1 < s->spec->arch->n_units ? "," : "\n");
-  if (s->bounds.cycles > 0)
-    cli_printf(out, "  bound        %.2f x the fewest cycles provable", r->cycles / s->bounds.cycles);
-  int64_t moved = 0;
-  for (int z = 0; z < s->spec->workload->n_tensors; z++)
-    moved += r->counts[z].read + r->counts[z].update;
-  if (s->bounds.traffic_words > 0)
-    cli_printf(out, ", %.2f x the compulsory traffic of %s",
-               (double)moved / (double)s->bounds.traffic_words, s->spec->arch->memories[0].name);
-  cli_printf(out, "\n");
+  const tf_bounds *b = &s->bounds;
+  int64_t traffic = cli_outer_traffic(s);
+  cli_table t = {.align = "llll"};
+  cli_cell(&t, "cycles");
+  cli_cell(&t, "%s", cli_real(r->cycles).s);
+  cli_cell(&t, "%s the bound", cli_times(r->cycles, b->cycles).s);
+  cli_cell(&t, "%s at %.4g GHz", cli_si(r->seconds, "s").s, s->spec->arch->clock_hz * 1e-9);
+  cli_cell(&t, "energy");
+  cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
+  cli_cell(&t, "%s the bound", cli_times(r->energy_pj, b->energy_pj).s);
+  cli_cell(&t, "energy x delay %s", cli_si(r->energy_pj * 1e-12 * r->seconds, "J s").s);
+  cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
+  cli_cell(&t, "%s", cli_count(traffic).s);
+  cli_cell(&t, "%s the bound", cli_times((double)traffic, (double)b->traffic_words).s);
+  cli_cell(&t, "read and written");
+  cli_cell(&t, "utilisation");
+  cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);
+  cli_skip(&t, 1);
+  cli_cell(&t, "of what the units in use can do; %s points", cli_count(r->points).s);
+  cli_table_end(&t, out);
+}
+
+/* ---- bottleneck --------------------------------------------------------------------- */
+typedef struct {
+  const char *name;
+  bool unit;
+  double cycles;
+} resource;
+
+static int by_cycles(const void *pa, const void *pb) {
+  const resource *a = pa, *b = pb;
+  if (a->cycles != b->cycles) return a->cycles < b->cycles ? 1 : -1;
+  return strcmp(a->name, b->name);
+}
+
+/* Every memory and unit, the busiest first. */
+static int list_resources(const cli_session *s, resource *list) {
+  const tf_arch *a = s->spec->arch;
+  int n = 0;
+  for (int l = 0; l < a->n_memories; l++)
+    list[n++] = (resource){a->memories[l].name, false, s->result.levels[l].cycles};
+  for (int u = 0; u < a->n_units; u++)
+    list[n++] = (resource){a->units[u].name, true, s->result.units[u].cycles};
+  qsort(list, (size_t)n, sizeof *list, by_cycles);
+  return n;
+}
+
+/* Is it the one that the model names: "DRAM read", "matrix compute"? */
+static bool is_named(const resource *r, const char *bottleneck) {
+  size_t len = strlen(r->name);
+  return !strncmp(bottleneck, r->name, len) && bottleneck[len] == ' ' &&
+         r->unit == !strcmp(bottleneck + len, " compute");
+}
+
+/* Slack is how long a resource is idle, of all cycles. */
+static void put_bottleneck(const cli_session *s, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  resource *list = calloc((size_t)(a->n_memories + a->n_units), sizeof *list);
+  out->bad |= !list;
+  if (!list) return;
+  int n = list_resources(s, list), shown = 0;
+  double all = s->result.cycles, busy = list[0].cycles < all ? list[0].cycles : all;
+  cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck,
+             cli_percent(busy, all).s);
+  for (int i = 0; i < n; i++) {
+    if (is_named(&list[i], s->result.bottleneck)) continue;
+    double idle = list[i].cycles < all ? all - list[i].cycles : 0;
+    cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name,
+               cli_percent(idle, all).s);
+  }
+  if (shown) cli_printf(out, ".\n");
+  free(list);
+}
+
+/* ---- memories ----------------------------------------------------------------------- */
+static void put_counts(cli_table *t, const tf_counts *c, int64_t peak) {
+  cli_cell(t, "%s", cli_count(c->fill).s);
+  cli_cell(t, "%s", cli_count(c->read).s);
+  cli_cell(t, "%s", cli_count(c->update).s);
+  cli_cell(t, "%s", cli_count(c->drain).s);
+  cli_cell(t, "%s", cli_count(peak).s);
+}
+
+static void put_level(const cli_session *s, int l, cli_table *t) {
+  const tf_memory *m = &s->spec->arch->memories[l];
+  const tf_level_result *r = &s->result.levels[l];
+  const tf_counts sum = cli_level_counts(s, l);
+  if (r->instances > 1)
+    cli_cell(t, "%s x %s", m->name, cli_count(r->instances).s);
+  else
+    cli_cell(t, "%s", m->name);
+  cli_skip(t, 1);
+  put_counts(t, &sum, r->peak);
+  cli_cell(t, "%s", m->capacity_words < 0 ? "-" : cli_count(m->capacity_words).s);
+  cli_cell(t, "%s", cli_percent((double)r->peak, (double)m->capacity_words).s);
+  cli_cell(t, "%s", cli_percent(r->cycles, s->result.cycles).s);
+  cli_cell(t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
+  cli_cell(t, "%s", star(m->energy_from_table));
 }
 
 static bool silent(const tf_counts *c) {
   return !c->fill && !c->read && !c->update && !c->drain && !c->peak;
 }
 
-static void levels(const cli_session *s, cli_text *out) {
-  const tf_workload *wl = s->spec->workload;
-  char b[5][16];
-  cli_printf(out, "\n  %-10s %-8s %9s %9s %9s %9s %9s   words\n", "level", "tensor", "fill", "read",
-             "update", "drain", "peak");
-  for (int l = 0; l < s->spec->arch->n_memories; l++) {
-    const tf_memory *m = &s->spec->arch->memories[l];
-    const tf_level_result *r = &s->result.levels[l];
-    cli_printf(out, "  %-10s %" PRId64 " in use, holds %" PRId64 " words", m->name, r->instances,
-               r->peak);
-    if (m->capacity_words >= 0)
-      cli_printf(out, " of %" PRId64 " (%.0f %%)", m->capacity_words,
-                 100.0 * (double)r->peak / (double)(m->capacity_words ? m->capacity_words : 1));
-    cli_printf(out, ", %s uJ%s\n", cli_count(b[0], r->energy_pj * 1e-6),
-               m->energy_from_table ? " (energy from the default table)" : "");
-    for (int z = 0; z < wl->n_tensors; z++) {
-      const tf_counts *c = &s->result.counts[l * wl->n_tensors + z];
-      if (silent(c))
-        continue;
-      cli_printf(out, "  %-10s %-8s %9s %9s %9s %9s %9s\n", "", wl->tensors[z].name,
-                 cli_count(b[0], (double)c->fill), cli_count(b[1], (double)c->read),
-                 cli_count(b[2], (double)c->update), cli_count(b[3], (double)c->drain),
-                 cli_count(b[4], (double)c->peak));
-    }
-  }
+static void put_tensor(const cli_session *s, int l, int z, cli_table *t) {
+  const tf_counts *c = &s->result.counts[l * s->spec->workload->n_tensors + z];
+  if (silent(c)) return;
+  cli_skip(t, 1);
+  cli_cell(t, "%s", s->spec->workload->tensors[z].name);
+  put_counts(t, c, c->peak);
+  cli_skip(t, 5);
 }
 
-static void work(const cli_session *s, cli_text *out) {
-  char b[3][16];
-  cli_printf(out, "\n  %-10s %9s %10s %-10s %6s %10s\n", "op", "points", "recomputed", "unit", "used",
-             "cycles");
+static void put_headers(cli_table *t, const char *const *names) {
+  for (; *names; names++)
+    cli_cell(t, "%s", *names);
+}
+
+static void put_levels(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"memory", "tensor", "fill",     "read", "update",
+                                      "drain",  "peak",   "capacity", "full", "busy",
+                                      "energy", "",       NULL};
+  cli_table t = {.align = "llrrrrrrrrrl"};
+  put_headers(&t, names);
+  for (int l = 0; l < s->spec->arch->n_memories; l++) {
+    put_level(s, l, &t);
+    for (int z = 0; z < s->spec->workload->n_tensors; z++)
+      put_tensor(s, l, z, &t);
+  }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+}
+
+/* ---- work --------------------------------------------------------------------------- */
+static void put_ops(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"op",   "points", "recomputed", "unit",
+                                      "used", "cycles", NULL};
+  cli_table t = {.align = "lrrlrr"};
+  put_headers(&t, names);
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
-    cli_printf(out, "  %-10s %9s %10s %-10s %6" PRId64 " %10s\n", s->spec->workload->ops[o].name,
-               cli_count(b[0], (double)r->points), cli_count(b[1], (double)r->recomputed),
-               s->spec->arch->units[r->unit].name, r->units, cli_count(b[2], r->cycles));
+    cli_cell(&t, "%s", s->spec->workload->ops[o].name);
+    cli_cell(&t, "%s", cli_count(r->points).s);
+    cli_cell(&t, "%s", cli_count(r->recomputed).s);
+    cli_cell(&t, "%s", s->spec->arch->units[r->unit].name);
+    cli_cell(&t, "%s", cli_count(r->units).s);
+    cli_cell(&t, "%s", cli_real(r->cycles).s);
   }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+}
+
+static void put_units(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"unit", "points", "used", "of", "cycles",
+                                      "busy", "energy", "",     NULL};
+  cli_table t = {.align = "lrrrrrrl"};
+  put_headers(&t, names);
   for (int u = 0; u < s->spec->arch->n_units; u++) {
+    const tf_unit *unit = &s->spec->arch->units[u];
     const tf_unit_result *r = &s->result.units[u];
-    cli_printf(out, "  %-10s %9s points, %" PRId64 " in use, %s cycles, %s uJ%s\n",
-               s->spec->arch->units[u].name, cli_count(b[0], (double)r->points), r->units,
-               cli_count(b[1], r->cycles), cli_count(b[2], r->energy_pj * 1e-6),
-               s->spec->arch->units[u].energy_from_table ? " (energy from the default table)" : "");
+    cli_cell(&t, "%s", unit->name);
+    cli_cell(&t, "%s", cli_count(r->points).s);
+    cli_cell(&t, "%s", cli_count(r->units).s);
+    cli_cell(&t, "%s", cli_real(cli_units_there(s->spec->arch, u)).s);
+    cli_cell(&t, "%s", cli_real(r->cycles).s);
+    cli_cell(&t, "%s", cli_percent(r->cycles, s->result.cycles).s);
+    cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
+    cli_cell(&t, "%s", star(unit->energy_from_table));
   }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
 }
 
-void report_text(const cli_session *s, cli_text *out) {
-  headline(s, out);
-  bottleneck(s, out);
-  levels(s, out);
-  work(s, out);
+static void put_legend(const tf_arch *a, cli_text *out) {
+  bool table = false;
+  for (int l = 0; l < a->n_memories; l++)
+    table |= a->memories[l].energy_from_table;
+  for (int u = 0; u < a->n_units; u++)
+    table |= a->units[u].energy_from_table;
+  cli_printf(out,
+             "\nCounts are words, over all instances and the whole run; peak and capacity are "
+             "those of one instance.\n");
+  if (table)
+    cli_printf(out, "* from the table of default energies: the architecture gives none\n");
 }
 
-void violation_text(const cli_session *s, const tf_violation *v, char *buf, size_t size) {
-  const tf_arch *a = s->spec->arch;
-  cli_text node = {0};
-  node_label(s, v->node, &node);
-  if (v->code == TF_E_CAPACITY)
-    snprintf(buf, size,
-             "level '%s' needs %" PRId64 " words and holds %" PRId64 ", %" PRId64
-             " too many, at '%s'",
-             a->memories[v->level].name, v->need, v->have, v->need - v->have,
-             node.text ? node.text : "");
-  else
-    snprintf(buf, size,
-             "%s '%s' are asked for %" PRId64 " along %s and there are %" PRId64 ", at '%s'",
-             v->unit >= 0 ? "units" : "instances of",
-             v->unit >= 0 ? a->units[v->unit].name : a->memories[v->level].name, v->need,
-             v->axis == 1 ? "y" : "x", v->have, node.text ? node.text : "");
-  free(node.text);
-}
-
-void report_violations(const cli_session *s, const tf_result *r, FILE *out) {
-  char line[400];
-  for (int i = 0; i < r->n_violations; i++) {
-    const tf_loc at = s->tree->nodes[r->violations[i].node].at;
-    violation_text(s, &r->violations[i], line, sizeof line);
-    fprintf(out, "%s:%u:%u: infeasible[%s]: %s\n", tf_diags_file_name(s->diags, at.file), at.line,
-            at.col, tf_code_key(r->violations[i].code), line);
-  }
+void cli_report_text(const cli_session *s, cli_text *out) {
+  put_title(s, out);
+  put_totals(s, out);
+  put_bottleneck(s, out);
+  put_levels(s, out);
+  put_ops(s, out);
+  put_units(s, out);
+  put_legend(s->spec->arch, out);
 }

@@ -1,0 +1,91 @@
+/* The table of commands, and the help that is made from it. */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/nearest.h"
+#include "cli/options.h"
+
+static const cli_command commands[] = {
+    {CLI_EVAL, "eval", "evaluate the mapping: counts, latency, energy",
+     "Reads architecture, workload and mapping from the files, in any order, and prints what\n"
+     "the mapping moves, holds, takes and costs, and what limits it.  A mapping that does not\n"
+     "fit the machine is told where and by how much; its counts are printed all the same.\n"
+     "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+     "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
+     "    workloads/dataflows/edge/attention-flat-rgran.yaml",
+     cmd_eval},
+    {CLI_CHECK, "check", "read and check only",
+     "Reads the files and prints a line for each section, or every error in them.\n"
+     "A file may hold any of the sections; a mapping is checked where all three are given.\n"
+     "Exit status: 0, or 2 if there is an error.\n",
+     "arch-specs/edge.yaml workloads/attention/g1.yaml", cmd_check},
+    {CLI_TREE, "tree", "draw the tile tree with what each node holds and moves",
+     "Evaluates the mapping and draws its tree: how often each node runs, the words it holds,\n"
+     "loads and stores, and the memory in which each tensor lives.\n"
+     "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+     "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
+     "    workloads/dataflows/edge/attention-flat-rgran.yaml",
+     cmd_tree},
+    {CLI_BOUND, "bound", "what no mapping can beat",
+     "Prints the words that must pass through the outermost memory, the cycles and the energy\n"
+     "below which no mapping of the workload on the architecture can get.\n"
+     "Exit status: 0, or 2 for bad input.\n",
+     "arch-specs/edge.yaml workloads/attention/g1.yaml", cmd_bound},
+};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+/* What later versions will have. */
+static const char *const later[] = {"solve", "search", "sweep", "plot", "emit", "import"};
+enum { N_LATER = sizeof later / sizeof later[0] };
+
+static void note_commands(tf_diags *d) {
+  char list[120] = "";
+  for (size_t i = 0; i < N_COMMANDS; i++) {
+    if (i) strcat(list, ", ");
+    strcat(list, commands[i].name);
+  }
+  tf_note(d, (tf_loc){0}, "version " TILEFLOW_VERSION " has %s", list);
+}
+
+const cli_command *cli_find_command(const char *name, tf_diags *d) {
+  const tf_loc nowhere = {0};
+  cli_nearest near = cli_nearest_to(name);
+  for (size_t i = 0; i < N_COMMANDS; i++) {
+    if (!strcmp(commands[i].name, name)) return &commands[i];
+    cli_nearest_offer(&near, commands[i].name);
+  }
+  for (size_t i = 0; i < N_LATER; i++)
+    if (!strcmp(later[i], name)) {
+      tf_fail(d, nowhere, TF_E_USAGE, "this version has no command '%s' yet", name);
+      note_commands(d);
+      return NULL;
+    }
+  if (name[0] == '-')
+    tf_fail(d, nowhere, TF_E_USAGE, "the command comes before '%.60s'", name);
+  else if (near.best)
+    tf_fail(d, nowhere, TF_E_USAGE, "no command '%.60s', did you mean '%s'?", name, near.best);
+  else
+    tf_fail(d, nowhere, TF_E_USAGE, "no command '%.60s'", name);
+  if (!near.best) note_commands(d);
+  return NULL;
+}
+
+void cli_help(FILE *out) {
+  fputs("usage: tileflow COMMAND FILE... [OPTION...]\n\n"
+        "Counts what a fused dataflow moves, holds, takes and costs on a spatial "
+        "accelerator.\n\n",
+        out);
+  for (size_t i = 0; i < N_COMMANDS; i++)
+    fprintf(out, "  tileflow %-6s FILE...   %s\n", commands[i].name, commands[i].summary);
+  fputs("\ntileflow COMMAND --help    its options, and an example that runs\n"
+        "tileflow --version         the version\n",
+        out);
+}
+
+void cli_command_help(const cli_command *c, FILE *out) {
+  fprintf(out, "usage: tileflow %s FILE... [OPTION...]\n\n%s\noptions:\n", c->name, c->about);
+  cli_options_help(c->id, out);
+  fprintf(out, "\nexample, in the folder of the sources:\n  tileflow %s %s\n", c->name,
+          c->example);
+}

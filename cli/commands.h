@@ -1,0 +1,24 @@
+/* The commands this version has, and those of the contract that it lacks. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+#include <stdio.h>
+
+#include "cli/cli.h"
+
+/* Bits, so that an option can name the commands that take it. */
+enum { CLI_EVAL = 1, CLI_CHECK = 2, CLI_TREE = 4, CLI_BOUND = 8, CLI_ALL = 15 };
+
+typedef struct {
+  unsigned id; /* one of the bits */
+  const char *name, *summary;
+  const char *about;   /* what it reads, prints and returns; lines end in \n */
+  const char *example; /* arguments that work in the folder of the sources */
+  cli_status (*run)(const cli_options *o);
+} cli_command;
+
+/* The command of that name; NULL with an error in d. */
+const cli_command *cli_find_command(const char *name, tf_diags *d);
+
+void cli_help(FILE *out);
+void cli_command_help(const cli_command *c, FILE *out);
+#endif

@@ -1,0 +1,31 @@
+/* What an evaluation found, for people and for programs. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+#include "cli/cli.h"
+#include "cli/text.h"
+
+void cli_report_text(const cli_session *s, cli_text *out);
+/* The object of the contract; nodes adds one entry for each node of the tree. */
+void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
+void cli_report_csv(const cli_session *s, cli_text *out);
+/* The version, the names and the bounds alone, for a run without a mapping. */
+void cli_bounds_json(const cli_session *s, cli_text *out);
+
+/* Writes the files (or stdout) that --json and --csv name.  False after a message. */
+bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes);
+/* Does one of the results go to stdout, so that nothing else may? */
+bool cli_stdout_taken(const cli_options *o);
+
+/* One violation in a line: what needs how much, and how much there is. */
+void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *out);
+/* All of them to stderr, each at its place in the mapping and where the limit was set.
+ * Returns CLI_INFEASIBLE if there are any, else `status`. */
+cli_status cli_report_violations(cli_session *s, cli_status status);
+
+/* What a memory moves of all tensors; peak is 0. */
+tf_counts cli_level_counts(const cli_session *s, int level);
+/* Words through the outermost memory, either way. */
+int64_t cli_outer_traffic(const cli_session *s);
+/* How many units of a kind the machine has, as a double: it may pass 2^63. */
+double cli_units_there(const tf_arch *a, int unit);
+#endif

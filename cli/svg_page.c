@@ -1,0 +1,172 @@
+#include "cli/svg_page.h"
+
+#include <stdlib.h>
+
+#include "cli/node_text.h"
+
+enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 44 };
+
+/* ---- what a box says ---------------------------------------------------------------- */
+static cli_text *add_line(svg_box *b, svg_style style) {
+  int at = b->n < SVG_LINES ? b->n++ : SVG_LINES - 1;
+  b->style[at] = style;
+  return &b->line[at];
+}
+
+static void drop_empty_line(svg_box *b) {
+  if (b->line[b->n - 1].len == 0) b->n--;
+}
+
+static void describe_tile(const cli_session *s, int node, svg_box *b) {
+  const tf_node_result *r = &s->result.nodes[node];
+  cli_node_head(s->tree, node, add_line(b, SVG_HEAD));
+  cli_node_temporal(s->tree, node, add_line(b, SVG_LOOPS));
+  drop_empty_line(b);
+  cli_node_spatial(s->tree, node, add_line(b, SVG_LOOPS));
+  drop_empty_line(b);
+  cli_node_rest(s->tree, node, add_line(b, SVG_LOOPS));
+  drop_empty_line(b);
+  if (!r->held && !r->loads && !r->stores) return;
+  cli_printf(add_line(b, SVG_SMALL), "holds %s", cli_count(r->held).s);
+  cli_printf(add_line(b, SVG_SMALL), "in %s, out %s", cli_count(r->loads).s,
+             cli_count(r->stores).s);
+}
+
+/* The tensors that live in one memory at a scope: "in L1: S 65.54k, X 128". */
+static void describe_homes(const cli_session *s, int node, int level, svg_box *b) {
+  const tf_workload *wl = s->spec->workload;
+  cli_text *line = NULL;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    if (tf_tree_home_scope(s->tree, z) != node || tf_tree_home(s->tree, z) != level) continue;
+    if (!line || line->len > WRAP) {
+      const char *lead = line ? "" : "in ";
+      line = add_line(b, SVG_SMALL);
+      if (*lead) cli_printf(line, "in %s: ", s->spec->arch->memories[level].name);
+    } else {
+      cli_printf(line, ", ");
+    }
+    cli_printf(line, "%s %s", wl->tensors[z].name,
+               cli_count(s->result.counts[level * wl->n_tensors + z].peak).s);
+  }
+}
+
+static void describe_scope(const cli_session *s, int node, svg_box *b) {
+  cli_node_head(s->tree, node, add_line(b, SVG_HEAD));
+  cli_node_rest(s->tree, node, add_line(b, SVG_LOOPS));
+  drop_empty_line(b);
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    describe_homes(s, node, l, b);
+}
+
+static void describe_op(const cli_session *s, int node, svg_box *b) {
+  const tf_op_result *r = &s->result.ops[s->tree->nodes[node].op];
+  cli_node_head(s->tree, node, add_line(b, SVG_HEAD));
+  cli_printf(add_line(b, SVG_SMALL), "%s points", cli_count(r->points).s);
+  cli_printf(add_line(b, SVG_SMALL), "%s x %s", s->spec->arch->units[r->unit].name,
+             cli_count(r->units).s);
+}
+
+static void describe(const cli_session *s, int node, svg_box *b) {
+  static void (*const how[])(const cli_session *, int, svg_box *) = {
+      [TF_TILE] = describe_tile, [TF_SCOPE] = describe_scope, [TF_OP] = describe_op};
+  static const double letter[] = {[SVG_HEAD] = 7.6, [SVG_LOOPS] = 7.3, [SVG_SMALL] = 6.2};
+  how[s->tree->nodes[node].kind](s, node, b);
+  for (int i = 0; i < b->n; i++) {
+    double w = b->line[i].text ? letter[b->style[i]] * (double)cli_columns(b->line[i].text) : 0;
+    if (w > b->w) b->w = w;
+  }
+  b->w += 2 * PAD;
+  b->h = SVG_LINE * b->n + PAD;
+}
+
+/* ---- where it stands ---------------------------------------------------------------- */
+/* The band of a node: that of the nearest Tile, itself included; ops have one of their own. */
+static int band_of(const cli_session *s, int node) {
+  const tf_tree *t = s->tree;
+  if (t->nodes[node].kind == TF_OP) return s->spec->arch->n_memories;
+  while (node >= 0 && t->nodes[node].kind != TF_TILE)
+    node = t->nodes[node].parent;
+  return node < 0 ? 0 : t->nodes[node].level;
+}
+
+/* How many nodes of its own band stand above it; a band has as many rows as its deepest. */
+static void place_in_band(const cli_session *s, int node, svg_page *p) {
+  int band = band_of(s, node), row = 0;
+  for (int a = s->tree->nodes[node].parent; a >= 0; a = s->tree->nodes[a].parent)
+    row += band_of(s, a) == band;
+  p->box[node].row = row;
+  if (row + 1 > p->band[band].rows) p->band[band].rows = row + 1;
+}
+
+/* Heights, band by band: a row is as high as its highest box. */
+static void stack_bands(const cli_session *s, svg_page *p, double top) {
+  p->h = top;
+  for (int b = 0; b <= s->spec->arch->n_memories; b++) {
+    p->band[b].y = p->h;
+    if (p->band[b].rows) p->h += GAP_Y / 2;
+    for (int row = 0; row < p->band[b].rows; row++) {
+      double highest = 0;
+      for (int i = 0; i < s->tree->n_nodes; i++) {
+        if (p->box[i].row != row || band_of(s, i) != b) continue;
+        p->box[i].y = p->h;
+        if (p->box[i].h > highest) highest = p->box[i].h;
+      }
+      p->h += highest + (row + 1 < p->band[b].rows ? GAP_Y : GAP_Y / 2);
+    }
+    p->band[b].h = p->h - p->band[b].y;
+  }
+}
+
+/* Children stand beside each other, their parent over their middle.  Nodes are in preorder,
+ * so that children are measured before their parent when read from the back. */
+static void measure_spans(const tf_tree *t, svg_page *p) {
+  for (int i = t->n_nodes - 1; i >= 0; i--) {
+    double below = 0;
+    for (int c = 0; c < t->nodes[i].n_children; c++)
+      below += p->box[t->nodes[i].children[c]].span;
+    double own = p->box[i].w + GAP_X;
+    p->box[i].span = below > own ? below : own;
+  }
+}
+
+static void place(const tf_tree *t, svg_page *p, double left) {
+  p->box[0].cx = left + p->box[0].span / 2;
+  for (int i = 0; i < t->n_nodes; i++) {
+    double below = 0;
+    for (int c = 0; c < t->nodes[i].n_children; c++)
+      below += p->box[t->nodes[i].children[c]].span;
+    double x = p->box[i].cx - below / 2;
+    for (int c = 0; c < t->nodes[i].n_children; c++) {
+      svg_box *child = &p->box[t->nodes[i].children[c]];
+      child->cx = x + child->span / 2;
+      x += child->span;
+    }
+  }
+  p->w = left + p->box[0].span;
+}
+
+bool svg_page_make(svg_page *p, const cli_session *s, double left, double top) {
+  int n = s->tree->n_nodes;
+  *p = (svg_page){.box = calloc((size_t)n, sizeof *p->box),
+                  .band = calloc((size_t)s->spec->arch->n_memories + 1, sizeof *p->band)};
+  if (!p->box || !p->band) return false;
+  bool bad = false;
+  for (int i = 0; i < n; i++) {
+    describe(s, i, &p->box[i]);
+    for (int k = 0; k < SVG_LINES; k++)
+      bad |= p->box[i].line[k].bad;
+    place_in_band(s, i, p);
+  }
+  measure_spans(s->tree, p);
+  place(s->tree, p, left);
+  stack_bands(s, p, top);
+  return !bad;
+}
+
+void svg_page_free(svg_page *p, const cli_session *s) {
+  for (int i = 0; p->box && i < s->tree->n_nodes; i++)
+    for (int k = 0; k < SVG_LINES; k++)
+      cli_text_free(&p->box[i].line[k]);
+  free(p->box);
+  free(p->band);
+}

@@ -1,0 +1,35 @@
+/* Where the boxes of a drawn tree stand. */
+#ifndef CLI_SVG_PAGE_H
+#define CLI_SVG_PAGE_H
+#include "cli/cli.h"
+#include "cli/text.h"
+
+/* How a line of a box is set. */
+typedef enum { SVG_HEAD, SVG_LOOPS, SVG_SMALL } svg_style;
+enum { SVG_LINES = 10, SVG_LINE = 16 }; /* lines a box holds at most; pixels of one */
+
+typedef struct {
+  int n;
+  svg_style style[SVG_LINES];
+  cli_text line[SVG_LINES];
+  int row;            /* counted over the page; boxes of a row start at the same height */
+  double w, h, cx, y; /* pixels; cx is the middle, y the top */
+  double span;        /* width that its subtree takes */
+} svg_box;
+
+/* A stripe of rows: one for each memory that has a Tile or scope in it, and one for the ops. */
+typedef struct {
+  int rows; /* 0: the band is left out */
+  double y, h;
+} svg_band;
+
+typedef struct {
+  svg_box *box;   /* [n_nodes] */
+  svg_band *band; /* [n_memories + 1], the last for the ops */
+  double w, h;
+} svg_page;
+
+/* False if memory ran out.  To be freed whatever it returns. */
+bool svg_page_make(svg_page *p, const cli_session *s, double left, double top);
+void svg_page_free(svg_page *p, const cli_session *s);
+#endif

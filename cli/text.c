@@ -1,0 +1,94 @@
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool make_room(cli_text *t, size_t n) {
+  if (t->bad || t->len + n < t->room) return !t->bad;
+  size_t room = 2 * (t->room + n + 128);
+  char *bigger = realloc(t->text, room);
+  t->bad = !bigger;
+  if (!bigger) return false;
+  t->text = bigger;
+  t->room = room;
+  return true;
+}
+
+void cli_printf(cli_text *t, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  int n = vsnprintf(NULL, 0, fmt, args);
+  va_end(args);
+  if (n < 0 || !make_room(t, (size_t)n)) return;
+  va_start(args, fmt);
+  vsnprintf(t->text + t->len, (size_t)n + 1, fmt, args);
+  va_end(args);
+  t->len += (size_t)n;
+}
+
+void cli_text_free(cli_text *t) {
+  free(t->text);
+  *t = (cli_text){0};
+}
+
+size_t cli_columns(const char *s) {
+  size_t n = 0;
+  for (; *s; s++)
+    n += ((unsigned char)*s & 0xc0) != 0x80;
+  return n;
+}
+
+/* Four digits: 1.049, 65.54, 262.1; v is below 999.95. */
+static int decimals(double v) { return v < 9.9995 ? 3 : v < 99.995 ? 2 : 1; }
+
+cli_figure cli_real(double v) {
+  static const char suffix[] = " kMGTPE";
+  cli_figure f;
+  int k = 0;
+  if (!(v >= 9999.5)) {
+    snprintf(f.s, sizeof f.s, "%.4g", v);
+    return f;
+  }
+  for (; v >= 999.95 && k < 6; k++)
+    v /= 1000;
+  snprintf(f.s, sizeof f.s, "%.*f%c", decimals(v), v, suffix[k]);
+  return f;
+}
+
+cli_figure cli_count(int64_t n) {
+  cli_figure f;
+  if (n >= 10000) return cli_real((double)n);
+  snprintf(f.s, sizeof f.s, "%" PRId64, n);
+  return f;
+}
+
+cli_figure cli_si(double v, const char *unit) {
+  static const char *const prefix[] = {"a", "f", "p", "n", "u", "m", "", "k", "M", "G"};
+  cli_figure f;
+  int k = 0;
+  if (!(v > 0) || isinf(v)) {
+    snprintf(f.s, sizeof f.s, "%g %s", v, unit);
+    return f;
+  }
+  for (v *= 1e18; v >= 999.95 && k < 9; k++)
+    v /= 1000;
+  snprintf(f.s, sizeof f.s, "%.*f %s%s", decimals(v), v, prefix[k], unit);
+  return f;
+}
+
+cli_figure cli_percent(double part, double of) {
+  cli_figure f = {"-"};
+  if (!(of > 0)) return f;
+  double p = 100 * part / of;
+  snprintf(f.s, sizeof f.s, p > 0 && p < 0.95 ? "%.1f %%" : "%.0f %%", p);
+  return f;
+}
+
+cli_figure cli_times(double value, double bound) {
+  cli_figure f = {"-"};
+  if (bound > 0) snprintf(f.s, sizeof f.s, "%.2f x", value / bound);
+  return f;
+}

@@ -1,0 +1,31 @@
+/* Text that grows, and figures for people to read. */
+#ifndef CLI_TEXT_H
+#define CLI_TEXT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tileflow/diag.h"
+
+/* Starts as {0}.  text is NULL while nothing was printed; bad once memory ran out. */
+typedef struct {
+  char *text;
+  size_t len, room;
+  bool bad;
+} cli_text;
+void cli_printf(cli_text *t, const char *fmt, ...) TF_PRINTF(2, 3);
+void cli_text_free(cli_text *t);
+
+/* Code points, which is how many columns our output takes. */
+size_t cli_columns(const char *s);
+
+/* A figure as text, returned by value: cli_printf(t, "%s", cli_count(n).s). */
+typedef struct {
+  char s[32];
+} cli_figure;
+cli_figure cli_count(int64_t n);                  /* 9999, 65.54k, 1.049M */
+cli_figure cli_real(double v);                    /* the same, of a time in cycles */
+cli_figure cli_si(double v, const char *unit);    /* 209.7 uJ, from joules */
+cli_figure cli_percent(double part, double of);   /* 16 %, 0.3 %; "-" of nothing */
+cli_figure cli_times(double value, double bound); /* 1.67 x; "-" of nothing */
+#endif
