@@ -10,8 +10,8 @@ for name in layerwise uni-pipe flat-hgran flat-rgran chimera flash-attention til
   "$tool" eval arch-specs/edge.yaml workloads/attention/g1.yaml \
     "workloads/dataflows/edge/attention-$name.yaml" --csv - 2>/dev/null | tr -d '\r' |
     awk -F, -v name="$name" '
-      $3 == "DRAM" { words += $6 + $7 }
-      { cycles = $10; pj = $11; fits = $12 }
+      $4 == "level" && $5 == "DRAM" { words = $11 + $12 }
+      $4 == "total" { cycles = $18; pj = $19; fits = $3 }
       END {
         printf "| `%s` | %.0f | %d | %.1f | %s |\n", name, cycles, words, pj / 1e6,
           fits == "true" ? "yes" : "no"
