@@ -8,7 +8,7 @@
 #include "model/cost/plan_class.h"
 #include "model/cost/walk_store.h"
 
-enum { TF_WALK_MAX = 400000000 };
+enum { TF_WALK_MAX = 20000000 };
 
 typedef struct {
   struct tf_model *m;
