@@ -7,7 +7,7 @@
 
 /* A full disk or a closed pipe shows at the latest here. */
 static int finish(cli_status status) {
-  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return (int)status;
   fprintf(stderr, "tileflow: error[E_IO]: cannot write to stdout: %s\n", strerror(errno));
   return CLI_FAILED;
 }
