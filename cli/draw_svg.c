@@ -6,7 +6,7 @@
 #include "cli/report.h"
 #include "cli/svg_page.h"
 
-enum { LEFT = 168, TOP = 62, MARGIN = 16, TITLE = 560 };
+enum { LEFT = 184, TOP = 62, MARGIN = 16 };
 
 /* Of a band: its stripe, its boxes' lines. */
 typedef struct {
@@ -47,7 +47,7 @@ static void put_text(cli_text *out, double x, double y, const char *class, const
 
 /* ---- page --------------------------------------------------------------------------- */
 static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
-  double w = p->w > TITLE ? p->w : TITLE;
+  double w = p->w + MARGIN, h = p->h + MARGIN;
   cli_printf(out,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
              "viewBox=\"0 0 %.0f %.0f\">\n<style>\n"
@@ -60,7 +60,7 @@ static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
              ".box { text-anchor: middle }\n"
              ".wrong { font-size: 11px; font-weight: bold; fill: #b00020 }\n"
              "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
-             w + MARGIN, p->h + MARGIN, w + MARGIN, p->h + MARGIN);
+             w, h, w, h);
   cli_text line = {0};
   cli_printf(&line, "%s on %s", s->spec->workload->name, s->spec->arch->name);
   put_text(out, MARGIN, 28, "title", line.text);
@@ -106,7 +106,7 @@ static void put_units(const cli_session *s, double y, cli_text *out) {
 }
 
 static void put_bands(const cli_session *s, const svg_page *p, cli_text *out) {
-  double w = (p->w > TITLE ? p->w : TITLE) - MARGIN;
+  double w = p->w - MARGIN;
   for (int b = 0; b <= s->spec->arch->n_memories; b++) {
     if (!p->band[b].rows) continue;
     cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n",
@@ -125,31 +125,27 @@ static int band_at(const cli_session *s, const svg_page *p, const svg_box *b) {
   return 0;
 }
 
-static bool violates(const cli_session *s, int node) {
-  for (int i = 0; i < s->result.n_violations; i++)
-    if (s->result.violations[i].node == node) return true;
-  return false;
-}
-
 static void put_edge(const svg_box *from, const svg_box *to, cli_text *out) {
   double bottom = from->y + from->h;
   cli_printf(out, "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1f\" fill=\"none\" stroke=\"#888888\"/>\n",
-             from->cx, bottom, bottom + 12, to->cx, to->y);
+             from->cx, bottom, bottom + 12.5, to->cx, to->y);
 }
 
 static void put_box(const cli_session *s, const svg_page *p, int node, cli_text *out) {
-  static const char *const class[] = {
-      [SVG_HEAD] = "head box", [SVG_LOOPS] = "loops box", [SVG_SMALL] = "small box"};
+  static const char *const class[] = {[SVG_HEAD] = "head box",
+                                      [SVG_LOOPS] = "loops box",
+                                      [SVG_SMALL] = "small box",
+                                      [SVG_WRONG] = "wrong box"};
   const svg_box *b = &p->box[node];
-  bool wrong = violates(s, node), scope = s->tree->nodes[node].kind == TF_SCOPE;
+  bool scope = s->tree->nodes[node].kind == TF_SCOPE;
   cli_printf(out,
              "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\" "
              "fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"%s\"/>\n",
              b->cx - b->w / 2, b->y, b->w, b->h, scope ? 14 : 3,
-             wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark, wrong ? "2.5" : "1.2");
+             b->wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark,
+             b->wrong ? "2.5" : "1.2");
   for (int i = 0; i < b->n; i++)
     put_text(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
-  if (wrong) put_text(out, b->cx + b->w / 2 + 4, b->y + 14, "wrong", "does not fit");
 }
 
 void cli_draw_svg(const cli_session *s, cli_text *out) {

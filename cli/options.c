@@ -127,7 +127,8 @@ static bool take(reader *r, const row *o, char *value) {
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */
-/* The row of the first len letters of arg, NULL with an error. */
+/* The row of the first len letters of arg; NULL if there is none.  An option that the command
+ * does not take is an error, too, but its value is known to be no file. */
 static const row *find(reader *r, const char *arg, size_t len) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)len, arg);
@@ -137,9 +138,9 @@ static const row *find(reader *r, const char *arg, size_t len) {
     bool takes = (rows[i].commands & r->command->id) != 0;
     if (takes) cli_nearest_offer(&near, rows[i].name);
     if (strcmp(rows[i].name, name) != 0) continue;
-    if (takes) return &rows[i];
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
-    return NULL;
+    if (!takes)
+      tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
+    return &rows[i];
   }
   if (near.best)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no option '%s', did you mean '%s'?", name,
@@ -191,7 +192,7 @@ bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args
   for (int i = 0; i < n; i++) {
     if (options && !strcmp(args[i], "--"))
       options = false;
-    else if (options && args[i][0] == '-')
+    else if (options && args[i][0] == '-' && args[i][1])
       i = read_option(&r, i, n, args);
     else
       out->files[out->n_files++] = args[i];

@@ -23,11 +23,12 @@ static json_t *violation(const cli_session *s, const tf_violation *v) {
   cli_text line = {0}, node = {0};
   cli_violation_line(s, v, &line);
   cli_node_line(s->tree, v->node, &node);
-  json_t *out = json_pack("{s:s, s:s, s:s*, s:s*, s:s, s:i, s:I, s:I}", "code",
-                          tf_code_key(v->code), "level", a->memories[v->level].name, "unit",
-                          v->unit < 0 ? NULL : a->units[v->unit].name, "node", node.text,
-                          "file", tf_diags_file_name(s->diags, at.file), "line", (int)at.line,
-                          "need", (json_int_t)v->need, "have", (json_int_t)v->have);
+  json_t *out =
+      json_pack("{s:s, s:s, s:s*, s:s*, s:i, s:I, s:I}", "code", tf_code_key(v->code), "level",
+                a->memories[v->level].name, "unit", v->unit < 0 ? NULL : a->units[v->unit].name,
+                "node", node.text, "line", (int)at.line, "need", (json_int_t)v->need, "have",
+                (json_int_t)v->have);
+  json_object_set_new(out, "file", json_string(tf_diags_file_name(s->diags, at.file)));
   json_object_set_new(out, "message", json_string(line.text ? line.text : ""));
   cli_text_free(&line);
   cli_text_free(&node);

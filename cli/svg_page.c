@@ -1,10 +1,11 @@
 #include "cli/svg_page.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/node_text.h"
 
-enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 44 };
+enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 60, LEAST_W = 560, LEAST_BAND = 70 };
 
 /* ---- what a box says ---------------------------------------------------------------- */
 static cli_text *add_line(svg_box *b, svg_style style) {
@@ -66,11 +67,20 @@ static void describe_op(const cli_session *s, int node, svg_box *b) {
              cli_count(r->units).s);
 }
 
+static bool violates(const cli_session *s, int node) {
+  for (int i = 0; i < s->result.n_violations; i++)
+    if (s->result.violations[i].node == node) return true;
+  return false;
+}
+
 static void describe(const cli_session *s, int node, svg_box *b) {
   static void (*const how[])(const cli_session *, int, svg_box *) = {
       [TF_TILE] = describe_tile, [TF_SCOPE] = describe_scope, [TF_OP] = describe_op};
-  static const double letter[] = {[SVG_HEAD] = 7.6, [SVG_LOOPS] = 7.3, [SVG_SMALL] = 6.2};
+  static const double letter[] = {
+      [SVG_HEAD] = 7.6, [SVG_LOOPS] = 7.3, [SVG_SMALL] = 6.2, [SVG_WRONG] = 6.6};
   how[s->tree->nodes[node].kind](s, node, b);
+  b->wrong = violates(s, node);
+  if (b->wrong) cli_printf(add_line(b, SVG_WRONG), "does not fit");
   for (int i = 0; i < b->n; i++) {
     double w = b->line[i].text ? letter[b->style[i]] * (double)cli_columns(b->line[i].text) : 0;
     if (w > b->w) b->w = w;
@@ -113,6 +123,7 @@ static void stack_bands(const cli_session *s, svg_page *p, double top) {
       }
       p->h += highest + (row + 1 < p->band[b].rows ? GAP_Y : GAP_Y / 2);
     }
+    if (p->band[b].rows && p->h < p->band[b].y + LEAST_BAND) p->h = p->band[b].y + LEAST_BAND;
     p->band[b].h = p->h - p->band[b].y;
   }
 }
@@ -130,7 +141,8 @@ static void measure_spans(const tf_tree *t, svg_page *p) {
 }
 
 static void place(const tf_tree *t, svg_page *p, double left) {
-  p->box[0].cx = left + p->box[0].span / 2;
+  p->w = left + p->box[0].span > LEAST_W ? left + p->box[0].span : LEAST_W;
+  p->box[0].cx = (left + p->w) / 2;
   for (int i = 0; i < t->n_nodes; i++) {
     double below = 0;
     for (int c = 0; c < t->nodes[i].n_children; c++)
@@ -142,7 +154,8 @@ static void place(const tf_tree *t, svg_page *p, double left) {
       x += child->span;
     }
   }
-  p->w = left + p->box[0].span;
+  for (int i = 0; i < t->n_nodes; i++)
+    p->box[i].cx = floor(p->box[i].cx) + 0.5; /* a thin line fills one pixel */
 }
 
 bool svg_page_make(svg_page *p, const cli_session *s, double left, double top) {

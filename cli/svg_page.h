@@ -5,13 +5,14 @@
 #include "cli/text.h"
 
 /* How a line of a box is set. */
-typedef enum { SVG_HEAD, SVG_LOOPS, SVG_SMALL } svg_style;
+typedef enum { SVG_HEAD, SVG_LOOPS, SVG_SMALL, SVG_WRONG } svg_style;
 enum { SVG_LINES = 10, SVG_LINE = 16 }; /* lines a box holds at most; pixels of one */
 
 typedef struct {
   int n;
   svg_style style[SVG_LINES];
   cli_text line[SVG_LINES];
+  bool wrong;         /* it takes more than there is */
   int row;            /* counted over the page; boxes of a row start at the same height */
   double w, h, cx, y; /* pixels; cx is the middle, y the top */
   double span;        /* width that its subtree takes */
