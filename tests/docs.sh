@@ -2,8 +2,9 @@
 # What the documents show is run: every `build/tileflow` of a ```sh block, and the pictures of
 # docs/img that these commands draw are compared;
 # every ```yaml block that holds whole sections is read by `tileflow check`, the table of the
-# README is computed anew, and every relative link leads somewhere.
-#   tests/docs.sh TILEFLOW
+# README is computed anew, every relative link leads somewhere, and the manual page names every
+# command and option that the tool's own help names.
+#   tests/docs.sh TILEFLOW          TF_UPDATE_GOLDEN=1 writes the pictures anew
 set -u
 [ $# -eq 1 ] || { echo "usage: $0 TILEFLOW" >&2; exit 2; }
 tool=$(realpath "$1") || exit 2
@@ -36,6 +37,7 @@ done <commands
 
 for picture in "$root"/docs/img/*.svg; do
   drawn=$(basename "$picture")
+  [ -n "${TF_UPDATE_GOLDEN:-}" ] && [ -e "$drawn" ] && cp "$drawn" "$picture"
   [ -e "$drawn" ] && cmp -s "$drawn" "$picture" && continue
   echo "docs/img/$drawn is not what the commands of the documents draw today"
   failed=$((failed + 1))
@@ -77,6 +79,15 @@ for doc in "$root"/README.md "$root"/docs/*.md; do
     echo "$doc links to $link, which is not there"
     failed=$((failed + 1))
   done <links
+done
+
+sed 's/\\-/-/g' "$root/docs/tileflow.1" >manual
+known=$("$tool" --help | sed -n 's/^  tileflow \([a-z]*\)  *FILE.*/\1/p')
+[ -n "$known" ] || { echo "tileflow --help lists no commands"; failed=$((failed + 1)); }
+for word in $known $(for c in $known; do "$tool" "$c" --help; done | grep -o -e '--[a-z-]*'); do
+  grep -q -e "$word" manual && continue
+  echo "docs/tileflow.1 does not name $word"
+  failed=$((failed + 1))
 done
 
 echo "docs: $commands commands run, $blocks YAML blocks read, $failed failed"
