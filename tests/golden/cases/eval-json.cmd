@@ -1,0 +1,2 @@
+# All figures as JSON, and nothing else on stdout.
+tileflow eval tests/golden/in/chain.yaml --json -

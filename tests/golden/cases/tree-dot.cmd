@@ -1,0 +1,2 @@
+# The tree for Graphviz.
+tileflow tree tests/golden/in/chain.yaml --dot -
