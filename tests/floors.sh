@@ -7,7 +7,7 @@
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
-files=$(find base model search codegen cli include examples tests/oracle -name '*.[ch]' \
+files=$(find base model search codegen cli include examples bench tests/oracle -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 [ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
 edges=$(mktemp) || exit 2
@@ -90,11 +90,11 @@ function check_own(name,   to, from_room, to_room, from, here) {
   print FILENAME, to > edges
   from_room = room_of(FILENAME); to_room = room_of(to)
   if (from_room == to_room && from_room != "include") return
-  if ((from_room == "cli" || from_room == "examples") && to_room != "include") {
+  if (from_room ~ /^(cli|examples|bench)$/ && to_room != "include") {
     complain(from_room " includes public headers only")
     return
   }
-  if (from_room == "examples") return
+  if (from_room ~ /^(examples|bench)$/) return
   if (from_room == "tests/oracle") {
     if (to_room ~ /^model\//)
       complain("the oracle is a second opinion: it does not look into " to_room)

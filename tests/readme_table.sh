@@ -17,3 +17,10 @@ for name in layerwise uni-pipe flat-hgran flat-rgran chimera flash-attention til
           fits == "true" ? "yes" : "no"
       }' || true
 done
+"$tool" bound arch-specs/edge.yaml workloads/attention/g1.yaml --json - |
+  awk '
+    { sub(/,$/, "") }
+    /"cycles"/ { cycles = $2 }
+    /"energy_pj"/ { pj = $2 }
+    /"traffic_words"/ { words = $2 }
+    END { printf "| no mapping can beat | %.0f | %d | %.1f | |\n", cycles, words, pj / 1e6 }'
