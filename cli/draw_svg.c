@@ -83,8 +83,8 @@ static void put_memory(const cli_session *s, int l, double y, cli_text *out) {
   cli_printf(&line[1], "%s", cli_count(r->peak).s);
   if (m->capacity_words >= 0) cli_printf(&line[1], " of %s", cli_count(m->capacity_words).s);
   cli_printf(&line[1], " words");
-  cli_printf(&line[2], "read %s, written %s", cli_count(c.read + c.drain).s,
-             cli_count(c.fill + c.update).s);
+  cli_printf(&line[2], "read %s, written %s", cli_real((double)c.read + (double)c.drain).s,
+             cli_real((double)c.fill + (double)c.update).s);
   for (int i = 0; i < 3; i++) {
     put_text(out, MARGIN + 8, y + 22 + 17 * i, i ? "small" : "head", line[i].text);
     cli_text_free(&line[i]);

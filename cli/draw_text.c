@@ -90,7 +90,7 @@ static void put_homes(const cli_session *s, cli_text *out) {
   cli_cell(&t, "role");
   cli_cell(&t, "lives in");
   cli_cell(&t, "words");
-  cli_cell(&t, "of one run of");
+  cli_cell(&t, "during one run of");
   for (int z = 0; z < wl->n_tensors; z++) {
     int home = tf_tree_home(s->tree, z), scope = tf_tree_home_scope(s->tree, z);
     cli_text node = {0};

@@ -4,22 +4,29 @@
 #include "cli/report.h"
 #include "cli/safe_write.h"
 
-tf_counts cli_level_counts(const cli_session *s, int level) {
+static bool add(int64_t *sum, int64_t n) { return !__builtin_add_overflow(*sum, n, sum); }
+
+bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum) {
   int n = s->spec->workload->n_tensors;
-  tf_counts sum = {0};
+  bool fits = true;
+  *sum = (tf_counts){0};
   for (int z = 0; z < n; z++) {
     const tf_counts *c = &s->result.counts[level * n + z];
-    sum.fill += c->fill;
-    sum.read += c->read;
-    sum.update += c->update;
-    sum.drain += c->drain;
+    fits = add(&sum->fill, c->fill) && add(&sum->read, c->read) &&
+           add(&sum->update, c->update) && add(&sum->drain, c->drain) && fits;
   }
+  return fits;
+}
+
+tf_counts cli_level_counts(const cli_session *s, int level) {
+  tf_counts sum;
+  cli_sum_counts(s, level, &sum);
   return sum;
 }
 
-int64_t cli_outer_traffic(const cli_session *s) {
+double cli_outer_traffic(const cli_session *s) {
   const tf_counts sum = cli_level_counts(s, 0);
-  return sum.read + sum.update;
+  return (double)sum.read + (double)sum.update;
 }
 
 double cli_units_there(const tf_arch *a, int unit) {

@@ -22,10 +22,12 @@ void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *o
  * Returns CLI_INFEASIBLE if there are any, else `status`. */
 cli_status cli_report_violations(cli_session *s, cli_status status);
 
-/* What a memory moves of all tensors; peak is 0. */
+/* What a memory moves of all tensors; peak is 0.  False if a sum passes 2^63 - 1. */
+bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum);
+/* The same of a result that cli_evaluate has let pass: its sums fit. */
 tf_counts cli_level_counts(const cli_session *s, int level);
 /* Words through the outermost memory, either way. */
-int64_t cli_outer_traffic(const cli_session *s);
+double cli_outer_traffic(const cli_session *s);
 /* How many units of a kind the machine has, as a double: it may pass 2^63. */
 double cli_units_there(const tf_arch *a, int unit);
 #endif

@@ -29,7 +29,7 @@ static void put_title(const cli_session *s, cli_text *out) {
 static void put_totals(const cli_session *s, cli_text *out) {
   const tf_result *r = &s->result;
   const tf_bounds *b = &s->bounds;
-  int64_t traffic = cli_outer_traffic(s);
+  double traffic = cli_outer_traffic(s);
   cli_table t = {.align = "llll"};
   cli_cell(&t, "cycles");
   cli_cell(&t, "%s", cli_real(r->cycles).s);
@@ -40,8 +40,8 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s the bound", cli_times(r->energy_pj, b->energy_pj).s);
   cli_cell(&t, "energy x delay %s", cli_si(r->energy_pj * 1e-12 * r->seconds, "J s").s);
   cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
-  cli_cell(&t, "%s", cli_count(traffic).s);
-  cli_cell(&t, "%s the bound", cli_times((double)traffic, (double)b->traffic_words).s);
+  cli_cell(&t, "%s", cli_real(traffic).s);
+  cli_cell(&t, "%s the bound", cli_times(traffic, (double)b->traffic_words).s);
   cli_cell(&t, "read and written");
   cli_cell(&t, "utilisation");
   cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);

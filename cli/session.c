@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/report.h"
 #include "cli/suggest.h"
 
 static const tf_loc nowhere = {0};
@@ -62,6 +63,16 @@ static void report_failure(cli_session *s) {
             "the trip counts do not reach the extents");
 }
 
+/* Counts are exact or an error, the sums that the reports print too. */
+static bool count(cli_session *s) {
+  tf_counts sum;
+  bool ok = tf_model_eval(s->model, NULL, &s->result) && !s->result.overflow;
+  if (!ok) return false;
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    s->result.overflow |= !cli_sum_counts(s, l, &sum);
+  return !s->result.overflow;
+}
+
 cli_status cli_evaluate(cli_session *s, const cli_options *o) {
   cli_status status = cli_open(s, o);
   if (status != CLI_DONE) return status;
@@ -78,8 +89,7 @@ cli_status cli_evaluate(cli_session *s, const cli_options *o) {
   }
   s->model = tf_model_new(s->tree, s->diags);
   if (!s->model) return fail(s);
-  bool counted = tf_model_eval(s->model, NULL, &s->result) && !s->result.overflow;
-  if (!counted) {
+  if (!count(s)) {
     report_failure(s);
     return fail(s);
   }

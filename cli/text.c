@@ -66,14 +66,15 @@ cli_figure cli_count(int64_t n) {
 }
 
 cli_figure cli_si(double v, const char *unit) {
-  static const char *const prefix[] = {"a", "f", "p", "n", "u", "m", "", "k", "M", "G"};
+  static const char *const prefix[] = {"a", "f", "p", "n", "u", "m", "",
+                                       "k", "M", "G", "T", "P", "E"};
   cli_figure f;
   int k = 0;
   if (!(v > 0) || isinf(v)) {
     snprintf(f.s, sizeof f.s, "%g %s", v, unit);
     return f;
   }
-  for (v *= 1e18; v >= 999.95 && k < 9; k++)
+  for (v *= 1e18; v >= 999.95 && k < 12; k++)
     v /= 1000;
   snprintf(f.s, sizeof f.s, "%.*f %s%s", decimals(v), v, prefix[k], unit);
   return f;

@@ -10,4 +10,4 @@ workload:
   dims: {m: 4}
   ops: ["C[m] += A[m,j]"]
 END
-tileflow check bad.yaml worse.yaml none.yaml
+tileflow check bad.yaml worse.yaml

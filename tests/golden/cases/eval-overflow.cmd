@@ -1,14 +1,16 @@
-# A count beyond 2^63 - 1 is an error, never a wrapped figure.
+# A count beyond 2^63 - 1 is an error, never a wrapped figure: of one tensor, and of a memory.
 cat >$OUT/huge.yaml <<'END'
+params: {depth: 1048576}
 architecture:
   memories: [{name: DRAM}]
   compute: [{name: matrix, ops: [mac]}]
 workload:
   name: huge
-  dims: {m: 4000000000, n: 4000000000, k: 4000000000}
+  dims: {m: 2097152, n: 2097152, k: depth}
   ops: ["C[m,n] += A[m,k] * B[k,n]"]
 mapping: |
-  DRAM for m=4000000000 n=4000000000 k=4000000000
+  DRAM for m=2097152 n=2097152 k=1048576
     op C
 END
-cd $OUT && tileflow eval huge.yaml
+cd $OUT && tileflow eval huge.yaml --set depth=4194304
+tileflow eval huge.yaml
