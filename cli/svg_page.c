@@ -113,7 +113,7 @@ static void stack_bands(const cli_session *s, svg_page *p, double top) {
   p->h = top;
   for (int b = 0; b <= s->spec->arch->n_memories; b++) {
     p->band[b].y = p->h;
-    if (p->band[b].rows) p->h += GAP_Y / 2;
+    if (p->band[b].rows) p->h += GAP_Y / 2.0;
     for (int row = 0; row < p->band[b].rows; row++) {
       double highest = 0;
       for (int i = 0; i < s->tree->n_nodes; i++) {
