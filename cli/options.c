@@ -102,7 +102,8 @@ static bool keep_path(reader *r, const row *o, const char *value) {
                       : o->target == CSV ? &r->out->csv
                       : o->target == SVG ? &r->out->svg
                                          : &r->out->dot;
-  if (!value || !*value) return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs a file name", o->name);
+  if (!value || !*value)
+    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs a file name", o->name);
   *slot = value;
   return true;
 }
