@@ -46,7 +46,7 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "utilisation");
   cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);
   cli_skip(&t, 1);
-  cli_cell(&t, "of what the units in use can do; %s points", cli_count(r->points).s);
+  cli_cell(&t, "of the peak of the kinds of unit in use; %s points", cli_count(r->points).s);
   cli_table_end(&t, out);
 }
 

@@ -7,16 +7,13 @@ static const char *const along[] = {" along x", " along y", ""};
 
 void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *out) {
   const tf_arch *a = s->spec->arch;
-  int64_t over = v->need - v->have;
-  if (v->code == TF_E_CAPACITY)
-    cli_printf(out, "%s needs %" PRId64 " words and holds %" PRId64 ": %" PRId64 " too many",
-               a->memories[v->level].name, v->need, v->have, over);
-  else
-    cli_printf(
-        out, "%" PRId64 " %s '%s' are needed%s and there are %" PRId64 ": %" PRId64 " too many",
-        v->need, v->unit < 0 ? "instances of" : "units",
-        v->unit < 0 ? a->memories[v->level].name : a->units[v->unit].name, along[v->axis],
-        v->have, over);
+  bool unit = v->unit >= 0, capacity = v->code == TF_E_CAPACITY;
+  cli_printf(out, "%s needs %" PRId64 " %s%s, has %" PRId64 ": %" PRId64 " too many",
+             unit ? a->units[v->unit].name : a->memories[v->level].name, v->need,
+             capacity ? "words"
+             : unit   ? "units"
+                      : "instances",
+             capacity ? "" : along[v->axis], v->have, v->need - v->have);
 }
 
 static void note_limit(cli_session *s, const tf_violation *v) {
