@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "model/cost/state.h"
 
 static bool plus(int64_t *sum, int64_t v) {
@@ -13,49 +15,66 @@ static bool shares(const tf_run *run, const tf_slice *s) {
   return false;
 }
 
-/* Words entering m-tile slice s, over all classes: by instance and by sharing group. */
-static bool entered(struct tf_model *m, int i, int64_t *all, int64_t *groups) {
-  const tf_slice *s = &m->plan->slices[i];
-  bool share = shares(&m->run, s);
-  *all = *groups = 0;
-  for (int c = 0; c < s->n_class; c++) {
-    const tf_pclass *k = &s->classes[c];
-    tf_sum sum;
-    int64_t *words = &m->class_words[m->class_first[i] + c];
-    *words = 0;
-    if (k->carry >= 0 && m->run.trip[m->plan->path[s->node].loops[k->carry]] <= 1)
-      continue;
-    bool keeps = tf_class_survives(&m->run, &m->scratch, s, k);
-    if (!tf_sum_over(&m->run, &m->scratch, s, k, keeps, TF_OVER_INSTANCES, &sum))
-      return false;
-    *words = sum.box - sum.kept;
-    if (!plus(all, *words))
-      return false;
-    if (share && !tf_sum_over(&m->run, &m->scratch, s, k, keeps, TF_OVER_GROUPS, &sum))
-      return false;
-    if (!plus(groups, sum.box - sum.kept))
-      return false;
-  }
+/* Words that enter: by instance, by sharing group, and (where ops below make them) for the first time. */
+typedef struct {
+  int64_t all, groups, first;
+} entry;
+
+/* Whether class c carries into a loop that only brings the same boxes again, in the same production. */
+static bool comes_again(const tf_slice *s, const tf_pclass *c) {
+  for (int i = 0; c->carry >= 0 && i < c->n_comp; i++)
+    if (c->comp[i].loops >> c->carry & 1)
+      return c->comp[i].n_rank == 0 && s->inside >> c->carry & 1;
+  return false;
+}
+
+static bool enter_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share,
+                        entry *e) {
+  tf_sum sum;
+  *e = (entry){0, 0, 0};
+  if (c->carry >= 0 && m->run.trip[m->plan->path[s->node].loops[c->carry]] <= 1)
+    return true;
+  bool keeps = tf_class_survives(&m->run, &m->scratch, s, c);
+  if (!tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_INSTANCES, &sum))
+    return false;
+  e->all = sum.box - sum.kept;
+  if (share && !tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum))
+    return false;
+  e->groups = sum.box - sum.kept;
+  if (!s->makes || comes_again(s, c))
+    return true;
+  if (!tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_FIRST, &sum))
+    return false;
+  e->first = sum.box - sum.kept;
   return true;
+}
+
+static tf_move moved(const tf_slice *s, const tf_memory *mem, entry e) {
+  if (!s->makes)
+    return (tf_move){.fill = e.all, .read = mem->multicast ? e.groups : e.all};
+  int64_t partial = e.groups - e.first;
+  return (tf_move){.fill = partial, .drain = e.all, .read = partial,
+                   .update = mem->reduce ? e.groups : e.all};
 }
 
 static bool count_tile_slice(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_memory *mem = &m->plan->arch->memories[s->level];
-  tf_move *v = &m->moves[i];
-  int64_t all, groups;
+  entry sum = {0, 0, 0}, e;
   tf_sum first = {0, 0};
-  if (!entered(m, i, &all, &groups))
-    return false;
-  if (!s->makes) {
-    *v = (tf_move){.fill = all, .read = mem->multicast ? groups : all};
-    return true;
+  bool share = shares(&m->run, s), ok = true;
+  for (int c = 0; c < s->n_class; c++) {
+    if (!enter_class(m, s, &s->classes[c], share, &e))
+      return false;
+    tf_move v = moved(s, mem, e);
+    tf_cells_add(m, i, c, &v);
+    ok &= plus(&sum.all, e.all) && plus(&sum.groups, e.groups);
   }
-  if (!tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first))
+  if (s->makes && !tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first))
     return false;
-  int64_t partial = groups - first.box;
-  *v = (tf_move){.fill = partial, .drain = all, .read = partial, .update = mem->reduce ? groups : all};
-  return true;
+  sum.first = first.box;
+  m->moves[i] = moved(s, mem, sum);
+  return ok;
 }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
@@ -107,7 +126,23 @@ static bool count_nodes(struct tf_model *m) {
   return true;
 }
 
+bool tf_count_treated(struct tf_model *m) {
+  tf_sum each, once;
+  for (int o = 0; o < m->plan->wl->n_ops; o++) {
+    const tf_slice *s = &m->plan->stream[o];
+    if (s->node < 0)
+      continue;
+    if (!tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_INSTANCES, &each) ||
+        !tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &once))
+      return false;
+    m->treated[2 * o] = each.box;
+    m->treated[2 * o + 1] = once.box;
+  }
+  return true;
+}
+
 bool tf_count_all(struct tf_model *m) {
+  memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   for (int i = 0; i < m->plan->n_tile_slices && !m->run.irregular; i++)
     if (!count_tile_slice(m, i))
       return false;

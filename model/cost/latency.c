@@ -1,289 +1,256 @@
 /* Latency of every node over all its executions (model.md section 5; thesis Eq. 3.22; DECISIONS 15). */
-#include <math.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "model/cost/state.h"
-
-/* Words through the two ports of one memory, and the instances that share them. */
-typedef struct {
-  double read, write;
-} ports;
 
 static double more(double a, double b) {
   return a > b ? a : b;
 }
 
-static double port_time(const tf_memory *mem, ports w, double instances) {
-  double n = instances > 1 ? instances : 1;
+static double port_time(const tf_memory *mem, tf_ports w, double instances) {
   if (mem->one_port)
-    return isinf(mem->read_bw) ? 0 : (w.read + w.write) / (n * mem->read_bw);
-  double r = isinf(mem->read_bw) ? 0 : w.read / (n * mem->read_bw);
-  double u = isinf(mem->write_bw) ? 0 : w.write / (n * mem->write_bw);
-  return more(r, u);
+    return (w.read + w.write) / (instances * mem->read_bw);
+  return more(w.read / mem->read_bw, w.write / mem->write_bw) / instances;
 }
 
-/* A tensor narrower than the memory's word moves less. */
-static double scale(const tf_plan *p, const tf_slice *s, int level) {
-  return (double)p->wl->tensors[s->tensor].word_bits / p->arch->memories[level].word_bits;
+/* Instances of a leg's memory in use on the path. */
+static double instances(const struct tf_model *m, const tf_leg *leg) {
+  return leg->inst < 0 || m->width[leg->inst] < 1 ? 1 : (double)m->width[leg->inst];
 }
 
-/* Instances of memory `level` in use on the path to node n. */
-static double instances(const struct tf_model *m, int n, int level) {
-  int t = tf_plan_mtile(m->plan, n, level);
-  return t < 0 ? 1 : (double)m->width[t];
+static double leg_time(const struct tf_model *m, const tf_leg *leg, tf_ports w) {
+  return port_time(&m->plan->arch->memories[leg->level], w, instances(m, leg));
 }
 
 static double op_time(struct tf_model *m, int n) {
   const tf_plan *p = m->plan;
+  const tf_view *v = &m->views->node[n];
   int o = p->tree->nodes[n].op;
   tf_op_result *r = &m->res.ops[o];
   const tf_unit *u = &p->arch->units[r->unit];
   double t = r->units ? (double)r->points / ((double)r->units * u->rate) : 0;
-  for (int l = 0; l < p->arch->n_memories; l++) {
-    ports w = {0, 0};
-    for (int i = 0; i <= p->wl->ops[o].n_reads; i++) {
-      const tf_slice *s = &p->slices[p->op_slice[o] + i];
-      if (s->above != l)
-        continue;
-      w.read += (double)m->moves[p->op_slice[o] + i].read * scale(p, s, l);
-      w.write += (double)m->moves[p->op_slice[o] + i].update * scale(p, s, l);
-    }
-    t = more(t, port_time(&p->arch->memories[l], w, instances(m, n, l)));
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_ports w = {0, 0};
+    for (int i = p->op_slice[o]; i <= p->op_slice[o] + p->wl->ops[o].n_reads; i++)
+      if (m->views->leg[i] == l) {
+        w.read += (double)m->moves[i].read * m->views->up[i];
+        w.write += (double)m->moves[i].update * m->views->up[i];
+      }
+    t = more(t, leg_time(m, &v->legs[l], w));
   }
   r->cycles = t;
-  return t;
+  return t + (p->arch->overlap != TF_OVERLAP_PERFECT ? u->pipeline : 0);
 }
 
-/* Everything nodes below n cause at memory `level`, and its own fills and drains. */
-static ports own_ports(const struct tf_model *m, int n, int level) {
-  const tf_plan *p = m->plan;
-  ports w = {0, 0};
-  for (int i = 0; i < p->n_slices; i++) {
-    const tf_slice *s = &p->slices[i];
-    double k = scale(p, s, level);
-    if (s->above == level && tf_plan_above(p, n, s->node)) {
-      w.read += (double)m->moves[i].read * k;
-      w.write += (double)m->moves[i].update * k;
-    }
-    if (s->node == n && !s->leaf) {
-      w.read += (double)m->moves[i].drain * k;
-      w.write += (double)m->moves[i].fill * k;
+/* What tile v's memory moves for the nodes below it and for itself. */
+static tf_ports own_ports(const struct tf_model *m, const tf_view *v, tf_ports self) {
+  for (int k = 0; k < v->n_served; k++) {
+    int i = v->served[k];
+    self.read += (double)m->moves[i].read * m->views->up[i];
+    self.write += (double)m->moves[i].update * m->views->up[i];
+  }
+  return self;
+}
+
+/* What tile v's own entries move through one of its legs. */
+static tf_ports entries(const struct tf_model *m, const tf_view *v, int leg) {
+  const tf_views *w = m->views;
+  tf_ports sum = {0, 0};
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    const tf_move *k = &m->moves[i];
+    if (leg == 0) {
+      sum.read += (double)k->drain * w->own[i];
+      sum.write += (double)k->fill * w->own[i];
+    } else if (w->leg[i] == leg) {
+      sum.read += (double)k->read * w->up[i];
+      sum.write += (double)k->update * w->up[i];
     }
   }
-  return w;
+  return sum;
 }
 
-/* Time of what tile n loads and stores; a share of it, as fractions of all its words. */
+/* Times of all ports a tile needs, over the totals; `none`: loads and stores one after the other. */
 typedef struct {
-  double load, store;
-} transfer;
+  double busy, load, store;
+} totals;
 
-static transfer transfers(const struct tf_model *m, int n) {
-  const tf_plan *p = m->plan;
-  transfer t = {0, 0};
-  int level = p->tree->nodes[n].level;
-  ports own = {0, 0};
-  for (int l = 0; l < level; l++) {
-    ports w = {0, 0};
-    for (int i = 0; i < p->n_tile_slices; i++) {
-      const tf_slice *s = &p->slices[i];
-      if (s->node != n || s->above != l)
-        continue;
-      w.read += (double)m->moves[i].read * scale(p, s, l);
-      w.write += (double)m->moves[i].update * scale(p, s, l);
-      own.read += (double)m->moves[i].drain * scale(p, s, level);
-      own.write += (double)m->moves[i].fill * scale(p, s, level);
-    }
-    double inst = instances(m, n, l);
-    t.load = more(t.load, port_time(&p->arch->memories[l], (ports){w.read, 0}, inst));
-    t.store = more(t.store, port_time(&p->arch->memories[l], (ports){0, w.write}, inst));
-  }
-  double inst = instances(m, n, level);
-  t.load = more(t.load, port_time(&p->arch->memories[level], (ports){0, own.write}, inst));
-  t.store = more(t.store, port_time(&p->arch->memories[level], (ports){own.read, 0}, inst));
-  return t;
-}
-
-/* Times of all ports a tile needs, over the totals. */
-static double total_ports(const struct tf_model *m, int n) {
-  const tf_plan *p = m->plan;
-  int level = p->tree->nodes[n].level;
-  double t = port_time(&p->arch->memories[level], own_ports(m, n, level), instances(m, n, level));
-  for (int l = 0; l < level; l++) {
-    ports w = {0, 0};
-    for (int i = 0; i < p->n_tile_slices; i++) {
-      const tf_slice *s = &p->slices[i];
-      if (s->node != n || s->above != l)
-        continue;
-      w.read += (double)m->moves[i].read * scale(p, s, l);
-      w.write += (double)m->moves[i].update * scale(p, s, l);
-    }
-    t = more(t, port_time(&p->arch->memories[l], w, instances(m, n, l)));
+static totals total_ports(const struct tf_model *m, const tf_view *v) {
+  totals t = {0, 0, 0};
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_ports w = entries(m, v, l), in = {w.read, 0}, out = {0, w.write};
+    if (l == 0)
+      in = (tf_ports){0, w.write}, out = (tf_ports){w.read, 0};
+    t.load = more(t.load, leg_time(m, &v->legs[l], in));
+    t.store = more(t.store, leg_time(m, &v->legs[l], out));
+    t.busy = more(t.busy, leg_time(m, &v->legs[l], l ? w : own_ports(m, v, w)));
   }
   return t;
 }
 
-/* Share of tile n's entering words that enter in the step class of path position `carry`
- * (-1: the first step). */
-static double class_share(const struct tf_model *m, int n, int carry, double steps) {
-  const tf_plan *p = m->plan;
-  double words = 0, all = 0;
-  for (int i = 0; i < p->n_tile_slices; i++) {
-    const tf_slice *s = &p->slices[i];
-    if (s->node != n)
-      continue;
-    int hit = s->n_class - 1;
-    for (int c = 0; c < s->n_class; c++) {
-      all += (double)m->class_words[m->class_first[i] + c];
-      if (carry >= 0 && s->classes[c].carry == carry)
-        hit = c;
-    }
-    double w = (double)m->class_words[m->class_first[i] + hit];
-    if (s->classes[hit].carry < 0 && s->classes[hit].zero_from > 0) {
-      double runs = 1;
-      for (int k = 0; k < s->classes[hit].zero_from; k++)
-        if (p->loops[p->path[n].loops[k]].axis == TF_TEMPORAL)
-          runs *= (double)m->run.trip[p->path[n].loops[k]];
-      w *= steps / more(runs, steps);
-    } else if (s->classes[hit].carry < 0 && carry >= 0) {
-      w = 0;
-    }
-    words += w;
+/* The longest leg of row j; only its loads or its stores where asked. */
+static double row_time(const struct tf_model *m, const tf_view *v, int j, bool loads, bool stores) {
+  double t = 0;
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_ports w = m->cells[v->cell + j * v->n_legs + l];
+    if (l == 0 ? !stores : !loads)
+      w.read = 0;
+    if (l == 0 ? !loads : !stores)
+      w.write = 0;
+    t = more(t, leg_time(m, &v->legs[l], w));
   }
-  return all > 0 ? words / all : 0;
+  return t;
 }
 
-/* Steps of tile n in which the temporal loop at path position k steps on. */
-static double class_steps(const struct tf_model *m, int n, int k) {
-  const tf_path *path = &m->plan->path[n];
-  double steps = (double)m->run.trip[path->loops[k]] - 1;
-  for (int j = 0; j < k; j++)
-    if (m->plan->loops[path->loops[j]].axis == TF_TEMPORAL)
-      steps *= (double)m->run.trip[path->loops[j]];
-  return steps;
-}
-
-/* Transfers overlap the work of the steps beside them: the maximum class by class, plus what
- * nothing hides, the first load and the last store. */
+/* While a step works, the next one's words are loaded and those of the one before are stored: the maximum, class
+ * by class, plus what nothing hides, the first load and the last store. */
 static double stepwise(const struct tf_model *m, int n, double child) {
-  const tf_path *path = &m->plan->path[n];
-  double steps = (double)m->steps[n], total = 0, left = steps, rest = 1;
-  transfer all = transfers(m, n);
-  if (steps < 1 || (all.load <= 0 && all.store <= 0))
-    return child;
-  double work = child / steps;
-  for (int k = path->n - 1; k >= 0; k--) {
-    if (m->plan->loops[path->loops[k]].axis != TF_TEMPORAL || m->run.trip[path->loops[k]] <= 1)
-      continue;
-    double n_k = class_steps(m, n, k);
-    n_k = n_k < left - 1 ? n_k : left - 1;
-    double share = class_share(m, n, k, n_k);
-    share = share < rest ? share : rest;
-    if (n_k < 1)
-      continue;
-    total += n_k * more(work, more(all.load, all.store) * share / n_k);
-    left -= n_k;
-    rest -= share;
+  const tf_view *v = &m->views->node[n];
+  double work = m->steps[n] > 0 ? child / (double)m->steps[n] : 0, total = work, outer = 1;
+  for (int j = v->n_rows - 2; j >= 0; j--) {
+    double trip = (double)m->run.trip[v->row_loop[j]];
+    if (trip > 1)
+      total += more((trip - 1) * outer * work, row_time(m, v, j, true, true));
+    outer *= trip;
   }
-  double first = all.load * rest / left, last = all.store * rest / left;
-  total += left * more(work, left > 1 ? more(first, last) : 0);
-  return total + first + last;
+  return total + row_time(m, v, v->n_rows - 1, true, false) +
+         row_time(m, v, v->n_rows - 1, false, true);
 }
 
 static double tile_time(const struct tf_model *m, int n, double child) {
   const tf_arch *a = m->plan->arch;
+  const tf_view *v = &m->views->node[n];
   const tf_memory *mem = &a->memories[m->plan->tree->nodes[n].level];
-  double ports_busy = total_ports(m, n), wait = mem->latency + mem->issue;
-  transfer t = transfers(m, n);
-  bool moves = t.load > 0 || t.store > 0;
+  totals t = total_ports(m, v);
+  double wait = t.load > 0 || t.store > 0 ? mem->latency + mem->issue : 0;
   switch (a->overlap) {
   case TF_OVERLAP_PERFECT:
-    return more(child, ports_busy);
+    return more(child, t.busy);
   case TF_OVERLAP_NONE:
-    return child + t.load + t.store + (moves ? wait * (double)m->steps[n] : 0);
+    return child + t.load + t.store + wait * (double)m->steps[n];
   default:
-    return more(stepwise(m, n, child) + (moves ? wait : 0), ports_busy);
+    return more(v->n_slices ? stepwise(m, n, child) + wait : child, t.busy);
   }
+}
+
+/* How the times of a scope's children combine: by their sum, or by the longest. */
+static bool at_once(const tf_node *t) {
+  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
 }
 
 static double node_time(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
-  double sum = 0, most = 0, time = 0;
-  if (t->kind == TF_OP) {
-    time = op_time(m, n);
-    const tf_unit *u = &m->plan->arch->units[m->res.ops[t->op].unit];
-    if (m->plan->arch->overlap != TF_OVERLAP_PERFECT)
-      time += u->pipeline;
-  }
+  double sum = 0, most = 0, time;
   for (int c = 0; c < t->n_children; c++) {
     double k = node_time(m, t->children[c]);
     sum += k;
     most = more(most, k);
   }
-  if (t->kind == TF_TILE)
+  if (t->kind == TF_OP)
+    time = op_time(m, n);
+  else if (t->kind == TF_TILE)
     time = tile_time(m, n, sum);
-  else if (t->kind == TF_SCOPE && t->scope == TF_PARA)
-    time = most;
-  else if (t->kind == TF_SCOPE && t->scope == TF_PIPE)
-    time = most + (m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
-  else if (t->kind == TF_SCOPE)
+  else if (!at_once(t))
     time = sum;
+  else
+    time = most + (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
   m->res.nodes[n].cycles = time;
   return time;
+}
+
+/* Units of a kind in use at once below a node, and the time they cannot do without. */
+typedef struct {
+  int64_t units;
+  double cycles;
+} load;
+
+static load unit_load(const struct tf_model *m, int n, int u) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  load all = {0, 0};
+  if (t->kind == TF_OP) {
+    const tf_op_result *r = &m->res.ops[t->op];
+    if (r->unit == u && r->units)
+      all = (load){r->units, (double)r->points / ((double)r->units * m->plan->arch->units[u].rate)};
+    return all;
+  }
+  for (int c = 0; c < t->n_children; c++) {
+    load k = unit_load(m, t->children[c], u);
+    if (at_once(t)) {
+      all.units += k.units;
+      all.cycles = more(all.cycles, k.cycles);
+    } else {
+      all.units = all.units > k.units ? all.units : k.units;
+      all.cycles += k.cycles;
+    }
+  }
+  return all;
+}
+
+/* The largest time so far, and what it is the time of. */
+typedef struct {
+  double most;
+  const char *name;
+} limit;
+
+static void unit_times(struct tf_model *m, limit *top) {
+  const tf_plan *p = m->plan;
+  for (int u = 0; u < p->arch->n_units; u++) {
+    load k = unit_load(m, 0, u);
+    tf_unit_result *r = &m->res.units[u];
+    *r = (tf_unit_result){.units = k.units, .cycles = k.cycles};
+    for (int o = 0; o < p->wl->n_ops; o++)
+      r->points += m->res.ops[o].unit == u ? m->res.ops[o].points : 0;
+    if (r->cycles > top->most)
+      *top = (limit){r->cycles, m->views->unit_name[u]};
+  }
 }
 
 /* The busiest port of every level and what the units need: the largest names the bottleneck. */
 static void bottleneck(struct tf_model *m, tf_result *out) {
   const tf_plan *p = m->plan;
-  double most = -1;
-  for (int u = 0; u < p->arch->n_units; u++) {
-    tf_unit_result *r = &m->res.units[u];
-    *r = (tf_unit_result){0};
-    for (int o = 0; o < p->wl->n_ops; o++) {
-      const tf_op_result *op = &m->res.ops[o];
-      if (op->unit != u || !op->units)
-        continue;
-      r->points += op->points;
-      r->units = r->units > op->units ? r->units : op->units;
-      r->cycles += (double)op->points / ((double)op->units * p->arch->units[u].rate);
-    }
-    if (r->cycles > most) {
-      most = r->cycles;
-      snprintf(out->bottleneck, sizeof out->bottleneck, "%.40s compute", p->arch->units[u].name);
-    }
-  }
+  limit top = {-1, ""};
+  unit_times(m, &top);
   for (int l = 0; l < p->arch->n_memories; l++) {
     const tf_memory *mem = &p->arch->memories[l];
-    ports w = {0, 0};
+    const double *k = &m->views->ratio[l * p->wl->n_tensors];
+    tf_ports w = {0, 0};
     for (int z = 0; z < p->wl->n_tensors; z++) {
       const tf_counts *c = &m->res.counts[l * p->wl->n_tensors + z];
-      double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
-      w.read += (double)(c->read + c->drain) * k;
-      w.write += (double)(c->fill + c->update) * k;
+      w.read += (double)(c->read + c->drain) * k[z];
+      w.write += (double)(c->fill + c->update) * k[z];
     }
     double t = port_time(mem, w, (double)m->res.levels[l].instances);
-    bool reads = mem->one_port ? w.read >= w.write
-                               : isinf(mem->write_bw) || w.read / mem->read_bw >= w.write / mem->write_bw;
     m->res.levels[l].cycles = t;
-    if (t > most) {
-      most = t;
-      snprintf(out->bottleneck, sizeof out->bottleneck, "%.40s %s", mem->name,
-               reads ? "read" : "write");
-    }
+    bool writes = mem->one_port ? w.read < w.write : w.read / mem->read_bw < w.write / mem->write_bw;
+    if (t > top.most)
+      top = (limit){t, m->views->port_name[2 * l + writes]};
+  }
+  memcpy(out->bottleneck, top.name, strlen(top.name) + 1);
+}
+
+/* Instances of memory l in use at once below node n. */
+static int64_t in_use(const struct tf_model *m, int n, int l) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  if (t->kind == TF_OP || (t->kind == TF_TILE && t->level >= l))
+    return t->kind == TF_TILE && t->level == l ? m->width[n] : 0;
+  int64_t most = 0, sum = 0;
+  for (int c = 0; c < t->n_children; c++) {
+    int64_t k = in_use(m, t->children[c], l);
+    most = most > k ? most : k;
+    sum += k;
+  }
+  return at_once(t) && !tf_shared_instance(m->views, n, l) ? sum : most;
+}
+
+static void level_instances(struct tf_model *m) {
+  for (int l = 0; l < m->plan->arch->n_memories; l++) {
+    int64_t n = in_use(m, 0, l);
+    m->res.levels[l].instances = n > 1 ? n : 1;
   }
 }
 
 void tf_latency(struct tf_model *m, tf_result *out) {
-  const tf_plan *p = m->plan;
-  for (int l = 0; l < p->arch->n_memories; l++) {
-    int64_t most = 1;
-    for (int n = 0; n < p->tree->n_nodes; n++)
-      if (p->tree->nodes[n].kind == TF_TILE && p->tree->nodes[n].level == l &&
-          tf_plan_mtile(p, n, l) == n && m->width[n] > most)
-        most = m->width[n];
-    m->res.levels[l].instances = most;
-  }
+  level_instances(m);
   out->cycles = node_time(m, 0);
-  out->seconds = out->cycles / p->arch->clock_hz;
+  out->seconds = out->cycles / m->plan->arch->clock_hz;
   bottleneck(m, out);
 }

@@ -5,13 +5,14 @@
 static bool alloc_state(struct tf_model *m) {
   tf_arena *a = m->arena;
   const tf_plan *p = m->plan;
-  size_t loops = (size_t)p->n_loops + 1, nodes = (size_t)p->tree->n_nodes, classes = 0;
-  m->class_first = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
-  for (int i = 0; m->class_first && i < p->n_tile_slices; i++) {
-    m->class_first[i] = (int)classes;
-    classes += (size_t)p->slices[i].n_class;
-  }
-  m->class_words = TF_ARRAY(a, int64_t, classes + 1);
+  size_t loops = (size_t)p->n_loops + 1, nodes = (size_t)p->tree->n_nodes;
+  m->views = tf_views_new(a, p);
+  if (!m->views)
+    return false;
+  m->cells = TF_ARRAY(a, tf_ports, (size_t)m->views->n_cells + 1);
+  m->rank_len = TF_ARRAY(a, int64_t, (size_t)m->views->n_ranks + 1);
+  m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
+  m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
   m->run.plan = p;
   m->run.trip = TF_ARRAY(a, int64_t, loops);
   m->run.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
@@ -28,7 +29,7 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->class_first && m->class_words && m->run.trip && m->run.step &&
+  return m->cells && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step &&
          m->scratch.cur && m->scratch.prv && m->scratch.zero && m->scratch.pair &&
          m->scratch.leaf && m->moves && m->steps && m->width && m->res.counts && m->res.levels &&
          m->res.units && m->res.ops && m->res.nodes;
@@ -136,6 +137,8 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   bool ok = m->run.irregular || tf_count_all(m);
   if (ok && m->run.irregular)
     ok = tf_walk_exact(m);
+  ok = ok && tf_count_treated(m);
+  tf_sizes(m);
   tf_defer_divisions(m);
   if (!ok || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;

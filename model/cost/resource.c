@@ -37,35 +37,6 @@ static int64_t bits_of(const tf_plan *p, int tensor, int64_t words) {
   return sat_mul(words, p->wl->tensors[tensor].word_bits);
 }
 
-/* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
-static int64_t home_slice(struct tf_model *m, int z) {
-  const tf_plan *p = m->plan;
-  const tf_workload *wl = p->wl;
-  int h = p->home_scope[z], level = p->home_level[z];
-  int64_t words = 1;
-  m->run.noclip = true;
-  for (int r = 0; r < wl->tensors[z].rank; r++) {
-    tf_ival v = tf_dim_range(&m->run, wl->tensors[z].producer,
-                             wl->ops[wl->tensors[z].producer].dims[r], h, m->scratch.zero);
-    int64_t len = v.len;
-    const tf_path *path = &p->path[p->tree->op_node[wl->tensors[z].producer]];
-    int tile = tf_plan_mtile(p, p->tree->op_node[wl->tensors[z].producer], level);
-    for (int k = 0; k < path->n && tile >= 0; k++) {
-      const tf_ploop *l = &p->loops[path->loops[k]];
-      if (tf_plan_above(p, h, l->node) && !tf_plan_above(p, tile, l->node) &&
-          l->axis != TF_TEMPORAL && m->run.trip[path->loops[k]] > 1 &&
-          l->dim == wl->ops[wl->tensors[z].producer].dims[r]) {
-        int64_t all = m->run.trip[path->loops[k]] * tf_step(&m->run, path->loops[k]);
-        len -= (len < all ? len : all) - (len < tf_step(&m->run, path->loops[k]) ? len : tf_step(&m->run, path->loops[k]));
-      }
-    }
-    len = len < wl->tensors[z].extent[r] ? len : wl->tensors[z].extent[r];
-    words = sat_mul(words, len);
-  }
-  m->run.noclip = false;
-  return words;
-}
-
 /* Homes at `level` of scopes from node n down; kept only if `kept`, those kept at node n itself. */
 static int64_t homes_below(struct tf_model *m, int n, int level) {
   int64_t bits = 0;
@@ -84,61 +55,67 @@ static int64_t homes_at(struct tf_model *m, int n, int level) {
   return bits;
 }
 
-/* Extents of slice i's largest box in rank r. */
-static int64_t rank_len(struct tf_model *m, const tf_slice *s, int r) {
-  m->run.noclip = true;
-  int64_t len = tf_slice_rank(&m->run, s, r, m->scratch.zero).len;
-  m->run.noclip = false;
-  int64_t most = m->plan->wl->tensors[s->tensor].extent[r];
-  return len < most ? len : most;
-}
-
 static int64_t times(const struct tf_model *m, int level) {
   return m->plan->arch->memories[level].double_buffered ? 2 : 1;
 }
 
-/* What Shar's children hold twice: their boxes of one tensor beyond the box around them. */
-static int64_t shared_twice(struct tf_model *m, const tf_node *n, int level) {
+/* Words of m-tile slice i at its largest. */
+static int64_t box_words(const struct tf_model *m, int i) {
+  int64_t words = 1;
+  for (int r = 0; r < m->plan->wl->tensors[m->plan->slices[i].tensor].rank; r++)
+    words = sat_mul(words, m->rank_len[m->views->rank_at[i] + r]);
+  return words;
+}
+
+/* What the children of a scope hold of one tensor: the sum of their boxes, and the box around them. */
+typedef struct {
+  int64_t sum, box;
+  int holders;
+} held;
+
+static held held_of(const struct tf_model *m, const tf_node *n, int level, int z) {
   const tf_plan *p = m->plan;
-  int64_t twice = 0;
-  for (int z = 0; z < p->wl->n_tensors; z++) {
-    int64_t sum = 0, box = 1, len[TF_MAX_RANK] = {0};
-    int holders = 0;
-    for (int c = 0; c < n->n_children; c++) {
-      int64_t most = 0;
-      for (int i = 0; i < p->n_tile_slices; i++) {
-        const tf_slice *s = &p->slices[i];
-        if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node))
-          continue;
-        int64_t words = 1;
-        for (int r = 0; r < p->wl->tensors[z].rank; r++) {
-          int64_t l = rank_len(m, s, r);
-          len[r] = l > len[r] ? l : len[r];
-          words = sat_mul(words, l);
-        }
-        most = words > most ? words : most;
+  held h = {0, 1, 0};
+  int64_t len[TF_MAX_RANK] = {0};
+  for (int c = 0; c < n->n_children; c++) {
+    int64_t most = 0;
+    for (int i = 0; i < p->n_tile_slices; i++) {
+      const tf_slice *s = &p->slices[i];
+      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node))
+        continue;
+      for (int r = 0; r < p->wl->tensors[z].rank; r++) {
+        int64_t l = m->rank_len[m->views->rank_at[i] + r];
+        len[r] = l > len[r] ? l : len[r];
       }
-      holders += most > 0;
-      sum = sat_add(sum, most);
+      int64_t words = box_words(m, i);
+      most = words > most ? words : most;
     }
-    for (int r = 0; r < p->wl->tensors[z].rank; r++)
-      box = sat_mul(box, len[r]);
-    if (holders > 1)
-      twice = sat_add(twice, sat_mul(bits_of(p, z, sum - box), times(m, level)));
+    h.holders += most > 0;
+    h.sum = sat_add(h.sum, most);
+  }
+  for (int r = 0; r < p->wl->tensors[z].rank; r++)
+    h.box = sat_mul(h.box, len[r]);
+  return h;
+}
+
+/* What Shar's children hold twice: their boxes of one tensor beyond the box around them. */
+static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
+  int64_t twice = 0;
+  for (int z = 0; z < m->plan->wl->n_tensors; z++) {
+    held h = held_of(m, n, level, z);
+    if (h.holders > 1)
+      twice = sat_add(twice, sat_mul(bits_of(m->plan, z, h.sum - h.box), times(m, level)));
   }
   return twice;
 }
 
-/* Whether children of the scope at n work in the same instance of memory `level`. */
-static bool same_instance(const tf_plan *p, int n, int level) {
-  int from = 0;
-  for (int up = n; up >= 0; up = p->tree->nodes[up].parent)
-    if (p->tree->nodes[up].kind == TF_TILE && p->tree->nodes[up].level > from)
-      from = p->tree->nodes[up].level;
-  for (int l = from + 1; l <= level; l++)
-    if (p->arch->memories[l].mesh[0] * p->arch->memories[l].mesh[1] > 1)
-      return false;
-  return true;
+/* Bits of what m-tile n holds. */
+static int64_t tile_bits(const struct tf_model *m, int n, int level) {
+  const tf_view *v = &m->views->node[n];
+  int64_t bits = 0;
+  for (int i = v->first; i < v->first + v->n_slices; i++)
+    bits = sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, box_words(m, i)));
+  return sat_mul(bits, times(m, level));
 }
 
 /* Bits that one instance of memory `level` must hold for node n. */
@@ -148,16 +125,8 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
   if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > level))
     return 0;
   if (node->kind == TF_TILE && node->level == level) {
-    int64_t bits = homes_below(m, n, level);
-    for (int i = 0; i < p->n_tile_slices; i++)
-      if (p->slices[i].node == n) {
-        int64_t words = 1;
-        for (int r = 0; r < p->wl->tensors[p->slices[i].tensor].rank; r++)
-          words = sat_mul(words, rank_len(m, &p->slices[i], r));
-        bits = sat_add(bits, sat_mul(bits_of(p, p->slices[i].tensor, words), times(m, level)));
-      }
     *worst = n;
-    return bits;
+    return sat_add(homes_below(m, n, level), tile_bits(m, n, level));
   }
   int64_t total = 0;
   for (int c = 0; c < node->n_children; c++) {
@@ -165,7 +134,7 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
     int64_t b = need(m, node->children[c], level, &w);
     bool add = node->kind == TF_SCOPE &&
                (words_rule(node->scope) == WORDS_UNION ||
-                (at_once(node->scope) && same_instance(p, n, level)));
+                (at_once(node->scope) && tf_shared_instance(m->views, n, level)));
     if (b > total && !add)
       *worst = w;
     total = add ? sat_add(total, b) : b > total ? b : total;
@@ -190,20 +159,11 @@ static void violate(tf_result *out, tf_violation v) {
 static void tensor_peaks(struct tf_model *m) {
   const tf_plan *p = m->plan;
   int nt = p->wl->n_tensors;
-  for (int z = 0; z < nt; z++) {
-    const tf_tensor *t = &p->wl->tensors[z];
-    int64_t words = 1;
-    for (int r = 0; r < t->rank; r++)
-      words = sat_mul(words, t->extent[r]);
-    if (p->home_scope[z] >= 0)
-      words = home_slice(m, z);
-    m->res.counts[p->home_level[z] * nt + z].peak = words;
-  }
+  for (int z = 0; z < nt; z++)
+    m->res.counts[p->home_level[z] * nt + z].peak = m->home_words[z];
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
-    int64_t words = 1, *peak = &m->res.counts[s->level * nt + s->tensor].peak;
-    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
-      words = sat_mul(words, rank_len(m, s, r));
+    int64_t words = box_words(m, i), *peak = &m->res.counts[s->level * nt + s->tensor].peak;
     *peak = words > *peak ? words : *peak;
     m->res.nodes[s->node].held = sat_add(m->res.nodes[s->node].held, words);
   }
@@ -281,8 +241,8 @@ static rect mesh_use(struct tf_model *m, int n, int level, int unit, int64_t wid
     if (k.x && n_kids < 64)
       kids[n_kids++] = k;
   }
-  if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 && same_instance(p, n, level) &&
-      (unit >= 0 || !same_instance(p, n, level + 1))) {
+  if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 && tf_shared_instance(m->views, n, level) &&
+      (unit >= 0 || !tf_shared_instance(m->views, n, level + 1))) {
     *node = n;
     return shelves(kids, n_kids, width);
   }
@@ -316,7 +276,7 @@ static void check_mesh(struct tf_model *m, tf_result *out, int level, int unit,
   }
 }
 
-bool tf_resources(struct tf_model *m, tf_result *out) {
+void tf_resources(struct tf_model *m, tf_result *out) {
   const tf_arch *a = m->plan->arch;
   tensor_peaks(m);
   capacities(m, out);
@@ -324,5 +284,4 @@ bool tf_resources(struct tf_model *m, tf_result *out) {
     check_mesh(m, out, l, -1, a->memories[l + 1].mesh);
   for (int u = 0; u < a->n_units; u++)
     check_mesh(m, out, a->units[u].below, u, a->units[u].mesh);
-  return true;
 }

@@ -2,6 +2,7 @@
 #ifndef MODEL_COST_STATE_H
 #define MODEL_COST_STATE_H
 #include "model/cost/sums.h"
+#include "model/cost/view.h"
 
 /* Words one slice moves, over the run: at its own level and at the level that serves it. */
 typedef struct {
@@ -9,28 +10,46 @@ typedef struct {
   int64_t read, update;   /* serving level */
 } tf_move;
 
+/* Words through the two ports of one memory, in words of that memory. */
+typedef struct {
+  double read, write;
+} tf_ports;
+
 struct tf_model {
   tf_arena *arena;
   tf_plan *plan;
+  tf_views *views;
   tf_run run;
   tf_scratch scratch;
   tf_move *moves;         /* [n_slices] */
-  int64_t *class_words;   /* [sum of n_class] words one class enters, all instances */
-  int *class_first;       /* [n_tile_slices] */
+  tf_ports *cells;        /* [views->n_cells] of a Tile: what passes its legs, [row * n_legs + leg];
+                             row: the steps in which that loop carries, the last row: the first step */
   int64_t *steps;         /* [n_nodes] moments */
   int64_t *width;         /* [n_nodes] most instances of the path's spatial loops in use at once */
+  int64_t *rank_len;      /* [views->n_ranks] largest extents of m-tile slices */
+  int64_t *home_words;    /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
+  int64_t *treated;       /* [2 * op] words of a streamed output corrected in every run of the scope,
+                             [2 * op + 1] in one run a production */
   tf_result res;          /* arrays */
 };
 
-/* Fill moves, counts, op points; steps and widths.  False on overflow. */
+/* Fill moves, cells, op points; steps, widths and sizes.  False on overflow. */
 bool tf_count_all(struct tf_model *m);
+/* Fills treated.  False on overflow. */
+bool tf_count_treated(struct tf_model *m);
+/* Sizes of slices far from every border. */
+void tf_sizes(struct tf_model *m);
+/* Adds what slice i moves in class c of its entries to the cells of its Tile. */
+void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v);
+/* The same where classes are not known: all steps alike. */
+void tf_cells_spread(struct tf_model *m, int i, const tf_move *v);
 /* Takes out of the moves and points what streaming puts off to the last step. */
 void tf_defer_divisions(struct tf_model *m);
 /* Streaming's corrections, added to points and counts (DECISIONS 11). */
 bool tf_count_stream(struct tf_model *m);
-/* Peaks, instances, violations. */
-bool tf_resources(struct tf_model *m, tf_result *out);
-/* Cycles of every node, ports, bottleneck. */
+/* Peaks, violations. */
+void tf_resources(struct tf_model *m, tf_result *out);
+/* Cycles of every node, ports, instances, bottleneck. */
 void tf_latency(struct tf_model *m, tf_result *out);
 void tf_energy(struct tf_model *m, tf_result *out);
 /* Everything tf_count_all fills, and peaks of boxes, by walking the execution; for the settings that

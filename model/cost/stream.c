@@ -2,23 +2,11 @@
  * per run of the scope that streams them, and the division waits for the last run. */
 #include "model/cost/state.h"
 
-/* Words of streamed op o's output treated: in every run of the scope, or in one run a production. */
-static bool treated(struct tf_model *m, int o, bool once, int64_t *words) {
-  tf_sum sum;
-  if (!tf_sum_over(&m->run, &m->scratch, &m->plan->stream[o], NULL, false,
-                   once ? TF_OVER_FIRST : TF_OVER_INSTANCES, &sum))
-    return false;
-  *words = sum.box;
-  return true;
-}
-
 /* Work on every element of o's running output: points, and a read and an update where it is held. */
 static bool correct(struct tf_model *m, int o, bool once, bool in_place) {
   const tf_plan *p = m->plan;
-  int64_t words;
+  int64_t words = m->treated[2 * o + once];
   tf_counts *c = &m->res.counts[p->stream[o].above * p->wl->n_tensors + p->wl->ops[o].out];
-  if (!treated(m, o, once, &words))
-    return false;
   bool ok = !__builtin_add_overflow(m->res.ops[o].points, words, &m->res.ops[o].points);
   ok &= !__builtin_add_overflow(m->res.ops[o].recomputed, words, &m->res.ops[o].recomputed);
   if (in_place) {
@@ -55,13 +43,11 @@ static bool reads_output(const tf_op *op, int z) {
 static bool divide_late(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   int z = p->divides[o];
-  int64_t words;
+  int64_t words = m->treated[2 * z + 1];
   for (int q = 0; q < p->wl->n_ops; q++)
     if (p->stream_scope[q] >= 0 && reads_output(&p->wl->ops[q], p->wl->ops[o].out) &&
         !correct(m, q, true, true))
       return false;
-  if (!treated(m, z, true, &words))
-    return false;
   tf_counts *c = &m->res.counts[p->stream[z].above * p->wl->n_tensors + p->wl->ops[z].out];
   return !__builtin_add_overflow(c->read, words, &c->read);
 }

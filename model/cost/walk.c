@@ -328,9 +328,7 @@ static void reset(struct tf_model *m) {
   memset(m->steps, 0, (size_t)p->tree->n_nodes * sizeof *m->steps);
   memset(m->width, 0, (size_t)p->tree->n_nodes * sizeof *m->width);
   memset(m->scratch.cur, 0, (size_t)p->n_loops * sizeof *m->scratch.cur);
-  for (int i = 0; i < p->n_tile_slices; i++)
-    for (int c = 0; c < p->slices[i].n_class; c++)
-      m->class_words[m->class_first[i] + c] = 0;
+  memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   for (int o = 0; o < p->wl->n_ops; o++)
     m->res.ops[o] = (tf_op_result){.unit = p->unit[o]};
 }
@@ -343,11 +341,8 @@ static void finish_ops(struct tf_model *m) {
       space *= wl->dims[wl->ops[o].dims[d]].extent;
     m->res.ops[o].recomputed = m->res.ops[o].points > space ? m->res.ops[o].points - space : 0;
   }
-  for (int i = 0; i < m->plan->n_tile_slices; i++) {
-    const tf_slice *s = &m->plan->slices[i];
-    m->class_words[m->class_first[i] + s->n_class - 1] =
-        s->makes ? m->moves[i].drain : m->moves[i].fill;
-  }
+  for (int i = 0; i < m->plan->n_tile_slices; i++)
+    tf_cells_spread(m, i, &m->moves[i]);
 }
 
 bool tf_walk_exact(struct tf_model *m) {

@@ -1,0 +1,137 @@
+#include "model/cost/view.h"
+
+#include <stdio.h>
+
+static double ratio(const tf_plan *p, int tensor, int level) {
+  return (double)p->wl->tensors[tensor].word_bits / p->arch->memories[level].word_bits;
+}
+
+/* The leg of view v for `level`, added if it is new.  v->legs has room for every level. */
+static int leg_for(const tf_plan *p, tf_view *v, int node, int level, int from) {
+  for (int i = from; i < v->n_legs; i++)
+    if (v->legs[i].level == level)
+      return i;
+  v->legs[v->n_legs] = (tf_leg){level, tf_plan_mtile(p, node, level)};
+  return v->n_legs++;
+}
+
+static bool fill_rows(tf_arena *a, const tf_plan *p, tf_view *v, int n) {
+  const tf_path *path = &p->path[n];
+  v->row_loop = TF_ARRAY(a, int, (size_t)path->n + 1);
+  for (int k = path->n - 1; v->row_loop && k >= 0; k--)
+    if (p->loops[path->loops[k]].axis == TF_TEMPORAL)
+      v->row_loop[v->n_rows++] = path->loops[k];
+  v->n_rows++;
+  return v->row_loop != NULL;
+}
+
+static bool fill_served(tf_arena *a, const tf_plan *p, tf_view *v, int n) {
+  int level = p->tree->nodes[n].level;
+  v->served = TF_ARRAY(a, int, (size_t)p->n_slices + 1);
+  for (int i = 0; v->served && i < p->n_slices; i++)
+    if (p->slices[i].above == level && tf_plan_above(p, n, p->slices[i].node))
+      v->served[v->n_served++] = i;
+  return v->served != NULL;
+}
+
+static bool fill_tile(tf_arena *a, const tf_plan *p, tf_views *w, int n) {
+  tf_view *v = &w->node[n];
+  leg_for(p, v, n, p->tree->nodes[n].level, 0);
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    if (p->slices[i].node != n)
+      continue;
+    v->first = v->n_slices++ ? v->first : i;
+    w->leg[i] = leg_for(p, v, n, p->slices[i].above, 1);
+  }
+  return fill_rows(a, p, v, n) && fill_served(a, p, v, n);
+}
+
+static void fill_op(const tf_plan *p, tf_views *w, int n) {
+  int o = p->tree->nodes[n].op;
+  for (int i = 0; i <= p->wl->ops[o].n_reads; i++) {
+    int s = p->op_slice[o] + i;
+    w->leg[s] = leg_for(p, &w->node[n], n, p->slices[s].above, 0);
+  }
+}
+
+static bool same_instance(const tf_plan *p, int n, int level) {
+  int from = 0;
+  for (int up = n; up >= 0; up = p->tree->nodes[up].parent)
+    if (p->tree->nodes[up].kind == TF_TILE && p->tree->nodes[up].level > from)
+      from = p->tree->nodes[up].level;
+  for (int l = from + 1; l <= level; l++)
+    if (p->arch->memories[l].mesh[0] * p->arch->memories[l].mesh[1] > 1)
+      return false;
+  return true;
+}
+
+static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
+  int levels = w->n_memories = p->arch->n_memories;
+  w->shared = TF_ARRAY(a, bool, (size_t)(p->tree->n_nodes * levels));
+  for (int n = 0; w->shared && n < p->tree->n_nodes; n++)
+    for (int l = 0; p->tree->nodes[n].kind == TF_SCOPE && l < levels; l++)
+      w->shared[n * levels + l] = same_instance(p, n, l);
+  return w->shared != NULL;
+}
+
+static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
+  const tf_arch *arch = p->arch;
+  w->unit_name = TF_ARRAY(a, tf_label, (size_t)arch->n_units + 1);
+  w->port_name = TF_ARRAY(a, tf_label, (size_t)arch->n_memories * 2);
+  if (!w->unit_name || !w->port_name)
+    return false;
+  for (int u = 0; u < arch->n_units; u++)
+    snprintf(w->unit_name[u], sizeof w->unit_name[u], "%.40s compute", arch->units[u].name);
+  for (int l = 0; l < 2 * arch->n_memories; l++)
+    snprintf(w->port_name[l], sizeof w->port_name[l], "%.40s %s", arch->memories[l / 2].name,
+             l & 1 ? "write" : "read");
+  return true;
+}
+
+static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
+  size_t slices = (size_t)p->n_slices + 1;
+  w->node = TF_ARRAY(a, tf_view, (size_t)p->tree->n_nodes);
+  w->leg = TF_ARRAY(a, int, slices);
+  w->own = TF_ARRAY(a, double, slices);
+  w->up = TF_ARRAY(a, double, slices);
+  w->rank_at = TF_ARRAY(a, int, slices);
+  w->ratio = TF_ARRAY(a, double, (size_t)(p->arch->n_memories * p->wl->n_tensors));
+  return w->node && w->leg && w->own && w->up && w->rank_at && w->ratio;
+}
+
+static void fill_ratios(const tf_plan *p, tf_views *w) {
+  for (int l = 0; l < p->arch->n_memories; l++)
+    for (int z = 0; z < p->wl->n_tensors; z++)
+      w->ratio[l * p->wl->n_tensors + z] = ratio(p, z, l);
+  for (int i = 0; i < p->n_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    w->up[i] = ratio(p, s->tensor, s->above);
+    w->own[i] = s->leaf ? 0 : ratio(p, s->tensor, s->level);
+  }
+}
+
+tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
+  tf_views *w = TF_NEW(a, tf_views);
+  if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w))
+    return NULL;
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    w->rank_at[i] = w->n_ranks;
+    w->n_ranks += p->wl->tensors[p->slices[i].tensor].rank;
+  }
+  fill_ratios(p, w);
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    tf_view *v = &w->node[n];
+    if (p->tree->nodes[n].kind == TF_SCOPE)
+      continue;
+    v->legs = TF_ARRAY(a, tf_leg, (size_t)p->arch->n_memories + 1);
+    if (!v->legs)
+      return NULL;
+    if (p->tree->nodes[n].kind == TF_OP)
+      fill_op(p, w, n);
+    else if (!fill_tile(a, p, w, n))
+      return NULL;
+    v->cell = w->n_cells;
+    w->n_cells += v->n_rows * v->n_legs;
+  }
+  return w;
+}

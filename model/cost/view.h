@@ -1,0 +1,49 @@
+/* What each node of the tree is asked for, gathered once: the slices of an m-tile and the memories
+ * that serve them, the slices that a Tile's memory serves, the m-tiles of a path.  Latency and
+ * resources read these lists instead of searching the tree. */
+#ifndef MODEL_COST_VIEW_H
+#define MODEL_COST_VIEW_H
+#include "model/cost/plan.h"
+
+/* A memory that a node's words pass: leg 0 of a Tile is its own. */
+typedef struct {
+  int level;
+  int inst;      /* m-tile of that level on the path, -1: none (one instance) */
+} tf_leg;
+
+typedef struct {
+  int first, n_slices; /* m-tile: its slices, [first, first + n) of plan->slices */
+  int n_legs;          /* Tile: 1 + serving memories; op: memories that hold its operands */
+  tf_leg *legs;
+  int n_rows;          /* Tile: temporal loops above it, inner to outer, and the first step */
+  int *row_loop;       /* [n_rows - 1] loop ids */
+  int cell;            /* its first cell: n_rows * n_legs of them */
+  int n_served;        /* Tile: slices below it that its level serves */
+  int *served;
+} tf_view;
+
+typedef char tf_label[64];
+
+typedef struct tf_views {
+  tf_view *node;       /* [n_nodes] */
+  int n_cells;
+  int *leg;            /* [n_slices] leg of the slice's node through which it is served */
+  double *own;         /* [n_slices] words of its own level's width per word of the tensor */
+  double *up;          /* [n_slices] the same for the serving level */
+  double *ratio;       /* [level * n_tensors + tensor] */
+  bool *shared;        /* [node * n_memories + level] see tf_shared_instance */
+  int n_memories;
+  tf_label *unit_name; /* [n_units] "matrix compute" */
+  tf_label *port_name;  /* [2 * level + is_write] "DRAM read" */
+  int n_ranks;         /* of all m-tile slices together */
+  int *rank_at;        /* [n_tile_slices] first rank of the slice among these */
+} tf_views;
+
+/* NULL when memory runs out. */
+tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
+
+/* Whether the children of Para or Pipe scope n work in one instance of memory `level` (DECISIONS 12). */
+static inline bool tf_shared_instance(const tf_views *w, int n, int level) {
+  return w->shared[n * w->n_memories + level];
+}
+#endif
