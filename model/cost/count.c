@@ -97,7 +97,6 @@ static bool count_op(struct tf_model *m, int o) {
   const tf_op *op = &m->plan->wl->ops[o];
   tf_op_result *r = &m->res.ops[o];
   tf_sum sum;
-  int64_t space = 1;
   *r = (tf_op_result){.unit = m->plan->unit[o]};
   for (int i = 0; i <= op->n_reads; i++)
     if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]))
@@ -106,10 +105,7 @@ static bool count_op(struct tf_model *m, int o) {
   if (!tf_sum_over(&m->run, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum))
     return false;
   r->points = sum.box;
-  for (int d = 0; d < op->n_dims; d++)
-    if (__builtin_mul_overflow(space, m->plan->wl->dims[op->dims[d]].extent, &space))
-      return false;
-  r->recomputed = r->points > space ? r->points - space : 0;
+  r->recomputed = r->points > m->plan->space[o] ? r->points - m->plan->space[o] : 0;
   r->units = m->width[out->node];
   return true;
 }

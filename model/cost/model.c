@@ -13,6 +13,8 @@ static bool alloc_state(struct tf_model *m) {
   m->rank_len = TF_ARRAY(a, int64_t, (size_t)m->views->n_ranks + 1);
   m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
   m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
+  for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
+    m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
   m->run.plan = p;
   m->run.trip = TF_ARRAY(a, int64_t, loops);
   m->run.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
@@ -35,6 +37,12 @@ static bool alloc_state(struct tf_model *m) {
          m->res.units && m->res.ops && m->res.nodes;
 }
 
+static bool alloc_even(struct tf_model *m) {
+  bool oom;
+  m->even = tf_even_new(m->arena, m->plan, &oom);
+  return !oom && (!m->even || tf_even_room(m->arena, m));
+}
+
 tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
@@ -42,7 +50,7 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
     m->arena = a;
     m->plan = tf_plan_new(a, tree);
   }
-  if (m && m->plan && alloc_state(m))
+  if (m && m->plan && alloc_state(m) && alloc_even(m))
     return m;
   tf_arena_free(a);
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
@@ -127,18 +135,26 @@ static void summarize(tf_model *m, tf_result *out) {
       out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
+/* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
+static bool count(tf_model *m) {
+  bool ok = m->run.irregular || tf_count_all(m);
+  if (ok && m->run.irregular)
+    ok = tf_walk_exact(m);
+  tf_sizes(m);
+  return ok && tf_count_treated(m);
+}
+
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
   set_trips(m, trips);
   m->run.irregular = m->plan->irregular;
-  out->overflow = !tf_run_steps(&m->run);
-  if (out->overflow || !covered(m))
-    return false;
-  bool ok = m->run.irregular || tf_count_all(m);
-  if (ok && m->run.irregular)
-    ok = tf_walk_exact(m);
-  ok = ok && tf_count_treated(m);
-  tf_sizes(m);
+  bool ok = m->quick = m->even && !m->run.irregular && tf_even_count(m);
+  if (!ok) {
+    out->overflow = !tf_run_steps(&m->run);
+    if (out->overflow || !covered(m))
+      return false;
+    ok = count(m);
+  }
   tf_defer_divisions(m);
   if (!ok || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;

@@ -15,6 +15,13 @@ int tf_plan_mtile(const tf_plan *p, int n, int level) {
   return found;
 }
 
+bool tf_plan_selects(const tf_plan *p, int z, int l) {
+  int tile = tf_plan_mtile(p, p->tree->op_node[p->wl->tensors[z].producer], p->home_level[z]);
+  return tile >= 0 && p->loops[l].axis != TF_TEMPORAL &&
+         tf_plan_above(p, p->home_scope[z], p->loops[l].node) &&
+         !tf_plan_above(p, tile, p->loops[l].node);
+}
+
 static bool op_touches(const tf_workload *wl, int o, int z) {
   const tf_op *op = &wl->ops[o];
   if (op->out == z)
@@ -136,6 +143,14 @@ static int find_unit(const tf_plan *p, int o) {
     if (!(p->wl->ops[o].kinds & ~p->arch->units[u].kinds) && p->arch->units[u].below >= deepest)
       return u;
   return p->arch->n_units ? 0 : -1;
+}
+
+static int64_t space_of(const tf_plan *p, int o) {
+  int64_t n = 1;
+  for (int d = 0; d < p->wl->ops[o].n_dims; d++)
+    if (__builtin_mul_overflow(n, p->wl->dims[p->wl->ops[o].dims[d]].extent, &n))
+      return INT64_MAX;
+  return n;
 }
 
 static void find_streams(tf_plan *p) {
@@ -337,13 +352,14 @@ static bool add_arrays(tf_arena *a, tf_plan *p) {
   size_t ops = (size_t)p->wl->n_ops, tensors = (size_t)p->wl->n_tensors;
   p->lead = TF_ARRAY(a, int, ops);
   p->unit = TF_ARRAY(a, int, ops);
+  p->space = TF_ARRAY(a, int64_t, ops);
   p->stream_scope = TF_ARRAY(a, int, ops);
   p->stream_leader = TF_ARRAY(a, int, ops);
   p->home_level = TF_ARRAY(a, int, tensors);
   p->home_scope = TF_ARRAY(a, int, tensors);
   p->retained = TF_ARRAY(a, bool, tensors);
   p->loops = TF_ARRAY(a, tf_ploop, (size_t)p->n_loops + 1);
-  return p->lead && p->unit && p->stream_scope && p->stream_leader && p->home_level &&
+  return p->lead && p->unit && p->space && p->stream_scope && p->stream_leader && p->home_level &&
          p->home_scope && p->retained && p->loops;
 }
 
@@ -359,6 +375,7 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     p->lead[o] = find_lead(p, o);
     p->unit[o] = find_unit(p, o);
+    p->space[o] = space_of(p, o);
     p->stream_scope[o] = p->stream_leader[o] = -1;
   }
   find_streams(p);

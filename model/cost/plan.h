@@ -55,6 +55,7 @@ typedef struct {
 typedef struct tf_pclass {
   int carry;
   int zero_from;      /* path positions >= zero_from hold loops that start anew */
+  int top;            /* node at which control turns: the loop's Tile, or the scope */
   int prev;           /* slice whose content is found, -1: nothing */
   int common;         /* lowest node above both m-tiles (scope), -1 when they are the same */
   int n_spread;       /* loops that, with a trip > 1, spread prev's reduction: it gives up its copies */
@@ -84,6 +85,7 @@ typedef struct tf_plan {
   int *stream_scope;  /* [op] scope that streams it, -1 */
   int *stream_leader; /* [op] op whose range its reduced dims follow above that scope, -1 */
   int *unit;          /* [op] */
+  int64_t *space;     /* [op] points of its iteration space; saturates */
   int n_slices;
   tf_slice *slices;   /* m-tile slices first ... */
   int n_tile_slices;  /* ... then op leaves: one per reference, reads then output, op by op */
@@ -106,6 +108,8 @@ int tf_plan_mtile(const tf_plan *p, int n, int level);
 bool tf_plan_touches(const tf_plan *p, int n, int z);
 /* Whether the m-tile t holds z. */
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
+/* Whether loop l, on the path to intermediate z's producer, selects the instance of z's home. */
+bool tf_plan_selects(const tf_plan *p, int z, int l);
 /* Whether op o leads below node n (n on its path). */
 static inline bool tf_plan_leads(const tf_plan *p, int o, int n) {
   return p->depth[n] >= p->depth[p->lead[o]];

@@ -99,6 +99,7 @@ static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *
                    int prev) {
   c->prev = -1;
   c->common = -1;
+  c->top = top;
   if (prev < 0)
     return true;
   bool new_production = c->carry >= 0 && !(s->inside >> c->carry & 1);

@@ -10,19 +10,18 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* Elements by which the spatial loops that select an instance narrow dim d of z's producer, of `len`. */
+int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
+  return trip > 1 ? len - (least(len, trip * step) - least(len, step)) : len;
+}
+
+/* Dim d of z's producer, of `len`, as far as one instance of z's home has it. */
 static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   const tf_plan *p = m->plan;
   int leaf = p->tree->op_node[p->wl->tensors[z].producer];
-  int tile = tf_plan_mtile(p, leaf, p->home_level[z]);
   const tf_path *path = &p->path[leaf];
-  for (int k = 0; k < path->n && tile >= 0; k++) {
-    const tf_ploop *l = &p->loops[path->loops[k]];
-    int64_t trip = m->run.trip[path->loops[k]], step = tf_step(&m->run, path->loops[k]);
-    if (tf_plan_above(p, p->home_scope[z], l->node) && !tf_plan_above(p, tile, l->node) &&
-        l->axis != TF_TEMPORAL && trip > 1 && l->dim == d)
-      len -= least(len, trip * step) - least(len, step);
-  }
+  for (int k = 0; k < path->n; k++)
+    if (tf_plan_selects(p, z, path->loops[k]) && p->loops[path->loops[k]].dim == d)
+      len = tf_cut(len, m->run.trip[path->loops[k]], tf_step(&m->run, path->loops[k]));
   return len;
 }
 
@@ -39,7 +38,7 @@ static int64_t home_slice(struct tf_model *m, int z) {
   return words;
 }
 
-static int64_t whole(const tf_tensor *t) {
+int64_t tf_whole_words(const tf_tensor *t) {
   int64_t words = 1;
   for (int r = 0; r < t->rank; r++)
     words = sat_mul(words, t->extent[r]);
@@ -50,7 +49,8 @@ void tf_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   m->run.noclip = true;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    m->home_words[z] = p->home_scope[z] >= 0 ? home_slice(m, z) : whole(&p->wl->tensors[z]);
+    if (p->home_scope[z] >= 0)
+      m->home_words[z] = home_slice(m, z);
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
     for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)

@@ -1,6 +1,7 @@
 /* The parts of an evaluation, in the order in which they are filled. */
 #ifndef MODEL_COST_STATE_H
 #define MODEL_COST_STATE_H
+#include "model/cost/even.h"
 #include "model/cost/sums.h"
 #include "model/cost/view.h"
 
@@ -30,6 +31,10 @@ struct tf_model {
   int64_t *home_words;    /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
   int64_t *treated;       /* [2 * op] words of a streamed output corrected in every run of the scope,
                              [2 * op + 1] in one run a production */
+  tf_even *even;          /* NULL: never applies */
+  bool quick;             /* it did, the last time */
+  int64_t *value, *lo, *len; /* of even's products and ranges */
+  int64_t *outer;         /* [n_loops] moments of the loops outside it */
   tf_result res;          /* arrays */
 };
 
@@ -39,6 +44,10 @@ bool tf_count_all(struct tf_model *m);
 bool tf_count_treated(struct tf_model *m);
 /* Sizes of slices far from every border. */
 void tf_sizes(struct tf_model *m);
+/* What is left of `len` elements in one of the `trip` instances that take `step` each. */
+int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
+/* Words of a whole tensor. */
+int64_t tf_whole_words(const tf_tensor *t);
 /* Adds what slice i moves in class c of its entries to the cells of its Tile. */
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v);
 /* The same where classes are not known: all steps alike. */

@@ -152,12 +152,13 @@ static bool uneven_before(const tf_walk *e, int k) {
   return false;
 }
 
-/* Whether boxes counted one by one cut the range that reaches position k into unequal parts. */
+/* Whether boxes counted one by one find the range that reaches position k cut into unequal parts, by
+ * its own chain or by one that the chain starts from. */
 static bool uneven_each(const tf_walk *e, int k) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
   for (int j = 0; j < k; j++)
-    if (e->each >> j & 1 && same_chain(p, path->loops[j], path->loops[k]) &&
+    if (e->each >> j & 1 &&
         tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
       return true;
   return false;

@@ -1,0 +1,159 @@
+/* Gathers what even_count.c needs of slices: which loops move which ranks. */
+#include "model/cost/even_make.h"
+
+/* The loop at path position pos, with the ranks of slice v that it moves. */
+static tf_even_loop loop_at(tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v) {
+  tf_even_loop l = {.loop = path->loops[pos], .pos = pos};
+  l.shift = TF_ARRAY(k->a, tf_even_shift, (size_t)v->n_rank + 1);
+  if (!l.shift) {
+    k->ok = false;
+    k->oom = true;
+    return l;
+  }
+  for (int r = 0; r < v->n_rank; r++) {
+    const tf_even_range *range = &k->e->ranges[v->range[r]];
+    int64_t by = tf_even_shift_of(range, pos);
+    if (by)
+      l.shift[l.n++] = (tf_even_shift){r, by};
+    if (range->mixed >> pos & 1)
+      TF_EVEN_PUSH(k, still, l.loop);
+  }
+  return l;
+}
+
+/* Loops of different chains that move one rank may bring instances to equal boxes by different ways. */
+static void merge_pairs(tf_even_maker *k, const tf_slice *s, const tf_even_slice *v) {
+  const tf_plan *p = k->p;
+  for (int i = 0; i < v->n_spatial; i++)
+    for (int j = 0; j < i; j++) {
+      const tf_even_loop *a = &v->spatial[i], *b = &v->spatial[j];
+      const tf_ploop *pa = &p->loops[a->loop], *pb = &p->loops[b->loop];
+      if (!(s->merge >> a->pos & s->merge >> b->pos & 1) || (pa->lead == pb->lead && pa->dim == pb->dim))
+        continue;
+      for (int x = 0; x < a->n; x++)
+        for (int y = 0; y < b->n; y++)
+          if (a->shift[x].rank == b->shift[y].rank)
+            TF_EVEN_PUSH(k, pairs, (tf_even_pair){a->loop, b->loop});
+    }
+}
+
+static bool slice_room(tf_even_maker *k, tf_even_slice *v, int n_rank, int n_loops) {
+  v->n_rank = n_rank;
+  v->range = TF_ARRAY(k->a, int, (size_t)n_rank + 1);
+  v->temporal = TF_ARRAY(k->a, tf_even_loop, (size_t)n_loops + 1);
+  v->spatial = TF_ARRAY(k->a, tf_even_loop, (size_t)n_loops + 1);
+  v->same = TF_ARRAY(k->a, int, (size_t)n_loops + 1);
+  v->again = TF_ARRAY(k->a, int, (size_t)n_loops + 1);
+  k->oom |= !v->range || !v->temporal || !v->spatial || !v->same || !v->again;
+  k->ok &= !k->oom;
+  return k->ok;
+}
+
+static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
+  const tf_plan *p = k->p;
+  const tf_path *path = &p->path[s->node];
+  if (!slice_room(k, v, p->wl->tensors[s->tensor].rank, path->n))
+    return;
+  for (int r = 0; r < v->n_rank; r++)
+    v->range[r] = tf_even_touched(k, s, r);
+  for (int pos = path->n - 1; pos >= 0 && k->ok; pos--)
+    if (p->loops[path->loops[pos]].axis == TF_TEMPORAL) {
+      tf_even_loop l = loop_at(k, path, pos, v);
+      v->temporal[v->n_temporal++] = l;
+      if (!l.n && s->inside >> pos & 1)
+        v->again[v->n_again++] = l.loop;
+    }
+  for (int pos = 0; pos < path->n && k->ok; pos++)
+    if (p->loops[path->loops[pos]].axis != TF_TEMPORAL) {
+      tf_even_loop l = loop_at(k, path, pos, v);
+      v->spatial[v->n_spatial++] = l;
+      if (!l.n && s->merge >> pos & 1)
+        v->same[v->n_same++] = l.loop;
+    }
+  merge_pairs(k, s, v);
+}
+
+/* Loops above the common scope must move both slices of a class alike, or stand still. */
+static void align(tf_even_maker *k, int i) {
+  const tf_plan *p = k->p;
+  for (int c = 0; c < p->slices[i].n_class && k->ok; c++) {
+    const tf_pclass *cl = &p->slices[i].classes[c];
+    if (cl->prev < 0 || cl->common < 0)
+      continue;
+    const tf_even_slice *v = &k->e->slices[i], *q = &k->e->slices[cl->prev];
+    const tf_path *path = &p->path[cl->common];
+    for (int pos = 0; pos < path->n; pos++) {
+      bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->carry < 0 || pos <= cl->carry;
+      for (int r = 0; r < v->n_rank && outer; r++)
+        if (tf_even_shift_of(&k->e->ranges[v->range[r]], pos) != tf_even_shift_of(&k->e->ranges[q->range[r]], pos))
+          TF_EVEN_PUSH(k, still, path->loops[pos]);
+    }
+  }
+}
+
+static void add_cuts(tf_even_maker *k, int z, int d, tf_even_home *h) {
+  const tf_plan *p = k->p;
+  int leaf = p->tree->op_node[p->wl->tensors[z].producer];
+  const tf_path *path = &p->path[leaf];
+  h->cut = TF_ARRAY(k->a, int, (size_t)path->n + 1);
+  k->oom |= !h->cut;
+  k->ok &= !k->oom;
+  for (int j = 0; j < path->n && k->ok; j++)
+    if (tf_plan_selects(p, z, path->loops[j]) && p->loops[path->loops[j]].dim == d)
+      h->cut[h->n++] = path->loops[j];
+}
+
+static void add_homes(tf_even_maker *k) {
+  const tf_workload *wl = k->p->wl;
+  int n = 0;
+  for (int z = 0; z < wl->n_tensors && k->ok; z++) {
+    k->e->home_at[z] = k->p->home_scope[z] < 0 ? -1 : n;
+    for (int r = 0; k->p->home_scope[z] >= 0 && r < wl->tensors[z].rank; r++) {
+      int d = wl->ops[wl->tensors[z].producer].dims[r];
+      k->e->home[n].range = tf_even_range_at(k, wl->tensors[z].producer, d, k->p->home_scope[z]);
+      add_cuts(k, z, d, &k->e->home[n++]);
+    }
+  }
+}
+
+static bool add_room(tf_even_maker *k) {
+  const tf_plan *p = k->p;
+  size_t ops = (size_t)p->wl->n_ops, dims = (size_t)p->wl->n_dims, ranks = 0;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    ranks += (size_t)p->wl->tensors[z].rank;
+  k->at = TF_ARRAY(k->a, int, ops * dims * (size_t)p->tree->n_nodes);
+  k->whole = TF_ARRAY(k->a, int, dims);
+  k->chain = TF_ARRAY(k->a, int, ops * (size_t)p->n_loops + 1);
+  k->e->step = TF_ARRAY(k->a, int, (size_t)p->n_loops + 1);
+  k->e->slices = TF_ARRAY(k->a, tf_even_slice, (size_t)p->n_slices + 1);
+  k->e->stream = TF_ARRAY(k->a, tf_even_slice, ops);
+  k->e->home = TF_ARRAY(k->a, tf_even_home, ranks + 1);
+  k->e->home_at = TF_ARRAY(k->a, int, (size_t)p->wl->n_tensors);
+  return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream && k->e->home &&
+         k->e->home_at;
+}
+
+static void gather(tf_even_maker *k) {
+  const tf_plan *p = k->p;
+  tf_even_chains(k);
+  for (int i = 0; i < p->n_slices && k->ok; i++)
+    add_slice(k, &p->slices[i], &k->e->slices[i]);
+  for (int o = 0; o < p->wl->n_ops && k->ok; o++) {
+    k->e->stream[o].n_rank = -1;
+    if (p->stream[o].node >= 0)
+      add_slice(k, &p->stream[o], &k->e->stream[o]);
+  }
+  for (int i = 0; i < p->n_tile_slices && k->ok; i++)
+    align(k, i);
+  add_homes(k);
+}
+
+tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom) {
+  tf_even_maker k = {.a = a, .p = p, .e = TF_NEW(a, tf_even), .ok = true};
+  *oom = !k.e || !add_room(&k);
+  if (*oom || p->irregular || p->clips)
+    return NULL;
+  gather(&k);
+  *oom = k.oom;
+  return k.ok ? k.e : NULL;
+}

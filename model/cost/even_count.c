@@ -1,0 +1,358 @@
+/* Counts of one setting of trip counts that divides evenly: see even.h. */
+#include <string.h>
+
+#include "model/cost/state.h"
+
+bool tf_even_room(tf_arena *a, struct tf_model *m) {
+  const tf_even *e = m->even;
+  m->value = TF_ARRAY(a, int64_t, (size_t)e->n_products);
+  m->lo = TF_ARRAY(a, int64_t, (size_t)e->n_ranges + 1);
+  m->len = TF_ARRAY(a, int64_t, (size_t)e->n_ranges + 1);
+  m->outer = TF_ARRAY(a, int64_t, (size_t)m->plan->n_loops + 1);
+  return m->value && m->lo && m->len && m->outer;
+}
+
+/* ---- does it apply, and what follows from trip counts alone --------------------------------- */
+
+static bool products(struct tf_model *m) {
+  const tf_even *e = m->even;
+  m->value[0] = 1;
+  for (int i = 1; i < e->n_products; i++)
+    if (__builtin_mul_overflow(m->value[e->products[i].next], m->run.trip[e->products[i].loop],
+                               &m->value[i]))
+      return false;
+  return true;
+}
+
+static bool still(const struct tf_model *m) {
+  const tf_even *e = m->even;
+  const int64_t *trip = m->run.trip;
+  bool ok = true;
+  for (int i = 0; i < e->n_still; i++)
+    ok &= trip[e->still[i]] == 1;
+  for (int i = 0; i < e->n_pairs; i++)
+    ok &= trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
+  for (int i = 0; i < e->n_equals; i++)
+    ok &= trip[e->equals[i].loop] == 1 || m->value[e->equals[i].a] == m->value[e->equals[i].b];
+  return ok;
+}
+
+static void read_range(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
+  *lo = r->c;
+  *end = r->c + 1;
+  for (int t = r->first; t < r->first + r->n; t++) {
+    const tf_even_term *term = &m->even->terms[t];
+    int64_t near = term->coef * m->lo[term->range];
+    int64_t far = term->coef * (m->lo[term->range] + m->len[term->range] - 1);
+    *lo += near < far ? near : far;
+    *end += near < far ? far : near;
+  }
+}
+
+static void around(struct tf_model *m, int i) {
+  const tf_even_range *r = &m->even->ranges[i];
+  int64_t lo, end;
+  read_range(m, &m->even->reads[r->first], &lo, &end);
+  for (int k = r->first + 1; k < r->first + r->n; k++) {
+    int64_t a, b;
+    read_range(m, &m->even->reads[k], &a, &b);
+    lo = a < lo ? a : lo;
+    end = b > end ? b : end;
+  }
+  m->lo[i] = lo;
+  m->len[i] = end - lo;
+}
+
+static void ranges(struct tf_model *m) {
+  const tf_even *e = m->even;
+  for (int i = 0; i < e->n_ranges; i++) {
+    const tf_even_range *r = &e->ranges[i];
+    if (r->what == TF_HULL) {
+      around(m, i);
+      continue;
+    }
+    m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];
+    m->len[i] = r->what == TF_WHOLE ? r->len : m->value[r->product];
+  }
+}
+
+static bool covered(const struct tf_model *m) {
+  bool ok = true;
+  for (int i = 0; i < m->even->n_covers; i++)
+    ok &= m->value[m->even->covers[i].product] == m->len[m->even->covers[i].range];
+  return ok;
+}
+
+/* Moments and instances of every node, and moments outside each temporal loop. */
+static bool moments(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool over = false;
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    int up = p->tree->nodes[n].parent;
+    if (up < 0 || p->tree->nodes[up].kind != TF_TILE) {
+      m->steps[n] = up < 0 ? 1 : m->steps[up];
+      m->width[n] = up < 0 ? 1 : m->width[up];
+      continue;
+    }
+    int64_t steps = m->steps[up], width = m->width[up];
+    for (int l = p->first_loop[up]; l < p->first_loop[up] + p->tree->nodes[up].n_loops; l++) {
+      m->outer[l] = steps;
+      int64_t *by = p->loops[l].axis == TF_TEMPORAL ? &steps : &width;
+      over |= __builtin_mul_overflow(*by, m->run.trip[l], by);
+    }
+    m->steps[n] = steps;
+    m->width[n] = width;
+  }
+  return !over;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* A slice in this evaluation. */
+typedef struct {
+  const tf_even_slice *v;
+  int64_t len[TF_MAX_RANK];
+  int64_t box;
+  int64_t instances, groups; /* copies of one step: all, those that share once */
+} piece;
+
+static int64_t turns(const struct tf_model *m, const int *loops, int n) {
+  int64_t all = 1;
+  for (int i = 0; i < n; i++)
+    all *= m->run.trip[loops[i]];
+  return all;
+}
+
+static piece piece_of(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v) {
+  piece x = {.v = v, .box = 1, .instances = m->width[s->node]};
+  for (int r = 0; r < v->n_rank; r++) {
+    x.len[r] = m->len[v->range[r]];
+    x.box *= x.len[r];
+  }
+  int64_t same = turns(m, v->same, v->n_same);
+  x.groups = same > 1 ? x.instances / same : x.instances;
+  return x;
+}
+
+static int64_t overlap(int64_t by, int64_t len, int64_t other) {
+  int64_t lo = by > 0 ? by : 0, end = by + other < len ? by + other : len;
+  return end > lo ? end - lo : 0;
+}
+
+/* What is kept of a box when it has been shifted by `by` in each rank. */
+static int64_t kept(const piece *x, const int64_t *by) {
+  int64_t words = 1;
+  for (int r = 0; r < x->v->n_rank; r++)
+    words *= overlap(by[r], x->len[r], x->len[r]);
+  return words;
+}
+
+static void advance(const struct tf_model *m, const tf_even_loop *l, int64_t steps, int64_t *by) {
+  int64_t step = steps * m->value[m->even->step[l->loop]];
+  for (int i = 0; i < l->n; i++)
+    by[l->shift[i].rank] += l->shift[i].k * step;
+}
+
+/* What is kept of what the m-tile before, of class c, left at its last step. */
+static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const piece *x) {
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  int64_t by[TF_MAX_RANK] = {0}, words = 1;
+  int from = c->carry >= 0 ? c->carry : m->plan->path[c->common].n - 1;
+  for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
+    const tf_even_loop *l = &q->temporal[i];
+    if (l->pos > from)
+      advance(m, l, m->run.trip[l->loop] - 1, by);
+    else if (c->carry >= 0)
+      advance(m, l, -1, by);
+  }
+  for (int r = 0; r < q->n_rank; r++)
+    words *= overlap(by[r] + m->lo[q->range[r]] - m->lo[x->v->range[r]], x->len[r],
+                     m->len[q->range[r]]);
+  return words;
+}
+
+/* ---- layouts ------------------------------------------------------------------------------- */
+
+/* The next loop from i on that stands below the common scope (path length n) and turns. */
+static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
+  while (i < v->n_spatial && (v->spatial[i].pos < n || m->run.trip[v->spatial[i].loop] <= 1))
+    i++;
+  return i;
+}
+
+static bool alike(const struct tf_model *m, const tf_even_loop *a, const tf_even_loop *b) {
+  const tf_plan *p = m->plan;
+  if (p->loops[a->loop].axis != p->loops[b->loop].axis ||
+      m->run.trip[a->loop] != m->run.trip[b->loop] || a->n != b->n)
+    return false;
+  for (int i = 0; i < a->n; i++)
+    if (a->shift[i].rank != b->shift[i].rank ||
+        a->shift[i].k * m->value[m->even->step[a->loop]] !=
+            b->shift[i].k * m->value[m->even->step[b->loop]])
+      return false;
+  return true;
+}
+
+static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q,
+                        int n) {
+  int i = next_turning(m, v, n, 0), j = next_turning(m, q, n, 0);
+  while (i < v->n_spatial && j < q->n_spatial) {
+    if (!alike(m, &v->spatial[i], &q->spatial[j]))
+      return false;
+    i = next_turning(m, v, n, i + 1);
+    j = next_turning(m, q, n, j + 1);
+  }
+  return i == v->n_spatial && j == q->n_spatial;
+}
+
+static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c) {
+  if (c->prev < 0)
+    return false;
+  for (int i = 0; i < c->n_spread; i++)
+    if (m->run.trip[c->spread[i]] > 1)
+      return false;
+  return c->common < 0 ||
+         same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
+}
+
+/* ---- moves --------------------------------------------------------------------------------- */
+
+typedef struct {
+  int64_t all, groups, first;
+} entry;
+
+static void move(struct tf_model *m, int i, const entry *e, tf_move *v) {
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_memory *mem = &m->plan->arch->memories[s->level];
+  if (!s->makes) {
+    *v = (tf_move){.fill = e->all, .read = mem->multicast ? e->groups : e->all};
+    return;
+  }
+  int64_t partial = e->groups - e->first;
+  *v = (tf_move){.fill = partial, .drain = e->all, .read = partial,
+                 .update = mem->reduce ? e->groups : e->all};
+}
+
+/* Adds `times` entries of `words` in class c; `fresh` of them meet their words for the first time. */
+static void enter(struct tf_model *m, int i, int c, const piece *x, int64_t words, int64_t times,
+                  int64_t fresh, entry *sum) {
+  entry e = {words * times * x->instances, words * times * x->groups, words * fresh * x->groups};
+  tf_move v;
+  sum->all += e.all;
+  sum->groups += e.groups;
+  sum->first += e.first;
+  move(m, i, &e, &v);
+  tf_cells_add(m, i, c, &v);
+}
+
+static void count_tile(struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  const piece x = piece_of(m, s, &m->even->slices[i]);
+  int64_t by[TF_MAX_RANK] = {0}, again = s->makes ? turns(m, x.v->again, x.v->n_again) : 1;
+  entry sum = {0, 0, 0};
+  int c = 0;
+  for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
+    const tf_even_loop *l = &x.v->temporal[c];
+    const tf_pclass *k = &s->classes[c];
+    int64_t trip = m->run.trip[l->loop];
+    if (trip <= 1)
+      continue;
+    int64_t times = (trip - 1) * m->outer[l->loop], words = x.box;
+    bool repeats = again > 1 && !l->n && s->inside >> l->pos & 1;
+    if (repeats)
+      again /= trip;
+    advance(m, l, -1, by);
+    if (survives(m, x.v, k))
+      words -= k->common < 0 ? kept(&x, by) : kept_of(m, k, &x);
+    advance(m, l, trip, by);
+    if (words)
+      enter(m, i, c, &x, words, times, repeats ? 0 : times / again, &sum);
+  }
+  const tf_pclass *k = &s->classes[c];
+  int64_t times = k->zero_from == 0 ? 1 : m->steps[k->top];
+  int64_t words = survives(m, x.v, k) ? x.box - kept_of(m, k, &x) : x.box;
+  enter(m, i, c, &x, words, times, times / again, &sum);
+  move(m, i, &sum, &m->moves[i]);
+  for (int r = 0; r < x.v->n_rank; r++)
+    m->rank_len[m->views->rank_at[i] + r] = x.len[r];
+}
+
+/* Runs of a slice that bring a box of its production for the first time. */
+static int64_t fresh_runs(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v) {
+  int64_t again = turns(m, v->again, v->n_again);
+  return again > 1 ? m->steps[s->node] / again : m->steps[s->node];
+}
+
+static void count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
+  const tf_slice *s = &m->plan->slices[i];
+  const piece x = piece_of(m, s, &m->even->slices[i]);
+  int64_t copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances;
+  int64_t words = m->steps[s->node] * copies;
+  int64_t first = s->makes ? fresh_runs(m, s, x.v) * x.groups : 0;
+  m->moves[i] = (tf_move){.read = words - first, .update = s->makes ? words : 0};
+}
+
+static void count_op(struct tf_model *m, int o) {
+  const tf_op *op = &m->plan->wl->ops[o];
+  tf_op_result *r = &m->res.ops[o];
+  int n = m->plan->tree->op_node[o];
+  *r = (tf_op_result){.unit = m->plan->unit[o], .units = m->width[n],
+                      .points = m->steps[n] * m->width[n]};
+  int64_t space = m->plan->space[o];
+  r->recomputed = r->points > space ? r->points - space : 0;
+  for (int i = 0; i <= op->n_reads; i++)
+    count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]);
+}
+
+static void count_treated(struct tf_model *m, int o) {
+  const tf_slice *s = &m->plan->stream[o];
+  const piece x = piece_of(m, s, &m->even->stream[o]);
+  m->treated[2 * o] = m->steps[s->node] * x.instances * x.box;
+  m->treated[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
+}
+
+static void count_home(struct tf_model *m, int z) {
+  const tf_even_home *h = &m->even->home[m->even->home_at[z]];
+  m->home_words[z] = 1;
+  for (int r = 0; r < m->plan->wl->tensors[z].rank; r++) {
+    int64_t len = m->len[h[r].range];
+    for (int i = 0; i < h[r].n; i++)
+      len = tf_cut(len, m->run.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
+    m->home_words[z] *= len;
+  }
+}
+
+/* No sum below passes 2^62 where these products do not. */
+static bool small(const struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  double all = 0;
+  for (int i = 0; i < p->n_slices; i++) {
+    double words = (double)m->steps[p->slices[i].node] * (double)m->width[p->slices[i].node];
+    const tf_even_slice *v = &m->even->slices[i];
+    for (int r = 0; r < v->n_rank; r++)
+      words *= (double)m->len[v->range[r]];
+    all += words;
+  }
+  return all < 0x1p60;
+}
+
+bool tf_even_count(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (!products(m) || !still(m))
+    return false;
+  ranges(m);
+  if (!covered(m) || !moments(m) || !small(m))
+    return false;
+  memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
+  for (int i = 0; i < p->n_tile_slices; i++)
+    count_tile(m, i);
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    count_op(m, o);
+    if (p->stream[o].node >= 0)
+      count_treated(m, o);
+  }
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] >= 0)
+      count_home(m, z);
+  return true;
+}
