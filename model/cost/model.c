@@ -18,11 +18,6 @@ static bool alloc_state(struct tf_model *m) {
   m->run.plan = p;
   m->run.trip = TF_ARRAY(a, int64_t, loops);
   m->run.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
-  m->scratch.cur = TF_ARRAY(a, int64_t, loops);
-  m->scratch.prv = TF_ARRAY(a, int64_t, loops);
-  m->scratch.zero = TF_ARRAY(a, int64_t, loops);
-  m->scratch.pair = TF_ARRAY(a, int64_t, loops);
-  m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
   m->steps = TF_ARRAY(a, int64_t, nodes);
   m->width = TF_ARRAY(a, int64_t, nodes);
@@ -32,8 +27,7 @@ static bool alloc_state(struct tf_model *m) {
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step &&
-         m->scratch.cur && m->scratch.prv && m->scratch.zero && m->scratch.pair &&
-         m->scratch.leaf && m->moves && m->steps && m->width && m->res.counts && m->res.levels &&
+         m->moves && m->steps && m->width && m->res.counts && m->res.levels &&
          m->res.units && m->res.ops && m->res.nodes;
 }
 
@@ -135,6 +129,23 @@ static void summarize(tf_model *m, tf_result *out) {
       out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
+/* What only the general way needs, made when it is first taken: most trees never do. */
+static bool ready(tf_model *m) {
+  tf_arena *a = m->arena;
+  size_t loops = (size_t)m->plan->n_loops + 1;
+  if (m->scratch.leaf)
+    return true;
+  m->scratch.cur = TF_ARRAY(a, int64_t, loops);
+  m->scratch.prv = TF_ARRAY(a, int64_t, loops);
+  m->scratch.zero = TF_ARRAY(a, int64_t, loops);
+  m->scratch.pair = TF_ARRAY(a, int64_t, loops);
+  if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
+      !tf_plan_comps(a, m->plan))
+    return false;
+  m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
+  return m->scratch.leaf != NULL;
+}
+
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
 static bool count(tf_model *m) {
   bool ok = m->run.irregular || tf_count_all(m);
@@ -150,7 +161,7 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   m->run.irregular = m->plan->irregular;
   bool ok = m->quick = m->even && !m->run.irregular && tf_even_count(m);
   if (!ok) {
-    out->overflow = !tf_run_steps(&m->run);
+    out->overflow = !ready(m) || !tf_run_steps(&m->run);
     if (out->overflow || !covered(m))
       return false;
     ok = count(m);

@@ -286,8 +286,15 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   for (int i = 0; i < p->n_tile_slices; i++)
     if (!tf_plan_classes(a, p, &p->slices[i]))
       return false;
+  return true;
+}
+
+bool tf_plan_comps(tf_arena *a, tf_plan *p) {
   for (int i = 0; i < p->n_slices; i++)
     if (!tf_comps_fill(a, p, &p->slices[i]))
+      return false;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    if (p->stream[o].node >= 0 && !tf_comps_fill(a, p, &p->stream[o]))
       return false;
   p->at = TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes);
   for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
@@ -335,8 +342,6 @@ static bool add_streams(tf_arena *a, tf_plan *p) {
       for (int d = op->n_out_dims; d < op->n_dims; d++)
         if (p->loops[p->path[scope].loops[k]].dim == op->dims[d])
           s->inside |= UINT64_C(1) << k;
-    if (!tf_comps_fill(a, p, s))
-      return false;
   }
   return true;
 }

@@ -100,6 +100,9 @@ typedef struct tf_plan {
 
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
 
+/* Fills the comps of all slices and classes, which only sums.h reads.  False: out of memory. */
+bool tf_plan_comps(tf_arena *a, tf_plan *p);
+
 /* Whether node a is b or stands above it. */
 bool tf_plan_above(const tf_plan *p, int a, int b);
 /* The first Tile of `level` on the path to node n (n included), -1: none. */
