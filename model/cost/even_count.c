@@ -114,6 +114,7 @@ typedef struct {
   int64_t len[TF_MAX_RANK];
   int64_t box;
   int64_t instances, groups; /* copies of one step: all, those that share once */
+  bool small;                /* no count of the slice passes 2^57 */
 } piece;
 
 static int64_t turns(const struct tf_model *m, const int *loops, int n) {
@@ -123,15 +124,18 @@ static int64_t turns(const struct tf_model *m, const int *loops, int n) {
   return all;
 }
 
-static piece piece_of(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v) {
-  piece x = {.v = v, .box = 1, .instances = m->width[s->node]};
+static void look(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, piece *x) {
+  x->v = v;
+  x->box = 1;
   for (int r = 0; r < v->n_rank; r++) {
-    x.len[r] = m->len[v->range[r]];
-    x.box *= x.len[r];
+    x->len[r] = m->len[v->range[r]];
+    x->box *= x->len[r];
   }
+  x->instances = x->groups = m->width[s->node];
   int64_t same = turns(m, v->same, v->n_same);
-  x.groups = same > 1 ? x.instances / same : x.instances;
-  return x;
+  if (same > 1)
+    x->groups /= same;
+  x->small = (double)m->steps[s->node] * (double)x->instances * (double)x->box < 0x1p57;
 }
 
 static int64_t overlap(int64_t by, int64_t len, int64_t other) {
@@ -217,64 +221,99 @@ static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_
 
 /* ---- moves --------------------------------------------------------------------------------- */
 
+/* What one word entering in one step of one instance, W, and one met for the first time, F, add to the counters:
+ * fill = fill W - fresh F, drain = drain W, read = read W - fresh F, update = update W. */
 typedef struct {
-  int64_t all, groups, first;
-} entry;
+  int64_t fill, drain, read, update, fresh;
+} weights;
 
-static void move(struct tf_model *m, int i, const entry *e, tf_move *v) {
-  const tf_slice *s = &m->plan->slices[i];
+static weights weigh(const struct tf_model *m, const tf_slice *s, const piece *x) {
   const tf_memory *mem = &m->plan->arch->memories[s->level];
-  if (!s->makes) {
-    *v = (tf_move){.fill = e->all, .read = mem->multicast ? e->groups : e->all};
+  if (!s->makes)
+    return (weights){.fill = x->instances, .read = mem->multicast ? x->groups : x->instances};
+  return (weights){.fill = x->groups, .drain = x->instances, .read = x->groups, .fresh = x->groups,
+                   .update = mem->reduce ? x->groups : x->instances};
+}
+
+/* Words entered so far, in one instance: all, and those met for the first time. */
+typedef struct {
+  int64_t words, fresh;
+} entered;
+
+static void count_row(tf_ports *cell, int leg, double own, double up, const weights *k,
+                      entered e) {
+  double w = (double)e.words, f = (double)k->fresh * (double)e.fresh;
+  cell[0].write += own * ((double)k->fill * w - f);
+  cell[0].read += own * (double)k->drain * w;
+  cell[leg].read += up * ((double)k->read * w - f);
+  cell[leg].write += up * (double)k->update * w;
+}
+
+/* Class c: `once` words enter in each of its steps. */
+static void count_class(struct tf_model *m, int i, int c, const weights *k, entered e) {
+  const tf_views *w = m->views;
+  const tf_view *view = &w->node[m->plan->slices[i].node];
+  const tf_pclass *class = &m->plan->slices[i].classes[c];
+  if (!m->by_steps)
+    return;
+  if (class->carry < 0 && class->zero_from > 0) {
+    tf_move v = {k->fill * e.words - k->fresh * e.fresh, k->drain * e.words,
+                 k->read * e.words - k->fresh * e.fresh, k->update * e.words};
+    tf_cells_add(m, i, c, &v);
     return;
   }
-  int64_t partial = e->groups - e->first;
-  *v = (tf_move){.fill = partial, .drain = e->all, .read = partial,
-                 .update = mem->reduce ? e->groups : e->all};
+  int row = class->carry < 0 ? view->n_rows - 1 : c;
+  count_row(&m->cells[view->cell + row * view->n_legs], w->leg[i], w->own[i], w->up[i], k, e);
 }
 
-/* Adds `times` entries of `words` in class c; `fresh` of them meet their words for the first time. */
-static void enter(struct tf_model *m, int i, int c, const piece *x, int64_t words, int64_t times,
-                  int64_t fresh, entry *sum) {
-  entry e = {words * times * x->instances, words * times * x->groups, words * fresh * x->groups};
-  tf_move v;
-  sum->all += e.all;
-  sum->groups += e.groups;
-  sum->first += e.first;
-  move(m, i, &e, &v);
-  tf_cells_add(m, i, c, &v);
+/* Words kept when a slice enters in class c; by: where the box of the step before is. */
+static int64_t found(const struct tf_model *m, const tf_pclass *c, const piece *x,
+                     const int64_t *by) {
+  if (!survives(m, x->v, c))
+    return 0;
+  return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
 }
 
-static void count_tile(struct tf_model *m, int i) {
+static bool count_tile(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
-  const piece x = piece_of(m, s, &m->even->slices[i]);
-  int64_t by[TF_MAX_RANK] = {0}, again = s->makes ? turns(m, x.v->again, x.v->n_again) : 1;
-  entry sum = {0, 0, 0};
+  piece x;
+  look(m, s, &m->even->slices[i], &x);
+  if (!x.small)
+    return false;
+  int64_t by[TF_MAX_RANK], again = s->makes ? turns(m, x.v->again, x.v->n_again) : 1;
+  const weights k = weigh(m, s, &x);
+  entered sum = {0, 0};
   int c = 0;
+  memset(by, 0, (size_t)x.v->n_rank * sizeof by[0]);
   for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
     const tf_even_loop *l = &x.v->temporal[c];
-    const tf_pclass *k = &s->classes[c];
     int64_t trip = m->run.trip[l->loop];
     if (trip <= 1)
       continue;
-    int64_t times = (trip - 1) * m->outer[l->loop], words = x.box;
     bool repeats = again > 1 && !l->n && s->inside >> l->pos & 1;
     if (repeats)
       again /= trip;
     advance(m, l, -1, by);
-    if (survives(m, x.v, k))
-      words -= k->common < 0 ? kept(&x, by) : kept_of(m, k, &x);
+    int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * (trip - 1) * m->outer[l->loop];
     advance(m, l, trip, by);
-    if (words)
-      enter(m, i, c, &x, words, times, repeats ? 0 : times / again, &sum);
+    if (!words)
+      continue;
+    entered e = {words, repeats ? 0 : again > 1 ? words / again : words};
+    count_class(m, i, c, &k, e);
+    sum.words += e.words;
+    sum.fresh += e.fresh;
   }
-  const tf_pclass *k = &s->classes[c];
-  int64_t times = k->zero_from == 0 ? 1 : m->steps[k->top];
-  int64_t words = survives(m, x.v, k) ? x.box - kept_of(m, k, &x) : x.box;
-  enter(m, i, c, &x, words, times, times / again, &sum);
-  move(m, i, &sum, &m->moves[i]);
-  for (int r = 0; r < x.v->n_rank; r++)
-    m->rank_len[m->views->rank_at[i] + r] = x.len[r];
+  int64_t times = s->classes[c].zero_from == 0 ? 1 : m->steps[s->classes[c].top];
+  int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * times;
+  entered e = {words, words / again};
+  count_class(m, i, c, &k, e);
+  sum.words += e.words;
+  sum.fresh += e.fresh;
+  m->moves[i] = (tf_move){k.fill * sum.words - k.fresh * sum.fresh, k.drain * sum.words,
+                          k.read * sum.words - k.fresh * sum.fresh, k.update * sum.words};
+  m->box[i] = x.box;
+  memcpy(&m->rank_len[m->views->rank_at[i]], x.len, (size_t)x.v->n_rank * sizeof x.len[0]);
+  return true;
 }
 
 /* Runs of a slice that bring a box of its production for the first time. */
@@ -283,32 +322,42 @@ static int64_t fresh_runs(const struct tf_model *m, const tf_slice *s, const tf_
   return again > 1 ? m->steps[s->node] / again : m->steps[s->node];
 }
 
-static void count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
+static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const tf_slice *s = &m->plan->slices[i];
-  const piece x = piece_of(m, s, &m->even->slices[i]);
+  piece x;
+  look(m, s, &m->even->slices[i], &x);
+  if (!x.small)
+    return false;
   int64_t copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances;
   int64_t words = m->steps[s->node] * copies;
   int64_t first = s->makes ? fresh_runs(m, s, x.v) * x.groups : 0;
   m->moves[i] = (tf_move){.read = words - first, .update = s->makes ? words : 0};
+  return true;
 }
 
-static void count_op(struct tf_model *m, int o) {
+static bool count_op(struct tf_model *m, int o) {
   const tf_op *op = &m->plan->wl->ops[o];
   tf_op_result *r = &m->res.ops[o];
   int n = m->plan->tree->op_node[o];
+  for (int i = 0; i <= op->n_reads; i++)
+    if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[m->plan->unit[o]]))
+      return false;
   *r = (tf_op_result){.unit = m->plan->unit[o], .units = m->width[n],
                       .points = m->steps[n] * m->width[n]};
   int64_t space = m->plan->space[o];
   r->recomputed = r->points > space ? r->points - space : 0;
-  for (int i = 0; i <= op->n_reads; i++)
-    count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit]);
+  return true;
 }
 
-static void count_treated(struct tf_model *m, int o) {
+static bool count_treated(struct tf_model *m, int o) {
   const tf_slice *s = &m->plan->stream[o];
-  const piece x = piece_of(m, s, &m->even->stream[o]);
+  piece x;
+  look(m, s, &m->even->stream[o], &x);
+  if (!x.small)
+    return false;
   m->treated[2 * o] = m->steps[s->node] * x.instances * x.box;
   m->treated[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
+  return true;
 }
 
 static void count_home(struct tf_model *m, int z) {
@@ -322,37 +371,21 @@ static void count_home(struct tf_model *m, int z) {
   }
 }
 
-/* No sum below passes 2^62 where these products do not. */
-static bool small(const struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  double all = 0;
-  for (int i = 0; i < p->n_slices; i++) {
-    double words = (double)m->steps[p->slices[i].node] * (double)m->width[p->slices[i].node];
-    const tf_even_slice *v = &m->even->slices[i];
-    for (int r = 0; r < v->n_rank; r++)
-      words *= (double)m->len[v->range[r]];
-    all += words;
-  }
-  return all < 0x1p60;
-}
-
 bool tf_even_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!products(m) || !still(m))
     return false;
   ranges(m);
-  if (!covered(m) || !moments(m) || !small(m))
+  if (!covered(m) || !moments(m))
     return false;
+  bool ok = true;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  for (int i = 0; i < p->n_tile_slices; i++)
-    count_tile(m, i);
-  for (int o = 0; o < p->wl->n_ops; o++) {
-    count_op(m, o);
-    if (p->stream[o].node >= 0)
-      count_treated(m, o);
-  }
-  for (int z = 0; z < p->wl->n_tensors; z++)
+  for (int i = 0; i < p->n_tile_slices && ok; i++)
+    ok = count_tile(m, i);
+  for (int o = 0; o < p->wl->n_ops && ok; o++)
+    ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
+  for (int z = 0; z < p->wl->n_tensors && ok; z++)
     if (p->home_scope[z] >= 0)
       count_home(m, z);
-  return true;
+  return ok;
 }

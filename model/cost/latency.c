@@ -7,19 +7,30 @@ static double more(double a, double b) {
   return a > b ? a : b;
 }
 
-static double port_time(const tf_memory *mem, tf_ports w, double instances) {
-  if (mem->one_port)
-    return (w.read + w.write) / (instances * mem->read_bw);
-  return more(w.read / mem->read_bw, w.write / mem->write_bw) / instances;
+/* Cycles per word of a memory's ports, over all its instances in use. */
+typedef struct {
+  double read, write;
+  bool one_port; /* the words of both pass one after the other */
+} pace;
+
+static pace pace_of(const tf_memory *mem, double instances) {
+  pace p = {1 / mem->read_bw, 1 / mem->write_bw, mem->one_port};
+  if (instances > 1) {
+    p.read /= instances;
+    p.write /= instances;
+  }
+  return p;
 }
 
-/* Instances of a leg's memory in use on the path. */
-static double instances(const struct tf_model *m, const tf_leg *leg) {
-  return leg->inst < 0 || m->width[leg->inst] < 1 ? 1 : (double)m->width[leg->inst];
+static double port_time(pace p, tf_ports w) {
+  double read = w.read * p.read, write = w.write * p.write;
+  return p.one_port ? read + write : more(read, write);
 }
 
-static double leg_time(const struct tf_model *m, const tf_leg *leg, tf_ports w) {
-  return port_time(&m->plan->arch->memories[leg->level], w, instances(m, leg));
+/* The pace of a leg's memory, by its instances in use on the path. */
+static pace leg_pace(const struct tf_model *m, const tf_leg *leg) {
+  return pace_of(&m->plan->arch->memories[leg->level],
+                 leg->inst < 0 ? 1 : (double)m->width[leg->inst]);
 }
 
 static double op_time(struct tf_model *m, int n) {
@@ -36,7 +47,7 @@ static double op_time(struct tf_model *m, int n) {
         w.read += (double)m->moves[i].read * m->views->up[i];
         w.write += (double)m->moves[i].update * m->views->up[i];
       }
-    t = more(t, leg_time(m, &v->legs[l], w));
+    t = more(t, port_time(leg_pace(m, &v->legs[l]), w));
   }
   r->cycles = t;
   return t + (p->arch->overlap != TF_OVERLAP_PERFECT ? u->pipeline : 0);
@@ -69,67 +80,81 @@ static tf_ports entries(const struct tf_model *m, const tf_view *v, int leg) {
   return sum;
 }
 
-/* Times of all ports a tile needs, over the totals; `none`: loads and stores one after the other. */
-typedef struct {
-  double busy, load, store;
-} totals;
-
-static totals total_ports(const struct tf_model *m, const tf_view *v) {
-  totals t = {0, 0, 0};
+/* The longest leg over the totals. */
+static double busiest(const struct tf_model *m, const tf_view *v, const pace *paces) {
+  double t = 0;
   for (int l = 0; l < v->n_legs; l++) {
-    tf_ports w = entries(m, v, l), in = {w.read, 0}, out = {0, w.write};
-    if (l == 0)
-      in = (tf_ports){0, w.write}, out = (tf_ports){w.read, 0};
-    t.load = more(t.load, leg_time(m, &v->legs[l], in));
-    t.store = more(t.store, leg_time(m, &v->legs[l], out));
-    t.busy = more(t.busy, leg_time(m, &v->legs[l], l ? w : own_ports(m, v, w)));
+    tf_ports w = entries(m, v, l);
+    t = more(t, port_time(paces[l], l ? w : own_ports(m, v, w)));
   }
   return t;
 }
 
-/* The longest leg of row j; only its loads or its stores where asked. */
-static double row_time(const struct tf_model *m, const tf_view *v, int j, bool loads, bool stores) {
-  double t = 0;
+/* Loads of a leg: words read from the memory that serves, or written into the Tile's own. */
+static tf_ports loads(tf_ports w, int leg) {
+  return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
+}
+
+static tf_ports stores(tf_ports w, int leg) {
+  return leg ? (tf_ports){0, w.write} : (tf_ports){w.read, 0};
+}
+
+/* The time of all loads, and then of all stores, where nothing overlaps. */
+static double in_turn(const struct tf_model *m, const tf_view *v, const pace *paces) {
+  double load = 0, store = 0;
   for (int l = 0; l < v->n_legs; l++) {
-    tf_ports w = m->cells[v->cell + j * v->n_legs + l];
-    if (l == 0 ? !stores : !loads)
-      w.read = 0;
-    if (l == 0 ? !loads : !stores)
-      w.write = 0;
-    t = more(t, leg_time(m, &v->legs[l], w));
+    tf_ports w = entries(m, v, l);
+    load = more(load, port_time(paces[l], loads(w, l)));
+    store = more(store, port_time(paces[l], stores(w, l)));
   }
-  return t;
+  return load + store;
 }
 
 /* While a step works, the next one's words are loaded and those of the one before are stored: the maximum, class
  * by class, plus what nothing hides, the first load and the last store. */
-static double stepwise(const struct tf_model *m, int n, double child) {
+static double stepwise(const struct tf_model *m, int n, const pace *paces, double child) {
   const tf_view *v = &m->views->node[n];
   double work = m->steps[n] > 0 ? child / (double)m->steps[n] : 0, total = work, outer = 1;
   for (int j = v->n_rows - 2; j >= 0; j--) {
-    double trip = (double)m->run.trip[v->row_loop[j]];
-    if (trip > 1)
-      total += more((trip - 1) * outer * work, row_time(m, v, j, true, true));
+    double trip = (double)m->run.trip[v->row_loop[j]], t;
+    if (trip <= 1)
+      continue;
+    t = (trip - 1) * outer * work;
+    for (int l = 0; l < v->n_legs; l++)
+      t = more(t, port_time(paces[l], m->cells[v->cell + j * v->n_legs + l]));
+    total += t;
     outer *= trip;
   }
-  return total + row_time(m, v, v->n_rows - 1, true, false) +
-         row_time(m, v, v->n_rows - 1, false, true);
+  double load = 0, store = 0;
+  const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
+  for (int l = 0; l < v->n_legs; l++) {
+    load = more(load, port_time(paces[l], loads(first[l], l)));
+    store = more(store, port_time(paces[l], stores(first[l], l)));
+  }
+  return total + load + store;
+}
+
+static bool moves_words(const struct tf_model *m, const tf_view *v) {
+  for (int i = v->first; i < v->first + v->n_slices; i++)
+    if (m->moves[i].fill || m->moves[i].drain)
+      return true;
+  return false;
 }
 
 static double tile_time(const struct tf_model *m, int n, double child) {
   const tf_arch *a = m->plan->arch;
   const tf_view *v = &m->views->node[n];
   const tf_memory *mem = &a->memories[m->plan->tree->nodes[n].level];
-  totals t = total_ports(m, v);
-  double wait = t.load > 0 || t.store > 0 ? mem->latency + mem->issue : 0;
-  switch (a->overlap) {
-  case TF_OVERLAP_PERFECT:
-    return more(child, t.busy);
-  case TF_OVERLAP_NONE:
-    return child + t.load + t.store + wait * (double)m->steps[n];
-  default:
-    return more(v->n_slices ? stepwise(m, n, child) + wait : child, t.busy);
-  }
+  pace paces[TF_MAX_LEGS];
+  for (int l = 0; l < v->n_legs; l++)
+    paces[l] = leg_pace(m, &v->legs[l]);
+  double busy = busiest(m, v, paces);
+  if (a->overlap == TF_OVERLAP_PERFECT || !v->n_slices)
+    return a->overlap == TF_OVERLAP_NONE ? child : more(child, busy);
+  double wait = moves_words(m, v) ? mem->latency + mem->issue : 0;
+  if (a->overlap == TF_OVERLAP_NONE)
+    return child + in_turn(m, v, paces) + wait * (double)m->steps[n];
+  return more(stepwise(m, n, paces, child) + wait, busy);
 }
 
 /* How the times of a scope's children combine: by their sum, or by the longest. */
@@ -163,25 +188,38 @@ typedef struct {
   double cycles;
 } load;
 
+static load op_load(const struct tf_model *m, int o, int u) {
+  const tf_op_result *r = &m->res.ops[o];
+  if (r->unit != u || !r->units)
+    return (load){0, 0};
+  return (load){r->units, (double)r->points / ((double)r->units * m->plan->arch->units[u].rate)};
+}
+
+static load together(load a, load b) {
+  return (load){a.units + b.units, more(a.cycles, b.cycles)};
+}
+
+static load in_order(load a, load b) {
+  return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles};
+}
+
 static load unit_load(const struct tf_model *m, int n, int u) {
   const tf_node *t = &m->plan->tree->nodes[n];
+  if (t->kind == TF_OP)
+    return op_load(m, t->op, u);
   load all = {0, 0};
-  if (t->kind == TF_OP) {
-    const tf_op_result *r = &m->res.ops[t->op];
-    if (r->unit == u && r->units)
-      all = (load){r->units, (double)r->points / ((double)r->units * m->plan->arch->units[u].rate)};
-    return all;
-  }
   for (int c = 0; c < t->n_children; c++) {
     load k = unit_load(m, t->children[c], u);
-    if (at_once(t)) {
-      all.units += k.units;
-      all.cycles = more(all.cycles, k.cycles);
-    } else {
-      all.units = all.units > k.units ? all.units : k.units;
-      all.cycles += k.cycles;
-    }
+    all = at_once(t) ? together(all, k) : in_order(all, k);
   }
+  return all;
+}
+
+/* The same where all scopes run their children in order. */
+static load serial_load(const struct tf_model *m, int u) {
+  load all = {0, 0};
+  for (int o = 0; o < m->plan->wl->n_ops; o++)
+    all = in_order(all, op_load(m, o, u));
   return all;
 }
 
@@ -194,7 +232,7 @@ typedef struct {
 static void unit_times(struct tf_model *m, limit *top) {
   const tf_plan *p = m->plan;
   for (int u = 0; u < p->arch->n_units; u++) {
-    load k = unit_load(m, 0, u);
+    load k = m->views->splits ? unit_load(m, 0, u) : serial_load(m, u);
     tf_unit_result *r = &m->res.units[u];
     *r = (tf_unit_result){.units = k.units, .cycles = k.cycles};
     for (int o = 0; o < p->wl->n_ops; o++)
@@ -218,7 +256,7 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
       w.read += (double)(c->read + c->drain) * k[z];
       w.write += (double)(c->fill + c->update) * k[z];
     }
-    double t = port_time(mem, w, (double)m->res.levels[l].instances);
+    double t = port_time(pace_of(mem, (double)m->res.levels[l].instances), w);
     m->res.levels[l].cycles = t;
     bool writes = mem->one_port ? w.read < w.write : w.read / mem->read_bw < w.write / mem->write_bw;
     if (t > top.most)
@@ -242,10 +280,15 @@ static int64_t in_use(const struct tf_model *m, int n, int l) {
 }
 
 static void level_instances(struct tf_model *m) {
+  const tf_tree *t = m->plan->tree;
   for (int l = 0; l < m->plan->arch->n_memories; l++) {
-    int64_t n = in_use(m, 0, l);
+    int64_t n = m->views->splits ? in_use(m, 0, l) : 1;
     m->res.levels[l].instances = n > 1 ? n : 1;
   }
+  for (int n = 0; n < t->n_nodes && !m->views->splits; n++)
+    if (t->nodes[n].kind == TF_TILE && m->views->node[n].legs[0].inst == n &&
+        m->width[n] > m->res.levels[t->nodes[n].level].instances)
+      m->res.levels[t->nodes[n].level].instances = m->width[n];
 }
 
 void tf_latency(struct tf_model *m, tf_result *out) {

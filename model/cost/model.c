@@ -10,6 +10,11 @@ static bool alloc_state(struct tf_model *m) {
   if (!m->views)
     return false;
   m->cells = TF_ARRAY(a, tf_ports, (size_t)m->views->n_cells + 1);
+  m->box = TF_ARRAY(a, int64_t, (size_t)p->n_tile_slices + 1);
+  m->own_trip = TF_ARRAY(a, int64_t, loops);
+  m->by_steps = p->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER;
+  for (int l = 0; m->own_trip && l < p->n_loops; l++)
+    m->own_trip[l] = p->tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   m->rank_len = TF_ARRAY(a, int64_t, (size_t)m->views->n_ranks + 1);
   m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
   m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
@@ -26,7 +31,7 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step &&
+  return m->cells && m->box && m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step &&
          m->moves && m->steps && m->width && m->res.counts && m->res.levels &&
          m->res.units && m->res.ops && m->res.nodes;
 }
@@ -60,12 +65,6 @@ void tf_model_free(tf_model *m) {
 
 int tf_model_n_loops(const tf_model *m) {
   return m->plan->n_loops;
-}
-
-static void set_trips(tf_model *m, const int64_t *trips) {
-  const tf_plan *p = m->plan;
-  for (int l = 0; l < p->n_loops; l++)
-    m->run.trip[l] = trips ? trips[l] : p->tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
 }
 
 /* Whether every leaf is a single point. */
@@ -118,13 +117,8 @@ static void summarize(tf_model *m, tf_result *out) {
     m->res.nodes[n].runs = m->steps[n];
   for (int o = 0; o < p->wl->n_ops; o++)
     out->points += m->res.ops[o].points;
-  for (int u = 0; u < p->arch->n_units; u++) {
-    const tf_unit *unit = &p->arch->units[u];
-    double n = (double)unit->mesh[0] * (double)unit->mesh[1];
-    for (int l = 1; l <= unit->below; l++)
-      n *= (double)p->arch->memories[l].mesh[0] * (double)p->arch->memories[l].mesh[1];
-    peak += m->res.units[u].points ? n * unit->rate : 0;
-  }
+  for (int u = 0; u < p->arch->n_units; u++)
+    peak += m->res.units[u].points ? m->views->peak[u] : 0;
   out->compute_utilization =
       out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
@@ -157,7 +151,7 @@ static bool count(tf_model *m) {
 
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
-  set_trips(m, trips);
+  memcpy(m->run.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->run.irregular = m->plan->irregular;
   bool ok = m->quick = m->even && !m->run.irregular && tf_even_count(m);
   if (!ok) {

@@ -59,14 +59,6 @@ static int64_t times(const struct tf_model *m, int level) {
   return m->plan->arch->memories[level].double_buffered ? 2 : 1;
 }
 
-/* Words of m-tile slice i at its largest. */
-static int64_t box_words(const struct tf_model *m, int i) {
-  int64_t words = 1;
-  for (int r = 0; r < m->plan->wl->tensors[m->plan->slices[i].tensor].rank; r++)
-    words = sat_mul(words, m->rank_len[m->views->rank_at[i] + r]);
-  return words;
-}
-
 /* What the children of a scope hold of one tensor: the sum of their boxes, and the box around them. */
 typedef struct {
   int64_t sum, box;
@@ -87,7 +79,7 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
         int64_t l = m->rank_len[m->views->rank_at[i] + r];
         len[r] = l > len[r] ? l : len[r];
       }
-      int64_t words = box_words(m, i);
+      int64_t words = m->box[i];
       most = words > most ? words : most;
     }
     h.holders += most > 0;
@@ -114,7 +106,7 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    bits = sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, box_words(m, i)));
+    bits = sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, m->box[i]));
   return sat_mul(bits, times(m, level));
 }
 
@@ -163,7 +155,7 @@ static void tensor_peaks(struct tf_model *m) {
     m->res.counts[p->home_level[z] * nt + z].peak = m->home_words[z];
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
-    int64_t words = box_words(m, i), *peak = &m->res.counts[s->level * nt + s->tensor].peak;
+    int64_t words = m->box[i], *peak = &m->res.counts[s->level * nt + s->tensor].peak;
     *peak = words > *peak ? words : *peak;
     m->res.nodes[s->node].held = sat_add(m->res.nodes[s->node].held, words);
   }
@@ -221,30 +213,26 @@ static rect shelves(const rect *r, int n, int64_t width) {
   return all;
 }
 
-/* What a mesh is asked for: memory `level` + 1 (unit < 0) or the units `unit` below memory `level`. */
-static bool targets(const tf_plan *p, int o, int level, int unit) {
-  int u = p->unit[o];
-  return unit < 0 ? p->arch->units[u].below > level : u == unit;
-}
-
-static rect mesh_use(struct tf_model *m, int n, int level, int unit, int64_t width, int *node) {
+/* What the nodes from n down ask of mesh k; *node: the last one that asks for more than one. */
+static rect mesh_use(struct tf_model *m, int n, const tf_mesh *mesh, int *node) {
   const tf_plan *p = m->plan;
+  int level = mesh->level;
   const tf_node *t = &p->tree->nodes[n];
   if (t->kind == TF_OP)
-    return targets(p, t->op, level, unit) ? (rect){1, 1} : (rect){0, 0};
+    return tf_mesh_serves(p, t->op, mesh) ? (rect){1, 1} : (rect){0, 0};
   rect use = {0, 0}, kids[64];
   int n_kids = 0;
   for (int c = 0; c < t->n_children; c++) {
-    rect k = mesh_use(m, t->children[c], level, unit, width, node);
+    rect k = mesh_use(m, t->children[c], mesh, node);
     use.x = use.x > k.x ? use.x : k.x;
     use.y = use.y > k.y ? use.y : k.y;
     if (k.x && n_kids < 64)
       kids[n_kids++] = k;
   }
   if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 && tf_shared_instance(m->views, n, level) &&
-      (unit >= 0 || !tf_shared_instance(m->views, n, level + 1))) {
+      (mesh->unit >= 0 || !tf_shared_instance(m->views, n, level + 1))) {
     *node = n;
-    return shelves(kids, n_kids, width);
+    return shelves(kids, n_kids, mesh->mesh[0]);
   }
   if (t->kind != TF_TILE || t->level != level || !use.x)
     return use;
@@ -260,28 +248,42 @@ static rect mesh_use(struct tf_model *m, int n, int level, int unit, int64_t wid
   return use;
 }
 
-static void check_mesh(struct tf_model *m, tf_result *out, int level, int unit,
-                       const int64_t mesh[2]) {
+static void check_mesh(struct tf_model *m, tf_result *out, const tf_mesh *mesh) {
   int node = 0;
-  rect use = mesh_use(m, 0, level, unit, mesh[0], &node);
-  tf_violation v = {.code = TF_E_FANOUT, .node = node, .level = unit < 0 ? level + 1 : level,
-                    .unit = unit};
-  if (use.x > mesh[0]) {
-    v.axis = 0, v.need = use.x, v.have = mesh[0];
+  rect use = mesh_use(m, 0, mesh, &node);
+  tf_violation v = {.code = TF_E_FANOUT, .node = node, .unit = mesh->unit,
+                    .level = mesh->unit < 0 ? mesh->level + 1 : mesh->level};
+  if (use.x > mesh->mesh[0]) {
+    v.axis = 0, v.need = use.x, v.have = mesh->mesh[0];
     violate(out, v);
   }
-  if (use.y > mesh[1]) {
-    v.axis = 1, v.need = use.y, v.have = mesh[1];
+  if (use.y > mesh->mesh[1]) {
+    v.axis = 1, v.need = use.y, v.have = mesh->mesh[1];
     violate(out, v);
   }
 }
 
+/* Whether every path's loops fit the mesh: all there is to ask where no scope runs its children at once. */
+static bool paths_fit(const struct tf_model *m, const tf_mesh *mesh) {
+  int64_t use[2] = {1, 1};
+  bool fit = true;
+  for (int i = 0; i < mesh->n_loops; i++) {
+    int l = mesh->loops[i];
+    if (l >= 0) {
+      int64_t *by = &use[m->plan->loops[l].axis == TF_SPATIAL_Y];
+      *by = sat_mul(*by, m->run.trip[l]);
+      continue;
+    }
+    fit &= use[0] <= mesh->mesh[0] && use[1] <= mesh->mesh[1];
+    use[0] = use[1] = 1;
+  }
+  return fit;
+}
+
 void tf_resources(struct tf_model *m, tf_result *out) {
-  const tf_arch *a = m->plan->arch;
   tensor_peaks(m);
   capacities(m, out);
-  for (int l = 0; l + 1 < a->n_memories; l++)
-    check_mesh(m, out, l, -1, a->memories[l + 1].mesh);
-  for (int u = 0; u < a->n_units; u++)
-    check_mesh(m, out, a->units[u].below, u, a->units[u].mesh);
+  for (int i = 0; i < m->views->n_meshes; i++)
+    if (m->views->splits || !paths_fit(m, &m->views->meshes[i]))
+      check_mesh(m, out, &m->views->meshes[i]);
 }

@@ -53,9 +53,13 @@ void tf_sizes(struct tf_model *m) {
       m->home_words[z] = home_slice(m, z);
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
-    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
-      m->rank_len[m->views->rank_at[i] + r] =
-          least(tf_slice_rank(&m->run, s, r, m->scratch.zero).len, p->wl->tensors[s->tensor].extent[r]);
+    int64_t *len = &m->rank_len[m->views->rank_at[i]];
+    m->box[i] = 1;
+    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++) {
+      len[r] = least(tf_slice_rank(&m->run, s, r, m->scratch.zero).len,
+                     p->wl->tensors[s->tensor].extent[r]);
+      m->box[i] = sat_mul(m->box[i], len[r]);
+    }
   }
   m->run.noclip = false;
 }

@@ -21,13 +21,16 @@ struct tf_model {
   tf_plan *plan;
   tf_views *views;
   tf_run run;
+  int64_t *own_trip;      /* [n_loops] the tree's trip counts */
   tf_scratch scratch;
   tf_move *moves;         /* [n_slices] */
   tf_ports *cells;        /* [views->n_cells] of a Tile: what passes its legs, [row * n_legs + leg];
                              row: the steps in which that loop carries, the last row: the first step */
   int64_t *steps;         /* [n_nodes] moments */
   int64_t *width;         /* [n_nodes] most instances of the path's spatial loops in use at once */
+  bool by_steps;          /* cells are read: the architecture overlaps step by step */
   int64_t *rank_len;      /* [views->n_ranks] largest extents of m-tile slices */
+  int64_t *box;           /* [n_tile_slices] their words; saturates */
   int64_t *home_words;    /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
   int64_t *treated;       /* [2 * op] words of a streamed output corrected in every run of the scope,
                              [2 * op + 1] in one run a production */

@@ -71,6 +71,9 @@ static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
   for (int n = 0; w->shared && n < p->tree->n_nodes; n++)
     for (int l = 0; p->tree->nodes[n].kind == TF_SCOPE && l < levels; l++)
       w->shared[n * levels + l] = same_instance(p, n, l);
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    w->splits |= p->tree->nodes[n].kind == TF_SCOPE &&
+                 (p->tree->nodes[n].scope == TF_PARA || p->tree->nodes[n].scope == TF_PIPE);
   return w->shared != NULL;
 }
 
@@ -86,6 +89,59 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
     snprintf(w->port_name[l], sizeof w->port_name[l], "%.40s %s", arch->memories[l / 2].name,
              l & 1 ? "write" : "read");
   return true;
+}
+
+static bool fill_peaks(tf_arena *a, const tf_arch *arch, tf_views *w) {
+  w->peak = TF_ARRAY(a, double, (size_t)arch->n_units + 1);
+  for (int u = 0; w->peak && u < arch->n_units; u++) {
+    const tf_unit *unit = &arch->units[u];
+    w->peak[u] = (double)unit->mesh[0] * (double)unit->mesh[1] * unit->rate;
+    for (int l = 1; l <= unit->below; l++)
+      w->peak[u] *= (double)arch->memories[l].mesh[0] * (double)arch->memories[l].mesh[1];
+  }
+  return w->peak != NULL;
+}
+
+bool tf_mesh_serves(const tf_plan *p, int o, const tf_mesh *k) {
+  int u = p->unit[o];
+  return k->unit < 0 ? p->arch->units[u].below > k->level : u == k->unit;
+}
+
+/* Spatial loops of the mesh's level on the path to op o. */
+static void mesh_path(const tf_plan *p, int o, tf_mesh *k) {
+  const tf_path *path = &p->path[p->tree->op_node[o]];
+  if (!tf_mesh_serves(p, o, k))
+    return;
+  for (int j = 0; j < path->n; j++) {
+    const tf_ploop *l = &p->loops[path->loops[j]];
+    if (l->axis != TF_TEMPORAL && p->tree->nodes[l->node].level == k->level)
+      k->loops[k->n_loops++] = path->loops[j];
+  }
+  k->loops[k->n_loops++] = -1;
+}
+
+static bool add_mesh(tf_arena *a, const tf_plan *p, tf_views *w, tf_mesh mesh) {
+  tf_mesh *k = &w->meshes[w->n_meshes++];
+  size_t most = 1;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    most += (size_t)p->path[p->tree->op_node[o]].n + 1;
+  *k = mesh;
+  k->loops = TF_ARRAY(a, int, most);
+  for (int o = 0; k->loops && o < p->wl->n_ops; o++)
+    mesh_path(p, o, k);
+  return k->loops != NULL;
+}
+
+static bool fill_meshes(tf_arena *a, const tf_plan *p, tf_views *w) {
+  const tf_arch *arch = p->arch;
+  w->meshes = TF_ARRAY(a, tf_mesh, (size_t)(arch->n_memories + arch->n_units));
+  bool ok = w->meshes != NULL;
+  for (int l = 0; l + 1 < arch->n_memories && ok; l++)
+    ok = add_mesh(a, p, w, (tf_mesh){.level = l, .unit = -1, .mesh = arch->memories[l + 1].mesh});
+  for (int u = 0; u < arch->n_units && ok; u++)
+    ok = add_mesh(a, p, w, (tf_mesh){.level = arch->units[u].below, .unit = u,
+                                     .mesh = arch->units[u].mesh});
+  return ok;
 }
 
 static bool add_arrays(tf_arena *a, const tf_plan *p, tf_views *w) {
@@ -112,7 +168,8 @@ static void fill_ratios(const tf_plan *p, tf_views *w) {
 
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
   tf_views *w = TF_NEW(a, tf_views);
-  if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w))
+  if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w) ||
+      !fill_peaks(a, p->arch, w) || !fill_meshes(a, p, w))
     return NULL;
   for (int i = 0; i < p->n_tile_slices; i++) {
     w->rank_at[i] = w->n_ranks;

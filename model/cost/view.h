@@ -22,7 +22,16 @@ typedef struct {
   int *served;
 } tf_view;
 
+/* What a mesh is asked for: the instances of memory `level` + 1 (unit -1), or units below memory `level`. */
+typedef struct {
+  int level, unit;
+  const int64_t *mesh; /* X, Y there are */
+  int n_loops;         /* spatial loops, path after path; each path ends in -1 */
+  int *loops;
+} tf_mesh;
+
 typedef char tf_label[64];
+enum { TF_MAX_LEGS = 64 };
 
 typedef struct tf_views {
   tf_view *node;       /* [n_nodes] */
@@ -31,13 +40,20 @@ typedef struct tf_views {
   double *own;         /* [n_slices] words of its own level's width per word of the tensor */
   double *up;          /* [n_slices] the same for the serving level */
   double *ratio;       /* [level * n_tensors + tensor] */
+  bool splits;         /* some scope runs its children at once */
+  int n_meshes;
+  tf_mesh *meshes;
   bool *shared;        /* [node * n_memories + level] see tf_shared_instance */
   int n_memories;
+  double *peak;        /* [n_units] points per cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
   tf_label *port_name;  /* [2 * level + is_write] "DRAM read" */
   int n_ranks;         /* of all m-tile slices together */
   int *rank_at;        /* [n_tile_slices] first rank of the slice among these */
 } tf_views;
+
+/* Whether op o asks for instances of mesh k. */
+bool tf_mesh_serves(const tf_plan *p, int o, const tf_mesh *k);
 
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);
