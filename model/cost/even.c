@@ -1,15 +1,10 @@
 /* Gathers what even_count.c needs of slices: which loops move which ranks. */
 #include "model/cost/even_make.h"
 
-/* The loop at path position pos, with the ranks of slice v that it moves. */
-static tf_even_loop loop_at(tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v) {
-  tf_even_loop l = {.loop = path->loops[pos], .pos = pos};
-  l.shift = TF_ARRAY(k->a, tf_even_shift, (size_t)v->n_rank + 1);
-  if (!l.shift) {
-    k->ok = false;
-    k->oom = true;
-    return l;
-  }
+/* The loop at path position pos, with the ranks of slice v that it moves: put at *pool. */
+static tf_even_loop loop_at(tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
+                            tf_even_shift **pool) {
+  tf_even_loop l = {.loop = path->loops[pos], .pos = pos, .shift = *pool};
   for (int r = 0; r < v->n_rank; r++) {
     const tf_even_range *range = &k->e->ranges[v->range[r]];
     int64_t by = tf_even_shift_of(range, pos);
@@ -18,6 +13,7 @@ static tf_even_loop loop_at(tf_even_maker *k, const tf_path *path, int pos, cons
     if (range->mixed >> pos & 1)
       TF_EVEN_PUSH(k, still, l.loop);
   }
+  *pool += l.n;
   return l;
 }
 
@@ -37,40 +33,54 @@ static void merge_pairs(tf_even_maker *k, const tf_slice *s, const tf_even_slice
     }
 }
 
-static bool slice_room(tf_even_maker *k, tf_even_slice *v, int n_rank, int n_loops) {
-  v->n_rank = n_rank;
-  v->range = TF_ARRAY(k->a, int, (size_t)n_rank + 1);
-  v->temporal = TF_ARRAY(k->a, tf_even_loop, (size_t)n_loops + 1);
-  v->spatial = TF_ARRAY(k->a, tf_even_loop, (size_t)n_loops + 1);
-  v->same = TF_ARRAY(k->a, int, (size_t)n_loops + 1);
-  v->again = TF_ARRAY(k->a, int, (size_t)n_loops + 1);
-  k->oom |= !v->range || !v->temporal || !v->spatial || !v->same || !v->again;
+/* Room for the loops of v, n_temporal and n_spatial of them; the pool of their shifts. */
+static tf_even_shift *slice_room(tf_even_maker *k, tf_even_slice *v, int n_temporal, int n_spatial) {
+  size_t loops = (size_t)(n_temporal + n_spatial);
+  v->temporal = TF_ARRAY(k->a, tf_even_loop, loops);
+  v->again = TF_ARRAY(k->a, int, loops);
+  tf_even_shift *pool = TF_ARRAY(k->a, tf_even_shift, loops * (size_t)v->n_rank);
+  k->oom |= !v->temporal || !v->again || !pool;
   k->ok &= !k->oom;
-  return k->ok;
+  if (k->ok) {
+    v->spatial = v->temporal + n_temporal;
+    v->same = v->again + n_temporal;
+  }
+  return pool;
+}
+
+static void add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
+  v->n_rank = k->p->wl->tensors[s->tensor].rank;
+  v->range = TF_ARRAY(k->a, int, (size_t)v->n_rank);
+  k->oom |= !v->range;
+  k->ok &= !k->oom;
+  for (int r = 0; r < v->n_rank && k->ok; r++)
+    v->range[r] = tf_even_touched(k, s, r);
 }
 
 static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   const tf_plan *p = k->p;
   const tf_path *path = &p->path[s->node];
-  if (!slice_room(k, v, p->wl->tensors[s->tensor].rank, path->n))
-    return;
-  for (int r = 0; r < v->n_rank; r++)
-    v->range[r] = tf_even_touched(k, s, r);
-  for (int pos = path->n - 1; pos >= 0 && k->ok; pos--)
-    if (p->loops[path->loops[pos]].axis == TF_TEMPORAL) {
-      tf_even_loop l = loop_at(k, path, pos, v);
-      v->temporal[v->n_temporal++] = l;
-      if (!l.n && s->inside >> pos & 1)
+  int n_temporal = 0;
+  for (int pos = 0; pos < path->n; pos++)
+    n_temporal += p->loops[path->loops[pos]].axis == TF_TEMPORAL;
+  add_ranks(k, s, v);
+  tf_even_shift *pool = slice_room(k, v, n_temporal, path->n - n_temporal);
+  for (int i = 0; i < path->n && k->ok; i++) {
+    /* temporal loops from the inside, spatial ones from the outside */
+    int in = path->n - 1 - i;
+    if (p->loops[path->loops[in]].axis == TF_TEMPORAL) {
+      tf_even_loop l = v->temporal[v->n_temporal++] = loop_at(k, path, in, v, &pool);
+      if (!l.n && s->inside >> in & 1)
         v->again[v->n_again++] = l.loop;
     }
-  for (int pos = 0; pos < path->n && k->ok; pos++)
-    if (p->loops[path->loops[pos]].axis != TF_TEMPORAL) {
-      tf_even_loop l = loop_at(k, path, pos, v);
-      v->spatial[v->n_spatial++] = l;
-      if (!l.n && s->merge >> pos & 1)
+    if (p->loops[path->loops[i]].axis != TF_TEMPORAL) {
+      tf_even_loop l = v->spatial[v->n_spatial++] = loop_at(k, path, i, v, &pool);
+      if (!l.n && s->merge >> i & 1)
         v->same[v->n_same++] = l.loop;
     }
-  merge_pairs(k, s, v);
+  }
+  if (k->ok)
+    merge_pairs(k, s, v);
 }
 
 /* Loops above the common scope must move both slices of a class alike, or stand still. */

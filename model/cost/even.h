@@ -11,8 +11,8 @@ typedef struct {
   int next, loop;
 } tf_product;
 
-/* A range of a dim or of an index.  Loops move its lower end: loop at path position k (a bit of
- * `moves`) by shift[number of lower bits] times the loop's step. */
+/* A range of a dim or of an index.  Loops move its lower end: the loop at path position k (a bit of
+ * `moves`) by shift[k] times the loop's step. */
 typedef struct {
   enum { TF_WHOLE, TF_PART, TF_HULL } what;
   int64_t len;           /* WHOLE: extent */

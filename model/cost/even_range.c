@@ -93,22 +93,17 @@ static void loop_steps(tf_even_maker *k) {
 /* ---- ranges --------------------------------------------------------------------------------- */
 
 int64_t tf_even_shift_of(const tf_even_range *r, int pos) {
-  if (!(r->moves >> pos & 1))
-    return 0;
-  return r->shift[__builtin_popcountll(r->moves & ((UINT64_C(1) << pos) - 1))];
+  return r->moves >> pos & 1 ? r->shift[pos] : 0;
 }
 
-/* Gives range r its shifts; k(pos) come from `of`. */
-static void set_shifts(tf_even_maker *k, tf_even_range *r, const int64_t *of) {
-  r->shift = TF_ARRAY(k->a, int64_t, (size_t)__builtin_popcountll(r->moves) + 1);
-  if (!r->shift) {
-    k->ok = false;
-    k->oom = true;
-    return;
-  }
-  int n = 0;
-  for (uint64_t left = r->moves; left; left &= left - 1)
-    r->shift[n++] = of[__builtin_ctzll(left)];
+/* Room for the shifts of range r, whose moves are known. */
+static bool shift_room(tf_even_maker *k, tf_even_range *r) {
+  if (!r->moves)
+    return true;
+  r->shift = TF_ARRAY(k->a, int64_t, (size_t)(64 - __builtin_clzll(r->moves)));
+  k->oom |= !r->shift;
+  k->ok &= !k->oom;
+  return k->ok;
 }
 
 /* The part of `base` that loop `last` of op o's chain leaves; positions of the chain: `loops`. */
@@ -116,12 +111,12 @@ static int part(tf_even_maker *k, int base, int prod, uint64_t loops) {
   const tf_even_range *b = &k->e->ranges[base];
   tf_even_range r = {.what = TF_PART, .product = prod, .base = base, .moves = b->moves | loops,
                      .mixed = b->mixed};
-  int64_t of[TF_MAX_PATH] = {0};
+  if (!shift_room(k, &r))
+    return 0;
   for (uint64_t left = r.moves; left; left &= left - 1) {
     int pos = __builtin_ctzll(left);
-    of[pos] = loops >> pos & 1 ? 1 : tf_even_shift_of(b, pos);
+    r.shift[pos] = loops >> pos & 1 ? 1 : tf_even_shift_of(b, pos);
   }
-  set_shifts(k, &r, of);
   return TF_EVEN_PUSH(k, ranges, r);
 }
 
@@ -137,28 +132,30 @@ static void add_terms(tf_even_maker *k, int o, const tf_index *ix, int n, tf_eve
     TF_EVEN_PUSH(k, terms, (tf_even_term){ranges[i], ix->terms[i].coef});
 }
 
-/* What reads [0, n) move: by the first of them; mixed where another differs. */
+/* How far position pos moves a read. */
+static int64_t read_shift(const tf_even_maker *k, const tf_even_read *read, int pos) {
+  int64_t by = 0;
+  for (int t = read->first; t < read->first + read->n; t++)
+    by += k->e->terms[t].coef * tf_even_shift_of(&k->e->ranges[k->e->terms[t].range], pos);
+  return by;
+}
+
+/* What n reads move: by the first of them; mixed where another differs. */
 static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_even_range *r) {
-  int64_t first[TF_MAX_PATH] = {0};
-  for (int i = 0; i < n; i++) {
-    int64_t own[TF_MAX_PATH] = {0};
-    uint64_t moves = 0;
-    for (int t = 0; t < reads[i].n; t++) {
-      const tf_even_term *term = &k->e->terms[reads[i].first + t];
-      const tf_even_range *b = &k->e->ranges[term->range];
-      moves |= b->moves;
-      r->mixed |= b->mixed;
-      for (uint64_t left = b->moves; left; left &= left - 1)
-        own[__builtin_ctzll(left)] += term->coef * tf_even_shift_of(b, __builtin_ctzll(left));
+  for (int i = 0; i < n; i++)
+    for (int t = reads[i].first; t < reads[i].first + reads[i].n; t++) {
+      r->moves |= k->e->ranges[k->e->terms[t].range].moves;
+      r->mixed |= k->e->ranges[k->e->terms[t].range].mixed;
     }
-    if (i == 0)
-      memcpy(first, own, sizeof first);
-    r->moves |= moves;
-    for (uint64_t left = r->moves; left; left &= left - 1)
-      if (own[__builtin_ctzll(left)] != first[__builtin_ctzll(left)])
+  if (!shift_room(k, r))
+    return;
+  for (uint64_t left = r->moves; left; left &= left - 1) {
+    int pos = __builtin_ctzll(left);
+    r->shift[pos] = read_shift(k, &reads[0], pos);
+    for (int i = 1; i < n; i++)
+      if (read_shift(k, &reads[i], pos) != r->shift[pos])
         r->mixed |= left & -left;
   }
-  set_shifts(k, r, first);
 }
 
 /* The range around n reads; a single read of a plain dim is that dim's range. */

@@ -3,10 +3,6 @@
 #include "model/cost/comps.h"
 #include "model/cost/plan_class.h"
 
-bool tf_plan_above(const tf_plan *p, int a, int b) {
-  return a <= b && b < p->tree->nodes[a].end;
-}
-
 int tf_plan_mtile(const tf_plan *p, int n, int level) {
   int found = -1;
   for (; n >= 0; n = p->tree->nodes[n].parent)

@@ -104,7 +104,9 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
 bool tf_plan_comps(tf_arena *a, tf_plan *p);
 
 /* Whether node a is b or stands above it. */
-bool tf_plan_above(const tf_plan *p, int a, int b);
+static inline bool tf_plan_above(const tf_plan *p, int a, int b) {
+  return a <= b && b < p->tree->nodes[a].end;
+}
 /* The first Tile of `level` on the path to node n (n included), -1: none. */
 int tf_plan_mtile(const tf_plan *p, int n, int level);
 /* Whether some op below node n touches tensor z. */

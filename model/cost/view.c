@@ -1,6 +1,6 @@
 #include "model/cost/view.h"
 
-#include <stdio.h>
+#include <string.h>
 
 static double ratio(const tf_plan *p, int tensor, int level) {
   return (double)p->wl->tensors[tensor].word_bits / p->arch->memories[level].word_bits;
@@ -77,6 +77,13 @@ static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
   return w->shared != NULL;
 }
 
+/* At most 40 bytes of the name, and what of it. */
+static void label(tf_label to, const char *name, const char *what) {
+  size_t n = strlen(name) < 40 ? strlen(name) : 40;
+  memcpy(to, name, n);
+  strcpy(to + n, what);
+}
+
 static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
   const tf_arch *arch = p->arch;
   w->unit_name = TF_ARRAY(a, tf_label, (size_t)arch->n_units + 1);
@@ -84,10 +91,9 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
   if (!w->unit_name || !w->port_name)
     return false;
   for (int u = 0; u < arch->n_units; u++)
-    snprintf(w->unit_name[u], sizeof w->unit_name[u], "%.40s compute", arch->units[u].name);
+    label(w->unit_name[u], arch->units[u].name, " compute");
   for (int l = 0; l < 2 * arch->n_memories; l++)
-    snprintf(w->port_name[l], sizeof w->port_name[l], "%.40s %s", arch->memories[l / 2].name,
-             l & 1 ? "write" : "read");
+    label(w->port_name[l], arch->memories[l / 2].name, l & 1 ? " write" : " read");
   return true;
 }
 
