@@ -1,11 +1,12 @@
 /* Gathers what even_count.c needs of slices: which loops move which ranks. */
 #include "model/cost/even_make.h"
 
-/* The loop at path position pos, with the ranks of slice v that it moves: put at *pool. */
+/* The loop at path position pos, with the ranks of slice v that it moves: put at *pool.  `moves`: positions that
+ * move any rank. */
 static tf_even_loop loop_at(tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
-                            tf_even_shift **pool) {
+                            uint64_t moves, tf_even_shift **pool) {
   tf_even_loop l = {.loop = path->loops[pos], .pos = pos, .shift = *pool};
-  for (int r = 0; r < v->n_rank; r++) {
+  for (int r = 0; r < v->n_rank && moves >> pos & 1; r++) {
     const tf_even_range *range = &k->e->ranges[v->range[r]];
     int64_t by = tf_even_shift_of(range, pos);
     if (by)
@@ -48,13 +49,19 @@ static tf_even_shift *slice_room(tf_even_maker *k, tf_even_slice *v, int n_tempo
   return pool;
 }
 
-static void add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
+/* The ranges of the slice's ranks; positions that move any of them. */
+static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
+  uint64_t moves = 0;
   v->n_rank = k->p->wl->tensors[s->tensor].rank;
   v->range = TF_ARRAY(k->a, int, (size_t)v->n_rank);
   k->oom |= !v->range;
   k->ok &= !k->oom;
-  for (int r = 0; r < v->n_rank && k->ok; r++)
+  for (int r = 0; r < v->n_rank && k->ok; r++) {
     v->range[r] = tf_even_touched(k, s, r);
+    if (k->ok)
+      moves |= k->e->ranges[v->range[r]].moves | k->e->ranges[v->range[r]].mixed;
+  }
+  return moves;
 }
 
 static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
@@ -63,18 +70,18 @@ static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   int n_temporal = 0;
   for (int pos = 0; pos < path->n; pos++)
     n_temporal += p->loops[path->loops[pos]].axis == TF_TEMPORAL;
-  add_ranks(k, s, v);
+  uint64_t moves = add_ranks(k, s, v);
   tf_even_shift *pool = slice_room(k, v, n_temporal, path->n - n_temporal);
   for (int i = 0; i < path->n && k->ok; i++) {
     /* temporal loops from the inside, spatial ones from the outside */
     int in = path->n - 1 - i;
     if (p->loops[path->loops[in]].axis == TF_TEMPORAL) {
-      tf_even_loop l = v->temporal[v->n_temporal++] = loop_at(k, path, in, v, &pool);
+      tf_even_loop l = v->temporal[v->n_temporal++] = loop_at(k, path, in, v, moves, &pool);
       if (!l.n && s->inside >> in & 1)
         v->again[v->n_again++] = l.loop;
     }
     if (p->loops[path->loops[i]].axis != TF_TEMPORAL) {
-      tf_even_loop l = v->spatial[v->n_spatial++] = loop_at(k, path, i, v, &pool);
+      tf_even_loop l = v->spatial[v->n_spatial++] = loop_at(k, path, i, v, moves, &pool);
       if (!l.n && s->merge >> i & 1)
         v->same[v->n_same++] = l.loop;
     }
