@@ -1,56 +1,36 @@
 /* Gathers what even_count.c needs of slices: which loops move which ranks. */
 #include "model/cost/even_make.h"
 
-/* The loop at path position pos, with the ranks of slice v that it moves: put at *pool.  `moves`: positions that
- * move any rank. */
-static tf_even_loop loop_at(tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
-                            uint64_t moves, tf_even_shift **pool) {
+/* The loop at path position pos, with the ranks of slice v that it moves: put at *pool. */
+static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos,
+                            const tf_even_slice *v, tf_even_shift **pool) {
   tf_even_loop l = {.loop = path->loops[pos], .pos = pos, .shift = *pool};
-  for (int r = 0; r < v->n_rank && moves >> pos & 1; r++) {
-    const tf_even_range *range = &k->e->ranges[v->range[r]];
-    int64_t by = tf_even_shift_of(range, pos);
+  for (int r = 0; r < v->n_rank; r++) {
+    int64_t by = tf_even_shift_of(&k->e->ranges[v->range[r]], pos);
     if (by)
       l.shift[l.n++] = (tf_even_shift){r, by};
-    if (range->mixed >> pos & 1)
-      TF_EVEN_PUSH(k, still, l.loop);
   }
   *pool += l.n;
   return l;
 }
 
-/* Loops of different chains that move one rank may bring instances to equal boxes by different ways. */
-static void merge_pairs(tf_even_maker *k, const tf_slice *s, const tf_even_slice *v) {
+/* Loops of different chains that move one rank may bring instances to equal boxes by different ways.
+ * `merge`: positions of spatial loops that move the rank, and whose instances may share. */
+static void merge_pairs(tf_even_maker *k, const tf_path *path, uint64_t merge) {
   const tf_plan *p = k->p;
-  for (int i = 0; i < v->n_spatial; i++)
-    for (int j = 0; j < i; j++) {
-      const tf_even_loop *a = &v->spatial[i], *b = &v->spatial[j];
-      const tf_ploop *pa = &p->loops[a->loop], *pb = &p->loops[b->loop];
-      if (!(s->merge >> a->pos & s->merge >> b->pos & 1) || (pa->lead == pb->lead && pa->dim == pb->dim))
-        continue;
-      for (int x = 0; x < a->n; x++)
-        for (int y = 0; y < b->n; y++)
-          if (a->shift[x].rank == b->shift[y].rank)
-            TF_EVEN_PUSH(k, pairs, (tf_even_pair){a->loop, b->loop});
+  for (; merge & (merge - 1); merge &= merge - 1) {
+    int one = path->loops[__builtin_ctzll(merge)];
+    for (uint64_t left = merge & (merge - 1); left; left &= left - 1) {
+      int other = path->loops[__builtin_ctzll(left)];
+      if (p->loops[one].lead != p->loops[other].lead || p->loops[one].dim != p->loops[other].dim)
+        TF_EVEN_PUSH(k, pairs, (tf_even_pair){one, other});
     }
-}
-
-/* Room for the loops of v, n_temporal and n_spatial of them; the pool of their shifts. */
-static tf_even_shift *slice_room(tf_even_maker *k, tf_even_slice *v, int n_temporal, int n_spatial) {
-  size_t loops = (size_t)(n_temporal + n_spatial);
-  v->temporal = TF_ARRAY(k->a, tf_even_loop, loops);
-  v->again = TF_ARRAY(k->a, int, loops);
-  tf_even_shift *pool = TF_ARRAY(k->a, tf_even_shift, loops * (size_t)v->n_rank);
-  k->oom |= !v->temporal || !v->again || !pool;
-  k->ok &= !k->oom;
-  if (k->ok) {
-    v->spatial = v->temporal + n_temporal;
-    v->same = v->again + n_temporal;
   }
-  return pool;
 }
 
 /* The ranges of the slice's ranks; positions that move any of them. */
 static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
+  const tf_path *path = &k->p->path[s->node];
   uint64_t moves = 0;
   v->n_rank = k->p->wl->tensors[s->tensor].rank;
   v->range = TF_ARRAY(k->a, int, (size_t)v->n_rank);
@@ -58,36 +38,52 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
   k->ok &= !k->oom;
   for (int r = 0; r < v->n_rank && k->ok; r++) {
     v->range[r] = tf_even_touched(k, s, r);
-    if (k->ok)
-      moves |= k->e->ranges[v->range[r]].moves | k->e->ranges[v->range[r]].mixed;
+    if (!k->ok)
+      break;
+    const tf_even_range *range = &k->e->ranges[v->range[r]];
+    moves |= range->moves;
+    for (uint64_t left = range->mixed; left; left &= left - 1)
+      TF_EVEN_PUSH(k, still, path->loops[__builtin_ctzll(left)]);
+    merge_pairs(k, path, range->moves & s->merge);
   }
   return moves;
 }
 
+static int list(const tf_path *path, uint64_t positions, int *loops) {
+  int n = 0;
+  for (; positions; positions &= positions - 1)
+    loops[n++] = path->loops[__builtin_ctzll(positions)];
+  return n;
+}
+
+/* The loops above an m-tile, temporal ones from the inside, spatial ones from the outside. */
+static void add_loops(tf_even_maker *k, const tf_path *path, tf_even_slice *v) {
+  v->temporal = TF_ARRAY(k->a, tf_even_loop, (size_t)path->n);
+  tf_even_shift *pool = TF_ARRAY(k->a, tf_even_shift, (size_t)(path->n * v->n_rank));
+  k->oom |= !v->temporal || !pool;
+  k->ok &= !k->oom;
+  for (int pos = path->n - 1; pos >= 0 && k->ok; pos--)
+    if (path->temporal >> pos & 1)
+      v->temporal[v->n_temporal++] = loop_at(k, path, pos, v, &pool);
+  v->spatial = v->temporal + v->n_temporal;
+  for (int pos = 0; pos < path->n && k->ok; pos++)
+    if (!(path->temporal >> pos & 1))
+      v->spatial[v->n_spatial++] = loop_at(k, path, pos, v, &pool);
+}
+
 static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
-  const tf_plan *p = k->p;
-  const tf_path *path = &p->path[s->node];
-  int n_temporal = 0;
-  for (int pos = 0; pos < path->n; pos++)
-    n_temporal += p->loops[path->loops[pos]].axis == TF_TEMPORAL;
+  const tf_path *path = &k->p->path[s->node];
   uint64_t moves = add_ranks(k, s, v);
-  tf_even_shift *pool = slice_room(k, v, n_temporal, path->n - n_temporal);
-  for (int i = 0; i < path->n && k->ok; i++) {
-    /* temporal loops from the inside, spatial ones from the outside */
-    int in = path->n - 1 - i;
-    if (p->loops[path->loops[in]].axis == TF_TEMPORAL) {
-      tf_even_loop l = v->temporal[v->n_temporal++] = loop_at(k, path, in, v, moves, &pool);
-      if (!l.n && s->inside >> in & 1)
-        v->again[v->n_again++] = l.loop;
-    }
-    if (p->loops[path->loops[i]].axis != TF_TEMPORAL) {
-      tf_even_loop l = v->spatial[v->n_spatial++] = loop_at(k, path, i, v, moves, &pool);
-      if (!l.n && s->merge >> i & 1)
-        v->same[v->n_same++] = l.loop;
-    }
-  }
-  if (k->ok)
-    merge_pairs(k, s, v);
+  v->again = TF_ARRAY(k->a, int, (size_t)path->n);
+  k->oom |= !v->again;
+  k->ok &= !k->oom;
+  if (!k->ok)
+    return;
+  v->n_again = list(path, s->inside & path->temporal & ~moves, v->again);
+  v->same = v->again + v->n_again;
+  v->n_same = list(path, s->merge & ~moves, v->same);
+  if (s->level >= 0)
+    add_loops(k, path, v);
 }
 
 /* Loops above the common scope must move both slices of a class alike, or stand still. */

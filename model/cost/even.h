@@ -47,8 +47,8 @@ typedef struct {
   int n_rank;
   int *range;            /* [n_rank] */
   int n_temporal, n_spatial;
-  tf_even_loop *temporal; /* inner to outer */
-  tf_even_loop *spatial;  /* outer to inner */
+  tf_even_loop *temporal; /* m-tiles only: inner to outer */
+  tf_even_loop *spatial;  /* m-tiles only: outer to inner */
   int n_same, *same;     /* spatial loops whose instances share equal boxes */
   int n_again, *again;   /* temporal loops that bring the same boxes again in one production */
 } tf_even_slice;

@@ -155,6 +155,8 @@ static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_e
     for (int i = 1; i < n; i++)
       if (read_shift(k, &reads[i], pos) != r->shift[pos])
         r->mixed |= left & -left;
+    if (!r->shift[pos])
+      r->moves &= ~(left & -left);
   }
 }
 

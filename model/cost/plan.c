@@ -78,8 +78,12 @@ static bool number_loops(tf_arena *a, tf_plan *p) {
       return false;
     for (int k = 0; k < above->n; k++)
       p->path[i].loops[k] = above->loops[k];
-    for (int k = 0; k < own; k++)
+    p->path[i].temporal = above->temporal;
+    for (int k = 0; k < own; k++) {
       p->path[i].loops[above->n + k] = p->first_loop[n->parent] + k;
+      if (up->loops[k].axis == TF_TEMPORAL)
+        p->path[i].temporal |= UINT64_C(1) << (above->n + k);
+    }
   }
   return true;
 }

@@ -67,6 +67,7 @@ typedef struct tf_pclass {
 typedef struct {
   int n;
   int *loops;         /* loop ids above the node, outer to inner */
+  uint64_t temporal;  /* positions of temporal loops */
 } tf_path;
 
 typedef struct tf_plan {
