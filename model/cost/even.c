@@ -116,6 +116,21 @@ static void add_cuts(tf_even_maker *k, int z, int d, tf_even_home *h) {
       h->cut[h->n++] = path->loops[j];
 }
 
+static void add_more(tf_even_maker *k, int z, tf_even_home *h) {
+  const tf_path *path = &k->p->path[k->p->home_scope[z]];
+  h->more = TF_ARRAY(k->a, int, (size_t)path->n + 1);
+  h->by = TF_ARRAY(k->a, int64_t, (size_t)path->n + 1);
+  k->oom |= !h->more || !h->by;
+  k->ok &= !k->oom;
+  for (int pos = 0; pos < path->n && k->ok; pos++) {
+    int64_t by = tf_even_shift_of(&k->e->ranges[h->range], pos);
+    if (!by || !tf_plan_brings(k->p, z, path->loops[pos]))
+      continue;
+    h->more[h->n_more] = path->loops[pos];
+    h->by[h->n_more++] = by < 0 ? -by : by;
+  }
+}
+
 static void add_homes(tf_even_maker *k) {
   const tf_workload *wl = k->p->wl;
   int n = 0;
@@ -124,7 +139,8 @@ static void add_homes(tf_even_maker *k) {
     for (int r = 0; k->p->home_scope[z] >= 0 && r < wl->tensors[z].rank; r++) {
       int d = wl->ops[wl->tensors[z].producer].dims[r];
       k->e->home[n].range = tf_even_range_at(k, wl->tensors[z].producer, d, k->p->home_scope[z]);
-      add_cuts(k, z, d, &k->e->home[n++]);
+      add_cuts(k, z, d, &k->e->home[n]);
+      add_more(k, z, &k->e->home[n++]);
     }
   }
 }

@@ -66,9 +66,12 @@ typedef struct {
   int one, other;
 } tf_even_pair;
 
-/* One rank of an intermediate at its home, and the spatial loops that cut it into instances. */
+/* One rank of an intermediate at its home; spatial loops that cut it into instances, and those that bring
+ * several slices, `by` their shifts apart, into one. */
 typedef struct {
   int range, n, *cut;
+  int n_more, *more;
+  int64_t *by;
 } tf_even_home;
 
 typedef struct tf_even {

@@ -367,6 +367,8 @@ static void count_home(struct tf_model *m, int z) {
     int64_t len = m->len[h[r].range];
     for (int i = 0; i < h[r].n; i++)
       len = tf_cut(len, m->run.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
+    for (int i = 0; i < h[r].n_more; i++)
+      len += (m->run.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].by[i];
     m->home_words[z] *= len;
   }
 }

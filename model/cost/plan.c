@@ -18,6 +18,16 @@ bool tf_plan_selects(const tf_plan *p, int z, int l) {
          !tf_plan_above(p, tile, p->loops[l].node);
 }
 
+bool tf_plan_brings(const tf_plan *p, int z, int l) {
+  int scope = p->home_scope[z], level = p->home_level[z], node = p->loops[l].node;
+  int tile = tf_plan_mtile(p, scope, level);
+  if (p->loops[l].axis == TF_TEMPORAL || !tf_plan_above(p, node, scope))
+    return false;
+  if (tile < 0) /* kept below the scope, or at home outside all Tiles */
+    return tf_plan_mtile(p, p->tree->op_node[p->wl->tensors[z].producer], level) < 0;
+  return tf_plan_above(p, tile, node);
+}
+
 static bool op_touches(const tf_workload *wl, int o, int z) {
   const tf_op *op = &wl->ops[o];
   if (op->out == z)

@@ -116,6 +116,9 @@ bool tf_plan_touches(const tf_plan *p, int n, int z);
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
 /* Whether loop l, on the path to intermediate z's producer, selects the instance of z's home. */
 bool tf_plan_selects(const tf_plan *p, int z, int l);
+/* Whether loop l, above the home scope of z, brings several runs of the scope into one instance of z's
+ * home at once. */
+bool tf_plan_brings(const tf_plan *p, int z, int l);
 /* Whether op o leads below node n (n on its path). */
 static inline bool tf_plan_leads(const tf_plan *p, int o, int n) {
   return p->depth[n] >= p->depth[p->lead[o]];

@@ -1,4 +1,6 @@
 /* Largest extents of slices, and of intermediates at home: far from every border, so no clipping. */
+#include <string.h>
+
 #include "model/cost/state.h"
 
 static int64_t least(int64_t a, int64_t b) {
@@ -25,14 +27,31 @@ static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   return len;
 }
 
+/* Sets cur to the last instances of the loops that bring several runs of z's home scope together. */
+static void last_instances(struct tf_model *m, int z, int64_t *cur) {
+  const tf_plan *p = m->plan;
+  const tf_path *path = &p->path[p->home_scope[z]];
+  memset(cur, 0, (size_t)p->n_loops * sizeof *cur);
+  for (int k = 0; k < path->n; k++) {
+    int l = path->loops[k];
+    if (!tf_plan_brings(p, z, l) || p->loops[l].op < 0)
+      continue;
+    int64_t step = tf_step(&m->run, l), n = (tf_loop_range(&m->run, l, cur).len + step - 1) / step;
+    cur[l] = least(n, m->run.trip[l]) - 1;
+  }
+}
+
 /* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
 static int64_t home_slice(struct tf_model *m, int z) {
   const tf_plan *p = m->plan;
   const tf_tensor *t = &p->wl->tensors[z];
-  int64_t words = 1;
+  int64_t words = 1, *cur = m->scratch.cur;
+  last_instances(m, z, cur);
   for (int r = 0; r < t->rank; r++) {
-    int d = p->wl->ops[t->producer].dims[r];
-    int64_t len = tf_dim_range(&m->run, t->producer, d, p->home_scope[z], m->scratch.zero).len;
+    int d = p->wl->ops[t->producer].dims[r], scope = p->home_scope[z];
+    tf_ival one = tf_dim_range(&m->run, t->producer, d, scope, m->scratch.zero);
+    tf_ival last = tf_dim_range(&m->run, t->producer, d, scope, cur);
+    int64_t lo = least(one.lo, last.lo), len = -least(-one.lo - one.len, -last.lo - last.len) - lo;
     words = sat_mul(words, least(narrowed(m, z, d, len), t->extent[r]));
   }
   return words;

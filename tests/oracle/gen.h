@@ -1,0 +1,24 @@
+/* Random small cases: architecture, workload and mapping as the YAML that `tileflow eval` reads. */
+#ifndef TESTS_ORACLE_GEN_H
+#define TESTS_ORACLE_GEN_H
+#include <stddef.h>
+
+#include "base/rng.h"
+#include "tileflow/tileflow.h"
+
+typedef struct {
+  char text[16384];
+  size_t len;
+} page;
+
+/* Names of what a case was drawn to have, for the coverage table. */
+typedef enum {
+  GEN_SPATIAL, GEN_PARTIAL, GEN_BYPASS, GEN_KEEP, GEN_RETAIN, GEN_STREAM, GEN_NESTED, GEN_PAD, GEN_PARA,
+  GEN_PIPE, GEN_SHAR, GEN_SEQ, GEN_NO_NETWORK, GEN_N
+} gen_feature;
+
+/* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
+ * 1 << gen_feature; *kind: the workload's.  False if the workload itself was refused (a bug of the generator). */
+bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
+extern const char *const gen_feature_name[GEN_N];
+#endif

@@ -1,0 +1,145 @@
+/* The brute-force walk of an execution, written from contract/model.md and docs/DECISIONS.md: it steps
+ * through every iteration of every loop in every instance and keeps the set of elements that each
+ * memory instance holds.  It shares no code with model/; it takes only parsed trees from the library.
+ * Slow and obvious on purpose, for extents of a few elements. */
+#ifndef TESTS_ORACLE_ORACLE_H
+#define TESTS_ORACLE_ORACLE_H
+#include "tileflow/tileflow.h"
+
+enum { MAX_RANK = 8, MAX_ELEMENTS = 4096, MAX_PATH = 48, MAX_NODES = 96 };
+
+/* lo .. lo + len - 1; len <= 0: empty. */
+typedef struct {
+  int64_t lo, len;
+} span;
+
+typedef struct {
+  bool empty;
+  span rank[MAX_RANK];
+} box;
+
+/* A set of elements of one tensor. */
+typedef struct {
+  unsigned char in[MAX_ELEMENTS];
+} set;
+
+/* Content of one memory instance: what the m-tile `node` left of a tensor. */
+typedef struct {
+  uint64_t instance; /* key of the spatial settings above the m-tile */
+  int node;
+  set what;
+} copy;
+
+/* What m-tiles that see each other's content hold of one tensor at one level. */
+typedef struct {
+  int level, tensor, first; /* first: the first of these m-tiles */
+  int latest;               /* m-tile entered latest, -1 */
+  int n;
+  copy *copies;
+} shelf;
+
+/* Elements met in a production, by memory instance or by production. */
+typedef struct {
+  int what;        /* m-tile node, or the op's leaf */
+  uint64_t key;
+  set met;
+} record;
+
+/* A retained intermediate: what its home still has and what this run makes, by instance of the scope. */
+typedef struct {
+  int n;
+  uint64_t key[512];
+  box held[512], made[512];
+} halo;
+
+typedef struct {
+  int64_t fill, read, update, drain;
+} words;
+
+typedef struct {
+  const tf_tree *tree;
+  const tf_workload *wl;
+  const tf_arch *arch;
+  int64_t digit[MAX_NODES][16]; /* setting of each Tile's loops */
+  int seq_at[MAX_NODES];        /* child that a Seq runs or ran last, -1 */
+  int n_shelves;
+  shelf *shelves;
+  int n_records[256];           /* [tensor] */
+  record *records[256];
+  int unit[64];                 /* [op] */
+  halo **kept;                  /* [tensor]; NULL: not retained */
+  bool use_made;
+  /* results */
+  words *moved;                 /* [level * n_tensors + tensor] */
+  words *by_node;               /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
+  words *by_ref;                /* [op * 16 + reference] an op's operands, output last: read, update at the server */
+  int64_t *peak;                /* [level * n_tensors + tensor] */
+  int64_t *held;                /* [node] most bits an m-tile holds, once */
+  int64_t *largest;             /* [node * n_tensors + tensor] most words an m-tile holds of it */
+  int64_t *extent;              /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
+  int64_t *corrected, *corrected_once; /* [op] elements of a streamed output: every run, once a production */
+  int64_t *runs, *width;        /* [node] moments; most instances at once */
+  int64_t *points, *units;      /* [op] */
+  int64_t *home;                /* [tensor] largest slice of an intermediate at home */
+  int64_t *level_peak;          /* [level] words of the memory */
+  double cycles;
+  int64_t steps;                /* taken so far, against `limit` */
+  int64_t limit;
+  bool gave_up;
+} oracle;
+
+/* NULL when memory runs out. */
+oracle *oracle_run(const tf_tree *tree, int64_t limit);
+void oracle_free(oracle *o);
+
+/* ---- facts of the tree (facts.c) ---------------------------------------------------------- */
+bool below(const oracle *o, int n, int top);          /* n is top or stands below it */
+bool op_below(const oracle *o, int op, int top);
+bool touches(const oracle *o, int op, int z);
+bool touched_below(const oracle *o, int top, int z);
+bool leads(const oracle *o, int op, int n);           /* no op below n reads what it makes */
+int mtile(const oracle *o, int n, int level);         /* first Tile of the level on the path to n; -1 */
+int home_scope(const oracle *o, int z);               /* -1: an input or output of the workload */
+int home_level(const oracle *o, int z);
+bool holds(const oracle *o, int tile, int z);         /* an m-tile that holds z */
+int server(const oracle *o, int n, int z, int level); /* innermost level outside `level` that holds z */
+bool makes(const oracle *o, int n, int z);            /* the op that makes z is below n */
+int lowest_common(const oracle *o, int a, int b);
+int stream_scope(const oracle *o, int op);            /* scope that streams op's output; -1 */
+/* Loops on the path to n, outer to inner, own loops of Tiles strictly above n. */
+typedef struct {
+  int node, slot;
+} place;
+int path_to(const oracle *o, int n, place *list);
+const tf_loop *loop_of(const oracle *o, place p);
+
+/* ---- ranges (ranges.c) -------------------------------------------------------------------- */
+span dim_range(const oracle *o, int op, int dim, int n); /* on entry to n, at the digits set */
+bool idle(const oracle *o, int op, int n);
+box op_box(const oracle *o, int op, int ref, int n);     /* ref -1: its output */
+box slice(const oracle *o, int n, int z);                /* of all ops below n that run */
+int64_t volume(const oracle *o, int z, const box *b);
+void join_boxes(const oracle *o, int z, box *all, const box *b); /* all: the box around both */
+/* Lower corner's shift, per rank, of m-tile n's slice of z for one step of the loop at p: full tiles, no
+ * borders. */
+void step_effect(oracle *o, int n, int z, place p, int64_t *shift);
+
+/* ---- instances and content (store.c) ------------------------------------------------------- */
+void first_instance(oracle *o, int n);
+bool next_instance(oracle *o, int n);                    /* of the spatial loops above n */
+uint64_t instance_key(const oracle *o, int n);           /* settings of spatial loops above n that turn */
+shelf *shelf_of(oracle *o, int tile, int z);
+copy *copy_at(shelf *s, uint64_t instance, bool add);
+set *met_at(oracle *o, int z, int what, uint64_t key);
+void forget_production(oracle *o, int z);
+void pass_seq(oracle *o, int scope, int child);
+void leave_child(oracle *o, int scope, int child);
+void check_layout(oracle *o, shelf *s, int tile);
+void fill_set(const oracle *o, int z, const box *b, set *out);
+int64_t count_set(const oracle *o, int z, const set *s);
+
+/* ---- sums, words held, latency (figures.c) ---------------------------------------------------------- */
+void find_moves(oracle *o);
+void find_peaks(oracle *o);
+void find_latency(oracle *o);
+#endif

@@ -1,0 +1,519 @@
+/* The walk itself: control goes through the tree as the mapping says, every loop setting by setting,
+ * all instances of a step at once (model.md sections 2 and 3). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/oracle/oracle.h"
+
+static void run_node(oracle *o, int n);
+
+/* ---- sharing -------------------------------------------------------------------------------- */
+
+/* What instances load at one moment; those of one parent and production with equal boxes and equal
+ * words share. */
+typedef struct {
+  uint64_t parent, production;
+  box want;
+  set load;
+} request;
+
+typedef struct {
+  int n;
+  request *list;
+} moment;
+
+static bool same_box(const oracle *o, int z, const box *a, const box *b) {
+  if (a->empty || b->empty)
+    return a->empty && b->empty;
+  return !memcmp(a->rank, b->rank, (size_t)o->wl->tensors[z].rank * sizeof a->rank[0]);
+}
+
+/* Whether nobody at this moment has asked for the same yet; remembers it. */
+static bool first_to_ask(const oracle *o, moment *m, int z, const request *q) {
+  for (int i = 0; i < m->n; i++)
+    if (m->list[i].parent == q->parent && m->list[i].production == q->production &&
+        same_box(o, z, &m->list[i].want, &q->want) &&
+        !memcmp(&m->list[i].load, &q->load, sizeof q->load))
+      return false;
+  m->list = realloc(m->list, (size_t)(m->n + 1) * sizeof *m->list);
+  if (!m->list)
+    abort();
+  m->list[m->n++] = *q;
+  return true;
+}
+
+static uint64_t parent_key(const oracle *o, int n, int z, int level) {
+  int tile = mtile(o, n, server(o, n, z, level));
+  return tile < 0 ? 1 : instance_key(o, tile);
+}
+
+static uint64_t production_key(const oracle *o, int z) {
+  return home_scope(o, z) < 0 ? 1 : instance_key(o, home_scope(o, z));
+}
+
+static void charge(oracle *o, int n, int z, int level, int up, words w) {
+  words *own = &o->moved[level * o->wl->n_tensors + z], *above = &o->moved[up * o->wl->n_tensors + z];
+  words *here = &o->by_node[n * o->wl->n_tensors + z];
+  own->fill += w.fill;
+  own->drain += w.drain;
+  above->read += w.read;
+  above->update += w.update;
+  here->fill += w.fill;
+  here->drain += w.drain;
+  here->read += w.read;
+  here->update += w.update;
+}
+
+/* ---- entering an m-tile ----------------------------------------------------------------------- */
+
+static bool touched_now(const oracle *o, int n, int z) {
+  for (int op = 0; op < o->wl->n_ops; op++)
+    if (op_below(o, op, n) && touches(o, op, z) && !idle(o, op, n))
+      return true;
+  return false;
+}
+
+/* Moves of one instance: its words, those that carry a partial result, and whether it is the one that
+ * speaks for its group. */
+static words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks) {
+  const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
+  if (!makes(o, n, z))
+    return (words){.fill = all, .read = speaks || !mem->multicast ? all : 0};
+  return (words){.drain = all, .update = speaks || !mem->reduce ? all : 0,
+                 .fill = speaks ? partial : 0, .read = speaks ? partial : 0};
+}
+
+static void most(int64_t *so_far, int64_t v) {
+  *so_far = v > *so_far ? v : *so_far;
+}
+
+static void note_size(oracle *o, int n, int z, const box *b) {
+  int nt = o->wl->n_tensors;
+  most(&o->peak[o->tree->nodes[n].level * nt + z], volume(o, z, b));
+  most(&o->largest[n * nt + z], volume(o, z, b));
+  for (int r = 0; r < o->wl->tensors[z].rank && !b->empty; r++)
+    most(&o->extent[(n * nt + z) * MAX_RANK + r], b->rank[r].len);
+}
+
+/* One instance of m-tile n takes its slice of z.  `before`: elements of the production entered at earlier
+ * moments; `now`: gathers those of this one. */
+static void take(oracle *o, int n, int z, shelf *s, moment *m, const set *before, set *now) {
+  request q = {.parent = parent_key(o, n, z, o->tree->nodes[n].level),
+               .production = production_key(o, z), .want = slice(o, n, z)};
+  copy *c = copy_at(s, instance_key(o, n), true);
+  set want;
+  int64_t all = 0, partial = 0;
+  fill_set(o, z, &q.want, &want);
+  for (int i = 0; i < MAX_ELEMENTS; i++) {
+    q.load.in[i] = want.in[i] && !c->what.in[i];
+    all += q.load.in[i];
+    partial += q.load.in[i] && before->in[i];
+    now->in[i] |= q.load.in[i];
+  }
+  bool speaks = first_to_ask(o, m, z, &q);
+  charge(o, n, z, s->level, server(o, n, z, s->level), moves_of(o, n, z, all, partial, speaks));
+  c->what = want;
+  c->node = n;
+  note_size(o, n, z, &q.want);
+}
+
+static void add_set(set *to, const set *from) {
+  for (int i = 0; i < MAX_ELEMENTS; i++)
+    to->in[i] |= from->in[i];
+}
+
+/* One moment of m-tile n for tensor z, in all instances in which it happens. */
+static void enter(oracle *o, int n, int z) {
+  shelf *s = shelf_of(o, n, z);
+  moment m = {0, NULL};
+  set now[64];
+  uint64_t keys[64];
+  int n_keys = 0;
+  bool any = false;
+  check_layout(o, s, n);
+  first_instance(o, n);
+  do {
+    if (!touched_now(o, n, z))
+      continue;
+    uint64_t key = production_key(o, z);
+    int k = 0;
+    while (k < n_keys && keys[k] != key)
+      k++;
+    if (k == n_keys) {
+      if (n_keys == 64)
+        abort();
+      keys[n_keys] = key;
+      memset(&now[n_keys++], 0, sizeof now[0]);
+    }
+    take(o, n, z, s, &m, met_at(o, z, -1 - s->level, key), &now[k]);
+    any = true;
+  } while (next_instance(o, n));
+  for (int k = 0; k < n_keys; k++)
+    add_set(met_at(o, z, -1 - s->level, keys[k]), &now[k]);
+  if (any)
+    s->latest = n;
+  free(m.list);
+}
+
+/* The sum of what one instance of m-tile n holds now, in bits. */
+static void weigh(oracle *o, int n) {
+  first_instance(o, n);
+  do {
+    int64_t bits = 0;
+    for (int z = 0; z < o->wl->n_tensors; z++)
+      if (holds(o, n, z)) {
+        box b = slice(o, n, z);
+        bits += volume(o, z, &b) * o->wl->tensors[z].word_bits;
+      }
+    o->held[n] = bits > o->held[n] ? bits : o->held[n];
+  } while (next_instance(o, n));
+}
+
+/* ---- points -------------------------------------------------------------------------------------- */
+
+/* Reference `ref` (-1: output) of the op at leaf n, for all points that run at this step. */
+static void operand(oracle *o, int n, int op, int ref) {
+  const tf_op *p = &o->wl->ops[op];
+  const tf_unit *unit = &o->arch->units[o->unit[op]];
+  int z = ref < 0 ? p->out : p->reads[ref].tensor;
+  words *w = &o->by_ref[op * 16 + (ref < 0 ? p->n_reads : ref)];
+  moment m = {0, NULL};
+  first_instance(o, n);
+  do {
+    request q = {.parent = parent_key(o, n, z, o->arch->n_memories),
+                 .production = production_key(o, z), .want = op_box(o, op, ref, n)};
+    if (q.want.empty)
+      continue;
+    fill_set(o, z, &q.want, &q.load);
+    bool speaks = first_to_ask(o, &m, z, &q);
+    if (ref >= 0) {
+      w->read += speaks || !unit->multicast;
+      continue;
+    }
+    if (!speaks && unit->reduce)
+      continue;
+    set *met = met_at(o, z, n, q.parent * 1000003 + q.production);
+    int64_t fresh = 0;
+    for (int i = 0; i < MAX_ELEMENTS; i++)
+      fresh += q.load.in[i] && !met->in[i];
+    add_set(met, &q.load);
+    w->update++;
+    w->read += 1 - fresh;
+  } while (next_instance(o, n));
+  free(m.list);
+}
+
+static void run_op(oracle *o, int n) {
+  int op = o->tree->nodes[n].op;
+  int64_t points = 0;
+  first_instance(o, n);
+  do
+    points += !idle(o, op, n);
+  while (next_instance(o, n));
+  o->points[op] += points;
+  o->units[op] = points > o->units[op] ? points : o->units[op];
+  for (int r = -1; r < o->wl->ops[op].n_reads; r++)
+    operand(o, n, op, r);
+}
+
+/* ---- scopes -------------------------------------------------------------------------------------- */
+
+/* Whether the production of z goes on: a streamed reduction, not at the first step of its loops. */
+static bool goes_on(const oracle *o, int scope, int z) {
+  place path[MAX_PATH];
+  int n = path_to(o, scope, path), op = 0;
+  while (o->wl->ops[op].out != z)
+    op++;
+  for (int i = 0; i < n && stream_scope(o, op) >= 0; i++) {
+    int dim = loop_of(o, path[i])->dim;
+    for (int d = o->wl->ops[op].n_out_dims; d < o->wl->ops[op].n_dims; d++)
+      if (o->wl->ops[op].dims[d] == dim && o->digit[path[i].node][path[i].slot] != 0)
+        return true;
+  }
+  return false;
+}
+
+/* The box around `need` less `have`: what a retained intermediate's producer makes (DECISIONS 10). */
+static box lacking(const oracle *o, int z, const box *need, const box *have) {
+  set a, b;
+  box all = {.empty = true};
+  fill_set(o, z, need, &a);
+  fill_set(o, z, have, &b);
+  const tf_tensor *t = &o->wl->tensors[z];
+  int64_t size = 1, missing = 0;
+  for (int r = 0; r < t->rank; r++)
+    size *= t->extent[r];
+  for (int64_t i = 0; i < size; i++) {
+    if (!a.in[i] || b.in[i])
+      continue;
+    missing++;
+    int64_t rest = i;
+    for (int r = t->rank - 1; r >= 0; r--) {
+      int64_t at = rest % t->extent[r] + t->lo[r];
+      rest /= t->extent[r];
+      span *s = &all.rank[r];
+      if (all.empty) {
+        *s = (span){at, 1};
+      } else {
+        int64_t end = s->lo + s->len > at + 1 ? s->lo + s->len : at + 1;
+        s->lo = at < s->lo ? at : s->lo;
+        s->len = end - s->lo;
+      }
+    }
+    all.empty = false;
+  }
+  return missing == volume(o, z, &all) ? all : *need;
+}
+
+static int kept_slot(oracle *o, int z, uint64_t key) {
+  int i = 0;
+  while (i < o->kept[z]->n && o->kept[z]->key[i] != key)
+    i++;
+  if (i == o->kept[z]->n) {
+    if (i == 512)
+      abort();
+    o->kept[z]->n++;
+    o->kept[z]->key[i] = key;
+    o->kept[z]->held[i].empty = true;
+    o->kept[z]->made[i].empty = true;
+  }
+  return i;
+}
+
+/* What this run of z's home scope makes, in the instance at hand; what its home holds afterwards. */
+static void retain(oracle *o, int scope, int z) {
+  int op = 0, i = kept_slot(o, z, instance_key(o, scope));
+  while (o->wl->ops[op].out != z)
+    op++;
+  box need = {.empty = false};
+  o->kept[z]->key[i] = 0; /* z in full: its own entry is not found */
+  for (int r = 0; r < o->wl->tensors[z].rank; r++) {
+    need.rank[r] = dim_range(o, op, o->wl->ops[op].dims[r], scope);
+    need.empty |= need.rank[r].len <= 0;
+  }
+  o->kept[z]->key[i] = instance_key(o, scope);
+  o->kept[z]->made[i] = lacking(o, z, &need, &o->kept[z]->held[i]);
+  if (!need.empty)
+    o->kept[z]->held[i] = need;
+}
+
+static void begin_scope(oracle *o, int scope) {
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    if (home_scope(o, z) == scope && !goes_on(o, scope, z))
+      forget_production(o, z);
+  for (int i = o->wl->n_ops - 1; i >= 0; i--) {
+    int z = o->wl->ops[o->wl->topo[i]].out;
+    if (!o->kept[z] || home_scope(o, z) != scope)
+      continue;
+    first_instance(o, scope);
+    do
+      retain(o, scope, z);
+    while (next_instance(o, scope));
+  }
+}
+
+/* ---- what a run leaves at home, and what streaming adds ------------------------------------------ */
+
+/* Joins what the maker makes below node n, in every setting of the loops between the scope and n, into the
+ * box of each instance of the memory (named by `tile`); the largest counts. */
+static void note_home(oracle *o, int scope, int z, int n, int tile) {
+  place path[MAX_PATH];
+  int len = path_to(o, n, path), from = path_to(o, scope, path);
+  path_to(o, n, path);
+  struct {
+    uint64_t key;
+    box all;
+  } seen[256];
+  int n_seen = 0;
+  bool more = true;
+  first_instance(o, n);
+  while (more) {
+    uint64_t key = tile < 0 ? 1 : instance_key(o, tile);
+    int k = 0;
+    while (k < n_seen && seen[k].key != key)
+      k++;
+    if (k == 256)
+      abort();
+    if (k == n_seen)
+      seen[n_seen++].key = key, seen[k].all.empty = true;
+    box b = slice(o, n, z);
+    join_boxes(o, z, &seen[k].all, &b);
+    more = next_instance(o, n);
+    for (int i = len - 1; i >= from && !more; i--) {
+      int64_t *digit = &o->digit[path[i].node][path[i].slot];
+      if (loop_of(o, path[i])->axis != TF_TEMPORAL)
+        continue;
+      more = ++*digit < loop_of(o, path[i])->trip;
+      *digit = more ? *digit : 0;
+    }
+  }
+  for (int k = 0; k < n_seen; k++) {
+    int64_t size = volume(o, z, &seen[k].all);
+    o->home[z] = size > o->home[z] ? size : o->home[z];
+  }
+}
+
+static void note_homes(oracle *o, int scope) {
+  for (int z = 0; z < o->wl->n_tensors; z++) {
+    if (home_scope(o, z) != scope)
+      continue;
+    int op = 0, level = home_level(o, z), tile = mtile(o, scope, level);
+    while (o->wl->ops[op].out != z)
+      op++;
+    int kept = tile < 0 ? mtile(o, o->tree->op_node[op], level) : -1;
+    if (kept >= 0)
+      note_home(o, scope, z, kept, kept);
+    else
+      note_home(o, scope, z, scope, tile);
+  }
+}
+
+/* Elements of streamed outputs that this run of the scope corrects. */
+static void note_streams(oracle *o, int scope) {
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    if (stream_scope(o, op) != scope)
+      continue;
+    int64_t sum = 0;
+    first_instance(o, scope);
+    do {
+      box b = op_box(o, op, -1, scope);
+      sum += volume(o, o->wl->ops[op].out, &b);
+    } while (next_instance(o, scope));
+    o->corrected[op] += sum;
+    first_instance(o, scope);
+    o->corrected_once[op] += goes_on(o, scope, o->wl->ops[op].out) ? 0 : sum;
+  }
+}
+
+
+static int64_t running(oracle *o, int n) {
+  int64_t count = 0;
+  first_instance(o, n);
+  do {
+    bool any = false;
+    for (int op = 0; op < o->wl->n_ops && !any; op++)
+      any = op_below(o, op, n) && !idle(o, op, n);
+    count += any;
+  } while (next_instance(o, n));
+  return count;
+}
+
+static void run_scope(oracle *o, int n) {
+  const tf_node *t = &o->tree->nodes[n];
+  begin_scope(o, n);
+  note_homes(o, n);
+  note_streams(o, n);
+  for (int c = 0; c < t->n_children; c++) {
+    if (!running(o, t->children[c]))
+      continue;
+    if (t->scope == TF_SEQ)
+      pass_seq(o, n, t->children[c]);
+    run_node(o, t->children[c]);
+    leave_child(o, n, t->children[c]);
+  }
+}
+
+static void run_loops(oracle *o, int n, int k) {
+  const tf_node *t = &o->tree->nodes[n];
+  if (k == t->n_temporal) {
+    run_node(o, t->children[0]);
+    return;
+  }
+  for (int64_t i = 0; i < t->loops[k].trip && !o->gave_up; i++) {
+    o->digit[n][k] = i;
+    run_loops(o, n, k + 1);
+  }
+  o->digit[n][k] = 0;
+}
+
+static void run_node(oracle *o, int n) {
+  const tf_node *t = &o->tree->nodes[n];
+  int64_t at_once = running(o, n);
+  o->gave_up |= ++o->steps > o->limit;
+  if (!at_once || o->gave_up)
+    return;
+  o->runs[n]++;
+  o->width[n] = at_once > o->width[n] ? at_once : o->width[n];
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    if (holds(o, n, z))
+      enter(o, n, z);
+  if (t->kind == TF_TILE && mtile(o, n, t->level) == n)
+    weigh(o, n);
+  if (t->kind == TF_OP)
+    run_op(o, n);
+  else if (t->kind == TF_TILE)
+    run_loops(o, n, 0);
+  else
+    run_scope(o, n);
+}
+
+/* ---- the whole run --------------------------------------------------------------------------------- */
+
+static int unit_of(const oracle *o, int op) {
+  int deepest = 0;
+  for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
+      deepest = o->tree->nodes[n].level;
+  for (int u = 0; u < o->arch->n_units; u++)
+    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest)
+      return u;
+  return 0;
+}
+
+static void add_retained(oracle *o) {
+  for (int n = 0; n < o->tree->n_nodes; n++)
+    for (int k = 0; o->tree->nodes[n].kind == TF_SCOPE && k < o->tree->nodes[n].n_retain; k++) {
+      int z = o->tree->nodes[n].retain[k].tensor;
+      if (home_scope(o, z) == n && !o->kept[z])
+        o->kept[z] = calloc(1, sizeof *o->kept[z]);
+    }
+}
+
+oracle *oracle_run(const tf_tree *tree, int64_t limit) {
+  oracle *o = calloc(1, sizeof *o);
+  size_t nt = (size_t)tree->workload->n_tensors, nodes = (size_t)tree->n_nodes;
+  size_t levels = (size_t)tree->arch->n_memories, ops = (size_t)tree->workload->n_ops;
+  if (!o)
+    return NULL;
+  *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .use_made = true};
+  o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
+  o->kept = calloc(nt, sizeof *o->kept);
+  o->moved = calloc(levels * nt, sizeof *o->moved);
+  o->by_node = calloc(nodes * nt, sizeof *o->by_node);
+  o->by_ref = calloc(ops * 16, sizeof *o->by_ref);
+  o->peak = calloc(levels * nt, sizeof *o->peak);
+  o->extent = calloc(nodes * nt * MAX_RANK, sizeof *o->extent);
+  int64_t **rows[] = {&o->held, &o->runs, &o->width, &o->largest};
+  for (size_t i = 0; i < 4; i++)
+    *rows[i] = calloc(nodes * nt, sizeof **rows[i]);
+  int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once};
+  for (size_t i = 0; i < 4; i++)
+    *per_op[i] = calloc(ops, sizeof **per_op[i]);
+  o->home = calloc(nt, sizeof *o->home);
+  o->level_peak = calloc(levels, sizeof *o->level_peak);
+  for (int n = 0; n < tree->n_nodes; n++)
+    o->seq_at[n] = -1;
+  for (int op = 0; op < tree->workload->n_ops; op++)
+    o->unit[op] = unit_of(o, op);
+  add_retained(o);
+  run_node(o, 0);
+  find_moves(o);
+  find_peaks(o);
+  find_latency(o);
+  return o;
+}
+
+void oracle_free(oracle *o) {
+  for (int i = 0; i < o->n_shelves; i++)
+    free(o->shelves[i].copies);
+  for (int z = 0; z < o->wl->n_tensors; z++) {
+    free(o->records[z]);
+    free(o->kept[z]);
+  }
+  void *all[] = {o->shelves, o->kept, o->moved, o->by_node, o->by_ref, o->peak, o->extent, o->held,
+                 o->runs, o->width, o->largest, o->points, o->units, o->corrected, o->corrected_once,
+                 o->home, o->level_peak};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    free(all[i]);
+  free(o);
+}
