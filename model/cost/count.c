@@ -111,6 +111,10 @@ static bool count_op(struct tf_model *m, int o) {
 }
 
 static bool count_nodes(struct tf_model *m) {
+  if (m->plan->clips) {
+    tf_border_moments(m);
+    return true;
+  }
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_sum steps, width;
     if (!tf_sum_over(&m->run, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_STEPS, &steps) ||

@@ -133,8 +133,9 @@ static bool ready(tf_model *m) {
   m->scratch.prv = TF_ARRAY(a, int64_t, loops);
   m->scratch.zero = TF_ARRAY(a, int64_t, loops);
   m->scratch.pair = TF_ARRAY(a, int64_t, loops);
+  m->scratch.fixed = TF_ARRAY(a, int64_t, loops);
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
-      !tf_plan_comps(a, m->plan))
+      !m->scratch.fixed || !tf_plan_comps(a, m->plan))
     return false;
   m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
   return m->scratch.leaf != NULL;
@@ -142,11 +143,14 @@ static bool ready(tf_model *m) {
 
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
 static bool count(tf_model *m) {
-  bool ok = m->run.irregular || tf_count_all(m);
-  if (ok && m->run.irregular)
-    ok = tf_walk_exact(m);
+  m->run.irregular |= m->plan->clips && tf_border_empties(m);
+  if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m)))
+    return false;
+  tf_home_sizes(m);
+  if (m->run.irregular)
+    return tf_walk_exact(m);
   tf_sizes(m);
-  return ok && tf_count_treated(m);
+  return true;
 }
 
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {

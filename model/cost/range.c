@@ -132,6 +132,11 @@ tf_ival tf_loop_range(const tf_run *run, int l, const int64_t *dg) {
   return v;
 }
 
+int64_t tf_turns(const tf_run *run, int l, const int64_t *dg) {
+  int64_t step = tf_step(run, l), n = (tf_loop_range(run, l, dg).len + step - 1) / step;
+  return n < 1 ? 1 : n < run->trip[l] ? n : run->trip[l];
+}
+
 static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
   const tf_op *op = &p->wl->ops[o];
   int r = out_rank(op, d);

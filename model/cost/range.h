@@ -36,6 +36,8 @@ bool tf_run_steps(tf_run *run);
 tf_ival tf_dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg);
 /* The range that reaches loop l: after all loops further out on its chain. */
 tf_ival tf_loop_range(const tf_run *run, int l, const int64_t *dg);
+/* Iterations of loop l that happen. */
+int64_t tf_turns(const tf_run *run, int l, const int64_t *dg);
 /* Rank r of the slice: bounding box over its touches, clipped to the tensor. */
 tf_ival tf_slice_rank(const tf_run *run, const tf_slice *s, int r, const int64_t *dg);
 /* Rank r of the box that one reference of op o touches on entry to node n. */

@@ -1,4 +1,4 @@
-/* Largest extents of slices, and of intermediates at home: far from every border, so no clipping. */
+/* Largest extents of slices, and of intermediates at home: at the first step, but for borders (border.c). */
 #include <string.h>
 
 #include "model/cost/state.h"
@@ -27,34 +27,33 @@ static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   return len;
 }
 
-/* Sets cur to the last instances of the loops that bring several runs of z's home scope together. */
+/* Moves cur to the last instances of the loops that bring several runs of z's home scope together. */
 static void last_instances(struct tf_model *m, int z, int64_t *cur) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[p->home_scope[z]];
-  memset(cur, 0, (size_t)p->n_loops * sizeof *cur);
   for (int k = 0; k < path->n; k++) {
     int l = path->loops[k];
     if (!tf_plan_brings(p, z, l) || p->loops[l].op < 0)
       continue;
-    int64_t step = tf_step(&m->run, l), n = (tf_loop_range(&m->run, l, cur).len + step - 1) / step;
-    cur[l] = least(n, m->run.trip[l]) - 1;
+    cur[l] = tf_turns(&m->run, l, cur) - 1;
   }
 }
 
 /* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
-static int64_t home_slice(struct tf_model *m, int z) {
+int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits) {
   const tf_plan *p = m->plan;
   const tf_tensor *t = &p->wl->tensors[z];
   int64_t words = 1, *cur = m->scratch.cur;
+  memcpy(cur, digits, (size_t)p->n_loops * sizeof *cur);
   last_instances(m, z, cur);
   for (int r = 0; r < t->rank; r++) {
     int d = p->wl->ops[t->producer].dims[r], scope = p->home_scope[z];
-    tf_ival one = tf_dim_range(&m->run, t->producer, d, scope, m->scratch.zero);
+    tf_ival one = tf_dim_range(&m->run, t->producer, d, scope, digits);
     tf_ival last = tf_dim_range(&m->run, t->producer, d, scope, cur);
     int64_t lo = least(one.lo, last.lo), len = -least(-one.lo - one.len, -last.lo - last.len) - lo;
     words = sat_mul(words, least(narrowed(m, z, d, len), t->extent[r]));
   }
-  return words;
+  return words > 0 ? words : 0;
 }
 
 int64_t tf_whole_words(const tf_tensor *t) {
@@ -64,12 +63,21 @@ int64_t tf_whole_words(const tf_tensor *t) {
   return words;
 }
 
+void tf_home_sizes(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (p->clips)
+    tf_border_homes(m);
+  for (int z = 0; z < p->wl->n_tensors && !p->clips; z++)
+    if (p->home_scope[z] >= 0)
+      m->home_words[z] = tf_home_words(m, z, m->scratch.zero);
+}
+
 void tf_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  m->run.noclip = true;
-  for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_scope[z] >= 0)
-      m->home_words[z] = home_slice(m, z);
+  if (p->clips) {
+    tf_border_sizes(m);
+    return;
+  }
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
     int64_t *len = &m->rank_len[m->views->rank_at[i]];
@@ -80,5 +88,4 @@ void tf_sizes(struct tf_model *m) {
       m->box[i] = sat_mul(m->box[i], len[r]);
     }
   }
-  m->run.noclip = false;
 }

@@ -215,14 +215,16 @@ static void settle(tf_walk *e, int k, int64_t mult, bool border) {
     one(e, k, 0, mult, border);
     return;
   }
-  if (tf_loop_range(e->run, path->loops[k], e->w->cur).len <= 0) {
+  int64_t len = tf_loop_range(e->run, path->loops[k], e->w->cur).len;
+  if (len <= 0) {
     e->run->irregular = true;
     return;
   }
-  if ((e->zero | e->single) >> k & 1 && k != e->carry)
-    one(e, k, 0, mult, border);
-  else
+  int64_t at = e->w->fixed[path->loops[k]];
+  if (!((e->zero | e->single) >> k & 1) || k == e->carry)
     spread(e, k, mult, border);
+  else if (at * tf_step(e->run, path->loops[k]) < len)
+    one(e, k, at, mult, border);
 }
 
 static uint64_t spatial_mask(const tf_plan *p, const tf_path *path) {
@@ -367,14 +369,4 @@ bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_p
     if (run->trip[c->spread[i]] > 1)
       return false;
   return c->common < 0 || tf_layouts_agree(run, w, (int)(s - run->plan->slices), c->prev);
-}
-
-bool tf_largest_box(tf_run *run, tf_scratch *w, const tf_slice *s, int64_t *words) {
-  *words = 1;
-  for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++) {
-    int64_t len = tf_slice_rank(run, s, r, w->zero).len;
-    if (__builtin_mul_overflow(*words, len > 0 ? len : 0, words))
-      return false;
-  }
-  return true;
 }

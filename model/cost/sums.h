@@ -21,6 +21,7 @@ enum tf_over {
 /* Scratch of an evaluation: digits of the loops, now and at the entry before. */
 typedef struct {
   int64_t *cur, *prv, *zero; /* [n_loops] */
+  int64_t *fixed;            /* [n_loops] where loops stand that are not counted over: 0 but at borders */
   int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
   int64_t *leaf;             /* boxes met, for counting distinct ones */
   int n_leaf;
@@ -35,6 +36,4 @@ bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass 
 bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c);
 /* Whether m-tile slices i and j (indices) have the same spatial loops below their common scope. */
 bool tf_layouts_agree(tf_run *run, tf_scratch *w, int i, int j);
-/* The largest box of the slice, words. */
-bool tf_largest_box(tf_run *run, tf_scratch *w, const tf_slice *s, int64_t *words);
 #endif

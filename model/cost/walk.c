@@ -131,6 +131,14 @@ static int64_t volume(const tf_ival *box, int rank) {
   return v;
 }
 
+static void note_size(tf_exact *e, int i, const tf_ival *box) {
+  int rank = e->p->wl->tensors[e->p->slices[i].tensor].rank;
+  int64_t words = volume(box, rank), *len = &e->m->rank_len[e->m->views->rank_at[i]];
+  e->m->box[i] = words > e->m->box[i] ? words : e->m->box[i];
+  for (int r = 0; r < rank; r++)
+    len[r] = box[r].len > len[r] ? box[r].len : len[r];
+}
+
 static void enter_instance(tf_exact *e, int i, bool first) {
   const tf_slice *s = &e->p->slices[i];
   const tf_memory *mem = &e->p->arch->memories[s->level];
@@ -158,6 +166,7 @@ static void enter_instance(tf_exact *e, int i, bool first) {
   }
   held->owner = i;
   memcpy(held->box, box, sizeof box);
+  note_size(e, i, box);
 }
 
 /* One moment of m-tile slice i, in all instances at once. */
@@ -291,9 +300,33 @@ static void begin_scope(tf_exact *e, int h) {
   }
 }
 
+/* Words of streamed outputs that this run of scope h corrects. */
+static void treat(tf_exact *e, int h) {
+  for (int o = 0; o < e->p->wl->n_ops; o++) {
+    const tf_slice *s = &e->p->stream[o];
+    tf_ival box[TF_MAX_RANK];
+    bool goes_on = false;
+    if (s->node != h)
+      continue;
+    for (int k = 0; k < e->p->path[h].n; k++)
+      goes_on |= s->inside >> k & 1 && e->cur[e->p->path[h].loops[k]] != 0;
+    first_instance(e, h);
+    do {
+      aim(e);
+      if (!touched(e, s))
+        continue;
+      box_of(e, s, box);
+      int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
+      e->m->treated[2 * o] += words;
+      e->m->treated[2 * o + 1] += goes_on ? 0 : words;
+    } while (next_instance(e, h));
+  }
+}
+
 static void run_scope(tf_exact *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   begin_scope(e, n);
+  treat(e, n);
   for (int c = 0; c < t->n_children && e->ok; c++) {
     if (!busy_instances(e, t->children[c]))
       continue;
@@ -327,6 +360,9 @@ static void reset(struct tf_model *m) {
   memset(m->moves, 0, (size_t)p->n_slices * sizeof *m->moves);
   memset(m->steps, 0, (size_t)p->tree->n_nodes * sizeof *m->steps);
   memset(m->width, 0, (size_t)p->tree->n_nodes * sizeof *m->width);
+  memset(m->treated, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->treated);
+  memset(m->box, 0, (size_t)p->n_tile_slices * sizeof *m->box);
+  memset(m->rank_len, 0, (size_t)m->views->n_ranks * sizeof *m->rank_len);
   memset(m->scratch.cur, 0, (size_t)p->n_loops * sizeof *m->scratch.cur);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   for (int o = 0; o < p->wl->n_ops; o++)

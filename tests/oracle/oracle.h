@@ -68,7 +68,7 @@ typedef struct {
   record *records[256];
   int unit[64];                 /* [op] */
   halo **kept;                  /* [tensor]; NULL: not retained */
-  bool use_made;
+  int whole;                    /* retained intermediate that is taken in full, -1 */
   /* results */
   words *moved;                 /* [level * n_tensors + tensor] */
   words *by_node;               /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */

@@ -286,12 +286,12 @@ static void retain(oracle *o, int scope, int z) {
   while (o->wl->ops[op].out != z)
     op++;
   box need = {.empty = false};
-  o->kept[z]->key[i] = 0; /* z in full: its own entry is not found */
+  o->whole = z;
   for (int r = 0; r < o->wl->tensors[z].rank; r++) {
     need.rank[r] = dim_range(o, op, o->wl->ops[op].dims[r], scope);
     need.empty |= need.rank[r].len <= 0;
   }
-  o->kept[z]->key[i] = instance_key(o, scope);
+  o->whole = -1;
   o->kept[z]->made[i] = lacking(o, z, &need, &o->kept[z]->held[i]);
   if (!need.empty)
     o->kept[z]->held[i] = need;
@@ -361,10 +361,12 @@ static void note_homes(oracle *o, int scope) {
     while (o->wl->ops[op].out != z)
       op++;
     int kept = tile < 0 ? mtile(o, o->tree->op_node[op], level) : -1;
+    o->whole = z;
     if (kept >= 0)
       note_home(o, scope, z, kept, kept);
     else
       note_home(o, scope, z, scope, tile);
+    o->whole = -1;
   }
 }
 
@@ -475,7 +477,7 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   size_t levels = (size_t)tree->arch->n_memories, ops = (size_t)tree->workload->n_ops;
   if (!o)
     return NULL;
-  *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .use_made = true};
+  *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1};
   o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
   o->kept = calloc(nt, sizeof *o->kept);
   o->moved = calloc(levels * nt, sizeof *o->moved);

@@ -1,0 +1,109 @@
+/* Where borders clip boxes, the largest of them need not be the first: the settings that make a box, or the
+ * instances in use, largest are climbed to, loop by loop.  Away from borders all settings are
+ * alike, and the lengths that a loop gives are unimodal along it: first, middle and last suffice. */
+#include <string.h>
+
+#include "model/cost/state.h"
+
+typedef int64_t measure(struct tf_model *m, const void *what, const int64_t *digits);
+
+/* Sets digits[] of the path's loops of `kinds` to what makes the measure largest; returns it. */
+static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
+                     const void *what, int64_t *digits) {
+  const tf_plan *p = m->plan;
+  const tf_path *path = &p->path[node];
+  memset(digits, 0, (size_t)p->n_loops * sizeof *digits);
+  int64_t best = size(m, what, digits);
+  for (int pass = 0; pass < 2; pass++)
+    for (int k = 0; k < path->n; k++) {
+      int l = path->loops[k];
+      bool time = p->loops[l].axis == TF_TEMPORAL;
+      if ((time ? !temporal : !spatial) || m->run.trip[l] <= 1 || p->loops[l].op < 0)
+        continue;
+      int64_t n = tf_turns(&m->run, l, digits);
+      const int64_t tries[] = {0, n / 2, n - 1};
+      int64_t kept = digits[l];
+      for (int t = 0; t < 3; t++) {
+        digits[l] = tries[t];
+        int64_t now = size(m, what, digits);
+        if (now > best) {
+          best = now;
+          kept = tries[t];
+        }
+      }
+      digits[l] = kept;
+    }
+  return best;
+}
+
+static int64_t box_at(struct tf_model *m, const void *what, const int64_t *digits) {
+  const tf_slice *s = what;
+  int64_t words = 1;
+  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
+    int64_t len = tf_slice_rank(&m->run, s, r, digits).len;
+    if (len <= 0 || __builtin_mul_overflow(words, len, &words))
+      return len <= 0 ? 0 : INT64_MAX;
+  }
+  return words;
+}
+
+static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
+  return tf_home_words(m, *(const int *)what, digits);
+}
+
+/* The sum over settings of one node's path, the other loops fixed. */
+typedef struct {
+  int node;
+  enum tf_over over;
+} counted;
+
+static int64_t count_at(struct tf_model *m, const void *what, const int64_t *digits) {
+  const counted *c = what;
+  tf_sum sum;
+  memcpy(m->scratch.fixed, digits, (size_t)m->plan->n_loops * sizeof *digits);
+  bool ok = tf_sum_over(&m->run, &m->scratch, &m->plan->at[c->node], NULL, false, c->over, &sum);
+  memset(m->scratch.fixed, 0, (size_t)m->plan->n_loops * sizeof *digits);
+  return ok ? sum.box : 0;
+}
+
+void tf_border_homes(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] >= 0)
+      m->home_words[z] = climb(m, p->home_scope[z], true, false, home_at, &z, m->scratch.prv);
+}
+
+void tf_border_sizes(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  int64_t *digits = m->scratch.prv;
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    m->box[i] = climb(m, s->node, true, true, box_at, s, digits);
+    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
+      m->rank_len[m->views->rank_at[i] + r] = tf_slice_rank(&m->run, s, r, digits).len;
+  }
+}
+
+void tf_border_moments(struct tf_model *m) {
+  for (int n = 0; n < m->plan->tree->n_nodes; n++) {
+    counted steps = {n, TF_OVER_STEPS}, width = {n, TF_OVER_WIDTH};
+    m->steps[n] = climb(m, n, false, true, count_at, &steps, m->scratch.prv);
+    m->width[n] = climb(m, n, true, false, count_at, &width, m->scratch.prv);
+  }
+}
+
+bool tf_border_empties(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool found = false;
+  m->run.noclip = true;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_op *op = &p->wl->ops[o];
+    const tf_tensor *z = &p->wl->tensors[op->out];
+    int up = p->tree->nodes[p->lead[o]].parent;
+    for (int r = 0; r < op->n_out_dims && up >= 0; r++)
+      found |= z->pad[r] > 0 &&
+               tf_dim_range(&m->run, o, op->dims[r], up, m->scratch.zero).len <= z->pad[r];
+  }
+  m->run.noclip = false;
+  return found;
+}
