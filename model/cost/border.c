@@ -51,17 +51,11 @@ static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digi
   return tf_home_words(m, *(const int *)what, digits);
 }
 
-/* The sum over settings of one node's path, the other loops fixed. */
-typedef struct {
-  int node;
-  enum tf_over over;
-} counted;
-
-static int64_t count_at(struct tf_model *m, const void *what, const int64_t *digits) {
-  const counted *c = what;
+/* Instances in use at the step of the digits. */
+static int64_t width_at(struct tf_model *m, const void *what, const int64_t *digits) {
   tf_sum sum;
   memcpy(m->scratch.fixed, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  bool ok = tf_sum_over(&m->run, &m->scratch, &m->plan->at[c->node], NULL, false, c->over, &sum);
+  bool ok = tf_sum_over(&m->run, &m->scratch, what, NULL, false, TF_OVER_WIDTH, &sum);
   memset(m->scratch.fixed, 0, (size_t)m->plan->n_loops * sizeof *digits);
   return ok ? sum.box : 0;
 }
@@ -70,7 +64,7 @@ void tf_border_homes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int z = 0; z < p->wl->n_tensors; z++)
     if (p->home_scope[z] >= 0)
-      m->home_words[z] = climb(m, p->home_scope[z], true, false, home_at, &z, m->scratch.prv);
+      m->home_words[z] = climb(m, p->home_scope[z], true, true, home_at, &z, m->scratch.prv);
 }
 
 void tf_border_sizes(struct tf_model *m) {
@@ -84,12 +78,8 @@ void tf_border_sizes(struct tf_model *m) {
   }
 }
 
-void tf_border_moments(struct tf_model *m) {
-  for (int n = 0; n < m->plan->tree->n_nodes; n++) {
-    counted steps = {n, TF_OVER_STEPS}, width = {n, TF_OVER_WIDTH};
-    m->steps[n] = climb(m, n, false, true, count_at, &steps, m->scratch.prv);
-    m->width[n] = climb(m, n, true, false, count_at, &width, m->scratch.prv);
-  }
+int64_t tf_border_width(struct tf_model *m, int n) {
+  return climb(m, n, true, false, width_at, &m->plan->at[n], m->scratch.prv);
 }
 
 bool tf_border_empties(struct tf_model *m) {

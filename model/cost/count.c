@@ -111,17 +111,13 @@ static bool count_op(struct tf_model *m, int o) {
 }
 
 static bool count_nodes(struct tf_model *m) {
-  if (m->plan->clips) {
-    tf_border_moments(m);
-    return true;
-  }
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_sum steps, width;
     if (!tf_sum_over(&m->run, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_STEPS, &steps) ||
         !tf_sum_over(&m->run, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
       return false;
     m->steps[n] = steps.box;
-    m->width[n] = width.box;
+    m->width[n] = m->plan->clips ? tf_border_width(m, n) : width.box;
   }
   return true;
 }

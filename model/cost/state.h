@@ -50,10 +50,10 @@ void tf_sizes(struct tf_model *m);
 void tf_home_sizes(struct tf_model *m);
 /* Words of intermediate z's slice at home, loops above its scope at the digits. */
 int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits);
-/* The same sizes, and moments and instances of nodes, where borders clip boxes. */
+/* The same sizes, and instances of node n in use at once, where borders clip boxes. */
 void tf_border_sizes(struct tf_model *m);
 void tf_border_homes(struct tf_model *m);
-void tf_border_moments(struct tf_model *m);
+int64_t tf_border_width(struct tf_model *m, int n);
 /* Whether an op may have nothing to do for a whole step: all that is read of its output is padding. */
 bool tf_border_empties(struct tf_model *m);
 /* What is left of `len` elements in one of the `trip` instances that take `step` each. */

@@ -171,11 +171,11 @@ static void one(tf_walk *e, int k, int64_t digit, int64_t mult, bool border) {
   settle(e, k + 1, mult, border);
 }
 
-/* Every setting that happens, equal ones together.  border: boxes may still be clipped. */
-static void spread(tf_walk *e, int k, int64_t mult, bool border) {
+/* Every setting that happens of a range of len, equal ones together.  border: boxes may still be clipped. */
+static void spread(tf_walk *e, int k, int64_t len, int64_t mult, bool border) {
   const tf_plan *p = e->run->plan;
   int l = p->path[e->s->node].loops[k];
-  int64_t step = tf_step(e->run, l), len = tf_loop_range(e->run, l, e->w->cur).len;
+  int64_t step = tf_step(e->run, l);
   int64_t n = (len + step - 1) / step, full = len / step, from = k == e->carry;
   int64_t edge = border ? 2 + p->reach / step : 0, m;
   n = n < e->run->trip[l] ? n : e->run->trip[l];
@@ -200,10 +200,32 @@ static void spread(tf_walk *e, int k, int64_t mult, bool border) {
     one(e, k, i, mult, border);
 }
 
+/* The longest range that reaches position k in any instance that is counted once with others: at borders
+ * they differ.  First, middle and last instance of each loop suffice. */
+static int64_t longest(tf_walk *e, int k, int from) {
+  const tf_path *path = &e->run->plan->path[e->s->node];
+  while (from < path->n && !((e->single & e->comp->loops) >> from & 1 && e->run->trip[path->loops[from]] > 1))
+    from++;
+  if (from >= path->n)
+    return tf_loop_range(e->run, path->loops[k], e->w->cur).len;
+  int64_t *digit = &e->w->cur[path->loops[from]], most = 0;
+  *digit = 0;
+  int64_t n = tf_turns(e->run, path->loops[from], e->w->cur);
+  const int64_t tries[] = {0, n / 2, n - 1};
+  for (int i = 0; i < 3; i++) {
+    *digit = tries[i];
+    int64_t len = longest(e, k, from + 1);
+    most = len > most ? len : most;
+  }
+  *digit = 0;
+  return most;
+}
+
 static void settle(tf_walk *e, int k, int64_t mult, bool border) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
-  while (k < path->n && !(e->comp->loops >> k & 1))
+  bool any = p->clips && e->single & e->comp->loops;
+  while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;
   if (!e->ok || e->run->irregular)
     return;
@@ -215,14 +237,14 @@ static void settle(tf_walk *e, int k, int64_t mult, bool border) {
     one(e, k, 0, mult, border);
     return;
   }
-  int64_t len = tf_loop_range(e->run, path->loops[k], e->w->cur).len;
+  int64_t len = any ? longest(e, k, 0) : tf_loop_range(e->run, path->loops[k], e->w->cur).len;
   if (len <= 0) {
     e->run->irregular = true;
     return;
   }
   int64_t at = e->w->fixed[path->loops[k]];
   if (!((e->zero | e->single) >> k & 1) || k == e->carry)
-    spread(e, k, mult, border);
+    spread(e, k, len, mult, border);
   else if (at * tf_step(e->run, path->loops[k]) < len)
     one(e, k, at, mult, border);
 }
@@ -281,6 +303,9 @@ bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass 
     tf_walk e = {.run = run, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
     set_masks(&e, over);
     w->n_leaf = 0;
+    for (int k = 0; k < run->plan->path[s->node].n; k++)
+      if (e.single >> k & 1)
+        w->cur[run->plan->path[s->node].loops[k]] = 0;
     settle(&e, 0, 1, run->plan->clips);
     if (!e.ok || __builtin_mul_overflow(sum.box, e.box, &sum.box))
       return false;
