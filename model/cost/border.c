@@ -21,9 +21,9 @@ static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, 
       if ((time ? !temporal : !spatial) || m->run.trip[l] <= 1 || p->loops[l].op < 0)
         continue;
       int64_t n = tf_turns(&m->run, l, digits);
-      const int64_t tries[] = {0, n / 2, n - 1};
+      const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
       int64_t kept = digits[l];
-      for (int t = 0; t < 3; t++) {
+      for (int t = 0; t < 4; t++) {
         digits[l] = tries[t];
         int64_t now = size(m, what, digits);
         if (now > best) {
@@ -58,6 +58,16 @@ static int64_t width_at(struct tf_model *m, const void *what, const int64_t *dig
   bool ok = tf_sum_over(&m->run, &m->scratch, what, NULL, false, TF_OVER_WIDTH, &sum);
   memset(m->scratch.fixed, 0, (size_t)m->plan->n_loops * sizeof *digits);
   return ok ? sum.box : 0;
+}
+
+static int64_t range_of(struct tf_model *m, const void *what, const int64_t *digits) {
+  const int *od = what;
+  return tf_dim_range(&m->run, od[0], od[1], m->plan->tree->op_node[od[0]], digits).len;
+}
+
+int64_t tf_border_range(struct tf_model *m, int o, int d) {
+  const int what[2] = {o, d};
+  return climb(m, m->plan->tree->op_node[o], true, true, range_of, what, m->scratch.prv);
 }
 
 void tf_border_homes(struct tf_model *m) {

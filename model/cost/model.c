@@ -70,13 +70,12 @@ int tf_model_n_loops(const tf_model *m) {
 /* Whether every leaf is a single point. */
 static bool covered(tf_model *m) {
   const tf_plan *p = m->plan;
-  m->run.noclip = true;
   bool ok = true;
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int d = 0; d < p->wl->ops[o].n_dims; d++)
-      ok &= tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o],
-                         m->scratch.zero).len <= 1;
-  m->run.noclip = false;
+      ok &= (p->clips ? tf_border_range(m, o, p->wl->ops[o].dims[d])
+                      : tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o],
+                                     m->scratch.zero).len) <= 1;
   return ok;
 }
 

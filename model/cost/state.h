@@ -53,6 +53,8 @@ int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits);
 /* The same sizes, and instances of node n in use at once, where borders clip boxes. */
 void tf_border_sizes(struct tf_model *m);
 void tf_border_homes(struct tf_model *m);
+/* The longest range of dim d that is left at op o's leaf. */
+int64_t tf_border_range(struct tf_model *m, int o, int d);
 int64_t tf_border_width(struct tf_model *m, int n);
 /* Whether an op may have nothing to do for a whole step: all that is read of its output is padding. */
 bool tf_border_empties(struct tf_model *m);

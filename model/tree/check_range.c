@@ -201,7 +201,19 @@ static bool is_padded(const tf_workload *wl) {
   return false;
 }
 
-/* Clipping at a border can make the first tile smaller than those in the middle. */
+/* Clipping at a border can make the first tile smaller than those in the middle; of two in the middle, either
+ * may be the larger, dim by dim: the later one may be partial. */
+static void check_middles(tf_ranges *r) {
+  r->middle = true;
+  for (int early = 0; early < 2; early++)
+    for (int dim = -1; dim < r->f->wl->n_dims; dim++) {
+      r->early = early;
+      r->other = dim;
+      tf_ranges_reset(r);
+      tf_ranges_walk(r, 0);
+    }
+}
+
 void tf_check_ranges(const tf_checker *c) {
   range_rules q = {.c = c};
   tf_ranges r;
@@ -227,7 +239,5 @@ void tf_check_ranges(const tf_checker *c) {
   tf_ranges_walk(&r, 0);
   if (!is_padded(c->f->wl)) return;
   r.entered = NULL;
-  r.middle = true;
-  tf_ranges_reset(&r);
-  tf_ranges_walk(&r, 0);
+  check_middles(&r);
 }

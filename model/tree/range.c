@@ -107,11 +107,12 @@ static void enter(tf_ranges *r, int n) {
 }
 
 /* Where the loop stands, as its first leading op sees it. */
-static int64_t digit_of(const tf_ranges *r, int loop, int at, int64_t trip) {
+static int64_t digit_of(const tf_ranges *r, int loop, int at, const tf_loop *l) {
   if (r->forced == loop) return 1;
   if (!r->middle || r->steps[at] != r->all[at]) return 0;
-  int64_t step = r->steps[at] / trip, len = r->now[at].len;
-  return len <= 0 ? 0 : ((len - 1) / step + 1) / 2;
+  int64_t step = r->steps[at] / l->trip, len = r->now[at].len;
+  bool early = r->early != (l->dim == r->other);
+  return len <= 0 ? 0 : ((len - 1) / step + !early) / 2;
 }
 
 /* Splits the ranges of the ops that lead below Tile n by its k-th loop. */
@@ -123,7 +124,7 @@ static void split(tf_ranges *r, int n, int k) {
     int o = f->leaf_op[j], slot = tf_dim_slot(f, o, l->dim);
     if (slot < 0 || !tf_leads(f, o, n)) continue;
     int at = f->dim_from[o] + slot;
-    if (digit < 0) digit = digit_of(r, f->loop_from[n] + k, at, l->trip);
+    if (digit < 0) digit = digit_of(r, f->loop_from[n] + k, at, l);
     int64_t step = r->steps[at] /= l->trip, len = r->now[at].len;
     bool past = len <= 0 || (len - 1) / step < digit;
     int64_t rest = past ? 0 : len - digit * step;
@@ -150,7 +151,7 @@ void tf_ranges_reset(tf_ranges *r) {
 
 bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f) {
   size_t n = (size_t)f->n_dims;
-  *r = (tf_ranges){.f = f, .forced = -1};
+  *r = (tf_ranges){.f = f, .forced = -1, .other = -1};
   r->now = TF_ARRAY(a, tf_span, n);
   r->steps = TF_ARRAY(a, int64_t, n);
   r->all = TF_ARRAY(a, int64_t, n);

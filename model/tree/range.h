@@ -14,7 +14,9 @@ typedef struct tf_ranges {
   tf_span *now;   /* range on entry to the node that the walk has reached on the op's path */
   int64_t *steps; /* once the op leads: product of the trip counts further in on its path */
   int64_t *all;   /* the same at the node from which it leads */
-  bool middle;    /* the outermost loop of each dim stands in its middle, not at its start */
+  bool middle;    /* the outermost loop of each dim stands in its middle, not at its start: */
+  bool early;     /* of an even number of steps, at the earlier of the two in the middle ... */
+  int other;      /* ... but for this dim, where it is the other way round; -1: none */
   int forced;     /* number of the loop that stands at its second iteration, -1: none */
   void *user;
   /* Op o enters the node from which it leads, its range is final; NULL: not told. */

@@ -139,6 +139,7 @@ typedef struct {
   const tf_workload *wl;
   unsigned *features;
   int64_t len[MAX_OPS][MAX_DIMS]; /* what is left of each op's dims */
+  int must[MAX_OPS];              /* a level that the op's Tiles must pass, 0: none */
   bool stream;
 } maker;
 
@@ -214,8 +215,8 @@ static int64_t up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-/* One Tile over ops, which takes `all` that is left or a part of it. */
-static void tile(maker *k, int indent, int level, const int *ops, int n, bool all) {
+/* One Tile over ops, which takes `all` that is left or a part of it; `first`: the first of its level. */
+static void tile(maker *k, int indent, int level, bool first, const int *ops, int n, bool all) {
   char spatial[256] = "";
   bool any = false;
   say(k->p, "  %*sL%d", indent, "", level);
@@ -246,7 +247,7 @@ static void tile(maker *k, int indent, int level, const int *ops, int n, bool al
     }
   }
   say(k->p, "%s%s", *spatial ? " spatial" : "", spatial);
-  if (level && chance(k->g, 8)) {
+  if (level && first && chance(k->g, 6)) {
     const tf_op *op = &k->wl->ops[ops[pick(k->g, 0, n - 1)]];
     int z = chance(k->g, 2) && op->n_reads ? op->reads[pick(k->g, 0, op->n_reads - 1)].tensor : op->out;
     say(k->p, " bypass %s", k->wl->tensors[z].name);
@@ -263,49 +264,95 @@ static int deepest(const maker *k, int op) {
   return k->arch->n_memories - 1;
 }
 
-/* One op's own Tiles from `level` inwards. */
-static void nest(maker *k, int indent, int level, int op) {
-  int last = deepest(k, op), n = pick(k->g, 1, 3);
-  for (int i = 0; i < n; i++, indent += 2) {
-    level = level < last ? pick(k->g, level, last) : level;
-    tile(k, indent, level, &op, 1, i == n - 1);
+/* One op's own Tiles from `level` inwards; `above`: the last level that a Tile above has, -1. */
+static void nest(maker *k, int indent, int level, int above, int op) {
+  int last = deepest(k, op), n = pick(k->g, 1, 3), levels[4], at = level;
+  for (int i = 0; i < n; i++)
+    levels[i] = at = at < last ? pick(k->g, at, last) : at;
+  if (k->must[op] > level && k->must[op] <= last) {
+    int i = 0;
+    while (i < n && levels[i] < k->must[op])
+      i++;
+    memmove(&levels[i + 1], &levels[i], (size_t)(n - i) * sizeof levels[0]);
+    levels[i] = k->must[op];
+    n++;
   }
+  for (int i = 0; i < n; above = levels[i], i++, indent += 2)
+    tile(k, indent, levels[i], levels[i] != above, &op, 1, i == n - 1);
   say(k->p, "  %*sop %s\n", indent, "", k->wl->ops[op].name);
 }
 
+/* Children of a scope: ops [at[i], at[i + 1]). */
+typedef struct {
+  int n, at[MAX_OPS + 1];
+} parts;
+
+static parts cut(maker *k, int n) {
+  parts c = {.n = 0};
+  bool apart = chance(k->g, 2) || n == 2;
+  for (int from = 0; from < n;) {
+    int most = from == 0 ? n - 1 : n - from;
+    c.at[c.n++] = from;
+    from += apart ? 1 : pick(k->g, 1, most);
+  }
+  c.at[c.n] = n;
+  return c;
+}
+
+/* Whether op ops[i]'s output is read in another child than its own, and in no other scope. */
+static bool at_home(const maker *k, const int *ops, const parts *c, int i) {
+  int z = k->wl->ops[ops[i]].out, readers = 0;
+  bool other = false;
+  for (int part = 0; part < c->n; part++)
+    for (int j = c->at[part]; j < c->at[part + 1]; j++)
+      if (reads(&k->wl->ops[ops[j]], z)) {
+        readers++;
+        other |= i < c->at[part] || i >= c->at[part + 1];
+      }
+  return other && readers == k->wl->tensors[z].n_consumers;
+}
+
+static bool independent(const maker *k, const int *ops, const parts *c) {
+  for (int i = 0; i < c->at[c->n]; i++)
+    if (!leads_in(k, ops[i], ops, c->at[c->n]))
+      return false;
+  return true;
+}
+
 /* What the scope over these ops says of its intermediates. */
-static void scope_line(maker *k, int indent, int level, const int *ops, int n, bool top) {
-  static const char *const name[] = {"Seq", "Shar", "Para", "Pipe"};
-  static const gen_feature feature[] = {GEN_SEQ, GEN_SHAR, GEN_PARA, GEN_PIPE};
-  int kind = pick(k->g, 0, 5);
-  kind = kind > 3 ? 0 : kind;
-  if (k->stream && top)
-    kind = 0;
+static void scope_line(maker *k, int indent, int level, const int *ops, const parts *c, bool top) {
+  static const char *const name[] = {"Seq", "Shar", "Pipe", "Para"};
+  static const gen_feature feature[] = {GEN_SEQ, GEN_SHAR, GEN_PIPE, GEN_PARA};
+  char keep[128] = "", retain[128] = "";
+  int kind = independent(k, ops, c) && chance(k->g, 2) ? 3 : pick(k->g, 0, 4);
+  kind = (k->stream && top) || kind == 4 || (kind == 3 && !independent(k, ops, c)) ? 0 : kind;
   *k->features |= 1u << feature[kind];
-  say(k->p, "  %*s%s", indent, "", name[kind]);
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < c->at[c->n]; i++) {
     int z = k->wl->ops[ops[i]].out;
-    if (leads_in(k, ops[i], ops, n))
+    if (!at_home(k, ops, c, i))
       continue;
-    if (chance(k->g, 8) && level + 1 < k->arch->n_memories) {
-      say(k->p, " keep %s@L%d", k->wl->tensors[z].name, pick(k->g, level + 1, k->arch->n_memories - 1));
+    if (chance(k->g, 6) && level + 1 < k->arch->n_memories) {
+      int to = pick(k->g, level + 1, k->arch->n_memories - 1);
+      snprintf(keep + strlen(keep), sizeof keep - strlen(keep), " %s@L%d", k->wl->tensors[z].name, to);
+      for (int j = 0; j < c->at[c->n]; j++)
+        if (ops[j] == ops[i] || reads(&k->wl->ops[ops[j]], z))
+          k->must[ops[j]] = to;
       *k->features |= 1u << GEN_KEEP;
     }
     if (chance(k->g, 3)) {
-      say(k->p, " retain %s", k->wl->tensors[z].name);
+      snprintf(retain + strlen(retain), sizeof retain - strlen(retain), " %s", k->wl->tensors[z].name);
       *k->features |= 1u << GEN_RETAIN;
     }
   }
-  if (k->stream && top) {
-    say(k->p, " stream X Z O");
+  say(k->p, "  %*s%s%s%s%s%s%s\n", indent, "", name[kind], *keep ? " keep" : "", keep,
+      *retain ? " retain" : "", retain, k->stream && top ? " stream X Z O" : "");
+  if (k->stream && top)
     *k->features |= 1u << GEN_STREAM;
-  }
-  say(k->p, "\n");
 }
 
-static void group(maker *k, int indent, int level, const int *ops, int n, int depth) {
+static void group(maker *k, int indent, int level, int above, const int *ops, int n, int depth) {
   if (n == 1) {
-    nest(k, indent, level, ops[0]);
+    nest(k, indent, level, above, ops[0]);
     return;
   }
   int tiles = pick(k->g, depth ? 0 : 1, 2), last = k->arch->n_memories - 1;
@@ -313,18 +360,17 @@ static void group(maker *k, int indent, int level, const int *ops, int n, int de
     last = deepest(k, ops[i]) < last ? deepest(k, ops[i]) : last;
   for (int i = 0; i < tiles; i++, indent += 2) {
     level = pick(k->g, level, level + 1 < last ? level + 1 : last);
-    tile(k, indent, level, ops, n, false);
+    tile(k, indent, level, level != above, ops, n, false);
+    above = level;
   }
-  scope_line(k, indent, level, ops, n, depth == 0);
+  parts c = cut(k, n);
+  scope_line(k, indent, level, ops, &c, depth == 0);
   *k->features |= depth ? 1u << GEN_NESTED : 0;
   int64_t saved[MAX_OPS][MAX_DIMS];
   memcpy(saved, k->len, sizeof saved);
-  bool apart = chance(k->g, 2) || n == 2;
-  for (int from = 0; from < n;) {
-    int most = from == 0 ? n - 1 : n - from, take = apart ? 1 : pick(k->g, 1, most);
+  for (int i = 0; i < c.n; i++) {
     memcpy(k->len, saved, sizeof saved);
-    group(k, indent + 2, level, ops + from, take, depth + 1);
-    from += take;
+    group(k, indent + 2, level, above, ops + c.at[i], c.at[i + 1] - c.at[i], depth + 1);
   }
 }
 
@@ -337,9 +383,9 @@ static void mapping(maker *k) {
   }
   say(k->p, "mapping: |\n");
   if (k->wl->n_ops == 1 || !chance(k->g, 12))
-    group(k, 0, 0, ops, k->wl->n_ops, 0);
+    group(k, 0, 0, -1, ops, k->wl->n_ops, 0);
   else
-    group(k, 0, 0, ops, k->wl->n_ops, 1);
+    group(k, 0, 0, -1, ops, k->wl->n_ops, 1);
 }
 
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
