@@ -7,12 +7,11 @@
 
 typedef int64_t measure(struct tf_model *m, const void *what, const int64_t *digits);
 
-/* Sets digits[] of the path's loops of `kinds` to what makes the measure largest; returns it. */
-static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
+/* Moves digits[] of the path's temporal or spatial loops to where the measure is largest near by. */
+static int64_t climb_from(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
                      const void *what, int64_t *digits) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[node];
-  memset(digits, 0, (size_t)p->n_loops * sizeof *digits);
   int64_t best = size(m, what, digits);
   for (int pass = 0; pass < 2; pass++)
     for (int k = 0; k < path->n; k++) {
@@ -36,6 +35,32 @@ static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, 
   return best;
 }
 
+/* The same from the first, the middle and the last settings; digits[] are the best in the end. */
+static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
+                     const void *what, int64_t *digits) {
+  const tf_path *path = &m->plan->path[node];
+  size_t bytes = (size_t)m->plan->n_loops * sizeof *digits;
+  int64_t best = -1, *top = m->scratch.top;
+  for (int start = 0; start < 3; start++) {
+    memset(digits, 0, bytes);
+    for (int k = 0; k < path->n && start; k++) {
+      int l = path->loops[k];
+      bool time = m->plan->loops[l].axis == TF_TEMPORAL;
+      if (m->plan->loops[l].op < 0 || (time ? !temporal : !spatial))
+        continue;
+      int64_t n = tf_turns(&m->run, l, digits);
+      digits[l] = start == 1 ? n / 2 : n - 1;
+    }
+    int64_t now = climb_from(m, node, temporal, spatial, size, what, digits);
+    if (now <= best)
+      continue;
+    best = now;
+    memcpy(top, digits, bytes);
+  }
+  memcpy(digits, top, bytes);
+  return best;
+}
+
 static int64_t box_at(struct tf_model *m, const void *what, const int64_t *digits) {
   const tf_slice *s = what;
   int64_t words = 1;
@@ -45,6 +70,19 @@ static int64_t box_at(struct tf_model *m, const void *what, const int64_t *digit
       return len <= 0 ? 0 : INT64_MAX;
   }
   return words;
+}
+
+/* Bits that m-tile `what` holds at the digits. */
+static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digits) {
+  const tf_view *v = what;
+  int64_t bits = 0;
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    int64_t b, word = m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits;
+    if (__builtin_mul_overflow(box_at(m, &m->plan->slices[i], digits), word, &b) ||
+        __builtin_add_overflow(bits, b, &bits))
+      return INT64_MAX;
+  }
+  return bits;
 }
 
 static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
@@ -86,6 +124,9 @@ void tf_border_sizes(struct tf_model *m) {
     for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
       m->rank_len[m->views->rank_at[i] + r] = tf_slice_rank(&m->run, s, r, digits).len;
   }
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    if (m->views->node[n].n_slices)
+      m->at_once[n] = climb(m, n, true, true, tile_at, &m->views->node[n], digits);
 }
 
 int64_t tf_border_width(struct tf_model *m, int n) {

@@ -101,12 +101,14 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   return twice;
 }
 
-/* Bits of what m-tile n holds. */
+/* Bits of what m-tile n holds: at its largest moment, where that is known, else of the largest slices. */
 static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   const tf_view *v = &m->views->node[n];
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
     bits = sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, m->box[i]));
+  if (!m->quick && m->at_once[n] >= 0)
+    bits = m->at_once[n];
   return sat_mul(bits, times(m, level));
 }
 

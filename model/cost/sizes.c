@@ -74,6 +74,8 @@ void tf_home_sizes(struct tf_model *m) {
 
 void tf_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    m->at_once[n] = -1;
   if (p->clips) {
     tf_border_sizes(m);
     return;

@@ -31,6 +31,7 @@ struct tf_model {
   bool by_steps;          /* cells are read: the architecture overlaps step by step */
   int64_t *rank_len;      /* [views->n_ranks] largest extents of m-tile slices */
   int64_t *box;           /* [n_tile_slices] their words; saturates */
+  int64_t *at_once;       /* [node] most bits an m-tile holds at one moment; -1: its largest slices meet */
   int64_t *home_words;    /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
   int64_t *treated;       /* [2 * op] words of a streamed output corrected in every run of the scope,
                              [2 * op + 1] in one run a production */

@@ -22,6 +22,7 @@ enum tf_over {
 typedef struct {
   int64_t *cur, *prv, *zero; /* [n_loops] */
   int64_t *fixed;            /* [n_loops] where loops stand that are not counted over: 0 but at borders */
+  int64_t *top;              /* [n_loops] the best setting so far, where one is looked for */
   int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
   int64_t *leaf;             /* boxes met, for counting distinct ones */
   int n_leaf;

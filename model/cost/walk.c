@@ -337,6 +337,27 @@ static void run_scope(tf_exact *e, int n) {
   }
 }
 
+/* What the instances of m-tile n hold at this moment, together. */
+static void weigh(tf_exact *e, int n) {
+  const tf_view *v = &e->m->views->node[n];
+  if (!v->n_slices)
+    return;
+  first_instance(e, n);
+  do {
+    int64_t bits = 0;
+    aim(e);
+    for (int i = v->first; i < v->first + v->n_slices; i++) {
+      const tf_slice *s = &e->p->slices[i];
+      tf_ival box[TF_MAX_RANK];
+      if (!touched(e, s))
+        continue;
+      box_of(e, s, box);
+      bits += volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
+    }
+    e->m->at_once[n] = bits > e->m->at_once[n] ? bits : e->m->at_once[n];
+  } while (next_instance(e, n));
+}
+
 static void run_node(tf_exact *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   int64_t now = busy_instances(e, n);
@@ -347,6 +368,7 @@ static void run_node(tf_exact *e, int n) {
   for (int i = 0; i < e->p->n_tile_slices; i++)
     if (e->p->slices[i].node == n)
       enter(e, i);
+  weigh(e, n);
   if (t->kind == TF_OP)
     run_op(e, n, now);
   else if (t->kind == TF_TILE)
@@ -361,6 +383,7 @@ static void reset(struct tf_model *m) {
   memset(m->steps, 0, (size_t)p->tree->n_nodes * sizeof *m->steps);
   memset(m->width, 0, (size_t)p->tree->n_nodes * sizeof *m->width);
   memset(m->treated, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->treated);
+  memset(m->at_once, 0, (size_t)p->tree->n_nodes * sizeof *m->at_once);
   memset(m->box, 0, (size_t)p->n_tile_slices * sizeof *m->box);
   memset(m->rank_len, 0, (size_t)m->views->n_ranks * sizeof *m->rank_len);
   memset(m->scratch.cur, 0, (size_t)p->n_loops * sizeof *m->scratch.cur);
