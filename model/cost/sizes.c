@@ -50,6 +50,8 @@ int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits) {
     int d = p->wl->ops[t->producer].dims[r], scope = p->home_scope[z];
     tf_ival one = tf_dim_range(&m->run, t->producer, d, scope, digits);
     tf_ival last = tf_dim_range(&m->run, t->producer, d, scope, cur);
+    last = last.len > 0 ? last : one;
+    one = one.len > 0 ? one : last;
     int64_t lo = least(one.lo, last.lo), len = -least(-one.lo - one.len, -last.lo - last.len) - lo;
     words = sat_mul(words, least(narrowed(m, z, d, len), t->extent[r]));
   }
@@ -65,9 +67,10 @@ int64_t tf_whole_words(const tf_tensor *t) {
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (p->clips)
+  bool first = !p->clips && !m->run.irregular; /* the first step has the largest */
+  if (!first)
     tf_border_homes(m);
-  for (int z = 0; z < p->wl->n_tensors && !p->clips; z++)
+  for (int z = 0; z < p->wl->n_tensors && first; z++)
     if (p->home_scope[z] >= 0)
       m->home_words[z] = tf_home_words(m, z, m->scratch.zero);
 }

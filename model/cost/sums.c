@@ -312,6 +312,9 @@ bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass 
     if (prev && __builtin_mul_overflow(sum.kept, e.kept, &sum.kept))
       return false;
   }
+  /* Where nothing is kept, instances with equal boxes load the same words, whatever they held. */
+  if (prev && sum.kept == 0)
+    return tf_sum_over(run, w, s, c, false, over, out);
   *out = sum;
   return true;
 }
@@ -340,7 +343,9 @@ static bool even(tf_run *run, tf_scratch *w, int l) {
 
 /* The shift, per rank of the slice, that one step of loop l gives its box. */
 static void effect(tf_run *run, tf_scratch *w, const tf_slice *s, int l, int64_t *shift) {
+  tf_ival **made = run->made;
   run->noclip = true;
+  run->made = NULL;
   for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++) {
     w->zero[l] = 0;
     int64_t at = tf_slice_rank(run, s, r, w->zero).lo;
@@ -349,6 +354,7 @@ static void effect(tf_run *run, tf_scratch *w, const tf_slice *s, int l, int64_t
   }
   w->zero[l] = 0;
   run->noclip = false;
+  run->made = made;
 }
 
 /* The next loop at or after i of slice s's path that is spatial, below node `from`, and more than one

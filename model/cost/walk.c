@@ -323,6 +323,16 @@ static void treat(tf_exact *e, int h) {
   }
 }
 
+/* Seq n passes to the child in the instances in which it runs: the others keep what they hold. */
+static void pass(tf_exact *e, int n, int child) {
+  first_instance(e, child);
+  do {
+    aim(e);
+    if (busy(e, child))
+      tf_store_pass(e->st, n, child, tf_store_index(e->st, n, e->cur));
+  } while (next_instance(e, child));
+}
+
 static void run_scope(tf_exact *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   begin_scope(e, n);
@@ -331,7 +341,7 @@ static void run_scope(tf_exact *e, int n) {
     if (!busy_instances(e, t->children[c]))
       continue;
     if (t->scope == TF_SEQ)
-      tf_store_pass(e->st, n, t->children[c]);
+      pass(e, n, t->children[c]);
     run_node(e, t->children[c]);
     tf_store_leave(e->st, e->run, n, t->children[c]);
   }

@@ -101,10 +101,9 @@ tf_store *tf_store_new(const tf_plan *p, const tf_run *run) {
     s->bank_of = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
     s->banks = TF_ARRAY(a, tf_bank, (size_t)p->n_tile_slices + 1);
     s->homes = TF_ARRAY(a, tf_bank, (size_t)p->wl->n_tensors);
-    s->seq_child = TF_ARRAY(a, int, (size_t)p->tree->n_nodes);
     s->made = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
     s->made_all = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
-    if (s->bank_of && s->banks && s->homes && s->seq_child && s->made && s->made_all &&
+    if (s->bank_of && s->banks && s->homes && s->made && s->made_all &&
         add_banks(s) && add_homes(s) && add_rows(s))
       return s;
   }
@@ -167,20 +166,29 @@ void tf_store_forget(tf_store *s, int tensor) {
       forget_all(&s->banks[i]);
 }
 
-void tf_store_pass(tf_store *s, int n, int child) {
+/* The instance of scope n to which instance k of node m, below it, belongs. */
+static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
+  const tf_path *path = &s->plan->path[m];
+  for (int i = s->plan->path[n].n; i < path->n; i++)
+    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL)
+      k /= s->run->trip[path->loops[i]];
+  return k;
+}
+
+void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
   const tf_plan *p = s->plan;
-  if (s->seq_child[n] == child)
-    return;
-  s->seq_child[n] = child;
   for (int i = 0; i < s->n_banks; i++)
-    for (int k = 0; k < s->banks[i].n && !tf_plan_touches(p, child, s->banks[i].tensor); k++)
-      if (s->banks[i].at[k].owner >= 0 &&
-          tf_plan_above(p, n, p->slices[s->banks[i].at[k].owner].node))
-        s->banks[i].at[k].owner = -1;
+    for (int k = 0; k < s->banks[i].n && !tf_plan_touches(p, child, s->banks[i].tensor); k++) {
+      tf_held *held = &s->banks[i].at[k];
+      if (held->owner >= 0 && tf_plan_above(p, n, p->slices[held->owner].node) &&
+          scope_instance(s, n, p->slices[held->owner].node, k) == instance)
+        held->owner = -1;
+    }
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (s->homes[z].n && p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) &&
-        !tf_plan_touches(p, child, z))
-      forget_all(&s->homes[z]);
+    for (int k = 0; k < s->homes[z].n; k++)
+      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) &&
+          !tf_plan_touches(p, child, z) && scope_instance(s, n, p->home_scope[z], k) == instance)
+        s->homes[z].at[k].owner = -1;
 }
 
 static bool is_reduced(const tf_op *op, int dim) {

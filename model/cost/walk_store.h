@@ -24,7 +24,6 @@ typedef struct {
   int n_banks;
   tf_bank *banks;
   tf_bank *homes;      /* [tensor] what the home memory holds of a retained tensor */
-  int *seq_child;      /* [node] child a Seq runs or ran last */
   tf_ival **made;      /* [op] for tf_run.made */
   tf_ival **made_all;  /* [op] all instances, TF_MAX_RANK apart; NULL: not retained */
   int64_t *rows;       /* open hash of sharing groups */
@@ -50,8 +49,8 @@ void tf_store_layout(tf_store *s, tf_run *run, tf_scratch *w, int i);
 void tf_store_last(tf_store *s, int i);
 /* A production of the tensor begins or ends: copies below its home are given up. */
 void tf_store_forget(tf_store *s, int tensor);
-/* Seq at node n passes to child: drops what the child does not touch. */
-void tf_store_pass(tf_store *s, int n, int child);
+/* Seq at node n passes to child in that instance of the Seq: drops what the child does not touch. */
+void tf_store_pass(tf_store *s, int n, int child, int64_t instance);
 /* A child of the scope n ends: spread reductions are written out. */
 void tf_store_leave(tf_store *s, const tf_run *run, int n, int child);
 #endif

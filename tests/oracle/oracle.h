@@ -61,7 +61,6 @@ typedef struct {
   const tf_workload *wl;
   const tf_arch *arch;
   int64_t digit[MAX_NODES][16]; /* setting of each Tile's loops */
-  int seq_at[MAX_NODES];        /* child that a Seq runs or ran last, -1 */
   int n_shelves;
   shelf *shelves;
   int n_records[256];           /* [tensor] */

@@ -493,8 +493,6 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
   o->home = calloc(nt, sizeof *o->home);
   o->level_peak = calloc(levels, sizeof *o->level_peak);
-  for (int n = 0; n < tree->n_nodes; n++)
-    o->seq_at[n] = -1;
   for (int op = 0; op < tree->workload->n_ops; op++)
     o->unit[op] = unit_of(o, op);
   add_retained(o);

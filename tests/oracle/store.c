@@ -103,21 +103,44 @@ void forget_production(oracle *o, int z) {
   o->n_records[z] = 0;
 }
 
-void pass_seq(oracle *o, int scope, int child) {
-  if (o->seq_at[scope] == child)
-    return;
-  o->seq_at[scope] = child;
+/* The instance of `scope` that an instance of node n, below it, belongs to. */
+static uint64_t scope_instance(const oracle *o, uint64_t key, int n, int scope) {
+  place path[MAX_PATH];
+  int len = path_to(o, n, path);
+  for (int i = path_to(o, scope, path); i < len; i++) {
+    path_to(o, n, path);
+    if (spatial(o, path[i]) && loop_of(o, path[i])->trip > 1)
+      key /= 16;
+  }
+  return key;
+}
+
+static void pass_instance(oracle *o, int scope, int child, uint64_t instance) {
   for (int i = 0; i < o->n_shelves; i++) {
     shelf *s = &o->shelves[i];
     for (int k = s->n - 1; k >= 0; k--)
-      if (!touched_below(o, child, s->tensor) && below(o, s->copies[k].node, scope))
+      if (!touched_below(o, child, s->tensor) && below(o, s->copies[k].node, scope) &&
+          scope_instance(o, s->copies[k].instance, s->copies[k].node, scope) == instance)
         give_up(s, k);
   }
   for (int z = 0; z < o->wl->n_tensors; z++)
     if (o->kept[z] && home_scope(o, z) != scope && below(o, home_scope(o, z), scope) &&
         !touched_below(o, child, z))
       for (int i = 0; i < o->kept[z]->n; i++)
-        o->kept[z]->held[i].empty = true;
+        if (scope_instance(o, o->kept[z]->key[i], home_scope(o, z), scope) == instance)
+          o->kept[z]->held[i].empty = true;
+}
+
+/* Control passes to the child in the instances in which it runs: the others keep what they hold. */
+void pass_seq(oracle *o, int scope, int child) {
+  first_instance(o, child);
+  do {
+    bool runs = false;
+    for (int op = 0; op < o->wl->n_ops && !runs; op++)
+      runs = op_below(o, op, child) && !idle(o, op, child);
+    if (runs)
+      pass_instance(o, scope, child, instance_key(o, scope));
+  } while (next_instance(o, child));
 }
 
 /* Whether spatial loops between the scope and node n split dims that z's maker reduces. */
