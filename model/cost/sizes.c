@@ -27,16 +27,34 @@ static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   return len;
 }
 
-/* Moves cur to the last instances of the loops that bring several runs of z's home scope together. */
-static void last_instances(struct tf_model *m, int z, int64_t *cur) {
+static tf_ival around(tf_ival a, tf_ival b) {
+  if (a.len <= 0 || b.len <= 0)
+    return a.len > 0 ? a : b;
+  int64_t lo = least(a.lo, b.lo), end = -least(-a.lo - a.len, -b.lo - b.len);
+  return (tf_ival){lo, end - lo};
+}
+
+/* Dim d of z's producer at z's home scope, in all instances that the loops from path position k on bring into
+ * one memory: the range around the first, middle and last of each. */
+static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[p->home_scope[z]];
-  for (int k = 0; k < path->n; k++) {
-    int l = path->loops[k];
-    if (!tf_plan_brings(p, z, l) || p->loops[l].op < 0)
-      continue;
-    cur[l] = tf_turns(&m->run, l, cur) - 1;
+  while (k < path->n && (!tf_plan_brings(p, z, path->loops[k]) || p->loops[path->loops[k]].op < 0 ||
+                         m->run.trip[path->loops[k]] <= 1))
+    k++;
+  if (k >= path->n)
+    return tf_dim_range(&m->run, p->wl->tensors[z].producer, d, p->home_scope[z], cur);
+  int64_t *digit = &cur[path->loops[k]], n;
+  *digit = 0;
+  n = tf_turns(&m->run, path->loops[k], cur);
+  const int64_t tries[] = {0, n / 2, n - 1};
+  tf_ival all = {0, 0};
+  for (int i = 0; i < 3; i++) {
+    *digit = tries[i];
+    all = around(all, brought(m, z, d, k + 1, cur));
   }
+  *digit = 0;
+  return all;
 }
 
 /* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
@@ -45,17 +63,12 @@ int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits) {
   const tf_tensor *t = &p->wl->tensors[z];
   int64_t words = 1, *cur = m->scratch.cur;
   memcpy(cur, digits, (size_t)p->n_loops * sizeof *cur);
-  last_instances(m, z, cur);
   for (int r = 0; r < t->rank; r++) {
-    int d = p->wl->ops[t->producer].dims[r], scope = p->home_scope[z];
-    tf_ival one = tf_dim_range(&m->run, t->producer, d, scope, digits);
-    tf_ival last = tf_dim_range(&m->run, t->producer, d, scope, cur);
-    last = last.len > 0 ? last : one;
-    one = one.len > 0 ? one : last;
-    int64_t lo = least(one.lo, last.lo), len = -least(-one.lo - one.len, -last.lo - last.len) - lo;
-    words = sat_mul(words, least(narrowed(m, z, d, len), t->extent[r]));
+    int d = p->wl->ops[t->producer].dims[r];
+    tf_ival v = brought(m, z, d, 0, cur);
+    words = sat_mul(words, v.len > 0 ? least(narrowed(m, z, d, v.len), t->extent[r]) : 0);
   }
-  return words > 0 ? words : 0;
+  return words;
 }
 
 int64_t tf_whole_words(const tf_tensor *t) {
