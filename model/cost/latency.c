@@ -112,7 +112,7 @@ static double in_turn(const struct tf_model *m, const tf_view *v, const pace *pa
 
 /* While a step works, the next one's words are loaded and those of the one before are stored: the maximum, class
  * by class, plus what nothing hides, the first load and the last store. */
-static double stepwise(const struct tf_model *m, int n, const pace *paces, double child) {
+static double stepwise(struct tf_model *m, int n, const pace *paces, double child) {
   const tf_view *v = &m->views->node[n];
   double work = m->steps[n] > 0 ? child / (double)m->steps[n] : 0, total = work, outer = 1;
   for (int j = v->n_rows - 2; j >= 0; j--) {
@@ -131,6 +131,7 @@ static double stepwise(const struct tf_model *m, int n, const pace *paces, doubl
     load = more(load, port_time(paces[l], loads(first[l], l)));
     store = more(store, port_time(paces[l], stores(first[l], l)));
   }
+  m->heads[n] = (tf_head){load, work};
   return total + load + store;
 }
 
@@ -141,7 +142,7 @@ static bool moves_words(const struct tf_model *m, const tf_view *v) {
   return false;
 }
 
-static double tile_time(const struct tf_model *m, int n, double child) {
+static double tile_time(struct tf_model *m, int n, double child) {
   const tf_arch *a = m->plan->arch;
   const tf_view *v = &m->views->node[n];
   const tf_memory *mem = &a->memories[m->plan->tree->nodes[n].level];
@@ -149,6 +150,8 @@ static double tile_time(const struct tf_model *m, int n, double child) {
   for (int l = 0; l < v->n_legs; l++)
     paces[l] = leg_pace(m, &v->legs[l]);
   double busy = busiest(m, v, paces);
+  if (!v->n_slices)
+    m->heads[n] = m->heads[n + 1];
   if (a->overlap == TF_OVERLAP_PERFECT || !v->n_slices)
     return a->overlap == TF_OVERLAP_NONE ? child : more(child, busy);
   double wait = moves_words(m, v) ? mem->latency + mem->issue : 0;
@@ -162,6 +165,18 @@ static bool at_once(const tf_node *t) {
   return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
 }
 
+/* What children that follow one another hide: the first load of one behind the last step of the one before. */
+static double hidden(struct tf_model *m, int n) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  double sum = 0;
+  for (int c = 1; c < t->n_children && m->by_steps; c++) {
+    double load = m->heads[t->children[c]].first_load, work = m->heads[t->children[c - 1]].work;
+    sum += load < work ? load : work;
+  }
+  m->heads[n] = m->heads[t->children[0]];
+  return sum;
+}
+
 static double node_time(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0, most = 0, time;
@@ -170,12 +185,13 @@ static double node_time(struct tf_model *m, int n) {
     sum += k;
     most = more(most, k);
   }
+  m->heads[n] = (tf_head){0, 0};
   if (t->kind == TF_OP)
     time = op_time(m, n);
   else if (t->kind == TF_TILE)
     time = tile_time(m, n, sum);
   else if (!at_once(t))
-    time = sum;
+    time = sum - hidden(m, n);
   else
     time = most + (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
   m->res.nodes[n].cycles = time;

@@ -12,6 +12,7 @@ static bool alloc_state(struct tf_model *m) {
   m->cells = TF_ARRAY(a, tf_ports, (size_t)m->views->n_cells + 1);
   m->box = TF_ARRAY(a, int64_t, (size_t)p->n_tile_slices + 1);
   m->at_once = TF_ARRAY(a, int64_t, nodes);
+  m->heads = TF_ARRAY(a, tf_head, nodes);
   m->own_trip = TF_ARRAY(a, int64_t, loops);
   m->by_steps = p->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER;
   for (int l = 0; m->own_trip && l < p->n_loops; l++)
@@ -32,7 +33,7 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->box && m->at_once && m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step &&
+  return m->cells && m->box && m->at_once && m->heads && m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step &&
          m->moves && m->steps && m->width && m->res.counts && m->res.levels &&
          m->res.units && m->res.ops && m->res.nodes;
 }

@@ -16,6 +16,11 @@ typedef struct {
   double read, write;
 } tf_ports;
 
+/* Of a Tile whose transfers overlap its steps: the load that comes first, and the work of one step. */
+typedef struct {
+  double first_load, work;
+} tf_head;
+
 struct tf_model {
   tf_arena *arena;
   tf_plan *plan;
@@ -26,6 +31,7 @@ struct tf_model {
   tf_move *moves;         /* [n_slices] */
   tf_ports *cells;        /* [views->n_cells] of a Tile: what passes its legs, [row * n_legs + leg];
                              row: the steps in which that loop carries, the last row: the first step */
+  tf_head *heads;         /* [n_nodes] overlap double-buffer: of each Tile that loads, and of those around it */
   int64_t *steps;         /* [n_nodes] moments */
   int64_t *width;         /* [n_nodes] most instances of the path's spatial loops in use at once */
   bool by_steps;          /* cells are read: the architecture overlaps step by step */
