@@ -75,6 +75,10 @@ typedef struct tf_model tf_model;
 tf_model *tf_model_new(const tf_tree *tree, tf_diags *d);
 void tf_model_free(tf_model *m);
 
+/* Settings whose instances do not run in step are counted by walking the execution.  The most steps
+ * an evaluation may walk before it gives up (as if a count had overflowed); 20 million at first. */
+void tf_model_walk_limit(tf_model *m, int64_t steps);
+
 /* Loops of the tree in preorder; the unit in which a search speaks of trip counts. */
 int tf_model_n_loops(const tf_model *m);
 

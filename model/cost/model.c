@@ -3,6 +3,7 @@
 #include "model/cost/state.h"
 
 static bool alloc_state(struct tf_model *m) {
+  m->walk_max = TF_WALK_MAX;
   tf_arena *a = m->arena;
   const tf_plan *p = m->plan;
   size_t loops = (size_t)p->n_loops + 1, nodes = (size_t)p->tree->n_nodes;
@@ -154,6 +155,8 @@ static bool count(tf_model *m) {
   tf_sizes(m);
   return true;
 }
+
+void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);

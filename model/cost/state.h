@@ -26,6 +26,7 @@ struct tf_model {
   tf_plan *plan;
   tf_views *views;
   tf_run run;
+  int64_t walk_max;       /* steps the exact walk may take */
   int64_t *own_trip;      /* [n_loops] the tree's trip counts */
   tf_scratch scratch;
   tf_move *moves;         /* [n_slices] */
@@ -47,6 +48,8 @@ struct tf_model {
   int64_t *outer;         /* [n_loops] moments of the loops outside it */
   tf_result res;          /* arrays */
 };
+
+enum { TF_WALK_MAX = 20000000 };
 
 /* Fill moves, cells, op points; steps, widths and sizes.  False on overflow. */
 bool tf_count_all(struct tf_model *m);

@@ -8,8 +8,6 @@
 #include "model/cost/plan_class.h"
 #include "model/cost/walk_store.h"
 
-enum { TF_WALK_MAX = 20000000 };
-
 typedef struct {
   struct tf_model *m;
   const tf_plan *p;
@@ -416,7 +414,7 @@ static void finish_ops(struct tf_model *m) {
 
 bool tf_walk_exact(struct tf_model *m) {
   tf_exact e = {.m = m, .p = m->plan, .run = &m->run, .cur = m->scratch.cur,
-                .budget = TF_WALK_MAX, .ok = true};
+                .budget = m->walk_max, .ok = true};
   reset(m);
   e.st = tf_store_new(m->plan, &m->run);
   if (!e.st)

@@ -1,0 +1,182 @@
+/* Layout of the genes; random rows and good starts. */
+#include "search/space_shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/space_genes.h"
+
+/* ---- layout --------------------------------------------------------------------------- */
+static int gene(tf_shapes *s, int size, bool rare) {
+  s->size[s->n] = (uint8_t)(size > 200 ? 200 : size);
+  s->rare[s->n] = rare;
+  return s->n++;
+}
+
+static void lay_tile(tf_shapes *s, int *first, int n_dims, bool outer) {
+  *first = s->n;
+  for (int d = 0; d < n_dims; d++)
+    gene(s, TF_PRIORITIES, false);
+  for (int k = 0; k < 4; k++)
+    gene(s, n_dims + 1, outer);
+}
+
+static void lay_op(tf_shapes *s, int o) {
+  tf_column *c = &s->columns[o];
+  const tf_op *op = &s->wl->ops[o];
+  int readers = s->wl->tensors[op->out].n_consumers, levels = s->arch->n_memories;
+  c->to = gene(s, readers ? readers : 1, false);
+  c->level = gene(s, readers ? c->floor + 2 : 1, false);
+  c->kind = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, TF_N_SCOPES, false);
+  c->keep = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, l >= 0 && l < c->floor && readers ? 2 : 1, true);
+  c->stream = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, 2, false);
+  for (int l = 0; l < levels; l++)
+    for (int inner = 0; inner < 2; inner++)
+      lay_tile(s, &c->tile[2 * l + inner], op->n_dims, !inner);
+}
+
+static int find_unit(const tf_shapes *s, int o) {
+  for (int u = 0; u < s->arch->n_units; u++)
+    if (!(s->wl->ops[o].kinds & ~s->arch->units[u].kinds)) return u;
+  return -1;
+}
+
+/* Genes at most: what lay_op and the bypasses take. */
+static size_t room_of(const tf_arch *a, const tf_workload *wl) {
+  size_t levels = (size_t)a->n_memories, n = (size_t)wl->n_tensors * levels;
+  for (int o = 0; o < wl->n_ops; o++)
+    n += 2 + 3 * (levels + 1) + 2 * levels * ((size_t)wl->ops[o].n_dims + 4);
+  return n;
+}
+
+static bool alloc(tf_shapes *s, size_t room) {
+  size_t levels = (size_t)s->arch->n_memories, n_ops = (size_t)s->wl->n_ops;
+  s->room = (int)room;
+  s->size = TF_ARRAY(s->arena, uint8_t, room + 1);
+  s->rare = TF_ARRAY(s->arena, uint8_t, room + 1);
+  s->column = TF_ARRAY(s->arena, uint8_t, room + 1);
+  s->columns = TF_ARRAY(s->arena, tf_column, n_ops);
+  s->bypass = TF_ARRAY(s->arena, int, (size_t)s->wl->n_tensors * levels);
+  bool ok = s->size && s->rare && s->column && s->columns && s->bypass;
+  for (size_t o = 0; ok && o < n_ops; o++)
+    ok = (s->columns[o].tile = TF_ARRAY(s->arena, int, 2 * levels)) != NULL;
+  return ok;
+}
+
+static bool lay_out(tf_shapes *s, tf_diags *d) {
+  bool ok = true;
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    int u = find_unit(s, o);
+    if (u < 0)
+      ok = tf_fail(d, s->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
+                   s->wl->ops[o].name);
+    s->columns[o].unit = u;
+    s->columns[o].floor = u < 0 ? 0 : s->arch->units[u].below;
+  }
+  for (int o = 0; ok && o < s->wl->n_ops; o++) {
+    int from = s->n;
+    lay_op(s, o);
+    memset(&s->column[from], o, (size_t)(s->n - from));
+  }
+  memset(&s->column[s->n], s->wl->n_ops, (size_t)(s->room - s->n));
+  for (int z = 0; ok && z < s->wl->n_tensors; z++)
+    for (int l = 0; l < s->arch->n_memories; l++)
+      s->bypass[z * s->arch->n_memories + l] = gene(s, l ? 2 : 1, true);
+  return ok;
+}
+
+tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_shapes *s = a ? TF_NEW(a, tf_shapes) : NULL;
+  bool small = wl->n_ops <= TF_OPS_MAX && arch->n_memories <= TF_MEMORIES_MAX;
+  if (s && small) {
+    s->arena = a;
+    s->arch = arch;
+    s->wl = wl;
+    if (alloc(s, room_of(arch, wl))) {
+      if (lay_out(s, d)) return s;
+      tf_arena_free(a);
+      return NULL;
+    }
+  }
+  tf_fail(d, wl->at, TF_E_LIMIT, "too large to search: more than %d ops or %d memories, or no memory",
+          TF_OPS_MAX, TF_MEMORIES_MAX);
+  tf_arena_free(a);
+  return NULL;
+}
+
+void tf_shapes_free(tf_shapes *s) {
+  if (s) tf_arena_free(s->arena);
+}
+
+int tf_shapes_genes(const tf_shapes *s) { return s->n; }
+
+int tf_shapes_size(const tf_shapes *s, int i) { return s->size[i]; }
+
+int tf_shapes_columns(const tf_shapes *s) { return s->given ? 1 : s->wl->n_ops + 1; }
+
+int tf_shapes_column(const tf_shapes *s, int i) { return s->given ? 0 : s->column[i]; }
+
+int64_t tf_shapes_count(const tf_shapes *s, int64_t most) {
+  int64_t n = 1;
+  for (int i = 0; i < s->n; i++)
+    if (__builtin_mul_overflow(n, (int64_t)s->size[i], &n) || n > most) return most;
+  return n;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+enum { RARE_ONE_IN = 12 };
+
+void tf_shapes_random(const tf_shapes *s, tf_rng *rng, uint8_t *genes) {
+  for (int i = 0; i < s->n; i++) {
+    uint32_t value = tf_rng_below(rng, s->size[i]);
+    bool zero = s->rare[i] && tf_rng_below(rng, RARE_ONE_IN) != 0;
+    genes[i] = zero ? 0 : (uint8_t)value;
+  }
+}
+
+/* The op's output dims, longest first: what is spread over instances by the k-th choice. */
+static int long_dim(const tf_shapes *s, int o, int k) {
+  const tf_op *op = &s->wl->ops[o];
+  bool taken[256] = {false};
+  int best = -1;
+  for (int round = 0; round <= k; round++) {
+    best = -1;
+    for (int i = 0; i < op->n_out_dims && i < 256; i++)
+      if (!taken[i] && (best < 0 || s->wl->dims[op->dims[i]].extent >
+                                        s->wl->dims[op->dims[best]].extent))
+        best = i;
+    if (best < 0) return 0;
+    taken[best] = true;
+  }
+  return best + 1;
+}
+
+/* Two bits and a memory: everything fused down to it, or nothing; streamed or not; Seq or Shar. */
+bool tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, uint8_t *genes) {
+  if (s->given || k >= 4 * (s->arch->n_memories + 1)) return false;
+  int depth = k / 4, stream = k & 1, shar = k >> 1 & 1;
+  tf_shapes_random(s, rng, genes);
+  for (int i = 0; i < s->n; i++)
+    if (s->rare[i]) genes[i] = 0;
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    const tf_column *c = &s->columns[o];
+    genes[c->level] = (uint8_t)(depth < s->size[c->level] ? depth : s->size[c->level] - 1);
+    for (int l = 0; l <= s->arch->n_memories; l++) {
+      genes[c->kind + l] = shar ? TF_SHAR : TF_SEQ;
+      genes[c->stream + l] = (uint8_t)stream;
+    }
+    for (int l = 0; l < s->arch->n_memories; l++) {
+      uint8_t *spread = &genes[c->tile[2 * l + 1] + s->wl->ops[o].n_dims];
+      spread[0] = spread[1] = (uint8_t)long_dim(s, o, 0);
+      spread[2] = spread[3] = (uint8_t)long_dim(s, o, 1);
+    }
+  }
+  return true;
+}

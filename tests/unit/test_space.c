@@ -1,0 +1,107 @@
+/* The space of mappings: every row of genes is a legal tree, every walk through its decisions gives
+ * trip counts that cover the extents and fit what the constraints speak of. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "search/space_shape.h"
+#include "search/space_trips.h"
+#include "tests/unit/check.h"
+#include "tileflow/model.h"
+
+typedef struct {
+  int walks, dead, refused, capacity, fanout, illegal;
+} tally;
+
+static void count_violations(const tf_result *r, tally *n) {
+  bool capacity = false, fanout = false;
+  for (int i = 0; i < r->n_violations; i++) {
+    capacity |= r->violations[i].code == TF_E_CAPACITY;
+    fanout |= r->violations[i].code == TF_E_FANOUT;
+  }
+  n->capacity += capacity;
+  n->fanout += fanout;
+}
+
+static void walk(const tf_spec *s, tf_tree *tree, tf_rng *rng, tally *n) {
+  tf_diags *d = tf_diags_new();
+  tf_trips *t = tf_trips_new(tree, d);
+  tf_model *m = tf_model_new(tree, d);
+  int32_t domain[TF_DOMAIN_MAX];
+  CHECK(t && m);
+  if (m) tf_model_walk_limit(m, 0);
+  for (int k = 0; t && m && k < 8; k++) {
+    tf_trips_begin(t);
+    int i = 0;
+    for (; i < t->n; i++) {
+      int count = tf_trips_domain(t, i, domain);
+      if (!count) break;
+      tf_trips_take(t, i, domain[tf_rng_below(rng, (uint32_t)count)]);
+    }
+    n->walks++;
+    n->dead += i < t->n;
+    if (i < t->n) continue;
+    tf_result r;
+    if (!tf_model_eval(m, t->trips, &r))
+      n->refused += !r.overflow;
+    else
+      count_violations(&r, n);
+  }
+  (void)s;
+  tf_trips_free(t);
+  tf_model_free(m);
+  tf_diags_free(d);
+}
+
+static void try_files(const char *arch, const char *work, int shapes, bool show) {
+  const char *paths[] = {arch, work};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read(paths, 2, NULL, 0, d);
+  CHECK(s != NULL);
+  if (!s) return;
+  tf_shapes *sh = tf_shapes_new(s->arch, s->workload, d);
+  CHECK(sh != NULL);
+  int genes_n = tf_shapes_genes(sh);
+  uint8_t *genes = calloc((size_t)genes_n, 1);
+  tf_reads reads = {calloc((size_t)genes_n, sizeof *reads.order), 0};
+  tf_rng rng = tf_rng_new(7, 1);
+  tally n = {0};
+  for (int k = 0; k < shapes; k++) {
+    if (!tf_shapes_seed(sh, k, &rng, genes)) tf_shapes_random(sh, &rng, genes);
+    tf_tree *t = tf_shapes_tree(sh, genes, &reads);
+    CHECK(t != NULL);
+    if (!t) {
+      n.illegal++;
+      continue;
+    }
+    if (show && k < 20) {
+      char *text = tf_tree_text(t);
+      fprintf(stderr, "%s\n", text);
+      free(text);
+    }
+    walk(s, t, &rng, &n);
+    tf_tree_free(t);
+  }
+  if (show)
+    fprintf(stderr, "%s %s: genes %d walks %d dead %d refused %d capacity %d fanout %d illegal %d\n", arch,
+            work, genes_n, n.walks, n.dead, n.refused, n.capacity, n.fanout, n.illegal);
+  CHECK_I64(n.refused, 0);
+  free(genes);
+  free(reads.order);
+  tf_shapes_free(sh);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
+int main(int argc, char **argv) {
+  (void)argv;
+  bool show = argc > 1;
+  try_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", 100, show);
+  try_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml", 100, show);
+  try_files("arch-specs/edge.yaml", "workloads/conv-chain/c1.yaml", 100, show);
+  try_files("arch-specs/cloud.yaml", "workloads/conv-chain-relu/c3.yaml", 60, show);
+  try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 60, show);
+  try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 60, show);
+  return check_report();
+}
