@@ -28,7 +28,8 @@ BEGIN {
   public["diag.h"] = 0
   public["spec.h"] = 2
   public["tree.h"] = 3
-  public["model.h"] = 4;   public["tileflow.h"] = 6
+  public["model.h"] = 4;   public["search.h"] = 5
+  public["tileflow.h"] = 6
   # the one room that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"

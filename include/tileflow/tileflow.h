@@ -3,6 +3,7 @@
 #define TILEFLOW_H
 #include "tileflow/diag.h"
 #include "tileflow/model.h"
+#include "tileflow/search.h"
 #include "tileflow/spec.h"
 #include "tileflow/tree.h"
 #define TILEFLOW_VERSION "0.1.0"

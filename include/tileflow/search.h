@@ -1,0 +1,89 @@
+/* Search for a mapping (docs/HOWTO-search.md): a strategy proposes shapes and trip counts, the
+ * driver evaluates them within a budget, keeps the best and can be resumed from its log. */
+#ifndef TILEFLOW_SEARCH_H
+#define TILEFLOW_SEARCH_H
+#include "tileflow/tree.h"
+
+/* What is to be small.  Latency in cycles, energy in pJ, EDP in pJ * seconds, traffic in words through
+ * the outermost memory. */
+#define TF_OBJECTIVES(X) \
+  X(LATENCY, "latency") X(ENERGY, "energy") X(EDP, "edp") X(TRAFFIC, "traffic")
+typedef enum {
+#define X(id, key) TF_##id,
+  TF_OBJECTIVES(X)
+#undef X
+      TF_N_OBJECTIVES
+} tf_objective;
+/* NULL past the last. */
+const char *tf_objective_key(int objective);
+
+/* Why it ended; key as JSON's stopped_by. */
+#define TF_STOPS(X)                                                                        \
+  X(EXHAUSTED, "exhausted") /* nothing is left that the strategy would try */              \
+  X(BUDGET, "budget")       /* max_evals */                                                \
+  X(TIME, "time")           /* time_limit: a run that another machine may not repeat */    \
+  X(INTERRUPT, "interrupt") /* stop() said so */
+typedef enum {
+#define X(id, key) TF_STOP_##id,
+  TF_STOPS(X)
+#undef X
+      TF_N_STOPS
+} tf_stop;
+const char *tf_stop_key(tf_stop s);
+
+typedef struct {
+  double cycles, energy_pj, edp;
+  double traffic_words; /* read from and written to the outermost memory */
+  double held_words;    /* peaks of all inner memories, summed over the instances used */
+} tf_figures;
+
+/* A mapping that fits, as text that tf_tree_parse reads. */
+typedef struct {
+  char *text;
+  double value; /* of the objective */
+  tf_figures figures;
+} tf_found;
+
+typedef struct {
+  int64_t evals, shapes;
+  double seconds, best; /* best: INFINITY while nothing fits */
+} tf_search_progress;
+
+typedef struct {
+  const char *strategy;  /* NULL: the first of tf_search_strategy */
+  tf_objective objective;
+  uint64_t seed;
+  int threads;           /* 0: one for each processor */
+  int64_t max_evals;     /* 0: no bound; then give a time limit */
+  double time_limit;     /* seconds; 0: none */
+  int keep;              /* how many different shapes to keep, best first; 0: 8 */
+  const char *log;       /* file that is written as the search goes; NULL: none */
+  bool resume;           /* take what the log already holds as found, and write on */
+  bool (*stop)(void *ctx);                                         /* may be NULL */
+  void (*progress)(void *ctx, const tf_search_progress *p);        /* may be NULL */
+  void *ctx;
+} tf_search_opts;
+
+typedef struct {
+  int n_best;       /* 0: nothing that fits was found */
+  tf_found *best;   /* ascending value, different shapes */
+  int n_pareto;
+  tf_found *pareto; /* none is beaten in cycles, energy, traffic and words held at once */
+  int64_t evals, shapes;
+  double seconds;
+  tf_stop stopped_by;
+  const char *strategy;
+  int threads;
+  uint64_t seed;
+} tf_search_result;
+
+/* Searches all mappings of the workload, or the completions of `given` (a tree with open trip
+ * counts).  The same seed and max_evals give the same result with any number of threads.
+ * NULL with errors in d. */
+tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                const tf_search_opts *o, tf_diags *d);
+void tf_search_free(tf_search_result *r);
+
+/* Name of the k-th strategy and what it does; NULL past the last. */
+const char *tf_search_strategy(int k, const char **about);
+#endif

@@ -1,0 +1,247 @@
+/* Batches of tasks: asked in order, run on any thread, told in order. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "search/archive.h"
+#include "search/identity.h"
+#include "search/log.h"
+#include "search/memory.h"
+
+enum {
+  BATCH = 16,          /* whatever the number of threads */
+  KEEP = 8,
+  IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
+  WALK_GIVEN = 200000, /* steps an exact walk may take where the user gave the tree */
+};
+
+typedef struct {
+  const tf_search_opts *o;
+  const tf_strategy *strategy;
+  tf_shapes *shapes;
+  tf_arena *arena;
+  void *outer;
+  tf_task tasks[BATCH];
+  tf_memory_of_search memory;
+  tf_log log;
+  FILE *file;
+  atomic_int halt;
+  struct timespec start;
+  tf_search_result *res;
+  uint64_t *kept_shapes;
+  int room;
+  int64_t asked;
+  bool failed;
+} driver;
+
+static double since(const struct timespec *start) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* ---- one batch ----------------------------------------------------------------------------- */
+static int64_t left_of(const driver *v) {
+  return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX;
+}
+
+static int ask_batch(driver *v) {
+  int64_t left = left_of(v);
+  int n = 0;
+  for (; n < BATCH && left > 0; n++) {
+    tf_task *t = &v->tasks[n];
+    if (!v->strategy->outer->ask(v->outer, t->genes)) break;
+    t->no = v->asked++;
+    t->quota = left;
+    t->logged = tf_log_find(&v->log, t->no);
+    if (v->strategy->evals_per_shape && left < INT64_MAX) left -= v->strategy->evals_per_shape;
+  }
+  return n;
+}
+
+static void run_piece(void *ctx, int i, int worker) {
+  driver *v = ctx;
+  (void)worker;
+  tf_task_run(&v->tasks[i]);
+}
+
+static void archive(driver *v, const tf_task *t) {
+  for (int by = 0; by < TF_N_BY; by++) {
+    const tf_task_best *b = &t->best[by];
+    if (!b->there) continue;
+    tf_found f = {b->text, b->value, b->figures};
+    bool ok = tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+    if (by == TF_BY_OBJECTIVE)
+      ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape) && ok;
+    v->failed |= !ok;
+  }
+}
+
+/* Tasks past the budget are as if they had not been. */
+static void tell(driver *v, tf_task *t) {
+  bool searched = t->legal && !t->failed && t->evals > 0;
+  v->failed |= t->failed;
+  if (left_of(v) <= 0) return;
+  v->res->evals += t->evals;
+  v->res->shapes += searched;
+  if (searched) {
+    archive(v, t);
+    v->failed |= !tf_memory_learn(&v->memory, t);
+    if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
+  }
+  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->cost);
+}
+
+static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
+  if (!t->logged || (t->legal && t->logged->shape == t->shape)) return true;
+  v->failed = true;
+  return tf_fail(d, (tf_loc){0}, TF_E_IO,
+                 "task %lld of the log is not the one this search asks for: another version wrote it",
+                 (long long)t->no);
+}
+
+static void report(const driver *v) {
+  if (!v->o->progress) return;
+  tf_search_progress p = {v->res->evals, v->res->shapes, since(&v->start),
+                          v->res->n_best ? v->res->best[0].value : INFINITY};
+  v->o->progress(v->o->ctx, &p);
+}
+
+static bool batch(driver *v, int threads, int n, tf_diags *d) {
+  tf_threads_run(threads, n, run_piece, v);
+  int64_t before = v->res->evals;
+  for (int i = 0; i < n; i++) {
+    if (check_logged(v, &v->tasks[i], d)) tell(v, &v->tasks[i]);
+    tf_task_clear(&v->tasks[i]);
+  }
+  if (v->file && fflush(v->file) != 0)
+    v->failed = !tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log");
+  report(v);
+  return v->res->evals > before;
+}
+
+static void run(driver *v, int threads, tf_diags *d) {
+  int idle = 0;
+  v->res->stopped_by = TF_STOP_EXHAUSTED;
+  while (!v->failed && idle < IDLE_MOST) {
+    int n = ask_batch(v);
+    if (n == 0) {
+      if (left_of(v) <= 0) v->res->stopped_by = TF_STOP_BUDGET;
+      return;
+    }
+    idle = batch(v, threads, n, d) ? 0 : idle + 1;
+    int why = atomic_load(&v->halt);
+    if (why) {
+      v->res->stopped_by = (tf_stop)(why - 1);
+      return;
+    }
+  }
+}
+
+/* ---- around it ------------------------------------------------------------------------------ */
+static bool alloc(driver *v) {
+  size_t genes = (size_t)tf_shapes_genes(v->shapes);
+  v->room = v->o->keep > 0 ? v->o->keep : KEEP;
+  v->arena = tf_arena_new();
+  v->res = calloc(1, sizeof *v->res);
+  if (!v->arena || !v->res) return false;
+  v->kept_shapes = TF_ARRAY(v->arena, uint64_t, (size_t)v->room);
+  v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
+  v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
+  v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->seed, 1));
+  bool ok = v->kept_shapes && v->res->best && v->res->pareto && v->outer;
+  for (int i = 0; i < BATCH; i++) {
+    tf_task *t = &v->tasks[i];
+    *t = (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o,
+                   .memory = &v->memory, .halt = &v->halt, .end = v->start};
+    t->genes = TF_ARRAY(v->arena, uint8_t, genes);
+    t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
+    ok = ok && t->genes && t->reads.order;
+  }
+  return ok;
+}
+
+static void set_limits(driver *v, const tf_tree *given) {
+  for (int i = 0; i < BATCH; i++) {
+    tf_task *t = &v->tasks[i];
+    double whole = floor(v->o->time_limit);
+    t->walk_limit = given ? WALK_GIVEN : 0;
+    t->end.tv_sec += (time_t)whole;
+    t->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
+    if (t->end.tv_nsec < 1000000000) continue;
+    t->end.tv_nsec -= 1000000000;
+    t->end.tv_sec++;
+  }
+}
+
+static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                     tf_diags *d) {
+  tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->seed,
+                      tf_identity(arch, wl, given)};
+  if (!v->o->log) return true;
+  v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
+  return v->file != NULL;
+}
+
+static void sum_up(driver *v, int threads) {
+  v->res->seconds = since(&v->start);
+  v->res->strategy = v->strategy->name;
+  v->res->threads = threads;
+  v->res->seed = v->o->seed;
+}
+
+static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl,
+                                const tf_tree *given, tf_diags *d) {
+  int threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
+  v->shapes = given ? tf_shapes_of(given, d) : tf_shapes_new(arch, wl, d);
+  if (!v->shapes || !open_log(v, arch, wl, given, d)) return NULL;
+  if (!alloc(v)) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  set_limits(v, given);
+  run(v, threads, d);
+  sum_up(v, threads);
+  if (v->failed && tf_diags_errors(d) == 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return v->failed ? NULL : v->res;
+}
+
+tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                const tf_search_opts *o, tf_diags *d) {
+  driver *v = calloc(1, sizeof *v);
+  if (!v) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  v->o = o;
+  v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
+  clock_gettime(CLOCK_MONOTONIC, &v->start);
+  tf_search_result *out = NULL;
+  if (v->strategy)
+    out = search(v, arch, wl, given, d);
+  else
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no strategy '%.60s'", o->strategy);
+  if (v->file && fclose(v->file) != 0 && out) {
+    tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log");
+    out = NULL;
+  }
+  if (!out) tf_search_free(v->res);
+  tf_log_free(&v->log);
+  tf_memory_clear(&v->memory);
+  tf_shapes_free(v->shapes);
+  tf_arena_free(v->arena);
+  free(v);
+  return out;
+}
+
+void tf_search_free(tf_search_result *r) {
+  if (!r) return;
+  for (int i = 0; r->best && i < r->n_best; i++)
+    free(r->best[i].text);
+  for (int i = 0; r->pareto && i < r->n_pareto; i++)
+    free(r->pareto[i].text);
+  free(r->best);
+  free(r->pareto);
+  free(r);
+}

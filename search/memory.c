@@ -1,0 +1,72 @@
+/* What earlier tasks know, for those to come. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/memory.h"
+
+static int place_of(const tf_memory_of_search *m, uint64_t shape) {
+  int lo = 0, hi = m->n;
+  while (lo < hi) {
+    int mid = (lo + hi) / 2;
+    if (m->list[mid].shape < shape)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+const tf_known *tf_memory_find(const tf_memory_of_search *m, uint64_t shape) {
+  int at = place_of(m, shape);
+  return at < m->n && m->list[at].shape == shape ? &m->list[at] : NULL;
+}
+
+static tf_known *entry(tf_memory_of_search *m, uint64_t shape) {
+  int at = place_of(m, shape);
+  if (at < m->n && m->list[at].shape == shape) return &m->list[at];
+  if (m->n == m->room) {
+    int room = m->room ? 2 * m->room : 256;
+    tf_known *list = realloc(m->list, (size_t)room * sizeof *list);
+    if (!list) return NULL;
+    m->list = list;
+    m->room = room;
+  }
+  memmove(&m->list[at + 1], &m->list[at], (size_t)(m->n - at) * sizeof *m->list);
+  m->n++;
+  m->list[at] = (tf_known){.shape = shape, .cost = TF_COST_BAD * 1e9};
+  return &m->list[at];
+}
+
+bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
+  tf_known *k = entry(m, t->shape);
+  if (!k) return false;
+  k->visits++;
+  k->exhausted |= t->exhausted;
+  if (t->cost < k->cost) k->cost = t->cost;
+  const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
+  if (!b->there) return true;
+  if (b->value <= k->cost) {
+    size_t bytes = (size_t)t->n_loops * sizeof *k->trips;
+    int64_t *trips = realloc(k->trips, bytes ? bytes : 1);
+    if (!trips) return false;
+    memcpy(trips, b->trips, bytes);
+    k->trips = trips;
+    k->n_loops = t->n_loops;
+  }
+  if (m->n_hints && b->value >= m->best) return true;
+  tf_hint *hints = realloc(m->hints, ((size_t)t->n_hints + 1) * sizeof *hints);
+  if (!hints) return false;
+  memcpy(hints, t->hints, (size_t)t->n_hints * sizeof *hints);
+  m->hints = hints;
+  m->n_hints = t->n_hints;
+  m->best = b->value;
+  return true;
+}
+
+void tf_memory_clear(tf_memory_of_search *m) {
+  for (int i = 0; i < m->n; i++)
+    free(m->list[i].trips);
+  free(m->list);
+  free(m->hints);
+  *m = (tf_memory_of_search){0};
+}

@@ -1,0 +1,120 @@
+/* A genetic algorithm over shapes (thesis 3.5.2): the K best rows breed; columns are inherited
+ * whole, genes that had a say mutate. */
+#include <string.h>
+
+#include "search/strategy.h"
+
+enum {
+  KEPT = 24,      /* K */
+  FIRST = 48,     /* rows asked for before breeding begins, beside the seeds */
+  AGAIN_ONE_IN = 5, /* a kept row is asked for unchanged: its trip counts are searched further */
+  NEW_ONE_IN = 20,  /* a row from nowhere */
+};
+
+typedef struct {
+  uint8_t *genes;
+  uint16_t *order;
+  double cost;
+} row;
+
+typedef struct {
+  const tf_shapes *shapes;
+  tf_rng rng;
+  int seeds, asked, n_kept, n_genes;
+  row kept[KEPT + 1]; /* ascending cost; the last is room for one more */
+  uint8_t *from;      /* [columns] which parent */
+} ga;
+
+static void *make(tf_arena *a, const tf_shapes *s, tf_rng rng) {
+  ga *g = TF_NEW(a, ga);
+  if (!g) return NULL;
+  g->shapes = s;
+  g->rng = rng;
+  g->n_genes = tf_shapes_genes(s);
+  g->from = TF_ARRAY(a, uint8_t, (size_t)tf_shapes_columns(s));
+  bool ok = g->from != NULL;
+  for (int k = 0; ok && k <= KEPT; k++) {
+    g->kept[k].genes = TF_ARRAY(a, uint8_t, (size_t)g->n_genes);
+    g->kept[k].order = TF_ARRAY(a, uint16_t, (size_t)g->n_genes);
+    ok = g->kept[k].genes && g->kept[k].order;
+  }
+  return ok ? g : NULL;
+}
+
+/* The better of three by lot. */
+static const row *parent(ga *g) {
+  uint32_t best = tf_rng_below(&g->rng, (uint32_t)g->n_kept);
+  for (int k = 0; k < 2; k++) {
+    uint32_t other = tf_rng_below(&g->rng, (uint32_t)g->n_kept);
+    if (other < best) best = other;
+  }
+  return &g->kept[best];
+}
+
+static void cross(ga *g, const row *a, const row *b, uint8_t *genes) {
+  for (int c = 0; c < tf_shapes_columns(g->shapes); c++)
+    g->from[c] = (uint8_t)tf_rng_below(&g->rng, 2);
+  for (int i = 0; i < g->n_genes; i++)
+    genes[i] = g->from[tf_shapes_column(g->shapes, i)] ? a->genes[i] : b->genes[i];
+}
+
+/* Gives 1 + a few genes that the parent's tree depends on another value. */
+static void mutate(ga *g, const row *a, uint8_t *genes) {
+  int changes = 1;
+  while (changes < 8 && tf_rng_below(&g->rng, 2))
+    changes++;
+  for (int tries = 0; changes > 0 && tries < 400; tries++) {
+    int i = (int)tf_rng_below(&g->rng, (uint32_t)g->n_genes), size = tf_shapes_size(g->shapes, i);
+    if (size < 2 || !a->order[i]) continue;
+    genes[i] = (uint8_t)((genes[i] + 1 + (int)tf_rng_below(&g->rng, (uint32_t)size - 1)) % size);
+    changes--;
+  }
+}
+
+static bool ask(void *state, uint8_t *genes) {
+  ga *g = state;
+  if (tf_shapes_seed(g->shapes, g->seeds, &g->rng, genes)) {
+    g->seeds++;
+    return true;
+  }
+  bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
+  if (fresh) {
+    tf_shapes_random(g->shapes, &g->rng, genes);
+    return true;
+  }
+  const row *a = parent(g), *b = parent(g);
+  memcpy(genes, a->genes, (size_t)g->n_genes);
+  if (!tf_rng_below(&g->rng, AGAIN_ONE_IN)) return true;
+  if (tf_rng_below(&g->rng, 2)) cross(g, a, b, genes);
+  mutate(g, a, genes);
+  return true;
+}
+
+/* Whether both rows agree in every gene that has a say in the first. */
+static bool alike(const ga *g, const row *a, const uint8_t *genes) {
+  for (int i = 0; i < g->n_genes; i++)
+    if (a->order[i] && a->genes[i] != genes[i]) return false;
+  return true;
+}
+
+static void tell(void *state, const uint8_t *genes, const tf_reads *reads, double cost) {
+  ga *g = state;
+  int k = 0;
+  for (; k < g->n_kept; k++)
+    if (alike(g, &g->kept[k], genes)) break;
+  if (k < g->n_kept) {
+    if (cost >= g->kept[k].cost) return;
+  } else {
+    k = g->n_kept; /* the spare row */
+    if (g->n_kept < KEPT) g->n_kept++;
+  }
+  row r = g->kept[k];
+  memcpy(r.genes, genes, (size_t)g->n_genes);
+  memcpy(r.order, reads->order, (size_t)g->n_genes * sizeof *r.order);
+  r.cost = cost;
+  for (; k > 0 && g->kept[k - 1].cost > cost; k--)
+    g->kept[k] = g->kept[k - 1];
+  g->kept[k] = r;
+}
+
+const tf_outer tf_outer_ga = {make, ask, tell};

@@ -1,0 +1,94 @@
+/* One task: a shape whose trip counts are searched within a quota.  Tasks share nothing that changes
+ * while they run. */
+#ifndef SEARCH_TASK_H
+#define SEARCH_TASK_H
+#include <stdatomic.h>
+#include <time.h>
+
+#include "search/strategy.h"
+#include "tileflow/model.h"
+#include "tileflow/search.h"
+
+/* The best of a task by the objective, and by each figure of the archive. */
+enum { TF_BY_OBJECTIVE, TF_BY_CYCLES, TF_BY_ENERGY, TF_BY_TRAFFIC, TF_BY_HELD, TF_N_BY };
+
+typedef struct {
+  bool there;
+  double value;
+  tf_figures figures;
+  int64_t *trips; /* [n_loops] */
+  char *text;     /* malloc'd */
+} tf_task_best;
+
+/* What earlier tasks know. */
+typedef struct {
+  uint64_t key; /* of a decision */
+  int32_t trip;
+} tf_hint;
+
+typedef struct {
+  uint64_t shape;
+  int visits;
+  bool exhausted;
+  double cost;
+  int n_loops;
+  int64_t *trips; /* malloc'd, [n_loops]; NULL: nothing that fits */
+} tf_known;
+
+typedef struct {
+  tf_known *list; /* sorted by shape */
+  int n, room;
+  tf_hint *hints; /* of the best of all, sorted by key */
+  int n_hints;
+  double best;
+} tf_memory_of_search;
+
+/* What a log says a task found. */
+typedef struct {
+  int64_t no;
+  uint64_t shape;
+  int64_t evals;
+  bool exhausted;
+  double cost;
+  struct {
+    bool there;
+    double value;
+    tf_figures figures;
+    int n_trips;
+    int64_t *trips;
+  } best[TF_N_BY];
+} tf_logged;
+
+typedef struct {
+  /* the same for all */
+  const tf_strategy *strategy;
+  const tf_shapes *shapes;
+  const tf_search_opts *opts;
+  const tf_memory_of_search *memory;
+  int64_t walk_limit;
+  struct timespec end; /* when there is a time limit */
+  atomic_int *halt;    /* 0, or 1 + tf_stop */
+  /* asked */
+  int64_t no;
+  uint8_t *genes;
+  int64_t quota;
+  const tf_logged *logged; /* NULL: to be searched */
+  /* found */
+  tf_reads reads;
+  bool legal, exhausted, cut; /* cut: stopped before its quota */
+  uint64_t shape;
+  int64_t evals;
+  double cost;
+  int n_loops;
+  tf_task_best best[TF_N_BY];
+  tf_hint *hints; /* malloc'd: the decisions of best[TF_BY_OBJECTIVE] */
+  int n_hints;
+  bool failed;    /* memory ran out */
+} tf_task;
+
+void tf_task_run(tf_task *t);
+/* Frees what it found. */
+void tf_task_clear(tf_task *t);
+
+const tf_known *tf_memory_find(const tf_memory_of_search *m, uint64_t shape);
+#endif
