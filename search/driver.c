@@ -12,6 +12,7 @@
 enum {
   BATCH = 16,          /* whatever the number of threads */
   KEEP = 8,
+  UNEVEN_ONE_IN = 8,   /* tasks in which trip counts need not divide */
   IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
   WALK_GIVEN = 200000, /* steps an exact walk may take where the user gave the tree */
 };
@@ -53,6 +54,7 @@ static int ask_batch(driver *v) {
     tf_task *t = &v->tasks[n];
     if (!v->strategy->outer->ask(v->outer, t->genes)) break;
     t->no = v->asked++;
+    t->uneven = v->strategy->evals_per_shape == 0 || t->no % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
     t->quota = left;
     t->logged = tf_log_find(&v->log, t->no);
     if (v->strategy->evals_per_shape && left < INT64_MAX) left -= v->strategy->evals_per_shape;

@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
-enum { SLOTS = 1024, MOST = 160, FEW = 6 };
+enum { SLOTS = 1024, MOST = 160 };
 
 typedef struct {
   int32_t n;
-  int count;
+  int few, count;
   const int32_t *list;
 } entry;
 
@@ -32,29 +32,29 @@ static int insert(int32_t *list, int count, int32_t v) {
   return count + 1;
 }
 
-static int collect(int32_t n, int32_t *list) {
+static int collect(int32_t n, int few, int32_t *list) {
   int count = 0;
   for (int32_t d = 1; (int64_t)d * d <= n; d++)
     if (n % d == 0) {
       count = insert(list, count, d);
       count = insert(list, count, n / d);
     }
-  if (count > FEW || n < 4) return count;
+  if (count > few || n < 4) return count;
   for (int32_t tile = 2; tile < n && tile > 0; tile *= 2)
     count = insert(list, count, (n + tile - 1) / tile);
   return count;
 }
 
-int tf_factors_of(tf_factors *f, int32_t n, const int32_t **out) {
+int tf_factors_of(tf_factors *f, int32_t n, int few, const int32_t **out) {
   entry *e = &f->table[(uint32_t)n % SLOTS];
-  if (e->n != n) {
+  if (e->n != n || e->few != few) {
     int32_t list[MOST];
-    int count = collect(n, list);
+    int count = collect(n, few, list);
     int32_t *kept = TF_ARRAY(f->arena, int32_t, (size_t)count);
     if (!kept) return 0;
     for (int i = 0; i < count; i++)
       kept[i] = list[i];
-    *e = (entry){n, count, kept};
+    *e = (entry){n, few, count, kept};
   }
   *out = e->list;
   return e->count;

@@ -81,6 +81,8 @@ typedef struct tf_trips {
   tf_decision *at;
   int n_loops, n_slots;
   int32_t *begin;        /* [n_slots] lengths at the root */
+  bool uneven;           /* trip counts that do not divide are offered, too: they may fill a mesh
+                            better, and take the model longer */
   /* state of one walk */
   int32_t *len;          /* [n_slots] */
   int32_t *chosen;       /* [n] */

@@ -117,6 +117,9 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
   return n;
 }
 
+/* Divisors so few that others are tried, too. */
+enum { FEW_EVEN = 3, FEW_UNEVEN = 6 };
+
 static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
   const int32_t *list;
   int n = 0;
@@ -125,11 +128,11 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
     domain[0] = b.lo;
     return 1;
   }
-  int count = tf_factors_of(t->factors, b.all, &list);
+  int count = tf_factors_of(t->factors, b.all, t->uneven ? FEW_UNEVEN : FEW_EVEN, &list);
   for (int i = 0; i < count; i++)
     if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
   bool full = n && domain[n - 1] == b.hi;
-  if (d->axis != TF_TEMPORAL && !full) domain[n++] = b.hi;
+  if (t->uneven && d->axis != TF_TEMPORAL && !full) domain[n++] = b.hi;
   if (n == 0) domain[n++] = b.lo;
   return n;
 }

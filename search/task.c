@@ -6,7 +6,7 @@
 
 #include "search/complete.h"
 
-enum { LOOK_EVERY = 64, REFUSED_MOST = 64 };
+enum { LOOK_EVERY = 64, REFUSED_MOST = 64, UNEVEN_SHARE = 16 };
 
 /* A task at work. */
 typedef struct {
@@ -146,9 +146,11 @@ static void search(work *w) {
   tf_rng rng = tf_rng_new(t->opts->seed, (uint64_t)t->no + 1000);
   const int32_t *hint = hints_for(w);
   int64_t quota = t->quota;
+  w->trips->uneven = t->uneven;
   int visits = w->known ? w->known->visits : 0;
   if (t->strategy->evals_per_shape) {
     int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < 6 ? visits : 6);
+    if (t->uneven) most /= UNEVEN_SHARE;
     if (most < quota) quota = most;
   }
   void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng)

@@ -72,6 +72,7 @@ typedef struct {
   int64_t no;
   uint8_t *genes;
   int64_t quota;
+  bool uneven;            /* see tf_trips */
   const tf_logged *logged; /* NULL: to be searched */
   /* found */
   tf_reads reads;

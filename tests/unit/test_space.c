@@ -32,6 +32,7 @@ static void walk(const tf_spec *s, tf_tree *tree, tf_rng *rng, tally *n) {
   CHECK(t && m);
   if (m) tf_model_walk_limit(m, 0);
   for (int k = 0; t && m && k < 8; k++) {
+    t->uneven = k % 2;
     tf_trips_begin(t);
     int i = 0;
     for (; i < t->n; i++) {
