@@ -3,12 +3,12 @@
 #define CLI_CLI_H
 #include "tileflow/tileflow.h"
 
-/* Interrupted is 130, and the shell gives it: no command here has results to save. */
 typedef enum {
   CLI_DONE = 0,
   CLI_FAILED = 1,    /* the tool or the machine */
   CLI_BAD_INPUT = 2, /* usage or files */
-  CLI_INFEASIBLE = 3
+  CLI_INFEASIBLE = 3,
+  CLI_INTERRUPTED = 130 /* a search; what it found is printed */
 } cli_status;
 
 /* What the arguments after the command say.  A path is NULL if not asked for, "-" for stdout.
@@ -18,9 +18,28 @@ typedef struct {
   size_t n_files;
   tf_setting *set;
   size_t n_set;
-  const char *json, *csv, *svg, *dot;
-  bool quiet, help;
+  const char *json, *csv, *svg, *dot, *mapping, *pareto, *log;
+  bool quiet, help, resume;
+  /* of a search */
+  tf_objective objective;
+  const char *strategy; /* NULL: the rule */
+  uint64_t seed;
+  int threads;          /* 0: one for each processor */
+  int64_t evals;        /* 0: no bound */
+  double time_limit;    /* 0: none */
 } cli_options;
+
+/* How a mapping was found: the JSON member `search` (contract/cli.md). */
+typedef struct {
+  const char *method, *objective; /* method: exact, closed, ga-mcts, ... */
+  double value, bound;            /* bound: proved for every mapping */
+  bool proved;                    /* value is the optimum */
+  int64_t evaluations;
+  double seconds;
+  int threads;
+  uint64_t seed;
+  const char *stopped_by;
+} cli_found;
 
 /* Everything one run reads and makes.  result and bounds are valid after cli_evaluate. */
 typedef struct {
@@ -30,14 +49,30 @@ typedef struct {
   tf_model *model;
   tf_result result;
   tf_bounds bounds;
+  const char *origin; /* given, solve, search */
+  cli_found found;    /* method is NULL where the mapping is given */
+  char *found_text;   /* the mapping found */
+  tf_search_result *search;
 } cli_session;
 
 /* Reads the files and, where all three sections are given, the tree.  Errors go to stderr.
  * To be closed whatever it returns. */
 cli_status cli_open(cli_session *s, const cli_options *o);
-/* cli_open, then evaluates; a missing section or an open trip count is an error. */
+/* cli_open, then evaluates; where no mapping is given, or some of it is open, one is searched for
+ * first. */
 cli_status cli_evaluate(cli_session *s, const cli_options *o);
 void cli_close(cli_session *s);
+
+/* The steps of cli_evaluate behind cli_open, for commands that look for a mapping themselves. */
+cli_status cli_check_sections(cli_session *s);
+/* Evaluates s->tree. */
+cli_status cli_count_words(cli_session *s);
+/* Makes `text` the mapping of the session; takes its ownership. */
+cli_status cli_adopt(cli_session *s, char *text, const char *origin);
+/* What no mapping can beat; tf_bounds_of has filled s->bounds. */
+double cli_bound_value(const cli_session *s, tf_objective o);
+/* Searches as the options say and adopts what was found; a progress line on a terminal. */
+cli_status cli_search(cli_session *s, const cli_options *o);
 
 /* Prints the diagnostics to stderr. */
 void cli_complain(const tf_diags *d);
@@ -46,4 +81,5 @@ cli_status cmd_eval(const cli_options *o);
 cli_status cmd_check(const cli_options *o);
 cli_status cmd_tree(const cli_options *o);
 cli_status cmd_bound(const cli_options *o);
+cli_status cmd_search(const cli_options *o);
 #endif

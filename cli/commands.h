@@ -6,7 +6,15 @@
 #include "cli/cli.h"
 
 /* Bits, so that an option can name the commands that take it. */
-enum { CLI_EVAL = 1, CLI_CHECK = 2, CLI_TREE = 4, CLI_BOUND = 8, CLI_ALL = 15 };
+enum {
+  CLI_EVAL = 1,
+  CLI_CHECK = 2,
+  CLI_TREE = 4,
+  CLI_BOUND = 8,
+  CLI_SEARCH = 32,
+  CLI_ALL = 63,
+  CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SEARCH /* may have to find a mapping */
+};
 
 typedef struct {
   unsigned id; /* one of the bits */

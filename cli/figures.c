@@ -40,7 +40,8 @@ double cli_units_there(const tf_arch *a, int unit) {
 static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
 bool cli_stdout_taken(const cli_options *o) {
-  return is_stdout(o->json) || is_stdout(o->csv) || is_stdout(o->svg) || is_stdout(o->dot);
+  return is_stdout(o->json) || is_stdout(o->csv) || is_stdout(o->svg) || is_stdout(o->dot) ||
+         is_stdout(o->mapping) || is_stdout(o->pareto);
 }
 
 bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes) {

@@ -2,36 +2,50 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/nearest.h"
 
-typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE } kind;
-typedef enum { SET, JSON, CSV, SVG, DOT, QUIET, HELP, OTHER } target;
+typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY } kind;
+typedef enum {
+  SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
+  EVALS, KEEP, LIMIT
+} target;
 
 typedef struct {
   const char *name, *value; /* value: as the help shows it, NULL: none follows */
   kind kind;
   target target;
   unsigned commands; /* that take it */
-  const char *help;  /* NULL: accepted everywhere, and no command here is changed by it */
+  const char *help;
 } row;
 
 static const row rows[] = {
     {"--set", "NAME=VALUE", SETTING, SET, CLI_ALL,
      "give a param another value; may be repeated"},
-    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND,
+    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
-    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE, "the same as comma-separated values"},
+    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE | CLI_SEARCH, "the same as comma-separated values"},
     {"--svg", "FILE|-", PATH, SVG, CLI_TREE, "draw the tree as SVG, not as text"},
     {"--dot", "FILE|-", PATH, DOT, CLI_TREE, "draw it for Graphviz"},
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
     {"--help", NULL, FLAG, HELP, CLI_ALL, "print this"},
-    {"--objective", "latency|energy|edp|traffic", OBJECTIVE, OTHER, CLI_ALL, NULL},
-    {"--seed", "N", COUNT, OTHER, CLI_ALL, NULL},
-    {"--threads", "N", COUNT, OTHER, CLI_ALL, NULL},
-    {"--time-limit", "S", SECONDS, OTHER, CLI_ALL, NULL},
+    {"--objective", "latency|energy|edp|traffic", OBJECTIVE, GOAL, CLI_SEARCHING,
+     "what a search makes small; latency if not given"},
+    {"--seed", "N", COUNT, SEED, CLI_SEARCHING, "of the search's random numbers; 1 if not given"},
+    {"--threads", "N", COUNT, THREADS, CLI_SEARCHING, "one for each processor if not given"},
+    {"--time-limit", "S", SECONDS, LIMIT, CLI_SEARCHING,
+     "seconds a search may take"},
+    {"--evals", "N", COUNT, EVALS, CLI_SEARCHING, "mappings a search may evaluate; without either: 500000, or 10 s"},
+    {"--strategy", "NAME", STRATEGY, HOW, CLI_SEARCHING,
+     "ga-mcts (the rule), mcts, ga, random, exhaustive"},
+    {"--log", "FILE", PATH, LOG, CLI_SEARCH, "write what each step of the search found"},
+    {"--resume", NULL, FLAG, RESUME, CLI_SEARCH, "go on from the log of a search that was stopped"},
+    {"--mapping", "FILE|-", PATH, MAPPING, CLI_SEARCH, "write the mapping as YAML"},
+    {"--pareto", "FILE|-", PATH, PARETO, CLI_SEARCH,
+     "write the mappings that none beats in cycles, energy, traffic and words held, as CSV"},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
@@ -46,13 +60,9 @@ static const tf_loc nowhere = {0};
 
 void cli_options_help(unsigned command, FILE *out) {
   for (size_t i = 0; i < N_ROWS; i++)
-    if (rows[i].help && (rows[i].commands & command))
+    if (rows[i].commands & command)
       fprintf(out, "  %-7s %-12s %s\n", rows[i].name, rows[i].value ? rows[i].value : "",
               rows[i].help);
-  fputs("taken by every command, for those that search; without effect here:\n ", out);
-  for (size_t i = 0; i < N_ROWS; i++)
-    if (!rows[i].help) fprintf(out, " %s %s", rows[i].name, rows[i].value);
-  fputs("\n", out);
 }
 
 /* ---- values ------------------------------------------------------------------------- */
@@ -65,43 +75,67 @@ static bool read_setting(reader *r, char *value) {
   return true;
 }
 
-static bool check_count(reader *r, const row *o, const char *value) {
+static bool read_count(reader *r, const row *o, const char *value) {
   char *end;
   errno = 0;
-  long long n = strtoll(value, &end, 10);
-  if (end != value && !*end && !errno && n >= (o->name[2] == 't')) return true;
+  long long n = strtoll(value, &end, 10), least = o->target != SEED;
+  long long most = o->target == THREADS ? 256 : INT64_MAX;
+  bool ok = end != value && !*end && !errno && n >= least && n <= most;
+  if (o->target == SEED) r->out->seed = (uint64_t)n;
+  if (o->target == THREADS) r->out->threads = (int)n;
+  if (o->target == EVALS) r->out->evals = n;
+  if (ok) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE,
-                 "%s needs a whole number of %d or more, not '%.60s'", o->name,
-                 o->name[2] == 't', value);
+                 "%s needs a whole number of %d or more%s, not '%.60s'", o->name, (int)least,
+                 o->target == THREADS ? ", at most 256" : "", value);
 }
 
-static bool check_seconds(reader *r, const row *o, const char *value) {
+static bool read_seconds(reader *r, const row *o, const char *value) {
   char *end;
   double s = strtod(value, &end);
+  r->out->time_limit = s;
   if (end != value && !*end && s > 0 && s < 1e9) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0, not '%.60s'",
                  o->name, value);
 }
 
-static bool check_objective(reader *r, const char *value) {
-  static const char *const known[] = {"latency", "energy", "edp", "traffic"};
+/* The index of a word in what name(k) lists, -1 with an error. */
+static int read_word(reader *r, const char *value, const char *what, const char *(*name)(int k)) {
   cli_nearest near = cli_nearest_to(value);
-  for (size_t i = 0; i < 4; i++) {
-    if (!strcmp(known[i], value)) return true;
-    cli_nearest_offer(&near, known[i]);
+  char known[120] = "";
+  for (int k = 0; name(k); k++) {
+    if (!strcmp(name(k), value)) return k;
+    cli_nearest_offer(&near, name(k));
+    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", k ? ", " : "", name(k));
   }
   if (near.best)
-    return tf_fail(r->diags, nowhere, TF_E_USAGE, "no objective '%.60s', did you mean '%s'?",
-                   value, near.best);
-  return tf_fail(r->diags, nowhere, TF_E_USAGE,
-                 "no objective '%.60s'; known: latency, energy, edp, traffic", value);
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s', did you mean '%s'?", what, value,
+            near.best);
+  else
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s'; known: %s", what, value, known);
+  return -1;
+}
+
+static const char *strategy_name(int k) { return tf_search_strategy(k, NULL); }
+
+static bool read_objective(reader *r, const char *value) {
+  int k = read_word(r, value, "objective", tf_objective_key);
+  if (k >= 0) r->out->objective = (tf_objective)k;
+  return k >= 0;
+}
+
+static bool read_strategy(reader *r, const char *value) {
+  int k = read_word(r, value, "strategy", strategy_name);
+  if (k >= 0) r->out->strategy = strategy_name(k);
+  return k >= 0;
 }
 
 static bool keep_path(reader *r, const row *o, const char *value) {
-  const char **slot = o->target == JSON  ? &r->out->json
-                      : o->target == CSV ? &r->out->csv
-                      : o->target == SVG ? &r->out->svg
-                                         : &r->out->dot;
+  const char **const slots[] = {[JSON] = &r->out->json,       [CSV] = &r->out->csv,
+                                [SVG] = &r->out->svg,         [DOT] = &r->out->dot,
+                                [MAPPING] = &r->out->mapping, [PARETO] = &r->out->pareto,
+                                [LOG] = &r->out->log};
+  const char **slot = slots[o->target];
   if (!value || !*value)
     return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs a file name", o->name);
   *slot = value;
@@ -115,15 +149,18 @@ static bool take(reader *r, const row *o, char *value) {
   case PATH:
     return keep_path(r, o, value);
   case COUNT:
-    return check_count(r, o, value);
+    return read_count(r, o, value);
   case SECONDS:
-    return check_seconds(r, o, value);
+    return read_seconds(r, o, value);
   case OBJECTIVE:
-    return check_objective(r, value);
+    return read_objective(r, value);
+  case STRATEGY:
+    return read_strategy(r, value);
   case FLAG:
     break;
   }
-  *(o->target == QUIET ? &r->out->quiet : &r->out->help) = true;
+  *(o->target == QUIET ? &r->out->quiet : o->target == RESUME ? &r->out->resume : &r->out->help) =
+      true;
   return true;
 }
 
@@ -176,8 +213,13 @@ static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
-  if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) > 1)
+  if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) +
+          is_stdout(o->mapping) + is_stdout(o->pareto) >
+      1)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "only one result can go to stdout ('-')");
+  if (o->resume && !o->log)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
+  if (is_stdout(o->log)) tf_fail(r->diags, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
   if (o->n_files == 0 && tf_diags_errors(r->diags) == 0) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs at least one file", r->command->name);
     tf_note(r->diags, nowhere, "tileflow %s --help shows an example", r->command->name);
@@ -186,7 +228,8 @@ static void check_whole(reader *r) {
 
 bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args, tf_diags *d) {
   *out = (cli_options){.files = calloc((size_t)n + 1, sizeof *out->files),
-                       .set = calloc((size_t)n + 1, sizeof *out->set)};
+                       .set = calloc((size_t)n + 1, sizeof *out->set),
+                       .seed = 1};
   if (!out->files || !out->set) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
   reader r = {.out = out, .command = c, .diags = d};
   bool options = true;

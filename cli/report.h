@@ -11,6 +11,11 @@ void cli_report_csv(const cli_session *s, cli_text *out);
 /* The version, the names and the bounds alone, for a run without a mapping. */
 void cli_bounds_json(const cli_session *s, cli_text *out);
 
+/* How the mapping was found, and the mapping. */
+void cli_report_found(const cli_session *s, cli_text *out);
+/* The mapping as a YAML section. */
+void cli_mapping_yaml(const cli_session *s, cli_text *out);
+
 /* Writes the files (or stdout) that --json and --csv name.  False after a message. */
 bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes);
 /* Does one of the results go to stdout, so that nothing else may? */

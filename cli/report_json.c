@@ -40,7 +40,7 @@ static json_t *mapping(const cli_session *s) {
   json_t *violations = json_array();
   for (int i = 0; i < s->result.n_violations; i++)
     json_array_append_new(violations, violation(s, &s->result.violations[i]));
-  json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", "given",
+  json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", s->origin,
                           "feasible", s->result.feasible, "violations", violations);
   free(text);
   return out;
@@ -136,6 +136,16 @@ static json_t *nodes_of(const cli_session *s) {
   return out;
 }
 
+static json_t *found(const cli_session *s) {
+  const cli_found *f = &s->found;
+  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method,
+                   "objective", f->objective, "value", real(f->value), "bound", real(f->bound),
+                   "gap", real(f->bound > 0 ? f->value / f->bound - 1 : NAN), "proved", f->proved,
+                   "evaluations", (json_int_t)f->evaluations, "seconds", real(f->seconds),
+                   "threads", f->threads, "seed", (json_int_t)f->seed, "stopped_by",
+                   f->stopped_by);
+}
+
 /* Prints and frees the object; an object that could not be made (no memory) makes out bad. */
 static void put(json_t *object, cli_text *out) {
   char *text = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
@@ -160,6 +170,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "compute", units(s));
   json_object_set_new(o, "ops", ops(s));
   json_object_set_new(o, "bounds", bounds(s));
+  if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
   put(o, out);
 }

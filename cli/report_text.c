@@ -12,8 +12,11 @@ static const char *star(bool from_table) { return from_table ? "*" : ""; }
 /* ---- head --------------------------------------------------------------------------- */
 static void put_title(const cli_session *s, cli_text *out) {
   const tf_loc at = s->tree->nodes[0].at;
-  cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name,
-             s->spec->arch->name, tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
+  if (s->found.method)
+    cli_report_found(s, out);
+  else
+    cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name,
+               s->spec->arch->name, tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
   if (!s->result.feasible) cli_printf(out, "INFEASIBLE, it does not fit:\n");
   for (int i = 0; i < s->result.n_violations; i++) {
     const tf_violation *v = &s->result.violations[i];

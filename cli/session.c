@@ -1,9 +1,9 @@
 /* Files -> spec -> tree -> result, and what to say when one of these steps cannot be done. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/report.h"
-#include "cli/suggest.h"
 
 static const tf_loc nowhere = {0};
 
@@ -19,7 +19,7 @@ static cli_status fail(const cli_session *s) {
 }
 
 cli_status cli_open(cli_session *s, const cli_options *o) {
-  *s = (cli_session){.diags = tf_diags_new()};
+  *s = (cli_session){.diags = tf_diags_new(), .origin = "given"};
   if (!s->diags) {
     fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
     return CLI_FAILED;
@@ -32,26 +32,12 @@ cli_status cli_open(cli_session *s, const cli_options *o) {
   return s->tree ? CLI_DONE : fail(s);
 }
 
-/* Every section that an evaluation needs and no file has. */
-static void report_missing(cli_session *s) {
+cli_status cli_check_sections(cli_session *s) {
   if (!s->spec->arch)
     tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
   if (!s->spec->workload)
     tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
-  if (s->spec->mapping_text) return;
-  tf_fail(s->diags, nowhere, TF_E_MISSING,
-          "no file has a section 'mapping', and this version cannot search for one");
-}
-
-static void report_open(cli_session *s) {
-  for (int i = 0; i < s->tree->n_nodes; i++) {
-    const tf_node *n = &s->tree->nodes[i];
-    for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
-      if (n->loops[k].trip == 0)
-        tf_fail(s->diags, n->loops[k].at, TF_E_OPEN,
-                "the trip count of '%s' is open: a number is needed here",
-                s->spec->workload->dims[n->loops[k].dim].name);
-  }
+  return s->spec->arch && s->spec->workload ? CLI_DONE : fail(s);
 }
 
 static void report_failure(cli_session *s) {
@@ -73,20 +59,7 @@ static bool count(cli_session *s) {
   return !s->result.overflow;
 }
 
-cli_status cli_evaluate(cli_session *s, const cli_options *o) {
-  cli_status status = cli_open(s, o);
-  if (status != CLI_DONE) return status;
-  if (!s->tree) {
-    report_missing(s);
-    cli_complain(s->diags);
-    if (!s->spec->mapping_text && s->spec->arch && s->spec->workload)
-      cli_suggest_mapping(s->spec, stderr);
-    return CLI_BAD_INPUT;
-  }
-  if (s->tree->open) {
-    report_open(s);
-    return fail(s);
-  }
+cli_status cli_count_words(cli_session *s) {
   s->model = tf_model_new(s->tree, s->diags);
   if (!s->model) return fail(s);
   if (!count(s)) {
@@ -98,9 +71,39 @@ cli_status cli_evaluate(cli_session *s, const cli_options *o) {
   return fail(s);
 }
 
+cli_status cli_adopt(cli_session *s, char *text, const char *origin) {
+  s->found_text = text;
+  s->origin = origin;
+  tf_tree_free(s->tree);
+  tf_loc at = {tf_diags_add_file(s->diags, "(mapping found)", text, strlen(text)), 1, 1, 1};
+  s->tree = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
+  return s->tree ? CLI_DONE : fail(s);
+}
+
+cli_status cli_evaluate(cli_session *s, const cli_options *o) {
+  cli_status status = cli_open(s, o);
+  if (status == CLI_DONE) status = cli_check_sections(s);
+  if (status != CLI_DONE) return status;
+  if (!s->tree || s->tree->open) {
+    status = cli_search(s, o);
+    if (status != CLI_DONE) return status;
+  }
+  return cli_count_words(s);
+}
+
+double cli_bound_value(const cli_session *s, tf_objective o) {
+  const tf_bounds *b = &s->bounds;
+  const double values[] = {[TF_LATENCY] = b->cycles, [TF_ENERGY] = b->energy_pj,
+                           [TF_EDP] = b->energy_pj * b->cycles / s->spec->arch->clock_hz,
+                           [TF_TRAFFIC] = (double)b->traffic_words};
+  return values[o];
+}
+
 void cli_close(cli_session *s) {
+  tf_search_free(s->search);
   tf_model_free(s->model);
   tf_tree_free(s->tree);
   tf_spec_free(s->spec);
   tf_diags_free(s->diags);
+  free(s->found_text);
 }

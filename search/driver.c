@@ -47,17 +47,27 @@ static int64_t left_of(const driver *v) {
   return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX;
 }
 
+/* The most evaluations one task of the next batch may take, so that a whole batch stays within the
+ * budget. */
+static int64_t most_of(const driver *v, int64_t left) {
+  int64_t most = v->strategy->evals_per_shape;
+  if (most == 0) return INT64_MAX;
+  for (int i = 0; i < TF_GROWTH && most * 2 * BATCH <= left; i++)
+    most *= 2;
+  return most;
+}
+
 static int ask_batch(driver *v) {
-  int64_t left = left_of(v);
+  int64_t left = left_of(v), most = most_of(v, left);
   int n = 0;
   for (; n < BATCH && left > 0; n++) {
     tf_task *t = &v->tasks[n];
     if (!v->strategy->outer->ask(v->outer, t->genes)) break;
     t->no = v->asked++;
     t->uneven = v->strategy->evals_per_shape == 0 || t->no % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
-    t->quota = left;
+    t->quota = left < most ? left : most;
     t->logged = tf_log_find(&v->log, t->no);
-    if (v->strategy->evals_per_shape && left < INT64_MAX) left -= v->strategy->evals_per_shape;
+    if (left < INT64_MAX) left -= t->quota;
   }
   return n;
 }
@@ -80,11 +90,9 @@ static void archive(driver *v, const tf_task *t) {
   }
 }
 
-/* Tasks past the budget are as if they had not been. */
 static void tell(driver *v, tf_task *t) {
   bool searched = t->legal && !t->failed && t->evals > 0;
   v->failed |= t->failed;
-  if (left_of(v) <= 0) return;
   v->res->evals += t->evals;
   v->res->shapes += searched;
   if (searched) {

@@ -149,7 +149,7 @@ static void search(work *w) {
   w->trips->uneven = t->uneven;
   int visits = w->known ? w->known->visits : 0;
   if (t->strategy->evals_per_shape) {
-    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < 6 ? visits : 6);
+    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < TF_GROWTH ? visits : TF_GROWTH);
     if (t->uneven) most /= UNEVEN_SHARE;
     if (most < quota) quota = most;
   }

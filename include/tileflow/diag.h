@@ -39,7 +39,7 @@ typedef struct {
   X(RETAIN, "E_RETAIN")     /* retain names a tensor that is not an intermediate there */  \
   X(STREAM, "E_STREAM")     /* the algebra or the loops do not allow streaming */          \
   X(BYPASS, "E_BYPASS")     /* bypass where it means nothing */                            \
-  X(OPEN, "E_OPEN")         /* an open trip count where a number is needed */              \
+  X(OPEN, "E_OPEN")         /* open trip counts that nothing completes */                   \
   X(LIMIT, "E_LIMIT")       /* beyond a documented limit */                                \
   X(OVERFLOW, "E_OVERFLOW") /* a count passes 2^63 - 1 */                                  \
   X(USAGE, "E_USAGE")       /* bad command line */                                         \
