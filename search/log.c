@@ -162,8 +162,6 @@ static bool read_task(reader *r) {
             integer(r, 0, &t->evals) && integer(r, 0, &exhausted) && real(r, &t->cost) &&
             integer(r, 0, &n) && line_end(r);
   if (!ok) return false;
-  if (r->out->n && r->out->tasks[r->out->n - 1].no >= t->no)
-    return fail(r, 1, "tasks in ascending order");
   t->exhausted = exhausted != 0;
   for (int64_t i = 0; i < n; i++)
     if (!read_best(r, t)) return false;
@@ -198,6 +196,12 @@ static bool same_head(reader *r, const tf_log_head *h) {
   return !r->bad && line_end(r);
 }
 
+/* Tasks of one batch end in any order, and those cut short are written when the log is resumed. */
+static int by_no(const void *a, const void *b) {
+  const tf_logged *x = a, *y = b;
+  return (x->no > y->no) - (x->no < y->no);
+}
+
 bool tf_log_read(const char *name, const char *bytes, size_t len, const tf_log_head *head,
                  tf_log *out, tf_diags *d) {
   *out = (tf_log){.arena = tf_arena_new()};
@@ -208,6 +212,9 @@ bool tf_log_read(const char *name, const char *bytes, size_t len, const tf_log_h
   if (!same_head(&r, head)) return false;
   while (r.p < r.end)
     if (!read_task(&r)) return false;
+  if (out->n) qsort(out->tasks, (size_t)out->n, sizeof *out->tasks, by_no);
+  for (int i = 1; i < out->n; i++)
+    if (out->tasks[i].no == out->tasks[i - 1].no) return fail(&r, 1, "each task once");
   return true;
 }
 

@@ -41,7 +41,8 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   tf_known *k = entry(m, t->shape);
   if (!k) return false;
   k->visits++;
-  k->exhausted |= t->exhausted;
+  k->even_done |= t->exhausted;
+  k->exhausted |= t->exhausted && t->uneven;
   if (t->cost < k->cost) k->cost = t->cost;
   const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
   if (!b->there) return true;

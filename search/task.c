@@ -150,7 +150,7 @@ static void search(work *w) {
   int visits = w->known ? w->known->visits : 0;
   if (t->strategy->evals_per_shape) {
     int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < TF_GROWTH ? visits : TF_GROWTH);
-    if (t->uneven) most /= UNEVEN_SHARE;
+    if (t->uneven && !(w->known && w->known->even_done)) most /= UNEVEN_SHARE;
     if (most < quota) quota = most;
   }
   void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng)
@@ -214,7 +214,8 @@ static bool prepare(work *w) {
   t->shape = text ? tf_hash(TF_HASH_START, text, strlen(text)) : 0;
   free(text);
   w->known = tf_memory_find(t->memory, t->shape);
-  if (w->known && w->known->exhausted && !t->logged) {
+  bool done = w->known && (w->known->exhausted || (w->known->even_done && !t->uneven));
+  if (done && !t->logged) {
     t->exhausted = true;
     t->cost = w->known->cost;
     return false;

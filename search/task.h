@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
   uint64_t shape;
   int visits;
-  bool exhausted;
+  bool even_done, exhausted; /* every trip count that divides, or every one, was tried */
   double cost;
   int n_loops;
   int64_t *trips; /* malloc'd, [n_loops]; NULL: nothing that fits */

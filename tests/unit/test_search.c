@@ -1,0 +1,273 @@
+/* The search as a whole: the same result whatever the threads, whether stopped and resumed or not;
+ * every strategy on every kind of workload; MCTS finds the exhaustive optimum of small spaces; the
+ * genetic operators stay within legal trees. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "search/strategy.h"
+#include "tests/unit/check.h"
+#include "tileflow/tileflow.h"
+
+typedef struct {
+  tf_diags *d;
+  tf_spec *s;
+  tf_tree *given;
+} problem;
+
+static problem from_files(const char *arch, const char *work) {
+  const char *paths[] = {arch, work};
+  problem p = {.d = tf_diags_new()};
+  p.s = tf_spec_read(paths, 2, NULL, 0, p.d);
+  CHECK(p.s != NULL);
+  return p;
+}
+
+static problem from_text(const char *text) {
+  tf_text t = {"test", text, strlen(text)};
+  problem p = {.d = tf_diags_new()};
+  p.s = tf_spec_read_texts(&t, 1, NULL, 0, p.d);
+  CHECK(p.s != NULL);
+  if (p.s && p.s->mapping_text)
+    p.given = tf_tree_parse(p.s->mapping_text, p.s->mapping_at, p.s->arch, p.s->workload, p.d);
+  if (tf_diags_errors(p.d)) {
+    char *said = tf_diags_text(p.d);
+    printf("%s", said);
+    free(said);
+  }
+  return p;
+}
+
+static void drop(problem *p) {
+  tf_tree_free(p->given);
+  tf_spec_free(p->s);
+  tf_diags_free(p->d);
+}
+
+static tf_search_result *run(const problem *p, const tf_search_opts *o) {
+  tf_search_result *r = tf_search_run(p->s->arch, p->s->workload, p->given, o, p->d);
+  CHECK(r != NULL);
+  if (!r) {
+    char *said = tf_diags_text(p->d);
+    printf("%s", said);
+    free(said);
+  }
+  return r;
+}
+
+/* ---- the same twice ----------------------------------------------------------------------- */
+static void check_same_list(const tf_found *a, int n, const tf_found *b, int m) {
+  CHECK_I64(n, m);
+  for (int i = 0; i < n && i < m; i++) {
+    CHECK(a[i].value == b[i].value);
+    CHECK(!memcmp(&a[i].figures, &b[i].figures, sizeof a[i].figures));
+    CHECK_TEXT(a[i].text, b[i].text);
+  }
+}
+
+static void check_same(const tf_search_result *a, const tf_search_result *b) {
+  if (!a || !b) return;
+  CHECK_I64(a->evals, b->evals);
+  CHECK_I64(a->shapes, b->shapes);
+  CHECK_I64(a->stopped_by, b->stopped_by);
+  check_same_list(a->best, a->n_best, b->best, b->n_best);
+  check_same_list(a->pareto, a->n_pareto, b->pareto, b->n_pareto);
+}
+
+static void test_threads(void) {
+  problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml");
+  for (int k = 0; k < 2; k++) {
+    tf_search_opts o = {.seed = 3, .threads = 1, .max_evals = k ? 6000 : 40000,
+                        .objective = k ? TF_EDP : TF_LATENCY, .strategy = k ? "random" : NULL};
+    tf_search_result *one = run(&p, &o);
+    for (o.threads = 2; o.threads <= 4; o.threads *= 2) {
+      tf_search_result *more = run(&p, &o);
+      check_same(one, more);
+      tf_search_free(more);
+    }
+    CHECK_I64(one ? one->evals : -1, o.max_evals);
+    tf_search_free(one);
+  }
+  drop(&p);
+}
+
+/* ---- resume --------------------------------------------------------------------------------- */
+typedef struct {
+  int64_t evals;
+} countdown;
+
+static bool stop_soon(void *ctx) { return ((countdown *)ctx)->evals-- <= 0; }
+
+/* A search cut off in the middle of a record, or by stop(), and resumed ends as if it never was. */
+static void test_resume(void) {
+  char path[] = "/tmp/tileflow-test-log-XXXXXX";
+  int fd = mkstemp(path);
+  CHECK(fd >= 0);
+  close(fd);
+  unlink(path);
+  problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g2.yaml");
+  tf_search_opts o = {.seed = 5, .threads = 2, .max_evals = 40000};
+  tf_search_result *whole = run(&p, &o);
+  countdown left = {350};
+  o.log = path;
+  o.stop = stop_soon;
+  o.ctx = &left;
+  tf_search_result *part = run(&p, &o);
+  CHECK(part && part->evals < 40000 && part->stopped_by == TF_STOP_INTERRUPT);
+  tf_search_free(part);
+  FILE *f = fopen(path, "ab");
+  fputs("task 99999 0123", f); /* a record that was being written */
+  fclose(f);
+  o.stop = NULL;
+  o.resume = true;
+  tf_search_result *again = run(&p, &o);
+  check_same(whole, again);
+  tf_search_free(again);
+  again = run(&p, &o); /* all of it from the log */
+  check_same(whole, again);
+  tf_search_free(again);
+  o.seed = 6;
+  CHECK(tf_search_run(p.s->arch, p.s->workload, NULL, &o, p.d) == NULL);
+  CHECK(tf_diags_errors(p.d) == 1);
+  o.resume = false;
+  CHECK(tf_search_run(p.s->arch, p.s->workload, NULL, &o, p.d) == NULL); /* it is there already */
+  CHECK(tf_diags_errors(p.d) == 2);
+  unlink(path);
+  tf_search_free(whole);
+  drop(&p);
+}
+
+/* ---- every strategy, every kind of workload ------------------------------------------------------ */
+/* What was found is legal, fits, and has the figures that are told of it. */
+static void check_found(const problem *p, const tf_found *f) {
+  tf_tree *t = tf_tree_parse(f->text, (tf_loc){0}, p->s->arch, p->s->workload, p->d);
+  tf_model *m = t ? tf_model_new(t, p->d) : NULL;
+  tf_result r;
+  CHECK(m != NULL);
+  if (m) {
+    CHECK(tf_model_eval(m, NULL, &r) && r.feasible);
+    CHECK_NEAR(r.cycles, f->figures.cycles, 1e-12);
+    CHECK_NEAR(r.energy_pj, f->figures.energy_pj, 1e-12);
+  }
+  tf_model_free(m);
+  tf_tree_free(t);
+}
+
+static void test_kinds(void) {
+  static const char *const works[] = {"workloads/matmul-exp-matmul.yaml", "workloads/gemm.yaml",
+                                      "workloads/attention/g1.yaml", "workloads/conv-chain/c3.yaml",
+                                      "workloads/depthwise-separable.yaml"};
+  for (size_t w = 0; w < sizeof works / sizeof works[0]; w++) {
+    problem p = from_files("arch-specs/edge.yaml", works[w]);
+    for (int k = 0; tf_search_strategy(k, NULL); k++) {
+      tf_search_opts o = {.strategy = tf_search_strategy(k, NULL), .seed = 1, .threads = 2,
+                          .max_evals = 200, .objective = (tf_objective)(k % TF_N_OBJECTIVES)};
+      tf_search_result *r = run(&p, &o);
+      for (int i = 0; r && i < r->n_best; i++)
+        check_found(&p, &r->best[i]);
+      for (int i = 0; r && i < r->n_pareto && i < 4; i++)
+        check_found(&p, &r->pareto[i]);
+      CHECK(r && r->evals == 200);
+      CHECK(r && (k > 0 || r->n_best > 0)); /* the rule finds something that fits */
+      tf_search_free(r);
+    }
+    drop(&p);
+  }
+}
+
+/* ---- small spaces ---------------------------------------------------------------------------------- */
+static const char *const machine =
+    "architecture:\n"
+    "  name: small\n"
+    "  clock: 1 GHz\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 4}\n"
+    "  - {name: Buf, mesh: [2, 1], capacity: 200, bandwidth: 16}\n"
+    "  - {name: Reg, mesh: [4, 4], capacity: 8, bandwidth: 4}\n"
+    "  compute:\n"
+    "  - {name: pe, ops: [mac], below: Reg}\n";
+
+static const char *const small_maps[] = {
+    "workload:\n  name: one\n  dims: {m: 24, k: 8, n: 12}\n"
+    "  ops: ['C[m,n] += A[m,k] * B[k,n]']\n"
+    "mapping: |\n"
+    "  DRAM for m=? n=? spatial m=?@x\n"
+    "    Buf for k=? m=?<=6 spatial m=?@x n=?@y\n"
+    "      Reg for k=?{1,2,4}\n"
+    "        op C\n",
+    "workload:\n  name: two\n  dims: {m: 16, k: 8, l: 8, n: 4}\n"
+    "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\n"
+    "mapping: |\n"
+    "  DRAM for m=? l=?\n"
+    "    Buf for m=?\n"
+    "      Seq\n"
+    "        Buf for l=? k=? spatial m=?@x l=?@y\n"
+    "          Reg\n            op C\n"
+    "        Buf for n=? l=? spatial m=?@x n=?@y\n"
+    "          Reg\n            op E\n",
+};
+
+static void test_optimum(void) {
+  for (size_t i = 0; i < 2; i++) {
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s", machine, small_maps[i]);
+    problem p = from_text(text);
+    for (int k = 0; k < TF_N_OBJECTIVES; k++) {
+      tf_search_opts o = {.strategy = "exhaustive", .threads = 1, .objective = (tf_objective)k};
+      tf_search_result *all = run(&p, &o);
+      o.strategy = "ga-mcts";
+      o.seed = 1;
+      tf_search_result *mcts = run(&p, &o);
+      bool both = all && mcts && all->n_best > 0 && mcts->n_best > 0;
+      CHECK(both);
+      if (both) {
+        CHECK_I64(all->stopped_by, TF_STOP_EXHAUSTED);
+        CHECK_I64(mcts->stopped_by, TF_STOP_EXHAUSTED);
+        CHECK(all->evals > 100);
+        CHECK(all->best[0].value == mcts->best[0].value);
+        check_found(&p, &all->best[0]);
+      }
+      tf_search_free(all);
+      tf_search_free(mcts);
+    }
+    drop(&p);
+  }
+}
+
+/* ---- genetic operators ------------------------------------------------------------------------------ */
+/* Rows bred over many generations, with costs by lot, are within their sizes and legal trees. */
+static void test_breeding(void) {
+  problem p = from_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml");
+  tf_shapes *s = tf_shapes_new(p.s->arch, p.s->workload, p.d);
+  tf_arena *a = tf_arena_new();
+  tf_rng rng = tf_rng_new(1, 1);
+  void *ga = tf_outer_ga.make(a, s, rng);
+  size_t n = (size_t)tf_shapes_genes(s);
+  uint8_t *genes = TF_ARRAY(a, uint8_t, n);
+  tf_reads reads = {TF_ARRAY(a, uint16_t, n), 0};
+  int outside = 0, illegal = 0;
+  for (int k = 0; k < 400; k++) {
+    CHECK(tf_outer_ga.ask(ga, genes));
+    for (size_t i = 0; i < n; i++)
+      outside += genes[i] >= tf_shapes_size(s, (int)i);
+    tf_tree *t = tf_shapes_tree(s, genes, &reads);
+    illegal += t == NULL;
+    tf_tree_free(t);
+    tf_outer_ga.tell(ga, genes, &reads, tf_rng_unit(&rng));
+  }
+  CHECK_I64(outside, 0);
+  CHECK_I64(illegal, 0);
+  tf_arena_free(a);
+  tf_shapes_free(s);
+  drop(&p);
+}
+
+int main(void) {
+  test_threads();
+  test_resume();
+  test_kinds();
+  test_optimum();
+  test_breeding();
+  return check_report();
+}
