@@ -12,7 +12,7 @@
 enum {
   BATCH = 16,          /* whatever the number of threads */
   KEEP = 8,
-  UNEVEN_ONE_IN = 8,   /* tasks in which trip counts need not divide */
+  UNEVEN_ONE_IN = 24,  /* tasks in which trip counts need not divide */
   IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
   WALK_GIVEN = 200000, /* steps an exact walk may take where the user gave the tree */
 };

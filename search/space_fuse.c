@@ -62,8 +62,8 @@ void tf_shapes_fuse(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, t
       const tf_tensor *z = &wl->tensors[wl->ops[o].out];
       if (z->n_consumers == 0) continue;
       int to = z->consumers[genes[c->to] % z->n_consumers];
-      tf_reads_note(reads, c->to);
-      tf_reads_note(reads, c->level);
+      if (reads) tf_reads_note(reads, c->to);
+      if (reads) tf_reads_note(reads, c->level);
       int top = least(c->floor, s->columns[to].floor);
       if (least(genes[c->level], top + 1) > l) join(g, wl->n_ops, o, to);
     }

@@ -46,5 +46,6 @@ tf_tree *tf_shapes_complete(const tf_shapes *s, const uint8_t *genes, tf_reads *
 typedef struct {
   int group[TF_MEMORIES_MAX + 2][TF_OPS_MAX];
 } tf_fusion;
+/* reads may be NULL. */
 void tf_shapes_fuse(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, tf_fusion *out);
 #endif

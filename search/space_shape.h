@@ -33,6 +33,9 @@ typedef struct {
   int n;
 } tf_reads;
 
+/* One number for what is fused with what, and where: rows that differ in it are different kinds. */
+uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes);
+
 /* The tree, its trip counts open.  NULL if memory ran out, or where a completion of a given mapping
  * is illegal. */
 tf_tree *tf_shapes_tree(const tf_shapes *s, const uint8_t *genes, tf_reads *reads);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/complete.h"
 #include "search/space_genes.h"
 
 static tf_tree *parse(const tf_shapes *s, const char *text) {
@@ -25,4 +26,20 @@ tf_tree *tf_shapes_tree(const tf_shapes *s, const uint8_t *genes, tf_reads *read
     free(text);
   }
   return t;
+}
+
+uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes) {
+  tf_fusion f;
+  uint64_t h = TF_HASH_START;
+  if (s->given) return h;
+  tf_shapes_fuse(s, genes, NULL, &f);
+  for (int l = 0; l < s->arch->n_memories; l++) {
+    for (int o = 0; o < s->wl->n_ops; o++) { /* the first op of the group names it */
+      int first = 0;
+      while (f.group[l][first] != f.group[l][o])
+        first++;
+      h = tf_hash(h, &first, sizeof first);
+    }
+  }
+  return h;
 }

@@ -1,11 +1,13 @@
 /* A genetic algorithm over shapes (thesis 3.5.2): the K best rows breed; columns are inherited
- * whole, genes that had a say mutate. */
+ * whole, genes that had a say mutate.  Rows that fuse differently are kept apart for longer: a kind
+ * whose trip counts are not found yet would else be lost to one whose are. */
 #include <string.h>
 
 #include "search/strategy.h"
 
 enum {
-  KEPT = 24,      /* K */
+  KEPT = 48,      /* K */
+  KIND = 8,       /* of which alike in what they fuse */
   FIRST = 48,     /* rows asked for before breeding begins, beside the seeds */
   AGAIN_ONE_IN = 5, /* a kept row is asked for unchanged: its trip counts are searched further */
   NEW_ONE_IN = 20,  /* a row from nowhere */
@@ -14,6 +16,7 @@ enum {
 typedef struct {
   uint8_t *genes;
   uint16_t *order;
+  uint64_t species;
   double cost;
 } row;
 
@@ -41,12 +44,14 @@ static void *make(tf_arena *a, const tf_shapes *s, tf_rng rng) {
   return ok ? g : NULL;
 }
 
-/* The better of three by lot. */
+/* The better of three by lot; or of two of the kind of one by lot. */
 static const row *parent(ga *g) {
-  uint32_t best = tf_rng_below(&g->rng, (uint32_t)g->n_kept);
+  uint32_t n = (uint32_t)g->n_kept, best = tf_rng_below(&g->rng, n);
+  bool within = tf_rng_below(&g->rng, 3) == 0;
+  uint64_t species = g->kept[best].species;
   for (int k = 0; k < 2; k++) {
-    uint32_t other = tf_rng_below(&g->rng, (uint32_t)g->n_kept);
-    if (other < best) best = other;
+    uint32_t other = tf_rng_below(&g->rng, n);
+    if (other < best && (!within || g->kept[other].species == species)) best = other;
   }
   return &g->kept[best];
 }
@@ -97,24 +102,44 @@ static bool alike(const ga *g, const row *a, const uint8_t *genes) {
   return true;
 }
 
+/* The row to give up when one too many is kept: the worst of a kind that has too many, else the worst
+ * of all. */
+static int surplus(const ga *g) {
+  for (int k = g->n_kept - 1; k >= 0; k--) {
+    int better = 0;
+    for (int i = 0; i < k; i++)
+      better += g->kept[i].species == g->kept[k].species;
+    if (better >= KIND) return k;
+  }
+  return g->n_kept - 1;
+}
+
+/* Takes row k out; its memory waits behind the last. */
+static void take_out(ga *g, int k) {
+  row r = g->kept[k];
+  for (g->n_kept--; k < g->n_kept; k++)
+    g->kept[k] = g->kept[k + 1];
+  g->kept[k] = r;
+}
+
 static void tell(void *state, const uint8_t *genes, const tf_reads *reads, double cost) {
   ga *g = state;
-  int k = 0;
-  for (; k < g->n_kept; k++)
-    if (alike(g, &g->kept[k], genes)) break;
-  if (k < g->n_kept) {
-    if (cost >= g->kept[k].cost) return;
-  } else {
-    k = g->n_kept; /* the spare row */
-    if (g->n_kept < KEPT) g->n_kept++;
-  }
+  for (int k = 0; k < g->n_kept; k++)
+    if (alike(g, &g->kept[k], genes)) {
+      if (cost >= g->kept[k].cost) return;
+      take_out(g, k);
+      break;
+    }
+  int k = g->n_kept++;
   row r = g->kept[k];
   memcpy(r.genes, genes, (size_t)g->n_genes);
   memcpy(r.order, reads->order, (size_t)g->n_genes * sizeof *r.order);
   r.cost = cost;
+  r.species = tf_shapes_species(g->shapes, genes);
   for (; k > 0 && g->kept[k - 1].cost > cost; k--)
     g->kept[k] = g->kept[k - 1];
   g->kept[k] = r;
+  if (g->n_kept > KEPT) take_out(g, surplus(g));
 }
 
 const tf_outer tf_outer_ga = {make, ask, tell};

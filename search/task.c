@@ -6,7 +6,7 @@
 
 #include "search/complete.h"
 
-enum { LOOK_EVERY = 64, REFUSED_MOST = 64, UNEVEN_SHARE = 16 };
+enum { LOOK_EVERY = 16, REFUSED_MOST = 64, UNEVEN_SHARE = 16 };
 
 /* A task at work. */
 typedef struct {
@@ -149,8 +149,9 @@ static void search(work *w) {
   w->trips->uneven = t->uneven;
   int visits = w->known ? w->known->visits : 0;
   if (t->strategy->evals_per_shape) {
-    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < TF_GROWTH ? visits : TF_GROWTH);
-    if (t->uneven && !(w->known && w->known->even_done)) most /= UNEVEN_SHARE;
+    bool brief = t->uneven && !(w->known && w->known->even_done);
+    int64_t most = (int64_t)t->strategy->evals_per_shape;
+    most = brief ? most / UNEVEN_SHARE : most << (visits < TF_GROWTH ? visits : TF_GROWTH);
     if (most < quota) quota = most;
   }
   void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng)

@@ -10,7 +10,7 @@
 #include "tileflow/search.h"
 
 /* The best of a task by the objective, and by each figure of the archive. */
-enum { TF_GROWTH = 6 }; /* doublings of a shape's quota, one a visit */
+enum { TF_GROWTH = 3 }; /* doublings of a shape's quota, one a visit */
 enum { TF_BY_OBJECTIVE, TF_BY_CYCLES, TF_BY_ENERGY, TF_BY_TRAFFIC, TF_BY_HELD, TF_N_BY };
 
 typedef struct {
