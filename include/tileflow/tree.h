@@ -54,9 +54,11 @@ typedef struct {
   int n_loops;      /* TILE: temporal loops first, outer to inner, then spatial */
   int n_temporal;
   tf_loop *loops;
+  bool order_open;  /* TILE: the order of the temporal loops is open: "for {m=4 l=?}" */
   int n_bypass;     /* TILE */
   tf_named *bypass;
-  tf_scope scope;   /* SCOPE */
+  tf_scope scope;   /* SCOPE; SEQ if it is open */
+  bool scope_open;  /* SCOPE: written as "?" */
   int n_keep, n_retain, n_stream;
   tf_keep *keep;
   tf_named *retain, *stream;
@@ -69,7 +71,7 @@ typedef struct tf_tree {
   int n_nodes;
   tf_node *nodes;
   int *op_node; /* [n_ops] leaf of each op, -1 if absent */
-  bool open;    /* some trip count is "?" */
+  bool open;    /* some trip count, scope or loop order is left open */
 } tf_tree;
 
 /* Parses the text of a mapping and checks every rule of docs/MODEL.md section 3 that does

@@ -96,8 +96,12 @@ static bool read_loop(tf_tree_reader *r, tf_mlex *x, bool spatial, tf_loop *l) {
   return true;
 }
 
-/* Reads loops up to the next clause; those with an error are left out. */
+/* Reads loops up to the next clause; those with an error are left out.  Braces around them leave their
+ * order open. */
 static void read_loops(tf_tree_reader *r, tf_node *n, tf_mlex *x, bool spatial) {
+  bool braces = !spatial && tf_mlex_take(x, '{');
+  n->order_open |= braces;
+  r->tree->open |= braces;
   do {
     tf_loop *l = &n->loops[n->n_loops];
     bool parsed = read_loop(r, x, spatial, l);
@@ -108,7 +112,9 @@ static void read_loops(tf_tree_reader *r, tf_node *n, tf_mlex *x, bool spatial) 
     }
     n->n_loops++;
     n->n_temporal += !spatial;
+    if (braces && tf_mlex_take(x, '}')) return;
   } while (x->tok.kind != TF_M_END && clause_of(x) == N_CLAUSES);
+  if (braces && r->loops_ok) r->loops_ok = tf_mapping_expected(r, x, "a loop or '}'");
 }
 
 /* ---- lists of tensors --------------------------------------------------------------- */

@@ -107,7 +107,12 @@ static void read_line(builder *b, tf_mlex *x, uint32_t indent) {
   tf_node *n = &r->tree->nodes[i];
   bool *broken = &b->notes[i].broken;
   tf_scope scope = tf_scope_find(x->tok.text, x->tok.len);
-  if (x->tok.kind != TF_M_WORD) {
+  if (tf_mlex_take(x, '?')) {
+    n->kind = TF_SCOPE;
+    n->scope = TF_SEQ;
+    n->scope_open = r->tree->open = true;
+    tf_read_scope_rest(r, n, x);
+  } else if (x->tok.kind != TF_M_WORD) {
     *broken = !tf_mapping_expected(r, x, "a memory, a scope or op");
   } else if (tf_mlex_word(x, "op")) {
     read_op(r, n, x, broken);

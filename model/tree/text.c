@@ -50,7 +50,7 @@ static void put_trip(out *o, const tf_loop *l) {
 }
 
 static void put_loop(out *o, const tf_tree *t, const tf_loop *l) {
-  put(o, " %s=", t->workload->dims[l->dim].name);
+  put(o, "%s=", t->workload->dims[l->dim].name);
   put_trip(o, l);
   if (l->axis != TF_TEMPORAL) put(o, "@%c", l->axis == TF_SPATIAL_X ? 'x' : 'y');
 }
@@ -63,16 +63,19 @@ static void put_list(out *o, const tf_tree *t, const char *key, const tf_named *
 
 static void put_tile(out *o, const tf_tree *t, const tf_node *n) {
   put(o, "%s", t->arch->memories[n->level].name);
-  if (n->n_temporal > 0) put(o, " for");
+  bool braces = n->order_open && n->n_temporal > 0;
+  if (n->n_temporal > 0) put(o, braces ? " for {" : " for ");
   for (int i = 0; i < n->n_loops; i++) {
-    if (i == n->n_temporal) put(o, " spatial");
+    if (i == n->n_temporal) put(o, " spatial ");
     put_loop(o, t, &n->loops[i]);
+    if (braces && i == n->n_temporal - 1) put(o, "}");
+    if (i != n->n_temporal - 1 && i != n->n_loops - 1) put(o, " ");
   }
   put_list(o, t, "bypass", n->bypass, n->n_bypass);
 }
 
 static void put_scope(out *o, const tf_tree *t, const tf_node *n) {
-  put(o, "%s", tf_scope_key(n->scope));
+  put(o, "%s", n->scope_open ? "?" : tf_scope_key(n->scope));
   if (n->n_keep > 0) put(o, " keep");
   for (int i = 0; i < n->n_keep; i++)
     put(o, " %s@%s", t->workload->tensors[n->keep[i].tensor].name,

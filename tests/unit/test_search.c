@@ -206,10 +206,21 @@ static const char *const small_maps[] = {
     "          Reg\n            op C\n"
     "        Buf for n=? l=? spatial m=?@x n=?@y\n"
     "          Reg\n            op E\n",
+    /* a scope and loop orders left open, trip counts given or not */
+    "workload:\n  name: order\n  dims: {m: 16, k: 8, l: 8, n: 4}\n"
+    "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\n"
+    "mapping: |\n"
+    "  DRAM for {m=4 l=?}\n"
+    "    Buf\n"
+    "      ? keep C@Buf\n"
+    "        Buf for {m=4 l=? k=8}\n"
+    "          Reg\n            op C\n"
+    "        Buf for {m=4 n=4 l=?} \n"
+    "          Reg\n            op E\n",
 };
 
 static void test_optimum(void) {
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof small_maps / sizeof small_maps[0]; i++) {
     char text[2000];
     snprintf(text, sizeof text, "%s%s", machine, small_maps[i]);
     problem p = from_text(text);
