@@ -30,11 +30,11 @@ static bool lay_out(tf_shapes *s) {
   return true;
 }
 
-tf_shapes *tf_shapes_of(const tf_tree *tree, tf_diags *d) {
+tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tf_shapes *s = a ? TF_NEW(a, tf_shapes) : NULL;
   if (s) {
-    *s = (tf_shapes){.arena = a, .arch = tree->arch, .wl = tree->workload, .given = tree};
+    *s = (tf_shapes){.arena = a, .arch = tree->arch, .wl = wl, .given = tree};
     if (lay_out(s)) return s;
   }
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, "out of memory");
