@@ -18,8 +18,8 @@ typedef struct {
   size_t n_files;
   tf_setting *set;
   size_t n_set;
-  const char *json, *csv, *svg, *dot, *mapping, *pareto, *log;
-  bool quiet, help, resume;
+  const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
+  bool quiet, help, resume, host;
   /* of a search */
   tf_objective objective;
   const char *strategy; /* NULL: the rule */
@@ -82,4 +82,5 @@ cli_status cmd_check(const cli_options *o);
 cli_status cmd_tree(const cli_options *o);
 cli_status cmd_bound(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
+cli_status cmd_import(const cli_options *o);
 #endif

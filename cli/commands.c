@@ -40,11 +40,17 @@ static const cli_command commands[] = {
      "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
      "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
      cmd_search},
+    {CLI_IMPORT, "import", "write an architecture of this computer",
+     "With --host, writes the CPU it runs on as an architecture: cores, caches, clock and vectors\n"
+     "from /sys and /proc, each number with where it was read, and what the system does not\n"
+     "report as a marked assumption.  --root reads a copy of another machine's /sys and /proc.\n"
+     "Exit status: 0, or 2 if nothing there describes a CPU.\n",
+     "--host", cmd_import},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* What later versions will have. */
-static const char *const later[] = {"solve", "sweep", "plot", "emit", "import"};
+static const char *const later[] = {"solve", "sweep", "plot", "emit"};
 enum { N_LATER = sizeof later / sizeof later[0] };
 
 static void note_commands(tf_diags *d) {
@@ -79,20 +85,25 @@ const cli_command *cli_find_command(const char *name, tf_diags *d) {
   return NULL;
 }
 
+static const char *arguments(const cli_command *c) {
+  return c->id == CLI_IMPORT ? "--host" : "FILE...";
+}
+
 void cli_help(FILE *out) {
   fputs("usage: tileflow COMMAND FILE... [OPTION...]\n\n"
         "Counts what a fused dataflow moves, holds, takes and costs on a spatial "
         "accelerator.\n\n",
         out);
   for (size_t i = 0; i < N_COMMANDS; i++)
-    fprintf(out, "  tileflow %-6s FILE...   %s\n", commands[i].name, commands[i].summary);
+    fprintf(out, "  tileflow %-6s %-7s   %s\n", commands[i].name, arguments(&commands[i]),
+            commands[i].summary);
   fputs("\ntileflow COMMAND --help    its options, and an example that runs\n"
         "tileflow --version         the version\n",
         out);
 }
 
 void cli_command_help(const cli_command *c, FILE *out) {
-  fprintf(out, "usage: tileflow %s FILE... [OPTION...]\n\n%s\noptions:\n", c->name, c->about);
+  fprintf(out, "usage: tileflow %s %s [OPTION...]\n\n%s\noptions:\n", c->name, arguments(c), c->about);
   cli_options_help(c->id, out);
   fprintf(out, "\nexample, in the folder of the sources:\n  tileflow %s %s\n", c->name,
           c->example);

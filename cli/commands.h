@@ -12,7 +12,9 @@ enum {
   CLI_TREE = 4,
   CLI_BOUND = 8,
   CLI_SEARCH = 32,
-  CLI_ALL = 63,
+  CLI_IMPORT = 64,
+  CLI_ALL = 127,
+  CLI_READING = CLI_ALL & ~CLI_IMPORT, /* read native files */
   CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SEARCH /* may have to find a mapping */
 };
 

@@ -10,7 +10,7 @@
 
 typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY } kind;
 typedef enum {
-  SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
+  SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
   EVALS, KEEP, LIMIT
 } target;
 
@@ -23,7 +23,7 @@ typedef struct {
 } row;
 
 static const row rows[] = {
-    {"--set", "NAME=VALUE", SETTING, SET, CLI_ALL,
+    {"--set", "NAME=VALUE", SETTING, SET, CLI_READING,
      "give a param another value; may be repeated"},
     {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
@@ -31,6 +31,9 @@ static const row rows[] = {
     {"--svg", "FILE|-", PATH, SVG, CLI_TREE, "draw the tree as SVG, not as text"},
     {"--dot", "FILE|-", PATH, DOT, CLI_TREE, "draw it for Graphviz"},
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
+    {"--host", NULL, FLAG, HOST, CLI_IMPORT, "describe the computer this runs on"},
+    {"--root", "DIR", PATH, ROOT, CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
+    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT, "write there (-o, too); stdout if not given"},
     {"--help", NULL, FLAG, HELP, CLI_ALL, "print this"},
     {"--objective", "latency|energy|edp|traffic", OBJECTIVE, GOAL, CLI_SEARCHING,
      "what a search makes small; latency if not given"},
@@ -134,7 +137,8 @@ static bool keep_path(reader *r, const row *o, const char *value) {
   const char **const slots[] = {[JSON] = &r->out->json,       [CSV] = &r->out->csv,
                                 [SVG] = &r->out->svg,         [DOT] = &r->out->dot,
                                 [MAPPING] = &r->out->mapping, [PARETO] = &r->out->pareto,
-                                [LOG] = &r->out->log};
+                                [LOG] = &r->out->log,         [OUT] = &r->out->out,
+                                [ROOT] = &r->out->root};
   const char **slot = slots[o->target];
   if (!value || !*value)
     return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs a file name", o->name);
@@ -159,8 +163,10 @@ static bool take(reader *r, const row *o, char *value) {
   case FLAG:
     break;
   }
-  *(o->target == QUIET ? &r->out->quiet : o->target == RESUME ? &r->out->resume : &r->out->help) =
-      true;
+  *(o->target == QUIET    ? &r->out->quiet
+    : o->target == RESUME ? &r->out->resume
+    : o->target == HOST   ? &r->out->host
+                          : &r->out->help) = true;
   return true;
 }
 
@@ -171,6 +177,7 @@ static const row *find(reader *r, const char *arg, size_t len) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)len, arg);
   if (!strcmp(name, "-h")) strcpy(name, "--help");
+  if (!strcmp(name, "-o")) strcpy(name, "--out");
   cli_nearest near = cli_nearest_to(name);
   for (size_t i = 0; i < N_ROWS; i++) {
     bool takes = (rows[i].commands & r->command->id) != 0;
@@ -220,7 +227,9 @@ static void check_whole(reader *r) {
   if (o->resume && !o->log)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
   if (is_stdout(o->log)) tf_fail(r->diags, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
-  if (o->n_files == 0 && tf_diags_errors(r->diags) == 0) {
+  if (r->command->id == CLI_IMPORT && !o->host)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "import needs --host: files of other tools are not read");
+  if (o->n_files == 0 && !o->host && tf_diags_errors(r->diags) == 0) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs at least one file", r->command->name);
     tf_note(r->diags, nowhere, "tileflow %s --help shows an example", r->command->name);
   }

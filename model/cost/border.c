@@ -6,6 +6,7 @@
 #include "model/cost/state.h"
 
 typedef int64_t measure(struct tf_model *m, const void *what, const int64_t *digits);
+static measure box_at;
 
 /* Moves digits[] of the path's temporal or spatial loops to where the measure is largest near by. */
 static int64_t climb_from(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
@@ -35,30 +36,79 @@ static int64_t climb_from(struct tf_model *m, int node, bool temporal, bool spat
   return best;
 }
 
-/* The same from the first, the middle and the last settings; digits[] are the best in the end. */
+/* What is looked at: the loops that matter, and where the largest was found. */
+typedef struct {
+  struct tf_model *m;
+  measure *size;
+  const void *what;
+  int n, loops[TF_MAX_PATH];
+  int64_t *digits, *top, best;
+} hunt;
+
+static void keep_larger(hunt *h) {
+  int64_t now = h->size(h->m, h->what, h->digits);
+  if (now <= h->best)
+    return;
+  h->best = now;
+  memcpy(h->top, h->digits, (size_t)h->m->plan->n_loops * sizeof *h->top);
+}
+
+/* Every combination of first, middle and last settings of the loops from i on. */
+static void try_all(hunt *h, int i) {
+  if (i == h->n) {
+    keep_larger(h);
+    return;
+  }
+  int64_t *digit = &h->digits[h->loops[i]];
+  *digit = 0;
+  int64_t n = tf_turns(&h->m->run, h->loops[i], h->digits);
+  const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
+  for (int t = 0; t < 4; t++) {
+    *digit = tries[t];
+    if (t == 0 || tries[t] != tries[t - 1])
+      try_all(h, i + 1);
+  }
+  *digit = 0;
+}
+
+/* The loops of the path that may make a difference: for a slice, those that move it. */
+static void list_loops(hunt *h, int node, bool temporal, bool spatial, const tf_slice *s) {
+  const tf_plan *p = h->m->plan;
+  const tf_path *path = &p->path[node];
+  uint64_t mask = s ? 0 : ~UINT64_C(0);
+  for (int r = 0; s && r < p->wl->tensors[s->tensor].rank; r++)
+    mask |= tf_slice_mask(p, s, r);
+  for (int k = 0; k < path->n; k++) {
+    int l = path->loops[k];
+    bool wanted = p->loops[l].axis == TF_TEMPORAL ? temporal : spatial;
+    if (mask >> k & 1 && wanted && h->m->run.trip[l] > 1 && p->loops[l].op >= 0)
+      h->loops[h->n++] = l;
+  }
+}
+
+enum { TF_TRY_ALL = 6 }; /* loops of which every combination is tried */
+
+/* The largest measure, and in digits[] the setting that has it: among all combinations of few loops, else
+ * climbing from the first, the middle and the last. */
 static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
                      const void *what, int64_t *digits) {
-  const tf_path *path = &m->plan->path[node];
+  hunt h = {.m = m, .size = size, .what = what, .digits = digits, .top = m->scratch.top, .best = -1};
   size_t bytes = (size_t)m->plan->n_loops * sizeof *digits;
-  int64_t best = -1, *top = m->scratch.top;
-  for (int start = 0; start < 3; start++) {
+  list_loops(&h, node, temporal, spatial, size == box_at ? what : NULL);
+  memset(digits, 0, bytes);
+  if (h.n <= TF_TRY_ALL)
+    try_all(&h, 0);
+  for (int start = 0; start < 3 && h.n > TF_TRY_ALL; start++) {
     memset(digits, 0, bytes);
-    for (int k = 0; k < path->n && start; k++) {
-      int l = path->loops[k];
-      bool time = m->plan->loops[l].axis == TF_TEMPORAL;
-      if (m->plan->loops[l].op < 0 || (time ? !temporal : !spatial))
-        continue;
-      int64_t n = tf_turns(&m->run, l, digits);
-      digits[l] = start == 1 ? n / 2 : n - 1;
+    for (int i = 0; i < h.n && start; i++) {
+      int64_t n = tf_turns(&m->run, h.loops[i], digits);
+      digits[h.loops[i]] = start == 1 ? n / 2 : n - 1;
     }
-    int64_t now = climb_from(m, node, temporal, spatial, size, what, digits);
-    if (now <= best)
-      continue;
-    best = now;
-    memcpy(top, digits, bytes);
+    climb_from(m, node, temporal, spatial, size, what, digits);
+    keep_larger(&h);
   }
-  memcpy(digits, top, bytes);
-  return best;
+  memcpy(digits, h.top, bytes);
+  return h.best;
 }
 
 static int64_t box_at(struct tf_model *m, const void *what, const int64_t *digits) {
