@@ -101,9 +101,9 @@ bool tf_retain_plan(tf_arena *a, tf_plan *p) {
     for (int k = 0; k < p->n_retains && in >= 0; k++)
       p->made_in[o] = p->retains[k].scope == in ? k : p->made_in[o];
   }
-  for (int k = 0; k < p->n_retains; k++)
+  p->irregular |= p->n_retains && (nested(p) || escapes(p));
+  for (int k = 0; k < p->n_retains && !p->irregular; k++)
     for (int i = 0; i < p->retains[k].n_ops; i++)
       p->made_mask[p->retains[k].ops[i]] = p->retains[k].moves | p->path[p->retains[k].scope].temporal;
-  p->irregular |= p->n_retains && (nested(p) || escapes(p));
   return true;
 }

@@ -202,6 +202,7 @@ static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
     tf_before_disarm(e);
     return;
   }
+  sum.kept = e->prev && !e->dropped;
   if (e->each & ~below)
     settle(e, e->n_above, mult, border);
   for (int i = 0; !(e->each & ~below) && i < whole->n_part; i++) {
