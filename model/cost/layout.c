@@ -82,10 +82,21 @@ bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
   return i == p->path[s->node].n && j == p->path[q->node].n;
 }
 
+/* Whether prev holds what a retaining scope made in one of its runs that s is no part of. */
+static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev) {
+  for (int i = 0; i < prev->n_touch; i++)
+    if (p->made_in[prev->touch[i].op] >= 0 &&
+        p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
+        p->retain_at[prev->node] != p->retain_at[s->node])
+      return true;
+  return false;
+}
+
 bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
   run->irregular |= c->prev < 0 && c->if_idle[1];
   if (c->prev < 0)
     return false;
+  run->irregular |= elsewhere(run->plan, s, &run->plan->slices[c->prev]);
   for (int i = 0; i < c->n_spread; i++)
     if (run->trip[c->spread[i]] > 1)
       return false;

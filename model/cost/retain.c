@@ -44,11 +44,11 @@ void tf_retain_stand(const tf_run *run, const tf_retain *h, const tf_spot *at, i
     dg[path->loops[__builtin_ctzll(left)]] = at->digit[__builtin_ctzll(left)];
 }
 
-bool tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at) {
+int tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at) {
   const tf_path *path = &run->plan->path[h->scope];
   int k = stepped(run, h, at);
   if (k < 0)
-    return false;
+    return -1;
   at->digit[k]--;
   tf_retain_stand(run, h, at, dg);
   for (int j = k + 1; j < path->n; j++)
@@ -56,7 +56,7 @@ bool tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at)
       at->digit[j] = dg[path->loops[j]] = tf_last_setting(run, path, j, ~UINT64_C(0), dg);
       at->slack[j] = 0;
     }
-  return true;
+  return k;
 }
 
 void tf_retain_skip(const tf_run *run, const tf_retain *h, tf_spot *at) {
@@ -98,8 +98,8 @@ static bool found(tf_run *run, const tf_retain *h, int i, int64_t *dg, const tf_
   tf_spot then = *at;
   tf_made made;
   for (int back = 0; back < TF_RETAIN_BACK; back++) {
-    int k = stepped(run, h, &then);
-    if (k < 0 || h->drops >> k & 1 || !tf_retain_before(run, h, dg, &then))
+    int k = tf_retain_before(run, h, dg, &then);
+    if (k < 0 || h->drops >> k & 1)
       return false;
     make_some(run, h, i, dg, &then, &made);
     tf_retain_stand(run, h, &then, dg);

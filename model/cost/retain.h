@@ -31,9 +31,9 @@ bool tf_retain_plan(tf_arena *a, tf_plan *p);
 /* The box made when `need` is wanted and `held` (NULL: nothing) is there. */
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made);
 
-/* Steps to the run before; false when there is none.  Sets run->ragged where settings that `at` stands
+/* Steps to the run before; the position of the loop that stepped from there, -1 when there is none.  Sets run->ragged where settings that `at` stands
  * for differ.  dg: digits by loop, of which those of the scope's temporal loops are overwritten. */
-bool tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at);
+int tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at);
 /* Passes over runs before `at`, which makes nothing, that cannot make anything either. */
 void tf_retain_skip(const tf_run *run, const tf_retain *h, tf_spot *at);
 /* What each of h->ops makes at `at`.  Needs run->made (all NULL, or as it was left). */

@@ -81,14 +81,16 @@ static void leaf(tf_walk *e, int64_t mult) {
   add(e, &e->kept, mult, kept);
 }
 
-/* Whether the spatial loop at position k sees an entry before whose last settings differ from one
- * of its own settings to the next: a partial tile split by a temporal loop that starts anew. */
+/* Whether the spatial loop at position k sees a time before whose last settings differ from one of its own
+ * settings to the next: a partial tile split by a temporal loop that starts anew. */
 static bool uneven_before(const tf_walk *e, int k) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
-  for (int j = 0; e->prev && j < k; j++)
-    if ((e->zero & e->comp->loops) >> j & 1 && same_chain(p, path->loops[j], path->loops[k]) &&
-        p->loops[path->loops[j]].axis == TF_TEMPORAL && e->run->trip[path->loops[j]] > 1 &&
+  bool above = e->h && k < e->n_above;
+  uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
+  for (int j = 0; j < k; j++)
+    if ((anew & e->comp->loops) >> j & 1 && same_chain(p, path->loops[j], path->loops[k]) &&
+        e->run->trip[path->loops[j]] > 1 &&
         tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
       return true;
   return false;

@@ -60,15 +60,30 @@ void tf_before_set(tf_walk *e) {
     set_own(e);
 }
 
+/* Whether what s holds is still there after loop k, further out than the one that steps now, has stepped. */
+static bool outlives(tf_walk *e, int k) {
+  for (int i = 0; i < e->s->n_class; i++) {
+    const tf_pclass *c = &e->s->classes[i];
+    if (c->carry != k)
+      continue;
+    e->run->irregular |= c->prev >= 0 && &e->run->plan->slices[c->prev] != e->s;
+    e->run->irregular |= c->if_idle[0] || c->if_idle[1];
+    return c->prev >= 0;
+  }
+  return false;
+}
+
 /* Looks for the latest run before in which `prev` was entered. */
 static bool look_back(tf_walk *e) {
   tf_run *run = e->run;
   e->there = e->here;
   for (int n = 0; n < TF_BEFORE_BACK; n++) {
-    if (!tf_retain_before(run, e->h, e->w->prv, &e->there))
+    int k = tf_retain_before(run, e->h, e->w->prv, &e->there);
+    if (k < 0 || (k != e->carry && !outlives(e, k)))
       return false;
     tf_retain_made(run, e->h, e->w->prv, &e->there, &e->then);
-    if (tf_retain_touched(run, e->h, e->prev, e->w->prv))
+    if (run->plan->retain_at[e->prev->node] != run->plan->retain_at[e->s->node] ||
+        tf_retain_touched(run, e->h, e->prev, e->w->prv))
       return true;
     run->irregular |= e->prev != e->s || e->c->if_idle[0] || e->c->if_idle[1];
     tf_retain_skip(run, e->h, &e->there);
