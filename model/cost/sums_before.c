@@ -108,7 +108,7 @@ static void same_run(tf_walk *e) {
       tf_retain_touched(e->run, e->h, e->prev, e->w->cur))
     return;
   e->dropped = true;
-  e->run->irregular |= p->home_scope[e->s->tensor] != e->h->scope;
+  e->run->irregular |= p->home_scope[e->s->tensor] != e->h->scope || !e->prev->makes;
 }
 
 bool tf_before_arm(tf_walk *e) {
