@@ -3,6 +3,7 @@
  * alike, and the lengths that a loop gives are unimodal along it: first, middle and last suffice. */
 #include <string.h>
 
+#include "model/cost/retain.h"
 #include "model/cost/state.h"
 
 typedef int64_t measure(struct tf_model *m, const void *what, const int64_t *digits);
@@ -111,14 +112,39 @@ static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, 
   return h.best;
 }
 
+/* The retaining scope whose runs decide what slice s holds, NULL: none. */
+static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
+  int above = p->retain_at[s->node];
+  for (int i = 0; i < s->n_touch && above >= 0; i++)
+    if (p->made_in[s->touch[i].op] == above)
+      return &p->retains[above];
+  return NULL;
+}
+
+/* The lengths of slice s at the digits; false: it is not entered there. */
+static bool lengths(struct tf_model *m, const tf_slice *s, const int64_t *digits, int64_t *len) {
+  const tf_retain *h = decider(m->plan, s);
+  bool any = true;
+  tf_made made;
+  if (h)
+    tf_retain_at(&m->run, &m->scratch, h, digits, &made);
+  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
+    len[r] = tf_slice_rank(&m->run, s, r, digits).len;
+    any &= len[r] > 0;
+  }
+  any &= !h || tf_retain_touched(&m->run, h, s, digits);
+  m->run.made = NULL;
+  return any;
+}
+
 static int64_t box_at(struct tf_model *m, const void *what, const int64_t *digits) {
   const tf_slice *s = what;
-  int64_t words = 1;
-  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
-    int64_t len = tf_slice_rank(&m->run, s, r, digits).len;
-    if (len <= 0 || __builtin_mul_overflow(words, len, &words))
-      return len <= 0 ? 0 : INT64_MAX;
-  }
+  int64_t words = 1, len[TF_MAX_RANK];
+  if (!lengths(m, s, digits, len))
+    return 0;
+  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
+    if (__builtin_mul_overflow(words, len[r], &words))
+      return INT64_MAX;
   return words;
 }
 
@@ -171,8 +197,7 @@ void tf_border_sizes(struct tf_model *m) {
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
     m->box[i] = climb(m, s->node, true, true, box_at, s, digits);
-    for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
-      m->rank_len[m->views->rank_at[i] + r] = tf_slice_rank(&m->run, s, r, digits).len;
+    lengths(m, s, digits, &m->rank_len[m->views->rank_at[i]]);
   }
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (m->views->node[n].n_slices)

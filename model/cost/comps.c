@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model/cost/retain.h"
+
 /* Puts `c` into the list, joined with every entry that shares a loop with it. */
 static int join(tf_comp *list, int n, tf_comp c) {
   int kept = 0;
@@ -12,6 +14,7 @@ static int join(tf_comp *list, int n, tf_comp c) {
     }
     c.loops |= list[i].loops;
     c.prev_loops |= list[i].prev_loops;
+    c.retain = c.retain > list[i].retain ? c.retain : list[i].retain;
     for (int k = 0; k < list[i].n_rank; k++)
       c.rank[c.n_rank++] = list[i].rank[k];
   }
@@ -47,24 +50,86 @@ static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r,
   return mask & shared;
 }
 
+/* Whether some op of s follows from what is made in runs of the scope that retains above it. */
+static bool follows(const tf_plan *p, const tf_slice *s) {
+  for (int i = 0; i < s->n_touch; i++)
+    if (p->made_in[s->touch[i].op] >= 0)
+      return true;
+  bool all = s->n_touch == 0;
+  for (int i = s->node; i < p->tree->nodes[s->node].end; i++)
+    if (p->tree->nodes[i].kind == TF_OP)
+      all &= p->made_in[p->tree->nodes[i].op] >= 0;
+  return all;
+}
+
+/* Where runs of a retaining scope decide: all loops above it count together. */
+static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list,
+                       int n) {
+  int h = p->retain_at[s->node];
+  if (h < 0 || !(follows(p, s) || (c && (c->if_idle[0] || c->if_idle[1] ||
+                                         (c->prev >= 0 && follows(p, &p->slices[c->prev]))))))
+    return n;
+  const tf_retain *r = &p->retains[h];
+  return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
+}
+
+/* The comps that share no loop. */
+static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list) {
+  const tf_path *path = &p->path[s->node];
+  int n = 0;
+  for (int k = 0; k < path->n; k++)
+    if (p->loops[path->loops[k]].op >= 0)
+      n = join(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
+  for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
+    tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
+    if (c)
+      own.loops |= prev_mask(p, c, r, &own.prev_loops);
+    n = join(list, n, own);
+  }
+  return n;
+}
+
+/* Whether the part's loops and ranks are among the comp's. */
+static bool belongs(const tf_comp *part, const tf_comp *comp) {
+  for (int i = 0; i < part->n_rank; i++)
+    for (int k = 0; k < comp->n_rank; k++)
+      if (part->rank[i] == comp->rank[k])
+        return true;
+  return part->loops & comp->loops;
+}
+
+/* What would count apart if nothing were retained. */
+static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c,
+                      tf_comp *comp) {
+  tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
+  tf_plan bare = *p;
+  bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
+  if (!bare.made_mask)
+    return false;
+  int n = gather(&bare, s, c, list);
+  comp->part = TF_ARRAY(a, tf_comp, (size_t)n + 1);
+  if (!comp->part)
+    return false;
+  for (int i = 0; i < n; i++)
+    if (belongs(&list[i], comp))
+      comp->part[comp->n_part++] = list[i];
+  for (int i = 0; i < comp->n_rank; i++)
+    comp->moving |= tf_slice_mask(&bare, s, comp->rank[i]);
+  return true;
+}
+
 /* All comps of slice s for class c (NULL: of the box alone). */
 static tf_comp *build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c,
                       int *n) {
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
-  const tf_path *path = &p->path[s->node];
-  *n = 0;
-  for (int k = 0; k < path->n; k++)
-    if (p->loops[path->loops[k]].op >= 0)
-      *n = join(list, *n, (tf_comp){.loops = chain_mask(p, path, k)});
-  for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
-    tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}};
-    if (c)
-      own.loops |= prev_mask(p, c, r, &own.prev_loops);
-    *n = join(list, *n, own);
-  }
+  *n = join_retain(p, s, c, list, gather(p, s, c, list));
   tf_comp *out = TF_ARRAY(a, tf_comp, (size_t)*n + 1);
-  if (out)
-    memcpy(out, list, (size_t)*n * sizeof list[0]);
+  if (!out)
+    return NULL;
+  memcpy(out, list, (size_t)*n * sizeof list[0]);
+  for (int i = 0; i < *n; i++)
+    if (out[i].retain >= 0 && !add_parts(a, p, s, c, &out[i]))
+      return NULL;
   return out;
 }
 

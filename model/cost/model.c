@@ -41,6 +41,8 @@ static bool alloc_state(struct tf_model *m) {
 
 static bool alloc_even(struct tf_model *m) {
   bool oom;
+  if (m->plan->n_retains) /* what is made differs from run to run */
+    return true;
   m->even = tf_even_new(m->arena, m->plan, &oom);
   return !oom && (!m->even || tf_even_room(m->arena, m));
 }
@@ -137,8 +139,9 @@ static bool ready(tf_model *m) {
   m->scratch.pair = TF_ARRAY(a, int64_t, loops);
   m->scratch.fixed = TF_ARRAY(a, int64_t, loops);
   m->scratch.top = TF_ARRAY(a, int64_t, loops);
+  m->scratch.made = TF_ARRAY(a, tf_ival *, (size_t)m->plan->wl->n_ops);
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
-      !m->scratch.fixed || !m->scratch.top || !tf_plan_comps(a, m->plan))
+      !m->scratch.fixed || !m->scratch.top || !m->scratch.made || !tf_plan_comps(a, m->plan))
     return false;
   m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
   return m->scratch.leaf != NULL;

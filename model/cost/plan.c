@@ -2,6 +2,7 @@
 
 #include "model/cost/comps.h"
 #include "model/cost/plan_class.h"
+#include "model/cost/retain.h"
 
 int tf_plan_mtile(const tf_plan *p, int n, int level) {
   int found = -1;
@@ -396,11 +397,9 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   find_streams(p);
   find_homes(p);
   find_padding(p);
-  for (int z = 0; z < p->wl->n_tensors; z++)
-    p->irregular |= p->retained[z];
   for (int i = 0; i < tree->n_nodes; i++)
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k))
         return NULL;
-  return add_slices(a, p) && add_streams(a, p) ? p : NULL;
+  return tf_retain_plan(a, p) && add_slices(a, p) && add_streams(a, p) ? p : NULL;
 }

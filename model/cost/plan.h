@@ -26,11 +26,15 @@ typedef struct {
 
 /* Loops whose settings cannot be counted apart (by chain, by inference, by rank), and the ranks
  * of the tensor that they move (none: they only repeat the box). */
-typedef struct {
+typedef struct tf_comp {
   uint64_t loops; /* path positions */
   uint64_t prev_loops; /* path positions of the m-tile before, below the common scope */
   int n_rank;
   unsigned char rank[16];
+  int retain;      /* retaining scope (plan->retains) whose runs these loops count, -1: none */
+  uint64_t moving; /* then: loops that move one of the ranks; else unused */
+  int n_part;      /* then: what would count apart if nothing were retained */
+  struct tf_comp *part;
 } tf_comp;
 
 /* A place where a slice of a tensor is taken: an m-tile that holds it, or an op leaf. */
@@ -58,6 +62,8 @@ typedef struct tf_pclass {
   int top;            /* node at which control turns: the loop's Tile, or the scope */
   int prev;           /* slice whose content is found, -1: nothing */
   int common;         /* lowest node above both m-tiles (scope), -1 when they are the same */
+  uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content when they
+                          have work: [0] in this run, [1] in the run before */
   int n_spread;       /* loops that, with a trip > 1, spread prev's reduction: it gives up its copies */
   int *spread;
   int n_comp;
@@ -83,6 +89,11 @@ typedef struct tf_plan {
   int *home_level;    /* [tensor] */
   int *home_scope;    /* [tensor] -1: none */
   bool *retained;     /* [tensor] */
+  int n_retains;
+  struct tf_retain *retains; /* scopes that retain (retain.h) */
+  int *retain_at;     /* [node] retains[] entry above the node, -1 */
+  int *made_in;       /* [op] retains[] entry whose runs decide its range, -1 */
+  uint64_t *made_mask; /* [op] retained: loops above the scope on which what is made depends; else 0 */
   int *stream_scope;  /* [op] scope that streams it, -1 */
   int *stream_leader; /* [op] op whose range its reduced dims follow above that scope, -1 */
   int *unit;          /* [op] */

@@ -40,16 +40,29 @@ static int last_seen(const tf_plan *p, const tf_slice *s, int from, int to) {
   return -1;
 }
 
-static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, int z) {
-  for (int i = from; i < to; i++)
-    if (!tf_plan_touches(p, q->children[i], z))
-      return true;
-  return false;
+/* Children [from, to) of q that do not touch z and surely have work; the others that do not touch it, which
+ * follow from what q retains and may have none, are put into *idle. */
+static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, int z,
+                          uint64_t *idle) {
+  bool sure = false;
+  for (int i = from; i < to; i++) {
+    if (tf_plan_touches(p, q->children[i], z))
+      continue;
+    bool follows = q->n_retain > 0 && i < 64;
+    for (int k = q->children[i]; k < p->tree->nodes[q->children[i]].end; k++)
+      if (p->tree->nodes[k].kind == TF_OP)
+        follows &= p->made_in[p->tree->nodes[k].op] >= 0;
+    if (follows)
+      *idle |= UINT64_C(1) << i;
+    sure |= !follows;
+  }
+  return sure;
 }
 
 /* Whether a Seq drops what prev left before control reaches node (see model.md: "Seq owns the
- * memory").  `top`: the Tile whose loop steps, or the scope that passes from child to child. */
-static bool seq_drops(const tf_plan *p, int prev, int node, int top, int z) {
+ * memory").  `top`: the Tile whose loop steps, or the scope that passes from child to child.
+ * idle: see tf_pclass. */
+static bool seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint64_t *idle) {
   const tf_tree *t = p->tree;
   for (int q = t->nodes[prev].parent; q >= 0 && tf_plan_above(p, top, q); q = t->nodes[q].parent) {
     const tf_node *n = &t->nodes[q];
@@ -57,11 +70,14 @@ static bool seq_drops(const tf_plan *p, int prev, int node, int top, int z) {
       continue;
     int a = t->nodes[tf_plan_toward(p, q, prev)].child_no;
     int b = tf_plan_above(p, q, node) ? t->nodes[tf_plan_toward(p, q, node)].child_no : -1;
-    bool passes = q == top ? any_untouched(p, n, a + 1, b, z)
-                  : any_untouched(p, n, a + 1, n->n_children, z) ||
-                        (b >= 0 && any_untouched(p, n, 0, b, z));
-    if (passes)
+    bool passes = q == top ? any_untouched(p, n, a + 1, b, z, &idle[0])
+                  : any_untouched(p, n, a + 1, n->n_children, z, &idle[1]) ||
+                        (b >= 0 && any_untouched(p, n, 0, b, z, &idle[0]));
+    if (passes || (b < 0 && idle[1])) {
+      idle[0] = 0;
+      idle[1] = passes ? 0 : idle[1];
       return true;
+    }
   }
   return false;
 }
@@ -104,7 +120,9 @@ static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *
     return true;
   bool new_production = c->carry >= 0 && !(s->inside >> c->carry & 1);
   const tf_slice *q = &p->slices[prev];
-  if (new_production || seq_drops(p, q->node, s->node, top, s->tensor))
+  if (new_production)
+    return true;
+  if (seq_drops(p, q->node, s->node, top, s->tensor, c->if_idle))
     return true;
   c->prev = prev;
   if (!fill_spread(a, p, q, top, c))

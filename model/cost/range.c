@@ -35,7 +35,7 @@ static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n,
 
 tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
   const tf_op *op = &run->plan->wl->ops[t.op];
-  if (run->exact && tf_op_idle(run, t.op, n, dg))
+  if ((run->exact || (run->demand && run->plan->made_in[t.op] >= 0)) && tf_op_idle(run, t.op, n, dg))
     return (tf_ival){0, 0};
   if (t.ref < 0)
     return tf_dim_range(run, t.op, op->dims[r], n, dg);
@@ -137,14 +137,32 @@ int64_t tf_turns(const tf_run *run, int l, const int64_t *dg) {
   return n < 1 ? 1 : n < run->trip[l] ? n : run->trip[l];
 }
 
-static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
+static bool same_chain(const tf_plan *p, int a, int b) {
+  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
+}
+
+int64_t tf_last_setting(tf_run *run, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
+  int l = path->loops[k];
+  int64_t rest = tf_loop_range(run, l, dg).len - 1;
+  for (int j = k + 1; j < path->n; j++)
+    if (mask >> j & 1 && run->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
+        same_chain(run->plan, l, path->loops[j]))
+      rest -= dg[path->loops[j]] * tf_step(run, path->loops[j]);
+  if (rest < 0) {
+    run->irregular = true;
+    return 0;
+  }
+  return rest / tf_step(run, l);
+}
+
+tf_ival tf_common_part(tf_ival a, tf_ival b) {
+  int64_t lo = a.lo > b.lo ? a.lo : b.lo;
+  int64_t end = a.lo + a.len < b.lo + b.len ? a.lo + a.len : b.lo + b.len;
+  return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
+}
+
+uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n) {
   const tf_op *op = &p->wl->ops[o];
-  int r = out_rank(op, d);
-  if (r < 0)
-    return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) &&
-                   p->stream_leader[o] >= 0 && p->stream_leader[o] != o
-               ? tf_dim_mask(p, p->stream_leader[o], d, n)
-               : 0;
   const tf_tensor *z = &p->wl->tensors[op->out];
   uint64_t mask = 0;
   for (int i = 0; i < z->n_consumers; i++) {
@@ -155,6 +173,19 @@ static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
           mask |= tf_dim_mask(p, z->consumers[i], c->reads[k].index[r].terms[t].dim, n);
   }
   return mask;
+}
+
+static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
+  const tf_op *op = &p->wl->ops[o];
+  int r = out_rank(op, d);
+  if (r < 0)
+    return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) &&
+                   p->stream_leader[o] >= 0 && p->stream_leader[o] != o
+               ? tf_dim_mask(p, p->stream_leader[o], d, n)
+               : 0;
+  if (p->made_mask[o] && n == p->home_scope[op->out])
+    return p->made_mask[o];
+  return tf_demand_mask(p, o, r, n);
 }
 
 uint64_t tf_base_mask(const tf_plan *p, int o, int d) {

@@ -18,6 +18,8 @@ typedef struct {
   bool noclip;     /* take boxes as they would be far from every border */
   bool exact;      /* walking: an op with an empty range touches nothing at all */
   bool irregular;  /* something was met that only the exact walk counts */
+  bool demand;     /* finding what a retaining scope makes: an idle producer demands nothing */
+  bool ragged;     /* settings taken together turned out to differ: they must be told apart */
   tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
                       NULL: not in force */
 } tf_run;
@@ -43,6 +45,11 @@ tf_ival tf_slice_rank(const tf_run *run, const tf_slice *s, int r, const int64_t
 /* Rank r of the box that one reference of op o touches on entry to node n. */
 tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg);
 
+/* The last setting of temporal loop path->loops[k] that happens, with the spatial loops of its chain
+ * further inside (positions in `mask`) where they stand. */
+int64_t tf_last_setting(tf_run *run, const tf_path *path, int k, uint64_t mask, const int64_t *dg);
+tf_ival tf_common_part(tf_ival a, tf_ival b);
+
 /* Whether op o has nothing to do on entry to node n. */
 bool tf_op_idle(const tf_run *run, int o, int n, const int64_t *dg);
 
@@ -51,4 +58,6 @@ uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n);
 uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r);
 /* Of the range with which op o enters the node below which it leads. */
 uint64_t tf_base_mask(const tf_plan *p, int o, int d);
+/* Of what is demanded of rank r of op o's output below node n. */
+uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n);
 #endif

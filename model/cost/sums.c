@@ -1,23 +1,8 @@
-#include "model/cost/sums.h"
+#include "model/cost/sums_walk.h"
 
 #include <string.h>
 
-#include "model/cost/plan_class.h"
-
-/* One sum in progress.  Masks are over path positions of the slice's node. */
-typedef struct {
-  tf_run *run;
-  tf_scratch *w;
-  const tf_slice *s, *prev;
-  const tf_pclass *c;
-  const tf_comp *comp;
-  uint64_t zero;   /* at their first setting now (temporal: at their last, before) */
-  uint64_t single; /* spatial: counted once, at setting 0 */
-  uint64_t each;   /* spatial: every setting by itself, equal boxes counted once */
-  int carry;       /* position of the loop that has stepped, -1 */
-  int64_t box, kept;
-  bool ok;
-} tf_walk;
+enum { TF_FINE_MAX = 12 };
 
 static void add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v) {
   int64_t t;
@@ -27,62 +12,6 @@ static void add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v) {
 
 static bool same_chain(const tf_plan *p, int a, int b) {
   return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
-}
-
-/* The last setting of temporal loop path->loops[k] that happens, with the spatial loops of its chain
- * further inside (positions in `mask`) where they stand. */
-static int64_t last_setting(tf_run *run, const tf_path *path, int k, uint64_t mask,
-                            const int64_t *dg) {
-  int l = path->loops[k];
-  int64_t rest = tf_loop_range(run, l, dg).len - 1;
-  for (int j = k + 1; j < path->n; j++)
-    if (mask >> j & 1 && run->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
-        same_chain(run->plan, l, path->loops[j]))
-      rest -= dg[path->loops[j]] * tf_step(run, path->loops[j]);
-  if (rest < 0) {
-    run->irregular = true;
-    return 0;
-  }
-  return rest / tf_step(run, l);
-}
-
-/* Whether fewer instances of spatial loop l ran at the entry before than now: those left out hold
- * what an older entry left. */
-static bool narrower_before(const tf_walk *e, int l) {
-  int64_t step = tf_step(e->run, l), trip = e->run->trip[l];
-  if (trip <= 1)
-    return false;
-  int64_t now = (tf_loop_range(e->run, l, e->w->cur).len + step - 1) / step;
-  int64_t then = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
-  return then < (now < trip ? now : trip);
-}
-
-/* Settings of the loops at the entry before: the carried loop one less, those inside at their last. */
-static void set_before(tf_walk *e) {
-  const tf_plan *p = e->run->plan;
-  const tf_path *path = &p->path[e->s->node];
-  const int64_t *cur = e->w->cur;
-  int64_t *prv = e->w->prv;
-  for (int k = 0; k < path->n; k++)
-    if (e->comp->loops >> k & 1)
-      prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
-  for (int k = 0; k < path->n; k++)
-    if ((e->comp->loops & e->zero) >> k & 1 && p->loops[path->loops[k]].axis == TF_TEMPORAL)
-      prv[path->loops[k]] = last_setting(e->run, path, k, e->comp->loops, prv);
-  for (int k = 0; k < path->n; k++)
-    if (e->comp->loops >> k & 1 && p->loops[path->loops[k]].axis != TF_TEMPORAL)
-      e->run->irregular |= narrower_before(e, path->loops[k]);
-  if (e->prev == e->s || !e->comp->prev_loops)
-    return;
-  const tf_path *own = &p->path[e->prev->node];
-  for (int k = 0; k < own->n; k++)
-    if (e->comp->prev_loops >> k & 1 && p->loops[own->loops[k]].axis != TF_TEMPORAL) {
-      int64_t twin = e->w->pair[own->loops[k]];
-      prv[own->loops[k]] = twin >= 0 ? cur[twin] : 0;
-    }
-  for (int k = 0; k < own->n; k++)
-    if (e->comp->prev_loops >> k & 1 && p->loops[own->loops[k]].axis == TF_TEMPORAL)
-      prv[own->loops[k]] = last_setting(e->run, own, k, e->comp->prev_loops, prv);
 }
 
 static int64_t overlap(tf_ival a, tf_ival b) {
@@ -113,15 +42,25 @@ static int64_t free_key(const tf_walk *e) {
   return (int64_t)key;
 }
 
+/* Whether the loops counted here select instances. */
+static bool instances(const tf_walk *e) {
+  return e->comp->loops & ~e->run->plan->path[e->s->node].temporal;
+}
+
 static void leaf(tf_walk *e, int64_t mult) {
   int64_t box = 1, kept = e->prev ? 1 : 0, row[TF_LEAF_WORDS];
   int n = 0;
-  if (e->comp->n_rank && e->prev)
-    set_before(e);
+  if (e->prev && !e->dropped && (e->comp->n_rank || instances(e)))
+    tf_before_set(e);
   for (int i = 0; i < e->comp->n_rank; i++) {
-    tf_ival r = tf_slice_rank(e->run, e->s, e->comp->rank[i], e->w->cur), q = {0, 0};
-    if (e->prev)
+    tf_ival q = {0, 0};
+    if (e->prev && !e->dropped)
       q = tf_slice_rank(e->run, e->prev, e->comp->rank[i], e->w->prv);
+    if (e->back)
+      tf_retain_force(e->run, e->h, &e->now);
+    tf_ival r = tf_slice_rank(e->run, e->s, e->comp->rank[i], e->w->cur);
+    if (e->back)
+      tf_retain_force(e->run, e->h, &e->then);
     int64_t both = overlap(r, q);
     box *= r.len;
     kept *= both;
@@ -130,6 +69,9 @@ static void leaf(tf_walk *e, int64_t mult) {
     row[n++] = both > 0 ? q.lo > r.lo ? q.lo : r.lo : 0;
     row[n++] = both;
   }
+  if (e->back)
+    tf_retain_force(e->run, e->h, &e->now);
+  kept = e->dropped ? 0 : kept;
   if (e->each) {
     row[n++] = free_key(e);
     if (seen_box(e, row, n))
@@ -139,14 +81,16 @@ static void leaf(tf_walk *e, int64_t mult) {
   add(e, &e->kept, mult, kept);
 }
 
-/* Whether the spatial loop at position k sees an entry before whose last settings differ from one
- * of its own settings to the next: a partial tile split by a temporal loop that starts anew. */
+/* Whether the spatial loop at position k sees a time before whose last settings differ from one of its own
+ * settings to the next: a partial tile split by a temporal loop that starts anew. */
 static bool uneven_before(const tf_walk *e, int k) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
-  for (int j = 0; e->prev && j < k; j++)
-    if ((e->zero & e->comp->loops) >> j & 1 && same_chain(p, path->loops[j], path->loops[k]) &&
-        p->loops[path->loops[j]].axis == TF_TEMPORAL && e->run->trip[path->loops[j]] > 1 &&
+  bool above = e->h && k < e->n_above;
+  uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
+  for (int j = 0; j < k; j++)
+    if ((anew & e->comp->loops) >> j & 1 && same_chain(p, path->loops[j], path->loops[k]) &&
+        e->run->trip[path->loops[j]] > 1 &&
         tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
       return true;
   return false;
@@ -164,37 +108,65 @@ static bool uneven_each(const tf_walk *e, int k) {
   return false;
 }
 
-static void settle(tf_walk *e, int k, int64_t mult, bool border);
+static void settle(tf_walk *e, int k, int64_t mult, uint64_t border);
 
-static void one(tf_walk *e, int k, int64_t digit, int64_t mult, bool border) {
+static void one(tf_walk *e, int k, int64_t digit, int64_t mult, uint64_t border) {
   e->w->cur[e->run->plan->path[e->s->node].loops[k]] = digit;
   settle(e, k + 1, mult, border);
 }
 
-/* Every setting that happens of a range of len, equal ones together.  border: boxes may still be clipped. */
-static void spread(tf_walk *e, int k, int64_t len, int64_t mult, bool border) {
+/* Positions that come near borders together with k. */
+static uint64_t part_of(const tf_walk *e, int k) {
+  for (int i = 0; i < e->comp->n_part; i++)
+    if (e->comp->part[i].loops >> k & 1)
+      return e->comp->part[i].loops;
+  return ~UINT64_C(0);
+}
+
+/* Settings at either end of loop k that are counted one by one. */
+static int64_t ends(const tf_walk *e, int k, bool border) {
+  const tf_plan *p = e->run->plan;
+  int64_t edge = border ? 2 + p->reach / tf_step(e->run, p->path[e->s->node].loops[k]) : 0;
+  if (border && e->h)
+    edge += e->h->n_ops;
+  return edge;
+}
+
+/* Whether loop k must not be taken in groups. */
+static bool one_by_one(tf_walk *e, int k) {
+  if (e->each >> k & 1)
+    return true;
+  if (e->run->plan->path[e->s->node].temporal >> k & 1)
+    return uneven_each(e, k) || (e->h && k >= e->n_above && e->run->plan->clips &&
+                                 e->each & ~(~UINT64_C(0) << e->n_above));
+  return uneven_before(e, k) || tf_before_differs(e, k);
+}
+
+/* Every setting that happens of a range of len, equal ones together.  border: positions whose boxes may still be clipped. */
+static void spread(tf_walk *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->run->plan;
   int l = p->path[e->s->node].loops[k];
   int64_t step = tf_step(e->run, l);
-  int64_t n = (len + step - 1) / step, full = len / step, from = k == e->carry;
-  int64_t edge = border ? 2 + p->reach / step : 0, m;
+  int64_t n = (len + step - 1) / step, full = len / step, from = k == e->carry || k == e->turn;
+  bool near = border >> k & 1;
+  int64_t edge = ends(e, k, near), first = edge, m;
   n = n < e->run->trip[l] ? n : e->run->trip[l];
   full = full < n ? full : n;
-  bool each = e->each >> k & 1 ||
-              (p->loops[l].axis != TF_TEMPORAL ? uneven_before(e, k) : uneven_each(e, k));
-  if (each || (border && n <= 2 * edge + 1)) {
-    for (int64_t i = from; i < n; i++)
-      one(e, k, i, mult, border);
-    return;
-  }
-  for (int64_t i = from; i < edge; i++)
-    one(e, k, i, mult, true);
-  int64_t low = edge > from ? edge : from, high = border ? n - edge : full;
+  if (k < e->n_above && first < from + e->fine)
+    first = from + e->fine;
+  if ((near && n <= edge + first + 1) || one_by_one(e, k))
+    first = n;
+  first = first < n ? first : n;
+  for (int64_t i = from; i < first; i++)
+    one(e, k, i, mult, border);
+  int64_t low = first > from ? first : from, high = near ? n - edge : full;
   if (high > low) {
+    e->here.slack[k] = high - low - 1;
     if (__builtin_mul_overflow(mult, high - low, &m))
       e->ok = false;
     else
-      one(e, k, low, m, false);
+      one(e, k, low, m, near ? border & ~part_of(e, k) : border);
+    e->here.slack[k] = 0;
   }
   for (int64_t i = high > low ? high : low; i < n; i++)
     one(e, k, i, mult, border);
@@ -221,14 +193,50 @@ static int64_t longest(tf_walk *e, int k, int from) {
   return most;
 }
 
-static void settle(tf_walk *e, int k, int64_t mult, bool border) {
+/* The settings below a retaining scope, in one run of it: what it makes is known, so loops that do not meet
+ * multiply again.  (Not where boxes are compared from one instance of the scope to another.) */
+static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
+  const tf_comp *whole = e->comp;
+  int64_t box = e->box, kept = e->kept;
+  uint64_t below = e->n_above < TF_MAX_PATH ? ~UINT64_C(0) << e->n_above : 0;
+  tf_sum sum = {1, 1};
+  if (!tf_before_arm(e)) {
+    tf_before_disarm(e);
+    return;
+  }
+  sum.kept = e->prev && !e->dropped;
+  if (e->each & ~below)
+    settle(e, e->n_above, mult, border);
+  for (int i = 0; !(e->each & ~below) && i < whole->n_part; i++) {
+    e->comp = &whole->part[i];
+    e->box = e->kept = 0;
+    e->w->n_leaf = 0;
+    settle(e, e->n_above, 1, border);
+    e->ok &= !__builtin_mul_overflow(sum.box, e->box, &sum.box) &&
+             !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
+  }
+  e->comp = whole;
+  tf_before_disarm(e);
+  if (e->each & ~below)
+    return;
+  e->box = box;
+  e->kept = kept;
+  add(e, &e->box, mult, sum.box);
+  add(e, &e->kept, mult, sum.kept);
+}
+
+static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
   bool any = p->clips && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;
-  if (!e->ok || e->run->irregular)
+  if (!e->ok || e->run->irregular || e->run->ragged)
     return;
+  if (e->h && !e->armed && k >= e->n_above) {
+    in_run(e, mult, border);
+    return;
+  }
   if (k == path->n) {
     leaf(e, mult);
     return;
@@ -243,10 +251,28 @@ static void settle(tf_walk *e, int k, int64_t mult, bool border) {
     return;
   }
   int64_t at = e->w->fixed[path->loops[k]];
-  if (!((e->zero | e->single) >> k & 1) || k == e->carry)
+  if (!((e->zero | e->single | e->start) >> k & 1) || k == e->carry || k == e->turn)
     spread(e, k, len, mult, border);
   else if (at * tf_step(e->run, path->loops[k]) < len)
     one(e, k, at, mult, border);
+}
+
+/* Where runs of a retaining scope decide: the runs that each of its loops begins. */
+static void by_turn(tf_walk *e, uint64_t border) {
+  const tf_path *path = &e->run->plan->path[e->s->node];
+  uint64_t above = e->run->plan->path[e->h->scope].temporal;
+  bool within = e->carry < 0 || e->carry >= e->n_above;
+  for (int k = 0; k < path->n; k++)
+    e->w->cur[path->loops[k]] = e->w->prv[path->loops[k]] = 0;
+  for (e->turn = -1; e->turn < e->n_above; e->turn++) {
+    bool first = e->turn < 0;
+    if (!first && (!(above >> e->turn & 1) || e->run->trip[path->loops[e->turn]] <= 1))
+      continue;
+    if (within ? !first && e->zero >> e->turn & 1 : e->turn != e->carry)
+      continue;
+    e->start = first ? above : above & ~UINT64_C(1) << e->turn;
+    settle(e, 0, 1, border);
+  }
 }
 
 static uint64_t spatial_mask(const tf_plan *p, const tf_path *path) {
@@ -273,6 +299,17 @@ static bool may_coincide(const tf_walk *e, uint64_t merge) {
   return chains > 1 || (chains == 1 && !e->s->plain);
 }
 
+/* Loops above a retaining scope: what their instances make may differ, so instances are told apart. */
+static void set_each_above(tf_walk *e, uint64_t group) {
+  uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
+  uint64_t still = group & e->comp->loops & ~e->comp->moving;
+  e->single = (e->single & ~(above & e->comp->loops)) | (still & ~above);
+  e->each = still & above;
+  for (int i = 0; i < e->comp->n_part; i++)
+    if (may_coincide(e, group & ~still & e->comp->part[i].loops))
+      e->each |= group & e->comp->loops & ~still & e->comp->part[i].loops;
+}
+
 static void set_masks(tf_walk *e, enum tf_over over) {
   const tf_plan *p = e->run->plan;
   uint64_t spatial = spatial_mask(p, &p->path[e->s->node]);
@@ -284,13 +321,43 @@ static void set_masks(tf_walk *e, enum tf_over over) {
   if (over == TF_OVER_WIDTH)
     e->zero = ~spatial;
   e->each = 0;
-  if (e->comp->n_rank == 0) {
+  if (e->comp->n_rank == 0 && over == TF_OVER_FIRST)
+    e->zero |= e->s->inside & ~spatial;
+  if (e->h) {
+    set_each_above(e, over == TF_OVER_STEPS ? spatial : group);
+  } else if (e->comp->n_rank == 0) {
     e->single |= group;
-    if (over == TF_OVER_FIRST)
-      e->zero |= e->s->inside & ~spatial;
   } else if (group && may_coincide(e, group)) {
     e->each = group & e->comp->loops;
   }
+}
+
+/* The sum over one comp; settings that a retaining scope tells apart are split until they agree. */
+static bool sum_comp(tf_walk *e, enum tf_over over) {
+  uint64_t border = e->run->plan->clips ? ~UINT64_C(0) : 0;
+  tf_run *run = e->run;
+  if (e->comp->retain >= 0) {
+    e->h = &run->plan->retains[e->comp->retain];
+    e->n_above = run->plan->path[e->h->scope].n;
+  }
+  e->turn = -1;
+  set_masks(e, over);
+  do {
+    run->ragged = false;
+    e->box = e->kept = 0;
+    e->w->n_leaf = 0;
+    for (int k = 0; k < run->plan->path[e->s->node].n; k++)
+      if (e->single >> k & 1)
+        e->w->cur[run->plan->path[e->s->node].loops[k]] = 0;
+    if (e->h)
+      by_turn(e, border);
+    else
+      settle(e, 0, 1, border);
+    e->fine++;
+  } while (run->ragged && e->fine < TF_FINE_MAX);
+  run->irregular |= run->ragged;
+  run->ragged = false;
+  return e->ok;
 }
 
 bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps,
@@ -301,13 +368,7 @@ bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass 
   tf_sum sum = {1, prev ? 1 : 0};
   for (int i = 0; i < n; i++) {
     tf_walk e = {.run = run, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
-    set_masks(&e, over);
-    w->n_leaf = 0;
-    for (int k = 0; k < run->plan->path[s->node].n; k++)
-      if (e.single >> k & 1)
-        w->cur[run->plan->path[s->node].loops[k]] = 0;
-    settle(&e, 0, 1, run->plan->clips);
-    if (!e.ok || __builtin_mul_overflow(sum.box, e.box, &sum.box))
+    if (!sum_comp(&e, over) || __builtin_mul_overflow(sum.box, e.box, &sum.box))
       return false;
     if (prev && __builtin_mul_overflow(sum.kept, e.kept, &sum.kept))
       return false;
@@ -317,87 +378,4 @@ bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass 
     return tf_sum_over(run, w, s, c, false, over, out);
   *out = sum;
   return true;
-}
-
-/* Whether loop l and all it depends on split their ranges without remainder. */
-static bool even(tf_run *run, tf_scratch *w, int l) {
-  const tf_plan *p = run->plan;
-  const tf_ploop *pl = &p->loops[l];
-  if (pl->op < 0)
-    return true;
-  int leafn = p->tree->op_node[pl->op], up = p->tree->nodes[pl->lead].parent;
-  const tf_path *path = &p->path[leafn];
-  int64_t product = 1, len = p->wl->dims[pl->dim].extent;
-  for (int k = 0; k < path->n; k++)
-    if (same_chain(p, l, path->loops[k]) &&
-        __builtin_mul_overflow(product, run->trip[path->loops[k]], &product))
-      return false;
-  if (up >= 0)
-    len = tf_dim_range(run, pl->op, pl->dim, pl->lead, w->zero).len;
-  uint64_t base = tf_base_mask(p, pl->op, pl->dim);
-  for (int k = 0; k < path->n; k++)
-    if (base >> k & 1 && !even(run, w, path->loops[k]))
-      return false;
-  return product == len && !p->clips;
-}
-
-/* The shift, per rank of the slice, that one step of loop l gives its box. */
-static void effect(tf_run *run, tf_scratch *w, const tf_slice *s, int l, int64_t *shift) {
-  tf_ival **made = run->made;
-  run->noclip = true;
-  run->made = NULL;
-  for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++) {
-    w->zero[l] = 0;
-    int64_t at = tf_slice_rank(run, s, r, w->zero).lo;
-    w->zero[l] = 1;
-    shift[r] = tf_slice_rank(run, s, r, w->zero).lo - at;
-  }
-  w->zero[l] = 0;
-  run->noclip = false;
-  run->made = made;
-}
-
-/* The next loop at or after i of slice s's path that is spatial, below node `from`, and more than one
- * instance wide; the path's length if there is none. */
-static int next_pair(const tf_run *run, const tf_slice *s, int from, int i) {
-  const tf_plan *p = run->plan;
-  const tf_path *path = &p->path[s->node];
-  for (; i < path->n; i++)
-    if (p->loops[path->loops[i]].axis != TF_TEMPORAL && run->trip[path->loops[i]] > 1 &&
-        tf_plan_above(p, from, p->loops[path->loops[i]].node))
-      break;
-  return i;
-}
-
-bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
-  const tf_plan *p = run->plan;
-  const tf_slice *s = &p->slices[one], *q = &p->slices[other];
-  int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
-  size_t bytes = (size_t)p->wl->tensors[s->tensor].rank * sizeof a[0];
-  int from = tf_plan_common(p, s->node, q->node);
-  int i = next_pair(run, s, from, 0), j = next_pair(run, q, from, 0);
-  for (int k = 0; k < p->path[q->node].n; k++)
-    w->pair[p->path[q->node].loops[k]] = -1;
-  while (i < p->path[s->node].n && j < p->path[q->node].n) {
-    int l = p->path[s->node].loops[i], m = p->path[q->node].loops[j];
-    effect(run, w, s, l, a);
-    effect(run, w, q, m, b);
-    if (p->loops[l].axis != p->loops[m].axis || run->trip[l] != run->trip[m] ||
-        memcmp(a, b, bytes) != 0)
-      return false;
-    w->pair[m] = l;
-    run->irregular |= !even(run, w, l) || !even(run, w, m);
-    i = next_pair(run, s, from, i + 1);
-    j = next_pair(run, q, from, j + 1);
-  }
-  return i == p->path[s->node].n && j == p->path[q->node].n;
-}
-
-bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
-  if (c->prev < 0)
-    return false;
-  for (int i = 0; i < c->n_spread; i++)
-    if (run->trip[c->spread[i]] > 1)
-      return false;
-  return c->common < 0 || tf_layouts_agree(run, w, (int)(s - run->plan->slices), c->prev);
 }

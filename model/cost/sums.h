@@ -23,6 +23,7 @@ typedef struct {
   int64_t *cur, *prv, *zero; /* [n_loops] */
   int64_t *fixed;            /* [n_loops] where loops stand that are not counted over: 0 but at borders */
   int64_t *top;              /* [n_loops] the best setting so far, where one is looked for */
+  tf_ival **made;            /* [n_ops] for run->made */
   int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
   int64_t *leaf;             /* boxes met, for counting distinct ones */
   int n_leaf;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/cost/plan_class.h"
+#include "model/cost/retain.h"
 #include "model/cost/walk_store.h"
 
 typedef struct {
@@ -18,13 +19,15 @@ typedef struct {
   bool ok;
 } tf_exact;
 
-/* Points the retained ops' ranges at what this instance makes. */
+/* Points the retained ops' ranges at what this instance makes, while the scope runs. */
 static void aim(tf_exact *e) {
-  for (int o = 0; o < e->p->wl->n_ops; o++)
+  for (int o = 0; o < e->p->wl->n_ops; o++) {
+    int h = e->p->home_scope[e->p->wl->ops[o].out];
     if (e->st->made_all[o])
-      e->run->made[o] = e->st->made_all[o] +
-                        tf_store_index(e->st, e->p->home_scope[e->p->wl->ops[o].out], e->cur) *
-                            TF_MAX_RANK;
+      e->run->made[o] = e->st->runs[h] ? e->st->made_all[o] +
+                                             tf_store_index(e->st, h, e->cur) * TF_MAX_RANK
+                                       : NULL;
+  }
 }
 
 /* Steps to the next instance of the spatial loops above node n; false after the last. */
@@ -238,7 +241,7 @@ static void run_loops(tf_exact *e, int n, int k) {
 /* What the retained op o makes in this instance: the box around what is needed and not held. */
 static void make_instance(tf_exact *e, int o, int h) {
   const tf_op *op = &e->p->wl->ops[o];
-  int rank = op->n_out_dims, open = -1, n_open = 0;
+  int rank = op->n_out_dims;
   tf_ival need[TF_MAX_RANK];
   bool empty = false;
   tf_ival *made = e->run->made[o];
@@ -249,24 +252,7 @@ static void make_instance(tf_exact *e, int o, int h) {
   }
   e->run->made[o] = made;
   tf_held *held = tf_store_home(e->st, op->out, tf_store_index(e->st, h, e->cur));
-  for (int r = 0; r < rank; r++) {
-    made[r] = empty ? (tf_ival){0, 0} : need[r];
-    tf_ival both = held->owner >= 0 ? tf_common_part(need[r], held->box[r]) : (tf_ival){0, 0};
-    if (both.len == need[r].len)
-      continue;
-    n_open += both.len == 0 ? 2 : 1;
-    open = r;
-  }
-  if (!empty && n_open == 0)
-    for (int r = 0; r < rank; r++)
-      made[r].len = 0;
-  if (!empty && n_open == 1) {
-    tf_ival both = tf_common_part(need[open], held->box[open]);
-    if (both.lo == need[open].lo)
-      made[open] = (tf_ival){both.lo + both.len, need[open].len - both.len};
-    else if (both.lo + both.len == need[open].lo + need[open].len)
-      made[open].len -= both.len;
-  }
+  tf_retain_box(rank, need, empty, held->owner >= 0 ? held->box : NULL, made);
   if (!empty || held->owner < 0) {
     held->owner = empty ? -1 : o;
     memcpy(held->box, need, sizeof need);
@@ -333,6 +319,7 @@ static void pass(tf_exact *e, int n, int child) {
 
 static void run_scope(tf_exact *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
+  e->st->runs[n] = true;
   begin_scope(e, n);
   treat(e, n);
   for (int c = 0; c < t->n_children && e->ok; c++) {
@@ -343,6 +330,7 @@ static void run_scope(tf_exact *e, int n) {
     run_node(e, t->children[c]);
     tf_store_leave(e->st, e->run, n, t->children[c]);
   }
+  e->st->runs[n] = false;
 }
 
 /* What the instances of m-tile n hold at this moment, together. */

@@ -4,12 +4,6 @@
 
 #include "model/cost/plan_class.h"
 
-tf_ival tf_common_part(tf_ival a, tf_ival b) {
-  int64_t lo = a.lo > b.lo ? a.lo : b.lo;
-  int64_t end = a.lo + a.len < b.lo + b.len ? a.lo + a.len : b.lo + b.len;
-  return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
-}
-
 int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur) {
   const tf_path *path = &s->plan->path[n];
   int64_t index = 0;
@@ -101,9 +95,10 @@ tf_store *tf_store_new(const tf_plan *p, const tf_run *run) {
     s->bank_of = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
     s->banks = TF_ARRAY(a, tf_bank, (size_t)p->n_tile_slices + 1);
     s->homes = TF_ARRAY(a, tf_bank, (size_t)p->wl->n_tensors);
+    s->runs = TF_ARRAY(a, bool, (size_t)p->tree->n_nodes);
     s->made = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
     s->made_all = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
-    if (s->bank_of && s->banks && s->homes && s->made && s->made_all &&
+    if (s->bank_of && s->banks && s->homes && s->runs && s->made && s->made_all &&
         add_banks(s) && add_homes(s) && add_rows(s))
       return s;
   }

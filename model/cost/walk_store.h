@@ -24,6 +24,7 @@ typedef struct {
   int n_banks;
   tf_bank *banks;
   tf_bank *homes;      /* [tensor] what the home memory holds of a retained tensor */
+  bool *runs;          /* [node] this scope runs now */
   tf_ival **made;      /* [op] for tf_run.made */
   tf_ival **made_all;  /* [op] all instances, TF_MAX_RANK apart; NULL: not retained */
   int64_t *rows;       /* open hash of sharing groups */
@@ -38,7 +39,6 @@ void tf_store_free(tf_store *s);
 int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur);
 tf_held *tf_store_at(tf_store *s, int slice, int64_t index);
 tf_held *tf_store_home(tf_store *s, int tensor, int64_t index);
-tf_ival tf_common_part(tf_ival a, tf_ival b);
 
 void tf_store_clear_rows(tf_store *s);
 /* Whether this sharing group is met for the first time since the rows were cleared. */

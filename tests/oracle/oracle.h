@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
   int n;
   uint64_t key[512];
+  bool open; /* its scope runs now: made is in force */
   box held[512], made[512];
 } halo;
 

@@ -86,7 +86,7 @@ static int stream_leader(const oracle *o, int scope) {
 
 static span produced(const oracle *o, int op, int dim, int n) {
   int rank = rank_of(o, op, dim), z = o->wl->ops[op].out, scope = stream_scope(o, op);
-  if (rank >= 0 && z != o->whole && !unbounded(o) && o->kept[z] && n == home_scope(o, z)) {
+  if (rank >= 0 && z != o->whole && !unbounded(o) && o->kept[z] && o->kept[z]->open && n == home_scope(o, z)) {
     uint64_t key = instance_key(o, n);
     for (int i = 0; i < o->kept[z]->n; i++)
       if (o->kept[z]->key[i] == key)

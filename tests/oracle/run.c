@@ -400,8 +400,16 @@ static int64_t running(oracle *o, int n) {
   return count;
 }
 
+/* What this run of scope n makes is in force from now on, or no longer. */
+static void set_open(oracle *o, int n, bool open) {
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    if (o->kept[z] && home_scope(o, z) == n)
+      o->kept[z]->open = open;
+}
+
 static void run_scope(oracle *o, int n) {
   const tf_node *t = &o->tree->nodes[n];
+  set_open(o, n, true);
   begin_scope(o, n);
   note_homes(o, n);
   note_streams(o, n);
@@ -413,6 +421,7 @@ static void run_scope(oracle *o, int n) {
     run_node(o, t->children[c]);
     leave_child(o, n, t->children[c]);
   }
+  set_open(o, n, false);
 }
 
 static void run_loops(oracle *o, int n, int k) {

@@ -1,0 +1,104 @@
+/* Whether content survives from one m-tile to another: same layout, reduction not spread. */
+#include <string.h>
+
+#include "model/cost/plan_class.h"
+#include "model/cost/sums.h"
+
+static bool same_chain(const tf_plan *p, int a, int b) {
+  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
+}
+
+/* Whether loop l and all it depends on split their ranges without remainder. */
+static bool even(tf_run *run, tf_scratch *w, int l) {
+  const tf_plan *p = run->plan;
+  const tf_ploop *pl = &p->loops[l];
+  if (pl->op < 0)
+    return true;
+  int leafn = p->tree->op_node[pl->op], up = p->tree->nodes[pl->lead].parent;
+  const tf_path *path = &p->path[leafn];
+  int64_t product = 1, len = p->wl->dims[pl->dim].extent;
+  for (int k = 0; k < path->n; k++)
+    if (same_chain(p, l, path->loops[k]) &&
+        __builtin_mul_overflow(product, run->trip[path->loops[k]], &product))
+      return false;
+  if (up >= 0)
+    len = tf_dim_range(run, pl->op, pl->dim, pl->lead, w->zero).len;
+  uint64_t base = tf_base_mask(p, pl->op, pl->dim);
+  for (int k = 0; k < path->n; k++)
+    if (base >> k & 1 && !even(run, w, path->loops[k]))
+      return false;
+  return product == len && !p->clips;
+}
+
+/* The shift, per rank of the slice, that one step of loop l gives its box. */
+static void effect(tf_run *run, tf_scratch *w, const tf_slice *s, int l, int64_t *shift) {
+  tf_ival **made = run->made;
+  run->noclip = true;
+  run->made = NULL;
+  for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++) {
+    w->zero[l] = 0;
+    int64_t at = tf_slice_rank(run, s, r, w->zero).lo;
+    w->zero[l] = 1;
+    shift[r] = tf_slice_rank(run, s, r, w->zero).lo - at;
+  }
+  w->zero[l] = 0;
+  run->noclip = false;
+  run->made = made;
+}
+
+/* The next loop at or after i of slice s's path that is spatial, below node `from`, and more than one
+ * instance wide; the path's length if there is none. */
+static int next_pair(const tf_run *run, const tf_slice *s, int from, int i) {
+  const tf_plan *p = run->plan;
+  const tf_path *path = &p->path[s->node];
+  for (; i < path->n; i++)
+    if (p->loops[path->loops[i]].axis != TF_TEMPORAL && run->trip[path->loops[i]] > 1 &&
+        tf_plan_above(p, from, p->loops[path->loops[i]].node))
+      break;
+  return i;
+}
+
+bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
+  const tf_plan *p = run->plan;
+  const tf_slice *s = &p->slices[one], *q = &p->slices[other];
+  int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
+  size_t bytes = (size_t)p->wl->tensors[s->tensor].rank * sizeof a[0];
+  int from = tf_plan_common(p, s->node, q->node);
+  int i = next_pair(run, s, from, 0), j = next_pair(run, q, from, 0);
+  for (int k = 0; k < p->path[q->node].n; k++)
+    w->pair[p->path[q->node].loops[k]] = -1;
+  while (i < p->path[s->node].n && j < p->path[q->node].n) {
+    int l = p->path[s->node].loops[i], m = p->path[q->node].loops[j];
+    effect(run, w, s, l, a);
+    effect(run, w, q, m, b);
+    if (p->loops[l].axis != p->loops[m].axis || run->trip[l] != run->trip[m] ||
+        memcmp(a, b, bytes) != 0)
+      return false;
+    w->pair[m] = l;
+    run->irregular |= !even(run, w, l) || !even(run, w, m);
+    i = next_pair(run, s, from, i + 1);
+    j = next_pair(run, q, from, j + 1);
+  }
+  return i == p->path[s->node].n && j == p->path[q->node].n;
+}
+
+/* Whether prev holds what a retaining scope made in one of its runs that s is no part of. */
+static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev) {
+  for (int i = 0; i < prev->n_touch; i++)
+    if (p->made_in[prev->touch[i].op] >= 0 &&
+        p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
+        p->retain_at[prev->node] != p->retain_at[s->node])
+      return true;
+  return false;
+}
+
+bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
+  run->irregular |= c->prev < 0 && c->if_idle[1];
+  if (c->prev < 0)
+    return false;
+  run->irregular |= elsewhere(run->plan, s, &run->plan->slices[c->prev]);
+  for (int i = 0; i < c->n_spread; i++)
+    if (run->trip[c->spread[i]] > 1)
+      return false;
+  return c->common < 0 || tf_layouts_agree(run, w, (int)(s - run->plan->slices), c->prev);
+}
