@@ -82,14 +82,14 @@ static void leaf(tf_walk *e, int64_t mult) {
 }
 
 /* Whether the spatial loop at position k sees a time before whose last settings differ from one of its own
- * settings to the next: a partial tile split by a temporal loop that starts anew. */
+ * settings to the next: a partial tile split by a temporal loop that starts anew, of its chain or before it. */
 static bool uneven_before(const tf_walk *e, int k) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
   bool above = e->h && k < e->n_above;
   uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
   for (int j = 0; j < k; j++)
-    if ((anew & e->comp->loops) >> j & 1 && same_chain(p, path->loops[j], path->loops[k]) &&
+    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 &&
         e->run->trip[path->loops[j]] > 1 &&
         tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
       return true;
