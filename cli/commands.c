@@ -40,12 +40,13 @@ static const cli_command commands[] = {
      "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
      "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
      cmd_search},
-    {CLI_IMPORT, "import", "write an architecture of this computer",
-     "With --host, writes the CPU it runs on as an architecture: cores, caches, clock and vectors\n"
-     "from /sys and /proc, each number with where it was read, and what the system does not\n"
-     "report as a marked assumption.  --root reads a copy of another machine's /sys and /proc.\n"
-     "Exit status: 0, or 2 if nothing there describes a CPU.\n",
-     "--host", cmd_import},
+    {CLI_IMPORT, "import", "write the native form of Timeloop's files, or of this computer",
+     "Reads Timeloop's architecture (0.2, 0.3), problem and mapping and writes the sections that\n"
+     "mean the same.  With --host, writes the CPU it runs on as an architecture: cores, caches,\n"
+     "clock and vectors from /sys and /proc, each number with where it was read, and what the\n"
+     "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
+     "Exit status: 0, or 2 for bad input.\n",
+     "tests/data/timeloop/case004.yaml", cmd_import},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -86,7 +87,7 @@ const cli_command *cli_find_command(const char *name, tf_diags *d) {
 }
 
 static const char *arguments(const cli_command *c) {
-  return c->id == CLI_IMPORT ? "--host" : "FILE...";
+  return c->id == CLI_IMPORT ? "FILE...|--host" : "FILE...";
 }
 
 void cli_help(FILE *out) {
@@ -95,7 +96,7 @@ void cli_help(FILE *out) {
         "accelerator.\n\n",
         out);
   for (size_t i = 0; i < N_COMMANDS; i++)
-    fprintf(out, "  tileflow %-6s %-7s   %s\n", commands[i].name, arguments(&commands[i]),
+    fprintf(out, "  tileflow %-6s %-14s   %s\n", commands[i].name, arguments(&commands[i]),
             commands[i].summary);
   fputs("\ntileflow COMMAND --help    its options, and an example that runs\n"
         "tileflow --version         the version\n",

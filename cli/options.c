@@ -227,8 +227,6 @@ static void check_whole(reader *r) {
   if (o->resume && !o->log)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
   if (is_stdout(o->log)) tf_fail(r->diags, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
-  if (r->command->id == CLI_IMPORT && !o->host)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "import needs --host: files of other tools are not read");
   if (o->n_files == 0 && !o->host && tf_diags_errors(r->diags) == 0) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs at least one file", r->command->name);
     tf_note(r->diags, nowhere, "tileflow %s --help shows an example", r->command->name);

@@ -8,7 +8,7 @@ build=$(realpath "$1") || exit 2
 seconds=${2:-60}
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p "$build/findings" "$build/seeds"
-find tests/bad arch-specs workloads docs -name '*.yaml' -size -64k |
+find tests/bad tests/data arch-specs workloads docs -name '*.yaml' -size -64k |
   while read -r f; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done
 
 run_one() {

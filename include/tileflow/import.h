@@ -1,0 +1,12 @@
+/* Descriptions that other tools read, as native YAML. */
+#ifndef TILEFLOW_IMPORT_H
+#define TILEFLOW_IMPORT_H
+#include "tileflow/spec.h"
+
+/* Reads Timeloop's architecture (version 0.2 or 0.3: `subtree` and `local`), problem (`shape`, `instance`) and
+ * mapping (temporal, spatial and bypass directives) from n named texts, in any split, and writes the
+ * sections `architecture`, `workload` and `mapping` of docs/FORMATS.md that mean the same; what the texts lack is left
+ * out.  What is read but has no place in the model stands as a comment in the result.  Malloc'd, the caller
+ * frees; NULL with every error in d, placed in the foreign text. */
+char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d);
+#endif
