@@ -12,7 +12,7 @@ root=$(realpath "$(dirname "$0")/..")
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
-for folder in arch-specs workloads examples; do ln -s "$root/$folder" .; done
+for folder in arch-specs workloads examples tests; do ln -s "$root/$folder" .; done
 mkdir build blocks
 ln -s "$tool" build/tileflow
 failed=0
