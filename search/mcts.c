@@ -35,7 +35,7 @@ static void *make(tf_arena *a, tf_trips *t, const int32_t *hint, int n_evals, tf
   if (!s) return NULL;
   s->t = t;
   s->rng = rng;
-  s->room = n_evals > 0 && n_evals < MOST_NODES / 32 ? 32 * n_evals + TF_DOMAIN_MAX : MOST_NODES;
+  s->room = n_evals > 0 && n_evals < MOST_NODES / 8 ? 8 * n_evals + TF_DOMAIN_MAX : MOST_NODES;
   s->nodes = TF_ARRAY(a, node, (size_t)s->room);
   s->path = TF_ARRAY(a, int, (size_t)t->n + 1);
   s->best_choice = TF_ARRAY(a, int32_t, (size_t)t->n + 1);

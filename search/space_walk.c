@@ -118,7 +118,7 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
 }
 
 /* Divisors so few that others are tried, too. */
-enum { FEW_EVEN = 3, FEW_UNEVEN = 6 };
+enum { FEW_EVEN = 0, FEW_UNEVEN = 6 };
 
 static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
   const int32_t *list;
