@@ -6,7 +6,8 @@
 
 #include "search/complete.h"
 
-enum { LOOK_EVERY = 16, REFUSED_MOST = 64, UNEVEN_SHARE = 16, WALK_EXACT = 2000 };
+enum { LOOK_EVERY = 16, REFUSED_MOST = 64, WALK_EXACT = 2000,
+       SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
 
 /* A task at work. */
 typedef struct {
@@ -149,15 +150,13 @@ static void search(work *w) {
   w->trips->uneven = t->uneven;
   int visits = w->known ? w->known->visits : 0;
   if (t->strategy->evals_per_shape) {
-    bool brief = t->uneven && !(w->known && w->known->even_done);
-    int64_t most = (int64_t)t->strategy->evals_per_shape;
-    most = brief ? most / UNEVEN_SHARE : most << (visits < TF_GROWTH ? visits : TF_GROWTH);
+    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < TF_GROWTH ? visits : TF_GROWTH);
     if (most < quota) quota = most;
   }
   void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng)
                      : NULL;
   t->failed = !state;
-  while (state && t->evals < quota && w->refused < REFUSED_MOST) {
+  for (int64_t spent = 0; state && spent < quota && w->refused < REFUSED_MOST;) {
     if (t->evals % LOOK_EVERY == 0 && (t->cut = halted(t))) return;
     if (!in->ask(state)) {
       t->exhausted = true;
@@ -165,6 +164,7 @@ static void search(work *w) {
     }
     t->evals++;
     in->tell(state, evaluate(w));
+    spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
   }
 }
 

@@ -79,6 +79,10 @@ void tf_model_free(tf_model *m);
  * an evaluation may walk before it gives up (as if a count had overflowed); 20 million at first. */
 void tf_model_walk_limit(tf_model *m, int64_t steps);
 
+/* Whether the last evaluation took the short way (every trip count divides, nothing idles or clips);
+ * others take it some fifty times as long. */
+bool tf_model_quick(const tf_model *m);
+
 /* Loops of the tree in preorder; the unit in which a search speaks of trip counts. */
 int tf_model_n_loops(const tf_model *m);
 

@@ -159,6 +159,8 @@ static bool count(tf_model *m) {
   return true;
 }
 
+bool tf_model_quick(const tf_model *m) { return m->quick; }
+
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
