@@ -9,8 +9,8 @@ enum {
   KEPT = 48,      /* K */
   KIND = 8,       /* of which alike in what they fuse */
   FIRST = 48,     /* rows asked for before breeding begins, beside the seeds */
-  AGAIN_ONE_IN = 5, /* a kept row is asked for unchanged: its trip counts are searched further */
-  NEW_ONE_IN = 20,  /* a row from nowhere */
+  AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: its trip counts are searched further */
+  NEW_ONE_IN = 8,  /* a row from nowhere */
 };
 
 typedef struct {
@@ -66,7 +66,7 @@ static void cross(ga *g, const row *a, const row *b, uint8_t *genes) {
 /* Gives 1 + a few genes that the parent's tree depends on another value. */
 static void mutate(ga *g, const row *a, uint8_t *genes) {
   int changes = 1;
-  while (changes < 8 && tf_rng_below(&g->rng, 2))
+  while (changes < 12 && tf_rng_below(&g->rng, 3))
     changes++;
   for (int tries = 0; changes > 0 && tries < 400; tries++) {
     int i = (int)tf_rng_below(&g->rng, (uint32_t)g->n_genes), size = tf_shapes_size(g->shapes, i);
