@@ -143,8 +143,9 @@ static bool ready(tf_model *m) {
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
       !m->scratch.fixed || !m->scratch.top || !m->scratch.made || !tf_plan_comps(a, m->plan))
     return false;
+  m->scratch.slot = TF_ARRAY(a, int64_t, TF_LEAF_SLOTS);
   m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
-  return m->scratch.leaf != NULL;
+  return m->scratch.slot && m->scratch.leaf;
 }
 
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */

@@ -22,15 +22,26 @@ static int64_t overlap(tf_ival a, tf_ival b) {
 
 /* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
 static bool seen_box(tf_walk *e, const int64_t *row, int n) {
-  for (int i = 0; i < e->w->n_leaf; i++)
-    if (!memcmp(e->w->leaf + (size_t)i * TF_LEAF_WORDS, row, (size_t)n * sizeof *row))
+  tf_scratch *w = e->w;
+  uint64_t h = UINT64_C(1469598103934665603);
+  for (int i = 0; i < n; i++)
+    h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
+  uint64_t at = (h ^ h >> 32) % TF_LEAF_SLOTS;
+  for (; w->slot[at] > w->met; at = (at + 1) % TF_LEAF_SLOTS)
+    if (!memcmp(w->leaf + (size_t)(w->slot[at] - w->met - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row))
       return true;
-  if (e->w->n_leaf == TF_LEAF_MAX) {
+  if (w->n_leaf == TF_LEAF_MAX) {
     e->run->irregular = true;
     return false;
   }
-  memcpy(e->w->leaf + (size_t)e->w->n_leaf++ * TF_LEAF_WORDS, row, (size_t)n * sizeof *row);
+  memcpy(w->leaf + (size_t)w->n_leaf++ * TF_LEAF_WORDS, row, (size_t)n * sizeof *row);
+  w->slot[at] = w->met + w->n_leaf;
   return false;
+}
+
+static void forget_boxes(tf_scratch *w) {
+  w->met += w->n_leaf;
+  w->n_leaf = 0;
 }
 
 static int64_t free_key(const tf_walk *e) {
@@ -210,7 +221,7 @@ static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
   for (int i = 0; !(e->each & ~below) && i < whole->n_part; i++) {
     e->comp = &whole->part[i];
     e->box = e->kept = 0;
-    e->w->n_leaf = 0;
+    forget_boxes(e->w);
     settle(e, e->n_above, 1, border);
     e->ok &= !__builtin_mul_overflow(sum.box, e->box, &sum.box) &&
              !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
@@ -306,7 +317,7 @@ static void set_each_above(tf_walk *e, uint64_t group) {
   e->single = (e->single & ~(above & e->comp->loops)) | (still & ~above);
   e->each = still & above;
   for (int i = 0; i < e->comp->n_part; i++)
-    if (may_coincide(e, group & ~still & e->comp->part[i].loops))
+    if ((e->each & above) || may_coincide(e, group & ~still & e->comp->part[i].loops))
       e->each |= group & e->comp->loops & ~still & e->comp->part[i].loops;
 }
 
@@ -345,7 +356,7 @@ static bool sum_comp(tf_walk *e, enum tf_over over) {
   do {
     run->ragged = false;
     e->box = e->kept = 0;
-    e->w->n_leaf = 0;
+    forget_boxes(e->w);
     for (int k = 0; k < run->plan->path[e->s->node].n; k++)
       if (e->single >> k & 1)
         e->w->cur[run->plan->path[e->s->node].loops[k]] = 0;
