@@ -204,21 +204,12 @@ static int64_t longest(tf_walk *e, int k, int from) {
   return most;
 }
 
-/* The settings below a retaining scope, in one run of it: what it makes is known, so loops that do not meet
- * multiply again.  (Not where boxes are compared from one instance of the scope to another.) */
-static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
+/* The sums of the parts below a retaining scope, in a run of it whose make is known: loops that do not meet
+ * multiply again. */
+static tf_sum parts(tf_walk *e, uint64_t border) {
   const tf_comp *whole = e->comp;
-  int64_t box = e->box, kept = e->kept;
-  uint64_t below = e->n_above < TF_MAX_PATH ? ~UINT64_C(0) << e->n_above : 0;
-  tf_sum sum = {1, 1};
-  if (!tf_before_arm(e)) {
-    tf_before_disarm(e);
-    return;
-  }
-  sum.kept = e->prev && !e->dropped;
-  if (e->each & ~below)
-    settle(e, e->n_above, mult, border);
-  for (int i = 0; !(e->each & ~below) && i < whole->n_part; i++) {
+  tf_sum sum = {1, e->prev && !e->dropped}, before = {e->box, e->kept};
+  for (int i = 0; i < whole->n_part; i++) {
     e->comp = &whole->part[i];
     e->box = e->kept = 0;
     forget_boxes(e->w);
@@ -227,13 +218,54 @@ static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
              !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
   }
   e->comp = whole;
-  tf_before_disarm(e);
-  if (e->each & ~below)
+  e->box = before.box;
+  e->kept = before.kept;
+  return sum;
+}
+
+/* The most steps that any instance of the scope makes in this run; first, middle and last instance of each loop
+ * from position k on suffice. */
+static int64_t most_steps(tf_walk *e, int k, uint64_t border) {
+  const tf_path *path = &e->run->plan->path[e->s->node];
+  while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->run->trip[path->loops[k]] > 1))
+    k++;
+  if (k >= e->n_above) {
+    int64_t steps = tf_before_arm(e) ? parts(e, border).box : 0;
+    tf_before_disarm(e);
+    return steps;
+  }
+  int64_t n = tf_turns(e->run, path->loops[k], e->w->cur), most = 0;
+  const int64_t tries[] = {0, n / 2, n - 1};
+  for (int i = 0; i < 3; i++) {
+    e->w->cur[path->loops[k]] = tries[i];
+    int64_t steps = most_steps(e, k + 1, border);
+    most = steps > most ? steps : most;
+  }
+  e->w->cur[path->loops[k]] = 0;
+  return most;
+}
+
+/* The settings below a retaining scope, in one run of it.  (Where boxes are compared from one instance of the scope
+ * to another, all loops count together.) */
+static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
+  uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
+  if (e->single & above & e->comp->loops) {
+    uint64_t single = e->single;
+    e->single &= ~above;
+    add(e, &e->box, mult, most_steps(e, 0, border));
+    e->single = single;
     return;
-  e->box = box;
-  e->kept = kept;
-  add(e, &e->box, mult, sum.box);
-  add(e, &e->kept, mult, sum.kept);
+  }
+  if (tf_before_arm(e)) {
+    if (e->each & above) {
+      settle(e, e->n_above, mult, border);
+    } else {
+      tf_sum sum = parts(e, border);
+      add(e, &e->box, mult, sum.box);
+      add(e, &e->kept, mult, sum.kept);
+    }
+  }
+  tf_before_disarm(e);
 }
 
 static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
@@ -311,9 +343,13 @@ static bool may_coincide(const tf_walk *e, uint64_t merge) {
 }
 
 /* Loops above a retaining scope: what their instances make may differ, so instances are told apart. */
-static void set_each_above(tf_walk *e, uint64_t group) {
+static void set_each_above(tf_walk *e, uint64_t group, bool steps) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
   uint64_t still = group & e->comp->loops & ~e->comp->moving;
+  if (steps && e->run->plan->clips) {
+    e->single |= still;
+    return;
+  }
   e->single = (e->single & ~(above & e->comp->loops)) | (still & ~above);
   e->each = still & above;
   for (int i = 0; i < e->comp->n_part; i++)
@@ -335,7 +371,7 @@ static void set_masks(tf_walk *e, enum tf_over over) {
   if (e->comp->n_rank == 0 && over == TF_OVER_FIRST)
     e->zero |= e->s->inside & ~spatial;
   if (e->h) {
-    set_each_above(e, over == TF_OVER_STEPS ? spatial : group);
+    set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
   } else if (e->comp->n_rank == 0) {
     e->single |= group;
   } else if (group && may_coincide(e, group)) {
