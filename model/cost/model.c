@@ -120,7 +120,7 @@ static void summarize(tf_model *m, tf_result *out) {
   for (int n = 0; n < p->tree->n_nodes; n++)
     m->res.nodes[n].runs = m->steps[n];
   for (int o = 0; o < p->wl->n_ops; o++)
-    out->points += m->res.ops[o].points;
+    out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].points, &out->points);
   for (int u = 0; u < p->arch->n_units; u++)
     peak += m->res.units[u].points ? m->views->peak[u] : 0;
   out->compute_utilization =
@@ -182,5 +182,5 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   tf_latency(m, out);
   tf_energy(m, out);
   summarize(m, out);
-  return true;
+  return !out->overflow;
 }
