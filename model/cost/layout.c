@@ -64,6 +64,7 @@ bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
   int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
   size_t bytes = (size_t)p->wl->tensors[s->tensor].rank * sizeof a[0];
   int from = tf_plan_common(p, s->node, q->node);
+  bool uneven = false;
   int i = next_pair(run, s, from, 0), j = next_pair(run, q, from, 0);
   for (int k = 0; k < p->path[q->node].n; k++)
     w->pair[p->path[q->node].loops[k]] = -1;
@@ -75,11 +76,13 @@ bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
         memcmp(a, b, bytes) != 0)
       return false;
     w->pair[m] = l;
-    run->irregular |= !even(run, w, l) || !even(run, w, m);
+    uneven |= !even(run, w, l) || !even(run, w, m);
     i = next_pair(run, s, from, i + 1);
     j = next_pair(run, q, from, j + 1);
   }
-  return i == p->path[s->node].n && j == p->path[q->node].n;
+  bool agree = i == p->path[s->node].n && j == p->path[q->node].n;
+  run->irregular |= agree && uneven;
+  return agree;
 }
 
 /* Whether prev holds what a retaining scope made in one of its runs that s is no part of. */

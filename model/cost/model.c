@@ -120,7 +120,7 @@ static void summarize(tf_model *m, tf_result *out) {
   for (int n = 0; n < p->tree->n_nodes; n++)
     m->res.nodes[n].runs = m->steps[n];
   for (int o = 0; o < p->wl->n_ops; o++)
-    out->points += m->res.ops[o].points;
+    out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].points, &out->points);
   for (int u = 0; u < p->arch->n_units; u++)
     peak += m->res.units[u].points ? m->views->peak[u] : 0;
   out->compute_utilization =
@@ -143,8 +143,9 @@ static bool ready(tf_model *m) {
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
       !m->scratch.fixed || !m->scratch.top || !m->scratch.made || !tf_plan_comps(a, m->plan))
     return false;
+  m->scratch.slot = TF_ARRAY(a, int64_t, TF_LEAF_SLOTS);
   m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
-  return m->scratch.leaf != NULL;
+  return m->scratch.slot && m->scratch.leaf;
 }
 
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
@@ -183,5 +184,5 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   tf_latency(m, out);
   tf_energy(m, out);
   summarize(m, out);
-  return true;
+  return !out->overflow;
 }

@@ -1,84 +1,9 @@
 #include "model/cost/sums_walk.h"
 
-#include <string.h>
-
 enum { TF_FINE_MAX = 12 };
-
-static void add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v) {
-  int64_t t;
-  if (__builtin_mul_overflow(mult, v, &t) || __builtin_add_overflow(*sum, t, sum))
-    e->ok = false;
-}
 
 static bool same_chain(const tf_plan *p, int a, int b) {
   return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
-}
-
-static int64_t overlap(tf_ival a, tf_ival b) {
-  int64_t lo = a.lo > b.lo ? a.lo : b.lo;
-  int64_t end = a.lo + a.len < b.lo + b.len ? a.lo + a.len : b.lo + b.len;
-  return end > lo ? end - lo : 0;
-}
-
-/* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
-static bool seen_box(tf_walk *e, const int64_t *row, int n) {
-  for (int i = 0; i < e->w->n_leaf; i++)
-    if (!memcmp(e->w->leaf + (size_t)i * TF_LEAF_WORDS, row, (size_t)n * sizeof *row))
-      return true;
-  if (e->w->n_leaf == TF_LEAF_MAX) {
-    e->run->irregular = true;
-    return false;
-  }
-  memcpy(e->w->leaf + (size_t)e->w->n_leaf++ * TF_LEAF_WORDS, row, (size_t)n * sizeof *row);
-  return false;
-}
-
-static int64_t free_key(const tf_walk *e) {
-  const tf_path *path = &e->run->plan->path[e->s->node];
-  uint64_t key = UINT64_C(1469598103934665603);
-  for (int k = 0; k < path->n; k++)
-    if ((e->comp->loops & ~e->each) >> k & 1)
-      key = (key ^ (uint64_t)e->w->cur[path->loops[k]]) * UINT64_C(1099511628211);
-  return (int64_t)key;
-}
-
-/* Whether the loops counted here select instances. */
-static bool instances(const tf_walk *e) {
-  return e->comp->loops & ~e->run->plan->path[e->s->node].temporal;
-}
-
-static void leaf(tf_walk *e, int64_t mult) {
-  int64_t box = 1, kept = e->prev ? 1 : 0, row[TF_LEAF_WORDS];
-  int n = 0;
-  if (e->prev && !e->dropped && (e->comp->n_rank || instances(e)))
-    tf_before_set(e);
-  for (int i = 0; i < e->comp->n_rank; i++) {
-    tf_ival q = {0, 0};
-    if (e->prev && !e->dropped)
-      q = tf_slice_rank(e->run, e->prev, e->comp->rank[i], e->w->prv);
-    if (e->back)
-      tf_retain_force(e->run, e->h, &e->now);
-    tf_ival r = tf_slice_rank(e->run, e->s, e->comp->rank[i], e->w->cur);
-    if (e->back)
-      tf_retain_force(e->run, e->h, &e->then);
-    int64_t both = overlap(r, q);
-    box *= r.len;
-    kept *= both;
-    row[n++] = r.len > 0 ? r.lo : 0;
-    row[n++] = r.len;
-    row[n++] = both > 0 ? q.lo > r.lo ? q.lo : r.lo : 0;
-    row[n++] = both;
-  }
-  if (e->back)
-    tf_retain_force(e->run, e->h, &e->now);
-  kept = e->dropped ? 0 : kept;
-  if (e->each) {
-    row[n++] = free_key(e);
-    if (seen_box(e, row, n))
-      return;
-  }
-  add(e, &e->box, mult, box);
-  add(e, &e->kept, mult, kept);
 }
 
 /* Whether the spatial loop at position k sees a time before whose last settings differ from one of its own
@@ -193,36 +118,68 @@ static int64_t longest(tf_walk *e, int k, int from) {
   return most;
 }
 
-/* The settings below a retaining scope, in one run of it: what it makes is known, so loops that do not meet
- * multiply again.  (Not where boxes are compared from one instance of the scope to another.) */
-static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
+/* The sums of the parts below a retaining scope, in a run of it whose make is known: loops that do not meet
+ * multiply again. */
+static tf_sum parts(tf_walk *e, uint64_t border) {
   const tf_comp *whole = e->comp;
-  int64_t box = e->box, kept = e->kept;
-  uint64_t below = e->n_above < TF_MAX_PATH ? ~UINT64_C(0) << e->n_above : 0;
-  tf_sum sum = {1, 1};
-  if (!tf_before_arm(e)) {
-    tf_before_disarm(e);
-    return;
-  }
-  sum.kept = e->prev && !e->dropped;
-  if (e->each & ~below)
-    settle(e, e->n_above, mult, border);
-  for (int i = 0; !(e->each & ~below) && i < whole->n_part; i++) {
+  tf_sum sum = {1, e->prev && !e->dropped}, before = {e->box, e->kept};
+  for (int i = 0; i < whole->n_part; i++) {
     e->comp = &whole->part[i];
     e->box = e->kept = 0;
-    e->w->n_leaf = 0;
+    tf_leaf_forget(e->w);
     settle(e, e->n_above, 1, border);
     e->ok &= !__builtin_mul_overflow(sum.box, e->box, &sum.box) &&
              !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
   }
   e->comp = whole;
-  tf_before_disarm(e);
-  if (e->each & ~below)
+  e->box = before.box;
+  e->kept = before.kept;
+  return sum;
+}
+
+/* The most steps that any instance of the scope makes in this run; first, middle and last instance of each loop
+ * from position k on suffice. */
+static int64_t most_steps(tf_walk *e, int k, uint64_t border) {
+  const tf_path *path = &e->run->plan->path[e->s->node];
+  while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->run->trip[path->loops[k]] > 1))
+    k++;
+  if (k >= e->n_above) {
+    int64_t steps = tf_before_arm(e) ? parts(e, border).box : 0;
+    tf_before_disarm(e);
+    return steps;
+  }
+  int64_t n = tf_turns(e->run, path->loops[k], e->w->cur), most = 0;
+  const int64_t tries[] = {0, n / 2, n - 1};
+  for (int i = 0; i < 3; i++) {
+    e->w->cur[path->loops[k]] = tries[i];
+    int64_t steps = most_steps(e, k + 1, border);
+    most = steps > most ? steps : most;
+  }
+  e->w->cur[path->loops[k]] = 0;
+  return most;
+}
+
+/* The settings below a retaining scope, in one run of it.  (Where boxes are compared from one instance of the scope
+ * to another, all loops count together.) */
+static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
+  uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
+  if (e->single & above & e->comp->loops) {
+    uint64_t single = e->single;
+    e->single &= ~above;
+    tf_sum_add(e, &e->box, mult, most_steps(e, 0, border));
+    e->single = single;
     return;
-  e->box = box;
-  e->kept = kept;
-  add(e, &e->box, mult, sum.box);
-  add(e, &e->kept, mult, sum.kept);
+  }
+  if (tf_before_arm(e)) {
+    if (e->each & above) {
+      settle(e, e->n_above, mult, border);
+    } else {
+      tf_sum sum = parts(e, border);
+      tf_sum_add(e, &e->box, mult, sum.box);
+      tf_sum_add(e, &e->kept, mult, sum.kept);
+    }
+  }
+  tf_before_disarm(e);
 }
 
 static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
@@ -238,7 +195,7 @@ static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   if (k == path->n) {
-    leaf(e, mult);
+    tf_leaf_add(e, mult);
     return;
   }
   if (p->loops[path->loops[k]].op < 0) {
@@ -300,13 +257,17 @@ static bool may_coincide(const tf_walk *e, uint64_t merge) {
 }
 
 /* Loops above a retaining scope: what their instances make may differ, so instances are told apart. */
-static void set_each_above(tf_walk *e, uint64_t group) {
+static void set_each_above(tf_walk *e, uint64_t group, bool steps) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
   uint64_t still = group & e->comp->loops & ~e->comp->moving;
+  if (steps && e->run->plan->clips) {
+    e->single |= still;
+    return;
+  }
   e->single = (e->single & ~(above & e->comp->loops)) | (still & ~above);
   e->each = still & above;
   for (int i = 0; i < e->comp->n_part; i++)
-    if (may_coincide(e, group & ~still & e->comp->part[i].loops))
+    if ((e->each & above) || may_coincide(e, group & ~still & e->comp->part[i].loops))
       e->each |= group & e->comp->loops & ~still & e->comp->part[i].loops;
 }
 
@@ -324,7 +285,7 @@ static void set_masks(tf_walk *e, enum tf_over over) {
   if (e->comp->n_rank == 0 && over == TF_OVER_FIRST)
     e->zero |= e->s->inside & ~spatial;
   if (e->h) {
-    set_each_above(e, over == TF_OVER_STEPS ? spatial : group);
+    set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
   } else if (e->comp->n_rank == 0) {
     e->single |= group;
   } else if (group && may_coincide(e, group)) {
@@ -345,7 +306,7 @@ static bool sum_comp(tf_walk *e, enum tf_over over) {
   do {
     run->ragged = false;
     e->box = e->kept = 0;
-    e->w->n_leaf = 0;
+    tf_leaf_forget(e->w);
     for (int k = 0; k < run->plan->path[e->s->node].n; k++)
       if (e->single >> k & 1)
         e->w->cur[run->plan->path[e->s->node].loops[k]] = 0;

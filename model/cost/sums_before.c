@@ -3,13 +3,34 @@
 
 enum { TF_BEFORE_BACK = 64 };
 
-/* Whether fewer instances of spatial loop l ran at the entry before than now: those left out hold
- * what an older entry left. */
-static bool narrower_before(tf_walk *e, int l) {
+/* Instances of the spatial loop at position k that ran at some setting of the loops that now start anew. */
+static int64_t ever_before(tf_walk *e, int k) {
+  const tf_path *path = &e->run->plan->path[e->s->node];
+  int l = path->loops[k];
+  int64_t kept[TF_MAX_PATH], step = tf_step(e->run, l);
+  uint64_t anew = e->comp->loops & e->zero & path->temporal;
+  for (int j = e->back ? e->n_above : 0; j < k; j++) {
+    kept[j] = e->w->prv[path->loops[j]];
+    if (anew >> j & 1)
+      e->w->prv[path->loops[j]] = 0;
+  }
+  int64_t n = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
+  for (int j = e->back ? e->n_above : 0; j < k; j++)
+    e->w->prv[path->loops[j]] = kept[j];
+  return n;
+}
+
+/* Whether an instance of the spatial loop at position k that counts now (with all that it stands for) did not run
+ * at the entry before: it holds what an older entry left. */
+static bool idle_before(tf_walk *e, int k) {
+  int l = e->run->plan->path[e->s->node].loops[k];
   int64_t step = tf_step(e->run, l), trip = e->run->trip[l];
   if (trip <= 1)
     return false;
   int64_t then = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
+  if (!(e->single >> k & 1))
+    return e->w->cur[l] + e->here.slack[k] >= then;
+  then = e->comp->n_rank ? then : ever_before(e, k);
   if (e->back)
     tf_retain_force(e->run, e->h, &e->now);
   int64_t now = (tf_loop_range(e->run, l, e->w->cur).len + step - 1) / step;
@@ -49,7 +70,7 @@ static void set_path(tf_walk *e) {
       prv[path->loops[k]] = tf_last_setting(e->run, path, k, e->comp->loops, prv);
   for (int k = 0; k < path->n; k++)
     if ((e->comp->loops & ~path->temporal) >> k & 1)
-      e->run->irregular |= narrower_before(e, path->loops[k]);
+      e->run->irregular |= idle_before(e, k);
 }
 
 void tf_before_set(tf_walk *e) {

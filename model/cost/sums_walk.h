@@ -30,6 +30,13 @@ typedef struct {
   tf_made now, then;
 } tf_walk;
 
+/* Adds mult * v; overflow: e->ok = false. */
+void tf_sum_add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v);
+/* Adds the setting at hand, which stands for mult of them. */
+void tf_leaf_add(tf_walk *e, int64_t mult);
+/* Forgets the boxes met. */
+void tf_leaf_forget(tf_scratch *w);
+
 /* Settings of the loops at the entry before: the carried loop one less, those inside at their last.
  * Leaves in force what the run of that entry makes. */
 void tf_before_set(tf_walk *e);

@@ -124,6 +124,65 @@ static void check_halo(void) {
   }
 }
 
+/* Two convolutions in one dim, p = 6 outputs in tiles of 2 (3 runs of the scope) for each of n = 2 filters; T's 8
+ * rows h = 0..7; O reads T[p + t], t < 3.  T's home is Buf: the m-tile that holds what comes from DRAM is
+ * above the scope, and Reg's m-tiles are below it.
+ *
+ * Needed of T in runs 0, 1, 2: rows 0..3, 2..5, 4..7.  With n outside p, the second n finds rows 4..7 held and
+ * needs 0..3: nothing in common, all is made again: 4 + 2 + 2 rows for either n, 16 points of T (times r = 2).
+ * With n inside p, the second n of every tile finds all of it: 4 + 2 + 2 rows in all; T's branch runs 3 times.
+ *
+ * Reg, branch of T: its m-tile is entered once per row h (R of I: the 2 rows h, h + 1; of T: row h; of V: 2 words).
+ * Seq passes to O's branch in every run, which touches neither I nor V: both are dropped then, and a run of T's branch
+ * starts with nothing.  I: 2 words for a run's first row, 1 for each other, since h + 1 is there:
+ *   rows made 4, 2, 2: 5 + 3 + 3 = 11.   V: 2 for each run: 6.   T: each row drains once: 8.
+ * n outside: all that twice.
+ * Branch of O, one m-tile per p with all of t: T's rows p, p + 1, p + 2; what T's branch left in Reg is its last
+ * row, the last that the run needs, and the first p of a tile does not read it: 3 words for p = 0, 1 for p = 1,
+ * 4 a run, 6 runs: 24.  W (3 words): stays for the second p; dropped when Seq passes to T's branch.
+ * n outside p: T's branch runs each time: 3 x 6 = 18.  n inside: at the second n it has nothing to do, but
+ * the filter is another one then: 18, too.  O: each of 12 elements enters and leaves once. */
+static void check_retain(void) {
+  static const struct {
+    int line;
+    const char *loops;
+    int64_t points, runs, i, v, t_drain, t_fill, w;
+  } rows[] = {
+      {__LINE__, "n=2 p=3", 32, 6, 22, 12, 16, 24, 18},
+      {__LINE__, "p=3 n=2", 16, 3, 11, 6, 8, 24, 18},
+  };
+  for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+    page p = {.len = 0};
+    say(&p, "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
+            "  compute:\n  - {name: pe, ops: [mac]}\n"
+            "workload:\n  name: w\n  dims: {h: 8, r: 2, p: 6, t: 3, n: 2}\n  ops:\n"
+            "  - T[h] += I[h + r] * V[r]\n  - O[p,n] += T[p + t] * W[n,t]\n"
+            "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n          Reg for r=2\n"
+            "            op T\n        Buf for p=2\n          Reg for t=3\n            op O\n", rows[k].loops);
+    for (way how = FREELY; how <= BY_WALK; how++) {
+      run e = evaluate(p.text, how);
+      if (CHECK(e.ok)) {
+        const tf_counts *reg = e.r.counts + 2 * e.spec->workload->n_tensors;
+        int z[5] = {0};
+        static const char *const name[] = {"T", "I", "V", "O", "W"};
+        for (int j = 0; j < 5; j++)
+          for (int q = 0; q < e.spec->workload->n_tensors; q++)
+            z[j] = strcmp(e.spec->workload->tensors[q].name, name[j]) ? z[j] : q;
+        CHECK(e.model->run.irregular == (how == BY_WALK));
+        CHECK_ROW_I64(&rows[k], e.r.ops[0].points, rows[k].points);
+        CHECK_ROW_I64(&rows[k], e.r.nodes[3].runs, rows[k].runs);
+        CHECK_ROW_I64(&rows[k], reg[z[0]].drain, rows[k].t_drain);
+        CHECK_ROW_I64(&rows[k], reg[z[0]].fill, rows[k].t_fill);
+        CHECK_ROW_I64(&rows[k], reg[z[1]].fill, rows[k].i);
+        CHECK_ROW_I64(&rows[k], reg[z[2]].fill, rows[k].v);
+        CHECK_ROW_I64(&rows[k], reg[z[3]].drain, 12);
+        CHECK_ROW_I64(&rows[k], reg[z[4]].fill, rows[k].w);
+      }
+      drop(&e);
+    }
+  }
+}
+
 /* ---- random, against the walk ------------------------------------------------------------------ */
 
 typedef struct {
@@ -362,6 +421,7 @@ int main(int argc, char **argv) {
   tally t = {0};
   check_worked();
   check_halo();
+  check_retain();
   for (uint64_t seed = 1; seed <= (argc > 1 ? strtoull(argv[1], NULL, 10) : 3000); seed++)
     twin(seed, &t);
   if (argc > 1)
