@@ -131,7 +131,7 @@ static void summarize(tf_model *m, tf_result *out) {
 static bool ready(tf_model *m) {
   tf_arena *a = m->arena;
   size_t loops = (size_t)m->plan->n_loops + 1;
-  if (m->scratch.leaf)
+  if (m->scratch.arena)
     return true;
   m->scratch.cur = TF_ARRAY(a, int64_t, loops);
   m->scratch.prv = TF_ARRAY(a, int64_t, loops);
@@ -143,9 +143,8 @@ static bool ready(tf_model *m) {
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
       !m->scratch.fixed || !m->scratch.top || !m->scratch.made || !tf_plan_comps(a, m->plan))
     return false;
-  m->scratch.slot = TF_ARRAY(a, int64_t, TF_LEAF_SLOTS);
-  m->scratch.leaf = TF_ARRAY(a, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS);
-  return m->scratch.slot && m->scratch.leaf;
+  m->scratch.arena = a;
+  return true;
 }
 
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */

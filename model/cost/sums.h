@@ -25,6 +25,7 @@ typedef struct {
   int64_t *top;              /* [n_loops] the best setting so far, where one is looked for */
   tf_ival **made;            /* [n_ops] for run->made */
   int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
+  tf_arena *arena;           /* for what follows, when first needed; NULL: the above is not there yet */
   int64_t *leaf;             /* boxes met, for counting distinct ones */
   int n_leaf;
   int64_t *slot;             /* hash of these: met + 1 + its number; up to `met`: free */

@@ -15,10 +15,20 @@ static int64_t overlap(tf_ival a, tf_ival b) {
   return end > lo ? end - lo : 0;
 }
 
+static bool leaf_room(tf_scratch *w) {
+  if (w->leaf)
+    return true;
+  w->slot = TF_ARRAY(w->arena, int64_t, TF_LEAF_SLOTS);
+  w->leaf = w->slot ? TF_ARRAY(w->arena, int64_t, (size_t)TF_LEAF_MAX * TF_LEAF_WORDS) : NULL;
+  return w->leaf;
+}
+
 /* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
 static bool seen_box(tf_walk *e, const int64_t *row, int n) {
   tf_scratch *w = e->w;
   uint64_t h = UINT64_C(1469598103934665603);
+  if (!leaf_room(w))
+    return e->ok = false;
   for (int i = 0; i < n; i++)
     h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
   uint64_t at = (h ^ h >> 32) % TF_LEAF_SLOTS;
