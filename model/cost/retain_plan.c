@@ -71,15 +71,9 @@ static bool escapes(const tf_plan *p) {
   return false;
 }
 
-bool tf_retain_plan(tf_arena *a, tf_plan *p) {
+/* The retaining scopes, the nodes below them and the ops that follow from them. */
+static bool fill_all(tf_arena *a, tf_plan *p) {
   int n = p->tree->n_nodes;
-  p->made_in = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
-  p->made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
-  p->retain_at = TF_ARRAY(a, int, (size_t)n);
-  if (!p->made_in || !p->made_mask || !p->retain_at)
-    return false;
-  for (int i = 0; i < n; i++)
-    p->n_retains += p->tree->nodes[i].kind == TF_SCOPE && p->tree->nodes[i].n_retain > 0;
   p->retains = TF_ARRAY(a, tf_retain, (size_t)p->n_retains + 1);
   if (!p->retains)
     return false;
@@ -106,4 +100,20 @@ bool tf_retain_plan(tf_arena *a, tf_plan *p) {
     for (int i = 0; i < p->retains[k].n_ops; i++)
       p->made_mask[p->retains[k].ops[i]] = p->retains[k].moves | p->path[p->retains[k].scope].temporal;
   return true;
+}
+
+bool tf_retain_plan(tf_arena *a, tf_plan *p) {
+  int n = p->tree->n_nodes;
+  p->made_in = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
+  p->made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
+  p->retain_at = TF_ARRAY(a, int, (size_t)n);
+  if (!p->made_in || !p->made_mask || !p->retain_at)
+    return false;
+  for (int i = 0; i < n; i++)
+    p->n_retains += p->tree->nodes[i].kind == TF_SCOPE && p->tree->nodes[i].n_retain > 0;
+  for (int i = 0; i < n; i++)
+    p->retain_at[i] = -1;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    p->made_in[o] = -1;
+  return p->n_retains == 0 || fill_all(a, p);
 }
