@@ -267,8 +267,10 @@ static void set_each_above(tf_walk *e, uint64_t group, bool steps) {
   e->single = (e->single & ~(above & e->comp->loops)) | (still & ~above);
   e->each = still & above;
   for (int i = 0; i < e->comp->n_part; i++)
-    if ((e->each & above) || may_coincide(e, group & ~still & e->comp->part[i].loops))
+    if (may_coincide(e, group & ~still & e->comp->part[i].loops))
       e->each |= group & e->comp->loops & ~still & e->comp->part[i].loops;
+  if (e->each & above) /* what they make may part in any rank */
+    e->each |= group & e->comp->loops & ~still;
 }
 
 static void set_masks(tf_walk *e, enum tf_over over) {
