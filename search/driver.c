@@ -54,7 +54,7 @@ static int64_t left_of(const driver *v) {
 static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
-  for (int i = 0; i < TF_GROWTH && most * 2 * BATCH <= left; i++)
+  for (int i = 0; i < v->tasks[0].growth && most * 2 * BATCH <= left; i++)
     most *= 2;
   return most;
 }
@@ -178,6 +178,7 @@ static void set_limits(driver *v, const tf_tree *given) {
     tf_task *t = &v->tasks[i];
     double whole = floor(v->o->time_limit);
     t->walk_limit = given ? WALK_GIVEN : 0;
+    t->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
     t->end.tv_sec += (time_t)whole;
     t->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
     if (t->end.tv_nsec < 1000000000) continue;
