@@ -17,9 +17,8 @@ do for [k in "attention conv-chain"] {
     set title k . " on " . a . ", geometric mean over shapes"
     set ylabel "times layerwise"
     set yrange [0:*]
-    plot "docs/results/search-means.csv" \
-      using ((stringcolumn(1) eq a && stringcolumn(2) eq k) ? $4 : NaN):xtic((stringcolumn(1) eq a && stringcolumn(2) eq k) ? stringcolumn(3) : "") title "speed", \
-      "" using ((stringcolumn(1) eq a && stringcolumn(2) eq k) ? $5 : NaN) title "DRAM words saved (fraction)"
+    rows = sprintf("< grep '^%s,%s,' docs/results/search-means.csv", a, k)
+    plot rows using 4:xtic(3) title "speed", rows using 5 title "DRAM words saved (fraction)"
   }
 }
 unset multiplot
