@@ -2,14 +2,14 @@
 # Measures the search and writes docs/RESULTS-search-ga.md, docs/results/search-*.csv and, with gnuplot,
 # docs/img/search/*.svg.
 #   bench/results-search-ga.sh TILEFLOW [PART...]
-# PART is one of: quality templates convergence dataflows report (all of them if none is named).
+# PART is one of: quality templates convergence dataflows rate report (all of them if none is named).
 # SHORT and LONG are the seconds of a search and of the one that its result is compared with.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 TILEFLOW [PART...]" >&2; exit 2; }
 tool=$(realpath "$1") || exit 2
 shift
 cd "$(dirname "$0")/.." || exit 2
-[ $# -gt 0 ] || set -- quality templates convergence dataflows report
+[ $# -gt 0 ] || set -- quality templates convergence dataflows rate report
 SHORT=${SHORT:-2}
 LONG=${LONG:-6}
 EACH=${EACH:-0.6}           # for the trip counts of a dataflow of attention
@@ -133,6 +133,8 @@ dataflows() {
   done
 }
 
+rate() { "$(dirname "$tool")/bench/bench_search" 2 >$out/search-bench.csv; }
+
 report() {
   sh bench/results-search-report.sh >docs/RESULTS-search-ga.md
   command -v gnuplot >/dev/null || return
@@ -141,7 +143,7 @@ report() {
 
 for part; do
   case $part in
-  quality | templates | convergence | dataflows | report) $part ;;
+  quality | templates | convergence | dataflows | rate | report) $part ;;
   *) echo "no part '$part'" >&2 && exit 2 ;;
   esac
 done
