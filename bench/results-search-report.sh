@@ -114,4 +114,8 @@ FLAT-RGran 2.89, Chimera 2.91, TileFlow 6.65; on Cloud: Uni-pipe 1.37 and 12.63 
 convolution chains on Cloud: Fused-Layer 1.01, TileFlow 1.59. Why ours differ is said in
 [RESULTS-dataflows.md](RESULTS-dataflows.md): a count level by level sees reuse that TileFlow's does
 not, and our layerwise is searched for as long as the others are.
+
+A search of 2 s without a template does not reach the best templates (`found`), least of all for convolution
+chains on Cloud: an expert's shape is worth more than the shapes tried in that time. Four of the eight chains
+are not completed where a template has no loop on a dim that the shape needs, or too few evaluations were had.
 T

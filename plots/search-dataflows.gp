@@ -10,7 +10,7 @@ set style fill solid 0.8 border -1
 set boxwidth 0.9
 set xtics rotate by -30
 set grid ytics
-set key top left
+set key outside below horizontal
 set multiplot layout 2,2
 do for [k in "attention conv-chain"] {
   do for [a in "edge cloud"] {
