@@ -2,17 +2,18 @@
 # Measures the search and writes docs/RESULTS-search-ga.md, docs/results/search-*.csv and, with gnuplot,
 # docs/img/search/*.svg.
 #   bench/results-search-ga.sh TILEFLOW [PART...]
-# PART is one of: quality templates convergence dataflows report (all of them if none is named).
+# PART is one of: quality templates convergence dataflows rate report (all of them if none is named).
 # SHORT and LONG are the seconds of a search and of the one that its result is compared with.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 TILEFLOW [PART...]" >&2; exit 2; }
 tool=$(realpath "$1") || exit 2
 shift
 cd "$(dirname "$0")/.." || exit 2
-[ $# -gt 0 ] || set -- quality templates convergence dataflows report
+[ $# -gt 0 ] || set -- quality templates convergence dataflows rate report
 SHORT=${SHORT:-2}
 LONG=${LONG:-6}
-EACH=${EACH:-0.6} # a dataflow's trip counts
+EACH=${EACH:-0.6}           # for the trip counts of a dataflow of attention
+EACH_CONV=${EACH_CONV:-1.5} # and of a convolution chain, which the model counts more slowly
 out=docs/results
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
@@ -112,12 +113,12 @@ dataflows() {
       flow=$(basename "$file" .yaml)
       case $flow in
       *nomax*) continue ;;
-      attention-*) shapes=$(for g in 1 2 3 4 5 6 7 8 9 10 11 12; do echo attention/g$g; done) ;;
-      *) shapes=$(for c in 1 2 3 4 5 6 7 8; do echo conv-chain/c$c; done) ;;
+      attention-*) each=$EACH shapes=$(for g in 1 2 3 4 5 6 7 8 9 10 11 12; do echo attention/g$g; done) ;;
+      *) each=$EACH_CONV shapes=$(for c in 1 2 3 4 5 6 7 8; do echo conv-chain/c$c; done) ;;
       esac
       sed '/^mapping/,$s/=[0-9][0-9]*/=?/g' "$file" >"$scratch/open.yaml"
       for shape in $shapes; do
-        set -- $(search "$EACH" 1 arch-specs/$arch.yaml workloads/"$shape".yaml "$scratch/open.yaml")
+        set -- $(search "$each" 1 arch-specs/$arch.yaml workloads/"$shape".yaml "$scratch/open.yaml")
         [ "$1" = - ] && { echo "$arch,$shape,$flow,-,-,-" >>$out/search-dataflows.csv; continue; }
         echo "$arch,$shape,$flow,$1,$(words | tr ' ' ,)" >>$out/search-dataflows.csv
       done
@@ -132,6 +133,8 @@ dataflows() {
   done
 }
 
+rate() { "$(dirname "$tool")/bench/bench_search" 2 >$out/search-bench.csv; }
+
 report() {
   sh bench/results-search-report.sh >docs/RESULTS-search-ga.md
   command -v gnuplot >/dev/null || return
@@ -140,7 +143,7 @@ report() {
 
 for part; do
   case $part in
-  quality | templates | convergence | dataflows | report) $part ;;
+  quality | templates | convergence | dataflows | rate | report) $part ;;
   *) echo "no part '$part'" >&2 && exit 2 ;;
   esac
 done

@@ -11,7 +11,7 @@ set grid ytics
 set multiplot layout 1,3
 do for [w in "gemm-chain/g1 attention/g1 conv-chain/c3"] {
   set title w . " on edge"
-  plot for [s in "ga-mcts mcts ga random"] "docs/results/search-convergence.csv" \
-    using ((stringcolumn(1) eq w && stringcolumn(2) eq s) ? $3 : NaN):4 with steps lw 2 title s
+  plot for [s in "ga-mcts mcts ga random"] sprintf("< grep '^%s,%s,' docs/results/search-convergence.csv", w, s) \
+    using 3:4 with steps lw 2 title s
 }
 unset multiplot

@@ -10,16 +10,15 @@ set style fill solid 0.8 border -1
 set boxwidth 0.9
 set xtics rotate by -30
 set grid ytics
-set key top left
+set key outside below horizontal
 set multiplot layout 2,2
 do for [k in "attention conv-chain"] {
   do for [a in "edge cloud"] {
     set title k . " on " . a . ", geometric mean over shapes"
     set ylabel "times layerwise"
     set yrange [0:*]
-    plot "docs/results/search-means.csv" \
-      using ((stringcolumn(1) eq a && stringcolumn(2) eq k) ? $4 : NaN):xtic((stringcolumn(1) eq a && stringcolumn(2) eq k) ? stringcolumn(3) : "") title "speed", \
-      "" using ((stringcolumn(1) eq a && stringcolumn(2) eq k) ? $5 : NaN) title "DRAM words saved (fraction)"
+    rows = sprintf("< grep '^%s,%s,' docs/results/search-means.csv", a, k)
+    plot rows using 4:xtic(3) title "speed", rows using 5 title "DRAM words saved (fraction)"
   }
 }
 unset multiplot

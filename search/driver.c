@@ -15,7 +15,7 @@ enum {
   KEEP = 8,
   UNEVEN_ONE_IN = 24,  /* tasks in which trip counts need not divide */
   IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
-  WALK_GIVEN = 200000, /* steps an exact walk may take where the user gave the tree */
+  WALK_GIVEN = 20000,  /* steps an exact walk may take where the given tree retains: it always does */
 };
 
 typedef struct {
@@ -54,7 +54,7 @@ static int64_t left_of(const driver *v) {
 static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
-  for (int i = 0; i < TF_GROWTH && most * 2 * BATCH <= left; i++)
+  for (int i = 0; i < v->tasks[0].growth && most * 2 * BATCH <= left; i++)
     most *= 2;
   return most;
 }
@@ -173,11 +173,18 @@ static bool alloc(driver *v) {
   return ok;
 }
 
+static bool retains(const tf_tree *t) {
+  for (int i = 0; t && i < t->n_nodes; i++)
+    if (t->nodes[i].kind == TF_SCOPE && t->nodes[i].n_retain > 0) return true;
+  return false;
+}
+
 static void set_limits(driver *v, const tf_tree *given) {
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     double whole = floor(v->o->time_limit);
-    t->walk_limit = given ? WALK_GIVEN : 0;
+    t->walk_limit = retains(given) ? WALK_GIVEN : 0;
+    t->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
     t->end.tv_sec += (time_t)whole;
     t->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
     if (t->end.tv_nsec < 1000000000) continue;

@@ -150,7 +150,7 @@ static void search(work *w) {
   w->trips->uneven = t->uneven;
   int visits = w->known ? w->known->visits : 0;
   if (t->strategy->evals_per_shape) {
-    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < TF_GROWTH ? visits : TF_GROWTH);
+    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
     if (most < quota) quota = most;
   }
   void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng)

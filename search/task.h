@@ -10,7 +10,9 @@
 #include "tileflow/search.h"
 
 /* The best of a task by the objective, and by each figure of the archive. */
-enum { TF_GROWTH = 3 }; /* doublings of a shape's quota, one a visit */
+/* Doublings of a shape's quota, one a visit; where the shape is given its trip counts are all there is
+ * to search. */
+enum { TF_GROWTH = 3, TF_GROWTH_GIVEN = 12 };
 enum { TF_BY_OBJECTIVE, TF_BY_CYCLES, TF_BY_ENERGY, TF_BY_TRAFFIC, TF_BY_HELD, TF_N_BY };
 
 typedef struct {
@@ -68,6 +70,7 @@ typedef struct {
   const tf_workload *exact; /* what the best is evaluated for; NULL: as it was searched */
   const tf_memory_of_search *memory;
   int64_t walk_limit;
+  int growth;
   struct timespec end; /* when there is a time limit */
   atomic_int *halt;    /* 0, or 1 + tf_stop */
   /* asked */

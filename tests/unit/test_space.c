@@ -31,7 +31,7 @@ static void walk(const tf_spec *s, tf_tree *tree, tf_rng *rng, tally *n) {
   int32_t domain[TF_DOMAIN_MAX];
   CHECK(t && m);
   if (m) tf_model_walk_limit(m, 0);
-  for (int k = 0; t && m && k < 8; k++) {
+  for (int k = 0; t && m && k < 4; k++) {
     t->uneven = k % 2;
     tf_trips_begin(t);
     int i = 0;
@@ -98,11 +98,11 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
 int main(int argc, char **argv) {
   (void)argv;
   bool show = argc > 1;
-  try_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", 100, show);
-  try_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml", 100, show);
-  try_files("arch-specs/edge.yaml", "workloads/conv-chain/c1.yaml", 100, show);
-  try_files("arch-specs/cloud.yaml", "workloads/conv-chain-relu/c3.yaml", 60, show);
-  try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 60, show);
-  try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 60, show);
+  try_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", 36, show);
+  try_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml", 36, show);
+  try_files("arch-specs/edge.yaml", "workloads/conv-chain/c1.yaml", 36, show);
+  try_files("arch-specs/cloud.yaml", "workloads/conv-chain-relu/c3.yaml", 24, show);
+  try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 24, show);
+  try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 24, show);
   return check_report();
 }
