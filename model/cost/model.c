@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "model/cost/retain.h"
 #include "model/cost/state.h"
 
 static bool alloc_state(struct tf_model *m) {
@@ -150,6 +151,7 @@ static bool ready(tf_model *m) {
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
 static bool count(tf_model *m) {
   m->run.irregular |= m->plan->clips && tf_border_empties(m);
+  m->run.irregular |= m->plan->n_retains && tf_retain_uneven(&m->run, m->scratch.zero);
   if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m)))
     return false;
   tf_home_sizes(m);

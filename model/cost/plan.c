@@ -279,6 +279,11 @@ static bool add_op_slices(tf_arena *a, tf_plan *p, int o) {
   return true;
 }
 
+/* Whether an entry finds what an m-tile left that stands in or outside a retaining scope where it does not. */
+static bool links_out(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+  return c->prev >= 0 && p->retain_at[p->slices[c->prev].node] != p->retain_at[s->node];
+}
+
 static bool add_slices(tf_arena *a, tf_plan *p) {
   size_t most = (size_t)p->tree->n_nodes * (size_t)p->wl->n_tensors;
   for (int o = 0; o < p->wl->n_ops; o++)
@@ -297,6 +302,9 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   for (int i = 0; i < p->n_tile_slices; i++)
     if (!tf_plan_classes(a, p, &p->slices[i]))
       return false;
+  for (int i = 0; i < p->n_tile_slices && p->n_retains; i++)
+    for (int c = 0; c < p->slices[i].n_class; c++)
+      p->irregular |= links_out(p, &p->slices[i], &p->slices[i].classes[c]);
   return true;
 }
 

@@ -28,6 +28,10 @@ typedef struct {
 /* Fills p->retains, p->made_in, p->made_mask; sets p->irregular where only the walk will do. */
 bool tf_retain_plan(tf_arena *a, tf_plan *p);
 
+/* Whether instances of some retaining scope run out of step: a spatial loop above it shares a dim that does not
+ * divide evenly.  Needs steps and a setting of zeros. */
+bool tf_retain_uneven(const tf_run *run, const int64_t *zero);
+
 /* The box made when `need` is wanted and `held` (NULL: nothing) is there. */
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made);
 

@@ -71,6 +71,22 @@ static bool escapes(const tf_plan *p) {
   return false;
 }
 
+/* Whether an op that is made in full is read by one that follows from what is made, and by one that does not:
+ * the first may have nothing to do where the second has. */
+static bool half_idle(const tf_plan *p) {
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+    bool follows = false, free = false;
+    for (int i = 0; i < z->n_consumers; i++) {
+      follows |= p->made_in[z->consumers[i]] >= 0;
+      free |= p->made_in[z->consumers[i]] < 0;
+    }
+    if (follows && free && z->n_consumers > 1)
+      return true;
+  }
+  return false;
+}
+
 /* The retaining scopes, the nodes below them and the ops that follow from them. */
 static bool fill_all(tf_arena *a, tf_plan *p) {
   int n = p->tree->n_nodes;
@@ -95,7 +111,7 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
     for (int k = 0; k < p->n_retains && in >= 0; k++)
       p->made_in[o] = p->retains[k].scope == in ? k : p->made_in[o];
   }
-  p->irregular |= p->n_retains && (nested(p) || escapes(p));
+  p->irregular |= p->n_retains && (nested(p) || escapes(p) || half_idle(p));
   for (int k = 0; k < p->n_retains && !p->irregular; k++)
     for (int i = 0; i < p->retains[k].n_ops; i++)
       p->made_mask[p->retains[k].ops[i]] = p->retains[k].moves | p->path[p->retains[k].scope].temporal;

@@ -201,13 +201,14 @@ static bool is_padded(const tf_workload *wl) {
   return false;
 }
 
-/* Clipping at a border can make the first tile smaller than those in the middle; of two in the middle, either
- * may be the larger, dim by dim: the later one may be partial. */
+/* Clipping at a border can make the first tile smaller than those in the middle, and so can readers that advance
+ * by different steps; of two in the middle, either may be the larger, dim by dim: the later one may be partial. */
 static void check_middles(tf_ranges *r) {
   r->middle = true;
-  for (int early = 0; early < 2; early++)
+  for (int mode = 0; mode < 6; mode++)
     for (int dim = -1; dim < r->f->wl->n_dims; dim++) {
-      r->early = early;
+      r->early = mode & 1;
+      r->inner = mode / 2;
       r->other = dim;
       tf_ranges_reset(r);
       tf_ranges_walk(r, 0);
@@ -237,7 +238,7 @@ void tf_check_ranges(const tf_checker *c) {
   r.inferred = q.nested ? check_found : NULL;
   r.entered = q.nested ? check_made_once : NULL;
   tf_ranges_walk(&r, 0);
-  if (!is_padded(c->f->wl)) return;
+  if (!is_padded(c->f->wl) && !r.clash) return;
   r.entered = NULL;
   check_middles(&r);
 }

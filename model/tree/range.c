@@ -109,9 +109,10 @@ static void enter(tf_ranges *r, int n) {
 /* Where the loop stands, as its first leading op sees it. */
 static int64_t digit_of(const tf_ranges *r, int loop, int at, const tf_loop *l) {
   if (r->forced == loop) return 1;
-  if (!r->middle || r->steps[at] != r->all[at]) return 0;
+  bool outermost = r->steps[at] == r->all[at];
+  if (!r->middle || (!r->inner && !outermost)) return 0;
   int64_t step = r->steps[at] / l->trip, len = r->now[at].len;
-  bool early = r->early != (l->dim == r->other);
+  bool early = outermost ? r->early != (l->dim == r->other) : r->inner == 1;
   return len <= 0 ? 0 : ((len - 1) / step + !early) / 2;
 }
 
@@ -119,13 +120,15 @@ static int64_t digit_of(const tf_ranges *r, int loop, int at, const tf_loop *l) 
 static void split(tf_ranges *r, int n, int k) {
   const tf_facts *f = r->f;
   const tf_loop *l = &f->tree->nodes[n].loops[k];
-  int64_t digit = -1;
+  int64_t digit = -1, first = 0;
   for (int j = f->leaf_from[n]; j < f->leaf_end[n]; j++) {
     int o = f->leaf_op[j], slot = tf_dim_slot(f, o, l->dim);
     if (slot < 0 || !tf_leads(f, o, n)) continue;
     int at = f->dim_from[o] + slot;
     if (digit < 0) digit = digit_of(r, f->loop_from[n] + k, at, l);
     int64_t step = r->steps[at] /= l->trip, len = r->now[at].len;
+    r->clash |= first && step != first;
+    first = step;
     bool past = len <= 0 || (len - 1) / step < digit;
     int64_t rest = past ? 0 : len - digit * step;
     if (!past) r->now[at].lo += digit * step;

@@ -17,6 +17,9 @@ typedef struct tf_ranges {
   bool middle;    /* the outermost loop of each dim stands in its middle, not at its start: */
   bool early;     /* of an even number of steps, at the earlier of the two in the middle ... */
   int other;      /* ... but for this dim, where it is the other way round; -1: none */
+  int inner;      /* the later loops of each dim stand at their start (0), or in their earlier (1) or later
+                     (2) middle */
+  bool clash;     /* found: ops that a loop splits advance by different steps */
   int forced;     /* number of the loop that stands at its second iteration, -1: none */
   void *user;
   /* Op o enters the node from which it leads, its range is final; NULL: not told. */
