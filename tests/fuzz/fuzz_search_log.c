@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "search/log.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define TF_FUZZ_OWN_MAIN
+#include "tests/fuzz/standalone.h"
 
 static const tf_log_head head = {"ga-mcts", "latency", 1, 0x0123456789abcdef};
 
@@ -55,17 +55,6 @@ static void vary(void) {
   free(copy);
 }
 
-static int run_file(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return 1;
-  uint8_t *data = malloc(1 << 20);
-  size_t n = data ? fread(data, 1, 1 << 20, f) : 0;
-  fclose(f);
-  if (data) LLVMFuzzerTestOneInput(data, n);
-  free(data);
-  return 0;
-}
-
 int main(int argc, char **argv) {
   tf_diags *d = tf_diags_new();
   tf_log log;
@@ -73,9 +62,6 @@ int main(int argc, char **argv) {
   tf_log_free(&log);
   tf_diags_free(d);
   vary();
-  int status = 0;
-  for (int i = 1; i < argc; i++)
-    status |= run_file(argv[i]);
-  return status;
+  return run_files(argc - 1, argv + 1);
 }
 #endif

@@ -1,16 +1,14 @@
 /* Fuzzes the reader of specs: any bytes either give a spec or located errors.
  * Input: texts split at byte 0x01; a part that starts with 0x02 is a setting "NAME=VALUE".
- * With -DTF_FUZZ_STANDALONE a main runs the files it is given, for compilers without
- * libFuzzer. */
+ * Without libFuzzer: standalone.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/standalone.h"
 #include "tileflow/spec.h"
 
 enum { MAX_PARTS = 4 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct {
   tf_text texts[MAX_PARTS];
@@ -67,23 +65,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   free(copy);
   return 0;
 }
-
-#ifdef TF_FUZZ_STANDALONE
-static int run_file(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return 1;
-  uint8_t *data = malloc(1 << 20);
-  size_t n = data ? fread(data, 1, 1 << 20, f) : 0;
-  fclose(f);
-  if (data) LLVMFuzzerTestOneInput(data, n);
-  free(data);
-  return 0;
-}
-
-int main(int argc, char **argv) {
-  int status = 0;
-  for (int i = 1; i < argc; i++)
-    status |= run_file(argv[i]);
-  return status;
-}
-#endif

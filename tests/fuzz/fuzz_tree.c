@@ -1,14 +1,12 @@
 /* Fuzzes the reader of mappings: any text either gives a tree that prints and reads back
  * alike, or located errors.  The first byte picks the workload, the rest is the text.
- * With -DTF_FUZZ_STANDALONE a main runs the files it is given, for compilers without
- * libFuzzer. */
+ * Without libFuzzer: standalone.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/standalone.h"
 #include "tileflow/tree.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define ARCH                                                                                   \
   "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"               \
@@ -86,23 +84,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   tf_diags_free(d);
   return 0;
 }
-
-#ifdef TF_FUZZ_STANDALONE
-static int run_file(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return 1;
-  uint8_t *data = malloc(1 << 20);
-  size_t n = data ? fread(data, 1, 1 << 20, f) : 0;
-  fclose(f);
-  if (data) LLVMFuzzerTestOneInput(data, n);
-  free(data);
-  return 0;
-}
-
-int main(int argc, char **argv) {
-  int status = 0;
-  for (int i = 1; i < argc; i++)
-    status |= run_file(argv[i]);
-  return status;
-}
-#endif
