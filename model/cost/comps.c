@@ -118,30 +118,35 @@ static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf
   return true;
 }
 
+typedef struct {
+  tf_comp *list; /* NULL: out of memory */
+  int n;
+} comps;
+
 /* All comps of slice s for class c (NULL: of the box alone). */
-static tf_comp *build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c,
-                      int *n) {
+static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+  const comps none = {NULL, 0};
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
-  *n = join_retain(p, s, c, list, gather(p, s, c, list));
-  tf_comp *out = TF_ARRAY(a, tf_comp, (size_t)*n + 1);
-  if (!out)
-    return NULL;
-  memcpy(out, list, (size_t)*n * sizeof list[0]);
-  for (int i = 0; i < *n; i++)
-    if (out[i].retain >= 0 && !add_parts(a, p, s, c, &out[i]))
-      return NULL;
+  int n = join_retain(p, s, c, list, gather(p, s, c, list));
+  comps out = {TF_ARRAY(a, tf_comp, (size_t)n + 1), n};
+  if (!out.list)
+    return none;
+  memcpy(out.list, list, (size_t)n * sizeof list[0]);
+  for (int i = 0; i < n; i++)
+    if (out.list[i].retain >= 0 && !add_parts(a, p, s, c, &out.list[i]))
+      return none;
   return out;
 }
 
 bool tf_comps_fill(tf_arena *a, tf_plan *p, tf_slice *s) {
-  s->comp = build(a, p, s, NULL, &s->n_comp);
+  comps k = build(a, p, s, NULL);
+  s->comp = k.list;
+  s->n_comp = k.n;
   s->plain = s->n_touch == 1 && !p->clips;
-  if (!s->comp)
-    return false;
-  for (int i = 0; i < s->n_class; i++) {
-    s->classes[i].comp = build(a, p, s, &s->classes[i], &s->classes[i].n_comp);
-    if (!s->classes[i].comp)
-      return false;
+  for (int i = 0; i < s->n_class && k.list; i++) {
+    k = build(a, p, s, &s->classes[i]);
+    s->classes[i].comp = k.list;
+    s->classes[i].n_comp = k.n;
   }
-  return true;
+  return k.list != NULL;
 }
