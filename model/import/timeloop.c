@@ -6,8 +6,11 @@
 
 bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, int64_t *out) {
   char *end;
-  *out = strtoll(node->text, &end, 10);
-  if (end != node->text && !*end && *out >= least && *out <= INT64_C(1) << 40) return true;
+  long long value = strtoll(node->text, &end, 10);
+  if (end != node->text && !*end && value >= least && value <= INT64_C(1) << 40) {
+    *out = value;
+    return true;
+  }
   return tf_fail(c->diags, node->at, TF_E_RANGE, "%s '%.40s' is no whole number from %lld to 2^40", what,
                  node->text, (long long)least);
 }

@@ -15,7 +15,7 @@ run_one() {
   name=$1
   corpus=$build/corpus-$name
   mkdir -p "$corpus"
-  "$build/tests/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  "$build/tests/$name" -seed=1 -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -artifact_prefix="$build/findings/$name-" -print_final_stats=1 \
     "$corpus" "$build/seeds" >"$build/$name.log" 2>&1
   status=$?
