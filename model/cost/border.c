@@ -216,9 +216,13 @@ bool tf_border_empties(struct tf_model *m) {
     const tf_op *op = &p->wl->ops[o];
     const tf_tensor *z = &p->wl->tensors[op->out];
     int up = p->tree->nodes[p->lead[o]].parent;
-    for (int r = 0; r < op->n_out_dims && up >= 0; r++)
-      found |= z->pad[r] > 0 &&
-               tf_dim_range(&m->run, o, op->dims[r], up, m->scratch.zero).len <= z->pad[r];
+    for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
+      int64_t len = tf_dim_range(&m->run, o, op->dims[r], up, m->scratch.zero).len;
+      /* Of a tile cut short nobody knows what is left, but one element is. */
+      if (p->retained[op->out] && tf_retain_cut(&m->run, up, m->scratch.zero))
+        len = 1;
+      found |= z->pad[r] > 0 && len <= z->pad[r];
+    }
   }
   m->run.noclip = false;
   return found;

@@ -33,7 +33,7 @@ static bool even(tf_run *run, tf_scratch *w, int l) {
 /* The shift, per rank of the slice, that one step of loop l gives its box. */
 static void effect(tf_run *run, tf_scratch *w, const tf_slice *s, int l, int64_t *shift) {
   tf_ival **made = run->made;
-  run->noclip = true;
+  run->noclip = run->whole = true;
   run->made = NULL;
   for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++) {
     w->zero[l] = 0;
@@ -42,7 +42,7 @@ static void effect(tf_run *run, tf_scratch *w, const tf_slice *s, int l, int64_t
     shift[r] = tf_slice_rank(run, s, r, w->zero).lo - at;
   }
   w->zero[l] = 0;
-  run->noclip = false;
+  run->noclip = run->whole = false;
   run->made = made;
 }
 

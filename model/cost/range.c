@@ -35,7 +35,8 @@ static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n,
 
 tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
   const tf_op *op = &run->plan->wl->ops[t.op];
-  if ((run->exact || (run->demand && run->plan->made_in[t.op] >= 0)) && tf_op_idle(run, t.op, n, dg))
+  bool idles = run->exact || (run->demand && run->plan->made_in[t.op] >= 0);
+  if (idles && !run->whole && tf_op_idle(run, t.op, n, dg))
     return (tf_ival){0, 0};
   if (t.ref < 0)
     return tf_dim_range(run, t.op, op->dims[r], n, dg);
@@ -98,10 +99,10 @@ static tf_ival inferred(const tf_run *run, int o, int d, int n, const int64_t *d
   return (tf_ival){0, p->wl->dims[d].extent};
 }
 
-static void split(int64_t digit, int64_t step, tf_ival *v) {
+static void split(const tf_run *run, int64_t digit, int64_t step, tf_ival *v) {
   int64_t rest = v->len - digit * step;
   v->lo += digit * step;
-  v->len = rest < step ? (rest > 0 ? rest : 0) : step;
+  v->len = run->whole || rest > step ? step : rest > 0 ? rest : 0;
 }
 
 /* Range of op o (which leads at node n) after the first n_path loops of n's path. */
@@ -112,7 +113,7 @@ static tf_ival led(const tf_run *run, int o, int d, int n, int n_path, const int
   const tf_path *path = &p->path[n];
   for (int k = p->path[lead].n; k < n_path; k++)
     if (p->loops[path->loops[k]].dim == d)
-      split(dg[path->loops[k]], run->step[o * p->n_loops + path->loops[k]], &v);
+      split(run, dg[path->loops[k]], run->step[o * p->n_loops + path->loops[k]], &v);
   return v;
 }
 
@@ -128,7 +129,7 @@ tf_ival tf_loop_range(const tf_run *run, int l, const int64_t *dg) {
   tf_ival v = led(run, pl->op, pl->dim, pl->node, p->path[pl->node].n, dg);
   for (int k = 0; k < pl->slot; k++)
     if (p->loops[p->first_loop[pl->node] + k].dim == pl->dim)
-      split(dg[p->first_loop[pl->node] + k], tf_step(run, p->first_loop[pl->node] + k), &v);
+      split(run, dg[p->first_loop[pl->node] + k], tf_step(run, p->first_loop[pl->node] + k), &v);
   return v;
 }
 

@@ -15,7 +15,8 @@ typedef struct {
   const tf_plan *plan;
   int64_t *trip;   /* [n_loops] */
   int64_t *step;   /* [op * n_loops + loop] elements of its dim by which one iteration moves op */
-  bool noclip;     /* take boxes as they would be far from every border */
+  bool noclip;     /* take boxes as they would be far from every border of a tensor */
+  bool whole;      /* take all tiles whole, whatever the extents leave of them */
   bool exact;      /* walking: an op with an empty range touches nothing at all */
   bool irregular;  /* something was met that only the exact walk counts */
   bool demand;     /* finding what a retaining scope makes: an idle producer demands nothing */

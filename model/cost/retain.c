@@ -175,19 +175,23 @@ static bool splits_evenly(const tf_run *run, int l, const int64_t *zero) {
   return tf_loop_range(run, l, zero).len == run->trip[l] * tf_step(run, l);
 }
 
+bool tf_retain_cut(const tf_run *run, int n, const int64_t *zero) {
+  const tf_path *path = &run->plan->path[n];
+  for (int k = 0; k < path->n; k++)
+    if (run->trip[path->loops[k]] > 1 && run->plan->loops[path->loops[k]].op >= 0 &&
+        !splits_evenly(run, path->loops[k], zero))
+      return true;
+  return false;
+}
+
 bool tf_retain_uneven(const tf_run *run, const int64_t *zero) {
   const tf_plan *p = run->plan;
   for (int i = 0; i < p->n_retains; i++) {
     const tf_path *path = &p->path[p->retains[i].scope];
-    bool spread = false, even = true;
-    for (int k = 0; k < path->n; k++) {
-      if (run->trip[path->loops[k]] <= 1 || p->loops[path->loops[k]].op < 0)
-        continue;
-      spread |= !(path->temporal >> k & 1);
-      even &= splits_evenly(run, path->loops[k], zero);
-    }
-    if (spread && !even)
-      return true;
+    for (int k = 0; k < path->n; k++)
+      if (run->trip[path->loops[k]] > 1 && p->loops[path->loops[k]].op >= 0 && !(path->temporal >> k & 1) &&
+          tf_retain_cut(run, p->retains[i].scope, zero))
+        return true;
   }
   return false;
 }

@@ -28,6 +28,9 @@ typedef struct {
 /* Fills p->retains, p->made_in, p->made_mask; sets p->irregular where only the walk will do. */
 bool tf_retain_plan(tf_arena *a, tf_plan *p);
 
+/* Whether some loop above node n does not divide evenly what it splits.  Needs steps and a setting of zeros. */
+bool tf_retain_cut(const tf_run *run, int n, const int64_t *zero);
+
 /* Whether instances of some retaining scope run out of step: a spatial loop above it shares a dim that does not
  * divide evenly.  Needs steps and a setting of zeros. */
 bool tf_retain_uneven(const tf_run *run, const int64_t *zero);
