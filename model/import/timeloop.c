@@ -68,7 +68,8 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {
   }
   for (size_t i = 0; i < n && c; i++)
     ok &= find_sections(c, &texts[i], found);
-  if (ok) ok = read_sections(c, found);
+  if (ok && tf_diags_errors(d) == 0) ok = read_sections(c, found);
+  ok = ok && tf_diags_errors(d) == 0; /* the YAML reader goes on after its own */
   if (ok) {
     tf_page_say(&out, "# Imported from Timeloop's format.\n%s", notes.text ? notes.text : "");
     tl_write(c, &out);
