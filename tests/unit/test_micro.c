@@ -1,62 +1,116 @@
+/* codegen/micro: Eq. 3.4, and block products printed for every instruction set: compiled, run where this machine or an
+ * emulator can, and compared with sums in double. */
 #define _POSIX_C_SOURCE 200809L
-/* codegen/micro_gemm: Eq. 3.4, and what the generator prints compiled, run and compared. */
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-#include "codegen/micro_gemm.h"
+#include "codegen/micro.h"
 #include "tests/unit/check.h"
 
 static void test_shape(void) {
-  tf_micro_shape a = tf_micro_best(32), b = tf_micro_best(16);
-  CHECK(a.mi == 6 && a.ni == 4 && a.mii == 2);
-  CHECK(b.mi == 6 && b.ni == 2 && b.mii == 2);
+  int m, n;
+  tf_micro_best(32, &m, &n);
+  CHECK(m == 6 && n == 4);
+  tf_micro_best(16, &m, &n);
+  CHECK(m == 6 && n == 2);
+  CHECK_I64(tf_micro_rows(32, 4), 6);
+  CHECK_I64(tf_micro_rows(32, 2), 14);
+  CHECK_I64(tf_micro_rows(16, 2), 6);
 }
 
-static const char head[] = "#include <stdint.h>\n#include <math.h>\n%s"
-  "typedef void kernel(int64_t, const float *, const float *, float *, int64_t);\n";
-static const char tail[] =
-  "static int bad(kernel *f, int m, int n) {\n"
-  "  float a[222], b[37 * 64], c[6 * 67]; int wrong = 0;\n"
-  "  for (int i = 0; i < 222; i++) a[i] = (float)(i * 37 %% 101 - 50) / 64;\n"
-  "  for (int i = 0; i < 37 * 64; i++) b[i] = (float)(i * 53 %% 97 - 48) / 64;\n"
-  "  for (int i = 0; i < 6 * 67; i++) c[i] = 3;\n"
-  "  f(37, a, b, c, 67);\n"
-  "  for (int i = 0; i < 6; i++) for (int j = 0; j < 67; j++) { double w = 3;\n"
-  "    for (int p = 0; i < m && j < n && p < 37; p++) w += (double)a[p * m + i] * b[p * n + j];\n"
-  "    wrong += !(fabs(c[i * 67 + j] - w) <= 1e-5 * (1 + fabs(w))); }\n"
-  "  return wrong; }\n";
+/* Slow twin of Eq. 3.4. */
+static void test_shape_twin(void) {
+  for (int registers = 8; registers <= 64; registers++) {
+    double best = 0;
+    int m, n;
+    for (int i = 2; i <= registers; i += 2)
+      for (int j = 1; i * j + j + 2 <= registers; j++)
+        best = (double)i * j / (i + j) > best ? (double)i * j / (i + j) : best;
+    tf_micro_best(registers, &m, &n);
+    CHECK(m * n + n + 2 <= registers);
+    CHECK((double)m * n / (m + n) > best - 1e-12);
+  }
+}
 
-static void test_isa(const char *name, const char *flags, bool can) {
+static const char head[] =
+  "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+  "typedef void kernel(int64_t, const float *, int64_t, int64_t, const float *, int64_t, float *, int64_t, int);\n";
+static const char tail[] =
+  "static int bad(kernel *f, int m, int n, int k, int a_m, int a_k, int add) {\n"
+  "  static float a[4096], b[40 * 200], c[40 * 203];\n"
+  "  int wrong = 0, b_k = n + 3, c_m = n + 5;\n"
+  "  for (int i = 0; i < 4096; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
+  "  for (int i = 0; i < 40 * 200; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
+  "  for (int i = 0; i < 40 * 203; i++) c[i] = 3;\n"
+  "  f(k, a, a_m, a_k, b, b_k, c, c_m, add);\n"
+  "  for (int i = 0; i < 40; i++) for (int j = 0; j < c_m; j++) {\n"
+  "    int in = i < m && j < n;\n"
+  "    double w = in && !add ? 0 : 3;\n"
+  "    for (int p = 0; in && p < k; p++) w += (double)a[i * a_m + p * a_k] * b[p * b_k + j];\n"
+  "    wrong += !(fabs(c[i * c_m + j] - w) <= 1e-5 * (1 + fabs(w)));\n"
+  "  }\n"
+  "  return wrong;\n}\n";
+
+static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14, 32}, {15, 31}, {29, 17}, {12, 80},
+                                {5, 100}, {37, 48}, {9, 7}, {8, 128}, {31, 198}};
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+static void print_program(FILE *f, const tf_micro_isa *isa) {
+  const char *name[N_SHAPES];
+  tf_micro *u = tf_micro_new(isa);
+  if (!CHECK(u)) return;
+  fputs(head, f);
+  tf_micro_prologue(f, u);
+  for (int i = 0; i < N_SHAPES; i++)
+    CHECK((name[i] = tf_micro_block(f, u, shapes[i][0], shapes[i][1])) != NULL);
+  CHECK(tf_micro_block(f, u, 6, 64) == name[2]); /* once */
+  CHECK(!tf_micro_block(f, u, 0, 4));
+  fputs(tail, f);
+  fputs("int main(void) {\n  int w = 0;\n", f);
+  for (int i = 0; i < N_SHAPES; i++)
+    for (int add = 0; add < 2; add++)
+      fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
+              add ? 40 : 1, add ? 1 : 41, add);
+  fputs("  printf(\"%d wrong\\n\", w);\n  return w != 0;\n}\n", f);
+  tf_micro_free(u);
+}
+
+/* Compiles with `compiler` and runs behind `runner` (NULL: does not run). */
+static void try_isa(const char *name, const char *compiler, const char *runner) {
   const tf_micro_isa *isa = tf_micro_isa_find(name);
-  tf_micro_shape s = tf_micro_best(isa->registers);
-  char path[64], cmd[320], fn[32];
-  snprintf(path, sizeof path, "/tmp/tf_micro_XXXXXX");
-  int fd = mkstemp(path);
-  FILE *f = fdopen(fd, "w");
-  if (!CHECK(f))
-    return;
-  fprintf(f, head, isa->lanes > 1 ? "#include <immintrin.h>\n" : "");
-  int top = s.ni * isa->lanes, step = top > 16 ? 5 : 1;
-  for (int m = 1; m <= s.mi; m++)
-    for (int n = top; n > 0; n -= step)
-      snprintf(fn, sizeof fn, "g%d_%d", m, n), CHECK(tf_micro_gemm(f, isa, fn, m, n));
-  fprintf(f, tail);
-  fputs("int main(void) { int w = 0;\n", f);
-  for (int m = 1; m <= s.mi; m++)
-    for (int n = top; n > 0; n -= step)
-      fprintf(f, "  w += bad(g%d_%d, %d, %d);\n", m, n, m, n);
-  fputs("  return w != 0; }\n", f);
-  CHECK(!tf_micro_gemm(f, isa, "x", s.mi + 1, 1));
-  fclose(f);
-  snprintf(cmd, sizeof cmd, "cc -std=c17 -O1 -Wall -Wextra -Werror %s -x c %s -o %s.out -lm%s%s%s",
-           flags, path, path, can ? " && " : "", can ? path : "", can ? ".out" : "");
-  CHECK_I64(system(cmd), 0);
-  snprintf(cmd, sizeof cmd, "%s.out", path), remove(cmd), remove(path);
+  char dir[] = "/tmp/tf_micro_XXXXXX", path[64], command[400];
+  if (!CHECK(isa) || !CHECK(mkdtemp(dir))) return;
+  snprintf(path, sizeof path, "%s/k.c", dir);
+  FILE *f = fopen(path, "w");
+  if (!CHECK(f)) return;
+  print_program(f, isa);
+  CHECK_I64(fclose(f), 0);
+  snprintf(command, sizeof command, "%s -std=c17 -O1 -Wall -Wextra -Werror %s -o %s/k %s -lm", compiler, isa->flags, dir, path);
+  CHECK_I64(system(command), 0);
+  snprintf(command, sizeof command, "%s %s/k >%s/said || { cat %s/said; false; }", runner ? runner : "", dir, dir, dir);
+  if (runner) CHECK_I64(system(command), 0);
+  snprintf(command, sizeof command, "rm -r %s", dir);
+  CHECK_I64(system(command), 0);
+}
+
+static bool there(const char *program) {
+  char command[128];
+  snprintf(command, sizeof command, "command -v %s >/dev/null", program);
+  return system(command) == 0;
 }
 
 int main(void) {
   test_shape();
-  test_isa("portable", "", true);
-  test_isa("avx2", "-mavx2 -mfma", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-  test_isa("avx512", "-mavx512f", __builtin_cpu_supports("avx512f"));
+  test_shape_twin();
+  try_isa("portable", "cc", "");
+#if defined __x86_64__
+  try_isa("sse2", "cc", "");
+  try_isa("avx2", "cc", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "" : NULL);
+  try_isa("avx512", "cc", __builtin_cpu_supports("avx512f") ? "" : NULL);
+#endif
+  if (there("aarch64-linux-gnu-gcc"))
+    try_isa("neon", "aarch64-linux-gnu-gcc -static", there("qemu-aarch64") ? "qemu-aarch64" : NULL);
+  CHECK(!tf_micro_isa_find("avx"));
   return check_report();
 }

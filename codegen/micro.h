@@ -1,0 +1,44 @@
+/* Micro-kernels: the innermost products of emitted kernels, as C text for one instruction set.
+ *
+ * A block product is cut into tiles whose sums stay in registers (Algorithm 2 of the thesis: outer products), and
+ * the tiles' shapes come from Eq. 3.4: the most multiply-adds a load within the register file. */
+#ifndef CODEGEN_MICRO_H
+#define CODEGEN_MICRO_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One row of the table of instruction sets. */
+typedef struct {
+  const char *name;
+  int lanes, registers; /* float32 a vector register; how many registers */
+  const char *flags;    /* what gcc and clang need to compile the text */
+  const char *machine;  /* the preprocessor's condition that the text can be compiled here */
+  const char *text;     /* `vec` and its operations in C */
+} tf_micro_isa;
+
+/* "portable", "sse2", "avx2", "avx512" or "neon"; NULL where there is none.  At `i`: the i-th row, NULL past the last. */
+const tf_micro_isa *tf_micro_isa_find(const char *name);
+const tf_micro_isa *tf_micro_isa_at(int i);
+
+/* Eq. 3.4 for long k: rows (an even number, two registers for what is broadcast of A) and registers across of the tile
+ * with the most multiply-adds a load; of equals, the one that is narrower. */
+void tf_micro_best(int registers, int *rows, int *across);
+/* The most rows of a tile `across` registers wide: rows * across + across + 1 <= registers, and no more than 14. */
+int tf_micro_rows(int registers, int across);
+
+/* What has been printed into one file. */
+typedef struct tf_micro tf_micro;
+tf_micro *tf_micro_new(const tf_micro_isa *isa); /* NULL: out of memory */
+void tf_micro_free(tf_micro *u);
+
+/* The operations on vectors; once, before anything else. */
+void tf_micro_prologue(FILE *out, tf_micro *u);
+
+/* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
+ *   static void NAME(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,
+ *                    float *c, int64_t c_m, int add)
+ * c[i * c_m + j] = (add ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
+ * i < m, j < n, sums in float32 in the order of p.  Touches nothing beyond these elements. */
+const char *tf_micro_block(FILE *out, tf_micro *u, int64_t m, int64_t n);
+#endif

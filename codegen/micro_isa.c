@@ -1,0 +1,104 @@
+/* Instruction sets: what a vector is, and the eight operations that tiles are made of. */
+#include <string.h>
+
+#include "codegen/micro.h"
+
+/* Loads and stores of the first n lanes where the machine has no masks. */
+#define BY_LANE                                                                                                  \
+  "static inline vec vec_load_part(const float *p, int n) {\n"                                                  \
+  "  float lane[LANES] = {0};\n"                                                                                \
+  "  memcpy(lane, p, (size_t)n * sizeof *p);\n"                                                                 \
+  "  return vec_load(lane);\n"                                                                                  \
+  "}\n"                                                                                                         \
+  "static inline void vec_store_part(float *p, vec v, int n) {\n"                                               \
+  "  float lane[LANES];\n"                                                                                      \
+  "  vec_store(lane, v);\n"                                                                                     \
+  "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                 \
+  "}\n"
+
+static const char portable[] =
+  "enum { LANES = 1 };\n"
+  "typedef float vec;\n"
+  "static inline vec vec_zero(void) { return 0; }\n"
+  "static inline vec vec_splat(float x) { return x; }\n"
+  "static inline vec vec_load(const float *p) { return *p; }\n"
+  "static inline void vec_store(float *p, vec v) { *p = v; }\n"
+  "static inline vec vec_add(vec a, vec b) { return a + b; }\n"
+  "static inline vec vec_fma(vec a, vec b, vec c) { return a * b + c; }\n"
+  "static inline vec vec_load_part(const float *p, int n) { return n ? *p : 0; }\n"
+  "static inline void vec_store_part(float *p, vec v, int n) {\n"
+  "  if (n) *p = v;\n"
+  "}\n";
+
+static const char sse2[] =
+  "#include <immintrin.h>\n"
+  "#include <string.h>\n"
+  "enum { LANES = 4 };\n"
+  "typedef __m128 vec;\n"
+  "static inline vec vec_zero(void) { return _mm_setzero_ps(); }\n"
+  "static inline vec vec_splat(float x) { return _mm_set1_ps(x); }\n"
+  "static inline vec vec_load(const float *p) { return _mm_loadu_ps(p); }\n"
+  "static inline void vec_store(float *p, vec v) { _mm_storeu_ps(p, v); }\n"
+  "static inline vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }\n"
+  "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n" BY_LANE;
+
+static const char avx2[] =
+  "#include <immintrin.h>\n"
+  "enum { LANES = 8 };\n"
+  "typedef __m256 vec;\n"
+  "static inline vec vec_zero(void) { return _mm256_setzero_ps(); }\n"
+  "static inline vec vec_splat(float x) { return _mm256_set1_ps(x); }\n"
+  "static inline vec vec_load(const float *p) { return _mm256_loadu_ps(p); }\n"
+  "static inline void vec_store(float *p, vec v) { _mm256_storeu_ps(p, v); }\n"
+  "static inline vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }\n"
+  "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
+  "static inline __m256i vec_first(int n) {\n"
+  "  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));\n"
+  "}\n"
+  "static inline vec vec_load_part(const float *p, int n) { return _mm256_maskload_ps(p, vec_first(n)); }\n"
+  "static inline void vec_store_part(float *p, vec v, int n) { _mm256_maskstore_ps(p, vec_first(n), v); }\n";
+
+static const char avx512[] =
+  "#include <immintrin.h>\n"
+  "enum { LANES = 16 };\n"
+  "typedef __m512 vec;\n"
+  "static inline vec vec_zero(void) { return _mm512_setzero_ps(); }\n"
+  "static inline vec vec_splat(float x) { return _mm512_set1_ps(x); }\n"
+  "static inline vec vec_load(const float *p) { return _mm512_loadu_ps(p); }\n"
+  "static inline void vec_store(float *p, vec v) { _mm512_storeu_ps(p, v); }\n"
+  "static inline vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }\n"
+  "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
+  "static inline __mmask16 vec_first(int n) { return (__mmask16)((1U << n) - 1U); }\n"
+  "static inline vec vec_load_part(const float *p, int n) { return _mm512_maskz_loadu_ps(vec_first(n), p); }\n"
+  "static inline void vec_store_part(float *p, vec v, int n) { _mm512_mask_storeu_ps(p, vec_first(n), v); }\n";
+
+static const char neon[] =
+  "#include <arm_neon.h>\n"
+  "#include <string.h>\n"
+  "enum { LANES = 4 };\n"
+  "typedef float32x4_t vec;\n"
+  "static inline vec vec_zero(void) { return vdupq_n_f32(0); }\n"
+  "static inline vec vec_splat(float x) { return vdupq_n_f32(x); }\n"
+  "static inline vec vec_load(const float *p) { return vld1q_f32(p); }\n"
+  "static inline void vec_store(float *p, vec v) { vst1q_f32(p, v); }\n"
+  "static inline vec vec_add(vec a, vec b) { return vaddq_f32(a, b); }\n"
+  "static inline vec vec_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }\n" BY_LANE;
+
+static const tf_micro_isa isas[] = {
+  {"portable", 1, 16, "", "1", portable},
+  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", sse2},
+  {"avx2", 8, 16, "-mavx2 -mfma", "defined(__AVX2__) && defined(__FMA__)", avx2},
+  {"avx512", 16, 32, "-mavx512f -mfma", "defined(__AVX512F__)", avx512},
+  {"neon", 4, 32, "", "defined(__aarch64__)", neon},
+};
+
+const tf_micro_isa *tf_micro_isa_at(int i) {
+  return i >= 0 && i < (int)(sizeof isas / sizeof *isas) ? &isas[i] : NULL;
+}
+
+const tf_micro_isa *tf_micro_isa_find(const char *name) {
+  for (int i = 0; tf_micro_isa_at(i); i++)
+    if (strcmp(isas[i].name, name) == 0)
+      return &isas[i];
+  return NULL;
+}
