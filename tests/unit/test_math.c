@@ -1,0 +1,62 @@
+/* codegen/micro_math: each function compiled as printed, and held to its stated error against libm's double over
+ * floats spread through the whole range of bit patterns. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+
+#include "codegen/micro_math.h"
+#include "tests/unit/check.h"
+#include "tileflow/spec.h"
+
+static const struct {
+  int kind;
+  const char *twin;
+} cases[] = {
+  {TF_K_EXP, "exp(x)"}, {TF_K_LOG, "log(x)"}, {TF_K_TANH, "tanh(x)"}, {TF_K_ERF, "erf(x)"},
+  {TF_K_SIGMOID, "1 / (1 + exp(-x))"}, {TF_K_GELU, "0.5 * x * (1 + erf(x / sqrt(2)))"},
+  {TF_K_RELU, "x > 0 ? x : 0"}, {TF_K_SQRT, "sqrt(x)"}, {TF_K_ABS, "fabs(x)"},
+};
+enum { N_CASES = sizeof cases / sizeof cases[0] };
+
+/* One in 509 of all float32: 8.4 million values.  Of the results below the normal range the absolute error counts. */
+static const char head[] =
+  "#include <stdio.h>\n#include <string.h>\n"
+  "static int hold(const char *name, float (*f)(float), double (*twin)(double), double most, int relative) {\n"
+  "  double worst = 0; float at = 0;\n"
+  "  for (unsigned long long i = 0; i <= 0xffffffffULL; i += 509) {\n"
+  "    unsigned b = (unsigned)i; float x; memcpy(&x, &b, 4);\n"
+  "    double w = twin(x), v = f(x);\n"
+  "    if (isnan(w) || isnan(v)) { if (!isnan(w) != !isnan(v)) { worst = 9; at = x; } continue; }\n"
+  "    if (fabs(w) > 3.4028234e38) { if (!(v == (w > 0 ? INFINITY : -INFINITY))) { worst = 9; at = x; } continue; }\n"
+  "    double e = fabs(v - w) / (relative ? fmax(fabs(w), 1.2e-38) : fmax(fabs(w), 1));\n"
+  "    if (e > worst) { worst = e; at = x; }\n"
+  "  }\n"
+  "  printf(\"%s %.3g at %.9g\\n\", name, worst, at);\n"
+  "  return !(worst <= most);\n}\n";
+
+int main(void) {
+  char path[] = "/tmp/tf_math_XXXXXX", command[256];
+  int fd = mkstemp(path);
+  FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+  uint32_t kinds = 0;
+  if (!CHECK(f)) return check_report();
+  for (int i = 0; i < N_CASES; i++)
+    kinds |= 1u << cases[i].kind;
+  tf_micro_math(f, kinds);
+  fputs(head, f);
+  for (int i = 0; i < N_CASES; i++)
+    fprintf(f, "static double twin%d(double x) { return %s; }\nstatic float call%d(float x) { return %s(x); }\n", i,
+            cases[i].twin, i, tf_micro_math_find(cases[i].kind)->name);
+  fputs("int main(void) {\n  int bad = 0;\n", f);
+  for (int i = 0; i < N_CASES; i++) {
+    const tf_micro_fn *fn = tf_micro_math_find(cases[i].kind);
+    fprintf(f, "  bad += hold(\"%s\", call%d, twin%d, %.17g, %d);\n", fn->name, i, i, fn->error, fn->relative);
+  }
+  fputs("  return bad;\n}\n", f);
+  CHECK_I64(fclose(f), 0);
+  CHECK(!tf_micro_math_find(TF_K_ADD));
+  snprintf(command, sizeof command, "cc -std=c17 -O2 -Wall -Wextra -Werror -x c %s -o %s.out -lm && %s.out", path, path, path);
+  CHECK_I64(system(command), 0);
+  snprintf(command, sizeof command, "rm -f %s %s.out", path, path);
+  CHECK_I64(system(command), 0);
+  return check_report();
+}
