@@ -6,7 +6,7 @@
 #define TESTS_ORACLE_ORACLE_H
 #include "tileflow/tileflow.h"
 
-enum { MAX_RANK = 8, MAX_ELEMENTS = 4096, MAX_PATH = 48, MAX_NODES = 96 };
+enum { MAX_RANK = 8, MAX_ELEMENTS = 4096, MAX_PATH = 48, MAX_NODES = 96, MAX_PRODUCTIONS = 512 };
 
 /* lo .. lo + len - 1; len <= 0: empty. */
 typedef struct {

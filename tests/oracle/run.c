@@ -126,8 +126,8 @@ static void add_set(set *to, const set *from) {
 static void enter(oracle *o, int n, int z) {
   shelf *s = shelf_of(o, n, z);
   moment m = {0, NULL};
-  set now[64];
-  uint64_t keys[64];
+  set now[MAX_PRODUCTIONS];
+  uint64_t keys[MAX_PRODUCTIONS];
   int n_keys = 0;
   bool any = false;
   check_layout(o, s, n);
@@ -140,7 +140,7 @@ static void enter(oracle *o, int n, int z) {
     while (k < n_keys && keys[k] != key)
       k++;
     if (k == n_keys) {
-      if (n_keys == 64)
+      if (n_keys == MAX_PRODUCTIONS)
         abort();
       keys[n_keys] = key;
       memset(&now[n_keys++], 0, sizeof now[0]);
