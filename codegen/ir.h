@@ -1,0 +1,116 @@
+/* Loop IR: a mapping as loops over integer variables, nests of points, and buffers.
+ *
+ * Lowering decides everything (ranges, buffers, what starts and ends a sum, what runs in parallel); printers and the
+ * interpreter only say it.  Nothing here knows a language or a machine. */
+#ifndef CODEGEN_IR_H
+#define CODEGEN_IR_H
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "tileflow/tree.h"
+
+/* A value: variable + off; the number off where var < 0. */
+typedef struct {
+  int var;
+  int64_t off;
+} ir_atom;
+
+static inline ir_atom ir_number(int64_t off) { return (ir_atom){-1, off}; }
+
+typedef enum {
+  IR_SUM,  /* off[0] + sum of coef[i] * arg[i] */
+  IR_MIN,  /* of the args */
+  IR_MAX,
+  IR_PICK  /* arg[0] < arg[1] ? arg[2] : arg[3] */
+} ir_fn;
+
+typedef struct {
+  ir_fn fn;
+  int n;
+  ir_atom *arg;
+  int64_t *coef; /* IR_SUM */
+} ir_expr;
+
+/* lo <= value < hi. */
+typedef struct {
+  ir_atom lo, hi;
+  int64_t most;  /* it never holds more values than this */
+  bool exact;    /* it always holds exactly `most` */
+} ir_range;
+
+/* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */
+typedef struct {
+  int tensor;
+  bool argument;
+  int rank;
+  int64_t *extent;  /* [rank] most elements along the rank */
+  ir_atom *base;    /* [rank] coordinate of element 0 */
+  int64_t words;    /* product of the extents */
+  int level;        /* memory of the architecture it stands for */
+  int shares;       /* buffer whose storage it takes over in place; -1: its own */
+  const char *name;
+} ir_buffer;
+
+typedef struct ir_stmt ir_stmt;
+typedef struct {
+  int n;
+  ir_stmt **s;
+} ir_body;
+
+typedef enum {
+  IR_LET,     /* var = expr */
+  IR_FOR,     /* for var in 0 .. trip - 1: body */
+  IR_IF,      /* body where one of the ranges `guard` is not empty */
+  IR_NEST,    /* all points of op in range[]: a reduction starts over where all `fresh` are 0 */
+  IR_SAVE,    /* buffer `other` = copy of `buffer` over range[] (dims of the op that makes it) */
+  IR_CORRECT, /* where `fresh` is not 0: the op's output times exp(`other` - `buffer`) over range[] */
+  IR_DIVIDE   /* where `last` is reached: the op's output divided by `buffer` over range[] */
+} ir_kind;
+
+struct ir_stmt {
+  ir_kind kind;
+  int var;           /* LET, FOR */
+  ir_expr expr;      /* LET */
+  int64_t trip;      /* FOR */
+  int dim, node;     /* FOR: of the tree */
+  bool parallel;     /* FOR: its steps touch nothing in common but what they read */
+  ir_body body;      /* FOR, IF */
+  int n_guard;       /* IF */
+  ir_range *guard;
+  int op;            /* NEST ... DIVIDE */
+  ir_range *range;   /* [dims of op]; SAVE, CORRECT, DIVIDE: the first n_out_dims of them */
+  int n_fresh;       /* NEST: lower ends of the reduced dims; CORRECT: of the loop it streams over */
+  ir_atom *fresh;
+  ir_atom last;      /* DIVIDE: upper end of the range that is streamed over ... */
+  int64_t last_at;   /* ... and its value in the last step */
+  int divides;       /* NEST: read that the expression divides by and that waits (DIVIDE does it); -1: none */
+  int buffer, other;
+};
+
+typedef struct ir_program {
+  tf_arena *arena;
+  const tf_tree *tree;   /* borrowed */
+  int n_vars;
+  const char **var_name; /* [n_vars] */
+  int n_buffers;
+  ir_buffer *buffers;
+  int *buffer_of;        /* [n_tensors] where nests find the tensor */
+  ir_body body;
+} ir_program;
+
+/* Lowers a mapping without open parts.  NULL with the reason in d: what cannot be lowered is an error that names it. */
+ir_program *ir_lower(const tf_tree *tree, tf_diags *d);
+void ir_free(ir_program *p);
+
+/* The program as text, a statement a line. */
+void ir_dump(FILE *out, const ir_program *p);
+
+/* Runs it in double.  data[tensor]: row-major over the tensor's extents, inputs filled, outputs written.
+ * False: out of memory, or an access outside a buffer (a fault of the lowering). */
+bool ir_run(const ir_program *p, double *const *data);
+
+/* The value of op's expression; read[i] is its i-th operand.  skip: the read to be taken as 1; -1: none. */
+double ir_value(const tf_op *op, const double *read, int skip);
+double ir_identity(tf_reduce r);
+double ir_combine(tf_reduce r, double a, double b);
+#endif

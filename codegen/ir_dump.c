@@ -1,0 +1,111 @@
+/* The program as text. */
+#include <inttypes.h>
+
+#include "codegen/ir.h"
+
+typedef struct {
+  FILE *out;
+  const ir_program *p;
+  const tf_workload *wl;
+} dump;
+
+static void atom(const dump *d, ir_atom a) {
+  if (a.var < 0)
+    fprintf(d->out, "%" PRId64, a.off);
+  else if (a.off)
+    fprintf(d->out, "%s%+" PRId64, d->p->var_name[a.var], a.off);
+  else
+    fputs(d->p->var_name[a.var], d->out);
+}
+
+static void expr(const dump *d, const ir_expr *e) {
+  static const char *const name[] = {[IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max", [IR_PICK] = "pick"};
+  fprintf(d->out, "%s(", name[e->fn]);
+  for (int i = 0; i < e->n; i++) {
+    if (i) fputs(", ", d->out);
+    if (e->fn == IR_SUM && e->coef[i] != 1) fprintf(d->out, "%" PRId64 " * ", e->coef[i]);
+    atom(d, e->arg[i]);
+  }
+  fputc(')', d->out);
+}
+
+static void range(const dump *d, const char *name, const ir_range *r) {
+  fprintf(d->out, " %s[", name);
+  atom(d, r->lo);
+  fputs(" .. ", d->out);
+  atom(d, r->hi);
+  fprintf(d->out, "%s", r->exact ? "]" : ")");
+}
+
+static void body(const dump *d, const ir_body *b, int depth);
+
+static void over(const dump *d, const ir_stmt *s, int n) {
+  const tf_op *op = &d->wl->ops[s->op];
+  for (int k = 0; k < n; k++)
+    range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
+}
+
+static void nest(const dump *d, const ir_stmt *s) {
+  const tf_op *op = &d->wl->ops[s->op];
+  fprintf(d->out, "nest %s", op->name);
+  over(d, s, op->n_dims);
+  if (op->reduce != TF_ASSIGN) fputs(s->n_fresh ? " afresh where 0 is" : " afresh", d->out);
+  for (int i = 0; i < s->n_fresh; i++)
+    fputc(' ', d->out), atom(d, s->fresh[i]);
+  if (s->divides >= 0) fputs(", not divided yet", d->out);
+  fputc('\n', d->out);
+}
+
+static void stmt(const dump *d, const ir_stmt *s, int depth) {
+  fprintf(d->out, "%*s", 2 * depth, "");
+  switch (s->kind) {
+  case IR_LET:
+    fprintf(d->out, "%s = ", d->p->var_name[s->var]), expr(d, &s->expr), fputc('\n', d->out);
+    break;
+  case IR_FOR:
+    fprintf(d->out, "%s %s < %" PRId64 "\n", s->parallel ? "parallel" : "for", d->p->var_name[s->var], s->trip);
+    body(d, &s->body, depth + 1);
+    break;
+  case IR_IF:
+    fputs("if any of", d->out);
+    for (int i = 0; i < s->n_guard; i++)
+      range(d, "", &s->guard[i]);
+    fputc('\n', d->out);
+    body(d, &s->body, depth + 1);
+    break;
+  case IR_NEST: nest(d, s); break;
+  case IR_SAVE:
+    fprintf(d->out, "save %s", d->p->buffers[s->buffer].name), over(d, s, d->wl->ops[s->op].n_out_dims);
+    fputc('\n', d->out);
+    break;
+  case IR_CORRECT:
+    fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s, d->wl->ops[s->op].n_out_dims);
+    fprintf(d->out, " by %s unless 0 is ", d->p->buffers[s->buffer].name), atom(d, s->fresh[0]);
+    fputc('\n', d->out);
+    break;
+  case IR_DIVIDE:
+    fprintf(d->out, "divide %s", d->wl->ops[s->op].name), over(d, s, d->wl->ops[s->op].n_out_dims);
+    fprintf(d->out, " by %s when ", d->p->buffers[s->buffer].name), atom(d, s->last);
+    fprintf(d->out, " is %" PRId64 "\n", s->last_at);
+    break;
+  }
+}
+
+static void body(const dump *d, const ir_body *b, int depth) {
+  for (int i = 0; i < b->n; i++)
+    stmt(d, b->s[i], depth);
+}
+
+void ir_dump(FILE *out, const ir_program *p) {
+  dump d = {out, p, p->tree->workload};
+  for (int i = 0; i < p->n_buffers; i++) {
+    const ir_buffer *b = &p->buffers[i];
+    fprintf(out, "%s %s of %s", b->argument ? "argument" : "buffer", b->name, p->tree->arch->memories[b->level].name);
+    for (int r = 0; r < b->rank; r++) {
+      fprintf(out, " %" PRId64 "@", b->extent[r]);
+      atom(&d, b->base[r]);
+    }
+    fputc('\n', out);
+  }
+  body(&d, &p->body, 0);
+}

@@ -1,0 +1,192 @@
+/* The interpreter: slow, in double, and sure of every access. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "codegen/ir.h"
+
+enum { MAX_RANK = 16, MAX_READS = 16 };
+
+typedef struct {
+  const ir_program *p;
+  const tf_workload *wl;
+  int64_t *var;
+  double **data; /* [buffer] */
+  bool ok;
+} machine;
+
+static int64_t atom(const machine *m, ir_atom a) { return a.var < 0 ? a.off : m->var[a.var] + a.off; }
+
+static int64_t value(const machine *m, const ir_expr *e) {
+  int64_t v = e->fn == IR_SUM ? 0 : atom(m, e->arg[0]);
+  if (e->fn == IR_PICK) return atom(m, e->arg[0]) < atom(m, e->arg[1]) ? atom(m, e->arg[2]) : atom(m, e->arg[3]);
+  for (int i = 0; i < e->n; i++) {
+    int64_t a = atom(m, e->arg[i]);
+    v = e->fn == IR_SUM ? v + e->coef[i] * a : e->fn == IR_MIN ? (a < v ? a : v) : (a > v ? a : v);
+  }
+  return v;
+}
+
+/* The element at those coordinates; NULL (and a fault) outside the buffer. */
+static double *element(machine *m, int buffer, const int64_t *at) {
+  const ir_buffer *b = &m->p->buffers[buffer];
+  int64_t i = 0;
+  for (int r = 0; r < b->rank; r++) {
+    int64_t x = at[r] - atom(m, b->base[r]);
+    m->ok &= x >= 0 && x < b->extent[r];
+    i = i * b->extent[r] + x;
+  }
+  return m->ok ? &m->data[buffer][i] : NULL;
+}
+
+static bool inside(const tf_tensor *z, const int64_t *at) {
+  bool in = true;
+  for (int r = 0; r < z->rank; r++)
+    in &= at[r] >= z->lo[r] && at[r] < z->lo[r] + z->extent[r];
+  return in;
+}
+
+static double operand(machine *m, const tf_op *op, int i, const int64_t *point) {
+  const tf_ref *ref = &op->reads[i];
+  const tf_tensor *z = &m->wl->tensors[ref->tensor];
+  int64_t at[MAX_RANK];
+  for (int r = 0; r < z->rank; r++) {
+    at[r] = ref->index[r].c;
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      at[r] += ref->index[r].terms[t].coef * point[ref->index[r].terms[t].dim];
+  }
+  if (!inside(z, at)) return 0;
+  const double *v = element(m, m->p->buffer_of[ref->tensor], at);
+  return v ? *v : 0;
+}
+
+/* Where the op's output stands at a point. */
+static double *result(machine *m, const tf_op *op, const int64_t *point) {
+  int64_t at[MAX_RANK];
+  for (int r = 0; r < op->n_out_dims; r++)
+    at[r] = point[op->dims[r]];
+  return element(m, m->p->buffer_of[op->out], at);
+}
+
+static double of(machine *m, int buffer, const tf_op *op, const int64_t *point) {
+  int64_t at[MAX_RANK];
+  (void)op;
+  const tf_op *maker = &m->wl->ops[m->wl->tensors[m->p->buffers[buffer].tensor].producer];
+  for (int r = 0; r < maker->n_out_dims; r++)
+    at[r] = point[maker->dims[r]];
+  const double *v = element(m, buffer, at);
+  return v ? *v : 0;
+}
+
+static bool starts(const machine *m, const ir_stmt *s) {
+  for (int i = 0; i < s->n_fresh; i++)
+    if (atom(m, s->fresh[i]) != 0) return false;
+  return true;
+}
+
+static void point_of_nest(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+  const tf_op *op = &m->wl->ops[s->op];
+  double read[MAX_READS], *out = result(m, op, point);
+  for (int i = 0; i < op->n_reads; i++)
+    read[i] = i == s->divides ? 1 : operand(m, op, i, point);
+  if (!out) return;
+  bool first = fresh;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    first &= point[op->dims[k]] == 0;
+  double v = ir_value(op, read, s->divides);
+  *out = op->reduce == TF_ASSIGN ? v : ir_combine(op->reduce, first ? ir_identity(op->reduce) : *out, v);
+}
+
+static void point_of(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+  const tf_op *op = &m->wl->ops[s->op];
+  double *out;
+  switch (s->kind) {
+  case IR_NEST: point_of_nest(m, s, point, fresh); break;
+  case IR_SAVE: {
+    int64_t at[MAX_RANK];
+    for (int r = 0; r < op->n_out_dims; r++)
+      at[r] = point[op->dims[r]];
+    out = element(m, s->other, at);
+    if (out) *out = of(m, s->buffer, op, point);
+    break;
+  }
+  case IR_CORRECT:
+    out = result(m, op, point);
+    if (out) *out *= exp(of(m, s->other, op, point) - of(m, s->buffer, op, point));
+    break;
+  default:
+    out = result(m, op, point);
+    if (out) *out /= of(m, s->buffer, op, point);
+  }
+}
+
+static void walk(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, bool fresh) {
+  const tf_op *op = &m->wl->ops[s->op];
+  if (k == n_dims) {
+    point_of(m, s, point, fresh);
+    return;
+  }
+  int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
+  m->ok &= hi - lo <= s->range[k].most && (!s->range[k].exact || hi - lo == s->range[k].most);
+  for (int64_t i = lo; i < hi && m->ok; i++) {
+    point[op->dims[k]] = i;
+    walk(m, s, n_dims, k + 1, point, fresh);
+  }
+}
+
+static void run(machine *m, const ir_body *b);
+
+static bool may(const machine *m, const ir_stmt *s) {
+  for (int i = 0; i < s->n_guard; i++)
+    if (atom(m, s->guard[i].lo) < atom(m, s->guard[i].hi)) return true;
+  return false;
+}
+
+static void step(machine *m, const ir_stmt *s) {
+  int64_t point[256];
+  const tf_op *op = s->kind >= IR_NEST ? &m->wl->ops[s->op] : NULL;
+  switch (s->kind) {
+  case IR_LET: m->var[s->var] = value(m, &s->expr); break;
+  case IR_FOR:
+    for (int64_t i = 0; i < s->trip && m->ok; i++) {
+      m->var[s->var] = i;
+      run(m, &s->body);
+    }
+    break;
+  case IR_IF:
+    if (may(m, s)) run(m, &s->body);
+    break;
+  case IR_NEST: walk(m, s, op->n_dims, 0, point, starts(m, s)); break;
+  case IR_SAVE: walk(m, s, op->n_out_dims, 0, point, false); break;
+  case IR_CORRECT:
+    if (!starts(m, s)) walk(m, s, op->n_out_dims, 0, point, false);
+    break;
+  case IR_DIVIDE:
+    if (atom(m, s->last) == s->last_at) walk(m, s, op->n_out_dims, 0, point, false);
+    break;
+  }
+}
+
+static void run(machine *m, const ir_body *b) {
+  for (int i = 0; i < b->n && m->ok; i++)
+    step(m, b->s[i]);
+}
+
+bool ir_run(const ir_program *p, double *const *data) {
+  machine m = {.p = p, .wl = p->tree->workload, .ok = true};
+  m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
+  m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
+  m.ok = m.var && m.data && m.wl->n_dims <= 256;
+  for (int i = 0; i < p->n_buffers && m.ok; i++) {
+    const ir_buffer *b = &p->buffers[i];
+    m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)b->words * sizeof *m.data[i]);
+    m.ok = m.data[i] != NULL;
+    for (int64_t k = 0; m.ok && !b->argument && k < b->words; k++)
+      m.data[i][k] = NAN; /* what is read before it is made shows */
+  }
+  if (m.ok) run(&m, &p->body);
+  for (int i = 0; m.data && i < p->n_buffers; i++)
+    if (!p->buffers[i].argument) free(m.data[i]);
+  free(m.data);
+  free(m.var);
+  return m.ok;
+}

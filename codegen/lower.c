@@ -1,0 +1,286 @@
+/* Tile tree -> loop IR. */
+#include "codegen/lower.h"
+
+#include <string.h>
+
+static void lower_node(lowering *w, int n);
+
+/* ---- buffers ------------------------------------------------------------------------------------ */
+
+int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
+  const tf_tensor *t = &w->plan->wl->tensors[z];
+  ir_program *p = w->p;
+  size_t rank = (size_t)t->rank + 1;
+  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .shares = -1, .name = name};
+  b.extent = TF_ARRAY(p->arena, int64_t, rank);
+  b.base = TF_ARRAY(p->arena, ir_atom, rank);
+  w->oom |= !b.extent || !b.base;
+  if (w->oom) return 0;
+  const ir_buffer *of = p->buffer_of[z] >= 0 ? &p->buffers[p->buffer_of[z]] : NULL;
+  for (int r = 0; r < t->rank; r++) {
+    b.extent[r] = of ? of->extent[r] : t->extent[r];
+    b.base[r] = of ? of->base[r] : ir_number(t->lo[r]);
+    b.words *= b.extent[r];
+  }
+  p->buffers[p->n_buffers] = b;
+  return p->n_buffers++;
+}
+
+/* Whether what the maker of z has in range at scope n covers what is read below: loops above may split the two unlike. */
+static bool covers(lowering *w, int z, int r, int n, const ir_range *all) {
+  int o = w->plan->wl->tensors[z].producer;
+  const ir_range *made = low_range(w, o, w->plan->wl->ops[o].dims[r]);
+  bool same = made->lo.var == all->lo.var && made->lo.off == all->lo.off && made->hi.var == all->hi.var &&
+              made->hi.off == all->hi.off;
+  if (same || !tf_plan_leads(w->plan, o, n)) return true;
+  return tf_fail(w->d, w->plan->tree->nodes[n].at, TF_E_COVER,
+                 "emit: the loops above split '%.40s' in other steps than the ops that read it here",
+                 w->plan->wl->tensors[z].name);
+}
+
+/* Buffers of the tensors that live at scope n: the box of one run. */
+static void open_homes(lowering *w, int n) {
+  const tf_plan *plan = w->plan;
+  for (int z = 0; z < plan->wl->n_tensors; z++) {
+    if (plan->home_scope[z] != n) continue;
+    int i = low_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
+    if (w->oom) return;
+    ir_buffer *b = &w->p->buffers[i];
+    b->words = 1;
+    for (int r = 0; r < b->rank; r++) {
+      ir_range v = low_demand(w, z, r, n, true);
+      if (!covers(w, z, r, n, &v)) return;
+      b->extent[r] = v.most;
+      b->base[r] = v.lo;
+      b->words *= v.most;
+    }
+    w->p->buffer_of[z] = i;
+  }
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------- */
+
+/* Whether the steps of loop l of Tile n write nothing in common. */
+static bool independent(const lowering *w, int n, int l) {
+  const tf_plan *p = w->plan;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_op *op = &p->wl->ops[o];
+    if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
+    if (!tf_plan_leads(p, o, n)) { /* its home stands below: each step has its own */
+      if (!tf_plan_above(p, n, p->home_scope[op->out])) return false;
+      continue;
+    }
+    bool split = false;
+    for (int i = 0; i < p->loops[l].n_leader; i++)
+      split |= p->loops[l].leaders[i] == o;
+    bool out = false;
+    for (int r = 0; r < op->n_out_dims; r++)
+      out |= op->dims[r] == p->loops[l].dim;
+    if (!split || !out) return false;
+  }
+  return true;
+}
+
+/* Loops over instances of memories with more below them run in parallel; those over units are vectors' lanes. */
+static bool runs_parallel(const lowering *w, int n, int l) {
+  const tf_node *t = &w->plan->tree->nodes[n];
+  return !w->in_parallel && w->plan->loops[l].axis != TF_TEMPORAL && t->level + 1 < w->plan->arch->n_memories &&
+         independent(w, n, l);
+}
+
+static bool same_range(const ir_range *a, const ir_range *b) {
+  return !memcmp(&a->lo, &b->lo, sizeof a->lo) && !memcmp(&a->hi, &b->hi, sizeof a->hi);
+}
+
+/* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
+static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
+  const tf_plan *p = w->plan;
+  const tf_ploop *pl = &p->loops[l];
+  int n = 0;
+  bool always = false;
+  for (int i = 0; i < pl->n_leader; i++) {
+    int o = pl->leaders[i];
+    ir_range *r = low_range(w, o, pl->dim);
+    *r = low_split(w, p->wl->dims[pl->dim].name, *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
+    bool new = true;
+    for (int k = 0; k < n; k++)
+      new &= !same_range(&guard[k], r);
+    if (new) guard[n++] = *r;
+    always |= r->exact;
+  }
+  return always ? 0 : n;
+}
+
+static void lower_loops(lowering *w, int n, int k) {
+  const tf_plan *p = w->plan;
+  const tf_node *t = &p->tree->nodes[n];
+  while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
+    k++;
+  if (k == t->n_loops || w->oom) {
+    lower_node(w, t->children[0]);
+    return;
+  }
+  int l = p->first_loop[n] + k;
+  size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
+  ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges), *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
+  ir_stmt *s = low_add(w, IR_FOR);
+  w->oom |= !before || !guard;
+  if (w->oom) return;
+  memcpy(before, w->cur, ranges * sizeof *before);
+  s->var = low_var(w, "i_%s_", p->wl->dims[t->loops[k].dim].name);
+  s->trip = w->run.trip[l];
+  s->dim = t->loops[k].dim;
+  s->node = n;
+  s->parallel = runs_parallel(w, n, l);
+  bool outer = w->in_parallel;
+  w->in_parallel |= s->parallel;
+  low_mark mark = low_open(w, &s->body);
+  int n_guard = split_leaders(w, l, (ir_atom){s->var, 0}, guard);
+  if (n_guard) {
+    ir_stmt *may = low_add(w, IR_IF);
+    if (!may) return;
+    may->n_guard = n_guard;
+    may->guard = guard;
+    low_open(w, &may->body);
+  }
+  lower_loops(w, n, k + 1);
+  low_close(w, mark);
+  w->in_parallel = outer;
+  memcpy(w->cur, before, ranges * sizeof *before);
+}
+
+/* Ranges at scope n of the ops that lead only below it. */
+static void infer(lowering *w, int n) {
+  const tf_plan *p = w->plan;
+  for (int i = p->wl->n_ops - 1; i >= 0; i--) {
+    int o = p->wl->topo[i];
+    const tf_op *op = &p->wl->ops[o];
+    if (!tf_plan_above(p, n, p->tree->op_node[o]) || tf_plan_leads(p, o, n)) continue;
+    for (int k = 0; k < op->n_dims; k++) {
+      int d = op->dims[k], lead = p->stream_leader[o];
+      ir_range *r = low_range(w, o, d);
+      if (k < op->n_out_dims)
+        *r = low_demand(w, op->out, k, n, false);
+      else if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && lead >= 0 && lead != o)
+        *r = *low_range(w, lead, d);
+      else
+        *r = (ir_range){ir_number(0), ir_number(p->wl->dims[d].extent), p->wl->dims[d].extent, true};
+    }
+  }
+}
+
+static void lower_scope(lowering *w, int n) {
+  const tf_plan *p = w->plan;
+  const tf_node *t = &p->tree->nodes[n];
+  size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
+  ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges);
+  w->oom |= !before;
+  if (w->oom || !low_stream_check(w, n)) return;
+  memcpy(before, w->cur, ranges * sizeof *before);
+  infer(w, n);
+  open_homes(w, n);
+  for (int c = 0; c < t->n_children && !w->oom; c++) {
+    low_stream_before(w, n, t->children[c]);
+    lower_node(w, t->children[c]);
+    low_stream_after(w, n, t->children[c]);
+  }
+  memcpy(w->cur, before, ranges * sizeof *before);
+}
+
+/* The read of op by which it divides and which waits; -1: none. */
+static int late_divisor(const lowering *w, int o) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  for (int i = 0; i < op->n_reads && w->plan->divides[o] >= 0; i++)
+    if (op->reads[i].tensor == w->plan->wl->ops[w->plan->divides[o]].out) return i;
+  return -1;
+}
+
+static void lower_op(lowering *w, int n) {
+  int o = w->plan->tree->nodes[n].op;
+  const tf_op *op = &w->plan->wl->ops[o];
+  ir_stmt *s = low_add(w, IR_NEST);
+  if (!s) return;
+  s->op = o;
+  s->node = n;
+  s->divides = late_divisor(w, o);
+  s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
+  s->fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
+  w->oom |= !s->range || !s->fresh;
+  for (int k = 0; k < op->n_dims && !w->oom; k++) {
+    s->range[k] = *low_range(w, o, op->dims[k]);
+    if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
+  }
+}
+
+static void lower_node(lowering *w, int n) {
+  const tf_node *t = &w->plan->tree->nodes[n];
+  if (w->oom) return;
+  if (t->kind == TF_TILE)
+    lower_loops(w, n, 0);
+  else if (t->kind == TF_SCOPE)
+    lower_scope(w, n);
+  else
+    lower_op(w, n);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+
+static bool set_up(lowering *w, const tf_tree *tree) {
+  tf_arena *a = w->p->arena;
+  const tf_plan *p = w->plan = tf_plan_new(a, tree);
+  if (!p) return false;
+  const tf_workload *wl = p->wl;
+  size_t loops = (size_t)p->n_loops + 1;
+  w->run.plan = p;
+  w->run.trip = TF_ARRAY(a, int64_t, loops);
+  w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
+  w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
+  w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
+  w->p->buffers = TF_ARRAY(a, ir_buffer, 2 * (size_t)wl->n_tensors);
+  if (!w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
+  for (int l = 0; l < p->n_loops; l++)
+    w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int d = 0; d < wl->n_dims; d++)
+      *low_range(w, o, d) = (ir_range){ir_number(0), ir_number(wl->dims[d].extent), wl->dims[d].extent, true};
+  for (int z = 0; z < wl->n_tensors; z++)
+    w->p->buffer_of[z] = -1;
+  w->into = &w->p->body;
+  return true;
+}
+
+static void add_arguments(lowering *w) {
+  const tf_workload *wl = w->plan->wl;
+  for (int z = 0; z < wl->n_tensors && !w->oom; z++)
+    if (wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0)
+      w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
+}
+
+ir_program *ir_lower(const tf_tree *tree, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  ir_program *p = a ? TF_NEW(a, ir_program) : NULL;
+  lowering w = {.p = p, .d = d};
+  size_t errors = tf_diags_errors(d);
+  if (p) {
+    p->arena = a;
+    p->tree = tree;
+  }
+  if (tree->open) {
+    tf_fail(d, tree->nodes[0].at, TF_E_OPEN, "emit needs a mapping without open parts");
+  } else if (!p || !set_up(&w, tree)) {
+    w.oom = true;
+  } else if (!tf_run_steps(&w.run)) {
+    tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
+  } else {
+    add_arguments(&w);
+    lower_node(&w, 0);
+  }
+  if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (tf_diags_errors(d) == errors) return p;
+  tf_arena_free(a);
+  return NULL;
+}
+
+void ir_free(ir_program *p) {
+  if (p) tf_arena_free(p->arena);
+}

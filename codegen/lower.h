@@ -1,0 +1,59 @@
+/* State of one lowering, shared by its files. */
+#ifndef CODEGEN_LOWER_H
+#define CODEGEN_LOWER_H
+#include "codegen/ir.h"
+#include "model/cost/range.h"
+
+typedef struct {
+  ir_expr expr;
+  int var;
+} low_let;
+
+typedef struct {
+  ir_program *p;
+  const tf_plan *plan;
+  tf_run run;
+  tf_diags *d;
+  ir_range *cur;     /* [op * n_dims + dim] on entry to the node at hand */
+  ir_body *into;     /* where statements go */
+  int n_lets;        /* lets that are visible */
+  low_let *lets;
+  bool in_parallel;  /* below a loop that runs in parallel */
+  bool oom;
+} lowering;
+
+static inline ir_range *low_range(lowering *w, int op, int dim) {
+  return &w->cur[op * w->plan->wl->n_dims + dim];
+}
+
+/* lower_let.c: values, and statements.  After running out of memory they go on with nothing. */
+int low_var(lowering *w, const char *fmt, ...) TF_PRINTF(2, 3);
+ir_stmt *low_add(lowering *w, ir_kind kind);
+/* Opens the body of a statement; low_close with what it returned goes back. */
+typedef struct {
+  ir_body *into;
+  int n_lets;
+} low_mark;
+low_mark low_open(lowering *w, ir_body *body);
+void low_close(lowering *w, low_mark mark);
+/* The value of an expression: folded, found among the visible lets, or let anew under that name. */
+ir_atom low_sum(lowering *w, const char *name, ir_atom a, int64_t coef, ir_atom b); /* a + coef * b */
+ir_atom low_min(lowering *w, const char *name, ir_atom a, ir_atom b);
+ir_atom low_max(lowering *w, const char *name, ir_atom a, ir_atom b);
+ir_atom low_pick(lowering *w, const char *name, ir_range nonempty, ir_atom yes, ir_atom no);
+
+/* lower_range.c: ranges. */
+ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip);
+/* What an index reads while its dims are in the ranges of op; not clipped. */
+ir_range low_index(lowering *w, int op, const tf_index *ix);
+/* Rank r of tensor z: of what ops below node n touch, clipped to the tensor. */
+ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker);
+
+/* lower_stream.c: running maxima and sums of scope n, around the child that runs. */
+bool low_stream_check(lowering *w, int n);
+void low_stream_before(lowering *w, int n, int child);
+void low_stream_after(lowering *w, int n, int child);
+
+/* lower_buffer.c */
+int low_buffer(lowering *w, int z, const char *name, bool argument, int level);
+#endif

@@ -1,0 +1,90 @@
+/* Random cases of the oracle's generator: lowered, interpreted, and compared with the whole workload.
+ *   ir_test [--cases N] [--seed S] [--one SEED] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/ir.h"
+#include "tests/kernels/whole.h"
+#include "tests/oracle/gen.h"
+
+typedef struct {
+  long equal, wrong, refused, unlike;
+  bool show;
+} session;
+
+static bool near(const tf_workload *wl, double **want, double **got) {
+  for (int z = 0; z < wl->n_tensors; z++) {
+    if (wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers) continue;
+    for (int64_t i = 0; i < whole_words(&wl->tensors[z]); i++)
+      if (!(fabs(got[z][i] - want[z][i]) <= 1e-9 * (1 + fabs(want[z][i])))) return false;
+  }
+  return true;
+}
+
+static bool lowered_equal(const tf_tree *tree, tf_diags *d, bool show) {
+  const tf_workload *wl = tree->workload;
+  double **want = whole_new(wl), **got = whole_new(wl);
+  ir_program *p = ir_lower(tree, d);
+  if (p && show) ir_dump(stdout, p);
+  whole_run(wl, want);
+  bool ok = p && want && got && ir_run(p, got) && near(wl, want, got);
+  ir_free(p);
+  whole_free(wl, want);
+  whole_free(wl, got);
+  return ok;
+}
+
+/* Loops that split a maker and its readers in other steps are an error of emit's. */
+static bool can_lower(const tf_tree *tree) {
+  tf_diags *d = tf_diags_new();
+  ir_program *p = ir_lower(tree, d);
+  bool ok = p || tf_diags_count(d) == 0 || tf_diags_at(d, 0)->code != TF_E_COVER;
+  ir_free(p);
+  tf_diags_free(d);
+  return ok;
+}
+
+static void one(session *s, uint64_t seed) {
+  page p;
+  unsigned features;
+  const char *kind;
+  if (!gen_case(seed, &p, &features, &kind)) abort();
+  tf_diags *d = tf_diags_new();
+  tf_text t = {"case", p.text, p.len};
+  tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  if (!tree)
+    s->refused++;
+  else if (!can_lower(tree))
+    s->unlike++;
+  else if (lowered_equal(tree, d, s->show))
+    s->equal++;
+  else {
+    char *why = tf_diags_text(d);
+    if (s->wrong++ < 5) printf("%s# seed %llu\n%s", p.text, (unsigned long long)seed, why ? why : "");
+    free(why);
+  }
+  tf_tree_free(tree);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
+int main(int argc, char **argv) {
+  session s = {0};
+  long cases = 2000;
+  uint64_t seed = 1, only = 0;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!strcmp(argv[i], "--cases")) cases = strtol(argv[i + 1], NULL, 10);
+    if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
+    if (!strcmp(argv[i], "--one")) only = strtoull(argv[i + 1], NULL, 10);
+  }
+  s.show = only != 0;
+  if (only) one(&s, only);
+  for (long i = 0; i < cases && !only; i++)
+    one(&s, seed * 1000000007 + (uint64_t)i);
+  printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld split unlike\n", s.equal, s.wrong,
+         s.refused, s.unlike);
+  return s.wrong != 0 || s.equal == 0;
+}

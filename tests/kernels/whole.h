@@ -1,0 +1,12 @@
+/* The meaning of a workload: each op over its whole space, one after the other, in double. */
+#ifndef TESTS_KERNELS_WHOLE_H
+#define TESTS_KERNELS_WHOLE_H
+#include "tileflow/spec.h"
+
+/* Tensors row-major over their extents: [tensor].  Inputs hold fixed small numbers; outputs and intermediates what the
+ * ops make.  Free each and the array.  NULL: out of memory. */
+double **whole_new(const tf_workload *wl);
+void whole_run(const tf_workload *wl, double **data);
+void whole_free(const tf_workload *wl, double **data);
+int64_t whole_words(const tf_tensor *z);
+#endif
