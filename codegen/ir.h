@@ -35,7 +35,8 @@ typedef struct {
 typedef struct {
   ir_atom lo, hi;
   int64_t most;  /* it never holds more values than this */
-  bool exact;    /* it always holds exactly `most` */
+  bool some;     /* it is never empty */
+  bool exact;    /* it always holds exactly `most`; implies some */
 } ir_range;
 
 /* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */
@@ -47,7 +48,7 @@ typedef struct {
   ir_atom *base;    /* [rank] coordinate of element 0 */
   int64_t words;    /* product of the extents */
   int level;        /* memory of the architecture it stands for */
-  int shares;       /* buffer whose storage it takes over in place; -1: its own */
+  bool lasting;     /* keeps its content from run to run of its scope: covers the tensor, one for all that run in parallel */
   const char *name;
 } ir_buffer;
 

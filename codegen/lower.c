@@ -11,7 +11,7 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .shares = -1, .name = name};
+  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
   w->oom |= !b.extent || !b.base;
@@ -26,16 +26,55 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   return p->n_buffers++;
 }
 
-/* Whether what the maker of z has in range at scope n covers what is read below: loops above may split the two unlike. */
+static int child_above(const tf_plan *p, int n, int o) {
+  int c = p->tree->op_node[o];
+  while (p->tree->nodes[c].parent != n)
+    c = p->tree->nodes[c].parent;
+  return c;
+}
+
+/* Whether what is made of z in a run of its home scope n covers what is read: where the maker takes its range from readers
+ * in its own branch, or from the loops above, the others must not read beyond. */
 static bool covers(lowering *w, int z, int r, int n, const ir_range *all) {
-  int o = w->plan->wl->tensors[z].producer;
-  const ir_range *made = low_range(w, o, w->plan->wl->ops[o].dims[r]);
-  bool same = made->lo.var == all->lo.var && made->lo.off == all->lo.off && made->hi.var == all->hi.var &&
-              made->hi.off == all->hi.off;
-  if (same || !tf_plan_leads(w->plan, o, n)) return true;
-  return tf_fail(w->d, w->plan->tree->nodes[n].at, TF_E_COVER,
-                 "emit: the loops above split '%.40s' in other steps than the ops that read it here",
-                 w->plan->wl->tensors[z].name);
+  const tf_plan *p = w->plan;
+  int o = p->wl->tensors[z].producer, branch = child_above(p, n, o);
+  ir_range made = *low_range(w, o, p->wl->ops[o].dims[r]);
+  if (!tf_plan_leads(p, o, n)) {
+    if (p->tree->nodes[p->lead[o]].parent == n) return true;
+    made = low_demand(w, z, r, branch, false);
+  }
+  if (made.lo.var == all->lo.var && made.lo.off == all->lo.off && made.hi.var == all->hi.var && made.hi.off == all->hi.off)
+    return true;
+  return tf_fail(w->d, p->tree->nodes[n].at, TF_E_COVER,
+                 "emit: what one run makes of '%.40s' may not be all that is read of it here", p->wl->tensors[z].name);
+}
+
+static bool makes_dim(const tf_op *op, int dim) {
+  for (int r = 0; r < op->n_out_dims; r++)
+    if (op->dims[r] == dim) return true;
+  return false;
+}
+
+/* Whether steps of instances come between the steps of the loop over which z is streamed: each instance then needs its own
+ * running value.  An error where z does not tell the instances apart. */
+static bool interleaved(lowering *w, int z) {
+  const tf_plan *p = w->plan;
+  int o = p->wl->tensors[z].producer, scope = p->stream_scope[o];
+  const tf_path *path = scope < 0 ? NULL : &p->path[scope];
+  bool inside = false, found = false;
+  for (int k = 0; path && k < path->n; k++) {
+    const tf_ploop *l = &p->loops[path->loops[k]];
+    if (w->run.trip[path->loops[k]] == 1) continue;
+    bool streamed = l->dim == p->wl->ops[o].dims[p->wl->ops[o].n_out_dims];
+    if (inside && !streamed && !makes_dim(&p->wl->ops[o], l->dim))
+      tf_fail(w->d, p->tree->nodes[scope].at, TF_E_STREAM,
+              "emit: instances over '%.40s' would each keep their own '%.40s'; put that loop outside of '%.40s'",
+              p->wl->dims[l->dim].name, p->wl->tensors[z].name,
+              p->wl->dims[p->wl->ops[o].dims[p->wl->ops[o].n_out_dims]].name);
+    found |= inside && !streamed;
+    inside |= streamed;
+  }
+  return found;
 }
 
 /* Buffers of the tensors that live at scope n: the box of one run. */
@@ -46,10 +85,12 @@ static void open_homes(lowering *w, int n) {
     int i = low_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
     if (w->oom) return;
     ir_buffer *b = &w->p->buffers[i];
-    b->words = 1;
+    b->lasting = interleaved(w, z);
+    b->words = b->lasting ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
       ir_range v = low_demand(w, z, r, n, true);
       if (!covers(w, z, r, n, &v)) return;
+      if (b->lasting) continue;
       b->extent[r] = v.most;
       b->base[r] = v.lo;
       b->words *= v.most;
@@ -106,8 +147,10 @@ static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
     for (int k = 0; k < n; k++)
       new &= !same_range(&guard[k], r);
     if (new) guard[n++] = *r;
-    always |= r->exact;
+    always |= r->some;
   }
+  for (int i = 0; n == 1 && i < pl->n_leader; i++) /* below its guard */
+    low_range(w, pl->leaders[i], pl->dim)->some = true;
   return always ? 0 : n;
 }
 
@@ -164,7 +207,7 @@ static void infer(lowering *w, int n) {
       else if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && lead >= 0 && lead != o)
         *r = *low_range(w, lead, d);
       else
-        *r = (ir_range){ir_number(0), ir_number(p->wl->dims[d].extent), p->wl->dims[d].extent, true};
+        *r = (ir_range){ir_number(0), ir_number(p->wl->dims[d].extent), p->wl->dims[d].extent, true, true};
     }
   }
 }
@@ -242,7 +285,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)
     for (int d = 0; d < wl->n_dims; d++)
-      *low_range(w, o, d) = (ir_range){ir_number(0), ir_number(wl->dims[d].extent), wl->dims[d].extent, true};
+      *low_range(w, o, d) = (ir_range){ir_number(0), ir_number(wl->dims[d].extent), wl->dims[d].extent, true, true};
   for (int z = 0; z < wl->n_tensors; z++)
     w->p->buffer_of[z] = -1;
   w->into = &w->p->body;

@@ -110,6 +110,6 @@ ir_atom low_max(lowering *w, const char *name, ir_atom a, ir_atom b) { return le
 
 ir_atom low_pick(lowering *w, const char *name, ir_range r, ir_atom yes, ir_atom no) {
   ir_atom arg[4] = {r.lo, r.hi, yes, no};
-  if (r.exact) return yes;
+  if (r.some) return yes;
   return let(w, name, IR_PICK, 4, arg, NULL);
 }

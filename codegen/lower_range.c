@@ -3,12 +3,12 @@
 
 ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
   ir_atom lo = low_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
-  if (r.exact && step * trip == r.most) return (ir_range){lo, end, step, true};
-  return (ir_range){lo, low_min(w, name, r.hi, end), step < r.most ? step : r.most, false};
+  if (r.exact && step * trip == r.most) return (ir_range){lo, end, step, true, true};
+  return (ir_range){lo, low_min(w, name, r.hi, end), step < r.most ? step : r.most, false, false};
 }
 
 ir_range low_index(lowering *w, int op, const tf_index *ix) {
-  ir_range v = {ir_number(ix->c), ir_number(ix->c + 1), 1, true};
+  ir_range v = {ir_number(ix->c), ir_number(ix->c + 1), 1, true, true};
   for (int i = 0; i < ix->n_terms; i++) {
     const ir_range *d = low_range(w, op, ix->terms[i].dim);
     int64_t c = ix->terms[i].coef;
@@ -17,6 +17,7 @@ ir_range low_index(lowering *w, int op, const tf_index *ix) {
     v.hi = low_sum(w, "hi", v.hi, c, c > 0 ? last : d->lo);
     v.most += (c > 0 ? c : -c) * (d->most - 1);
     v.exact &= d->exact;
+    v.some &= d->some;
   }
   if (v.exact) v.hi = (ir_atom){v.lo.var, v.lo.off + v.most};
   return v;
@@ -27,7 +28,7 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   int64_t lo = z->lo[r], end = lo + z->extent[r];
   v.lo = low_max(w, "lo", v.lo, ir_number(lo));
   v.hi = low_min(w, "hi", v.hi, ir_number(end));
-  v.exact = false;
+  v.some = v.exact = false;
   v.most = v.most < z->extent[r] ? v.most : z->extent[r];
   return v;
 }
@@ -38,7 +39,7 @@ static bool same_atom(ir_atom a, ir_atom b) { return a.var == b.var && a.off == 
 static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_range b) {
   const ir_atom low = ir_number(INT64_MIN / 4), high = ir_number(INT64_MAX / 4);
   if (same_atom(a.lo, b.lo) && same_atom(a.hi, b.hi)) return a;
-  ir_range v = {.exact = a.exact && b.exact, .most = z->extent[r]};
+  ir_range v = {.exact = a.exact && b.exact, .some = a.some || b.some, .most = z->extent[r]};
   if (v.exact && a.lo.var == b.lo.var) { /* apart by a number */
     v.lo = low_min(w, "lo", a.lo, b.lo);
     v.hi = low_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most}, (ir_atom){b.lo.var, b.lo.off + b.most});
@@ -55,9 +56,9 @@ static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_rang
 static ir_range unless_idle(lowering *w, int op, ir_range v) {
   for (int d = 0; d < w->plan->wl->ops[op].n_dims; d++) {
     const ir_range *r = low_range(w, op, w->plan->wl->ops[op].dims[d]);
-    if (r->exact) continue;
+    if (r->some) continue;
     v.hi = low_pick(w, "hi", *r, v.hi, v.lo);
-    v.exact = false;
+    v.some = v.exact = false;
   }
   return v;
 }
@@ -65,7 +66,7 @@ static ir_range unless_idle(lowering *w, int op, ir_range v) {
 ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
   const tf_plan *p = w->plan;
   const tf_tensor *t = &p->wl->tensors[z];
-  ir_range v = {ir_number(0), ir_number(0), 0, false};
+  ir_range v = {ir_number(0), ir_number(0), 0, false, false};
   bool any = false;
   if (with_maker && t->producer >= 0) {
     v = *low_range(w, t->producer, p->wl->ops[t->producer].dims[r]);
