@@ -19,7 +19,8 @@ typedef struct {
   tf_setting *set;
   size_t n_set;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
-  bool quiet, help, resume, host;
+  const char *target, *isa, *name; /* of emit */
+  bool quiet, help, resume, host, dump_ir;
   /* of a search */
   tf_objective objective;
   const char *strategy; /* NULL: the rule */
@@ -83,4 +84,5 @@ cli_status cmd_tree(const cli_options *o);
 cli_status cmd_bound(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);
+cli_status cmd_emit(const cli_options *o);
 #endif

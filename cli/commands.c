@@ -47,11 +47,19 @@ static const cli_command commands[] = {
      "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
      "Exit status: 0, or 2 for bad input.\n",
      "tests/data/timeloop/case004.yaml", cmd_import},
+    {CLI_EMIT, "emit", "write a fused kernel for the mapping",
+     "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), a test that holds it against\n"
+     "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest.\n"
+     "Where no mapping is given, or some of it is open, one is searched for first.\n"
+     "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",
+     "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\\n"
+     "    workloads/dataflows/cpu/gemm-chain-rows.yaml --target cpu -o g1-kernel",
+     cmd_emit},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* What later versions will have. */
-static const char *const later[] = {"solve", "sweep", "plot", "emit"};
+static const char *const later[] = {"solve", "sweep", "plot"};
 enum { N_LATER = sizeof later / sizeof later[0] };
 
 static void note_commands(tf_diags *d) {

@@ -11,7 +11,7 @@
 typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY } kind;
 typedef enum {
   SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
-  EVALS, KEEP, LIMIT
+  EVALS, KEEP, LIMIT, TARGET, ISA, NAME, DUMP
 } target;
 
 typedef struct {
@@ -33,7 +33,11 @@ static const row rows[] = {
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
     {"--host", NULL, FLAG, HOST, CLI_IMPORT, "describe the computer this runs on"},
     {"--root", "DIR", PATH, ROOT, CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
-    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT, "write there (-o, too); stdout if not given"},
+    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EMIT, "write there (-o, too); import: stdout if not given; emit: a new folder"},
+    {"--target", "cpu", PATH, TARGET, CLI_EMIT, "what the kernel is for"},
+    {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avx512, neon; this computer's best if not given"},
+    {"--name", "NAME", PATH, NAME, CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
+    {"--dump-ir", NULL, FLAG, DUMP, CLI_EMIT, "print the loop IR, too"},
     {"--help", NULL, FLAG, HELP, CLI_ALL, "print this"},
     {"--objective", "latency|energy|edp|traffic", OBJECTIVE, GOAL, CLI_SEARCHING,
      "what a search makes small; latency if not given"},
@@ -138,10 +142,11 @@ static bool keep_path(reader *r, const row *o, const char *value) {
                                 [SVG] = &r->out->svg,         [DOT] = &r->out->dot,
                                 [MAPPING] = &r->out->mapping, [PARETO] = &r->out->pareto,
                                 [LOG] = &r->out->log,         [OUT] = &r->out->out,
-                                [ROOT] = &r->out->root};
+                                [ROOT] = &r->out->root,       [TARGET] = &r->out->target,
+                                [ISA] = &r->out->isa,         [NAME] = &r->out->name};
   const char **slot = slots[o->target];
   if (!value || !*value)
-    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs a file name", o->name);
+    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
   *slot = value;
   return true;
 }
@@ -166,6 +171,7 @@ static bool take(reader *r, const row *o, char *value) {
   *(o->target == QUIET    ? &r->out->quiet
     : o->target == RESUME ? &r->out->resume
     : o->target == HOST   ? &r->out->host
+    : o->target == DUMP   ? &r->out->dump_ir
                           : &r->out->help) = true;
   return true;
 }
@@ -218,8 +224,19 @@ static int read_option(reader *r, int i, int n, char **args) {
 
 static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
+static void check_emit(reader *r) {
+  const cli_options *o = r->out;
+  if (!o->target)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs --target cpu");
+  else if (strcmp(o->target, "cpu") != 0)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no target '%.40s'; this version has cpu", o->target);
+  if (!o->out && !o->dump_ir)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
+}
+
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
+  if (r->command->id == CLI_EMIT) check_emit(r);
   if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) +
           is_stdout(o->mapping) + is_stdout(o->pareto) >
       1)

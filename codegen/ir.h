@@ -37,11 +37,20 @@ typedef struct {
   int64_t most;  /* it never holds more values than this */
   bool some;     /* it is never empty */
   bool exact;    /* it always holds exactly `most`; implies some */
+  int64_t rest;  /* not exact, but never other than most, rest or nothing; 0: unknown */
 } ir_range;
+
+/* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  Positions in the
+ * op's dims and reads. */
+typedef struct {
+  int m, n, k, a, b;
+  int pack;     /* buffer where rows of b's n stand side by side; -1: they do in b itself */
+  bool keep;    /* b is an argument: what was packed stays true until the box changes */
+} ir_product;
 
 /* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */
 typedef struct {
-  int tensor;
+  int tensor;       /* -1: scratch of products */
   bool argument;
   int rank;
   int64_t *extent;  /* [rank] most elements along the rank */
@@ -49,6 +58,7 @@ typedef struct {
   int64_t words;    /* product of the extents */
   int level;        /* memory of the architecture it stands for */
   bool lasting;     /* keeps its content from run to run of its scope: covers the tensor, one for all that run in parallel */
+  bool each;        /* each thread has its own */
   const char *name;
 } ir_buffer;
 
@@ -86,6 +96,7 @@ struct ir_stmt {
   int64_t last_at;   /* ... and its value in the last step */
   int divides;       /* NEST: read that the expression divides by and that waits (DIVIDE does it); -1: none */
   int buffer, other;
+  const ir_product *product; /* NEST; NULL: point by point */
 };
 
 typedef struct ir_program {

@@ -178,7 +178,7 @@ bool ir_run(const ir_program *p, double *const *data) {
   m.ok = m.var && m.data && m.wl->n_dims <= 256;
   for (int i = 0; i < p->n_buffers && m.ok; i++) {
     const ir_buffer *b = &p->buffers[i];
-    m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)b->words * sizeof *m.data[i]);
+    m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)(b->words ? b->words : 1) * sizeof *m.data[i]);
     m.ok = m.data[i] != NULL;
     for (int64_t k = 0; m.ok && !b->argument && k < b->words; k++)
       m.data[i][k] = NAN; /* what is read before it is made shows */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 static void lower_node(lowering *w, int n);
+static void lower_op(lowering *w, int n);
 
 /* ---- buffers ------------------------------------------------------------------------------------ */
 
@@ -22,6 +23,8 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
     b.base[r] = of ? of->base[r] : ir_number(t->lo[r]);
     b.words *= b.extent[r];
   }
+  b.each = of && of->each;
+  b.lasting = of && of->lasting;
   p->buffers[p->n_buffers] = b;
   return p->n_buffers++;
 }
@@ -86,6 +89,7 @@ static void open_homes(lowering *w, int n) {
     if (w->oom) return;
     ir_buffer *b = &w->p->buffers[i];
     b->lasting = interleaved(w, z);
+    b->each = w->in_parallel && !b->lasting;
     b->words = b->lasting ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
       ir_range v = low_demand(w, z, r, n, true);
@@ -154,11 +158,26 @@ static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
   return always ? 0 : n;
 }
 
+static int only_op(const tf_plan *p, int n) {
+  int found = -1;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
+    if (found >= 0) return -1;
+    found = o;
+  }
+  return found;
+}
+
 static void lower_loops(lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   const tf_node *t = &p->tree->nodes[n];
   while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
     k++;
+  int alone = only_op(p, n);
+  if (alone >= 0 && low_close_by(w, alone)) {
+    lower_op(w, p->tree->op_node[alone]);
+    return;
+  }
   if (k == t->n_loops || w->oom) {
     lower_node(w, t->children[0]);
     return;
@@ -207,7 +226,7 @@ static void infer(lowering *w, int n) {
       else if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && lead >= 0 && lead != o)
         *r = *low_range(w, lead, d);
       else
-        *r = (ir_range){ir_number(0), ir_number(p->wl->dims[d].extent), p->wl->dims[d].extent, true, true};
+        *r = (ir_range){ir_number(0), ir_number(p->wl->dims[d].extent), p->wl->dims[d].extent, true, true, 0};
     }
   }
 }
@@ -253,6 +272,7 @@ static void lower_op(lowering *w, int n) {
     s->range[k] = *low_range(w, o, op->dims[k]);
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
   }
+  if (!w->oom) low_product(w, s);
 }
 
 static void lower_node(lowering *w, int n) {
@@ -279,13 +299,13 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
-  w->p->buffers = TF_ARRAY(a, ir_buffer, 2 * (size_t)wl->n_tensors);
+  w->p->buffers = TF_ARRAY(a, ir_buffer, 2 * (size_t)(wl->n_tensors + wl->n_ops));
   if (!w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)
     for (int d = 0; d < wl->n_dims; d++)
-      *low_range(w, o, d) = (ir_range){ir_number(0), ir_number(wl->dims[d].extent), wl->dims[d].extent, true, true};
+      *low_range(w, o, d) = (ir_range){ir_number(0), ir_number(wl->dims[d].extent), wl->dims[d].extent, true, true, 0};
   for (int z = 0; z < wl->n_tensors; z++)
     w->p->buffer_of[z] = -1;
   w->into = &w->p->body;

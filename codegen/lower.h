@@ -54,6 +54,11 @@ bool low_stream_check(lowering *w, int n);
 void low_stream_before(lowering *w, int n, int child);
 void low_stream_after(lowering *w, int n, int child);
 
-/* lower_buffer.c */
+/* lower_product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
+bool low_close_by(const lowering *w, int op);
+/* Makes the nest a product where it is one. */
+void low_product(lowering *w, ir_stmt *nest);
+
+/* lower.c */
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);
 #endif

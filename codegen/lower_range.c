@@ -3,12 +3,28 @@
 
 ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
   ir_atom lo = low_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
-  if (r.exact && step * trip == r.most) return (ir_range){lo, end, step, true, true};
-  return (ir_range){lo, low_min(w, name, r.hi, end), step < r.most ? step : r.most, false, false};
+  if (r.exact && step * trip == r.most) return (ir_range){lo, end, step, true, true, 0};
+  int64_t rest = r.exact && step < r.most ? r.most % step : r.exact ? r.most : 0;
+  if (r.exact && rest == 0) rest = step;
+  return (ir_range){lo, low_min(w, name, r.hi, end), step < r.most ? step : r.most, false, false, rest};
+}
+
+/* The other length that an index range of `most` values has; 0: unknown, or more than one. */
+static int64_t rest_of(lowering *w, int op, const tf_index *ix, int64_t most) {
+  int64_t rest = 0;
+  int uneven = 0;
+  for (int i = 0; i < ix->n_terms; i++) {
+    const ir_range *d = low_range(w, op, ix->terms[i].dim);
+    int64_t c = ix->terms[i].coef > 0 ? ix->terms[i].coef : -ix->terms[i].coef;
+    if (d->exact) continue;
+    uneven++;
+    rest = d->rest ? most - c * (d->most - d->rest) : 0;
+  }
+  return uneven == 1 ? rest : 0;
 }
 
 ir_range low_index(lowering *w, int op, const tf_index *ix) {
-  ir_range v = {ir_number(ix->c), ir_number(ix->c + 1), 1, true, true};
+  ir_range v = {ir_number(ix->c), ir_number(ix->c + 1), 1, true, true, 0};
   for (int i = 0; i < ix->n_terms; i++) {
     const ir_range *d = low_range(w, op, ix->terms[i].dim);
     int64_t c = ix->terms[i].coef;
@@ -20,6 +36,7 @@ ir_range low_index(lowering *w, int op, const tf_index *ix) {
     v.some &= d->some;
   }
   if (v.exact) v.hi = (ir_atom){v.lo.var, v.lo.off + v.most};
+  v.rest = rest_of(w, op, ix, v.most);
   return v;
 }
 
@@ -29,6 +46,7 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   v.lo = low_max(w, "lo", v.lo, ir_number(lo));
   v.hi = low_min(w, "hi", v.hi, ir_number(end));
   v.some = v.exact = false;
+  v.rest = 0;
   v.most = v.most < z->extent[r] ? v.most : z->extent[r];
   return v;
 }
@@ -66,7 +84,7 @@ static ir_range unless_idle(lowering *w, int op, ir_range v) {
 ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
   const tf_plan *p = w->plan;
   const tf_tensor *t = &p->wl->tensors[z];
-  ir_range v = {ir_number(0), ir_number(0), 0, false, false};
+  ir_range v = {ir_number(0), ir_number(0), 0, false, false, 0};
   bool any = false;
   if (with_maker && t->producer >= 0) {
     v = *low_range(w, t->producer, p->wl->ops[t->producer].dims[r]);

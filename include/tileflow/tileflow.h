@@ -4,6 +4,7 @@
 #include "tileflow/diag.h"
 #include "tileflow/import.h"
 #include "tileflow/model.h"
+#include "tileflow/emit.h"
 #include "tileflow/search.h"
 #include "tileflow/spec.h"
 #include "tileflow/tree.h"

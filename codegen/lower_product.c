@@ -1,0 +1,126 @@
+/* Nests that are products of matrices, and where an op's own loops may end. */
+#include "codegen/lower.h"
+
+/* Bytes that count as close to a core: half of the largest memory on the chip that is no larger than a core's second
+ * cache of today; where all are larger, half of that. */
+enum { CLOSE_BYTES = 1 << 20 };
+
+static int64_t close_words(const tf_arch *a) {
+  int64_t best = 0;
+  for (int l = 1; l < a->n_memories; l++) {
+    double bytes = (double)a->memories[l].capacity_words * a->memories[l].word_bits / 8;
+    if (a->memories[l].capacity_words > 0 && bytes <= CLOSE_BYTES && bytes > (double)best) best = (int64_t)bytes;
+  }
+  return (best > 1 << 15 ? best : CLOSE_BYTES) / 2 / (int64_t)sizeof(float);
+}
+
+static int64_t box_words(const lowering *w, int o, int ref) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  int64_t words = 1;
+  int rank = ref < 0 ? op->n_out_dims : w->plan->wl->tensors[op->reads[ref].tensor].rank;
+  for (int r = 0; r < rank; r++) {
+    int64_t len = 1;
+    if (ref < 0)
+      len = w->cur[o * w->plan->wl->n_dims + op->dims[r]].most;
+    else
+      for (int t = 0; t < op->reads[ref].index[r].n_terms; t++) {
+        const tf_term *term = &op->reads[ref].index[r].terms[t];
+        len += (term->coef > 0 ? term->coef : -term->coef) *
+               (w->cur[o * w->plan->wl->n_dims + term->dim].most - 1);
+      }
+    if (__builtin_mul_overflow(words, len, &words)) return INT64_MAX / 64;
+  }
+  return words;
+}
+
+bool low_close_by(const lowering *w, int o) {
+  int64_t words = box_words(w, o, -1);
+  for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
+    words += box_words(w, o, i);
+  return words <= close_words(w->plan->arch);
+}
+
+static bool reads_dim(const tf_ref *ref, int rank, int dim) {
+  for (int r = 0; r < rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == dim) return true;
+  return false;
+}
+
+typedef struct {
+  lowering *w;
+  const tf_op *op;
+  const ir_stmt *nest;
+} finder;
+
+static bool read_has(const finder *f, int read, int k) {
+  const tf_ref *ref = &f->op->reads[read];
+  return reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
+}
+
+/* The longest dim at positions from .. to - 1 that read a has, and b has or lacks as said. */
+static int longest(const finder *f, int from, int to, int a, int b, bool both) {
+  int best = -1;
+  for (int k = from; k < to; k++)
+    if (read_has(f, a, k) && read_has(f, b, k) == both &&
+        (best < 0 || f->nest->range[k].most > f->nest->range[best].most))
+      best = k;
+  return best;
+}
+
+static bool padded(const tf_tensor *z) {
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return true;
+  return false;
+}
+
+/* Whether n of b runs along neighbours: the last rank's index, once, and no border in between. */
+static bool side_by_side(const finder *f, const ir_product *p) {
+  const tf_ref *ref = &f->op->reads[p->b];
+  const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
+  if (padded(z) || z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return false;
+  const tf_index *last = &ref->index[z->rank - 1];
+  for (int t = 0; t < last->n_terms; t++)
+    if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef == 1;
+  return false;
+}
+
+static bool is_product(const tf_op *op) {
+  return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
+         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
+         op->expr[1].what == TF_X_READ;
+}
+
+static int scratch(lowering *w, int64_t words, const char *name) {
+  ir_program *p = w->p;
+  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name,
+                                         .level = w->plan->arch->n_memories - 1};
+  return p->n_buffers++;
+}
+
+static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
+
+void low_product(lowering *w, ir_stmt *nest) {
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  finder f = {w, op, nest};
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1};
+  if (!is_product(op) || nest->divides >= 0) return;
+  bool in_first = read_has(&f, 0, p.n), in_second = read_has(&f, 1, p.n);
+  if (in_first == in_second) return;
+  p.b = in_first ? 0 : 1;
+  p.a = 1 - p.b;
+  p.m = longest(&f, 0, p.n, p.a, p.b, false);
+  p.k = longest(&f, op->n_out_dims, op->n_dims, p.a, p.b, true);
+  if (p.m < 0 || p.k < 0 || padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
+  if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
+  if (!side_by_side(&f, &p)) {
+    p.pack = scratch(w, nest->range[p.k].most * nest->range[p.n].most, op->name);
+    const tf_tensor *z = &w->plan->wl->tensors[op->reads[p.b].tensor];
+    p.keep = z->producer < 0 && !padded(z);
+  }
+  ir_product *kept = TF_NEW(w->p->arena, ir_product);
+  w->oom |= !kept;
+  if (w->oom) return;
+  *kept = p;
+  nest->product = kept;
+}

@@ -1,0 +1,236 @@
+/* kernel.c: the loop IR in C17. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "codegen/micro_math.h"
+#include "codegen/print_files.h"
+
+enum { LINE = 16 }; /* words of a cache line: buffers start on one */
+
+static void place_buffers(c_printer *c) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (b->argument) continue;
+    int64_t *part = b->each ? &c->each : &c->shared;
+    c->offset[i] = *part;
+    *part += (b->words + LINE - 1) / LINE * LINE;
+  }
+}
+
+/* Pointers to the buffers in common, or to those of one thread. */
+static void open_buffers(c_printer *c, bool each) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (b->argument || b->each != each) continue;
+    c_indent(c);
+    if (b->tensor >= 0)
+      fprintf(c->out, "float *const %s = %s + %" PRId64 ";\n", b->name, each ? "own" : "workspace", c->offset[i]);
+    else
+      fprintf(c->out, "float *const %s_pack%d = %s + %" PRId64 ";\n", b->name, i, each ? "own" : "workspace", c->offset[i]);
+  }
+}
+
+/* What was packed last, for products that keep it. */
+static void open_packs(c_printer *c, const ir_body *body, bool each) {
+  for (int i = 0; i < body->n; i++) {
+    const ir_stmt *s = body->s[i];
+    if (s->kind == IR_FOR || s->kind == IR_IF) open_packs(c, &s->body, each);
+    if (s->kind != IR_NEST || !s->product || s->product->pack < 0 || !s->product->keep) continue;
+    int b = s->product->pack;
+    if (c->p->buffers[b].each != each) continue;
+    const char *name = c->p->buffers[b].name;
+    c_indent(c);
+    fprintf(c->out, "const float *%s_pack%d_of = NULL;\n", name, b);
+    c_indent(c);
+    fprintf(c->out, "int64_t %s_pack%d_k = 0, %s_pack%d_n = 0;\n", name, b, name, b);
+  }
+}
+
+static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
+  fputs("#if defined(_OPENMP)\n#pragma omp parallel\n#endif\n", c->out);
+  c_indent(c);
+  fputs("{\n", c->out);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "float *const own = workspace + %" PRId64 " + thread_number() * INT64_C(%" PRId64 ");\n", c->shared, c->each);
+  c_indent(c);
+  fputs("(void)own;\n", c->out);
+  open_buffers(c, true);
+  open_packs(c, &s->body, true);
+  fputs("#if defined(_OPENMP)\n#pragma omp for schedule(static)\n#endif\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->trip, var);
+}
+
+static void c_for(c_printer *c, const ir_stmt *s) {
+  const char *var = c->p->var_name[s->var];
+  if (s->parallel) {
+    parallel_for(c, s, var);
+  } else {
+    c_indent(c);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->trip, var);
+  }
+  c->depth++;
+  c_body(c, &s->body);
+  c->depth--;
+  c_indent(c);
+  fputs("}\n", c->out);
+  if (s->parallel) {
+    c->depth--;
+    c_indent(c);
+    fputs("}\n", c->out);
+  }
+}
+
+static void c_if(c_printer *c, const ir_stmt *s) {
+  c_indent(c);
+  fputs("if (", c->out);
+  for (int i = 0; i < s->n_guard; i++) {
+    if (i) fputs(" || ", c->out);
+    c_atom(c->out, c->p, s->guard[i].lo);
+    fputs(" < ", c->out);
+    c_atom(c->out, c->p, s->guard[i].hi);
+  }
+  fputs(") {\n", c->out);
+  c->depth++;
+  c_body(c, &s->body);
+  c->depth--;
+  c_indent(c);
+  fputs("}\n", c->out);
+}
+
+void c_body(c_printer *c, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    switch (s->kind) {
+    case IR_LET: c_let(c, s); break;
+    case IR_FOR: c_for(c, s); break;
+    case IR_IF: c_if(c, s); break;
+    case IR_NEST:
+      if (s->product) c_product(c, s); else c_nest(c, s);
+      break;
+    default: c_over(c, s);
+    }
+  }
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------ */
+
+static const char helpers[] =
+  "\nstatic inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+  "static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
+  "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
+  "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
+  "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
+  "static inline float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n"
+  "\n#if defined(_OPENMP)\n#include <omp.h>\n"
+  "static int64_t thread_number(void) { return omp_get_thread_num(); }\n"
+  "static int64_t most_threads(void) { return omp_get_max_threads(); }\n"
+  "#else\n"
+  "static inline int64_t thread_number(void) { return 0; }\n"
+  "static inline int64_t most_threads(void) { return 1; }\n"
+  "#endif\n\n";
+
+static uint32_t kinds_used(const tf_workload *wl) {
+  uint32_t all = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    all |= wl->ops[o].kinds;
+  return all;
+}
+
+static bool corrects(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= b->s[i]->kind == IR_CORRECT || corrects(&b->s[i]->body);
+  return any;
+}
+
+static bool has_parallel(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_FOR && b->s[i]->parallel) || has_parallel(&b->s[i]->body);
+  return any;
+}
+
+static void arguments(c_printer *c) {
+  for (int z = 0; z < c->wl->n_tensors; z++) {
+    const tf_tensor *t = &c->wl->tensors[z];
+    if (!c_is_argument(t)) continue;
+    fprintf(c->out, "  %sfloat *const %s = args->%s;\n", c_is_input(t) ? "const " : "", t->name, t->name);
+    for (int r = 0; r + 1 < t->rank; r++)
+      fprintf(c->out, "  const int64_t %s_s%d = args->%s_stride[%d];\n", t->name, r, t->name, r);
+    for (int r = 0; r + 1 < t->rank; r++)
+      fprintf(c->out, "  (void)%s_s%d;\n", t->name, r);
+  }
+}
+
+static void entry(c_printer *c, const c_package *k) {
+  const char *n = k->name;
+  bool spreads = has_parallel(&c->p->body);
+  fprintf(c->out, "\nsize_t %s_workspace(void) {\n", n);
+  fprintf(c->out, "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n", c->shared + LINE,
+          spreads ? "most_threads() * " : "", c->each);
+  fprintf(c->out,
+          "\nint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
+          "  if (!args) return %s_bad_argument;\n",
+          n, n, n);
+  for (int z = 0; z < c->wl->n_tensors; z++)
+    if (c_is_argument(&c->wl->tensors[z]))
+      fprintf(c->out, "  if (!args->%s) return %s_bad_argument;\n", c->wl->tensors[z].name, n);
+  fprintf(c->out,
+          "  void *own = NULL;\n"
+          "  if (!workspace) {\n"
+          "    bytes = %s_workspace();\n"
+          "    workspace = own = malloc(bytes);\n"
+          "    if (!own) return %s_no_memory;\n"
+          "  }\n"
+          "  if (bytes < %s_workspace()) return %s_small_workspace;\n"
+          "  /* buffers start on a cache line */\n"
+          "  run(args, (float *)(((uintptr_t)workspace + 63) / 64 * 64));\n"
+          "  free(own);\n"
+          "  return %s_done;\n}\n",
+          n, n, n, n, n);
+}
+
+static void whole(c_printer *c, const c_package *k) {
+  fprintf(c->out, "\nstatic void run(const %s_args *args, float *workspace) {\n", k->name);
+  arguments(c);
+  c->depth = 1;
+  fputs("  (void)workspace;\n  (void)thread_number;\n  (void)most_threads;\n", c->out);
+  open_buffers(c, false);
+  open_packs(c, &c->p->body, false);
+  c_body(c, &c->p->body);
+  fputs("}\n", c->out);
+}
+
+bool c_kernel_c(FILE *out, c_package *k) {
+  char *body = NULL, *blocks = NULL;
+  size_t n_body = 0, n_blocks = 0;
+  c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .micro = tf_micro_new(k->isa),
+                 .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
+                 .out = open_memstream(&body, &n_body), .blocks = open_memstream(&blocks, &n_blocks)};
+  bool ok = c.micro && c.offset && c.out && c.blocks;
+  if (ok) {
+    place_buffers(&c);
+    whole(&c, k);
+    entry(&c, k);
+  }
+  ok = c.out && fclose(c.out) == 0 && ok && !c.failed;
+  ok = c.blocks && fclose(c.blocks) == 0 && ok;
+  if (ok) {
+    fprintf(out, "/* %s: %s for %s.  Written by tileflow; see README.md. */\n#include \"kernel.h\"\n\n#include <stdlib.h>\n",
+            k->name, c.wl->name, k->isa->name);
+    tf_micro_math(out, kinds_used(c.wl) | (corrects(&k->p->body) ? 1u << TF_K_EXP : 0));
+    fputs(helpers, out);
+    if (n_blocks) tf_micro_prologue(out, c.micro);
+    fwrite(blocks, 1, n_blocks, out);
+    fwrite(body, 1, n_body, out);
+    k->shared = c.shared + LINE;
+    k->each = c.each;
+  }
+  free(body);
+  free(blocks);
+  free(c.offset);
+  tf_micro_free(c.micro);
+  return ok;
+}

@@ -1,0 +1,43 @@
+/* C for a CPU: what the files of the printer share. */
+#ifndef CODEGEN_PRINT_C_H
+#define CODEGEN_PRINT_C_H
+#include "codegen/ir.h"
+#include "codegen/micro.h"
+
+typedef struct {
+  FILE *out;
+  const ir_program *p;
+  const tf_workload *wl;
+  const char *name;    /* of the kernel: prefix of all it exports */
+  tf_micro *micro;
+  FILE *blocks;        /* where block products are printed: they come before the kernel */
+  int64_t *offset;     /* [buffer] words into the shared part of the workspace, or a thread's */
+  int64_t shared, each; /* words of the two parts */
+  int depth;           /* indentation */
+  bool failed;         /* out of memory */
+} c_printer;
+
+/* print_expr.c */
+void c_indent(c_printer *c);
+void c_atom(FILE *out, const ir_program *p, ir_atom a);
+void c_let(c_printer *c, const ir_stmt *s);
+/* The element of a buffer that a reference reads at the point d_<dim>...; ref < 0: the op's output. */
+void c_element(c_printer *c, const tf_op *op, int ref);
+/* The element of buffer `buffer` at the point of `op`, for a tensor made by an op with the same dims. */
+void c_element_of(c_printer *c, int buffer);
+/* The expression of op in float; reads print through c_element, the one at `skip` as 1. */
+void c_value(c_printer *c, const tf_op *op, int skip);
+/* Step along a dim of a reference in elements, as text: a number, or sums of strides of arguments. */
+void c_step(c_printer *c, const tf_op *op, int ref, int dim);
+const char *c_combine(tf_reduce r, bool with); /* "+", or the function of two */
+
+/* print_nest.c */
+void c_nest(c_printer *c, const ir_stmt *s);
+void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
+
+/* print_product.c */
+void c_product(c_printer *c, const ir_stmt *s);
+
+/* print_c.c */
+void c_body(c_printer *c, const ir_body *b);
+#endif

@@ -1,0 +1,221 @@
+/* Values, elements and expressions in C. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "codegen/micro_math.h"
+#include "codegen/print_c.h"
+
+void c_indent(c_printer *c) { fprintf(c->out, "%*s", 2 * c->depth, ""); }
+
+void c_atom(FILE *out, const ir_program *p, ir_atom a) {
+  if (a.var < 0)
+    fprintf(out, "%" PRId64, a.off);
+  else if (a.off)
+    fprintf(out, "%s %c %" PRId64, p->var_name[a.var], a.off < 0 ? '-' : '+', a.off < 0 ? -a.off : a.off);
+  else
+    fputs(p->var_name[a.var], out);
+}
+
+static void sum(c_printer *c, const ir_expr *e) {
+  for (int i = 0; i < e->n; i++) {
+    if (i) fputs(" + ", c->out);
+    if (e->coef[i] != 1) fprintf(c->out, "%" PRId64 " * ", e->coef[i]);
+    if (e->coef[i] != 1 && e->arg[i].off) fputc('(', c->out);
+    c_atom(c->out, c->p, e->arg[i]);
+    if (e->coef[i] != 1 && e->arg[i].off) fputc(')', c->out);
+  }
+}
+
+static void call(c_printer *c, const char *name, const ir_expr *e) {
+  fprintf(c->out, "%s(", name);
+  for (int i = 0; i < e->n; i++) {
+    if (i) fputs(", ", c->out);
+    c_atom(c->out, c->p, e->arg[i]);
+  }
+  fputc(')', c->out);
+}
+
+void c_let(c_printer *c, const ir_stmt *s) {
+  c_indent(c);
+  fprintf(c->out, "const int64_t %s = ", c->p->var_name[s->var]);
+  switch (s->expr.fn) {
+  case IR_SUM: sum(c, &s->expr); break;
+  case IR_MIN: call(c, "least", &s->expr); break;
+  case IR_MAX: call(c, "most", &s->expr); break;
+  case IR_PICK: call(c, "pick", &s->expr); break;
+  }
+  fputs(";\n", c->out);
+}
+
+/* The step of rank r of a buffer in elements. */
+static void stride(c_printer *c, const ir_buffer *b, int r) {
+  if (r == b->rank - 1)
+    fputc('1', c->out);
+  else if (b->argument)
+    fprintf(c->out, "%s_s%d", b->name, r);
+  else {
+    int64_t step = 1;
+    for (int k = r + 1; k < b->rank; k++)
+      step *= b->extent[k];
+    fprintf(c->out, "%" PRId64, step);
+  }
+}
+
+
+static void close_rank(c_printer *c, const ir_buffer *b, int r) {
+  ir_atom base = b->base[r];
+  if (base.var >= 0 || base.off) {
+    fputs(" - (", c->out);
+    c_atom(c->out, c->p, base);
+    fputc(')', c->out);
+  }
+  fputc(')', c->out);
+  if (r < b->rank - 1) fputs(" * ", c->out), stride(c, b, r);
+}
+
+static void index_text(c_printer *c, const tf_index *ix) {
+  bool first = true;
+  for (int t = 0; t < ix->n_terms; t++) {
+    int64_t k = ix->terms[t].coef;
+    fprintf(c->out, "%s", first ? k < 0 ? "-" : "" : k < 0 ? " - " : " + ");
+    if (k != 1 && k != -1) fprintf(c->out, "%" PRId64 " * ", k < 0 ? -k : k);
+    fprintf(c->out, "d_%s", c->wl->dims[ix->terms[t].dim].name);
+    first = false;
+  }
+  if (first)
+    fprintf(c->out, "%" PRId64, ix->c);
+  else if (ix->c)
+    fprintf(c->out, " %c %" PRId64, ix->c < 0 ? '-' : '+', ix->c < 0 ? -ix->c : ix->c);
+}
+
+static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->name); }
+
+/* Where the padding begins: the condition under which there is an element; false: there always is. */
+static bool borders(c_printer *c, const tf_ref *ref) {
+  const tf_tensor *z = &c->wl->tensors[ref->tensor];
+  bool any = false;
+  for (int r = 0; r < z->rank; r++) {
+    if (!z->pad[r]) continue;
+    fputs(any ? " && " : "(", c->out);
+    index_text(c, &ref->index[r]);
+    fprintf(c->out, " >= %" PRId64 " && ", z->lo[r]);
+    index_text(c, &ref->index[r]);
+    fprintf(c->out, " < %" PRId64, z->lo[r] + z->extent[r]);
+    any = true;
+  }
+  return any;
+}
+
+static void read_element(c_printer *c, const tf_ref *ref) {
+  const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref->tensor]];
+  bool guarded = borders(c, ref);
+  if (guarded) fputs(" ? ", c->out);
+  if (b->rank == 0) scalar_element(c, b);
+  for (int r = 0; r < b->rank; r++) {
+    if (r == 0) fprintf(c->out, "%s[", b->name);
+    fputs(r ? " + (" : "(", c->out);
+    index_text(c, &ref->index[r]);
+    close_rank(c, b, r);
+  }
+  if (b->rank) fputc(']', c->out);
+  if (guarded) fputs(" : 0.0f)", c->out);
+}
+
+static void made_element(c_printer *c, const ir_buffer *b, const tf_op *maker) {
+  if (b->rank == 0) scalar_element(c, b);
+  for (int r = 0; r < b->rank; r++) {
+    if (r == 0) fprintf(c->out, "%s[", b->name);
+    fprintf(c->out, "%sd_%s", r ? " + (" : "(", c->wl->dims[maker->dims[r]].name);
+    close_rank(c, b, r);
+  }
+  if (b->rank) fputc(']', c->out);
+}
+
+void c_element(c_printer *c, const tf_op *op, int ref) {
+  if (ref >= 0)
+    read_element(c, &op->reads[ref]);
+  else
+    made_element(c, &c->p->buffers[c->p->buffer_of[op->out]], op);
+}
+
+void c_element_of(c_printer *c, int buffer) {
+  const ir_buffer *b = &c->p->buffers[buffer];
+  made_element(c, b, &c->wl->ops[c->wl->tensors[b->tensor].producer]);
+}
+
+void c_step(c_printer *c, const tf_op *op, int ref, int dim) {
+  const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref < 0 ? op->out : op->reads[ref].tensor]];
+  bool any = false;
+  for (int r = 0; r < b->rank; r++) {
+    int64_t coef = ref < 0 && op->dims[r] == dim;
+    for (int t = 0; ref >= 0 && t < op->reads[ref].index[r].n_terms; t++)
+      if (op->reads[ref].index[r].terms[t].dim == dim) coef = op->reads[ref].index[r].terms[t].coef;
+    if (!coef) continue;
+    fprintf(c->out, "%s", any ? " + " : "");
+    if (coef != 1) fprintf(c->out, "%" PRId64 " * ", coef);
+    stride(c, b, r);
+    any = true;
+  }
+  if (!any) fputc('0', c->out);
+}
+
+/* ---- expressions ----------------------------------------------------------------------------------- */
+
+static void expression(c_printer *c, const tf_op *op, int i, int skip);
+
+static void infix(c_printer *c, const tf_op *op, const tf_expr *e, const char *sign, int skip) {
+  fputc('(', c->out);
+  expression(c, op, e->arg[0], skip);
+  fprintf(c->out, " %s ", sign);
+  expression(c, op, e->arg[1], skip);
+  fputc(')', c->out);
+}
+
+static void function(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
+  fprintf(c->out, "%s(", name);
+  for (int k = 0; k < e->n_args; k++) {
+    if (k) fputs(", ", c->out);
+    expression(c, op, e->arg[k], skip);
+  }
+  fputc(')', c->out);
+}
+
+static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
+  const tf_micro_fn *fn = tf_micro_math_find((int)e->call);
+  switch (e->call) {
+  case TF_K_ADD: infix(c, op, e, "+", skip); return;
+  case TF_K_SUB: infix(c, op, e, "-", skip); return;
+  case TF_K_MUL: infix(c, op, e, "*", skip); return;
+  case TF_K_DIV: infix(c, op, e, "/", skip); return;
+  case TF_K_NEG: function(c, op, e, "-", skip); return;
+  case TF_K_MAX: function(c, op, e, "greater", skip); return;
+  case TF_K_MIN: function(c, op, e, "smaller", skip); return;
+  case TF_K_SELECT: function(c, op, e, "chosen", skip); return;
+  default: function(c, op, e, fn ? fn->name : "", skip);
+  }
+}
+
+static void expression(c_printer *c, const tf_op *op, int i, int skip) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_CALL)
+    call_text(c, op, e, skip);
+  else if (e->what == TF_X_NUMBER)
+    fprintf(c->out, "%#.9gf", e->number);
+  else if (e->ref == skip)
+    fputs("1.0f", c->out);
+  else
+    c_element(c, op, e->ref);
+}
+
+void c_value(c_printer *c, const tf_op *op, int skip) { expression(c, op, op->n_expr - 1, skip); }
+
+const char *c_combine(tf_reduce r, bool with) {
+  switch (r) {
+  case TF_REDUCE_ADD: return "+";
+  case TF_REDUCE_MUL: return "*";
+  case TF_REDUCE_MAX: return with ? "greater" : "max";
+  case TF_REDUCE_MIN: return with ? "smaller" : "min";
+  case TF_ASSIGN: break;
+  }
+  return "";
+}

@@ -1,0 +1,198 @@
+/* kernel.h and what builds it: Makefile, CMakeLists.txt, README.md, manifest.json. */
+#include "codegen/print_files.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tileflow/tileflow.h"
+
+static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
+
+static void shape(FILE *out, const tf_tensor *z, const char *by) {
+  if (!z->rank) fputc('1', out);
+  for (int r = 0; r < z->rank; r++)
+    fprintf(out, "%s%" PRId64, r ? by : "", z->extent[r]);
+}
+
+static bool has_parallel(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_FOR && b->s[i]->parallel) || has_parallel(&b->s[i]->body);
+  return any;
+}
+
+static void argument_fields(FILE *out, const c_package *k, bool inputs) {
+  const tf_workload *wl = workload(k);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t) || c_is_input(t) != inputs) continue;
+    fprintf(out, "  %sfloat *%s; /* ", inputs ? "const " : "", t->name);
+    shape(out, t, " x ");
+    fprintf(out, "%s */\n", inputs ? "" : ", written");
+    if (t->rank > 1) fprintf(out, "  int64_t %s_stride[%d];\n", t->name, t->rank - 1);
+  }
+}
+
+static void dense(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out, "\n/* Strides of arrays without gaps. */\nstatic inline void %s_dense(%s_args *args) {\n  (void)args;\n", k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    int64_t step = 1;
+    for (int r = t->rank - 1; r > 0 && c_is_argument(t); r--) {
+      step *= t->extent[r];
+      fprintf(out, "  args->%s_stride[%d] = %" PRId64 ";\n", t->name, r - 1, step);
+    }
+  }
+  fputs("}\n", out);
+}
+
+void c_kernel_h(FILE *out, const c_package *k) {
+  const char *n = k->name;
+  fprintf(out,
+          "/* %s: %s, fused.  Written by tileflow; README.md says how.\n"
+          " *\n"
+          " * Arrays hold float32, row-major: neighbours along the last rank are neighbours in memory, and NAME_stride[r] is\n"
+          " * the step of rank r in elements (fill them with %s_dense where there are no gaps).  No alignment is asked\n"
+          " * for.  Outputs may not overlap inputs.\n"
+          " *\n"
+          " * Re-entrant: no state outlives a call, and calls with their own outputs and workspaces may run at once.%s\n"
+          " * Accuracy: sums in float32; within 1e-5 of the norm of the outputs (test.c holds it against double). */\n"
+          "#ifndef TILEFLOW_%s_H\n#define TILEFLOW_%s_H\n#include <stddef.h>\n#include <stdint.h>\n\n"
+          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+          n, workload(k)->name, n,
+          has_parallel(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over omp_get_max_threads() threads." : "",
+          n, n);
+  fputs("typedef struct {\n", out);
+  argument_fields(out, k, true);
+  argument_fields(out, k, false);
+  fprintf(out, "} %s_args;\n", n);
+  dense(out, k);
+  fprintf(out,
+          "\nenum {\n  %s_done = 0,\n  %s_bad_argument = -1,    /* a pointer is NULL */\n"
+          "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3\n};\n\n"
+          "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
+          "size_t %s_workspace(void);\n\n"
+          "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it before or after; NULL: the call\n"
+          " * allocates and frees them. */\n"
+          "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n"
+          "#ifdef __cplusplus\n}\n#endif\n#endif\n",
+          n, n, n, n, n, n, n, n);
+}
+
+void c_makefile(FILE *out, const c_package *k) {
+  fprintf(out,
+          "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
+          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\n\n"
+          "all: libkernel.a test bench\n"
+          "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
+          "kernel.o: kernel.c kernel.h\n\t$(CC) $(ALL) -c -o $@ kernel.c\n"
+          "test: test.c kernel.o\n\t$(CC) $(ALL) -o $@ test.c kernel.o -lm\n\t./test\n"
+          "bench: bench.c kernel.o\n\t$(CC) $(ALL) -o $@ bench.c kernel.o -lm\n"
+          "clean:\n\trm -f kernel.o libkernel.a test bench\n"
+          ".PHONY: all clean\n",
+          k->isa->flags);
+}
+
+static void cmake_flags(FILE *out, const char *flags) {
+  for (const char *f = flags; *f; f++)
+    fputc(*f == ' ' ? ';' : *f, out);
+}
+
+void c_cmake(FILE *out, const c_package *k) {
+  fprintf(out, "cmake_minimum_required(VERSION 3.18)\nproject(%s LANGUAGES C)\n"
+               "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+               "add_library(%s STATIC kernel.c)\n"
+               "target_compile_features(%s PUBLIC c_std_17)\n"
+               "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n",
+          k->name, k->name, k->name, k->name);
+  if (*k->isa->flags) {
+    fprintf(out, "target_compile_options(%s PRIVATE ", k->name);
+    cmake_flags(out, k->isa->flags);
+    fputs(")\n", out);
+  }
+  fprintf(out, "find_package(OpenMP COMPONENTS C)\nif(OpenMP_C_FOUND)\n  target_link_libraries(%s PUBLIC OpenMP::OpenMP_C)\nendif()\n"
+               "foreach(program test bench)\n  add_executable(%s_${program} ${program}.c)\n"
+               "  target_link_libraries(%s_${program} PRIVATE %s m)\nendforeach()\n"
+               "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
+          k->name, k->name, k->name, k->name, k->name, k->name);
+}
+
+void c_readme(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  char *mapping = tf_tree_text(k->p->tree);
+  fprintf(out, "# %s\n\n%s as one fused kernel for %s.  Written by tileflow %s", k->name, wl->name, k->isa->name, TILEFLOW_VERSION);
+  if (k->o->command) fprintf(out, " by\n\n    %s\n", k->o->command);
+  else fputs(".\n", out);
+  fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
+        "    make bench    compiles; ./bench times it\n\n"
+        "`kernel.h` says what the arguments are.\n\n## Mapping\n\n", out);
+  for (const char *c = mapping ? mapping : ""; *c;) {
+    fputs("    ", out);
+    while (*c && *c != '\n') fputc(*c++, out);
+    fputc('\n', out);
+    if (*c) c++;
+  }
+  free(mapping);
+  if (k->o->result)
+    fprintf(out, "\n## Prediction\n\nOn %s: %.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n", k->p->tree->arch->name,
+            k->o->result->cycles, k->o->result->seconds * 1e6, k->o->result->points, k->o->result->bottleneck);
+  fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
+  if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
+  fputs(".\n", out);
+}
+
+static void manifest_tensors(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  bool any = false;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t)) continue;
+    fprintf(out, "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"float32\", \"layout\": \"row-major\", \"shape\": [", any ? "," : "",
+            t->name, c_is_input(t) ? "input" : "output");
+    for (int r = 0; r < t->rank; r++)
+      fprintf(out, "%s%" PRId64, r ? ", " : "", t->extent[r]);
+    fputs("]}", out);
+    any = true;
+  }
+}
+
+static void json_text(FILE *out, const char *s) {
+  fputc('"', out);
+  for (; *s; s++) {
+    if (*s == '"' || *s == '\\') fputc('\\', out);
+    if (*s == '\n') fputs("\\n", out);
+    else fputc(*s, out);
+  }
+  fputc('"', out);
+}
+
+static void manifest_counts(FILE *out, const c_package *k) {
+  const tf_result *r = k->o->result;
+  const tf_arch *a = k->p->tree->arch;
+  fprintf(out, ",\n  \"predicted\": {\"architecture\": \"%s\", \"cycles\": %.17g, \"seconds\": %.17g, \"points\": %" PRId64 ", \"levels\": [",
+          a->name, r->cycles, r->seconds, r->points);
+  for (int l = 0; l < a->n_memories; l++) {
+    tf_counts sum = {0};
+    for (int z = 0; z < workload(k)->n_tensors; z++) {
+      const tf_counts *c = &r->counts[l * workload(k)->n_tensors + z];
+      sum.fill += c->fill, sum.read += c->read, sum.update += c->update, sum.drain += c->drain;
+    }
+    fprintf(out, "%s\n    {\"name\": \"%s\", \"fill\": %" PRId64 ", \"read\": %" PRId64 ", \"update\": %" PRId64 ", \"drain\": %" PRId64 "}",
+            l ? "," : "", a->memories[l].name, sum.fill, sum.read, sum.update, sum.drain);
+  }
+  fputs("\n  ]}", out);
+}
+
+void c_manifest(FILE *out, const c_package *k) {
+  char *mapping = tf_tree_text(k->p->tree);
+  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
+          TILEFLOW_VERSION, k->isa->name, k->name, workload(k)->name);
+  fprintf(out, "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [", k->shared, k->each);
+  manifest_tensors(out, k);
+  fputs("\n  ],\n  \"mapping\": ", out);
+  json_text(out, mapping ? mapping : "");
+  free(mapping);
+  if (k->o->result) manifest_counts(out, k);
+  fputs("\n}\n", out);
+}

@@ -1,0 +1,28 @@
+/* The files around a kernel. */
+#ifndef CODEGEN_PRINT_FILES_H
+#define CODEGEN_PRINT_FILES_H
+#include "codegen/print_c.h"
+#include "tileflow/emit.h"
+
+typedef struct {
+  const ir_program *p;
+  const tf_emit_options *o;
+  const tf_micro_isa *isa;
+  const char *name;
+  int64_t shared, each; /* words of the workspace: in common, for each thread */
+} c_package;
+
+void c_kernel_h(FILE *out, const c_package *k);
+/* Fills shared and each.  False: out of memory. */
+bool c_kernel_c(FILE *out, c_package *k);
+void c_test_c(FILE *out, const c_package *k);
+void c_bench_c(FILE *out, const c_package *k);
+void c_makefile(FILE *out, const c_package *k);
+void c_cmake(FILE *out, const c_package *k);
+void c_readme(FILE *out, const c_package *k);
+void c_manifest(FILE *out, const c_package *k);
+
+/* Inputs, then outputs: calls visit for each tensor that is an argument. */
+static inline bool c_is_input(const tf_tensor *z) { return z->producer < 0; }
+static inline bool c_is_argument(const tf_tensor *z) { return z->producer < 0 || z->n_consumers == 0; }
+#endif

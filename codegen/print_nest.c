@@ -1,0 +1,181 @@
+/* Nests point by point: the innermost loop is one that compilers turn into vectors. */
+#include <inttypes.h>
+
+#include "codegen/print_c.h"
+
+static const char *const identity[] = {
+  [TF_ASSIGN] = "0.0f", [TF_REDUCE_ADD] = "0.0f", [TF_REDUCE_MUL] = "1.0f", [TF_REDUCE_MAX] = "-INFINITY",
+  [TF_REDUCE_MIN] = "INFINITY",
+};
+
+static void loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+  const char *dim = c->wl->dims[op->dims[k]].name;
+  c_indent(c);
+  fprintf(c->out, "for (int64_t d_%s = ", dim);
+  c_atom(c->out, c->p, s->range[k].lo);
+  fprintf(c->out, "; d_%s < ", dim);
+  c_atom(c->out, c->p, s->range[k].hi);
+  fprintf(c->out, "; d_%s++) {\n", dim);
+  c->depth++;
+}
+
+static void close(c_printer *c, int n) {
+  while (n-- > 0) {
+    c->depth--;
+    c_indent(c);
+    fputs("}\n", c->out);
+  }
+}
+
+static void line(c_printer *c, const char *text) {
+  c_indent(c);
+  fputs(text, c->out);
+}
+
+/* Whether neighbours along dim are neighbours in every operand that moves with it. */
+static bool runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output) {
+  if (in_output && (!op->n_out_dims || op->dims[op->n_out_dims - 1] != dim)) return false;
+  for (int i = 0; i < op->n_reads; i++) {
+    const tf_ref *ref = &op->reads[i];
+    int rank = c->wl->tensors[ref->tensor].rank;
+    for (int r = 0; r < rank; r++)
+      for (int t = 0; t < ref->index[r].n_terms; t++)
+        if (ref->index[r].terms[t].dim == dim && (r < rank - 1 || ref->index[r].terms[t].coef != 1)) return false;
+  }
+  return true;
+}
+
+/* "out = combine(out, value);" */
+static void accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
+  c_indent(c);
+  if (acc) fputs(acc, c->out); else c_element(c, op, -1);
+  fputs(" = ", c->out);
+  if (op->reduce == TF_ASSIGN) {
+    c_value(c, op, skip);
+  } else {
+    bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
+    if (!sign) fprintf(c->out, "%s(", c_combine(op->reduce, true));
+    if (acc) fputs(acc, c->out); else c_element(c, op, -1);
+    fprintf(c->out, sign ? " %s " : ", ", c_combine(op->reduce, true));
+    c_value(c, op, skip);
+    if (!sign) fputc(')', c->out);
+  }
+  fputs(";\n", c->out);
+}
+
+static void fresh_flag(c_printer *c, const ir_stmt *s) {
+  if (!s->n_fresh) return;
+  c_indent(c);
+  fputs("const int fresh = ", c->out);
+  for (int i = 0; i < s->n_fresh; i++) {
+    if (i) fputs(" && ", c->out);
+    c_atom(c->out, c->p, s->fresh[i]);
+    fputs(" == 0", c->out);
+  }
+  fputs(";\n", c->out);
+}
+
+/* All of the output dims, then one vector of elements at a time along the last of them. */
+static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  int last = op->n_out_dims - 1, opened = 0;
+  for (int k = 0; k < last; k++, opened++)
+    loop(c, op, s, k);
+  if (op->reduce != TF_ASSIGN) {
+    if (s->n_fresh) {
+      line(c, "if (fresh) {\n");
+      c->depth++;
+    }
+    loop(c, op, s, last);
+    c_indent(c);
+    c_element(c, op, -1);
+    fprintf(c->out, " = %s;\n", identity[op->reduce]);
+    close(c, 1 + (s->n_fresh > 0));
+  }
+  for (int k = last + 1; k < op->n_dims; k++, opened++)
+    loop(c, op, s, k);
+  line(c, "#pragma omp simd\n");
+  loop(c, op, s, last);
+  accumulate(c, op, NULL, s->divides);
+  close(c, opened + 1);
+}
+
+/* Each element of the output in a scalar, the reduced dim `inner` innermost. */
+static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int inner, bool vector) {
+  int opened = 0, reduced = 0;
+  for (int k = 0; k < op->n_out_dims; k++, opened++)
+    loop(c, op, s, k);
+  c_indent(c);
+  fprintf(c->out, "float sum = %s", s->n_fresh ? "fresh ? " : "");
+  fputs(identity[op->reduce], c->out);
+  if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
+  fputs(";\n", c->out);
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (k != inner) loop(c, op, s, k), reduced++;
+  if (vector) {
+    c_indent(c);
+    fprintf(c->out, "#pragma omp simd reduction(%s : sum)\n", c_combine(op->reduce, false));
+  }
+  if (inner >= 0) loop(c, op, s, inner), reduced++;
+  accumulate(c, op, "sum", s->divides);
+  close(c, reduced);
+  c_indent(c);
+  c_element(c, op, -1);
+  fputs(" = sum;\n", c->out);
+  close(c, opened);
+}
+
+static int reduced_neighbours(const c_printer *c, const tf_op *op) {
+  for (int k = op->n_dims - 1; k >= op->n_out_dims; k--)
+    if (runs_along(c, op, op->dims[k], false)) return k;
+  return -1;
+}
+
+void c_nest(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  int last = op->n_out_dims - 1, inner = reduced_neighbours(c, op);
+  line(c, "{ /* ");
+  fprintf(c->out, "%s */\n", op->name);
+  c->depth++;
+  if (op->reduce != TF_ASSIGN) fresh_flag(c, s);
+  bool wide = last >= 0 && (runs_along(c, op, op->dims[last], true) || inner < 0);
+  if (op->reduce == TF_ASSIGN ? last >= 0 : wide)
+    along_output(c, op, s);
+  else if (op->reduce == TF_ASSIGN)
+    accumulate(c, op, NULL, s->divides);
+  else
+    into_scalar(c, op, s, inner >= 0 ? inner : op->n_dims - 1, inner >= 0);
+  close(c, 1);
+}
+
+/* ---- streams ------------------------------------------------------------------------------------------ */
+
+void c_over(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  int opened = 0;
+  if (s->kind != IR_SAVE && (s->kind != IR_DIVIDE || s->last.var >= 0)) {
+    c_indent(c);
+    fputs("if (", c->out);
+    c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->fresh[0] : s->last);
+    if (s->kind == IR_CORRECT)
+      fputs(" != 0) { /* the maximum may have risen */\n", c->out);
+    else
+      fprintf(c->out, " == %" PRId64 ") { /* the last step */\n", s->last_at);
+    c->depth++, opened++;
+  }
+  for (int k = 0; k < op->n_out_dims; k++, opened++) {
+    if (k == op->n_out_dims - 1) line(c, "#pragma omp simd\n");
+    loop(c, op, s, k);
+  }
+  c_indent(c);
+  if (s->kind == IR_SAVE) {
+    c_element_of(c, s->other), fputs(" = ", c->out), c_element_of(c, s->buffer);
+  } else {
+    c_element(c, op, -1);
+    fputs(s->kind == IR_CORRECT ? " *= fast_exp(" : " /= ", c->out);
+    if (s->kind == IR_CORRECT) c_element_of(c, s->other), fputs(" - ", c->out);
+    c_element_of(c, s->buffer);
+    if (s->kind == IR_CORRECT) fputc(')', c->out);
+  }
+  fputs(";\n", c->out);
+  close(c, opened);
+}

@@ -1,0 +1,201 @@
+/* test.c and bench.c: the reference is the workload's expressions over whole tensors, in double, and shares nothing with
+ * the kernel. */
+#include <inttypes.h>
+
+#include "codegen/print_files.h"
+
+static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
+
+static int64_t words(const tf_tensor *z) {
+  int64_t n = 1;
+  for (int r = 0; r < z->rank; r++)
+    n *= z->extent[r];
+  return n;
+}
+
+static void index_text(FILE *out, const tf_workload *wl, const tf_index *ix) {
+  fprintf(out, "(%" PRId64, ix->c);
+  for (int t = 0; t < ix->n_terms; t++)
+    fprintf(out, " + %" PRId64 " * d_%s", ix->terms[t].coef, wl->dims[ix->terms[t].dim].name);
+  fputc(')', out);
+}
+
+/* fetch(array, rank, extents, los, coordinates): zero outside. */
+static void read_text(FILE *out, const tf_workload *wl, const tf_ref *ref) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  fprintf(out, "fetch(r_%s, %d", z->name, z->rank);
+  for (int r = 0; r < z->rank; r++) {
+    fprintf(out, ", (long long)(");
+    index_text(out, wl, &ref->index[r]);
+    fprintf(out, " - %" PRId64 "), %" PRId64 "LL", z->lo[r], z->extent[r]);
+  }
+  fputc(')', out);
+}
+
+static const char *const names[TF_N_KINDS] = {
+  [TF_K_EXP] = "exp", [TF_K_LOG] = "log", [TF_K_SQRT] = "sqrt", [TF_K_TANH] = "tanh", [TF_K_ERF] = "erf",
+  [TF_K_SIGMOID] = "ref_sigmoid", [TF_K_RELU] = "ref_relu", [TF_K_GELU] = "ref_gelu", [TF_K_ABS] = "fabs",
+  [TF_K_MAX] = "fmax", [TF_K_MIN] = "fmin", [TF_K_SELECT] = "ref_select", [TF_K_NEG] = "-",
+};
+
+static void value(FILE *out, const tf_workload *wl, const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_READ) {
+    read_text(out, wl, &op->reads[e->ref]);
+    return;
+  }
+  if (e->what == TF_X_NUMBER) {
+    fprintf(out, "%.17g", e->number);
+    return;
+  }
+  char sign = e->call == TF_K_ADD ? '+' : e->call == TF_K_SUB ? '-' : e->call == TF_K_MUL ? '*' : e->call == TF_K_DIV ? '/' : 0;
+  if (!sign) fputs(names[e->call] ? names[e->call] : "", out);
+  fputc('(', out);
+  for (int k = 0; k < e->n_args; k++) {
+    if (k && sign) fprintf(out, " %c ", sign);
+    else if (k) fputs(", ", out);
+    value(out, wl, op, e->arg[k]);
+  }
+  fputc(')', out);
+}
+
+static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op) {
+  static const char *const identity[] = {
+    [TF_ASSIGN] = "0", [TF_REDUCE_ADD] = "0", [TF_REDUCE_MUL] = "1", [TF_REDUCE_MAX] = "-INFINITY", [TF_REDUCE_MIN] = "INFINITY"};
+  const tf_tensor *z = &wl->tensors[op->out];
+  fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = %s;\n", words(z), z->name, identity[op->reduce]);
+  for (int k = 0; k < op->n_dims; k++) {
+    const tf_dim *d = &wl->dims[op->dims[k]];
+    fprintf(out, "  for (long long d_%s = 0; d_%s < %" PRId64 "; d_%s++)\n", d->name, d->name, d->extent, d->name);
+  }
+  fprintf(out, "  {\n    double *at = &r_%s[0", z->name);
+  int64_t step = 1;
+  for (int r = z->rank - 1; r >= 0; r--) {
+    fprintf(out, " + (d_%s - %" PRId64 ") * %" PRId64, wl->dims[op->dims[r]].name, z->lo[r], step);
+    step *= z->extent[r];
+  }
+  fputs("], v = ", out);
+  value(out, wl, op, op->n_expr - 1);
+  const char *how[] = {[TF_ASSIGN] = "v", [TF_REDUCE_ADD] = "*at + v", [TF_REDUCE_MUL] = "*at * v",
+                       [TF_REDUCE_MAX] = "fmax(*at, v)", [TF_REDUCE_MIN] = "fmin(*at, v)"};
+  fprintf(out, ";\n    *at = %s;\n  }\n", how[op->reduce]);
+}
+
+static const char test_head[] =
+  "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include \"kernel.h\"\n\n"
+  "/* The element at the coordinates (coordinate, extent, ...); zero outside. */\n"
+  "static double fetch(const double *x, int rank, ...) {\n"
+  "  va_list ap;\n  long long i = 0;\n  int in = 1;\n"
+  "  va_start(ap, rank);\n"
+  "  for (int r = 0; r < rank; r++) {\n"
+  "    long long at = va_arg(ap, long long), extent = va_arg(ap, long long);\n"
+  "    in &= at >= 0 && at < extent;\n    i = i * extent + at;\n  }\n"
+  "  va_end(ap);\n  return in ? x[i] : 0;\n}\n"
+  "static inline double ref_sigmoid(double x) { return 1 / (1 + exp(-x)); }\n"
+  "static inline double ref_relu(double x) { return x > 0 ? x : 0; }\n"
+  "static inline double ref_gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }\n"
+  "static inline double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"
+  "/* Numbers that any machine draws alike, from 1/64 to 1 39/64. */\n"
+  "static double number(unsigned long long i, unsigned tensor) {\n"
+  "  return (double)((i * 37 + tensor * 11ULL) % 101 + 1) / 64;\n}\n\n"
+  "static void *room(size_t n, size_t size) {\n"
+  "  void *p = calloc(n ? n : 1, size);\n"
+  "  if (!p) exit(2);\n  return p;\n}\n\n";
+
+/* The last rank of each array has a gap behind it, so that strides are tested. */
+enum { GAP = 3 };
+
+static int64_t spaced_words(const tf_tensor *z) {
+  int64_t n = 1;
+  for (int r = 0; r < z->rank; r++)
+    n *= r == z->rank - 1 && z->rank > 1 ? z->extent[r] + GAP : z->extent[r];
+  return n;
+}
+
+static void strides(FILE *out, const tf_tensor *z) {
+  int64_t step = z->rank > 1 ? z->extent[z->rank - 1] + GAP : 1;
+  for (int r = z->rank - 2; r >= 0; r--) {
+    fprintf(out, "  args.%s_stride[%d] = %" PRId64 ";\n", z->name, r, step);
+    step *= z->extent[r];
+  }
+}
+
+static void declare(FILE *out, const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words(t));
+    if (!c_is_argument(t)) continue;
+    fprintf(out, "  float *k_%s = room(%" PRId64 ", sizeof(float));\n  args.%s = k_%s;\n", t->name, spaced_words(t), t->name, t->name);
+    strides(out, t);
+    if (!c_is_input(t)) continue;
+    int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
+    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    float v = (float)number((unsigned long long)i, %d);\n"
+                 "    r_%s[i] = v;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
+            words(t), z, t->name, t->name, last, t->rank > 1 ? last + GAP : last, last);
+  }
+}
+
+static void compare(FILE *out, const tf_tensor *t) {
+  int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
+  fprintf(out, "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
+               "      double want = r_%s[i], got = k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "];\n"
+               "      off += (got - want) * (got - want);\n      norm += want * want;\n    }\n"
+               "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
+               "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= 1e-5)) bad = 1;\n  }\n",
+          words(t), t->name, t->name, last, t->rank > 1 ? last + GAP : last, last, t->name);
+}
+
+void c_test_c(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out, "/* Holds the kernel against %s evaluated plainly in double. */\n", wl->name);
+  fputs(test_head, out);
+  fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
+  declare(out, wl);
+  for (int i = 0; i < wl->n_ops; i++)
+    reference_op(out, wl, &wl->ops[wl->topo[i]]);
+  fprintf(out, "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
+               "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n"
+               "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return 2;\n",
+          k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z])) compare(out, &wl->tensors[z]);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
+    if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);
+  }
+  fputs("  free(workspace);\n  return bad;\n}\n", out);
+}
+
+static double flops(const tf_workload *wl) {
+  double sum = 0;
+  for (int o = 0; o < wl->n_ops; o++) {
+    double points = 1;
+    for (int d = 0; d < wl->ops[o].n_dims; d++)
+      points *= (double)wl->dims[wl->ops[o].dims[d]].extent;
+    sum += points * (wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 ? 2 : 1);
+  }
+  return sum;
+}
+
+void c_bench_c(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out, "/* Times %s: the median of the rounds, after one that warms up. */\n#define _POSIX_C_SOURCE 200809L\n"
+               "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n#include \"kernel.h\"\n\n"
+               "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, &t);\n"
+               "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
+               "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = *(const double *)b;\n"
+               "  return (x > y) - (x < y);\n}\n\n"
+               "static float *numbers(size_t n) {\n  float *p = malloc(n * sizeof *p);\n  if (!p) exit(2);\n"
+               "  for (size_t i = 0; i < n; i++) p[i] = (float)(i * 37 %% 101 + 1) / 64;\n  return p;\n}\n\n"
+               "int main(void) {\n  %s_args args;\n  double took[ROUNDS];\n  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
+          wl->name, k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (c_is_argument(&wl->tensors[z]))
+      fprintf(out, "  args.%s = numbers(%" PRId64 ");\n", wl->tensors[z].name, words(&wl->tensors[z]));
+  fprintf(out, "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
+               "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
+               "  for (int r = 0; r < ROUNDS; r++) {\n    double from = now();\n    %s(&args, workspace, bytes);\n"
+               "    took[r] = now() - from;\n  }\n  qsort(took, ROUNDS, sizeof *took, later);\n"
+               "  printf(\"%s %%.6g s, %%.4g GFLOP/s\\n\", took[ROUNDS / 2], %.9g / took[ROUNDS / 2] / 1e9);\n  free(workspace);\n  return 0;\n}\n",
+          k->name, k->name, k->name, k->name, flops(wl));
+}

@@ -1,0 +1,43 @@
+/* Fused kernels: a mapping as source code that a program can be built with. */
+#ifndef TILEFLOW_EMIT_H
+#define TILEFLOW_EMIT_H
+#include "tileflow/model.h"
+
+/* Instruction sets of the CPU target: key, what it is. */
+#define TF_ISAS(X)                                                  \
+  X("portable", "C17 alone")                                        \
+  X("sse2", "x86-64, 128 bits")                                     \
+  X("avx2", "x86-64 with AVX2 and FMA, 256 bits")                   \
+  X("avx512", "x86-64 with AVX-512F, 512 bits")                     \
+  X("neon", "AArch64, 128 bits")
+
+typedef struct {
+  const char *isa;         /* a key of TF_ISAS; NULL: portable */
+  const char *name;        /* prefix of what the kernel exports, an identifier; NULL: "kernel" */
+  const char *command;     /* that reproduces the files; for their README.  NULL: not said */
+  const tf_result *result; /* the model's prediction for the mapping; NULL: not said */
+} tf_emit_options;
+
+typedef struct {
+  const char *name, *text;
+} tf_emitted_file;
+
+/* Files of one directory: kernel.h, kernel.c, test.c, bench.c, Makefile, CMakeLists.txt, README.md, manifest.json. */
+typedef struct {
+  int n;
+  tf_emitted_file *file;
+} tf_emitted;
+
+/* Emits C17 for CPUs: float32, arrays row-major with any leading strides, OpenMP where the mapping spreads work over
+ * instances.  The kernel computes what the workload's expressions say, whatever the architecture.  The tree is borrowed
+ * for the call.  NULL with every reason in d: an open mapping (E_OPEN), one whose loops do not make what is read (E_COVER),
+ * streams that need a state for each instance (E_STREAM), an unknown isa (E_NAME), memory (E_LIMIT). */
+tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+void tf_emitted_free(tf_emitted *e);
+
+/* The loop IR that the kernel is printed from, as text.  Malloc'd.  NULL as above. */
+char *tf_emit_ir(const tf_tree *tree, tf_diags *d);
+
+/* The best isa that the computer it runs on has. */
+const char *tf_emit_isa(void);
+#endif
