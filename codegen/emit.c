@@ -13,6 +13,7 @@ typedef struct {
 
 #define PLAIN(f) static bool f##_file(FILE *out, c_package *k) { f(out, k); return true; }
 PLAIN(c_kernel_h)
+PLAIN(c_parts_h)
 PLAIN(c_test_c)
 PLAIN(c_bench_c)
 PLAIN(c_makefile)
@@ -22,7 +23,7 @@ PLAIN(c_manifest)
 
 /* kernel.c first: it finds the size of the workspace. */
 static const file_row rows[] = {
-  {"kernel.c", c_kernel_c},        {"kernel.h", c_kernel_h_file},      {"test.c", c_test_c_file},
+  {"kernel.c", c_kernel_c},        {"kernel.h", c_kernel_h_file},      {"parts.h", c_parts_h_file},  {"test.c", c_test_c_file},
   {"bench.c", c_bench_c_file},     {"Makefile", c_makefile_file},      {"CMakeLists.txt", c_cmake_file},
   {"README.md", c_readme_file},    {"manifest.json", c_manifest_file},
 };

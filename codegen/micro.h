@@ -33,7 +33,7 @@ tf_micro *tf_micro_new(const tf_micro_isa *isa); /* NULL: out of memory */
 void tf_micro_free(tf_micro *u);
 
 /* The operations on vectors; once, before anything else. */
-void tf_micro_prologue(FILE *out, tf_micro *u);
+void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 
 /* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
  *   static void NAME(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,

@@ -33,9 +33,9 @@ void tf_micro_free(tf_micro *u) {
   free(u);
 }
 
-void tf_micro_prologue(FILE *out, tf_micro *u) {
-  fprintf(out, "#if !(%s)\n#error \"compile with %s\"\n#endif\n%s", u->isa->machine,
-          *u->isa->flags ? u->isa->flags : "a compiler for this machine", u->isa->text);
+void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
+  fprintf(out, "#if !(%s)\n#error \"compile with %s\"\n#endif\n%s", isa->machine,
+          *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
 }
 
 /* `total` in `count` nearly equal parts: the first `*more` are `*size` + 1, the rest `*size`. */

@@ -117,15 +117,15 @@ void c_body(c_printer *c, const ir_body *b) {
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
 static const char helpers[] =
-  "\nstatic inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+  "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
   "static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
   "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
   "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
   "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
   "static inline float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n"
   "\n#if defined(_OPENMP)\n#include <omp.h>\n"
-  "static int64_t thread_number(void) { return omp_get_thread_num(); }\n"
-  "static int64_t most_threads(void) { return omp_get_max_threads(); }\n"
+  "static inline int64_t thread_number(void) { return omp_get_thread_num(); }\n"
+  "static inline int64_t most_threads(void) { return omp_get_max_threads(); }\n"
   "#else\n"
   "static inline int64_t thread_number(void) { return 0; }\n"
   "static inline int64_t most_threads(void) { return 1; }\n"
@@ -196,11 +196,22 @@ static void whole(c_printer *c, const c_package *k) {
   fprintf(c->out, "\nstatic void run(const %s_args *args, float *workspace) {\n", k->name);
   arguments(c);
   c->depth = 1;
-  fputs("  (void)workspace;\n  (void)thread_number;\n  (void)most_threads;\n", c->out);
+  fputs("  (void)workspace;\n", c->out);
   open_buffers(c, false);
   open_packs(c, &c->p->body, false);
   c_body(c, &c->p->body);
   fputs("}\n", c->out);
+}
+
+void c_parts_h(FILE *out, const c_package *k) {
+  const ir_program *p = k->p;
+  fprintf(out, "/* What kernel.c is made of: vectors of %s, functions of one number, and the least and the most of two. */\n"
+               "#ifndef TILEFLOW_%s_PARTS_H\n#define TILEFLOW_%s_PARTS_H\n", k->isa->name, k->name, k->name);
+  tf_micro_math(out, kinds_used(p->tree->workload) | (corrects(&p->body) ? 1u << TF_K_EXP : 0));
+  fputc('\n', out);
+  fputs(helpers, out);
+  tf_micro_prologue(out, k->isa);
+  fputs("#endif\n", out);
 }
 
 bool c_kernel_c(FILE *out, c_package *k) {
@@ -218,11 +229,8 @@ bool c_kernel_c(FILE *out, c_package *k) {
   ok = c.out && fclose(c.out) == 0 && ok && !c.failed;
   ok = c.blocks && fclose(c.blocks) == 0 && ok;
   if (ok) {
-    fprintf(out, "/* %s: %s for %s.  Written by tileflow; see README.md. */\n#include \"kernel.h\"\n\n#include <stdlib.h>\n",
-            k->name, c.wl->name, k->isa->name);
-    tf_micro_math(out, kinds_used(c.wl) | (corrects(&k->p->body) ? 1u << TF_K_EXP : 0));
-    fputs(helpers, out);
-    if (n_blocks) tf_micro_prologue(out, c.micro);
+    fprintf(out, "/* %s: %s for %s.  Written by tileflow; see README.md. */\n#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
+                 "#include \"parts.h\"\n", k->name, c.wl->name, k->isa->name);
     fwrite(blocks, 1, n_blocks, out);
     fwrite(body, 1, n_body, out);
     k->shared = c.shared + LINE;

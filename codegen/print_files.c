@@ -86,7 +86,7 @@ void c_makefile(FILE *out, const c_package *k) {
           "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\n\n"
           "all: libkernel.a test bench\n"
           "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
-          "kernel.o: kernel.c kernel.h\n\t$(CC) $(ALL) -c -o $@ kernel.c\n"
+          "kernel.o: kernel.c kernel.h parts.h\n\t$(CC) $(ALL) -c -o $@ kernel.c\n"
           "test: test.c kernel.o\n\t$(CC) $(ALL) -o $@ test.c kernel.o -lm\n\t./test\n"
           "bench: bench.c kernel.o\n\t$(CC) $(ALL) -o $@ bench.c kernel.o -lm\n"
           "clean:\n\trm -f kernel.o libkernel.a test bench\n"

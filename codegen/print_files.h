@@ -15,6 +15,7 @@ typedef struct {
 void c_kernel_h(FILE *out, const c_package *k);
 /* Fills shared and each.  False: out of memory. */
 bool c_kernel_c(FILE *out, c_package *k);
+void c_parts_h(FILE *out, const c_package *k);
 void c_test_c(FILE *out, const c_package *k);
 void c_bench_c(FILE *out, const c_package *k);
 void c_makefile(FILE *out, const c_package *k);

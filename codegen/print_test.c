@@ -20,16 +20,25 @@ static void index_text(FILE *out, const tf_workload *wl, const tf_index *ix) {
   fputc(')', out);
 }
 
-/* fetch(array, rank, extents, los, coordinates): zero outside. */
+static bool padded(const tf_tensor *z) {
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return true;
+  return false;
+}
+
+/* The element itself, or fetch(array, rank, coordinate, extent, ...) where there is padding. */
 static void read_text(FILE *out, const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
-  fprintf(out, "fetch(r_%s, %d", z->name, z->rank);
+  bool guarded = padded(z);
+  fprintf(out, guarded ? "fetch(r_%s, %d" : "r_%s[0", z->name, z->rank);
+  int64_t step = words(z);
   for (int r = 0; r < z->rank; r++) {
-    fprintf(out, ", (long long)(");
+    step /= z->extent[r];
+    fputs(guarded ? ", (long long)(" : " + (", out);
     index_text(out, wl, &ref->index[r]);
-    fprintf(out, " - %" PRId64 "), %" PRId64 "LL", z->lo[r], z->extent[r]);
+    fprintf(out, guarded ? " - %" PRId64 "), %" PRId64 "LL" : " - %" PRId64 ") * %" PRId64 "LL", z->lo[r], guarded ? z->extent[r] : step);
   }
-  fputc(')', out);
+  fputc(guarded ? ')' : ']', out);
 }
 
 static const char *const names[TF_N_KINDS] = {
@@ -81,26 +90,47 @@ static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op) {
   fprintf(out, ";\n    *at = %s;\n  }\n", how[op->reduce]);
 }
 
-static const char test_head[] =
-  "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include \"kernel.h\"\n\n"
+static const char includes[] =
+  "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n#include \"kernel.h\"\n\n";
+static const char fetch[] =
   "/* The element at the coordinates (coordinate, extent, ...); zero outside. */\n"
-  "static double fetch(const double *x, int rank, ...) {\n"
+  "static inline double fetch(const double *x, int rank, ...) {\n"
   "  va_list ap;\n  long long i = 0;\n  int in = 1;\n"
   "  va_start(ap, rank);\n"
   "  for (int r = 0; r < rank; r++) {\n"
   "    long long at = va_arg(ap, long long), extent = va_arg(ap, long long);\n"
   "    in &= at >= 0 && at < extent;\n    i = i * extent + at;\n  }\n"
-  "  va_end(ap);\n  return in ? x[i] : 0;\n}\n"
-  "static inline double ref_sigmoid(double x) { return 1 / (1 + exp(-x)); }\n"
-  "static inline double ref_relu(double x) { return x > 0 ? x : 0; }\n"
-  "static inline double ref_gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }\n"
-  "static inline double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"
-  "/* Numbers that any machine draws alike, from 1/64 to 1 39/64. */\n"
+  "  va_end(ap);\n  return in ? x[i] : 0;\n}\n\n";
+static const struct {
+  tf_kind kind;
+  const char *text;
+} functions[] = {
+  {TF_K_SIGMOID, "static double ref_sigmoid(double x) { return 1 / (1 + exp(-x)); }\n\n"},
+  {TF_K_RELU, "static double ref_relu(double x) { return x > 0 ? x : 0; }\n\n"},
+  {TF_K_GELU, "static double ref_gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }\n\n"},
+  {TF_K_SELECT, "static double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"},
+};
+static const char common[] =
+  "/* Numbers that any machine draws alike, from 1/64 to 1 37/64. */\n"
   "static double number(unsigned long long i, unsigned tensor) {\n"
   "  return (double)((i * 37 + tensor * 11ULL) % 101 + 1) / 64;\n}\n\n"
   "static void *room(size_t n, size_t size) {\n"
   "  void *p = calloc(n ? n : 1, size);\n"
   "  if (!p) exit(2);\n  return p;\n}\n\n";
+
+static void head(FILE *out, const tf_workload *wl) {
+  uint32_t kinds = 0;
+  bool borders = false;
+  for (int z = 0; z < wl->n_tensors; z++)
+    borders |= padded(&wl->tensors[z]) && wl->tensors[z].n_consumers > 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    kinds |= wl->ops[o].kinds;
+  fputs(includes, out);
+  if (borders) fputs(fetch, out);
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
+  fputs(common, out);
+}
 
 /* The last rank of each array has a gap behind it, so that strides are tested. */
 enum { GAP = 3 };
@@ -148,7 +178,7 @@ static void compare(FILE *out, const tf_tensor *t) {
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out, "/* Holds the kernel against %s evaluated plainly in double. */\n", wl->name);
-  fputs(test_head, out);
+  head(out, wl);
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, wl);
   for (int i = 0; i < wl->n_ops; i++)

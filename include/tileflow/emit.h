@@ -22,7 +22,7 @@ typedef struct {
   const char *name, *text;
 } tf_emitted_file;
 
-/* Files of one directory: kernel.h, kernel.c, test.c, bench.c, Makefile, CMakeLists.txt, README.md, manifest.json. */
+/* Files of one directory: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt, README.md, manifest.json. */
 typedef struct {
   int n;
   tf_emitted_file *file;

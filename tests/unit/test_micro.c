@@ -61,7 +61,7 @@ static void print_program(FILE *f, const tf_micro_isa *isa) {
   tf_micro *u = tf_micro_new(isa);
   if (!CHECK(u)) return;
   fputs(head, f);
-  tf_micro_prologue(f, u);
+  tf_micro_prologue(f, isa);
   for (int i = 0; i < N_SHAPES; i++)
     CHECK((name[i] = tf_micro_block(f, u, shapes[i][0], shapes[i][1])) != NULL);
   CHECK(tf_micro_block(f, u, 6, 64) == name[2]); /* once */

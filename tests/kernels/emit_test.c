@@ -1,0 +1,119 @@
+/* Random cases of the oracle's generator: emitted, compiled with warnings as errors, run, and held against double.  Compilers,
+ * instruction sets and sanitizers take turns.
+ *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/oracle/gen.h"
+#include "tileflow/emit.h"
+
+typedef struct {
+  long equal, wrong, refused;
+  bool keep, clang;
+  uint64_t seed;
+} session;
+
+static bool have(const char *what) {
+  char command[128];
+  snprintf(command, sizeof command, "command -v %s >/dev/null", what);
+  return system(command) == 0;
+}
+
+static bool write_files(const tf_emitted *e, const char *dir) {
+  char path[128];
+  for (int i = 0; i < e->n; i++) {
+    snprintf(path, sizeof path, "%s/%s", dir, e->file[i].name);
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(e->file[i].text, f) < 0 || fclose(f) != 0) return false;
+  }
+  return true;
+}
+
+static const char *isa_of_turn(uint64_t turn) {
+  static const char *const order[] = {"portable", "sse2", "avx2", "avx512"};
+  const char *best = tf_emit_isa(), *isa = order[turn % 4];
+  if (!strcmp(best, "neon")) return turn % 2 ? "neon" : "portable";
+  if (!strcmp(best, "avx512")) return isa;
+  return !strcmp(isa, "avx512") ? best : isa;
+}
+
+static bool compile_and_run(const session *s, const char *dir, uint64_t turn) {
+  char command[512];
+  const char *cc = s->clang && turn / 4 % 2 ? "clang" : "cc";
+  const char *flags = turn % 5 == 0 ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2";
+  const char *openmp = turn % 3 || !strcmp(cc, "clang") ? "OPENMP=-fopenmp-simd" : "OPENMP=-fopenmp";
+  snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s -Wall -Wextra -Wno-unknown-pragmas -Wno-pass-failed -Werror' test >%s/said 2>&1 || { cat %s/said; false; }",
+           dir, cc, openmp, flags, dir, dir);
+  return system(command) == 0;
+}
+
+static bool emitted_equal(const session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
+  char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
+  tf_emit_options o = {.isa = isa_of_turn(turn)};
+  tf_emitted *e = tf_emit_cpu(tree, &o, d);
+  bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, turn);
+  tf_emitted_free(e);
+  snprintf(command, sizeof command, "rm -r %s", dir);
+  if (!ok || s->keep)
+    printf("# %s, %s\n", o.isa, dir);
+  else
+    ok = system(command) == 0;
+  return ok;
+}
+
+static bool can_emit(const tf_tree *tree) {
+  tf_diags *d = tf_diags_new();
+  char *ir = tf_emit_ir(tree, d);
+  bool ok = ir || tf_diags_count(d) == 0 || (tf_diags_at(d, 0)->code != TF_E_COVER && tf_diags_at(d, 0)->code != TF_E_STREAM);
+  free(ir);
+  tf_diags_free(d);
+  return ok;
+}
+
+/* False where the case's mapping was refused, and another is to be drawn. */
+static bool one(session *s, uint64_t seed, uint64_t turn) {
+  page p;
+  unsigned features;
+  const char *kind;
+  if (!gen_case(seed, &p, &features, &kind)) abort();
+  tf_diags *d = tf_diags_new();
+  tf_text t = {"case", p.text, p.len};
+  tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
+  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  bool drawn = tree && can_emit(tree);
+  if (!drawn) {
+    s->refused++;
+  } else if (emitted_equal(s, tree, d, turn)) {
+    s->equal++;
+  } else {
+    char *why = tf_diags_text(d);
+    if (s->wrong++ < 3) printf("%s# seed %llu\n%s", p.text, (unsigned long long)seed, why ? why : "");
+    free(why);
+  }
+  tf_tree_free(tree);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+  return drawn;
+}
+
+int main(int argc, char **argv) {
+  session s = {.clang = have("clang")};
+  long cases = 50;
+  uint64_t seed = 1, only = 0;
+  for (int i = 1; i < argc; i++) {
+    const char *value = i + 1 < argc ? argv[i + 1] : "";
+    if (!strcmp(argv[i], "--keep")) s.keep = true;
+    if (!strcmp(argv[i], "--cases")) cases = strtol(value, NULL, 10);
+    if (!strcmp(argv[i], "--seed")) seed = strtoull(value, NULL, 10);
+    if (!strcmp(argv[i], "--one")) only = strtoull(value, NULL, 10);
+  }
+  uint64_t turn = 0, at = seed * UINT64_C(1000000007);
+  if (only) one(&s, only, 0);
+  for (; !only && turn < (uint64_t)cases; at++)
+    turn += one(&s, at, turn);
+  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused\n", s.equal, s.wrong, s.refused);
+  return s.wrong != 0 || s.equal == 0;
+}
