@@ -17,11 +17,31 @@ static void place_buffers(c_printer *c) {
   }
 }
 
+static bool op_uses(const c_printer *c, const tf_op *op, int buffer) {
+  bool used = c->p->buffer_of[op->out] == buffer;
+  for (int i = 0; i < op->n_reads; i++)
+    used |= c->p->buffer_of[op->reads[i].tensor] == buffer;
+  return used;
+}
+
+/* Whether a statement of the body names the buffer. */
+static bool uses(const c_printer *c, const ir_body *body, int buffer) {
+  for (int i = 0; i < body->n; i++) {
+    const ir_stmt *s = body->s[i];
+    if ((s->kind == IR_FOR || s->kind == IR_IF) && uses(c, &s->body, buffer)) return true;
+    if (s->kind < IR_NEST) continue;
+    if (s->buffer == buffer || s->other == buffer) return true;
+    if (s->kind != IR_SAVE && op_uses(c, &c->wl->ops[s->op], buffer)) return true;
+    if (s->product && s->product->pack == buffer) return true;
+  }
+  return false;
+}
+
 /* Pointers to the buffers in common, or to those of one thread. */
-static void open_buffers(c_printer *c, bool each) {
+static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->argument || b->each != each) continue;
+    if (b->argument || b->each != each || !uses(c, body, i)) continue;
     c_indent(c);
     if (b->tensor >= 0)
       fprintf(c->out, "float *const %s = %s + %" PRId64 ";\n", b->name, each ? "own" : "workspace", c->offset[i]);
@@ -55,7 +75,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fprintf(c->out, "float *const own = workspace + %" PRId64 " + thread_number() * INT64_C(%" PRId64 ");\n", c->shared, c->each);
   c_indent(c);
   fputs("(void)own;\n", c->out);
-  open_buffers(c, true);
+  open_buffers(c, &s->body, true);
   open_packs(c, &s->body, true);
   fputs("#if defined(_OPENMP)\n#pragma omp for schedule(static)\n#endif\n", c->out);
   c_indent(c);
@@ -197,7 +217,7 @@ static void whole(c_printer *c, const c_package *k) {
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
-  open_buffers(c, false);
+  open_buffers(c, &c->p->body, false);
   open_packs(c, &c->p->body, false);
   c_body(c, &c->p->body);
   fputs("}\n", c->out);

@@ -111,12 +111,14 @@ static const struct {
   {TF_K_SELECT, "static double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"},
 };
 static const char common[] =
-  "/* Numbers that any machine draws alike, from 1/64 to 1 37/64. */\n"
-  "static double number(unsigned long long i, unsigned tensor) {\n"
-  "  return (double)((i * 37 + tensor * 11ULL) % 101 + 1) / 64;\n}\n\n"
   "static void *room(size_t n, size_t size) {\n"
   "  void *p = calloc(n ? n : 1, size);\n"
   "  if (!p) exit(2);\n  return p;\n}\n\n";
+
+static bool positive(uint32_t kinds) {
+  bool quotient = (kinds >> TF_K_DIV & 1) && !(kinds >> TF_K_EXP & 1);
+  return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
+}
 
 static void head(FILE *out, const tf_workload *wl) {
   uint32_t kinds = 0;
@@ -129,6 +131,10 @@ static void head(FILE *out, const tf_workload *wl) {
   if (borders) fputs(fetch, out);
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
     if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
+  fputs("/* Numbers that any machine draws alike. */\nstatic double number(unsigned long long i, unsigned tensor) {\n"
+        "  double v = (double)((i * 37 + tensor * 11ULL) % 101);\n", out);
+  /* above 0 where a logarithm, a root or a quotient needs it; else small and of both signs, for exponentials */
+  fputs(positive(kinds) ? "  return (v + 1) / 64;\n}\n\n" : "  return (v - 50) / 256;\n}\n\n", out);
   fputs(common, out);
 }
 

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Every workload file and every dataflow, emitted, compiled, run and held against double.  Takes half an hour.
+#   tests/kernels/all.sh TILEFLOW [WORD]      only those whose path holds WORD
+# A dataflow's own comment says which files it goes with; a workload on its own gets the mapping a short search finds.
+set -u
+tileflow=$(realpath "${1:?usage: $0 TILEFLOW [WORD]}") || exit 2
+word=${2:-}
+cd "$(dirname "$0")/../.." || exit 2
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+right=0 wrong=0
+
+# try NAME FILE...
+try() {
+  name=$1
+  shift
+  rm -rf "$dir/k"
+  if "$tileflow" emit "$@" --target cpu -o "$dir/k" --quiet >"$dir/said" 2>&1 &&
+    make -s -C "$dir/k" 'CFLAGS=-O3 -Wall -Wextra -Werror' test >>"$dir/said" 2>&1; then
+    right=$((right + 1))
+    echo "$name: $(grep -h error "$dir/said" | tr '\n' ' ')"
+  else
+    wrong=$((wrong + 1))
+    echo "$name: FAILED"
+    head -n 5 "$dir/said"
+  fi
+}
+
+for f in workloads/dataflows/*/*.yaml; do
+  case $f in *"$word"*) ;; *) continue ;; esac
+  files=$(sed -n 's/^# tileflow eval //p' "$f" | head -n 1)
+  # shellcheck disable=SC2086 # one word a file
+  [ -n "$files" ] && try "$f" $files
+done
+for f in workloads/*.yaml workloads/*/*.yaml; do
+  case $f in *"$word"*) ;; *) continue ;; esac
+  try "$f" arch-specs/host-template.yaml "$f" --evals 3000 --seed 1
+done
+echo "$right right, $wrong wrong"
+[ $wrong -eq 0 ]
