@@ -7,6 +7,8 @@
 #include "cli/safe_dir.h"
 #include "cli/safe_write.h"
 
+static const tf_loc nowhere = {0};
+
 /* The command line that makes the same files. */
 static void reproduce(const cli_options *o, const char *isa, cli_text *t) {
   cli_printf(t, "tileflow emit");
@@ -51,9 +53,44 @@ static cli_status emit(const cli_session *s, const cli_options *o) {
   return status;
 }
 
+/* Whether a short search finds a completion of the template that fits. */
+static bool suits(const cli_session *s, const char *text) {
+  enum { ENOUGH = 3000 };
+  tf_diags *d = tf_diags_new();
+  tf_loc at = d ? (tf_loc){tf_diags_add_file(d, "template", text, strlen(text)), 1, 1, 1} : nowhere;
+  tf_tree *t = d ? tf_tree_parse(text, at, s->spec->arch, s->spec->workload, d) : NULL;
+  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = ENOUGH};
+  tf_search_result *r = t ? tf_search_run(s->spec->arch, s->spec->workload, t, &o, d) : NULL;
+  bool found = r && r->n_best > 0;
+  tf_search_free(r);
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return found;
+}
+
+/* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts. */
+static cli_status plan(cli_session *s, const cli_options *o) {
+  cli_status status = cli_check_sections(s);
+  for (int streams = 0; status == CLI_DONE && !s->tree && streams < 2; streams++) {
+    char *text = tf_search_template(s->spec->arch, s->spec->workload, streams);
+    if (text && suits(s, text))
+      status = cli_adopt(s, text, "search");
+    else
+      free(text);
+  }
+  if (status == CLI_DONE && (!s->tree || s->tree->open)) {
+    char *template = s->found_text;
+    s->found_text = NULL;
+    status = cli_search(s, o);
+    free(template);
+  }
+  return status == CLI_DONE ? cli_count_words(s) : status;
+}
+
 cli_status cmd_emit(const cli_options *o) {
   cli_session s;
-  cli_status status = cli_evaluate(&s, o);
+  cli_status status = cli_open(&s, o);
+  if (status == CLI_DONE) status = plan(&s, o);
   if (status == CLI_DONE) status = cli_report_violations(&s, CLI_DONE);
   if (status == CLI_DONE) {
     if (o->dump_ir) status = dump(&s);

@@ -77,6 +77,12 @@ typedef struct {
   uint64_t seed;
 } tf_search_result;
 
+/* An open mapping in which all ops are fused: one Seq below the loops that all can share, intermediates in the first memory
+ * of which there are several, each op's own loops below.  `streams`: what an op
+ * reads from further out passes through that memory in parts; else it holds all of it at once.  What the search makes of it suits machines that run blocks
+ * of one op fast (CPUs).  Malloc'd; NULL if the ops share no loop, or memory ran out. */
+char *tf_search_template(const tf_arch *arch, const tf_workload *wl, bool streams);
+
 /* Searches all mappings of the workload, or the completions of `given` (a tree with open trip
  * counts).  The same seed and max_evals give the same result with any number of threads.
  * NULL with errors in d. */
