@@ -43,7 +43,7 @@ static cli_status emit(const cli_session *s, const cli_options *o) {
   const char *isa = o->isa ? o->isa : tf_emit_isa();
   cli_text command = {0};
   reproduce(o, isa, &command);
-  tf_emit_options e = {.isa = isa, .name = o->name, .command = command.text, .result = &s->result};
+  tf_emit_options e = {.isa = isa, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text, .result = &s->result};
   tf_emitted *files = tf_emit_cpu(s->tree, &e, s->diags);
   cli_status status = files ? write_all(o, files) : CLI_BAD_INPUT;
   if (status == CLI_DONE && !o->quiet && !o->dump_ir)
@@ -55,11 +55,11 @@ static cli_status emit(const cli_session *s, const cli_options *o) {
 
 /* Whether a short search finds a completion of the template that fits. */
 static bool suits(const cli_session *s, const char *text) {
-  enum { ENOUGH = 3000 };
+  enum { ENOUGH = 3000, SECONDS = 3 };
   tf_diags *d = tf_diags_new();
   tf_loc at = d ? (tf_loc){tf_diags_add_file(d, "template", text, strlen(text)), 1, 1, 1} : nowhere;
   tf_tree *t = d ? tf_tree_parse(text, at, s->spec->arch, s->spec->workload, d) : NULL;
-  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = ENOUGH};
+  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = ENOUGH, .time_limit = SECONDS};
   tf_search_result *r = t ? tf_search_run(s->spec->arch, s->spec->workload, t, &o, d) : NULL;
   bool found = r && r->n_best > 0;
   tf_search_free(r);
@@ -81,7 +81,12 @@ static cli_status plan(cli_session *s, const cli_options *o) {
   if (status == CLI_DONE && (!s->tree || s->tree->open)) {
     char *template = s->found_text;
     s->found_text = NULL;
-    status = cli_search(s, o);
+    cli_options said = *o;
+    if (!said.evals && !said.time_limit) { /* the template leaves little to look for */
+      said.evals = 100000;
+      said.time_limit = 5;
+    }
+    status = cli_search(s, &said);
     free(template);
   }
   return status == CLI_DONE ? cli_count_words(s) : status;

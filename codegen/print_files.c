@@ -4,9 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "tileflow/tileflow.h"
 
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
+
+static const char *version(const c_package *k) { return k->o->version ? k->o->version : ""; }
 
 static void shape(FILE *out, const tf_tensor *z, const char *by) {
   if (!z->rank) fputc('1', out);
@@ -121,7 +122,7 @@ void c_cmake(FILE *out, const c_package *k) {
 void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out, "# %s\n\n%s as one fused kernel for %s.  Written by tileflow %s", k->name, wl->name, k->isa->name, TILEFLOW_VERSION);
+  fprintf(out, "# %s\n\n%s as one fused kernel for %s.  Written by tileflow %s", k->name, wl->name, k->isa->name, version(k));
   if (k->o->command) fprintf(out, " by\n\n    %s\n", k->o->command);
   else fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
@@ -187,7 +188,7 @@ static void manifest_counts(FILE *out, const c_package *k) {
 void c_manifest(FILE *out, const c_package *k) {
   char *mapping = tf_tree_text(k->p->tree);
   fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
-          TILEFLOW_VERSION, k->isa->name, k->name, workload(k)->name);
+          version(k), k->isa->name, k->name, workload(k)->name);
   fprintf(out, "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [", k->shared, k->each);
   manifest_tensors(out, k);
   fputs("\n  ],\n  \"mapping\": ", out);

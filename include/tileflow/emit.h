@@ -14,6 +14,7 @@
 typedef struct {
   const char *isa;         /* a key of TF_ISAS; NULL: portable */
   const char *name;        /* prefix of what the kernel exports, an identifier; NULL: "kernel" */
+  const char *version; /* of the program that asks; NULL: not said */
   const char *command;     /* that reproduces the files; for their README.  NULL: not said */
   const tf_result *result; /* the model's prediction for the mapping; NULL: not said */
 } tf_emit_options;
