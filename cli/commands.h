@@ -11,11 +11,12 @@ enum {
   CLI_CHECK = 2,
   CLI_TREE = 4,
   CLI_BOUND = 8,
+  CLI_SOLVE = 16,
   CLI_SEARCH = 32,
   CLI_IMPORT = 64,
   CLI_ALL = 127,
   CLI_READING = CLI_ALL & ~CLI_IMPORT, /* read native files */
-  CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SEARCH /* may have to find a mapping */
+  CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH /* may have to find a mapping */
 };
 
 typedef struct {

@@ -5,6 +5,7 @@
 #include "tileflow/import.h"
 #include "tileflow/model.h"
 #include "tileflow/search.h"
+#include "tileflow/solve.h"
 #include "tileflow/spec.h"
 #include "tileflow/tree.h"
 #define TILEFLOW_VERSION "0.1.0"

@@ -177,16 +177,37 @@ static double hidden(struct tf_model *m, int n) {
   return sum;
 }
 
+/* No completion of what stands at and below node n takes less: its ops on all the units they can have, and nothing
+ * moved.  A Tile takes no less than its child, whatever it moves; Seq and Shar hide no more of a child than its first
+ * load, which comes on top of its child's time. */
+static double least_time(const struct tf_model *m, int n) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  double sum = 0, most = 0;
+  if (t->kind == TF_OP) {
+    const tf_op_result *r = &m->res.ops[t->op];
+    return (double)r->points / (m->open->units[t->op] * m->plan->arch->units[r->unit].rate);
+  }
+  for (int c = 0; c < t->n_children; c++) {
+    double k = least_time(m, t->children[c]);
+    sum += k;
+    most = more(most, k);
+  }
+  return at_once(t) ? most : sum;
+}
+
 static double node_time(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0, most = 0, time;
-  for (int c = 0; c < t->n_children; c++) {
+  bool open = m->open && m->open->node[n];
+  for (int c = 0; c < t->n_children && !open; c++) {
     double k = node_time(m, t->children[c]);
     sum += k;
     most = more(most, k);
   }
   m->heads[n] = (tf_head){0, 0};
-  if (t->kind == TF_OP)
+  if (open)
+    time = least_time(m, n);
+  else if (t->kind == TF_OP)
     time = op_time(m, n);
   else if (t->kind == TF_TILE)
     time = tile_time(m, n, sum);
