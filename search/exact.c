@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "search/exact_walk.h"
 
-enum { BATCH = 16, TEMPLATES = 256, START_EVALS = 20000 };
+enum { BATCH = 16, TEMPLATES = 256, START_EVALS = 100000 };
 
 typedef struct {
   const tf_arch *arch;
@@ -172,7 +172,7 @@ static void below_piece(void *ctx, int i, int thread) {
   const tf_x_head *h = &v->order[v->next + i];
   tf_x_worker *w = worker_of(v, thread, h->template);
   if (w)
-    tf_x_below(w, &v->tasks[i], h);
+    tf_x_below(w, &v->tasks[i], &v->heads[h->template], h);
   else
     v->tasks[i].failed = true;
 }

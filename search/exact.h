@@ -49,6 +49,7 @@ typedef struct {
   int first_loop, n_loops;
   bool *open;              /* [n_nodes] nodes open once this Tile and those before it are chosen */
   bool *settled;           /* [n_memories] all its m-tiles are closed then, and the homes in it */
+  bool *alone;             /* first own Tile of its op: the same, were it the only own Tile that is chosen; else NULL */
   bool complete;           /* nothing is left to choose then */
   bool bounds;             /* counts of closed nodes do not depend on what is open */
 } tf_x_tile;
@@ -63,6 +64,10 @@ typedef struct {
   int n_shared;            /* of these, shared */
   int n_paths[TF_X_OPS];   /* per op: its Tiles in tiles[] */
   int path[TF_X_OPS][TF_X_TILES];
+  bool *behind;            /* [n_nodes] nodes open once the shared Tiles are chosen */
+  int n_spread;            /* memories whose instances the shared Tiles spread over */
+  bool apart;              /* what one op's own Tiles move depends on no other op's, but for what it finds of an
+                              intermediate (tf_x_least) */
   int rest[TF_X_OPS][TF_X_DIMS + 4]; /* [op][i-th dim of the op] loop that takes what is left, -1: none */
   int n_loops;
 } tf_x_template;

@@ -67,6 +67,7 @@ static bool chooses(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x
 
 /* Shared Tiles come first in preorder, then those of the ops one after another. */
 static void add_tiles(tf_x_template *t) {
+  t->n_spread = t->shape.keep ? t->shape.shared : t->shape.shared - 1;
   for (int n = 0; n < t->tree->n_nodes; n++) {
     if (t->tree->nodes[n].kind != TF_TILE) continue;
     add_tile(t, n);
@@ -81,17 +82,17 @@ static void add_tiles(tf_x_template *t) {
 }
 
 /* ---- what is decided when --------------------------------------------------------------------- */
-/* The topmost node on op o's path that is open once tiles 0 .. s are chosen; -1: none. */
-static int first_open(const tf_x_template *t, int o, int s) {
+/* The topmost node on op o's path that is open once tiles 0 .. s, and tile `too`, are chosen; -1: none. */
+static int first_open(const tf_x_template *t, int o, int s, int too) {
   const tf_node *nodes = t->tree->nodes;
   for (int k = 0; k < t->n_paths[o]; k++)
-    if (t->path[o][k] > s) return nodes[t->tiles[t->path[o][k]].node].children[0];
+    if (t->path[o][k] > s && t->path[o][k] != too) return nodes[t->tiles[t->path[o][k]].node].children[0];
   return -1;
 }
 
-static void mark_open(const tf_x_template *t, int s, bool *open) {
+static void mark_open(const tf_x_template *t, int s, int too, bool *open) {
   for (int o = 0; o < t->facts->wl->n_ops; o++) {
-    int from = first_open(t, o, s);
+    int from = first_open(t, o, s, too);
     for (int n = from; n >= 0 && n < t->tree->nodes[from].end; n++)
       open[n] = true;
   }
@@ -117,17 +118,23 @@ static bool share_inputs(const tf_x_template *t) {
 
 static bool set_stages(tf_x_template *t) {
   size_t nodes = (size_t)t->tree->n_nodes, levels = (size_t)t->facts->arch->n_memories;
-  bool apart = !share_inputs(t);
+  t->behind = TF_ARRAY(t->arena, bool, nodes);
+  if (!t->behind) return false;
+  mark_open(t, t->n_shared - 1, -1, t->behind);
+  t->apart = !share_inputs(t);
   for (int s = 0; s < t->n_tiles; s++) {
     tf_x_tile *x = &t->tiles[s];
     x->open = TF_ARRAY(t->arena, bool, nodes);
     x->settled = TF_ARRAY(t->arena, bool, levels);
-    if (!x->open || !x->settled) return false;
-    mark_open(t, s, x->open);
+    bool first = x->op >= 0 && t->path[x->op][t->n_shared] == s;
+    x->alone = first ? TF_ARRAY(t->arena, bool, nodes) : NULL;
+    if (!x->open || !x->settled || (first && !x->alone)) return false;
+    if (first) mark_open(t, t->n_shared - 1, s, x->alone);
+    mark_open(t, s, -1, x->open);
     for (size_t l = 0; l < levels; l++)
       x->settled[l] = is_settled(t, x->open, (int)l);
     x->complete = s == t->n_tiles - 1;
-    x->bounds = x->op < 0 || apart || x->complete;
+    x->bounds = x->op < 0 || t->apart || x->complete;
   }
   return true;
 }

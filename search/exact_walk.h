@@ -17,6 +17,19 @@ typedef struct {
   char *text; /* malloc'd */
 } tf_x_best;
 
+/* Choices of one Tile, best bound first. */
+typedef struct {
+  double bound;   /* of the objective; in a list of an op's own: of the time behind the choice */
+  int64_t no;     /* in the order in which they were made */
+  int32_t *trips; /* of the Tile's loops; lies in the pool */
+} tf_x_choice;
+
+typedef struct {
+  tf_x_choice *list;
+  int64_t n, room;
+  tf_arena *pool;
+} tf_x_list;
+
 /* A choice of the first Tile, and what no completion of it beats. */
 typedef struct {
   double bound;
@@ -28,6 +41,7 @@ typedef struct {
 typedef struct {
   tf_x_head *list;
   int64_t n, room;
+  tf_x_list own[TF_X_OPS]; /* nothing shared: choices of each op's first Tile, by the time behind them */
 } tf_x_heads;
 
 typedef struct {
@@ -51,6 +65,6 @@ void tf_x_worker_free(tf_x_worker *w);
  * evaluated. */
 void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_heads *out);
 /* All mappings that begin with the head. */
-void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_head *head);
+void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_heads *of, const tf_x_head *head);
 void tf_x_heads_free(tf_x_heads *h);
 #endif

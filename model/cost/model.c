@@ -203,6 +203,10 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   return evaluate(m, trips, out);
 }
 
+double tf_model_first_load(const tf_model *m, int n) {
+  return m->by_steps ? m->heads[n].first_load : 0;
+}
+
 bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out) {
   m->open = open;
   return evaluate(m, trips, out);
