@@ -65,7 +65,6 @@ typedef struct {
   int n_paths[TF_X_OPS];   /* per op: its Tiles in tiles[] */
   int path[TF_X_OPS][TF_X_TILES];
   bool *behind;            /* [n_nodes] nodes open once the shared Tiles are chosen */
-  int n_spread;            /* memories whose instances the shared Tiles spread over */
   bool apart;              /* what one op's own Tiles move depends on no other op's, but for what it finds of an
                               intermediate (tf_x_least) */
   int rest[TF_X_OPS][TF_X_DIMS + 4]; /* [op][i-th dim of the op] loop that takes what is left, -1: none */
@@ -84,13 +83,15 @@ int tf_x_sequence(int n, int place[16]);
 /* Groups of dims that the same tensors use, in the order in which the dims stand; group -1: all of them use it.
  * op: a Tile of that op alone, -1: a Tile that all share, dims of the last op.  Returns the number of groups. */
 int tf_x_groups(const tf_workload *wl, int op, const int *dims, int n, int *group);
-/* Dims longer than 1 of an op (-1: of the last op), windows left out if `outer`; returns how many, -1: more than
+/* Dims longer than 1 of an op (-1: of the last op) but those to be skipped; returns how many, -1: more than
  * TF_X_DIMS. */
-int tf_x_dims(const tf_workload *wl, int op, bool outer, int *dims);
+enum { TF_X_SKIP_WINDOWS = 1, TF_X_SKIP_REDUCED = 2 /* what other ops reduce */ };
+int tf_x_dims(const tf_workload *wl, int op, unsigned skip, int *dims);
 /* Whether a dim is a window: added to a longer one in some index. */
 bool tf_x_window(const tf_workload *wl, int dim);
-/* Whether a Tile of op (-1: shared) at a level leaves windows to those further in. */
-bool tf_x_outer(const tf_arch *arch, const tf_workload *wl, int op, int level);
+/* What a Tile of op (-1: shared) at a level leaves to those further in: windows but right outside the op's last
+ * Tile; above a scope what another op reduces, unless that is streamed. */
+unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op, int level);
 
 /* NULL without errors in d if the rules forbid the shape; with errors if it is too large. */
 tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s,

@@ -48,7 +48,7 @@ double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *
   double all = (double)(unit->mesh[0] * unit->mesh[1]);
   for (int l = 1; l <= unit->below; l++) {
     double here = (double)(arch->memories[l].mesh[0] * arch->memories[l].mesh[1]);
-    if (l <= t->n_spread && l - 1 <= stage) { /* the shared Tile of memory l - 1 has chosen its spread */
+    if (l < t->shape.shared && l - 1 <= stage) { /* chosen, and above the scope's Tile: shared by its children */
       const tf_x_tile *x = &t->tiles[l - 1];
       here = 1;
       for (int a = 0; a < 2; a++)

@@ -125,15 +125,28 @@ bool tf_x_window(const tf_workload *wl, int dim) {
   return false;
 }
 
-bool tf_x_outer(const tf_arch *arch, const tf_workload *wl, int op, int level) {
-  return op < 0 || level < floor_of(arch, wl, op) - 1;
+unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op, int level) {
+  if (op < 0) return s->stream ? TF_X_SKIP_WINDOWS : TF_X_SKIP_WINDOWS | TF_X_SKIP_REDUCED;
+  return level < floor_of(arch, wl, op) - 1 ? TF_X_SKIP_WINDOWS : 0;
 }
 
-int tf_x_dims(const tf_workload *wl, int op, bool outer, int *dims) {
+static bool reduced_elsewhere(const tf_workload *wl, int dim) {
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = wl->ops[o].n_out_dims; i < wl->ops[o].n_dims; i++)
+      if (o != last_op(wl) && wl->ops[o].dims[i] == dim) return true;
+  return false;
+}
+
+static bool is_skipped(const tf_workload *wl, unsigned skip, int dim) {
+  return wl->dims[dim].extent <= 1 || (skip & TF_X_SKIP_WINDOWS && tf_x_window(wl, dim)) ||
+         (skip & TF_X_SKIP_REDUCED && reduced_elsewhere(wl, dim));
+}
+
+int tf_x_dims(const tf_workload *wl, int op, unsigned skip, int *dims) {
   const tf_op *o = &wl->ops[op < 0 ? last_op(wl) : op];
   int n = 0;
   for (int i = 0; i < o->n_dims; i++)
-    if (wl->dims[o->dims[i]].extent > 1 && !(outer && tf_x_window(wl, o->dims[i]))) {
+    if (!is_skipped(wl, skip, o->dims[i])) {
       if (n == TF_X_DIMS) return -1;
       dims[n++] = o->dims[i];
     }
@@ -249,7 +262,7 @@ static const int64_t *mesh_below(const writer *w, int op, int level) {
 }
 
 static void put_tile(const writer *w, int op, int level, int depth, bool spread, bool last) {
-  int dims[TF_X_DIMS], n = tf_x_dims(w->wl, op, tf_x_outer(w->arch, w->wl, op, level), dims);
+  int dims[TF_X_DIMS], n = tf_x_dims(w->wl, op, tf_x_skips(w->arch, w->wl, w->s, op, level), dims);
   indent(w, depth);
   fputs(w->arch->memories[level].name, w->out);
   put_temporal(w, op, dims, n, last);

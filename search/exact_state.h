@@ -51,7 +51,8 @@ bool tf_x_spend(tf_x_worker *w);
 /* The most units that op o gets once Tiles 0 .. stage are chosen: those it has, and what the other Tiles on its path
  * can fill with the lengths that are left. */
 double tf_x_most_units(tf_x_worker *w, int o, int stage, const tf_x_state *s);
-/* The most units of kind u that all ops together get then: below the shared Tiles all there are. */
+/* The most units of kind u that all ops together get then: all there are in as many instances of the memory of the
+ * scope's Tile as are chosen. */
 double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *s);
 /* Of the objective, from an evaluation of what is decided. */
 double tf_x_bound_of(const tf_x_worker *w, const tf_result *r);

@@ -45,7 +45,7 @@ static void add_tile(tf_x_template *t, int n) {
                    .first_loop = t->facts->loop_from[n], .n_loops = t->tree->nodes[n].n_loops,
                    .mesh = {1, 1}};
   x->last = x->op >= 0 && t->tree->nodes[t->tree->nodes[n].children[0]].kind == TF_OP;
-  x->n_dims = tf_x_dims(wl, x->op, tf_x_outer(t->facts->arch, wl, x->op, x->level), x->dims);
+  x->n_dims = tf_x_dims(wl, x->op, tf_x_skips(t->facts->arch, wl, &t->shape, x->op, x->level), x->dims);
   memset(x->spatial, -1, sizeof x->spatial);
   x->n_groups = tf_x_groups(wl, x->op, x->dims, x->n_dims, x->group);
   x->n_places = x->last ? 0 : tf_x_sequence(x->n_groups, x->place);
@@ -67,7 +67,6 @@ static bool chooses(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x
 
 /* Shared Tiles come first in preorder, then those of the ops one after another. */
 static void add_tiles(tf_x_template *t) {
-  t->n_spread = t->shape.keep ? t->shape.shared : t->shape.shared - 1;
   for (int n = 0; n < t->tree->n_nodes; n++) {
     if (t->tree->nodes[n].kind != TF_TILE) continue;
     add_tile(t, n);
@@ -145,7 +144,7 @@ static bool small(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   bool ok = wl->n_ops <= TF_X_OPS && wl->n_tensors <= 64 && wl->n_dims <= 256 &&
             wl->n_ops * arch->n_memories < TF_X_TILES;
   for (int o = 0; o < wl->n_ops && ok; o++)
-    ok = tf_x_dims(wl, o, false, dims) >= 0;
+    ok = tf_x_dims(wl, o, 0, dims) >= 0;
   for (int i = 0; i < wl->n_dims && ok; i++)
     ok = wl->dims[i].extent <= TF_X_EXTENT;
   return ok || tf_fail(d, wl->at, TF_E_LIMIT,
