@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/threads.h"
-#include "search/exact_walk.h"
+#include "search/exact_state.h"
+#include "search/quick.h"
 
 enum { BATCH = 16, TEMPLATES = 256, START_EVALS = 100000 };
 
@@ -55,6 +56,32 @@ static double value_of_floor(const solver *v) {
 }
 
 static double best_of(const solver *v) { return v->res->text ? v->res->value : INFINITY; }
+
+/* Units of a kind that only they can run: ops that divide may put that off. */
+static bool needs_unit(const solver *v, int o, int u) {
+  const tf_op *op = &v->wl->ops[o];
+  int able = 0;
+  for (int k = 0; k < v->arch->n_units; k++)
+    able += !(op->kinds & ~v->arch->units[k].kinds);
+  return able == 1 && !(op->kinds & ~v->arch->units[u].kinds) && !(op->kinds & 1u << TF_K_DIV);
+}
+
+/* Ops that only one kind of unit can run share it, whatever the mapping. */
+static void raise_floor(solver *v) {
+  for (int u = 0; u < v->arch->n_units; u++) {
+    const tf_unit *unit = &v->arch->units[u];
+    double points = 0, units = (double)unit->mesh[0] * (double)unit->mesh[1];
+    for (int l = 1; l <= unit->below; l++)
+      units *= (double)v->arch->memories[l].mesh[0] * (double)v->arch->memories[l].mesh[1];
+    for (int o = 0; o < v->wl->n_ops; o++) {
+      double all = 1;
+      for (int i = 0; i < v->wl->ops[o].n_dims; i++)
+        all *= (double)v->wl->dims[v->wl->ops[o].dims[i]].extent;
+      points += needs_unit(v, o, u) ? all : 0;
+    }
+    v->floor.cycles = fmax(v->floor.cycles, points / (units * unit->rate));
+  }
+}
 
 /* ---- templates ---------------------------------------------------------------------------------- */
 static bool make_templates(solver *v) {
@@ -253,6 +280,7 @@ static bool solve(solver *v) {
     r->levels[l].least = INT64_MAX;
   if (!tf_bounds_of(v->arch, v->wl, &v->floor))
     return tf_fail(v->diags, v->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  raise_floor(v);
   for (int o = 0; o < v->wl->n_ops; o++)
     if (tf_x_unit(v->arch, v->wl, o) < 0)
       return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
@@ -265,8 +293,8 @@ static bool solve(solver *v) {
   return true;
 }
 
-tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
-                                tf_diags *d) {
+static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                  tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -278,6 +306,59 @@ tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, cons
   if (!r) tf_solve_free(v->res);
   clear(v);
   free(v);
+  return r;
+}
+
+/* ---- padding ---------------------------------------------------------------------------------------- */
+/* The mapping's figures for the workload as it is.  False if it is none there. */
+static bool evaluate(const tf_arch *arch, const tf_workload *wl, tf_objective goal, tf_solve_result *r) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = d ? tf_tree_parse(r->text, (tf_loc){0}, arch, wl, d) : NULL;
+  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+  tf_result e;
+  bool ok = m && tf_model_eval(m, NULL, &e) && e.feasible;
+  if (ok) {
+    r->figures = tf_x_figures(arch, wl, &e);
+    r->value = tf_x_value(&r->figures, goal);
+  }
+  tf_model_free(m);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+  return ok;
+}
+
+/* Where inputs are padded counts with clipped borders take hundreds of times as long.  The padding is taken as data
+ * then; what is found is evaluated as it is, and proved is only what holds for every mapping. */
+static tf_solve_result *solve_padded(const tf_arch *arch, const tf_workload *wl, const tf_workload *quick,
+                                     const tf_solve_opts *o, tf_diags *d) {
+  tf_solve_result *r = solve_for(arch, quick, o, d);
+  solver v = {.arch = arch, .wl = wl, .o = o};
+  if (!r) return NULL;
+  if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
+  r->proved = false;
+  if (r->text && !evaluate(arch, wl, o->objective, r)) {
+    free(r->text);
+    r->text = NULL;
+    r->value = INFINITY;
+  }
+  if (tf_bounds_of(arch, wl, &v.floor)) {
+    raise_floor(&v);
+    r->bound = fmin(value_of_floor(&v), r->value);
+    r->proved = r->text && r->value <= r->bound;
+  }
+  return r;
+}
+
+tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
+  tf_solve_result *r = NULL;
+  if (!quick)
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  else
+    r = quick == wl ? solve_for(arch, wl, o, d) : solve_padded(arch, wl, quick, o, d);
+  tf_arena_free(a);
   return r;
 }
 

@@ -74,7 +74,7 @@ bool tf_x_spend(tf_x_worker *w) {
   tf_x_task *k = w->task;
   k->counts.evals++;
   if (k->most_evals && k->counts.evals >= k->most_evals) k->cut = true;
-  if (k->counts.evals % LOOK_EVERY) return !k->cut;
+  if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->cut;
   int why = 0, none = 0;
   if (k->opts->stop && k->opts->stop(k->opts->ctx))
     why = 1 + TF_STOP_INTERRUPT;

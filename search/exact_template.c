@@ -65,7 +65,32 @@ static void find_rest(tf_x_template *t, const tf_x_tile *x) {
 /* Whether something can be chosen there: the last Tile of a path takes what is left, and may be spread. */
 static bool chooses(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x->mesh[1] > 1; }
 
-/* Shared Tiles come first in preorder, then those of the ops one after another. */
+/* Whether an op has memories of its own further in than that of its first own Tile. */
+static bool goes_deep(const tf_x_template *t, int o) {
+  for (int i = t->n_shared; i < t->n_tiles; i++)
+    if (t->tiles[i].op == o) {
+      int n = t->tree->nodes[t->tiles[i].node].children[0];
+      return t->tree->nodes[n].kind == TF_TILE;
+    }
+  return false;
+}
+
+/* Ops with memories of their own further in are chosen first, in their order: what they leave there the others do not
+ * find.  Of the others one choice is as good as the next where they do not limit, and the first is enough. */
+static void put_deep_ops_first(tf_x_template *t) {
+  tf_x_tile sorted[TF_X_TILES + 2];
+  bool deep[TF_X_OPS];
+  int n = t->n_shared;
+  for (int o = 0; o < t->facts->wl->n_ops; o++)
+    deep[o] = goes_deep(t, o);
+  for (int round = 1; round >= 0; round--)
+    for (int i = t->n_shared; i < t->n_tiles; i++)
+      if (deep[t->tiles[i].op] == (bool)round) sorted[n++] = t->tiles[i];
+  for (int i = t->n_shared; i < t->n_tiles; i++)
+    t->tiles[i] = sorted[i];
+}
+
+/* Shared Tiles come first in preorder, then those of the ops. */
 static void add_tiles(tf_x_template *t) {
   for (int n = 0; n < t->tree->n_nodes; n++) {
     if (t->tree->nodes[n].kind != TF_TILE) continue;
@@ -75,6 +100,7 @@ static void add_tiles(tf_x_template *t) {
     if (x->op < 0) t->n_shared = t->n_tiles;
     if (!chooses(x)) t->n_tiles--;
   }
+  put_deep_ops_first(t);
   for (int o = 0; o < t->facts->wl->n_ops; o++)
     for (int i = 0; i < t->n_tiles; i++)
       if (t->tiles[i].op == o || t->tiles[i].op < 0) t->path[o][t->n_paths[o]++] = i;

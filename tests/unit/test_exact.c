@@ -18,7 +18,7 @@ static const char *const workloads[] = {
     "X[m] max= A[m,l];D[m,l] = A[m,l] - X[m]",
     "M[p] += I[p + r] * W[r];O[x] += M[x + u] * V[u]",
     "C[m,l] += A[m,k] * B[k,l];E[m,l] = C[m,l] * A2[m,l]",
-    "S[m,l] += A[m,k] * B[k,l];O[m] += S[m,l] * A[m,l]",
+    "S[m,l] = exp(A[m,l]);O[m] += S[m,l] * A[m,l]",
 };
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
