@@ -24,6 +24,7 @@ typedef struct {
   /* of a search */
   tf_objective objective;
   const char *strategy; /* NULL: the rule */
+  const char *method;   /* of solve; NULL: the first of cli_method */
   uint64_t seed;
   int threads;          /* 0: one for each processor */
   int64_t evals;        /* 0: no bound */
@@ -75,6 +76,9 @@ double cli_bound_value(const cli_session *s, tf_objective o);
 /* Searches as the options say and adopts what was found; a progress line on a terminal. */
 cli_status cli_search(cli_session *s, const cli_options *o);
 
+/* Name of the k-th method of solve; NULL past the last. */
+const char *cli_method(int k);
+
 /* Prints the diagnostics to stderr. */
 void cli_complain(const tf_diags *d);
 
@@ -82,6 +86,7 @@ cli_status cmd_eval(const cli_options *o);
 cli_status cmd_check(const cli_options *o);
 cli_status cmd_tree(const cli_options *o);
 cli_status cmd_bound(const cli_options *o);
+cli_status cmd_solve(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);
 cli_status cmd_emit(const cli_options *o);

@@ -11,12 +11,13 @@ enum {
   CLI_CHECK = 2,
   CLI_TREE = 4,
   CLI_BOUND = 8,
+  CLI_SOLVE = 16,
   CLI_SEARCH = 32,
   CLI_IMPORT = 64,
   CLI_EMIT = 128,
   CLI_ALL = 255,
   CLI_READING = CLI_ALL & ~CLI_IMPORT, /* read native files */
-  CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SEARCH | CLI_EMIT /* may have to find a mapping */
+  CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH | CLI_EMIT /* may have to find a mapping */
 };
 
 typedef struct {

@@ -8,10 +8,10 @@
 
 #include "cli/nearest.h"
 
-typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY } kind;
+typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
 typedef enum {
   SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
-  EVALS, KEEP, LIMIT, TARGET, ISA, NAME, DUMP
+  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, NAME, DUMP
 } target;
 
 typedef struct {
@@ -25,9 +25,9 @@ typedef struct {
 static const row rows[] = {
     {"--set", "NAME=VALUE", SETTING, SET, CLI_READING,
      "give a param another value; may be repeated"},
-    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SEARCH,
+    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
-    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE | CLI_SEARCH, "the same as comma-separated values"},
+    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
     {"--svg", "FILE|-", PATH, SVG, CLI_TREE, "draw the tree as SVG, not as text"},
     {"--dot", "FILE|-", PATH, DOT, CLI_TREE, "draw it for Graphviz"},
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
@@ -41,16 +41,17 @@ static const row rows[] = {
     {"--help", NULL, FLAG, HELP, CLI_ALL, "print this"},
     {"--objective", "latency|energy|edp|traffic", OBJECTIVE, GOAL, CLI_SEARCHING,
      "what a search makes small; latency if not given"},
-    {"--seed", "N", COUNT, SEED, CLI_SEARCHING, "of the search's random numbers; 1 if not given"},
+    {"--seed", "N", COUNT, SEED, CLI_SEARCHING & ~CLI_SOLVE, "of the search's random numbers; 1 if not given"},
     {"--threads", "N", COUNT, THREADS, CLI_SEARCHING, "one for each processor if not given"},
     {"--time-limit", "S", SECONDS, LIMIT, CLI_SEARCHING,
      "seconds a search may take"},
     {"--evals", "N", COUNT, EVALS, CLI_SEARCHING, "mappings a search may evaluate; without either: 500000, or 10 s"},
-    {"--strategy", "NAME", STRATEGY, HOW, CLI_SEARCHING,
+    {"--strategy", "NAME", STRATEGY, HOW, CLI_SEARCHING & ~CLI_SOLVE,
      "ga-mcts (the rule), mcts, ga, random, exhaustive"},
+    {"--method", "NAME", METHOD, WAY, CLI_SOLVE, "how to solve: exact"},
     {"--log", "FILE", PATH, LOG, CLI_SEARCH, "write what each step of the search found"},
     {"--resume", NULL, FLAG, RESUME, CLI_SEARCH, "go on from the log of a search that was stopped"},
-    {"--mapping", "FILE|-", PATH, MAPPING, CLI_SEARCH, "write the mapping as YAML"},
+    {"--mapping", "FILE|-", PATH, MAPPING, CLI_SOLVE | CLI_SEARCH, "write the mapping as YAML"},
     {"--pareto", "FILE|-", PATH, PARETO, CLI_SEARCH,
      "write the mappings that none beats in cycles, energy, traffic and words held, as CSV"},
 };
@@ -137,6 +138,12 @@ static bool read_strategy(reader *r, const char *value) {
   return k >= 0;
 }
 
+static bool read_method(reader *r, const char *value) {
+  int k = read_word(r, value, "method", cli_method);
+  if (k >= 0) r->out->method = cli_method(k);
+  return k >= 0;
+}
+
 static bool keep_path(reader *r, const row *o, const char *value) {
   const char **const slots[] = {[JSON] = &r->out->json,       [CSV] = &r->out->csv,
                                 [SVG] = &r->out->svg,         [DOT] = &r->out->dot,
@@ -165,6 +172,8 @@ static bool take(reader *r, const row *o, char *value) {
     return read_objective(r, value);
   case STRATEGY:
     return read_strategy(r, value);
+  case METHOD:
+    return read_method(r, value);
   case FLAG:
     break;
   }

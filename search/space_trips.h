@@ -100,6 +100,8 @@ void tf_trips_free(tf_trips *t);
 void tf_trips_begin(tf_trips *t);
 /* What decision i may be, ascending; decisions 0 .. i - 1 have been taken.  0: a dead end. */
 int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]);
+/* Makes the inferences that come before decision i, so that len[] is what reaches it. */
+void tf_trips_enter(tf_trips *t, int i);
 /* Takes one of them. */
 void tf_trips_take(tf_trips *t, int i, int32_t trip);
 

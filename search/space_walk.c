@@ -34,6 +34,8 @@ static void enter(tf_trips *t, int i) {
   t->ready = i + 1;
 }
 
+void tf_trips_enter(tf_trips *t, int i) { enter(t, i); }
+
 void tf_trips_begin(tf_trips *t) {
   memcpy(t->len, t->begin, (size_t)t->n_slots * sizeof *t->len);
   t->ready = 0;

@@ -6,6 +6,7 @@
 #include "tileflow/model.h"
 #include "tileflow/emit.h"
 #include "tileflow/search.h"
+#include "tileflow/solve.h"
 #include "tileflow/spec.h"
 #include "tileflow/tree.h"
 #define TILEFLOW_VERSION "0.1.0"

@@ -1,4 +1,5 @@
 /* Latency of every node over all its executions (model.md section 5; thesis Eq. 3.22; DECISIONS 15). */
+#include <math.h>
 #include <string.h>
 
 #include "model/cost/state.h"
@@ -177,23 +178,87 @@ static double hidden(struct tf_model *m, int n) {
   return sum;
 }
 
+/* What the ops below a node ask of units of kind u: points of those that are open, units of those that are not. */
+typedef struct {
+  double points, taken;
+} demand;
+
+static demand demand_of(const struct tf_model *m, int n, int u) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  demand all = {0, 0};
+  if (t->kind == TF_OP) {
+    const tf_op_result *r = &m->res.ops[t->op];
+    if (r->unit != u)
+      return all;
+    return m->open->node[n] ? (demand){(double)r->points, 0} : (demand){0, (double)r->units};
+  }
+  for (int c = 0; c < t->n_children; c++) {
+    demand k = demand_of(m, t->children[c], u);
+    all.points += k.points;
+    all.taken = at_once(t) ? all.taken + k.taken : more(all.taken, k.taken);
+  }
+  return all;
+}
+
+/* Children that run at once share the units: those that are open have what the others leave. */
+static double shared_units_time(const struct tf_model *m, int n) {
+  double t = 0;
+  for (int u = 0; u < m->plan->arch->n_units && m->open->all; u++) {
+    demand d = {0, 0};
+    for (int c = 0; c < m->plan->tree->nodes[n].n_children; c++) {
+      demand k = demand_of(m, m->plan->tree->nodes[n].children[c], u);
+      d.points += k.points;
+      d.taken += k.points > 0 ? 0 : k.taken; /* a child with open ops may take turns on what its others have */
+    }
+    if (d.points > 0)
+      t = more(t, d.taken < m->open->all[u]
+                      ? d.points / ((m->open->all[u] - d.taken) * m->plan->arch->units[u].rate)
+                      : INFINITY);
+  }
+  return t;
+}
+
+/* No completion of what stands at and below node n takes less: its ops on all the units they can have, and nothing
+ * moved.  A Tile takes no less than its child, whatever it moves; Seq and Shar hide no more of a child than its first
+ * load, which comes on top of its child's time; of Para's and Pipe's children the longest counts, and all of them
+ * need their units at once. */
+static double least_time(const struct tf_model *m, int n) {
+  const tf_node *t = &m->plan->tree->nodes[n];
+  double sum = 0, most = 0;
+  if (t->kind == TF_OP) {
+    const tf_op_result *r = &m->res.ops[t->op];
+    double busy = (double)r->points / (m->open->units[t->op] * m->plan->arch->units[r->unit].rate);
+    return m->open->time ? more(busy, m->open->time[t->op]) : busy;
+  }
+  for (int c = 0; c < t->n_children; c++) {
+    double k = least_time(m, t->children[c]);
+    sum += k;
+    most = more(most, k);
+  }
+  return at_once(t) ? more(most, shared_units_time(m, n)) : sum;
+}
+
 static double node_time(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0, most = 0, time;
-  for (int c = 0; c < t->n_children; c++) {
+  bool open = m->open && m->open->node[n];
+  for (int c = 0; c < t->n_children && !open; c++) {
     double k = node_time(m, t->children[c]);
     sum += k;
     most = more(most, k);
   }
   m->heads[n] = (tf_head){0, 0};
-  if (t->kind == TF_OP)
+  if (open)
+    time = least_time(m, n);
+  else if (t->kind == TF_OP)
     time = op_time(m, n);
   else if (t->kind == TF_TILE)
     time = tile_time(m, n, sum);
   else if (!at_once(t))
     time = sum - hidden(m, n);
   else
-    time = most + (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
+    time = (m->open ? more(most, shared_units_time(m, n)) : most) +
+           (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
   m->res.nodes[n].cycles = time;
   return time;
 }

@@ -165,7 +165,15 @@ bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
-bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
+/* Slices of nodes that are not decided move nothing. */
+static void drop_open(tf_model *m) {
+  const tf_plan *p = m->plan;
+  for (int i = 0; i < p->n_slices; i++)
+    if (m->open->node[p->slices[i].node])
+      m->moves[i] = (tf_move){0};
+}
+
+static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
   memcpy(m->run.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->run.irregular = m->plan->irregular;
@@ -176,6 +184,8 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
       return false;
     ok = count(m);
   }
+  if (m->open)
+    drop_open(m);
   tf_defer_divisions(m);
   if (!ok || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;
@@ -186,4 +196,18 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
   tf_energy(m, out);
   summarize(m, out);
   return !out->overflow;
+}
+
+bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
+  m->open = NULL;
+  return evaluate(m, trips, out);
+}
+
+double tf_model_first_load(const tf_model *m, int n) {
+  return m->by_steps ? m->heads[n].first_load : 0;
+}
+
+bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out) {
+  m->open = open;
+  return evaluate(m, trips, out);
 }

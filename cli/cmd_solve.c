@@ -1,0 +1,162 @@
+/* tileflow solve: the best mapping of a stated space, with a proof of it or of how far it may be. */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/report.h"
+#include "cli/safe_write.h"
+
+/* ---- methods ---------------------------------------------------------------------------------- */
+typedef struct {
+  const char *name;
+  tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o, tf_diags *d);
+} method;
+
+static const method methods[] = {
+    {"exact", tf_solve_exact},
+};
+
+const char *cli_method(int k) {
+  return k >= 0 && k < (int)(sizeof methods / sizeof methods[0]) ? methods[k].name : NULL;
+}
+
+/* ---- Ctrl-C and progress ------------------------------------------------------------------------ */
+/* A handler can reach nothing but a global. */
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+
+static bool stopped(void *ctx) {
+  (void)ctx;
+  return interrupted != 0;
+}
+
+typedef struct {
+  double last;
+  bool shown;
+} meter;
+
+static void show(void *ctx, const tf_solve_progress *p) {
+  meter *m = ctx;
+  if (p->seconds - m->last < 0.1) return;
+  m->last = p->seconds;
+  m->shown = true;
+  double rate = p->seconds > 0 ? (double)p->evals / p->seconds : 0;
+  fprintf(stderr, "\r%s evaluations, %s/s, %.0f s, ", cli_count(p->evals).s, cli_real(rate).s, p->seconds);
+  if (isfinite(p->best))
+    fprintf(stderr, "best %s, gap %.3g %% \033[K", cli_real(p->best).s, 100 * (p->best / p->bound - 1));
+  else
+    fprintf(stderr, "nothing fits yet \033[K");
+  fflush(stderr);
+}
+
+/* ---- what was found ------------------------------------------------------------------------------- */
+static void say_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
+  const tf_arch *a = s->spec->arch;
+  for (int l = 0; l < r->n_levels; l++)
+    if (r->levels[l].pruned)
+      fprintf(out,
+              "  capacity of %s: %s heads of mappings left out; it holds %s words, the least that any of these "
+              "needs is %s\n",
+              a->memories[l].name, cli_count(r->levels[l].pruned).s, cli_count(a->memories[l].capacity_words).s,
+              cli_count(r->levels[l].least).s);
+  if (r->by_mesh) fprintf(out, "  more instances than there are: %s left out\n", cli_count(r->by_mesh).s);
+  if (r->by_rules) fprintf(out, "  no legal mapping: %s left out\n", cli_count(r->by_rules).s);
+  if (r->by_bound) fprintf(out, "  no better than what was known: %s left out\n", cli_count(r->by_bound).s);
+}
+
+static cli_status none(const cli_session *s, const tf_solve_result *r) {
+  fprintf(stderr, "tileflow: %s (%s heads of mappings tried)\n",
+          r->proved ? "no mapping of the space fits the machine" : "stopped before a mapping was found that fits",
+          cli_count(r->evals).s);
+  say_left_out(s, r, stderr);
+  return !r->proved && r->stopped_by == TF_STOP_INTERRUPT ? CLI_INTERRUPTED : CLI_INFEASIBLE;
+}
+
+static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) {
+  s->found = (cli_found){.method = o->method ? o->method : methods[0].name,
+                         .objective = tf_objective_key((int)o->objective), .value = r->value,
+                         .bound = r->bound, .proved = r->proved, .evaluations = r->evals,
+                         .seconds = r->seconds, .threads = r->threads, .seed = o->seed,
+                         .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by)};
+}
+
+static tf_solve_result *run(cli_session *s, const cli_options *o, double time_limit) {
+  const method *by = &methods[0];
+  for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
+    if (!strcmp(methods[i].name, o->method)) by = &methods[i];
+  meter m = {0};
+  tf_solve_opts opts = {.objective = o->objective, .threads = o->threads, .time_limit = time_limit,
+                        .max_evals = o->evals, .stop = stopped,
+                        .progress = !o->quiet && isatty(2) ? show : NULL, .ctx = &m};
+  struct sigaction now = {.sa_handler = note_interrupt}, before;
+  sigaction(SIGINT, &now, &before);
+  tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, s->diags);
+  sigaction(SIGINT, &before, NULL);
+  if (m.shown) fputs("\r\033[K", stderr);
+  return r;
+}
+
+static cli_status adopt(cli_session *s, tf_solve_result *r) {
+  char *text = r->text;
+  r->text = NULL;
+  return cli_adopt(s, text, "solve");
+}
+
+static bool put(const char *path, cli_text *t) {
+  bool ok = cli_safe_write(path, t);
+  cli_text_free(t);
+  return ok;
+}
+
+static bool print_all(const cli_session *s, const cli_options *o) {
+  bool ok = cli_write_figures(s, o, false);
+  cli_text t = {0};
+  if (o->mapping) {
+    cli_mapping_yaml(s, &t);
+    ok = put(o->mapping, &t) && ok;
+    t = (cli_text){0};
+  }
+  if (o->quiet || cli_stdout_taken(o)) return ok;
+  cli_report_text(s, &t);
+  ok = put("-", &t) && ok;
+  fflush(stdout);
+  return ok;
+}
+
+static cli_status solve(cli_session *s, const cli_options *o) {
+  tf_solve_result *r = run(s, o, o->time_limit);
+  if (!r) {
+    cli_complain(s->diags);
+    return CLI_BAD_INPUT;
+  }
+  say(s, o, r);
+  bool halted = !r->proved && r->stopped_by == TF_STOP_INTERRUPT;
+  cli_status status = r->text ? adopt(s, r) : none(s, r);
+  if (status == CLI_DONE) status = cli_count_words(s);
+  if (status == CLI_DONE && !print_all(s, o)) status = CLI_FAILED;
+  if (status == CLI_DONE && !r->proved && !o->quiet) say_left_out(s, r, stderr);
+  tf_solve_free(r);
+  return status == CLI_DONE && halted ? CLI_INTERRUPTED : status;
+}
+
+cli_status cmd_solve(const cli_options *o) {
+  cli_session s;
+  cli_status status = cli_open(&s, o);
+  if (status == CLI_DONE) status = cli_check_sections(&s);
+  if (status == CLI_DONE && s.tree) {
+    fputs("tileflow: the files hold a mapping, which solve does not complete: leave it out, or use search\n",
+          stderr);
+    status = CLI_BAD_INPUT;
+  }
+  if (status == CLI_DONE) status = solve(&s, o);
+  cli_close(&s);
+  return status;
+}

@@ -1,0 +1,370 @@
+/* The exact solver: heads of all templates, best bound first, in batches that do not depend on the number of
+ * threads; and what is proved when it ends. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/threads.h"
+#include "search/exact_state.h"
+#include "search/quick.h"
+
+enum { BATCH = 16, TEMPLATES = 256, START_EVALS = 100000 };
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_solve_opts *o;
+  tf_diags *diags;
+  tf_bounds floor;
+  int threads;
+  int n_templates;
+  tf_x_template *templates[TEMPLATES];
+  tf_x_worker **workers; /* [thread * TEMPLATES + template], made when first needed */
+  tf_x_heads heads[TEMPLATES];
+  tf_x_head *order;      /* all heads, best bound first */
+  int64_t n_heads, next; /* next: heads before it are done */
+  double open;           /* least bound of what was cut short */
+  int n_tasks;
+  tf_x_task tasks[TEMPLATES];
+  struct timespec start, end;
+  atomic_int halt;
+  tf_solve_result *res;
+  bool failed;
+} solver;
+
+static double since(const struct timespec *start) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+static void set_end(solver *v) {
+  double whole = floor(v->o->time_limit);
+  clock_gettime(CLOCK_MONOTONIC, &v->start);
+  v->end = v->start;
+  v->end.tv_sec += (time_t)whole;
+  v->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
+  if (v->end.tv_nsec >= 1000000000) v->end.tv_nsec -= 1000000000, v->end.tv_sec++;
+}
+
+static double value_of_floor(const solver *v) {
+  const tf_bounds *b = &v->floor;
+  const double values[] = {[TF_LATENCY] = b->cycles, [TF_ENERGY] = b->energy_pj,
+                           [TF_EDP] = b->energy_pj * b->cycles / v->arch->clock_hz,
+                           [TF_TRAFFIC] = (double)b->traffic_words};
+  return values[v->o->objective];
+}
+
+static double best_of(const solver *v) { return v->res->text ? v->res->value : INFINITY; }
+
+/* Units of a kind that only they can run: ops that divide may put that off. */
+static bool needs_unit(const solver *v, int o, int u) {
+  const tf_op *op = &v->wl->ops[o];
+  int able = 0;
+  for (int k = 0; k < v->arch->n_units; k++)
+    able += !(op->kinds & ~v->arch->units[k].kinds);
+  return able == 1 && !(op->kinds & ~v->arch->units[u].kinds) && !(op->kinds & 1u << TF_K_DIV);
+}
+
+/* Ops that only one kind of unit can run share it, whatever the mapping. */
+static void raise_floor(solver *v) {
+  for (int u = 0; u < v->arch->n_units; u++) {
+    const tf_unit *unit = &v->arch->units[u];
+    double points = 0, units = (double)unit->mesh[0] * (double)unit->mesh[1];
+    for (int l = 1; l <= unit->below; l++)
+      units *= (double)v->arch->memories[l].mesh[0] * (double)v->arch->memories[l].mesh[1];
+    for (int o = 0; o < v->wl->n_ops; o++) {
+      double all = 1;
+      for (int i = 0; i < v->wl->ops[o].n_dims; i++)
+        all *= (double)v->wl->dims[v->wl->ops[o].dims[i]].extent;
+      points += needs_unit(v, o, u) ? all : 0;
+    }
+    v->floor.cycles = fmax(v->floor.cycles, points / (units * unit->rate));
+  }
+}
+
+/* ---- templates ---------------------------------------------------------------------------------- */
+static bool make_templates(solver *v) {
+  tf_x_shape s;
+  for (int k = 0; v->n_templates < TEMPLATES && tf_x_shape_at(v->arch, v->wl, k, &s); k++) {
+    size_t before = tf_diags_errors(v->diags);
+    tf_x_template *t = tf_x_template_new(v->arch, v->wl, &s, v->diags);
+    if (t) v->templates[v->n_templates++] = t;
+    if (tf_diags_errors(v->diags) > before) return false;
+  }
+  return true;
+}
+
+static tf_x_worker *worker_of(solver *v, int thread, int template) {
+  tf_x_worker **w = &v->workers[thread * TEMPLATES + template];
+  tf_diags *d = *w ? NULL : tf_diags_new(); /* a tree too deep for the model is left out */
+  if (!*w && d) *w = tf_x_worker_new(v->templates[template], template, d);
+  tf_diags_free(d);
+  return *w;
+}
+
+/* ---- tasks -------------------------------------------------------------------------------------- */
+static void prepare(solver *v, tf_x_task *t) {
+  *t = (tf_x_task){.opts = v->o, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
+  for (int l = 0; l < v->arch->n_memories; l++)
+    t->counts.level[l].least = INT64_MAX;
+  if (v->o->max_evals) t->most_evals = v->o->max_evals - v->res->evals;
+}
+
+static void take_best(solver *v, tf_x_best *b) {
+  if (b->there && (!v->res->text || b->value < v->res->value)) {
+    free(v->res->text);
+    v->res->text = b->text;
+    v->res->value = b->value;
+    v->res->figures = b->figures;
+    b->text = NULL;
+  }
+  free(b->text);
+  b->text = NULL;
+}
+
+static void take_counts(solver *v, const tf_x_counts *c) {
+  tf_solve_result *r = v->res;
+  r->evals += c->evals;
+  r->by_bound += c->by_bound;
+  r->by_mesh += c->by_mesh;
+  r->by_rules += c->by_rules;
+  for (int l = 0; l < r->n_levels; l++) {
+    r->levels[l].pruned += c->level[l].pruned;
+    if (c->level[l].least < r->levels[l].least) r->levels[l].least = c->level[l].least;
+  }
+}
+
+/* open: bound of what the task was to look through. */
+static void take(solver *v, tf_x_task *t, double open) {
+  take_counts(v, &t->counts);
+  take_best(v, &t->best);
+  v->failed |= t->failed;
+  if (t->cut) v->open = fmin(v->open, open);
+}
+
+static bool stopped(solver *v) {
+  int why = atomic_load(&v->halt);
+  if (why) v->res->stopped_by = (tf_stop)(why - 1);
+  if (!why && v->o->max_evals && v->res->evals >= v->o->max_evals) {
+    v->res->stopped_by = TF_STOP_BUDGET;
+    return true;
+  }
+  return why != 0;
+}
+
+static void report(const solver *v) {
+  if (!v->o->progress) return;
+  double bound = v->next < v->n_heads ? fmin(v->order[v->next].bound, v->open) : v->open;
+  tf_solve_progress p = {v->res->evals, since(&v->start), best_of(v),
+                         fmax(value_of_floor(v), fmin(bound, best_of(v)))};
+  v->o->progress(v->o->ctx, &p);
+}
+
+/* ---- heads -------------------------------------------------------------------------------------- */
+static void list_piece(void *ctx, int i, int thread) {
+  solver *v = ctx;
+  tf_x_worker *w = worker_of(v, thread, i);
+  if (w) tf_x_heads_of(w, &v->tasks[i], &v->heads[i]);
+}
+
+static int by_bound(const void *a, const void *b) {
+  const tf_x_head *x = a, *y = b;
+  if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
+  if (x->template != y->template) return x->template < y->template ? -1 : 1;
+  return x->no < y->no ? -1 : x->no > y->no;
+}
+
+static bool list_heads(solver *v) {
+  for (int i = 0; i < v->n_templates; i++)
+    prepare(v, &v->tasks[i]);
+  tf_threads_run(v->threads, v->n_templates, list_piece, v);
+  for (int i = 0; i < v->n_templates; i++) {
+    take(v, &v->tasks[i], value_of_floor(v));
+    v->n_heads += v->heads[i].n;
+  }
+  v->order = malloc(((size_t)v->n_heads + 1) * sizeof *v->order);
+  if (!v->order) return false;
+  int64_t n = 0;
+  for (int i = 0; i < v->n_templates; i++)
+    for (int64_t k = 0; k < v->heads[i].n; k++)
+      v->order[n++] = v->heads[i].list[k];
+  if (n) qsort(v->order, (size_t)n, sizeof *v->order, by_bound);
+  return true;
+}
+
+/* ---- what follows them --------------------------------------------------------------------------- */
+static void below_piece(void *ctx, int i, int thread) {
+  solver *v = ctx;
+  const tf_x_head *h = &v->order[v->next + i];
+  tf_x_worker *w = worker_of(v, thread, h->template);
+  if (w)
+    tf_x_below(w, &v->tasks[i], &v->heads[h->template], h);
+  else
+    v->tasks[i].failed = true;
+}
+
+static bool promises(const solver *v, double bound) { return bound < best_of(v) * (1 - 1e-12); }
+
+static void batch(solver *v) {
+  int n = 0;
+  for (; n < BATCH && v->next + n < v->n_heads && promises(v, v->order[v->next + n].bound); n++)
+    prepare(v, &v->tasks[n]);
+  tf_threads_run(v->threads, n, below_piece, v);
+  for (int i = 0; i < n; i++)
+    take(v, &v->tasks[i], v->order[v->next + i].bound);
+  v->next += n;
+  report(v);
+}
+
+static void run(solver *v) {
+  v->open = INFINITY;
+  if (!list_heads(v)) {
+    v->failed = true;
+    return;
+  }
+  while (!v->failed && !stopped(v) && v->next < v->n_heads && promises(v, v->order[v->next].bound))
+    batch(v);
+}
+
+/* ---- a start, and the end --------------------------------------------------------------------------- */
+/* What a short search finds; the bound of the space then holds for it, too. */
+static void start(solver *v) {
+  tf_search_opts o = {.objective = v->o->objective, .seed = 1, .threads = v->threads, .max_evals = START_EVALS,
+                      .time_limit = v->o->time_limit > 0 ? v->o->time_limit / 4 : 0, .keep = 1,
+                      .stop = v->o->stop, .ctx = v->o->ctx};
+  tf_diags *d = tf_diags_new();
+  tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
+  if (r && r->n_best) {
+    v->res->text = r->best[0].text;
+    r->best[0].text = NULL;
+    v->res->value = r->best[0].value;
+    v->res->figures = r->best[0].figures;
+  }
+  if (r) v->res->evals += r->evals;
+  tf_search_free(r);
+  tf_diags_free(d);
+}
+
+static void prove(solver *v) {
+  tf_solve_result *r = v->res;
+  double open = v->open;
+  if (v->next < v->n_heads) open = fmin(open, v->order[v->next].bound);
+  r->proved = !promises(v, open);
+  r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
+  if (!r->text) r->value = INFINITY;
+  r->seconds = since(&v->start);
+  r->threads = v->threads;
+  r->templates = v->n_templates;
+}
+
+static void clear(solver *v) {
+  for (int i = 0; i < v->n_templates; i++) {
+    tf_x_heads_free(&v->heads[i]);
+    for (int t = 0; t < v->threads && v->workers; t++)
+      tf_x_worker_free(v->workers[t * TEMPLATES + i]);
+    tf_x_template_free(v->templates[i]);
+  }
+  free(v->workers);
+  free(v->order);
+}
+
+static bool solve(solver *v) {
+  tf_solve_result *r = v->res = calloc(1, sizeof *v->res);
+  v->threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
+  v->workers = calloc((size_t)v->threads * TEMPLATES, sizeof *v->workers);
+  if (r) r->levels = calloc((size_t)v->arch->n_memories, sizeof *r->levels);
+  if (!r || !v->workers || !r->levels) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  r->n_levels = v->arch->n_memories;
+  for (int l = 0; l < r->n_levels; l++)
+    r->levels[l].least = INT64_MAX;
+  if (!tf_bounds_of(v->arch, v->wl, &v->floor))
+    return tf_fail(v->diags, v->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  raise_floor(v);
+  for (int o = 0; o < v->wl->n_ops; o++)
+    if (tf_x_unit(v->arch, v->wl, o) < 0)
+      return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
+                     v->wl->ops[o].name);
+  if (!make_templates(v)) return false;
+  if (!v->o->alone) start(v);
+  run(v);
+  if (v->failed) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  prove(v);
+  return true;
+}
+
+static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                  tf_diags *d) {
+  solver *v = calloc(1, sizeof *v);
+  if (!v) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  v->arch = arch, v->wl = wl, v->o = o, v->diags = d;
+  set_end(v);
+  tf_solve_result *r = solve(v) ? v->res : NULL;
+  if (!r) tf_solve_free(v->res);
+  clear(v);
+  free(v);
+  return r;
+}
+
+/* ---- padding ---------------------------------------------------------------------------------------- */
+/* The mapping's figures for the workload as it is.  False if it is none there. */
+static bool evaluate(const tf_arch *arch, const tf_workload *wl, tf_objective goal, tf_solve_result *r) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = d ? tf_tree_parse(r->text, (tf_loc){0}, arch, wl, d) : NULL;
+  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+  tf_result e;
+  bool ok = m && tf_model_eval(m, NULL, &e) && e.feasible;
+  if (ok) {
+    r->figures = tf_x_figures(arch, wl, &e);
+    r->value = tf_x_value(&r->figures, goal);
+  }
+  tf_model_free(m);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+  return ok;
+}
+
+/* Where inputs are padded counts with clipped borders take hundreds of times as long.  The padding is taken as data
+ * then; what is found is evaluated as it is, and proved is only what holds for every mapping. */
+static tf_solve_result *solve_padded(const tf_arch *arch, const tf_workload *wl, const tf_workload *quick,
+                                     const tf_solve_opts *o, tf_diags *d) {
+  tf_solve_result *r = solve_for(arch, quick, o, d);
+  solver v = {.arch = arch, .wl = wl, .o = o};
+  if (!r) return NULL;
+  if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
+  r->proved = false;
+  if (r->text && !evaluate(arch, wl, o->objective, r)) {
+    free(r->text);
+    r->text = NULL;
+    r->value = INFINITY;
+  }
+  if (tf_bounds_of(arch, wl, &v.floor)) {
+    raise_floor(&v);
+    r->bound = fmin(value_of_floor(&v), r->value);
+    r->proved = r->text && r->value <= r->bound;
+  }
+  return r;
+}
+
+tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
+  tf_solve_result *r = NULL;
+  if (!quick)
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  else
+    r = quick == wl ? solve_for(arch, wl, o, d) : solve_padded(arch, wl, quick, o, d);
+  tf_arena_free(a);
+  return r;
+}
+
+void tf_solve_free(tf_solve_result *r) {
+  if (!r) return;
+  free(r->text);
+  free(r->levels);
+  free(r);
+}

@@ -1,0 +1,140 @@
+/* The exact solver against its slow twin, on random small problems; the same result with any number of threads;
+ * what it says where nothing fits or it is stopped. */
+#include "base/rng.h"
+#include "search/exact.h"
+#include "tests/unit/check.h"
+#include "tests/unit/exact_twin.h"
+
+/* ---- random problems --------------------------------------------------------------------------- */
+static const char *const workloads[] = {
+    "C[m,l] += A[m,k] * B[k,l]",
+    "C[b,m,l] += A[b,m,k] * B[b,k,l]",
+    "y[m] += A[m,k] * x[k]",
+    "C[m,l] = exp(A[m,l])",
+    "O[p] += I[p + r] * W[r]",
+    "O[f,p] += I[c, 2*p + r] * W[f,c,r]",
+    "C[m,l] += A[m,k] * B[k,l];E[m,n] += C[m,l] * D[l,n]",
+    "C[m,l] += A[m,k] * B[k,l];E[m,l] = exp(C[m,l])",
+    "X[m] max= A[m,l];D[m,l] = A[m,l] - X[m]",
+    "M[p] += I[p + r] * W[r];O[x] += M[x + u] * V[u]",
+    "C[m,l] += A[m,k] * B[k,l];E[m,l] = C[m,l] * A2[m,l]",
+    "S[m,l] = exp(A[m,l]);O[m] += S[m,l] * A[m,l]",
+};
+enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0] };
+
+static unsigned pick(tf_rng *r, const unsigned *list, unsigned n) { return list[tf_rng_below(r, n)]; }
+
+static char *put_workload(tf_rng *r, char *p) {
+  static const unsigned lengths[] = {1, 2, 2, 3, 4, 4, 6, 8}, windows[] = {1, 2, 3};
+  const char *ops = workloads[tf_rng_below(r, N_WORKLOADS)];
+  bool named[128] = {false};
+  p += sprintf(p, "workload:\n  name: w\n  dims: {");
+  int n = 0;
+  unsigned x = pick(r, lengths, 8), u = pick(r, windows, 3);
+  bool chain = strstr(ops, "M[x + u]") != NULL; /* makes as much as is read */
+  for (const char *s = ops, *open = NULL; *s; s++) {
+    if (*s == '[') open = s;
+    if (*s == ']') open = NULL;
+    if (!open || *s < 'a' || *s > 'z' || named[(int)*s]) continue;
+    named[(int)*s] = true;
+    unsigned any = strchr("ru", *s) ? pick(r, windows, 3) : pick(r, lengths, 8);
+    if (chain && strchr("xup", *s)) any = *s == 'x' ? x : *s == 'u' ? u : x + u - 1;
+    p += sprintf(p, "%s%c: %u", n++ ? ", " : "", *s, any);
+  }
+  p += sprintf(p, "}\n  ops:\n");
+  for (const char *s = ops; s; s = strchr(s, ';') ? strchr(s, ';') + 1 : NULL)
+    p += sprintf(p, "  - %.*s\n", (int)strcspn(s, ";"), s);
+  return p;
+}
+
+static void put_memory(tf_rng *r, int l, char **p) {
+  static const unsigned meshes[] = {1, 1, 2, 2, 3, 4}, words[] = {3, 4, 6, 8, 12, 16, 24, 48};
+  static const char *const speeds[] = {"1", "2", "3.5", "{read: 2, write: 1}", "{read: 4, write: 3}"};
+  *p += sprintf(*p, "  - name: L%d\n    bandwidth: %s\n", l, speeds[tf_rng_below(r, 5)]);
+  if (tf_rng_below(r, 2)) *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9),
+                                        1 + tf_rng_below(r, 9));
+  if (l == 0) return;
+  *p += sprintf(*p, "    mesh: [%u, %u]\n", pick(r, meshes, 6), pick(r, meshes, 6));
+  if (tf_rng_below(r, 4)) *p += sprintf(*p, "    capacity: %u\n", pick(r, words, 8) * (l == 1 ? 2 : 1));
+  if (tf_rng_below(r, 3) == 0)
+    *p += sprintf(*p, "    network: {multicast: %s, reduce: %s}\n", tf_rng_below(r, 2) ? "true" : "false",
+                  tf_rng_below(r, 2) ? "true" : "false");
+}
+
+static void put_problem(tf_rng *r, char *p) {
+  static const char *const overlaps[] = {"double-buffer", "perfect", "none", "double-buffer"};
+  int n = 2 + (int)tf_rng_below(r, 2);
+  p += sprintf(p, "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n");
+  p += sprintf(p, "  overlap: %s\n  memories:\n", overlaps[tf_rng_below(r, 4)]);
+  for (int l = 0; l < n; l++)
+    put_memory(r, l, &p);
+  p += sprintf(p, "  compute:\n  - {name: matrix, ops: [mac], below: L%d, mesh: [%u, %u]}\n", n - 1,
+               1 + tf_rng_below(r, 3), 1 + tf_rng_below(r, 2));
+  p += sprintf(p, "  - {name: vector, below: L%d, mesh: [2, 1], ops: [sub, mul, exp, max]}\n",
+               n - 1 - (int)tf_rng_below(r, 2));
+  put_workload(r, p);
+}
+
+static tf_spec *read_text(const char *text, tf_diags *d) {
+  tf_text t = {"problem", text, strlen(text)};
+  return tf_spec_read_texts(&t, 1, NULL, 0, d);
+}
+
+/* ---- against the twin ---------------------------------------------------------------------------- */
+static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
+
+static void say(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
+  printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value,
+         t->best, r->proved, r->text ? r->text : "(none)", t->text);
+}
+
+/* 1 if it was compared, 0 if it is too large. */
+static int compare(tf_rng *rng, tf_objective goal, long most) {
+  char text[4096];
+  static twin t; /* large */
+  int compared = 0;
+  put_problem(rng, text);
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = read_text(text, d);
+  CHECK(s != NULL);
+  if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = goal, .most = most};
+  if (s && tw_best(&t)) {
+    tf_solve_opts o = {.objective = goal, .threads = 1, .alone = true};
+    tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &o, d);
+    CHECK(r != NULL);
+    bool same = r && r->proved && (isinf(t.best) ? !r->text : r->text && near(r->value, t.best));
+    CHECK(same);
+    if (r && !same) say(text, goal, r, &t);
+    compared = 1;
+    tf_solve_free(r);
+  }
+  if (!s) printf("%s\n%s", text, tf_diags_text(d));
+  tf_spec_free(s);
+  tf_diags_free(d);
+  return compared;
+}
+
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
+enum { CASES = 500, MOST = 2500 };
+#else
+enum { CASES = 60, MOST = 600 };
+#endif
+
+static void test_twin(void) {
+  tf_rng rng = tf_rng_new(1, 77);
+  int n = 0;
+  for (int i = 0; n < CASES && i < 50 * CASES; i++)
+    n += compare(&rng, (tf_objective)(i % TF_N_OBJECTIVES), MOST);
+  CHECK_I64(n, CASES);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 2) { /* test_exact CASES SEED: more of them */
+    tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
+    for (int i = 0, n = 0; n < atoi(argv[1]); i++)
+      n += compare(&rng, (tf_objective)(i % TF_N_OBJECTIVES), 2500);
+    return check_report();
+  }
+  test_twin();
+  return check_report();
+}
