@@ -72,6 +72,7 @@ typedef enum {
   IR_LET,     /* var = expr */
   IR_FOR,     /* for var in 0 .. trip - 1: body */
   IR_IF,      /* body where one of the ranges `guard` is not empty */
+  IR_TOGETHER, /* nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close */
   IR_NEST,    /* all points of op in range[]: a reduction starts over where all `fresh` are 0 */
   IR_SAVE,    /* buffer `other` = copy of `buffer` over range[] (dims of the op that makes it) */
   IR_CORRECT, /* where `fresh` is not 0: the op's output times exp(`other` - `buffer`) over range[] */
@@ -85,7 +86,8 @@ struct ir_stmt {
   int64_t trip;      /* FOR */
   int dim, node;     /* FOR: of the tree */
   bool parallel;     /* FOR: its steps touch nothing in common but what they read */
-  ir_body body;      /* FOR, IF */
+  ir_body body;      /* FOR, IF, TOGETHER */
+  int n_common;      /* TOGETHER */
   int n_guard;       /* IF */
   ir_range *guard;
   int op;            /* NEST ... DIVIDE */

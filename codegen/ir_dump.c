@@ -73,6 +73,10 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     fputc('\n', d->out);
     body(d, &s->body, depth + 1);
     break;
+  case IR_TOGETHER:
+    fprintf(d->out, "together over the first %d\n", s->n_common);
+    body(d, &s->body, depth + 1);
+    break;
   case IR_NEST: nest(d, s); break;
   case IR_SAVE:
     fprintf(d->out, "save %s", d->p->buffers[s->buffer].name), over(d, s, d->wl->ops[s->op].n_out_dims);

@@ -155,6 +155,7 @@ static void step(machine *m, const ir_stmt *s) {
   case IR_IF:
     if (may(m, s)) run(m, &s->body);
     break;
+  case IR_TOGETHER: run(m, &s->body); break; /* in turn: the same values */
   case IR_NEST: walk(m, s, op->n_dims, 0, point, starts(m, s)); break;
   case IR_SAVE: walk(m, s, op->n_out_dims, 0, point, false); break;
   case IR_CORRECT:

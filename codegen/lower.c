@@ -126,11 +126,26 @@ static bool independent(const lowering *w, int n, int l) {
   return true;
 }
 
-/* Loops over instances of memories with more below them run in parallel; those over units are vectors' lanes. */
+/* Whether loop l of Tile n goes over instances of a memory; those over units are vectors' lanes. */
+static bool over_instances(const lowering *w, int n, int l) {
+  return w->plan->loops[l].axis != TF_TEMPORAL && w->plan->tree->nodes[n].level + 1 < w->plan->arch->n_memories &&
+         w->run.trip[l] > 1;
+}
+
+/* Whether some loop at or below l goes over instances. */
+static bool spreads(const lowering *w, int n, int l) {
+  const tf_plan *p = w->plan;
+  for (int i = n; i < p->tree->nodes[n].end; i++)
+    for (int k = 0; p->tree->nodes[i].kind == TF_TILE && k < p->tree->nodes[i].n_loops; k++)
+      if (p->first_loop[i] + k >= l && over_instances(w, i, p->first_loop[i] + k)) return true;
+  return false;
+}
+
+/* What the mapping spreads over instances runs in parallel: not at the very loop, but at the outermost one around it whose
+ * steps are independent and enough to go round, so that threads meet seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
-  const tf_node *t = &w->plan->tree->nodes[n];
-  return !w->in_parallel && w->plan->loops[l].axis != TF_TEMPORAL && t->level + 1 < w->plan->arch->n_memories &&
-         independent(w, n, l);
+  enum { ENOUGH = 4 };
+  return !w->in_parallel && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) && independent(w, n, l);
 }
 
 static bool same_range(const ir_range *a, const ir_range *b) {
@@ -337,6 +352,7 @@ ir_program *ir_lower(const tf_tree *tree, tf_diags *d) {
   } else {
     add_arguments(&w);
     lower_node(&w, 0);
+    if (!w.oom) low_join_rows(&w, &p->body);
   }
   if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (tf_diags_errors(d) == errors) return p;

@@ -59,6 +59,9 @@ bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */
 void low_product(lowering *w, ir_stmt *nest);
 
+/* lower_rows.c: joins neighbouring nests that go over the same rows. */
+void low_join_rows(lowering *w, ir_body *body);
+
 /* lower.c */
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);
 #endif

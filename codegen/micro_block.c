@@ -34,8 +34,10 @@ void tf_micro_free(tf_micro *u) {
 }
 
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
-  fprintf(out, "#if !(%s)\n#error \"compile with %s\"\n#endif\n%s", isa->machine,
-          *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
+  fprintf(out, "#if !(%s)\n#error \"compile with %s\"\n#endif\n"
+               "/* Tiles stay functions of their own: inlined where all strides are known, their sums get spilled. */\n"
+               "#if defined(__GNUC__)\n#define APART __attribute__((noinline))\n#else\n#define APART\n#endif\n%s",
+          isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
 }
 
 /* `total` in `count` nearly equal parts: the first `*more` are `*size` + 1, the rest `*size`. */

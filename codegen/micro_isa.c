@@ -87,8 +87,8 @@ static const char neon[] =
 static const tf_micro_isa isas[] = {
   {"portable", 1, 16, "", "1", portable},
   {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", sse2},
-  {"avx2", 8, 16, "-mavx2 -mfma", "defined(__AVX2__) && defined(__FMA__)", avx2},
-  {"avx512", 16, 32, "-mavx512f -mfma", "defined(__AVX512F__)", avx512},
+  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", avx2},
+  {"avx512", 16, 32, "-march=x86-64-v4 -mprefer-vector-width=512", "defined(__AVX512F__) && defined(__AVX512VL__)", avx512},
   {"neon", 4, 32, "", "defined(__aarch64__)", neon},
 };
 

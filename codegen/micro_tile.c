@@ -71,7 +71,7 @@ static void finish(FILE *out, const tf_tile *t) {
 }
 
 void tf_tile_print(FILE *out, const tf_tile *t) {
-  fprintf(out, "\nstatic void " TF_TILE_NAME "(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b,\n",
+  fprintf(out, "\nstatic APART void " TF_TILE_NAME "(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b,\n",
           t->rows, t->across, t->part);
   fputs("                        int64_t b_k, float *c, int64_t c_m, int add) {\n", out);
   declare(out, t);

@@ -28,7 +28,7 @@ static bool op_uses(const c_printer *c, const tf_op *op, int buffer) {
 static bool uses(const c_printer *c, const ir_body *body, int buffer) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    if ((s->kind == IR_FOR || s->kind == IR_IF) && uses(c, &s->body, buffer)) return true;
+    if (s->kind != IR_LET && s->kind < IR_NEST && uses(c, &s->body, buffer)) return true;
     if (s->kind < IR_NEST) continue;
     if (s->buffer == buffer || s->other == buffer) return true;
     if (s->kind != IR_SAVE && op_uses(c, &c->wl->ops[s->op], buffer)) return true;
@@ -54,7 +54,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
 static void open_packs(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    if (s->kind == IR_FOR || s->kind == IR_IF) open_packs(c, &s->body, each);
+    if (s->kind <= IR_TOGETHER && s->kind != IR_LET) open_packs(c, &s->body, each);
     if (s->kind != IR_NEST || !s->product || s->product->pack < 0 || !s->product->keep) continue;
     int b = s->product->pack;
     if (c->p->buffers[b].each != each) continue;
@@ -126,8 +126,9 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_LET: c_let(c, s); break;
     case IR_FOR: c_for(c, s); break;
     case IR_IF: c_if(c, s); break;
+    case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (s->product) c_product(c, s); else c_nest(c, s);
+      if (s->product) c_product(c, s); else c_nest(c, s, 0);
       break;
     default: c_over(c, s);
     }
@@ -237,7 +238,7 @@ void c_parts_h(FILE *out, const c_package *k) {
 bool c_kernel_c(FILE *out, c_package *k) {
   char *body = NULL, *blocks = NULL;
   size_t n_body = 0, n_blocks = 0;
-  c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .micro = tf_micro_new(k->isa),
+  c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .inverse = -1, .micro = tf_micro_new(k->isa),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .out = open_memstream(&body, &n_body), .blocks = open_memstream(&blocks, &n_blocks)};
   bool ok = c.micro && c.offset && c.out && c.blocks;

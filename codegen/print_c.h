@@ -14,6 +14,7 @@ typedef struct {
   int64_t *offset;     /* [buffer] words into the shared part of the workspace, or a thread's */
   int64_t shared, each; /* words of the two parts */
   int depth;           /* indentation */
+  int inverse;         /* read whose inverse stands in `inverse`; -1: none */
   bool failed;         /* out of memory */
 } c_printer;
 
@@ -32,7 +33,9 @@ void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 const char *c_combine(tf_reduce r, bool with); /* "+", or the function of two */
 
 /* print_nest.c */
-void c_nest(c_printer *c, const ir_stmt *s);
+/* The first `open` dims have their loops already. */
+void c_nest(c_printer *c, const ir_stmt *s, int open);
+void c_together(c_printer *c, const ir_stmt *s);
 void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
 
 /* print_product.c */

@@ -186,7 +186,13 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_ADD: infix(c, op, e, "+", skip); return;
   case TF_K_SUB: infix(c, op, e, "-", skip); return;
   case TF_K_MUL: infix(c, op, e, "*", skip); return;
-  case TF_K_DIV: infix(c, op, e, "/", skip); return;
+  case TF_K_DIV:
+    if (c->inverse >= 0 && e == &op->expr[op->n_expr - 1]) {
+      fputc('(', c->out), expression(c, op, e->arg[0], skip), fputs(" * inverse)", c->out);
+      return;
+    }
+    infix(c, op, e, "/", skip);
+    return;
   case TF_K_NEG: function(c, op, e, "-", skip); return;
   case TF_K_MAX: function(c, op, e, "greater", skip); return;
   case TF_K_MIN: function(c, op, e, "smaller", skip); return;

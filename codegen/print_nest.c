@@ -75,10 +75,22 @@ static void fresh_flag(c_printer *c, const ir_stmt *s) {
   fputs(";\n", c->out);
 }
 
+/* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
+static int steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (root->what != TF_X_CALL || root->call != TF_K_DIV || op->expr[root->arg[1]].what != TF_X_READ) return -1;
+  int ref = op->expr[root->arg[1]].ref;
+  if (ref == s->divides) return -1;
+  for (int r = 0; r < c->wl->tensors[op->reads[ref].tensor].rank; r++)
+    for (int t = 0; t < op->reads[ref].index[r].n_terms; t++)
+      if (op->reads[ref].index[r].terms[t].dim == dim) return -1;
+  return ref;
+}
+
 /* All of the output dims, then one vector of elements at a time along the last of them. */
-static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s) {
+static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   int last = op->n_out_dims - 1, opened = 0;
-  for (int k = 0; k < last; k++, opened++)
+  for (int k = open; k < last; k++, opened++)
     loop(c, op, s, k);
   if (op->reduce != TF_ASSIGN) {
     if (s->n_fresh) {
@@ -93,16 +105,25 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
   for (int k = last + 1; k < op->n_dims; k++, opened++)
     loop(c, op, s, k);
+  int divisor = steady_divisor(c, op, s, op->dims[last]);
+  if (divisor >= 0) {
+    line(c, "{\n");
+    c->depth++, opened++;
+    c_indent(c);
+    fputs("const float inverse = 1.0f / ", c->out), c_element(c, op, divisor), fputs(";\n", c->out);
+  }
+  c->inverse = divisor;
   line(c, "#pragma omp simd\n");
   loop(c, op, s, last);
   accumulate(c, op, NULL, s->divides);
+  c->inverse = -1;
   close(c, opened + 1);
 }
 
 /* Each element of the output in a scalar, the reduced dim `inner` innermost. */
-static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int inner, bool vector) {
+static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int open, int inner, bool vector) {
   int opened = 0, reduced = 0;
-  for (int k = 0; k < op->n_out_dims; k++, opened++)
+  for (int k = open; k < op->n_out_dims; k++, opened++)
     loop(c, op, s, k);
   c_indent(c);
   fprintf(c->out, "float sum = %s", s->n_fresh ? "fresh ? " : "");
@@ -130,7 +151,7 @@ static int reduced_neighbours(const c_printer *c, const tf_op *op) {
   return -1;
 }
 
-void c_nest(c_printer *c, const ir_stmt *s) {
+void c_nest(c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   int last = op->n_out_dims - 1, inner = reduced_neighbours(c, op);
   line(c, "{ /* ");
@@ -139,12 +160,21 @@ void c_nest(c_printer *c, const ir_stmt *s) {
   if (op->reduce != TF_ASSIGN) fresh_flag(c, s);
   bool wide = last >= 0 && (runs_along(c, op, op->dims[last], true) || inner < 0);
   if (op->reduce == TF_ASSIGN ? last >= 0 : wide)
-    along_output(c, op, s);
+    along_output(c, op, s, open);
   else if (op->reduce == TF_ASSIGN)
     accumulate(c, op, NULL, s->divides);
   else
-    into_scalar(c, op, s, inner >= 0 ? inner : op->n_dims - 1, inner >= 0);
+    into_scalar(c, op, s, open, inner >= 0 ? inner : op->n_dims - 1, inner >= 0);
   close(c, 1);
+}
+
+void c_together(c_printer *c, const ir_stmt *s) {
+  const ir_stmt *first = s->body.s[0];
+  for (int k = 0; k < s->n_common; k++)
+    loop(c, &c->wl->ops[first->op], first, k);
+  for (int i = 0; i < s->body.n; i++)
+    c_nest(c, s->body.s[i], s->n_common);
+  close(c, s->n_common);
 }
 
 /* ---- streams ------------------------------------------------------------------------------------------ */
