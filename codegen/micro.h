@@ -35,6 +35,9 @@ void tf_micro_free(tf_micro *u);
 /* The operations on vectors; once, before anything else. */
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 
+/* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none. */
+void tf_micro_rows_text(FILE *out);
+
 /* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
  *   static void NAME(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,
  *                    float *c, int64_t c_m, int add)

@@ -1,4 +1,4 @@
-/* Instruction sets: what a vector is, and the eight operations that tiles are made of. */
+/* Instruction sets: what a vector is, and the operations that tiles and rows are made of. */
 #include <string.h>
 
 #include "codegen/micro.h"
@@ -25,6 +25,8 @@ static const char portable[] =
   "static inline void vec_store(float *p, vec v) { *p = v; }\n"
   "static inline vec vec_add(vec a, vec b) { return a + b; }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return a * b + c; }\n"
+  "static inline vec vec_max(vec a, vec b) { return a > b ? a : b; }\n"
+  "static inline vec vec_min(vec a, vec b) { return a < b ? a : b; }\n"
   "static inline vec vec_load_part(const float *p, int n) { return n ? *p : 0; }\n"
   "static inline void vec_store_part(float *p, vec v, int n) {\n"
   "  if (n) *p = v;\n"
@@ -40,7 +42,9 @@ static const char sse2[] =
   "static inline vec vec_load(const float *p) { return _mm_loadu_ps(p); }\n"
   "static inline void vec_store(float *p, vec v) { _mm_storeu_ps(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }\n"
-  "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n" BY_LANE;
+  "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n"
+  "static inline vec vec_max(vec a, vec b) { return _mm_max_ps(a, b); }\n"
+  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" BY_LANE;
 
 static const char avx2[] =
   "#include <immintrin.h>\n"
@@ -52,6 +56,8 @@ static const char avx2[] =
   "static inline void vec_store(float *p, vec v) { _mm256_storeu_ps(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
+  "static inline vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }\n"
+  "static inline vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }\n"
   "static inline __m256i vec_first(int n) {\n"
   "  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));\n"
   "}\n"
@@ -68,6 +74,8 @@ static const char avx512[] =
   "static inline void vec_store(float *p, vec v) { _mm512_storeu_ps(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
+  "static inline vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }\n"
+  "static inline vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }\n"
   "static inline __mmask16 vec_first(int n) { return (__mmask16)((1U << n) - 1U); }\n"
   "static inline vec vec_load_part(const float *p, int n) { return _mm512_maskz_loadu_ps(vec_first(n), p); }\n"
   "static inline void vec_store_part(float *p, vec v, int n) { _mm512_mask_storeu_ps(p, vec_first(n), v); }\n";
@@ -82,7 +90,9 @@ static const char neon[] =
   "static inline vec vec_load(const float *p) { return vld1q_f32(p); }\n"
   "static inline void vec_store(float *p, vec v) { vst1q_f32(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return vaddq_f32(a, b); }\n"
-  "static inline vec vec_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }\n" BY_LANE;
+  "static inline vec vec_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }\n"
+  "static inline vec vec_max(vec a, vec b) { return vmaxq_f32(a, b); }\n"
+  "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n" BY_LANE;
 
 static const tf_micro_isa isas[] = {
   {"portable", 1, 16, "", "1", portable},

@@ -16,16 +16,18 @@ static const char bits[] =
 
 /* e^x = 2^n e^r, |r| <= ln 2 / 2.  2^n in two factors, so that results below the normal range come out right. */
 static const char exp_text[] =
-  "static inline float fast_exp(float x) {\n"
-  "  x = x < -104.0f ? -104.0f : x;\n"
-  "  x = x > 89.0f ? 89.0f : x;\n"
+  "static inline float fast_exp(float v) {\n"
+  "  /* between -104 and 89, as integers: compilers make branches of the same on floats */\n"
+  "  uint32_t u = (uint32_t)fast_bits(v), low = u < 0xc2d00000U ? u : 0xc2d00000U;\n"
+  "  float x = fast_float((int32_t)low < 0x42b20000 ? (int32_t)low : 0x42b20000);\n"
   "  float shifted = x * 1.44269504f + 12582912.0f; /* its low bits: n */\n"
   "  float n = shifted - 12582912.0f;\n"
   "  float r = x - n * 0.693145752f - n * 1.42860677e-6f;\n"
   "  float q = 0.49999994f + r * (0.166665196f + r * (0.0416683927f + r * (0.00836878084f + r * 0.00138144672f)));\n"
   "  int32_t whole = fast_bits(shifted) - fast_bits(12582912.0f), half = whole >> 1;\n"
   "  float scale = fast_float((half + 127) * (1 << 23)), rest = fast_float((whole - half + 127) * (1 << 23));\n"
-  "  return (1.0f + (r + r * r * q)) * scale * rest;\n"
+  "  float all = (1.0f + (r + r * r * q)) * scale * rest;\n"
+  "  return v != v ? v : all;\n"
   "}\n";
 
 /* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */

@@ -37,6 +37,15 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
   return false;
 }
 
+/* What a map makes may never leave its row (print_nest.c): then nobody asks for the buffer. */
+static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
+  int maker = c->wl->tensors[b->tensor].producer;
+  fprintf(c->out, "float *const %s = %s + %" PRId64 ";\n", b->name, part, offset);
+  if (maker < 0 || c->wl->ops[maker].reduce != TF_ASSIGN) return;
+  c_indent(c);
+  fprintf(c->out, "(void)%s;\n", b->name);
+}
+
 /* Pointers to the buffers in common, or to those of one thread. */
 static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
@@ -44,7 +53,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     if (b->argument || b->each != each || !uses(c, body, i)) continue;
     c_indent(c);
     if (b->tensor >= 0)
-      fprintf(c->out, "float *const %s = %s + %" PRId64 ";\n", b->name, each ? "own" : "workspace", c->offset[i]);
+      declare_buffer(c, b, each ? "own" : "workspace", c->offset[i]);
     else
       fprintf(c->out, "float *const %s_pack%d = %s + %" PRId64 ";\n", b->name, i, each ? "own" : "workspace", c->offset[i]);
   }
@@ -232,6 +241,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputc('\n', out);
   fputs(helpers, out);
   tf_micro_prologue(out, k->isa);
+  tf_micro_rows_text(out);
   fputs("#endif\n", out);
 }
 
@@ -250,7 +260,10 @@ bool c_kernel_c(FILE *out, c_package *k) {
   ok = c.out && fclose(c.out) == 0 && ok && !c.failed;
   ok = c.blocks && fclose(c.blocks) == 0 && ok;
   if (ok) {
-    fprintf(out, "/* %s: %s for %s.  Written by tileflow; see README.md. */\n#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
+    fprintf(out, "/* %s: %s for %s.  Written by tileflow; see README.md. */\n"
+                 "#if defined(__GNUC__) && !defined(__clang__)\n"
+                 "#pragma GCC optimize(\"no-tree-pre\") /* it takes loops' first steps apart, and they stay scalar */\n#endif\n"
+                 "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
                  "#include \"parts.h\"\n", k->name, c.wl->name, k->isa->name);
     fwrite(blocks, 1, n_blocks, out);
     fwrite(body, 1, n_body, out);

@@ -14,7 +14,11 @@ typedef struct {
   int64_t *offset;     /* [buffer] words into the shared part of the workspace, or a thread's */
   int64_t shared, each; /* words of the two parts */
   int depth;           /* indentation */
-  int inverse;         /* read whose inverse stands in `inverse`; -1: none */
+  int inverse;         /* read of inverse_of whose inverse stands in inverse_<output>; -1: none */
+  const tf_op *inverse_of;
+  uint64_t steady;     /* reads of steady_of that stand in s_<output>_<number of the read> */
+  const tf_op *steady_of;
+  uint64_t in_row;     /* tensors that stand in v_<name>, bit by number mod 64 (rows make fewer) */
   bool failed;         /* out of memory */
 } c_printer;
 

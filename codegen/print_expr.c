@@ -107,6 +107,10 @@ static bool borders(c_printer *c, const tf_ref *ref) {
 }
 
 static void read_element(c_printer *c, const tf_ref *ref) {
+  if (c->in_row >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
+    fprintf(c->out, "v_%s", c->wl->tensors[ref->tensor].name);
+    return;
+  }
   const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref->tensor]];
   bool guarded = borders(c, ref);
   if (guarded) fputs(" ? ", c->out);
@@ -187,8 +191,9 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_SUB: infix(c, op, e, "-", skip); return;
   case TF_K_MUL: infix(c, op, e, "*", skip); return;
   case TF_K_DIV:
-    if (c->inverse >= 0 && e == &op->expr[op->n_expr - 1]) {
-      fputc('(', c->out), expression(c, op, e->arg[0], skip), fputs(" * inverse)", c->out);
+    if (c->inverse >= 0 && op == c->inverse_of && e == &op->expr[op->n_expr - 1]) {
+      fputc('(', c->out), expression(c, op, e->arg[0], skip);
+      fprintf(c->out, " * inverse_%s)", c->wl->tensors[op->out].name);
       return;
     }
     infix(c, op, e, "/", skip);
@@ -209,6 +214,8 @@ static void expression(c_printer *c, const tf_op *op, int i, int skip) {
     fprintf(c->out, "%#.9gf", e->number);
   else if (e->ref == skip)
     fputs("1.0f", c->out);
+  else if (op == c->steady_of && c->steady >> e->ref & 1)
+    fprintf(c->out, "s_%s_%d", c->wl->tensors[op->out].name, e->ref);
   else
     c_element(c, op, e->ref);
 }

@@ -110,9 +110,10 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
     line(c, "{\n");
     c->depth++, opened++;
     c_indent(c);
-    fputs("const float inverse = 1.0f / ", c->out), c_element(c, op, divisor), fputs(";\n", c->out);
+    fprintf(c->out, "const float inverse_%s = 1.0f / ", c->wl->tensors[op->out].name);
+    c_element(c, op, divisor), fputs(";\n", c->out);
   }
-  c->inverse = divisor;
+  c->inverse = divisor, c->inverse_of = op;
   line(c, "#pragma omp simd\n");
   loop(c, op, s, last);
   accumulate(c, op, NULL, s->divides);
@@ -120,23 +121,17 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
   close(c, opened + 1);
 }
 
-/* Each element of the output in a scalar, the reduced dim `inner` innermost. */
-static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int open, int inner, bool vector) {
+/* Each element of the output in a scalar, point by point. */
+static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   int opened = 0, reduced = 0;
   for (int k = open; k < op->n_out_dims; k++, opened++)
     loop(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "float sum = %s", s->n_fresh ? "fresh ? " : "");
-  fputs(identity[op->reduce], c->out);
+  fprintf(c->out, "float sum = %s%s", s->n_fresh ? "fresh ? " : "", identity[op->reduce]);
   if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
-  for (int k = op->n_out_dims; k < op->n_dims; k++)
-    if (k != inner) loop(c, op, s, k), reduced++;
-  if (vector) {
-    c_indent(c);
-    fprintf(c->out, "#pragma omp simd reduction(%s : sum)\n", c_combine(op->reduce, false));
-  }
-  if (inner >= 0) loop(c, op, s, inner), reduced++;
+  for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
+    loop(c, op, s, k);
   accumulate(c, op, "sum", s->divides);
   close(c, reduced);
   c_indent(c);
@@ -151,29 +146,177 @@ static int reduced_neighbours(const c_printer *c, const tf_op *op) {
   return -1;
 }
 
+/* ---- rows ------------------------------------------------------------------------------------------------- */
+
+/* Whether the op sums neighbours as they are: row_sum and its like do that. */
+static bool is_row_sum(const c_printer *c, const tf_op *op) {
+  bool known = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
+  if (!known || op->n_dims != op->n_out_dims + 1 || op->n_expr != 1 || op->expr[0].what != TF_X_READ) return false;
+  const tf_tensor *z = &c->wl->tensors[op->reads[0].tensor];
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return false;
+  return z->rank > 0 && runs_along(c, op, op->dims[op->n_out_dims], false);
+}
+
+static void row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
+  static const char *const name[] = {[TF_REDUCE_ADD] = "sum", [TF_REDUCE_MAX] = "max", [TF_REDUCE_MIN] = "min"};
+  const char *dim = c->wl->dims[op->dims[op->n_out_dims]].name;
+  const ir_range *r = &s->range[op->n_out_dims];
+  for (int k = open; k < op->n_out_dims; k++)
+    loop(c, op, s, k);
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = ", dim), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_element(c, op, 0), fputs(", ", c->out);
+  c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", dim);
+  c_indent(c);
+  c_element(c, op, -1), fputs(" = ", c->out);
+  if (s->n_fresh) fputs("fresh ? all : ", c->out);
+  bool sign = op->reduce == TF_REDUCE_ADD;
+  if (s->n_fresh) {
+    fprintf(c->out, sign ? "" : "%s(", c_combine(op->reduce, true));
+    c_element(c, op, -1);
+    fprintf(c->out, sign ? " + all" : ", all)");
+  } else {
+    fputs("all", c->out);
+  }
+  fputs(";\n", c->out);
+  close(c, op->n_out_dims - open);
+}
+
+/* Whether the nest is a map over a row of neighbours, its first `open` dims being set. */
+static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
+  return op->reduce == TF_ASSIGN && op->n_out_dims == open + 1 && runs_along(c, op, op->dims[open], true);
+}
+
+static bool same_atom(ir_atom a, ir_atom b) { return a.var == b.var && a.off == b.off; }
+
+/* Whether map s can stand in the loop of the maps from first to last - 1: what they make it reads at the very element. */
+static bool joins_row(const c_printer *c, ir_stmt *const *all, int first, int last, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const ir_range *a = &all[first]->range[open], *b = &s->range[open];
+  if (!is_row_map(c, s, open) || op->dims[open] != c->wl->ops[all[first]->op].dims[open] || !same_atom(a->lo, b->lo) ||
+      !same_atom(a->hi, b->hi))
+    return false;
+  for (int i = first; i < last; i++)
+    for (int k = 0; k < op->n_reads; k++) {
+      const tf_index *ix = &op->reads[k].index[open];
+      if (op->reads[k].tensor == c->wl->ops[all[i]->op].out &&
+          (ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 || ix->terms[0].dim != op->dims[open]))
+        return false;
+    }
+  return true;
+}
+
+/* Whether only ops among those from first to last - 1 read what the map makes: then it needs no memory. */
+static bool stays_in_row(const c_printer *c, ir_stmt *const *all, int first, int last, const tf_op *map) {
+  const tf_tensor *z = &c->wl->tensors[map->out];
+  for (int i = 0; i < z->n_consumers; i++) {
+    bool inside = false;
+    for (int k = first; k < last; k++)
+      inside |= all[k]->op == z->consumers[i];
+    if (!inside) return false;
+  }
+  return z->n_consumers > 0;
+}
+
+static bool moves_with(const c_printer *c, const tf_ref *ref, int dim) {
+  for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == dim) return true;
+  return false;
+}
+
+/* Reads that the row does not move, but the divisor: taken before the loop, where no store can come between. */
+static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
+  uint64_t all = 0;
+  int divisor = steady_divisor(c, op, s, dim);
+  for (int i = 0; i < op->n_reads && i < 64; i++)
+    if (i != divisor && i != s->divides && !moves_with(c, &op->reads[i], dim)) all |= UINT64_C(1) << i;
+  return all;
+}
+
+static void take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
+  const char *name = c->wl->tensors[op->out].name;
+  int divisor = steady_divisor(c, op, s, dim);
+  uint64_t steady = steady_reads(c, op, s, dim);
+  for (int i = 0; i < op->n_reads && i < 64; i++) {
+    if (i != divisor && !(steady >> i & 1)) continue;
+    c_indent(c);
+    if (i == divisor)
+      fprintf(c->out, "const float inverse_%s = 1.0f / ", name);
+    else
+      fprintf(c->out, "const float s_%s_%d = ", name, i);
+    c_element(c, op, i), fputs(";\n", c->out);
+  }
+}
+
+static void row_maps(c_printer *c, ir_stmt *const *all, int first, int last, int open) {
+  line(c, "{ /*");
+  for (int i = first; i < last; i++)
+    fprintf(c->out, " %s", c->wl->ops[all[i]->op].name);
+  fputs(" */\n", c->out);
+  c->depth++;
+  for (int i = first; i < last; i++) {
+    const tf_op *op = &c->wl->ops[all[i]->op];
+    take_steady(c, op, all[i], op->dims[open]);
+  }
+  line(c, "#pragma omp simd\n");
+  loop(c, &c->wl->ops[all[first]->op], all[first], open);
+  for (int i = first; i < last; i++) {
+    const tf_op *op = &c->wl->ops[all[i]->op];
+    char where[80];
+    snprintf(where, sizeof where, "const float v_%.60s", c->wl->tensors[op->out].name);
+    bool local = stays_in_row(c, all, first, last, op);
+    c->inverse = steady_divisor(c, op, all[i], op->dims[open]), c->inverse_of = op;
+    c->steady = steady_reads(c, op, all[i], op->dims[open]), c->steady_of = op;
+    accumulate(c, op, local ? where : NULL, all[i]->divides);
+    c->inverse = -1, c->steady = 0;
+    if (local) c->in_row |= UINT64_C(1) << (op->out % 64);
+  }
+  c->in_row = 0;
+  close(c, 2);
+}
+
 void c_nest(c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
-  int last = op->n_out_dims - 1, inner = reduced_neighbours(c, op);
+  int last = op->n_out_dims - 1;
+  bool sum = op->reduce != TF_ASSIGN;
   line(c, "{ /* ");
   fprintf(c->out, "%s */\n", op->name);
   c->depth++;
-  if (op->reduce != TF_ASSIGN) fresh_flag(c, s);
-  bool wide = last >= 0 && (runs_along(c, op, op->dims[last], true) || inner < 0);
-  if (op->reduce == TF_ASSIGN ? last >= 0 : wide)
+  if (sum) fresh_flag(c, s);
+  if (sum && is_row_sum(c, op)) {
+    row_sum(c, op, s, open);
+    close(c, 1);
+    return;
+  }
+  bool wide = last >= open && (runs_along(c, op, op->dims[last], true) || reduced_neighbours(c, op) < 0);
+  if (sum ? wide : last >= open)
     along_output(c, op, s, open);
-  else if (op->reduce == TF_ASSIGN)
+  else if (!sum)
     accumulate(c, op, NULL, s->divides);
   else
-    into_scalar(c, op, s, open, inner >= 0 ? inner : op->n_dims - 1, inner >= 0);
+    into_scalar(c, op, s, open);
   close(c, 1);
 }
 
 void c_together(c_printer *c, const ir_stmt *s) {
-  const ir_stmt *first = s->body.s[0];
+  const ir_stmt *head = s->body.s[0];
   for (int k = 0; k < s->n_common; k++)
-    loop(c, &c->wl->ops[first->op], first, k);
-  for (int i = 0; i < s->body.n; i++)
-    c_nest(c, s->body.s[i], s->n_common);
+    loop(c, &c->wl->ops[head->op], head, k);
+  for (int i = 0; i < s->body.n;) {
+    int to = i + 1;
+    if (!is_row_map(c, s->body.s[i], s->n_common)) {
+      c_nest(c, s->body.s[i], s->n_common);
+    } else {
+      while (to < s->body.n && joins_row(c, s->body.s, i, to, s->body.s[to], s->n_common))
+        to++;
+      row_maps(c, s->body.s, i, to, s->n_common);
+    }
+    i = to;
+  }
   close(c, s->n_common);
 }
 

@@ -1,0 +1,100 @@
+/* oneDNN 2 in C: engine, stream, memories, and products. */
+#ifndef BENCH_DNNL_HELP_H
+#define BENCH_DNNL_HELP_H
+#include <dnnl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static dnnl_engine_t engine;
+static dnnl_stream_t stream;
+
+#define CHECK(call)                                                          \
+  do {                                                                       \
+    dnnl_status_t status_ = (call);                                          \
+    if (status_ != dnnl_success) {                                           \
+      fprintf(stderr, "%s:%d: oneDNN says %d\n", __FILE__, __LINE__, status_); \
+      exit(2);                                                               \
+    }                                                                        \
+  } while (0)
+
+static void start(void) {
+  CHECK(dnnl_engine_create(&engine, dnnl_cpu, 0));
+  CHECK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
+}
+
+static dnnl_memory_t memory(const dnnl_memory_desc_t *d, void *data) {
+  dnnl_memory_t m;
+  CHECK(dnnl_memory_create(&m, d, engine, data ? data : DNNL_MEMORY_ALLOCATE));
+  return m;
+}
+
+static void reorder(dnnl_memory_t from, dnnl_memory_t to) {
+  const dnnl_memory_desc_t *a, *b;
+  dnnl_primitive_desc_t pd;
+  dnnl_primitive_t p;
+  CHECK(dnnl_memory_get_memory_desc(from, &a));
+  CHECK(dnnl_memory_get_memory_desc(to, &b));
+  CHECK(dnnl_reorder_primitive_desc_create(&pd, a, engine, b, engine, NULL));
+  CHECK(dnnl_primitive_create(&p, pd));
+  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
+  CHECK(dnnl_primitive_execute(p, stream, 2, args));
+  CHECK(dnnl_stream_wait(stream));
+  dnnl_primitive_destroy(p);
+  dnnl_primitive_desc_destroy(pd);
+}
+
+typedef struct {
+  dnnl_primitive_t p;
+  dnnl_exec_arg_t args[4];
+  int n;
+} step;
+
+/* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so beforehand. */
+static step product(int b, int m, int n, int k, float *a, float *w, bool w_t, float *c, bool blocked) {
+  dnnl_dims_t da = {b, m, k}, dw = {b, k, n}, dc = {b, m, n}, sa = {m * k, k, 1}, sw = {n * k, w_t ? 1 : n, w_t ? k : 1},
+              sc = {m * n, n, 1};
+  dnnl_memory_desc_t ma, mw, plain, mc;
+  dnnl_matmul_desc_t d;
+  dnnl_primitive_desc_t pd;
+  step s;
+  CHECK(dnnl_memory_desc_init_by_strides(&ma, 3, da, dnnl_f32, sa));
+  CHECK(dnnl_memory_desc_init_by_strides(&plain, 3, dw, dnnl_f32, sw));
+  mw = plain;
+  if (blocked) CHECK(dnnl_memory_desc_init_by_tag(&mw, 3, dw, dnnl_f32, dnnl_format_tag_any));
+  CHECK(dnnl_memory_desc_init_by_strides(&mc, 3, dc, dnnl_f32, sc));
+  CHECK(dnnl_matmul_desc_init(&d, &ma, &mw, NULL, &mc));
+  CHECK(dnnl_primitive_desc_create(&pd, &d, NULL, engine, NULL));
+  CHECK(dnnl_primitive_create(&s.p, pd));
+  dnnl_memory_t weights = memory(&plain, w);
+  if (blocked) {
+    dnnl_memory_t packed = memory(dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), NULL);
+    reorder(weights, packed);
+    weights = packed;
+  }
+  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(&ma, a)};
+  s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, weights};
+  s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, memory(&mc, c)};
+  s.n = 3;
+  return s;
+}
+
+/* Softmax over the last of [b,m,l], in place. */
+static step softmax(int b, int m, int l, float *x) {
+  dnnl_dims_t dims = {b, m, l}, strides = {m * l, l, 1};
+  dnnl_memory_desc_t md;
+  dnnl_softmax_desc_t d;
+  dnnl_primitive_desc_t pd;
+  step s;
+  CHECK(dnnl_memory_desc_init_by_strides(&md, 3, dims, dnnl_f32, strides));
+  CHECK(dnnl_softmax_forward_desc_init(&d, dnnl_forward_inference, &md, 2));
+  CHECK(dnnl_primitive_desc_create(&pd, &d, NULL, engine, NULL));
+  CHECK(dnnl_primitive_create(&s.p, pd));
+  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(&md, x)};
+  s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_DST, s.args[0].memory};
+  s.n = 2;
+  return s;
+}
+
+static void take(step *s) { CHECK(dnnl_primitive_execute(s->p, stream, s->n, s->args)); }
+static void finish(void) { CHECK(dnnl_stream_wait(stream)); }
+#endif
