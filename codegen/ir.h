@@ -16,6 +16,7 @@ typedef struct {
 } ir_atom;
 
 static inline ir_atom ir_number(int64_t off) { return (ir_atom){-1, off}; }
+static inline bool ir_same(ir_atom a, ir_atom b) { return a.var == b.var && a.off == b.off; }
 
 typedef enum {
   IR_SUM,  /* off[0] + sum of coef[i] * arg[i] */

@@ -15,8 +15,8 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
-  w->oom |= !b.extent || !b.base;
-  if (w->oom) return 0;
+  w->oom |= !b.extent || !b.base || !p->buffers;
+  if (w->oom || !p->buffers) return 0;
   const ir_buffer *of = p->buffer_of[z] >= 0 ? &p->buffers[p->buffer_of[z]] : NULL;
   for (int r = 0; r < t->rank; r++) {
     b.extent[r] = of ? of->extent[r] : t->extent[r];
@@ -46,8 +46,7 @@ static bool covers(lowering *w, int z, int r, int n, const ir_range *all) {
     if (p->tree->nodes[p->lead[o]].parent == n) return true;
     made = low_demand(w, z, r, branch, false);
   }
-  if (made.lo.var == all->lo.var && made.lo.off == all->lo.off && made.hi.var == all->hi.var && made.hi.off == all->hi.off)
-    return true;
+  if (ir_same(made.lo, all->lo) && ir_same(made.hi, all->hi)) return true;
   return tf_fail(w->d, p->tree->nodes[n].at, TF_E_COVER,
                  "emit: what one run makes of '%.40s' may not be all that is read of it here", p->wl->tensors[z].name);
 }
@@ -149,7 +148,7 @@ static bool runs_parallel(const lowering *w, int n, int l) {
 }
 
 static bool same_range(const ir_range *a, const ir_range *b) {
-  return !memcmp(&a->lo, &b->lo, sizeof a->lo) && !memcmp(&a->hi, &b->hi, sizeof a->hi);
+  return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
 }
 
 /* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */

@@ -51,12 +51,10 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   return v;
 }
 
-static bool same_atom(ir_atom a, ir_atom b) { return a.var == b.var && a.off == b.off; }
-
 /* The smallest range around both; an empty one does not count. */
 static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_range b) {
   const ir_atom low = ir_number(INT64_MIN / 4), high = ir_number(INT64_MAX / 4);
-  if (same_atom(a.lo, b.lo) && same_atom(a.hi, b.hi)) return a;
+  if (ir_same(a.lo, b.lo) && ir_same(a.hi, b.hi)) return a;
   ir_range v = {.exact = a.exact && b.exact, .some = a.some || b.some, .most = z->extent[r]};
   if (v.exact && a.lo.var == b.lo.var) { /* apart by a number */
     v.lo = low_min(w, "lo", a.lo, b.lo);

@@ -3,8 +3,6 @@
 
 #include "codegen/lower.h"
 
-static bool same_atom(ir_atom a, ir_atom b) { return a.var == b.var && a.off == b.off; }
-
 /* Whether tensor z is read by op at the very point of the dims that are joined: rank r of it is dims[r] alone. */
 static bool reads_at_point(const tf_op *op, const tf_ref *ref, const tf_op *maker, int common) {
   (void)op;
@@ -19,8 +17,8 @@ static bool reads_at_point(const tf_op *op, const tf_ref *ref, const tf_op *make
 static int shared_dims(const lowering *w, const ir_stmt *a, const ir_stmt *b, int common) {
   const tf_op *p = &w->plan->wl->ops[a->op], *q = &w->plan->wl->ops[b->op];
   int n = 0;
-  while (n < common && n < q->n_out_dims && p->dims[n] == q->dims[n] && same_atom(a->range[n].lo, b->range[n].lo) &&
-         same_atom(a->range[n].hi, b->range[n].hi))
+  while (n < common && n < q->n_out_dims && p->dims[n] == q->dims[n] && ir_same(a->range[n].lo, b->range[n].lo) &&
+         ir_same(a->range[n].hi, b->range[n].hi))
     n++;
   /* A map keeps its last dim, for vectors; so does a sum over what does not run along it. */
   int keeps = q->n_dims > q->n_out_dims ? 0 : 1;

@@ -190,14 +190,12 @@ static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
   return op->reduce == TF_ASSIGN && op->n_out_dims == open + 1 && runs_along(c, op, op->dims[open], true);
 }
 
-static bool same_atom(ir_atom a, ir_atom b) { return a.var == b.var && a.off == b.off; }
-
 /* Whether map s can stand in the loop of the maps from first to last - 1: what they make it reads at the very element. */
 static bool joins_row(const c_printer *c, ir_stmt *const *all, int first, int last, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_range *a = &all[first]->range[open], *b = &s->range[open];
-  if (!is_row_map(c, s, open) || op->dims[open] != c->wl->ops[all[first]->op].dims[open] || !same_atom(a->lo, b->lo) ||
-      !same_atom(a->hi, b->hi))
+  if (!is_row_map(c, s, open) || op->dims[open] != c->wl->ops[all[first]->op].dims[open] || !ir_same(a->lo, b->lo) ||
+      !ir_same(a->hi, b->hi))
     return false;
   for (int i = first; i < last; i++)
     for (int k = 0; k < op->n_reads; k++) {
