@@ -11,8 +11,8 @@
 enum {
   BATCH = 16,
   TEMPLATES = 256,
-  START_EVALS = 100000,
-  QUOTA = 20000, QUOTA_GROWS = 8 /* evaluations behind a head, in each pass over those that are left */
+  START_EVALS = 300000,
+  QUOTA = 40000, QUOTA_GROWS = 4 /* evaluations behind a head, in each pass over those that are left */
 };
 
 typedef struct {
