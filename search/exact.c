@@ -266,7 +266,8 @@ static void run(solver *v) {
 /* ---- a start, and the end --------------------------------------------------------------------------- */
 /* What a short search finds; the bound of the space then holds for it, too. */
 static void start(solver *v) {
-  tf_search_opts o = {.objective = v->o->objective, .seed = 1, .threads = v->threads, .max_evals = START_EVALS,
+  int64_t most = v->o->max_evals && v->o->max_evals / 3 < START_EVALS ? v->o->max_evals / 3 : START_EVALS;
+  tf_search_opts o = {.objective = v->o->objective, .seed = 1, .threads = v->threads, .max_evals = most ? most : 1,
                       .time_limit = v->o->time_limit > 0 ? v->o->time_limit / 4 : 0, .keep = 1,
                       .stop = v->o->stop, .ctx = v->o->ctx};
   tf_diags *d = tf_diags_new();
