@@ -6,6 +6,7 @@
 
 #include "base/threads.h"
 #include "search/exact_state.h"
+#include "search/ilp.h"
 #include "search/quick.h"
 
 enum {
@@ -89,6 +90,23 @@ static void raise_floor(solver *v) {
     }
     v->floor.cycles = fmax(v->floor.cycles, points / (units * unit->rate));
   }
+}
+
+/* Of a single op whose trip counts divide: the most units that prime factors of its dims can be allotted to. */
+static void raise_floor_by_factors(solver *v) {
+  int64_t len[64], room[32];
+  int u = tf_x_unit(v->arch, v->wl, 0), n = v->wl->ops[0].n_dims, slots = 0;
+  double most, relaxed, points = 1;
+  if (v->wl->n_ops > 1 || n > 64 || v->arch->n_memories > 15 || !needs_unit(v, 0, u)) return;
+  for (int i = 0; i < n; i++)
+    points *= (double)(len[i] = v->wl->dims[v->wl->ops[0].dims[i]].extent);
+  for (int a = 0; a < 2; a++) {
+    for (int l = 1; l <= v->arch->units[u].below; l++)
+      room[slots++] = v->arch->memories[l].mesh[a];
+    room[slots++] = v->arch->units[u].mesh[a];
+  }
+  if (tf_ilp_most_spread(len, n, room, slots, &most, &relaxed))
+    v->floor.cycles = fmax(v->floor.cycles, points / (most * v->arch->units[u].rate));
 }
 
 /* ---- templates ---------------------------------------------------------------------------------- */
@@ -322,6 +340,7 @@ static bool solve(solver *v) {
     if (tf_x_unit(v->arch, v->wl, o) < 0)
       return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
                      v->wl->ops[o].name);
+  raise_floor_by_factors(v);
   if (!make_templates(v)) return false;
   if (!v->o->alone) start(v);
   run(v);
