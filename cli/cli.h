@@ -73,6 +73,9 @@ cli_status cli_count_words(cli_session *s);
 cli_status cli_adopt(cli_session *s, char *text, const char *origin);
 /* What no mapping can beat; tf_bounds_of has filled s->bounds. */
 double cli_bound_value(const cli_session *s, tf_objective o);
+/* Solves for a short while; true where it proved a mapping and adopted it, with how that went in *status.  Not where
+ * the options name a strategy of the search. */
+bool cli_solve_first(cli_session *s, const cli_options *o, cli_status *status);
 /* Searches as the options say and adopts what was found; a progress line on a terminal. */
 cli_status cli_search(cli_session *s, const cli_options *o);
 

@@ -88,17 +88,18 @@ static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) 
                          .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by)};
 }
 
-static tf_solve_result *run(cli_session *s, const cli_options *o, double time_limit) {
+static tf_solve_result *run(cli_session *s, const cli_options *o, double time_limit, int64_t evals,
+                            tf_diags *d) {
   const method *by = &methods[0];
   for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
     if (!strcmp(methods[i].name, o->method)) by = &methods[i];
   meter m = {0};
   tf_solve_opts opts = {.objective = o->objective, .threads = o->threads, .time_limit = time_limit,
-                        .max_evals = o->evals, .stop = stopped,
+                        .max_evals = evals, .stop = stopped,
                         .progress = !o->quiet && isatty(2) ? show : NULL, .ctx = &m};
   struct sigaction now = {.sa_handler = note_interrupt}, before;
   sigaction(SIGINT, &now, &before);
-  tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, s->diags);
+  tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, d);
   sigaction(SIGINT, &before, NULL);
   if (m.shown) fputs("\r\033[K", stderr);
   return r;
@@ -132,7 +133,7 @@ static bool print_all(const cli_session *s, const cli_options *o) {
 }
 
 static cli_status solve(cli_session *s, const cli_options *o) {
-  tf_solve_result *r = run(s, o, o->time_limit);
+  tf_solve_result *r = run(s, o, o->time_limit, o->evals, s->diags);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
@@ -145,6 +146,24 @@ static cli_status solve(cli_session *s, const cli_options *o) {
   if (status == CLI_DONE && !r->proved && !o->quiet) say_left_out(s, r, stderr);
   tf_solve_free(r);
   return status == CLI_DONE && halted ? CLI_INTERRUPTED : status;
+}
+
+/* ---- for commands that lack a mapping ------------------------------------------------------------- */
+enum { EVALS_FIRST = 1000000 };
+
+bool cli_solve_first(cli_session *s, const cli_options *o, cli_status *status) {
+  int64_t evals = o->evals && o->evals < EVALS_FIRST ? o->evals : EVALS_FIRST;
+  if (o->strategy) return false;
+  tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
+  tf_solve_result *r = d ? run(s, o, o->time_limit / 2, evals, d) : NULL;
+  bool proved = r && r->proved && r->text;
+  if (proved) {
+    say(s, o, r);
+    *status = adopt(s, r);
+  }
+  tf_solve_free(r);
+  tf_diags_free(d);
+  return proved;
 }
 
 cli_status cmd_solve(const cli_options *o) {

@@ -85,7 +85,7 @@ cli_status cli_evaluate(cli_session *s, const cli_options *o) {
   if (status == CLI_DONE) status = cli_check_sections(s);
   if (status != CLI_DONE) return status;
   if (!s->tree || s->tree->open) {
-    status = cli_search(s, o);
+    if (s->tree || !cli_solve_first(s, o, &status)) status = cli_search(s, o);
     if (status != CLI_DONE) return status;
   }
   return cli_count_words(s);

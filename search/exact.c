@@ -6,13 +6,20 @@
 
 #include "base/threads.h"
 #include "search/exact_state.h"
+#include "search/ilp.h"
 #include "search/quick.h"
 
-enum { BATCH = 16, TEMPLATES = 256, START_EVALS = 100000 };
+enum {
+  BATCH = 16,
+  TEMPLATES = 256,
+  START_EVALS = 300000,
+  QUOTA = 40000, QUOTA_GROWS = 4 /* evaluations behind a head, in each pass over those that are left */
+};
 
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
+  const tf_workload *real; /* tf_x_task */
   const tf_solve_opts *o;
   tf_diags *diags;
   tf_bounds floor;
@@ -22,7 +29,9 @@ typedef struct {
   tf_x_worker **workers; /* [thread * TEMPLATES + template], made when first needed */
   tf_x_heads heads[TEMPLATES];
   tf_x_head *order;      /* all heads, best bound first */
-  int64_t n_heads, next; /* next: heads before it are done */
+  int64_t n_heads, next; /* of this pass; heads before next are done or in the next pass */
+  tf_x_head *again;      /* for the next pass, best bound first */
+  int64_t n_again, quota;
   double open;           /* least bound of what was cut short */
   int n_tasks;
   tf_x_task tasks[TEMPLATES];
@@ -83,6 +92,23 @@ static void raise_floor(solver *v) {
   }
 }
 
+/* Of a single op whose trip counts divide: the most units that prime factors of its dims can be allotted to. */
+static void raise_floor_by_factors(solver *v) {
+  int64_t len[64], room[32];
+  int u = tf_x_unit(v->arch, v->wl, 0), n = v->wl->ops[0].n_dims, slots = 0;
+  double most, relaxed, points = 1;
+  if (v->wl->n_ops > 1 || n > 64 || v->arch->n_memories > 15 || !needs_unit(v, 0, u)) return;
+  for (int i = 0; i < n; i++)
+    points *= (double)(len[i] = v->wl->dims[v->wl->ops[0].dims[i]].extent);
+  for (int a = 0; a < 2; a++) {
+    for (int l = 1; l <= v->arch->units[u].below; l++)
+      room[slots++] = v->arch->memories[l].mesh[a];
+    room[slots++] = v->arch->units[u].mesh[a];
+  }
+  if (tf_ilp_most_spread(len, n, room, slots, &most, &relaxed))
+    v->floor.cycles = fmax(v->floor.cycles, points / (most * v->arch->units[u].rate));
+}
+
 /* ---- templates ---------------------------------------------------------------------------------- */
 static bool make_templates(solver *v) {
   tf_x_shape s;
@@ -105,10 +131,12 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 
 /* ---- tasks -------------------------------------------------------------------------------------- */
 static void prepare(solver *v, tf_x_task *t) {
-  *t = (tf_x_task){.opts = v->o, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
+  *t = (tf_x_task){.opts = v->o, .real = v->real, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
-  if (v->o->max_evals) t->most_evals = v->o->max_evals - v->res->evals;
+  t->most_evals = v->quota;
+  int64_t left = v->o->max_evals - v->res->evals;
+  if (v->o->max_evals && (!v->quota || left < v->quota)) t->most_evals = left;
 }
 
 static void take_best(solver *v, tf_x_best *b) {
@@ -135,12 +163,10 @@ static void take_counts(solver *v, const tf_x_counts *c) {
   }
 }
 
-/* open: bound of what the task was to look through. */
-static void take(solver *v, tf_x_task *t, double open) {
+static void take(solver *v, tf_x_task *t) {
   take_counts(v, &t->counts);
   take_best(v, &t->best);
   v->failed |= t->failed;
-  if (t->cut) v->open = fmin(v->open, open);
 }
 
 static bool stopped(solver *v) {
@@ -153,11 +179,18 @@ static bool stopped(solver *v) {
   return why != 0;
 }
 
+/* The least bound of what has not been looked through. */
+static double open_bound(const solver *v) {
+  double open = v->open;
+  if (v->next < v->n_heads) open = fmin(open, v->order[v->next].bound);
+  if (v->n_again) open = fmin(open, v->again[0].bound);
+  return open;
+}
+
 static void report(const solver *v) {
   if (!v->o->progress) return;
-  double bound = v->next < v->n_heads ? fmin(v->order[v->next].bound, v->open) : v->open;
   tf_solve_progress p = {v->res->evals, since(&v->start), best_of(v),
-                         fmax(value_of_floor(v), fmin(bound, best_of(v)))};
+                         fmax(value_of_floor(v), fmin(open_bound(v), best_of(v)))};
   v->o->progress(v->o->ctx, &p);
 }
 
@@ -180,11 +213,13 @@ static bool list_heads(solver *v) {
     prepare(v, &v->tasks[i]);
   tf_threads_run(v->threads, v->n_templates, list_piece, v);
   for (int i = 0; i < v->n_templates; i++) {
-    take(v, &v->tasks[i], value_of_floor(v));
+    take(v, &v->tasks[i]);
+    if (v->tasks[i].cut) v->open = value_of_floor(v);
     v->n_heads += v->heads[i].n;
   }
   v->order = malloc(((size_t)v->n_heads + 1) * sizeof *v->order);
-  if (!v->order) return false;
+  v->again = malloc(((size_t)v->n_heads + 1) * sizeof *v->again);
+  if (!v->order || !v->again) return false;
   int64_t n = 0;
   for (int i = 0; i < v->n_templates; i++)
     for (int64_t k = 0; k < v->heads[i].n; k++)
@@ -211,10 +246,22 @@ static void batch(solver *v) {
   for (; n < BATCH && v->next + n < v->n_heads && promises(v, v->order[v->next + n].bound); n++)
     prepare(v, &v->tasks[n]);
   tf_threads_run(v->threads, n, below_piece, v);
-  for (int i = 0; i < n; i++)
-    take(v, &v->tasks[i], v->order[v->next + i].bound);
+  for (int i = 0; i < n; i++) {
+    take(v, &v->tasks[i]);
+    if (v->tasks[i].cut) v->again[v->n_again++] = v->order[v->next + i];
+  }
   v->next += n;
   report(v);
+}
+
+/* Heads behind which there is too much for one pass come again, when the others have shown what is good. */
+static void next_pass(solver *v) {
+  tf_x_head *done = v->order;
+  v->order = v->again;
+  v->n_heads = v->n_again;
+  v->again = done;
+  v->n_again = v->next = 0;
+  v->quota *= QUOTA_GROWS;
 }
 
 static void run(solver *v) {
@@ -223,18 +270,26 @@ static void run(solver *v) {
     v->failed = true;
     return;
   }
-  while (!v->failed && !stopped(v) && v->next < v->n_heads && promises(v, v->order[v->next].bound))
-    batch(v);
+  v->quota = QUOTA;
+  while (!v->failed && !stopped(v)) {
+    if (v->next < v->n_heads && promises(v, v->order[v->next].bound))
+      batch(v);
+    else if (v->n_again && promises(v, v->again[0].bound))
+      next_pass(v);
+    else
+      return;
+  }
 }
 
 /* ---- a start, and the end --------------------------------------------------------------------------- */
 /* What a short search finds; the bound of the space then holds for it, too. */
 static void start(solver *v) {
-  tf_search_opts o = {.objective = v->o->objective, .seed = 1, .threads = v->threads, .max_evals = START_EVALS,
+  int64_t most = v->o->max_evals && v->o->max_evals / 3 < START_EVALS ? v->o->max_evals / 3 : START_EVALS;
+  tf_search_opts o = {.objective = v->o->objective, .seed = 1, .threads = v->threads, .max_evals = most ? most : 1,
                       .time_limit = v->o->time_limit > 0 ? v->o->time_limit / 4 : 0, .keep = 1,
                       .stop = v->o->stop, .ctx = v->o->ctx};
   tf_diags *d = tf_diags_new();
-  tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
+  tf_search_result *r = d ? tf_search_run(v->arch, v->real ? v->real : v->wl, NULL, &o, d) : NULL;
   if (r && r->n_best) {
     v->res->text = r->best[0].text;
     r->best[0].text = NULL;
@@ -248,8 +303,7 @@ static void start(solver *v) {
 
 static void prove(solver *v) {
   tf_solve_result *r = v->res;
-  double open = v->open;
-  if (v->next < v->n_heads) open = fmin(open, v->order[v->next].bound);
+  double open = open_bound(v);
   r->proved = !promises(v, open);
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
   if (!r->text) r->value = INFINITY;
@@ -267,6 +321,7 @@ static void clear(solver *v) {
   }
   free(v->workers);
   free(v->order);
+  free(v->again);
 }
 
 static bool solve(solver *v) {
@@ -285,6 +340,7 @@ static bool solve(solver *v) {
     if (tf_x_unit(v->arch, v->wl, o) < 0)
       return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
                      v->wl->ops[o].name);
+  raise_floor_by_factors(v);
   if (!make_templates(v)) return false;
   if (!v->o->alone) start(v);
   run(v);
@@ -293,14 +349,14 @@ static bool solve(solver *v) {
   return true;
 }
 
-static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
-                                  tf_diags *d) {
+static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_workload *real,
+                                  const tf_solve_opts *o, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  v->arch = arch, v->wl = wl, v->o = o, v->diags = d;
+  v->arch = arch, v->wl = wl, v->real = real, v->o = o, v->diags = d;
   set_end(v);
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
@@ -310,37 +366,16 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
 }
 
 /* ---- padding ---------------------------------------------------------------------------------------- */
-/* The mapping's figures for the workload as it is.  False if it is none there. */
-static bool evaluate(const tf_arch *arch, const tf_workload *wl, tf_objective goal, tf_solve_result *r) {
-  tf_diags *d = tf_diags_new();
-  tf_tree *tree = d ? tf_tree_parse(r->text, (tf_loc){0}, arch, wl, d) : NULL;
-  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
-  tf_result e;
-  bool ok = m && tf_model_eval(m, NULL, &e) && e.feasible;
-  if (ok) {
-    r->figures = tf_x_figures(arch, wl, &e);
-    r->value = tf_x_value(&r->figures, goal);
-  }
-  tf_model_free(m);
-  tf_tree_free(tree);
-  tf_diags_free(d);
-  return ok;
-}
-
 /* Where inputs are padded counts with clipped borders take hundreds of times as long.  The padding is taken as data
  * then; what is found is evaluated as it is, and proved is only what holds for every mapping. */
 static tf_solve_result *solve_padded(const tf_arch *arch, const tf_workload *wl, const tf_workload *quick,
                                      const tf_solve_opts *o, tf_diags *d) {
-  tf_solve_result *r = solve_for(arch, quick, o, d);
+  tf_solve_result *r = solve_for(arch, quick, wl, o, d);
   solver v = {.arch = arch, .wl = wl, .o = o};
   if (!r) return NULL;
   if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
   r->proved = false;
-  if (r->text && !evaluate(arch, wl, o->objective, r)) {
-    free(r->text);
-    r->text = NULL;
-    r->value = INFINITY;
-  }
+  if (r->text && tf_x_evaluate(arch, wl, r->text, &r->figures)) r->value = tf_x_value(&r->figures, o->objective);
   if (tf_bounds_of(arch, wl, &v.floor)) {
     raise_floor(&v);
     r->bound = fmin(value_of_floor(&v), r->value);
@@ -357,7 +392,7 @@ tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, cons
   if (!quick)
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   else
-    r = quick == wl ? solve_for(arch, wl, o, d) : solve_padded(arch, wl, quick, o, d);
+    r = quick == wl ? solve_for(arch, wl, NULL, o, d) : solve_padded(arch, wl, quick, o, d);
   tf_arena_free(a);
   return r;
 }

@@ -65,7 +65,8 @@ static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
 }
 
 /* ---- the list of shapes ------------------------------------------------------------------------ */
-/* Scopes below `shared` Tiles: each kind; where runs of ops are fewer than ops, each kind over runs; streamed ones. */
+/* Scopes below `shared` Tiles: each kind; where runs of ops are fewer than ops, Shar over runs, too, and Para and Pipe
+ * over runs alone; streamed ones. */
 static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_shape *s) {
   int run[TF_X_OPS], n_runs = find_runs(arch, wl, run);
   bool nests = n_runs > 1 && n_runs < wl->n_ops;
@@ -74,6 +75,7 @@ static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_sh
       for (int stream = 0; stream <= streams(wl); stream++) {
         if (stream && (runs || kind == TF_PARA || kind == TF_PIPE)) continue;
         if (runs && kind == TF_SEQ) continue;
+        if (nests && !runs && (kind == TF_PARA || kind == TF_PIPE)) continue;
         if ((*k)-- > 0) continue;
         s->kind = (tf_scope)kind;
         s->runs = runs;

@@ -111,7 +111,11 @@ static void add_tiles(tf_x_template *t) {
 static int first_open(const tf_x_template *t, int o, int s, int too) {
   const tf_node *nodes = t->tree->nodes;
   for (int k = 0; k < t->n_paths[o]; k++)
-    if (t->path[o][k] > s && t->path[o][k] != too) return nodes[t->tiles[t->path[o][k]].node].children[0];
+    if (t->path[o][k] > s && t->path[o][k] != too) {
+      const tf_x_tile *x = &t->tiles[t->path[o][k]];
+      bool enters = x->op < 0 || k > t->n_shared || t->shape.keep; /* words, and so at moments that are decided */
+      return enters ? nodes[x->node].children[0] : x->node;
+    }
   return -1;
 }
 

@@ -54,13 +54,22 @@ static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state 
   }
 }
 
+/* Whether Tile x spreads over what a violation lacks: instances of a memory, or units. */
+static bool spreads_over(const tf_x_template *t, const tf_x_tile *x, const tf_violation *v) {
+  const tf_facts *f = t->facts;
+  int u = x->op < 0 ? -1 : tf_x_unit(f->arch, f->wl, x->op);
+  bool units = u >= 0 && f->arch->units[u].below == x->level;
+  if (v->unit < 0) return x->level == v->level - 1 && !units;
+  return x->level == v->level && units && u == v->unit;
+}
+
 /* Whether instances are lacking where no Tile to come spreads over more of them. */
 static bool lacks_instances(const tf_x_template *t, int stage, const tf_result *r) {
   for (int i = 0; i < r->n_violations; i++) {
     const tf_violation *v = &r->violations[i];
     bool final = v->code == TF_E_FANOUT;
     for (int k = stage + 1; k < t->n_tiles; k++)
-      final &= t->tiles[k].level != (v->unit < 0 ? v->level - 1 : v->level);
+      final &= !spreads_over(t, &t->tiles[k], v);
     if (final) return true;
   }
   return false;
@@ -244,7 +253,7 @@ static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, tf_x_list *o
   memset(c.time_before, 0, sizeof c.time_before);
   c.open_before = t->behind;
   c.alone = true;
-  c.node = t->tree->nodes[t->tiles[stage].node].children[0];
+  c.node = t->shape.keep ? t->tree->nodes[t->tiles[stage].node].children[0] : t->tiles[stage].node;
   c.passes_load = !t->shape.keep;
   c.out = out;
   const tf_x_visitor v = {&c, spread, holds, measure};

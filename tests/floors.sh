@@ -36,6 +36,7 @@ BEGIN {
   # the one room that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
+  foreign["glpk.h"] = "search"
   # C17 and POSIX
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \

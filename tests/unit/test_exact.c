@@ -128,6 +128,71 @@ static void test_twin(void) {
   CHECK_I64(n, CASES);
 }
 
+/* ---- the same with any number of threads ------------------------------------------------------------ */
+static tf_solve_result *solve_files(const char *arch, const char *work, const tf_solve_opts *o, tf_spec **s,
+                                    tf_diags *d) {
+  const char *paths[] = {arch, work};
+  *s = tf_spec_read(paths, 2, NULL, 0, d);
+  CHECK(*s != NULL);
+  tf_solve_result *r = *s ? tf_solve_exact((*s)->arch, (*s)->workload, o, d) : NULL;
+  CHECK(r != NULL);
+  return r;
+}
+
+static void test_threads(void) {
+  tf_solve_result *r[2];
+  tf_spec *s[2];
+  tf_diags *d = tf_diags_new();
+  for (int k = 0; k < 2; k++) {
+    tf_solve_opts o = {.objective = TF_LATENCY, .threads = 1 + 2 * k, .max_evals = 30000};
+    r[k] = solve_files("arch-specs/edge.yaml", "workloads/gemm-chain/g10.yaml", &o, &s[k], d);
+  }
+  if (r[0] && r[1]) {
+    CHECK(r[0]->value == r[1]->value && r[0]->bound == r[1]->bound);
+    CHECK_I64(r[0]->evals, r[1]->evals);
+    CHECK_I64(r[0]->by_bound, r[1]->by_bound);
+    CHECK_I64(r[0]->by_mesh, r[1]->by_mesh);
+    CHECK_I64(r[0]->stopped_by, r[1]->stopped_by);
+    CHECK_TEXT(r[0]->text, r[1]->text);
+    CHECK(!r[0]->proved && r[0]->stopped_by == TF_STOP_BUDGET && r[0]->bound <= r[0]->value);
+  }
+  for (int k = 0; k < 2; k++) {
+    tf_solve_free(r[k]);
+    tf_spec_free(s[k]);
+  }
+  tf_diags_free(d);
+}
+
+/* ---- what does not fit ------------------------------------------------------------------------------ */
+#define SMALL(capacity)                                                                                \
+  "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"     \
+  "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"                 \
+  "  compute:\n  - {name: u, ops: [mac], below: B}\n"                                                \
+  "workload:\n  name: w\n  dims: {m: 4, k: 4, l: 4}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+
+/* A product needs a word of each operand and of what it makes: three, and no fewer. */
+static void test_too_small(void) {
+  static const struct {
+    int line;
+    const char *text;
+    bool fits;
+  } rows[] = {{__LINE__, SMALL("2"), false}, {__LINE__, SMALL("3"), true}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    tf_diags *d = tf_diags_new();
+    tf_spec *s = read_text(rows[i].text, d);
+    tf_solve_opts o = {.objective = TF_ENERGY, .threads = 1, .alone = true};
+    tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
+    CHECK_ROW(&rows[i], r && r->proved && (r->text != NULL) == rows[i].fits);
+    if (r && !rows[i].fits) {
+      CHECK_ROW(&rows[i], isinf(r->value) && isinf(r->bound) && r->levels[1].pruned > 0);
+      CHECK_ROW_I64(&rows[i], r->levels[1].least, 3);
+    }
+    tf_solve_free(r);
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc > 2) { /* test_exact CASES SEED: more of them */
     tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
@@ -136,5 +201,7 @@ int main(int argc, char **argv) {
     return check_report();
   }
   test_twin();
+  test_threads();
+  test_too_small();
   return check_report();
 }
