@@ -182,13 +182,39 @@ static int only_op(const tf_plan *p, int n) {
   return found;
 }
 
+/* Whether a loop of Tile n from k on, or of a Tile below, has been hoisted: its split is still to come. */
+static bool awaits_hoisted(const lowering *w, int n, int k) {
+  const tf_plan *p = w->plan;
+  for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
+    for (; k < p->tree->nodes[n].n_loops; k++)
+      if (w->hoisted[p->first_loop[n] + k] >= 0) return true;
+  return false;
+}
+
+/* The loop itself, unless it was hoisted; false: out of memory. */
+static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
+  *digit = (ir_atom){w->hoisted[l], 0};
+  if (w->hoisted[l] >= 0) return true;
+  ir_stmt *s = low_add(w, IR_FOR);
+  if (!s) return false;
+  s->dim = w->plan->loops[l].dim;
+  s->var = low_var(w, "i_%s_", w->plan->wl->dims[s->dim].name);
+  s->trip = w->run.trip[l];
+  s->node = n;
+  s->parallel = runs_parallel(w, n, l);
+  w->in_parallel |= s->parallel;
+  low_open(w, &s->body);
+  *digit = (ir_atom){s->var, 0};
+  return !w->oom;
+}
+
 static void lower_loops(lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   const tf_node *t = &p->tree->nodes[n];
   while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
     k++;
   int alone = only_op(p, n);
-  if (alone >= 0 && low_close_by(w, alone)) {
+  if (alone >= 0 && low_close_by(w, alone) && !awaits_hoisted(w, n, k)) {
     lower_op(w, p->tree->op_node[alone]);
     return;
   }
@@ -196,22 +222,16 @@ static void lower_loops(lowering *w, int n, int k) {
     lower_node(w, t->children[0]);
     return;
   }
-  int l = p->first_loop[n] + k;
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges), *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
-  ir_stmt *s = low_add(w, IR_FOR);
+  bool outer = w->in_parallel;
+  low_mark mark = {w->into, w->n_lets};
+  ir_atom digit;
   w->oom |= !before || !guard;
   if (w->oom) return;
   memcpy(before, w->cur, ranges * sizeof *before);
-  s->var = low_var(w, "i_%s_", p->wl->dims[t->loops[k].dim].name);
-  s->trip = w->run.trip[l];
-  s->dim = t->loops[k].dim;
-  s->node = n;
-  s->parallel = runs_parallel(w, n, l);
-  bool outer = w->in_parallel;
-  w->in_parallel |= s->parallel;
-  low_mark mark = low_open(w, &s->body);
-  int n_guard = split_leaders(w, l, (ir_atom){s->var, 0}, guard);
+  if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
+  int n_guard = split_leaders(w, p->first_loop[n] + k, digit, guard);
   if (n_guard) {
     ir_stmt *may = low_add(w, IR_IF);
     if (!may) return;
@@ -223,6 +243,18 @@ static void lower_loops(lowering *w, int n, int k) {
   low_close(w, mark);
   w->in_parallel = outer;
   memcpy(w->cur, before, ranges * sizeof *before);
+}
+
+/* Loops over instances above everything that branches, put outside of all others: each instance then runs through its own
+ * steps, and what it has packed stays. */
+static void hoist(lowering *w) {
+  const tf_plan *p = w->plan;
+  for (int n = 0; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0])
+    for (int k = 0; k < p->tree->nodes[n].n_loops && !w->oom; k++) {
+      int l = p->first_loop[n] + k;
+      ir_atom digit;
+      if (over_instances(w, n, l) && independent(w, n, l) && open_loop(w, n, l, &digit)) w->hoisted[l] = digit.var;
+    }
 }
 
 /* Ranges at scope n of the ops that lead only below it. */
@@ -314,7 +346,8 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
   w->p->buffers = TF_ARRAY(a, ir_buffer, 2 * (size_t)(wl->n_tensors + wl->n_ops));
-  if (!w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
+  w->hoisted = TF_ARRAY(a, int, loops);
+  if (!w->hoisted || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)
@@ -322,6 +355,8 @@ static bool set_up(lowering *w, const tf_tree *tree) {
       *low_range(w, o, d) = (ir_range){ir_number(0), ir_number(wl->dims[d].extent), wl->dims[d].extent, true, true, 0};
   for (int z = 0; z < wl->n_tensors; z++)
     w->p->buffer_of[z] = -1;
+  for (int l = 0; l < p->n_loops; l++)
+    w->hoisted[l] = -1;
   w->into = &w->p->body;
   return true;
 }
@@ -350,6 +385,7 @@ ir_program *ir_lower(const tf_tree *tree, tf_diags *d) {
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);
+    hoist(&w);
     lower_node(&w, 0);
     if (!w.oom) low_join_rows(&w, &p->body);
   }

@@ -18,6 +18,7 @@ typedef struct {
   ir_body *into;     /* where statements go */
   int n_lets;        /* lets that are visible */
   low_let *lets;
+  int *hoisted;      /* [loop] variable of a loop that was put outside of all; -1 */
   bool in_parallel;  /* below a loop that runs in parallel */
   bool oom;
 } lowering;

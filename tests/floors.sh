@@ -36,6 +36,7 @@ BEGIN {
   # the one room that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
+  foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = "bench" # peers
   foreign["glpk.h"] = "search"
   # C17 and POSIX
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \

@@ -22,6 +22,7 @@ static void ours(void) {
   if (kernel(&args, workspace, bytes)) exit(2);
 }
 
+#if defined(SOFTMAX)
 /* The same fast exp as ours. */
 static void soften(float *x, int rows) {
   for (int m = 0; m < rows; m++, x += L) {
@@ -38,6 +39,7 @@ static void soften(float *x, int rows) {
     for (int l = 0; l < L; l++) x[l] *= sum;
   }
 }
+#endif
 
 static void between(float *x, int rows) {
 #if defined(SOFTMAX)
