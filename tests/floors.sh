@@ -37,6 +37,7 @@ BEGIN {
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = "bench" # peers
+  foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = "bench" # emitted
   foreign["glpk.h"] = "search"
   # C17 and POSIX
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 
 #include "dnnl_help.h"
-#include "kernel.h"
-#include "parts.h"
+#include <kernel.h>
+#include <parts.h>
 #include "rounds.h"
-#include "shape.h"
+#include <shape.h>
 
 enum { ROWS = 64 }; /* of a block, for libxsmm */
 
