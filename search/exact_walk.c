@@ -104,9 +104,9 @@ static bool judge(scene *c) {
   double bound = c->parent;
   set_units(c);
   tf_open open = {x->open, c->units, c->time, c->all};
-  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) {
-    w->task->counts.by_rules++;
-    return true;
+  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) { /* what cannot be counted so may be when it is complete */
+    if (!keep_choice(c, c->parent)) w->task->failed = true;
+    return !w->task->failed;
   }
   if (lacks_instances(w->t, c->stage, &r)) {
     w->task->counts.by_mesh++;
