@@ -91,22 +91,42 @@ static double instances_above(const tf_x_template *t, int n, const tf_x_state *s
   return all;
 }
 
-double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
+/* What is found of one read, over the run and all instances: bits, of each instance. */
+static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_state *s, const tf_result *r) {
   const tf_facts *f = w->t->facts;
   const tf_op *op = &f->wl->ops[x->op];
-  int n = next_node(w->t, x);
-  double time = 0;
+  int z = op->reads[k].tensor, scope = tf_tree_home_scope(f->tree, z);
   int32_t len[256];
-  if (f->tree->nodes[n].kind != TF_TILE) return 0;
+  if (scope < 0 || !may_find(w->t, x, k, s)) return 0;
   for (int i = 0; i < op->n_dims; i++)
     len[op->dims[i]] = w->t->rest[x->op][i] < 0 ? 1 : (int32_t)s->trips[w->t->rest[x->op][i]];
+  return box_of(f->wl, x->op, k, len) * f->wl->tensors[z].word_bits * (double)r->nodes[scope].runs;
+}
+
+double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
+  const tf_facts *f = w->t->facts;
+  int n = next_node(w->t, x);
+  double time = 0;
+  if (f->tree->nodes[n].kind != TF_TILE) return 0;
   const tf_memory *own = &f->arch->memories[f->tree->nodes[n].level], *up = &f->arch->memories[x->level];
-  for (int k = 0; k < op->n_reads; k++) {
-    int z = op->reads[k].tensor, scope = tf_tree_home_scope(f->tree, z);
-    if (scope < 0 || !may_find(w->t, x, k, s)) continue;
-    double bits = box_of(f->wl, x->op, k, len) * f->wl->tensors[z].word_bits * (double)r->nodes[scope].runs;
+  for (int k = 0; k < f->wl->ops[x->op].n_reads; k++) {
+    double bits = found_bits(w, x, k, s, r);
     time += bits / own->word_bits / own->write_bw;
     time += bits / up->word_bits / up->read_bw * instances_above(w->t, n, s) / instances_above(w->t, x->node, s);
   }
   return time;
+}
+
+double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
+  const tf_facts *f = w->t->facts;
+  int n = next_node(w->t, x);
+  double pj = 0;
+  if (f->tree->nodes[n].kind != TF_TILE) return 0;
+  const tf_memory *own = &f->arch->memories[f->tree->nodes[n].level], *up = &f->arch->memories[x->level];
+  double hops = own->hop_pj * (double)(own->mesh[0] + own->mesh[1]);
+  for (int k = 0; k < f->wl->ops[x->op].n_reads; k++) {
+    double bits = found_bits(w, x, k, s, r) * instances_above(w->t, n, s);
+    pj += bits / own->word_bits * (own->write_pj + hops) + bits / up->word_bits * up->read_pj;
+  }
+  return pj;
 }

@@ -31,6 +31,7 @@ struct tf_x_worker {
   tf_x_memo *memos;
   tf_x_rule *rules;
   const tf_x_list *own;   /* [n_ops] of the head at work: choices of each op's first own Tile; NULL: not known */
+  double open_pj;         /* energy that the open nodes need at least; part of tf_x_bound_of */
   tf_x_task *task;
 };
 
@@ -64,6 +65,8 @@ bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r);
 bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const int32_t *inside);
 /* What op o may find of intermediates where it is entered, in cycles: what its siblings left there of them. */
 double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
+/* The same in pJ. */
+double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
 
 tf_figures tf_x_figures(const tf_arch *arch, const tf_workload *wl, const tf_result *r);
 double tf_x_value(const tf_figures *f, tf_objective o);

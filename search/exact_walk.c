@@ -18,6 +18,8 @@ typedef struct {
   double parent;          /* bound of what is chosen before */
   double time[TF_X_OPS], time_before[TF_X_OPS], all[64]; /* time: 0 where nothing is known */
   bool alone;             /* measuring: the op's Tile is chosen before those of others */
+  double behind_pj;       /* measuring: energy of what is closed without the op's Tile */
+  double open_pj;         /* of ops whose Tiles are not chosen, this one's left out */
   bool passes_load;       /* measuring: a scope may hide the node's first load */
   int node;               /* measuring: of this node */
   tf_x_list *out;
@@ -102,15 +104,16 @@ static bool judge(scene *c) {
   double bound = c->parent;
   set_units(c);
   tf_open open = {x->open, c->units, c->time, c->all};
-  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) {
-    w->task->counts.by_rules++;
-    return true;
+  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) { /* what cannot be counted so may be when it is complete */
+    if (!keep_choice(c, c->parent)) w->task->failed = true;
+    return !w->task->failed;
   }
   if (lacks_instances(w->t, c->stage, &r)) {
     w->task->counts.by_mesh++;
     return true;
   }
   if (!tf_x_fits(w, x, &r)) return true;
+  w->open_pj = c->open_pj;
   if (x->bounds) bound = fmax(bound, tf_x_bound_of(w, &r));
   if (!tf_x_promises(w, bound)) {
     w->task->counts.by_bound++;
@@ -156,6 +159,7 @@ static bool spread(void *ctx, const tf_x_spread *s) {
     w->task->counts.by_mesh++;
     return false;
   }
+  w->open_pj = c->alone ? 0 : c->open_pj;
   if ((goal == TF_LATENCY || goal == TF_EDP) && !tf_x_promises(w, tf_x_bound_of(w, &r))) {
     w->task->counts.by_bound++;
     return false;
@@ -175,8 +179,10 @@ static int by_bound(const void *a, const void *b) {
 }
 
 static double least_of(const tf_x_worker *w, int o) {
-  return w->own && w->own[o].n ? w->own[o].list[0].bound : 0;
+  return w->own && w->own[o].n && w->task->opts->objective != TF_ENERGY ? w->own[o].list[0].bound : 0;
 }
+
+static double least_pj_of(const tf_x_worker *w, int o) { return w->own && w->own[o].n ? w->own[o].least_pj : 0; }
 
 /* decided: Tiles up to this one are chosen. */
 static bool begin_scene(scene *c, tf_x_worker *w, int stage, int decided, const tf_x_state *base) {
@@ -194,6 +200,7 @@ static bool begin_scene(scene *c, tf_x_worker *w, int stage, int decided, const 
     c->before[o] = tf_x_most_units(w, o, decided, base);
     c->time[o] = begun || here ? 0 : least_of(w, o);
     c->time_before[o] = begun ? 0 : least_of(w, o);
+    c->open_pj += begun || here ? 0 : least_pj_of(w, o);
   }
   for (int u = 0; u < t->facts->arch->n_units; u++)
     c->all[u] = tf_x_all_units(w, u, decided, base);
@@ -230,22 +237,25 @@ static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int
   set_rest(w, x, c->base, s, t, &c->now);
   set_units(c);
   tf_open open = {x->alone, c->units, NULL, c->all};
-  double time = 0; /* where it cannot be counted */
+  double time = 0, pj = 0; /* where it cannot be counted */
   if (!tf_x_spend(w)) return false;
-  if (tf_model_partial(w->model, c->now.trips, &open, &r)) time = r.nodes[c->node].cycles - tf_x_found_time(w, x, &c->now, &r);
-  if (c->passes_load && time > 0) time -= tf_model_first_load(w->model, c->node);
-  if (!keep_choice(c, time)) w->task->failed = true;
+  bool known = tf_model_partial(w->model, c->now.trips, &open, &r);
+  if (known) time = r.nodes[c->node].cycles - tf_x_found_time(w, x, &c->now, &r);
+  if (known && c->passes_load) time -= tf_model_first_load(w->model, c->node);
+  if (known) pj = (r.energy_pj - c->behind_pj) * (1 - 1e-12) - tf_x_found_pj(w, x, &c->now, &r);
+  c->out->least_pj = fmin(c->out->least_pj, pj);
+  if (!keep_choice(c, w->task->opts->objective == TF_ENERGY ? pj : time)) w->task->failed = true;
   return !w->task->failed;
 }
 
 /* All choices of op o's own first Tile by the time of what stands behind it, which no choice for the other ops and
  * for its Tiles further in makes less: what others may leave there is taken to cost nothing (tf_x_found_time).
  * False if there is none that leads to less than the limit, or the task must stop. */
-static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, tf_x_list *out) {
+static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, double behind_pj, tf_x_list *out) {
   const tf_x_template *t = w->t;
   int stage = t->path[o][t->n_shared];
   scene c;
-  *out = (tf_x_list){.pool = tf_arena_new()};
+  *out = (tf_x_list){.pool = tf_arena_new(), .least_pj = INFINITY};
   if (!out->pool || !begin_scene(&c, w, stage, t->n_shared - 1, base)) {
     w->task->failed = true;
     return false;
@@ -253,6 +263,7 @@ static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, tf_x_list *o
   memset(c.time_before, 0, sizeof c.time_before);
   c.open_before = t->behind;
   c.alone = true;
+  c.behind_pj = behind_pj;
   c.node = t->shape.keep ? t->tree->nodes[t->tiles[stage].node].children[0] : t->tiles[stage].node;
   c.passes_load = !t->shape.keep;
   c.out = out;
@@ -282,11 +293,11 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
   for (int o = 0; o < t->facts->wl->n_ops; o++)
     units[o] = 1;
   tf_open open = {t->behind, units, NULL, NULL};
-  if (!t->apart || (goal != TF_LATENCY && goal != TF_EDP) || !tf_model_partial(w->model, base->trips, &open, &r))
-    return true; /* nothing is known of the ops' times */
+  if (!t->apart || goal == TF_TRAFFIC || !tf_model_partial(w->model, base->trips, &open, &r))
+    return true; /* nothing is known of the ops alone */
   w->own = NULL;
   for (int o = 0; o < t->facts->wl->n_ops && ok; o++)
-    if (t->n_paths[o] > t->n_shared) ok = list_own(w, o, base, &own[o]);
+    if (t->n_paths[o] > t->n_shared) ok = list_own(w, o, base, r.energy_pj, &own[o]);
   w->own = own;
   return ok;
 }
@@ -300,8 +311,11 @@ static bool still_promises(tf_x_worker *w, const tf_x_state *base, double *bound
     units[o] = tf_x_most_units(w, o, t->n_shared - 1, base);
   for (int u = 0; u < t->facts->arch->n_units; u++)
     all[u] = tf_x_all_units(w, u, t->n_shared - 1, base);
-  for (int o = 0; o < t->facts->wl->n_ops; o++)
+  w->open_pj = 0;
+  for (int o = 0; o < t->facts->wl->n_ops; o++) {
     time[o] = least_of(w, o);
+    w->open_pj += least_pj_of(w, o);
+  }
   tf_open open = {t->behind, units, time, all};
   if (!tf_model_partial(w->model, base->trips, &open, &r)) return true;
   *bound = fmax(*bound, tf_x_bound_of(w, &r));
@@ -337,7 +351,9 @@ static int64_t own_choices(scene *c, const tf_x_list *own) {
   tf_open open = {c->open_before, c->before, c->time_before, c->all};
   while (lo < hi) {
     int64_t mid = lo + (hi - lo) / 2;
-    c->time_before[o] = own->list[mid].bound;
+    bool energy = w->task->opts->objective == TF_ENERGY;
+    c->time_before[o] = energy ? 0 : own->list[mid].bound;
+    w->open_pj = c->open_pj + (energy ? own->list[mid].bound : own->least_pj);
     if (!tf_x_spend(w)) return 0;
     bool known = tf_model_partial(w->model, c->base->trips, &open, &r);
     if (!known || tf_x_promises(w, tf_x_bound_of(w, &r)))

@@ -19,7 +19,7 @@ typedef struct {
 
 /* Choices of one Tile, best bound first. */
 typedef struct {
-  double bound;   /* of the objective; in a list of an op's own: of the time behind the choice */
+  double bound;   /* of the objective; in a list of an op's own: of the time behind the choice, or the energy */
   int64_t no;     /* in the order in which they were made */
   int32_t *trips; /* of the Tile's loops; lies in the pool */
 } tf_x_choice;
@@ -28,6 +28,7 @@ typedef struct {
   tf_x_choice *list;
   int64_t n, room;
   tf_arena *pool;
+  double least_pj; /* an op's own: the least energy behind a choice */
 } tf_x_list;
 
 /* A choice of the first Tile, and what no completion of it beats. */

@@ -403,6 +403,8 @@ static void finish_ops(struct tf_model *m) {
 bool tf_walk_exact(struct tf_model *m) {
   tf_exact e = {.m = m, .p = m->plan, .run = &m->run, .cur = m->scratch.cur,
                 .budget = m->walk_max, .ok = true};
+  if (m->walk_max <= 0) /* a store is large: where no step may be walked none is made */
+    return false;
   reset(m);
   e.st = tf_store_new(m->plan, &m->run);
   if (!e.st)
