@@ -47,6 +47,8 @@ typedef struct {
   int m, n, k, a, b;
   int pack;     /* buffer where rows of b's n stand side by side; -1: they do in b itself */
   bool keep;    /* b is an argument: what was packed stays true until the box changes */
+  ir_range *slab; /* [rank of b] the box of b, borders and all, that `pack` holds once for the whole nest; NULL: a panel for
+                     each setting of the dims outside */
 } ir_product;
 
 /* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */

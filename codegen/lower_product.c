@@ -33,8 +33,16 @@ static int64_t box_words(const lowering *w, int o, int ref) {
   return words;
 }
 
+static bool is_product(const tf_op *op);
+
+/* The operand of a product that the output's last dim moves; -1: it is none. */
+static int panel_read(const lowering *w, int o);
+
 bool low_close_by(const lowering *w, int o) {
   int64_t words = box_words(w, o, -1);
+  int panel = panel_read(w, o);
+  /* Of a product the panel has to stay; the rest streams past it. */
+  if (panel >= 0) return box_words(w, o, panel) <= close_words(w->plan->arch);
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
     words += box_words(w, o, i);
   return words <= close_words(w->plan->arch);
@@ -45,6 +53,16 @@ static bool reads_dim(const tf_ref *ref, int rank, int dim) {
     for (int t = 0; t < ref->index[r].n_terms; t++)
       if (ref->index[r].terms[t].dim == dim) return true;
   return false;
+}
+
+static int panel_read(const lowering *w, int o) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  if (!is_product(op)) return -1;
+  int n = op->dims[op->n_out_dims - 1];
+  bool has[2];
+  for (int i = 0; i < 2; i++)
+    has[i] = reads_dim(&op->reads[i], w->plan->wl->tensors[op->reads[i].tensor].rank, n);
+  return has[0] == has[1] ? -1 : has[0] ? 0 : 1;
 }
 
 typedef struct {
@@ -74,11 +92,11 @@ static bool padded(const tf_tensor *z) {
   return false;
 }
 
-/* Whether n of b runs along neighbours: the last rank's index, once, and no border in between. */
+/* Whether n of b runs along neighbours: the last rank's index, once. */
 static bool side_by_side(const finder *f, const ir_product *p) {
   const tf_ref *ref = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
-  if (padded(z) || z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return false;
+  if (z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return false;
   const tf_index *last = &ref->index[z->rank - 1];
   for (int t = 0; t < last->n_terms; t++)
     if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef == 1;
@@ -98,6 +116,19 @@ static int scratch(lowering *w, int64_t words, const char *name) {
   return p->n_buffers++;
 }
 
+/* The box of b over the whole nest with its borders: all panels are parts of it. */
+static void add_slab(lowering *w, const ir_stmt *nest, const tf_ref *b, ir_product *p) {
+  const tf_tensor *z = &w->plan->wl->tensors[b->tensor];
+  p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
+  w->oom |= !p->slab;
+  int64_t words = 1;
+  for (int r = 0; r < z->rank && !w->oom; r++) {
+    p->slab[r] = low_index(w, nest->op, &b->index[r]);
+    words *= p->slab[r].most;
+  }
+  p->pack = scratch(w, words, z->name);
+}
+
 static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
 
 void low_product(lowering *w, ir_stmt *nest) {
@@ -113,10 +144,13 @@ void low_product(lowering *w, ir_stmt *nest) {
   p.k = longest(&f, op->n_out_dims, op->n_dims, p.a, p.b, true);
   if (p.m < 0 || p.k < 0 || padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
   if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
-  if (!side_by_side(&f, &p)) {
+  const tf_ref *b = &op->reads[p.b];
+  const tf_tensor *from = &w->plan->wl->tensors[b->tensor];
+  if (side_by_side(&f, &p)) {
+    if (padded(from)) add_slab(w, nest, b, &p);
+  } else {
     p.pack = scratch(w, nest->range[p.k].most * nest->range[p.n].most, op->name);
-    const tf_tensor *z = &w->plan->wl->tensors[op->reads[p.b].tensor];
-    p.keep = z->producer < 0 && !padded(z);
+    p.keep = from->producer < 0 && !padded(from);
   }
   ir_product *kept = TF_NEW(w->p->arena, ir_product);
   w->oom |= !kept;

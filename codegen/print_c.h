@@ -28,6 +28,9 @@ void c_atom(FILE *out, const ir_program *p, ir_atom a);
 void c_let(c_printer *c, const ir_stmt *s);
 /* The element of a buffer that a reference reads at the point d_<dim>...; ref < 0: the op's output. */
 void c_element(c_printer *c, const tf_op *op, int ref);
+/* The index at the point; the element of a buffer at x0, x1, ... and, along rank `last`, x. */
+void c_index(c_printer *c, const tf_index *ix);
+void c_at(c_printer *c, const ir_buffer *b, int last);
 /* The element of buffer `buffer` at the point of `op`, for a tensor made by an op with the same dims. */
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op in float; reads print through c_element, the one at `skip` as 1. */

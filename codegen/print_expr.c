@@ -88,6 +88,21 @@ static void index_text(c_printer *c, const tf_index *ix) {
     fprintf(c->out, " %c %" PRId64, ix->c < 0 ? '-' : '+', ix->c < 0 ? -ix->c : ix->c);
 }
 
+void c_index(c_printer *c, const tf_index *ix) {
+  fputc('(', c->out), index_text(c, ix), fputc(')', c->out);
+}
+
+void c_at(c_printer *c, const ir_buffer *b, int last) {
+  for (int r = 0; r < b->rank; r++) {
+    if (r == 0) fprintf(c->out, "%s[", b->name);
+    fputs(r ? " + (" : "(", c->out);
+    if (r == last) fputc('x', c->out);
+    else fprintf(c->out, "x%d", r);
+    close_rank(c, b, r);
+  }
+  fputc(']', c->out);
+}
+
 static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->name); }
 
 /* Where the padding begins: the condition under which there is an element; false: there always is. */

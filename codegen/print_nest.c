@@ -174,9 +174,9 @@ static void row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   if (s->n_fresh) fputs("fresh ? all : ", c->out);
   bool sign = op->reduce == TF_REDUCE_ADD;
   if (s->n_fresh) {
-    fprintf(c->out, sign ? "" : "%s(", c_combine(op->reduce, true));
+    if (!sign) fprintf(c->out, "%s(", c_combine(op->reduce, true));
     c_element(c, op, -1);
-    fprintf(c->out, sign ? " + all" : ", all)");
+    fputs(sign ? " + all" : ", all)", c->out);
   } else {
     fputs("all", c->out);
   }

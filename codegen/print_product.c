@@ -78,6 +78,79 @@ static void pack(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
 }
 
+static void slab_name(c_printer *c, const ir_product *p) { fprintf(c->out, "%s_pack%d", c->p->buffers[p->pack].name, p->pack); }
+
+static int64_t slab_step(const ir_product *p, int rank, int r) {
+  int64_t step = 1;
+  for (int k = r + 1; k < rank; k++)
+    step *= p->slab[k].most;
+  return step;
+}
+
+static void open_rank(c_printer *c, const ir_range *v, int r) {
+  c_indent(c);
+  fprintf(c->out, "for (int64_t x%d = ", r), c_atom(c->out, c->p, v->lo);
+  fprintf(c->out, "; x%d < ", r), c_atom(c->out, c->p, v->hi), fprintf(c->out, "; x%d++) {\n", r);
+  c->depth++;
+}
+
+/* Fills the slab row by row: zeros, what is there, zeros. */
+static void fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_tensor *z = &c->wl->tensors[op->reads[p->b].tensor];
+  const ir_buffer *b = &c->p->buffers[c->p->buffer_of[op->reads[p->b].tensor]];
+  int last = z->rank - 1;
+  for (int r = 0; r < last; r++)
+    open_rank(c, &p->slab[r], r);
+  c_indent(c);
+  fputs("float *const row = ", c->out), slab_name(c, p);
+  for (int r = 0; r < last; r++) {
+    fprintf(c->out, " + (x%d - (", r), c_atom(c->out, c->p, p->slab[r].lo);
+    fprintf(c->out, ")) * %" PRId64, slab_step(p, z->rank, r));
+  }
+  fputs(";\n", c->out);
+  c_indent(c);
+  fputs("const int64_t first = ", c->out), c_atom(c->out, c->p, p->slab[last].lo);
+  fputs(", end = ", c->out), c_atom(c->out, c->p, p->slab[last].hi);
+  bool any = false;
+  fputs(";\n", c->out);
+  c_indent(c);
+  fputs("const int there = ", c->out);
+  for (int r = 0; r < last; r++)
+    if (z->pad[r]) {
+      fprintf(c->out, "%sx%d >= %" PRId64 " && x%d < %" PRId64, any ? " && " : "", r, z->lo[r], r, z->lo[r] + z->extent[r]);
+      any = true;
+    }
+  fputs(any ? ";\n" : "1;\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64 ")) : end;\n",
+          z->lo[last], z->lo[last] + z->extent[last]);
+  line(c, "for (int64_t x = first; x < from; x++) row[x - first] = 0.0f;\n");
+  c_indent(c);
+  fputs("for (int64_t x = from; x < to; x++) row[x - first] = ", c->out);
+  c_at(c, b, last);
+  fputs(";\n", c->out);
+  line(c, "for (int64_t x = to; x < end; x++) row[x - first] = 0.0f;\n");
+  for (int r = 0; r < last; r++) {
+    c->depth--;
+    line(c, "}\n");
+  }
+}
+
+/* &slab[...] at the point of the nest, and the step along k. */
+static void slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[p->b];
+  int rank = c->wl->tensors[ref->tensor].rank;
+  int64_t step = 0;
+  slab_name(c, p);
+  for (int r = 0; r < rank; r++) {
+    fputs(" + (", c->out), c_index(c, &ref->index[r]), fputs(" - (", c->out), c_atom(c->out, c->p, p->slab[r].lo);
+    fprintf(c->out, ")) * %" PRId64, slab_step(p, rank, r));
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == op->dims[p->k]) step += ref->index[r].terms[t].coef * slab_step(p, rank, r);
+  }
+  fprintf(c->out, ", %" PRId64, step);
+}
+
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int64_t n) {
   const ir_product *p = s->product;
@@ -90,7 +163,9 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   c_element(c, op, p->a);
   fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
   fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
-  if (p->pack >= 0) {
+  if (p->slab) {
+    fputs(", ", c->out), slab_argument(c, op, p);
+  } else if (p->pack >= 0) {
     fprintf(c->out, ", %s_pack%d, n_n", c->p->buffers[p->pack].name, p->pack);
   } else {
     fputs(", &", c->out), c_element(c, op, p->b);
@@ -157,10 +232,12 @@ void c_product(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   fprintf(c->out, "const int64_t ");
   if (!m->exact) fputs("n_m = ", c->out), length(c, m), fputs(", ", c->out);
-  if (!n->exact || p->pack >= 0) fputs("n_n = ", c->out), length(c, n), fputs(", ", c->out);
+  bool panels = p->pack >= 0 && !p->slab;
+  if (!n->exact || panels) fputs("n_n = ", c->out), length(c, n), fputs(", ", c->out);
   fputs("n_k = ", c->out), length(c, &s->range[p->k]);
-  if (p->pack >= 0) fprintf(c->out, ", o_%s = d_%s, o_%s = d_%s", n_name, n_name, k_name, k_name);
+  if (panels) fprintf(c->out, ", o_%s = d_%s, o_%s = d_%s", n_name, n_name, k_name, k_name);
   fputs(";\n", c->out);
+  if (p->slab) fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
     if (k != p->m && k != p->n && k != p->k) outside(c, op, s, k, true);
   bool may_be_empty = !s->range[p->k].some;
@@ -169,7 +246,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
     c->depth++;
   }
   add_flag(c, op, s);
-  if (p->pack >= 0) pack(c, op, s);
+  if (panels) pack(c, op, s);
   calls(c, op, s);
   if (may_be_empty) {
     c->depth--;
