@@ -82,7 +82,7 @@ static cli_status plan(cli_session *s, const cli_options *o) {
     char *template = s->found_text;
     s->found_text = NULL;
     cli_options said = *o;
-    if (!said.evals && !said.time_limit) { /* the template leaves little to look for */
+    if (!said.evals && !(said.time_limit > 0)) { /* the template leaves little to look for */
       said.evals = 100000;
       said.time_limit = 5;
     }

@@ -48,6 +48,10 @@ static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   v.some = v.exact = false;
   v.rest = 0;
   v.most = v.most < z->extent[r] ? v.most : z->extent[r];
+  if (v.lo.var < 0 && v.hi.var < 0 && v.lo.off < v.hi.off) { /* numbers */
+    v.most = v.hi.off - v.lo.off;
+    v.some = v.exact = true;
+  }
   return v;
 }
 
