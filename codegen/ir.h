@@ -49,6 +49,7 @@ typedef struct {
   bool keep;    /* b is an argument: what was packed stays true until the box changes */
   ir_range *slab; /* [rank of b] the box of b, borders and all, that `pack` holds once for the whole nest; NULL: a panel for
                      each setting of the dims outside */
+  int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase after the other */
 } ir_product;
 
 /* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */

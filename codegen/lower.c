@@ -318,7 +318,11 @@ static void lower_op(lowering *w, int n) {
     s->range[k] = *low_range(w, o, op->dims[k]);
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
   }
+  int at = w->into->n - 1;
   if (!w->oom) low_product(w, s);
+  for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
+    w->into->s[at] = w->into->s[at + 1];
+  w->into->s[at] = s;
 }
 
 static void lower_node(lowering *w, int n) {

@@ -92,15 +92,15 @@ static bool padded(const tf_tensor *z) {
   return false;
 }
 
-/* Whether n of b runs along neighbours: the last rank's index, once. */
-static bool side_by_side(const finder *f, const ir_product *p) {
+/* The stride at which n of b runs along the last rank; 0: n moves another rank, or none. */
+static int64_t stride_of(const finder *f, const ir_product *p) {
   const tf_ref *ref = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
-  if (z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return false;
+  if (z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
   const tf_index *last = &ref->index[z->rank - 1];
   for (int t = 0; t < last->n_terms; t++)
-    if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef == 1;
-  return false;
+    if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef > 0 ? last->terms[t].coef : 0;
+  return 0;
 }
 
 static bool is_product(const tf_op *op) {
@@ -124,7 +124,7 @@ static void add_slab(lowering *w, const ir_stmt *nest, const tf_ref *b, ir_produ
   int64_t words = 1;
   for (int r = 0; r < z->rank && !w->oom; r++) {
     p->slab[r] = low_index(w, nest->op, &b->index[r]);
-    words *= p->slab[r].most;
+    words *= r == z->rank - 1 ? (p->slab[r].most + p->stride - 1) / p->stride * p->stride : p->slab[r].most;
   }
   p->pack = scratch(w, words, z->name);
 }
@@ -146,8 +146,9 @@ void low_product(lowering *w, ir_stmt *nest) {
   if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
   const tf_ref *b = &op->reads[p.b];
   const tf_tensor *from = &w->plan->wl->tensors[b->tensor];
-  if (side_by_side(&f, &p)) {
-    if (padded(from)) add_slab(w, nest, b, &p);
+  p.stride = stride_of(&f, &p);
+  if (p.stride) {
+    if (padded(from) || p.stride > 1) add_slab(w, nest, b, &p);
   } else {
     p.pack = scratch(w, nest->range[p.k].most * nest->range[p.n].most, op->name);
     p.keep = from->producer < 0 && !padded(from);

@@ -150,6 +150,8 @@ static const char helpers[] =
   "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
   "static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
   "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
+  "/* Where element x of a row stands that holds its phases one after the other. */\n"
+  "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * words + x / stride; }\n"
   "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
   "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
   "static inline float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n"

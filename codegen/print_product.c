@@ -80,9 +80,12 @@ static void pack(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 static void slab_name(c_printer *c, const ir_product *p) { fprintf(c->out, "%s_pack%d", c->p->buffers[p->pack].name, p->pack); }
 
+/* Elements of one phase of a row: all of it where n does not stride. */
+static int64_t phase_words(const ir_product *p, int rank) { return (p->slab[rank - 1].most + p->stride - 1) / p->stride; }
+
 static int64_t slab_step(const ir_product *p, int rank, int r) {
-  int64_t step = 1;
-  for (int k = r + 1; k < rank; k++)
+  int64_t step = r == rank - 1 ? 1 : phase_words(p, rank) * p->stride;
+  for (int k = r + 1; k < rank - 1; k++)
     step *= p->slab[k].most;
   return step;
 }
@@ -92,6 +95,27 @@ static void open_rank(c_printer *c, const ir_range *v, int r) {
   fprintf(c->out, "for (int64_t x%d = ", r), c_atom(c->out, c->p, v->lo);
   fprintf(c->out, "; x%d < ", r), c_atom(c->out, c->p, v->hi), fprintf(c->out, "; x%d++) {\n", r);
   c->depth++;
+}
+
+static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
+  for (int64_t phase = 0; phase < p->stride; phase++) {
+    line(c, "{\n");
+    c->depth++;
+    c_indent(c);
+    fprintf(c->out, "float *to_row = row + %" PRId64 ";\n", phase * phase_words(p, last + 1));
+    c_indent(c);
+    fprintf(c->out, "int64_t x = first + %" PRId64 ";\n", phase);
+    c_indent(c);
+    fprintf(c->out, "for (; x < from; x += %" PRId64 ") *to_row++ = 0.0f;\n", p->stride);
+    c_indent(c);
+    fprintf(c->out, "for (; x < to; x += %" PRId64 ") *to_row++ = ", p->stride);
+    c_at(c, b, last);
+    fputs(";\n", c->out);
+    c_indent(c);
+    fprintf(c->out, "for (; x < end; x += %" PRId64 ") *to_row++ = 0.0f;\n", p->stride);
+    c->depth--;
+    line(c, "}\n");
+  }
 }
 
 /* Fills the slab row by row: zeros, what is there, zeros. */
@@ -124,12 +148,7 @@ static void fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   c_indent(c);
   fprintf(c->out, "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64 ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
-  line(c, "for (int64_t x = first; x < from; x++) row[x - first] = 0.0f;\n");
-  c_indent(c);
-  fputs("for (int64_t x = from; x < to; x++) row[x - first] = ", c->out);
-  c_at(c, b, last);
-  fputs(";\n", c->out);
-  line(c, "for (int64_t x = to; x < end; x++) row[x - first] = 0.0f;\n");
+  fill_row(c, b, p, last);
   for (int r = 0; r < last; r++) {
     c->depth--;
     line(c, "}\n");
@@ -143,8 +162,13 @@ static void slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
   int64_t step = 0;
   slab_name(c, p);
   for (int r = 0; r < rank; r++) {
-    fputs(" + (", c->out), c_index(c, &ref->index[r]), fputs(" - (", c->out), c_atom(c->out, c->p, p->slab[r].lo);
-    fprintf(c->out, ")) * %" PRId64, slab_step(p, rank, r));
+    const bool phases = r == rank - 1 && p->stride > 1;
+    fputs(phases ? " + phase(" : " + (", c->out), c_index(c, &ref->index[r]), fputs(" - (", c->out);
+    c_atom(c->out, c->p, p->slab[r].lo);
+    if (phases)
+      fprintf(c->out, "), %" PRId64 ", %" PRId64 ")", p->stride, phase_words(p, rank));
+    else
+      fprintf(c->out, ")) * %" PRId64, slab_step(p, rank, r));
     for (int t = 0; t < ref->index[r].n_terms; t++)
       if (ref->index[r].terms[t].dim == op->dims[p->k]) step += ref->index[r].terms[t].coef * slab_step(p, rank, r);
   }
