@@ -53,12 +53,12 @@ cat <<'TAIL'
 
 ## What limits it
 
-- **Padded convolutions** (C1 to C6): where a border clips boxes the model takes hundreds of times as long (or gives up, where
-  instances run out of step), so these chains are solved with the padding as data, and only mappings that can be counted as they are
-  count. What is proved for them is the bound of all mappings alone: their gap says how far that
-  bound is, more than how far the mapping is. C7 and C8 have no padding.
-- **The search is better** in places: its mappings bypass memories, which the space does not. Where the first mapping (100,000s of
-  evaluations of the search) is such a one, it is what must be beaten, and is printed.
+- **Padded convolutions** (C1 to C6): where a border clips boxes the model takes hundreds of times as long (or cannot count at all,
+  where instances run out of step). C1 to C5 are solved with the padding as data, taking only mappings that can be counted as
+  they are; what is proved for them is the bound of all mappings alone, so their gap says how far that bound is, more
+  than how far the mapping is. In C6 the intermediate is padded; a few thousand mappings are all that 10 s allow.
+- **The search is better** in places: its mappings bypass memories, which those of the space do not. The first mapping comes
+  from 300,000 evaluations of the search; where it is such a one, it is what must be beaten, and is printed.
 - **Attention**: the shapes fuse all seven ops or none. Vector ops can use 64 of the vector unit's 96 lanes per core of Edge, because
   trip counts divide: 3 divides none of the lengths.
 - **Memory** includes the heads of all shapes; time includes the search that gives the first mapping, one to two seconds.

@@ -10,7 +10,7 @@ shift
 cd "$(dirname "$0")/.." || exit 2
 [ $# -gt 0 ] || set -- measure report
 CHAIN=${CHAIN:-10}
-ATTENTION=${ATTENTION:-40}
+ATTENTION=${ATTENTION:-35}
 SEARCH=${SEARCH:-2}
 out=docs/results
 scratch=$(mktemp -d) || exit 2

@@ -27,8 +27,9 @@ void cli_report_found(const cli_session *s, cli_text *out) {
   cli_printf(out, "%s on %s, mapping found by %s for %s, %s mappings tried (seed %" PRIu64 ")\n",
              s->spec->workload->name, s->spec->arch->name, f->method, f->objective,
              cli_count(f->evaluations).s, f->seed);
-  cli_printf(out, "%s %s the bound that no mapping can beat%s; stopped by %s\n\n", f->objective,
-             cli_times(f->value, f->bound).s, f->proved ? ", and the best there is" : "",
-             f->stopped_by);
+  bool space = !strcmp(f->method, "exact"); /* docs/HOWTO-solve.md */
+  cli_printf(out, "%s %s the bound that no mapping%s can beat%s; stopped by %s\n\n", f->objective,
+             cli_times(f->value, f->bound).s, space ? " of the solver's space" : "",
+             f->proved ? ", and the best there is" : "", f->stopped_by);
   cli_mapping_yaml(s, out);
 }

@@ -172,14 +172,14 @@ static bool set_stages(tf_x_template *t) {
 static bool small(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   int dims[TF_X_DIMS];
   bool ok = wl->n_ops <= TF_X_OPS && wl->n_tensors <= 64 && wl->n_dims <= 256 &&
-            wl->n_ops * arch->n_memories < TF_X_TILES;
+            wl->n_ops * arch->n_memories < TF_X_TILES && arch->n_memories <= 16 && arch->n_units <= 64;
   for (int o = 0; o < wl->n_ops && ok; o++)
     ok = tf_x_dims(wl, o, 0, dims) >= 0;
   for (int i = 0; i < wl->n_dims && ok; i++)
     ok = wl->dims[i].extent <= TF_X_EXTENT;
   return ok || tf_fail(d, wl->at, TF_E_LIMIT,
-                       "too large to solve: more than %d ops, %d dims of an op or an extent past %d", TF_X_OPS,
-                       TF_X_DIMS, TF_X_EXTENT);
+                       "too large to solve: more than %d ops, %d dims of an op, 16 memories or an extent past %d",
+                       TF_X_OPS, TF_X_DIMS, TF_X_EXTENT);
 }
 
 static tf_tree *parse(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s) {

@@ -28,6 +28,7 @@ typedef struct {
   const tf_workload *w;
   tf_objective goal;
   int shared, keep, kind; /* kind -1: nothing is fused */
+  bool runs, stream;
   int n_tiles;
   tw_tile tile[TW_TILES];
   long tried, most; /* most: gives up past it */
@@ -128,6 +129,51 @@ static char *tw_put_tile(const twin *t, const tw_tile *x, int depth, char *p) {
   return tw_put(p, "\n");
 }
 
+static int tw_unit(const twin *t, int o) {
+  for (int u = 0; u < t->a->n_units; u++)
+    if (!(t->w->ops[o].kinds & ~t->a->units[u].kinds)) return u;
+  return -1;
+}
+
+/* The k-th op begins a run: the one before stands on another kind of unit, or runs do not matter. */
+static bool tw_begins(const twin *t, int k) {
+  return k == 0 || !t->runs || tw_unit(t, t->w->topo[k]) != tw_unit(t, t->w->topo[k - 1]);
+}
+
+static int tw_run(const twin *t, int k) {
+  int run = 0;
+  for (int i = 1; i <= k; i++)
+    run += tw_begins(t, i);
+  return run;
+}
+
+static bool tw_streamed(const twin *t, int o) {
+  bool yes = false;
+  for (int i = t->w->ops[o].n_out_dims; i < t->w->ops[o].n_dims; i++)
+    for (int j = 0; j < t->w->ops[tw_last(t)].n_dims; j++)
+      yes |= t->w->ops[o].dims[i] == t->w->ops[tw_last(t)].dims[j] && t->w->dims[t->w->ops[o].dims[i]].extent > 1;
+  return yes;
+}
+
+/* Intermediates that only ops of run r touch, or of several runs (r = -1), are kept by its scope. */
+static char *tw_keeps(const twin *t, int r, char *p) {
+  bool any = false;
+  for (int z = 0; z < t->w->n_tensors && t->keep; z++) {
+    int in = -2;
+    for (int k = 0; k < t->w->n_ops; k++) {
+      const tf_op *op = &t->w->ops[t->w->topo[k]];
+      bool touches = op->out == z;
+      for (int i = 0; i < op->n_reads; i++)
+        touches |= op->reads[i].tensor == z;
+      if (touches) in = in == -2 || in == tw_run(t, k) ? tw_run(t, k) : -1;
+    }
+    if (in != r || t->w->tensors[z].producer < 0 || t->w->tensors[z].n_consumers == 0) continue;
+    p += sprintf(p, "%s %s@%s", any ? "" : " keep", t->w->tensors[z].name, t->a->memories[t->shared].name);
+    any = true;
+  }
+  return p;
+}
+
 static void tw_text(const twin *t, char *p) {
   static const char *const kinds[] = {"Seq", "Shar", "Para", "Pipe"};
   int depth = 0;
@@ -135,13 +181,20 @@ static void tw_text(const twin *t, char *p) {
     if (t->tile[i].op < 0) p = tw_put_tile(t, &t->tile[i], depth++, p);
   if (t->w->n_ops > 1) {
     p += sprintf(p, "%*s%s", 2 * depth++, "", t->kind < 0 ? "Seq" : kinds[t->kind]);
-    for (int z = 0; z < t->w->n_tensors && t->keep; z++)
-      if (t->w->tensors[z].producer >= 0 && t->w->tensors[z].n_consumers > 0)
-        p += sprintf(p, " keep %s@%s", t->w->tensors[z].name, t->a->memories[t->shared].name);
+    p = tw_keeps(t, -1, p);
+    for (int k = 0, any = 0; k < t->w->n_ops && t->stream; k++)
+      if (tw_streamed(t, t->w->topo[k]))
+        p += sprintf(p, "%s %s", any++ ? "" : " stream", t->w->tensors[t->w->ops[t->w->topo[k]].out].name);
     p = tw_put(p, "\n");
   }
   for (int k = 0; k < t->w->n_ops; k++) {
     int o = t->w->topo[k], d = depth;
+    bool inner = !tw_begins(t, k) || (k + 1 < t->w->n_ops && !tw_begins(t, k + 1));
+    if (inner && tw_begins(t, k)) {
+      p += sprintf(p, "%*sSeq", 2 * d, "");
+      p = tw_put(tw_keeps(t, tw_run(t, k), p), "\n");
+    }
+    d += inner;
     for (int i = 0; i < t->n_tiles; i++)
       if (t->tile[i].op == o) p = tw_put_tile(t, &t->tile[i], d++, p);
     p += sprintf(p, "%*sop %s\n", 2 * d, "", t->w->ops[o].name);
@@ -191,7 +244,7 @@ static int tw_dims_of(const twin *t, const tw_tile *x, int *dims) {
   int n = 0;
   for (int i = 0; i < op->n_dims; i++)
     if (t->w->dims[op->dims[i]].extent > 1 && !(x->outer && tw_window(t, op->dims[i])) &&
-        !(x->op < 0 && tw_reduced(t, op->dims[i])))
+        !(x->op < 0 && !t->stream && tw_reduced(t, op->dims[i])))
       dims[n++] = op->dims[i];
   return n;
 }
@@ -339,9 +392,10 @@ static int tw_floor(const twin *t, int o) {
   return 0;
 }
 
-static void tw_shape(twin *t, int shared, int keep, int kind) {
+static void tw_shape(twin *t, int shared, int keep, int kind, bool runs, bool stream) {
   int len[16][TW_DIMS] = {{0}};
   t->shared = shared, t->keep = keep, t->kind = kind, t->n_tiles = 0;
+  t->runs = runs, t->stream = stream;
   for (int l = 0; l < shared; l++)
     t->tile[t->n_tiles++] = (tw_tile){.level = l, .op = -1, .spread = l + 1 < shared || keep, .outer = true};
   for (int k = 0; k < t->w->n_ops; k++) {
@@ -355,6 +409,23 @@ static void tw_shape(twin *t, int shared, int keep, int kind) {
   tw_stage(t, 0, len);
 }
 
+/* Each kind of scope; over runs of ops, too, where they are fewer than the ops (Para and Pipe over them alone); and
+ * streamed. */
+static void tw_kinds(twin *t, int shared, int keep) {
+  int n_runs = 1, n_streamed = 0;
+  t->runs = true;
+  for (int k = 1; k < t->w->n_ops; k++)
+    n_runs += tw_begins(t, k);
+  for (int o = 0; o < t->w->n_ops; o++)
+    n_streamed += tw_streamed(t, o);
+  bool nests = n_runs > 1 && n_runs < t->w->n_ops;
+  for (int kind = 0; kind < 4; kind++) {
+    if (kind < 2 || !nests) tw_shape(t, shared, keep, kind, false, false);
+    if (kind > 0 && nests) tw_shape(t, shared, keep, kind, true, false);
+    if (kind < 2 && n_streamed > 1) tw_shape(t, shared, keep, kind, false, true);
+  }
+}
+
 /* The least value of the objective, INFINITY if nothing fits, stands in t->best then; false if there are more than
  * t->most mappings. */
 static bool tw_best(twin *t) {
@@ -366,12 +437,11 @@ static bool tw_best(twin *t) {
     if (tw_floor(t, o) < least) least = tw_floor(t, o);
     ends += w->tensors[w->ops[o].out].n_consumers == 0;
   }
-  tw_shape(t, 0, 0, -1);
-  for (int shared = 1; w->n_ops > 1 && ends == 1 && shared <= least + 1; shared++)
-    for (int kind = 0; kind < 4; kind++) {
-      if (shared == 1 && least >= 1) tw_shape(t, 1, 1, kind);
-      if (shared > 1 || least < 1) tw_shape(t, shared, 0, kind);
-    }
+  tw_shape(t, 0, 0, -1, false, false);
+  for (int shared = 1; w->n_ops > 1 && ends == 1 && shared <= least + 1; shared++) {
+    if (shared == 1 && least >= 1) tw_kinds(t, 1, 1);
+    if (shared > 1 || least < 1) tw_kinds(t, shared, 0);
+  }
   return t->tried <= t->most;
 }
 #endif

@@ -19,6 +19,9 @@ static const char *const workloads[] = {
     "M[p] += I[p + r] * W[r];O[x] += M[x + u] * V[u]",
     "C[m,l] += A[m,k] * B[k,l];E[m,l] = C[m,l] * A2[m,l]",
     "S[m,l] = exp(A[m,l]);O[m] += S[m,l] * A[m,l]",
+    "C[m,l] += A[m,k] * B[k,l];E[m,l] = exp(C[m,l]);O[m,n] += E[m,l] * D[l,n]",
+    "C[m,l] += A[m,k] * B[k,l];E[m,l] = exp(C[m,l]);F[m,l] = E[m,l] * G[m,l];O[m,n] += F[m,l] * D[l,n]",
+    "S[m,l] += A[m,k] * B[k,l];X[m] max= S[m,l];D[m,l] = S[m,l] - X[m];E[m,l] = exp(D[m,l]);Z[m] += E[m,l]",
 };
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
@@ -27,6 +30,7 @@ static unsigned pick(tf_rng *r, const unsigned *list, unsigned n) { return list[
 static char *put_workload(tf_rng *r, char *p) {
   static const unsigned lengths[] = {1, 2, 2, 3, 4, 4, 6, 8}, windows[] = {1, 2, 3};
   const char *ops = workloads[tf_rng_below(r, N_WORKLOADS)];
+  bool many = strchr(ops, ';') && strchr(strchr(ops, ';') + 1, ';'); /* more than two: short dims */
   bool named[128] = {false};
   p += sprintf(p, "workload:\n  name: w\n  dims: {");
   int n = 0;
@@ -37,7 +41,7 @@ static char *put_workload(tf_rng *r, char *p) {
     if (*s == ']') open = NULL;
     if (!open || *s < 'a' || *s > 'z' || named[(int)*s]) continue;
     named[(int)*s] = true;
-    unsigned any = strchr("ru", *s) ? pick(r, windows, 3) : pick(r, lengths, 8);
+    unsigned any = strchr("ru", *s) ? pick(r, windows, 3) : pick(r, lengths, many ? 4 : 8);
     if (chain && strchr("xup", *s)) any = *s == 'x' ? x : *s == 'u' ? u : x + u - 1;
     p += sprintf(p, "%s%c: %u", n++ ? ", " : "", *s, any);
   }
@@ -70,7 +74,7 @@ static void put_problem(tf_rng *r, char *p) {
     put_memory(r, l, &p);
   p += sprintf(p, "  compute:\n  - {name: matrix, ops: [mac], below: L%d, mesh: [%u, %u]}\n", n - 1,
                1 + tf_rng_below(r, 3), 1 + tf_rng_below(r, 2));
-  p += sprintf(p, "  - {name: vector, below: L%d, mesh: [2, 1], ops: [sub, mul, exp, max]}\n",
+  p += sprintf(p, "  - {name: vector, below: L%d, mesh: [2, 1], ops: [add, sub, mul, exp, max]}\n",
                n - 1 - (int)tf_rng_below(r, 2));
   put_workload(r, p);
 }
