@@ -58,6 +58,46 @@ static int next_pair(const tf_run *run, const tf_slice *s, int from, int i) {
   return i;
 }
 
+/* The shift of rank r of one reference's box by a step of loop l. */
+static int64_t touch_shift(tf_run *run, tf_scratch *w, const tf_slice *s, int touch, int r, int l) {
+  w->zero[l] = 0;
+  int64_t at = tf_touch_rank(run, s->touch[touch], r, s->node, w->zero).lo;
+  w->zero[l] = 1;
+  int64_t shift = tf_touch_rank(run, s->touch[touch], r, s->node, w->zero).lo - at;
+  w->zero[l] = 0;
+  return shift;
+}
+
+static bool parts(tf_run *run, tf_scratch *w, const tf_slice *s) {
+  const tf_path *path = &run->plan->path[s->node];
+  for (int k = 0; k < path->n; k++)
+    for (int t = 1; t < s->n_touch && run->trip[path->loops[k]] > 1; t++)
+      for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++)
+        if (touch_shift(run, w, s, 0, r, path->loops[k]) != touch_shift(run, w, s, t, r, path->loops[k]))
+          return true;
+  return false;
+}
+
+bool tf_touches_part(tf_run *run, tf_scratch *w) {
+  bool any = false;
+  tf_ival **made = run->made;
+  run->noclip = run->whole = true;
+  run->made = NULL;
+  for (int i = 0; i < run->plan->n_tile_slices && !any; i++)
+    any = run->plan->slices[i].n_touch > 1 && parts(run, w, &run->plan->slices[i]);
+  run->noclip = run->whole = false;
+  run->made = made;
+  return any;
+}
+
+/* Whether a step of loop l, which stands above both, shifts the boxes of s and q alike. */
+static bool moved_alike(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_slice *q, int l) {
+  int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
+  effect(run, w, s, l, a);
+  effect(run, w, q, l, b);
+  return memcmp(a, b, (size_t)run->plan->wl->tensors[s->tensor].rank * sizeof a[0]) == 0;
+}
+
 bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
   const tf_plan *p = run->plan;
   const tf_slice *s = &p->slices[one], *q = &p->slices[other];
@@ -95,6 +135,16 @@ static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev)
   return false;
 }
 
+/* Whether a loop above the common scope moves what one m-tile reads and not what the other does: what is found then differs
+ * from setting to setting, and from one instance to another that wants the same. */
+static bool loops_part(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
+  const tf_path *path = &run->plan->path[c->common];
+  for (int k = 0; k < path->n; k++)
+    if (run->trip[path->loops[k]] > 1 && !moved_alike(run, w, s, &run->plan->slices[c->prev], path->loops[k]))
+      return true;
+  return false;
+}
+
 bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
   run->irregular |= c->prev < 0 && c->if_idle[1];
   if (c->prev < 0)
@@ -103,5 +153,6 @@ bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_p
   for (int i = 0; i < c->n_spread; i++)
     if (run->trip[c->spread[i]] > 1)
       return false;
+  run->irregular |= c->common >= 0 && loops_part(run, w, s, c);
   return c->common < 0 || tf_layouts_agree(run, w, (int)(s - run->plan->slices), c->prev);
 }

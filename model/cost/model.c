@@ -151,6 +151,7 @@ static bool ready(tf_model *m) {
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
 static bool count(tf_model *m) {
   m->run.irregular |= m->plan->clips && tf_border_empties(m);
+  m->run.irregular |= tf_touches_part(&m->run, &m->scratch);
   m->run.irregular |= m->plan->n_retains && tf_retain_uneven(&m->run, m->scratch.zero);
   if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m)))
     return false;

@@ -105,6 +105,8 @@ static const workload workloads[] = {
     {"residual conv", "p: 6, t: 3, u: 3, q: 4",
      "S[p] += I[p+t] * V[t]\nR[p] = max(S[p], 0)\nO[q] += R[q+u] * W[u]\nY[q] = O[q] + I[q+2]", NULL},
     {"shared input", "m: @, k: @, x: 3, y: 3", "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += A[m,k] * D[k,y]", NULL},
+    {"one input twice", "m: @, l: @, k: 2", "S[m,l] += A[m,k] * B[k,l]\nO[m] += S[m,l] * A[m,l]", NULL},
+    {"gram", "m: @, n: @, k: @", "C[m,n] += A[m,k] * A[n,k]\nE[m] += C[m,n] * A[n,n]", NULL},
     {"fork", "m: @, k: 2, x: 3, y: 3",
      "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += C[m,x] * D[x,y]\nF[m,x] = C[m,x] * 2", NULL},
 };
