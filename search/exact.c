@@ -130,12 +130,14 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 }
 
 /* ---- tasks -------------------------------------------------------------------------------------- */
-static void prepare(solver *v, tf_x_task *t) {
+/* One of n tasks that share what is left of the budget. */
+static void prepare(solver *v, tf_x_task *t, int n) {
   *t = (tf_x_task){.opts = v->o, .real = v->real, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
-  int64_t left = v->o->max_evals - v->res->evals;
+  int64_t left = (v->o->max_evals - v->res->evals) / n;
+  if (left < 1) left = 1;
   if (v->o->max_evals && (!v->quota || left < v->quota)) t->most_evals = left;
 }
 
@@ -210,7 +212,7 @@ static int by_bound(const void *a, const void *b) {
 
 static bool list_heads(solver *v) {
   for (int i = 0; i < v->n_templates; i++)
-    prepare(v, &v->tasks[i]);
+    prepare(v, &v->tasks[i], v->n_templates);
   tf_threads_run(v->threads, v->n_templates, list_piece, v);
   for (int i = 0; i < v->n_templates; i++) {
     take(v, &v->tasks[i]);
@@ -244,7 +246,7 @@ static bool promises(const solver *v, double bound) { return bound < best_of(v) 
 static void batch(solver *v) {
   int n = 0;
   for (; n < BATCH && v->next + n < v->n_heads && promises(v, v->order[v->next + n].bound); n++)
-    prepare(v, &v->tasks[n]);
+    prepare(v, &v->tasks[n], BATCH);
   tf_threads_run(v->threads, n, below_piece, v);
   for (int i = 0; i < n; i++) {
     take(v, &v->tasks[i]);
