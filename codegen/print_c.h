@@ -39,7 +39,10 @@ void c_value(c_printer *c, const tf_op *op, int skip);
 void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 const char *c_combine(tf_reduce r, bool with); /* "+", or the function of two */
 
-/* print_nest.c */
+/* print_nest.c: a line at the depth; the loop over the k-th dim of a nest; the end of n loops. */
+void c_line(c_printer *c, const char *text);
+void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
+void c_close(c_printer *c, int n);
 /* The first `open` dims have their loops already. */
 void c_nest(c_printer *c, const ir_stmt *s, int open);
 void c_together(c_printer *c, const ir_stmt *s);

@@ -8,7 +8,7 @@ static const char *const identity[] = {
   [TF_REDUCE_MIN] = "INFINITY",
 };
 
-static void loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const char *dim = c->wl->dims[op->dims[k]].name;
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim);
@@ -19,7 +19,7 @@ static void loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   c->depth++;
 }
 
-static void close(c_printer *c, int n) {
+void c_close(c_printer *c, int n) {
   while (n-- > 0) {
     c->depth--;
     c_indent(c);
@@ -27,7 +27,7 @@ static void close(c_printer *c, int n) {
   }
 }
 
-static void line(c_printer *c, const char *text) {
+void c_line(c_printer *c, const char *text) {
   c_indent(c);
   fputs(text, c->out);
 }
@@ -91,53 +91,53 @@ static int steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s,
 static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   int last = op->n_out_dims - 1, opened = 0;
   for (int k = open; k < last; k++, opened++)
-    loop(c, op, s, k);
+    c_loop(c, op, s, k);
   if (op->reduce != TF_ASSIGN) {
     if (s->n_fresh) {
-      line(c, "if (fresh) {\n");
+      c_line(c, "if (fresh) {\n");
       c->depth++;
     }
-    loop(c, op, s, last);
+    c_loop(c, op, s, last);
     c_indent(c);
     c_element(c, op, -1);
     fprintf(c->out, " = %s;\n", identity[op->reduce]);
-    close(c, 1 + (s->n_fresh > 0));
+    c_close(c, 1 + (s->n_fresh > 0));
   }
   for (int k = last + 1; k < op->n_dims; k++, opened++)
-    loop(c, op, s, k);
+    c_loop(c, op, s, k);
   int divisor = steady_divisor(c, op, s, op->dims[last]);
   if (divisor >= 0) {
-    line(c, "{\n");
+    c_line(c, "{\n");
     c->depth++, opened++;
     c_indent(c);
     fprintf(c->out, "const float inverse_%s = 1.0f / ", c->wl->tensors[op->out].name);
     c_element(c, op, divisor), fputs(";\n", c->out);
   }
   c->inverse = divisor, c->inverse_of = op;
-  line(c, "#pragma omp simd\n");
-  loop(c, op, s, last);
+  c_line(c, "#pragma omp simd\n");
+  c_loop(c, op, s, last);
   accumulate(c, op, NULL, s->divides);
   c->inverse = -1;
-  close(c, opened + 1);
+  c_close(c, opened + 1);
 }
 
 /* Each element of the output in a scalar, point by point. */
 static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   int opened = 0, reduced = 0;
   for (int k = open; k < op->n_out_dims; k++, opened++)
-    loop(c, op, s, k);
+    c_loop(c, op, s, k);
   c_indent(c);
   fprintf(c->out, "float sum = %s%s", s->n_fresh ? "fresh ? " : "", identity[op->reduce]);
   if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
-    loop(c, op, s, k);
+    c_loop(c, op, s, k);
   accumulate(c, op, "sum", s->divides);
-  close(c, reduced);
+  c_close(c, reduced);
   c_indent(c);
   c_element(c, op, -1);
   fputs(" = sum;\n", c->out);
-  close(c, opened);
+  c_close(c, opened);
 }
 
 static int reduced_neighbours(const c_printer *c, const tf_op *op) {
@@ -163,7 +163,7 @@ static void row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   const char *dim = c->wl->dims[op->dims[op->n_out_dims]].name;
   const ir_range *r = &s->range[op->n_out_dims];
   for (int k = open; k < op->n_out_dims; k++)
-    loop(c, op, s, k);
+    c_loop(c, op, s, k);
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = ", dim), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
   c_indent(c);
@@ -181,7 +181,7 @@ static void row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
     fputs("all", c->out);
   }
   fputs(";\n", c->out);
-  close(c, op->n_out_dims - open);
+  c_close(c, op->n_out_dims - open);
 }
 
 /* Whether the nest is a map over a row of neighbours, its first `open` dims being set. */
@@ -251,7 +251,7 @@ static void take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim
 }
 
 static void row_maps(c_printer *c, ir_stmt *const *all, int first, int last, int open) {
-  line(c, "{ /*");
+  c_line(c, "{ /*");
   for (int i = first; i < last; i++)
     fprintf(c->out, " %s", c->wl->ops[all[i]->op].name);
   fputs(" */\n", c->out);
@@ -260,8 +260,8 @@ static void row_maps(c_printer *c, ir_stmt *const *all, int first, int last, int
     const tf_op *op = &c->wl->ops[all[i]->op];
     take_steady(c, op, all[i], op->dims[open]);
   }
-  line(c, "#pragma omp simd\n");
-  loop(c, &c->wl->ops[all[first]->op], all[first], open);
+  c_line(c, "#pragma omp simd\n");
+  c_loop(c, &c->wl->ops[all[first]->op], all[first], open);
   for (int i = first; i < last; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     char where[80];
@@ -274,20 +274,20 @@ static void row_maps(c_printer *c, ir_stmt *const *all, int first, int last, int
     if (local) c->in_row |= UINT64_C(1) << (op->out % 64);
   }
   c->in_row = 0;
-  close(c, 2);
+  c_close(c, 2);
 }
 
 void c_nest(c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   int last = op->n_out_dims - 1;
   bool sum = op->reduce != TF_ASSIGN;
-  line(c, "{ /* ");
+  c_line(c, "{ /* ");
   fprintf(c->out, "%s */\n", op->name);
   c->depth++;
   if (sum) fresh_flag(c, s);
   if (sum && is_row_sum(c, op)) {
     row_sum(c, op, s, open);
-    close(c, 1);
+    c_close(c, 1);
     return;
   }
   bool wide = last >= open && (runs_along(c, op, op->dims[last], true) || reduced_neighbours(c, op) < 0);
@@ -297,13 +297,13 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
     accumulate(c, op, NULL, s->divides);
   else
     into_scalar(c, op, s, open);
-  close(c, 1);
+  c_close(c, 1);
 }
 
 void c_together(c_printer *c, const ir_stmt *s) {
   const ir_stmt *head = s->body.s[0];
   for (int k = 0; k < s->n_common; k++)
-    loop(c, &c->wl->ops[head->op], head, k);
+    c_loop(c, &c->wl->ops[head->op], head, k);
   for (int i = 0; i < s->body.n;) {
     int to = i + 1;
     if (!is_row_map(c, s->body.s[i], s->n_common)) {
@@ -315,7 +315,7 @@ void c_together(c_printer *c, const ir_stmt *s) {
     }
     i = to;
   }
-  close(c, s->n_common);
+  c_close(c, s->n_common);
 }
 
 /* ---- streams ------------------------------------------------------------------------------------------ */
@@ -334,8 +334,8 @@ void c_over(c_printer *c, const ir_stmt *s) {
     c->depth++, opened++;
   }
   for (int k = 0; k < op->n_out_dims; k++, opened++) {
-    if (k == op->n_out_dims - 1) line(c, "#pragma omp simd\n");
-    loop(c, op, s, k);
+    if (k == op->n_out_dims - 1) c_line(c, "#pragma omp simd\n");
+    c_loop(c, op, s, k);
   }
   c_indent(c);
   if (s->kind == IR_SAVE) {
@@ -348,5 +348,5 @@ void c_over(c_printer *c, const ir_stmt *s) {
     if (s->kind == IR_CORRECT) fputc(')', c->out);
   }
   fputs(";\n", c->out);
-  close(c, opened);
+  c_close(c, opened);
 }

@@ -3,27 +3,6 @@
 
 #include "codegen/print_c.h"
 
-static void line(c_printer *c, const char *text) {
-  c_indent(c);
-  fputs(text, c->out);
-}
-
-static void outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k, bool open) {
-  const char *dim = c->wl->dims[op->dims[k]].name;
-  if (!open) {
-    c->depth--;
-    line(c, "}\n");
-    return;
-  }
-  c_indent(c);
-  fprintf(c->out, "for (int64_t d_%s = ", dim);
-  c_atom(c->out, c->p, s->range[k].lo);
-  fprintf(c->out, "; d_%s < ", dim);
-  c_atom(c->out, c->p, s->range[k].hi);
-  fprintf(c->out, "; d_%s++) {\n", dim);
-  c->depth++;
-}
-
 static void origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = ", c->wl->dims[op->dims[k]].name);
@@ -74,7 +53,7 @@ static void pack(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs(";\n", c->out);
   for (int i = 0; i < 2 + p->keep; i++) {
     c->depth--;
-    line(c, "}\n");
+    c_line(c, "}\n");
   }
 }
 
@@ -99,7 +78,7 @@ static void open_rank(c_printer *c, const ir_range *v, int r) {
 
 static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
   for (int64_t phase = 0; phase < p->stride; phase++) {
-    line(c, "{\n");
+    c_line(c, "{\n");
     c->depth++;
     c_indent(c);
     fprintf(c->out, "float *to_row = row + %" PRId64 ";\n", phase * phase_words(p, last + 1));
@@ -114,7 +93,7 @@ static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int 
     c_indent(c);
     fprintf(c->out, "for (; x < end; x += %" PRId64 ") *to_row++ = 0.0f;\n", p->stride);
     c->depth--;
-    line(c, "}\n");
+    c_line(c, "}\n");
   }
 }
 
@@ -151,7 +130,7 @@ static void fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   fill_row(c, b, p, last);
   for (int r = 0; r < last; r++) {
     c->depth--;
-    line(c, "}\n");
+    c_line(c, "}\n");
   }
 }
 
@@ -245,7 +224,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_product *p = s->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
-  line(c, "{ /* ");
+  c_line(c, "{ /* ");
   fprintf(c->out, "%s: a product over %s, %s and %s */\n", op->name, c->wl->dims[op->dims[p->m]].name,
           c->wl->dims[op->dims[p->n]].name, c->wl->dims[op->dims[p->k]].name);
   c->depth++;
@@ -263,10 +242,10 @@ void c_product(c_printer *c, const ir_stmt *s) {
   fputs(";\n", c->out);
   if (p->slab) fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
-    if (k != p->m && k != p->n && k != p->k) outside(c, op, s, k, true);
+    if (k != p->m && k != p->n && k != p->k) c_loop(c, op, s, k);
   bool may_be_empty = !s->range[p->k].some;
   if (may_be_empty) {
-    line(c, "if (n_k > 0) {\n");
+    c_line(c, "if (n_k > 0) {\n");
     c->depth++;
   }
   add_flag(c, op, s);
@@ -274,10 +253,10 @@ void c_product(c_printer *c, const ir_stmt *s) {
   calls(c, op, s);
   if (may_be_empty) {
     c->depth--;
-    line(c, "}\n");
+    c_line(c, "}\n");
   }
   for (int k = 0; k < op->n_dims; k++)
-    if (k != p->m && k != p->n && k != p->k) outside(c, op, s, k, false);
+    if (k != p->m && k != p->n && k != p->k) c_close(c, 1);
   c->depth--;
-  line(c, "}\n");
+  c_line(c, "}\n");
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/oracle/gen.h"
+#include "tests/kernels/draw.h"
 #include "tileflow/emit.h"
 
 typedef struct {
@@ -64,39 +64,19 @@ static bool emitted_equal(const session *s, const tf_tree *tree, tf_diags *d, ui
   return ok;
 }
 
-static bool can_emit(const tf_tree *tree) {
-  tf_diags *d = tf_diags_new();
-  char *ir = tf_emit_ir(tree, d);
-  bool ok = ir || tf_diags_count(d) == 0 || (tf_diags_at(d, 0)->code != TF_E_COVER && tf_diags_at(d, 0)->code != TF_E_STREAM);
-  free(ir);
-  tf_diags_free(d);
-  return ok;
-}
-
 /* False where the case's mapping was refused, and another is to be drawn. */
 static bool one(session *s, uint64_t seed, uint64_t turn) {
-  page p;
-  unsigned features;
-  const char *kind;
-  if (!gen_case(seed, &p, &features, &kind)) abort();
-  tf_diags *d = tf_diags_new();
-  tf_text t = {"case", p.text, p.len};
-  tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
-  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
-  bool drawn = tree && can_emit(tree);
-  if (!drawn) {
+  drawn c;
+  draw(&c, seed);
+  bool usable = c.tree && draw_can_emit(&c);
+  if (!usable)
     s->refused++;
-  } else if (emitted_equal(s, tree, d, turn)) {
+  else if (emitted_equal(s, c.tree, c.diags, turn))
     s->equal++;
-  } else {
-    char *why = tf_diags_text(d);
-    if (s->wrong++ < 3) printf("%s# seed %llu\n%s", p.text, (unsigned long long)seed, why ? why : "");
-    free(why);
-  }
-  tf_tree_free(tree);
-  tf_spec_free(spec);
-  tf_diags_free(d);
-  return drawn;
+  else if (s->wrong++ < 3)
+    draw_print(&c, seed);
+  draw_close(&c);
+  return usable;
 }
 
 int main(int argc, char **argv) {

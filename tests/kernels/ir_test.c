@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "codegen/ir.h"
+#include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
-#include "tests/oracle/gen.h"
 
 typedef struct {
   long equal, wrong, refused, unlike;
@@ -36,39 +36,18 @@ static bool lowered_equal(const tf_tree *tree, tf_diags *d, bool show) {
   return ok;
 }
 
-/* What emit refuses: makers and readers that other loops split; instances that would need running values of their own. */
-static bool can_lower(const tf_tree *tree) {
-  tf_diags *d = tf_diags_new();
-  ir_program *p = ir_lower(tree, d);
-  bool ok = p || tf_diags_count(d) == 0 || (tf_diags_at(d, 0)->code != TF_E_COVER && tf_diags_at(d, 0)->code != TF_E_STREAM);
-  ir_free(p);
-  tf_diags_free(d);
-  return ok;
-}
-
 static void one(session *s, uint64_t seed) {
-  page p;
-  unsigned features;
-  const char *kind;
-  if (!gen_case(seed, &p, &features, &kind)) abort();
-  tf_diags *d = tf_diags_new();
-  tf_text t = {"case", p.text, p.len};
-  tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
-  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
-  if (!tree)
+  drawn c;
+  draw(&c, seed);
+  if (!c.tree)
     s->refused++;
-  else if (!can_lower(tree))
+  else if (!draw_can_emit(&c))
     s->unlike++;
-  else if (lowered_equal(tree, d, s->show))
+  else if (lowered_equal(c.tree, c.diags, s->show))
     s->equal++;
-  else {
-    char *why = tf_diags_text(d);
-    if (s->wrong++ < 5) printf("%s# seed %llu\n%s", p.text, (unsigned long long)seed, why ? why : "");
-    free(why);
-  }
-  tf_tree_free(tree);
-  tf_spec_free(spec);
-  tf_diags_free(d);
+  else if (s->wrong++ < 5)
+    draw_print(&c, seed);
+  draw_close(&c);
 }
 
 int main(int argc, char **argv) {

@@ -1,0 +1,39 @@
+#include "tests/kernels/draw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tileflow/emit.h"
+
+void draw(drawn *c, uint64_t seed) {
+  unsigned features;
+  const char *kind;
+  *c = (drawn){.diags = tf_diags_new()};
+  if (!c->diags || !gen_case(seed, &c->text, &features, &kind)) abort();
+  tf_text t = {"case", c->text.text, c->text.len};
+  c->spec = tf_spec_read_texts(&t, 1, NULL, 0, c->diags);
+  if (c->spec)
+    c->tree = tf_tree_parse(c->spec->mapping_text, c->spec->mapping_at, c->spec->arch, c->spec->workload, c->diags);
+}
+
+void draw_close(drawn *c) {
+  tf_tree_free(c->tree);
+  tf_spec_free(c->spec);
+  tf_diags_free(c->diags);
+}
+
+void draw_print(const drawn *c, uint64_t seed) {
+  char *why = tf_diags_text(c->diags);
+  printf("%s# seed %llu\n%s", c->text.text, (unsigned long long)seed, why ? why : "");
+  free(why);
+}
+
+bool draw_can_emit(const drawn *c) {
+  tf_diags *d = tf_diags_new();
+  char *ir = tf_emit_ir(c->tree, d);
+  tf_code code = tf_diags_count(d) ? tf_diags_at(d, 0)->code : TF_E_LIMIT;
+  bool can = ir || (code != TF_E_COVER && code != TF_E_STREAM);
+  free(ir);
+  tf_diags_free(d);
+  return can;
+}

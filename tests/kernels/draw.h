@@ -1,0 +1,21 @@
+/* Random cases of the oracle's generator, parsed. */
+#ifndef TESTS_KERNELS_DRAW_H
+#define TESTS_KERNELS_DRAW_H
+#include "tests/oracle/gen.h"
+
+typedef struct {
+  page text;
+  tf_diags *diags;
+  tf_spec *spec;
+  tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
+} drawn;
+
+/* To be closed. */
+void draw(drawn *c, uint64_t seed);
+void draw_close(drawn *c);
+/* The case as YAML, its seed and what the diagnostics say. */
+void draw_print(const drawn *c, uint64_t seed);
+/* Whether emit takes the mapping: makers and readers that other loops split, and instances that would need running values of
+ * their own, it refuses. */
+bool draw_can_emit(const drawn *c);
+#endif
