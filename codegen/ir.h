@@ -49,6 +49,7 @@ typedef struct {
   bool keep;    /* b is an argument: what was packed stays true until the box changes */
   ir_range *slab; /* [rank of b] the box of b, borders and all, that `pack` holds once for the whole nest; NULL: a panel for
                      each setting of the dims outside */
+  int turned;     /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is; -1: a itself */
   int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase after the other */
 } ir_product;
 

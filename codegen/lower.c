@@ -349,7 +349,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
-  w->p->buffers = TF_ARRAY(a, ir_buffer, 2 * (size_t)(wl->n_tensors + wl->n_ops));
+  w->p->buffers = TF_ARRAY(a, ir_buffer, 2 * (size_t)wl->n_tensors + 3 * (size_t)wl->n_ops);
   w->hoisted = TF_ARRAY(a, int, loops);
   if (!w->hoisted || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
   for (int l = 0; l < p->n_loops; l++)

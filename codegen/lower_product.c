@@ -129,12 +129,29 @@ static void add_slab(lowering *w, const ir_stmt *nest, const tf_ref *b, ir_produ
   p->pack = scratch(w, words, z->name);
 }
 
+/* Weights that stand with neither m nor k along neighbours are laid out anew, once: else every step of k would touch a cache
+ * line for each row. */
+static void turn(const finder *f, ir_product *p) {
+  const tf_ref *a = &f->op->reads[p->a];
+  const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
+  int64_t words = 1;
+  for (int k = 0; k < f->op->n_dims; k++) {
+    if (!read_has(f, p->a, k)) continue;
+    if (!f->nest->range[k].exact || __builtin_mul_overflow(words, f->nest->range[k].most, &words)) return;
+  }
+  const tf_index *last = &a->index[z->rank - 1];
+  for (int t = 0; t < last->n_terms; t++)
+    if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
+  if (z->producer >= 0 || words > CLOSE_BYTES) return;
+  p->turned = scratch(f->w, words, z->name);
+}
+
 static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
 
 void low_product(lowering *w, ir_stmt *nest) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  ir_product p = {.n = op->n_out_dims - 1, .pack = -1};
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1};
   if (!is_product(op) || nest->divides >= 0) return;
   bool in_first = read_has(&f, 0, p.n), in_second = read_has(&f, 1, p.n);
   if (in_first == in_second) return;
@@ -153,6 +170,7 @@ void low_product(lowering *w, ir_stmt *nest) {
     p.pack = scratch(w, nest->range[p.k].most * nest->range[p.n].most, op->name);
     p.keep = from->producer < 0 && !padded(from);
   }
+  turn(&f, &p);
   ir_product *kept = TF_NEW(w->p->arena, ir_product);
   w->oom |= !kept;
   if (w->oom) return;

@@ -32,7 +32,7 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
     if (s->kind < IR_NEST) continue;
     if (s->buffer == buffer || s->other == buffer) return true;
     if (s->kind != IR_SAVE && op_uses(c, &c->wl->ops[s->op], buffer)) return true;
-    if (s->product && s->product->pack == buffer) return true;
+    if (s->product && (s->product->pack == buffer || s->product->turned == buffer)) return true;
   }
   return false;
 }
@@ -64,7 +64,13 @@ static void open_packs(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
     if (s->kind <= IR_TOGETHER && s->kind != IR_LET) open_packs(c, &s->body, each);
-    if (s->kind != IR_NEST || !s->product || s->product->pack < 0 || !s->product->keep) continue;
+    if (s->kind != IR_NEST || !s->product) continue;
+    int turned = s->product->turned;
+    if (turned >= 0 && c->p->buffers[turned].each == each) {
+      c_indent(c);
+      fprintf(c->out, "const float *%s_pack%d_of = NULL;\n", c->p->buffers[turned].name, turned);
+    }
+    if (s->product->pack < 0 || !s->product->keep) continue;
     int b = s->product->pack;
     if (c->p->buffers[b].each != each) continue;
     const char *name = c->p->buffers[b].name;

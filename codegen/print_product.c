@@ -154,6 +154,62 @@ static void slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
   fprintf(c->out, ", %" PRId64, step);
 }
 
+static bool of_a(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
+  const tf_ref *ref = &op->reads[p->a];
+  for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == op->dims[k]) return true;
+  return false;
+}
+
+/* The step of the op's k-th dim in the box of a that is laid out anew; 0: it does not move a. */
+static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+  const ir_product *p = s->product;
+  if (k == p->m) return 1;
+  int64_t step = s->range[p->m].most;
+  if (k == p->k) return step;
+  step *= s->range[p->k].most;
+  for (int i = op->n_dims - 1; i > k; i--)
+    if (i != p->m && i != p->k && of_a(c, op, p, i)) step *= s->range[i].most;
+  return of_a(c, op, p, k) ? step : 0;
+}
+
+/* Where the point stands in it, the dims `with` m and k or without. */
+static void turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
+  const ir_product *p = s->product;
+  fprintf(c->out, "%s_pack%d", c->p->buffers[p->turned].name, p->turned);
+  for (int k = 0; k < op->n_dims; k++) {
+    int64_t step = turned_step(c, op, s, k);
+    if (!step || (!with && (k == p->m || k == p->k))) continue;
+    fprintf(c->out, " + (d_%s - (", c->wl->dims[op->dims[k]].name), c_atom(c->out, c->p, s->range[k].lo);
+    fprintf(c->out, ")) * %" PRId64, step);
+  }
+}
+
+static void turn_a(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  int opened = 0;
+  c_line(c, "{\n");
+  c->depth++;
+  for (int k = 0; k < op->n_dims; k++)
+    if (of_a(c, op, p, k)) origin(c, op, s, k);
+  c_indent(c);
+  fputs("const float *const from = &", c->out), c_element(c, op, p->a), fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "if (from != %s_pack%d_of) {\n", c->p->buffers[p->turned].name, p->turned);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "%s_pack%d_of = from;\n", c->p->buffers[p->turned].name, p->turned);
+  for (int pass = 0; pass < 3; pass++) /* m innermost, k around it */
+    for (int k = 0; k < op->n_dims; k++) {
+      bool now = pass == 0 ? k != p->m && k != p->k : pass == 1 ? k == p->k : k == p->m;
+      if (now && of_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
+    }
+  c_indent(c);
+  fputs("*(", c->out), turned_at(c, op, s, true), fputs(") = ", c->out), c_element(c, op, p->a), fputs(";\n", c->out);
+  c_close(c, opened + 2);
+}
+
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int64_t n) {
   const ir_product *p = s->product;
@@ -162,10 +218,15 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     c->failed = true;
     return;
   }
-  fprintf(c->out, "%s(n_k, &", name);
-  c_element(c, op, p->a);
-  fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
-  fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
+  fprintf(c->out, "%s(n_k, ", name);
+  if (p->turned >= 0) {
+    turned_at(c, op, s, false);
+    fprintf(c->out, ", 1, %" PRId64, s->range[p->m].most);
+  } else {
+    fputc('&', c->out), c_element(c, op, p->a);
+    fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
+    fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
+  }
   if (p->slab) {
     fputs(", ", c->out), slab_argument(c, op, p);
   } else if (p->pack >= 0) {
@@ -240,6 +301,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   fputs("n_k = ", c->out), length(c, &s->range[p->k]);
   if (panels) fprintf(c->out, ", o_%s = d_%s, o_%s = d_%s", n_name, n_name, k_name, k_name);
   fputs(";\n", c->out);
+  if (p->turned >= 0) turn_a(c, op, s);
   if (p->slab) fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
     if (k != p->m && k != p->n && k != p->k) c_loop(c, op, s, k);
