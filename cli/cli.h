@@ -20,6 +20,7 @@ typedef struct {
   size_t n_set;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
   const char *target, *isa, *name; /* of emit */
+  const char *format;              /* of export */
   bool quiet, help, resume, host, dump_ir;
   /* of a search */
   tf_objective objective;
@@ -92,5 +93,6 @@ cli_status cmd_bound(const cli_options *o);
 cli_status cmd_solve(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);
+cli_status cmd_export(const cli_options *o);
 cli_status cmd_emit(const cli_options *o);
 #endif

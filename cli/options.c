@@ -11,7 +11,7 @@
 typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
 typedef enum {
   SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
-  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, NAME, DUMP
+  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, NAME, DUMP, TO
 } target;
 
 typedef struct {
@@ -33,7 +33,9 @@ static const row rows[] = {
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
     {"--host", NULL, FLAG, HOST, CLI_IMPORT, "describe the computer this runs on"},
     {"--root", "DIR", PATH, ROOT, CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
-    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EMIT, "write there (-o, too); import: stdout if not given; emit: a new folder"},
+    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
+     "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
+    {"--to", "NAME", PATH, TO, CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
     {"--target", "cpu", PATH, TARGET, CLI_EMIT, "what the kernel is for"},
     {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avx512, neon; this computer's best if not given"},
     {"--name", "NAME", PATH, NAME, CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
@@ -150,7 +152,8 @@ static bool keep_path(reader *r, const row *o, const char *value) {
                                 [MAPPING] = &r->out->mapping, [PARETO] = &r->out->pareto,
                                 [LOG] = &r->out->log,         [OUT] = &r->out->out,
                                 [ROOT] = &r->out->root,       [TARGET] = &r->out->target,
-                                [ISA] = &r->out->isa,         [NAME] = &r->out->name};
+                                [ISA] = &r->out->isa,         [NAME] = &r->out->name,
+                                [TO] = &r->out->format};
   const char **slot = slots[o->target];
   if (!value || !*value)
     return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
@@ -243,8 +246,19 @@ static void check_emit(reader *r) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
 }
 
+static void check_export(reader *r) {
+  const cli_options *o = r->out;
+  bool known = false;
+  for (int i = 0; tf_export_format(i); i++)
+    known |= o->format && !strcmp(o->format, tf_export_format(i));
+  if (!o->format) tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs --to timeloop or --to tileflow");
+  else if (!known) tf_fail(r->diags, nowhere, TF_E_USAGE, "no format '%.40s': timeloop or tileflow", o->format);
+  if (!o->out) tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
+}
+
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
+  if (r->command->id == CLI_EXPORT) check_export(r);
   if (r->command->id == CLI_EMIT) check_emit(r);
   if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) +
           is_stdout(o->mapping) + is_stdout(o->pareto) >

@@ -28,7 +28,7 @@ BEGIN {
   public["diag.h"] = 0
   public["spec.h"] = 2
   public["tree.h"] = 3
-  public["import.h"] = 4;
+  public["import.h"] = 4; public["export.h"] = 4;
   public["model.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
   public["solve.h"] = 5

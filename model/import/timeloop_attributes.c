@@ -7,7 +7,7 @@
 #include "model/import/timeloop.h"
 
 enum {
-  A_WORD, A_WIDTH, A_DEPTH, A_ENTRIES, A_BLOCK, A_MESH_X, A_READ_BW, A_WRITE_BW, A_BW, A_SHARED_BW, A_CLUSTER, A_BUFFERS, A_TECHNOLOGY,
+  A_WORD, A_WIDTH, A_DEPTH, A_ENTRIES, A_BLOCK, A_MESH_X, A_MESH_Y, A_READ_BW, A_WRITE_BW, A_BW, A_SHARED_BW, A_CLUSTER, A_BUFFERS, A_TECHNOLOGY,
   A_CYCLE, N_A,
   A_NOTED = N_A /* known, without a meaning here */
 };
@@ -24,7 +24,7 @@ static const struct {
     {"shared_bandwidth", A_SHARED_BW}, {"cluster-size", A_CLUSTER},
     {"cluster_size", A_CLUSTER},    {"multiple_buffering", A_BUFFERS},
     {"technology", A_TECHNOLOGY},   {"global_cycle_seconds", A_CYCLE},
-    {"meshY", A_NOTED},             {"num-ports", A_NOTED},
+    {"meshY", A_MESH_Y},             {"num-ports", A_NOTED},
     {"n_ports", A_NOTED},           {"n_banks", A_NOTED},
     {"num-banks", A_NOTED},         {"instances", A_NOTED},
     {"type", A_NOTED},              {"version", A_NOTED},
@@ -108,6 +108,11 @@ bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level
   if (v[A_WORD]) ok &= tl_int(c, v[A_WORD], "word-bits", 1, &l->word_bits);
   ok &= read_words(c, v, l);
   if (v[A_MESH_X]) ok &= tl_int(c, v[A_MESH_X], "meshX", 1, &l->mesh_x);
+  int64_t mesh_y = 1;
+  if (v[A_MESH_Y]) ok &= tl_int(c, v[A_MESH_Y], "meshY", 1, &mesh_y);
+  if (v[A_MESH_Y] && l->instances && l->mesh_x && l->instances / l->mesh_x != mesh_y)
+    tf_page_say(c->notes, "# not modelled: meshY %lld of %s, whose %lld instances stand %lld to a row\n", (long long)mesh_y,
+                l->name, (long long)l->instances, (long long)l->mesh_x);
   if (v[A_READ_BW]) ok &= tl_real(c, v[A_READ_BW], &l->read_bw);
   if (v[A_WRITE_BW]) ok &= tl_real(c, v[A_WRITE_BW], &l->write_bw);
   if (v[A_BW]) ok &= tl_real(c, v[A_BW], &l->read_bw) && tl_real(c, v[A_BW], &l->write_bw);

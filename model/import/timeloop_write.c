@@ -124,17 +124,26 @@ static int sides(const tl_case *c, int l, int i, bool open) {
 
 static void write_spatial(const tl_case *c, int l, const char **sep, tf_page *out) {
   const tl_loops *loops = &c->level[l].nest.spatial;
-  for (int i = c->problem.n_dims - 1; i >= 0; i--) {
-    int d = loops->given || loops->ordered ? loops->order[i] : i;
-    if (loops->trips[d] == 1) continue;
-    for (int y = 0; y < 2; y++) {
-      if (!(sides(c, l, i, loops->trips[d] == TL_OPEN) >> y & 1)) continue;
+  for (int y = 0; y < 2; y++)
+    for (int i = c->problem.n_dims - 1; i >= 0; i--) {
+      int d = loops->given || loops->ordered ? loops->order[i] : i;
+      if (loops->trips[d] == 1 || !(sides(c, l, i, loops->trips[d] == TL_OPEN) >> y & 1)) continue;
       tf_page_say(out, "%s%s=", *sep, c->problem.dim[d]);
       write_trips(loops, d, out);
       tf_page_say(out, "@%c", y ? 'y' : 'x');
       *sep = " ";
     }
-  }
+}
+
+/* A memory that nothing is kept in, and that loops over nothing, is none of the tree's. */
+static bool is_passed_by(const tl_case *c, int l) {
+  bool all = l > 0;
+  for (int z = 0; z < c->problem.n_spaces; z++)
+    all &= c->level[l].nest.bypass[z];
+  for (int i = l; i < c->n_levels && (i == l || c->level[i].kind == TL_SPREAD); i++)
+    for (int d = 0; d < c->problem.n_dims; d++)
+      all &= c->level[i].nest.temporal.trips[d] == 1 && c->level[i].nest.spatial.trips[d] == 1;
+  return all;
 }
 
 static void write_tile(const tl_case *c, int l, tf_page *out) {
@@ -154,7 +163,7 @@ static void write_mapping(const tl_case *c, tf_page *out) {
   int indent = 2;
   tf_page_say(out, "mapping: |\n");
   for (int l = 0; l < c->n_levels; l++) {
-    if (c->level[l].kind != TL_MEMORY) continue;
+    if (c->level[l].kind != TL_MEMORY || is_passed_by(c, l)) continue;
     tf_page_say(out, "%*s%s", indent, "", c->level[l].name);
     write_tile(c, l, out);
     tf_page_say(out, "\n");
