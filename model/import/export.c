@@ -180,8 +180,11 @@ static const tf_unit *unit_of(const tf_arch *a, const tf_workload *wl) {
 
 tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree, tf_diags *d) {
   ex_case x = {.arch = arch, .wl = wl, .tree = tree, .diags = d, .unit = unit_of(arch, wl), .out = calloc(1, sizeof *x.out)};
-  bool ok = x.out != NULL;
-  x.bad = !ok;
+  bool ok = true;
+  if (!x.out) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
   for (int i = 0; i < N_FORMATS && ok; i++)
     if (!strcmp(formats[i].name, format)) ok = formats[i].write(&x);
   if (x.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

@@ -87,12 +87,12 @@ static bool read_words(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   else if (width && l->word_bits) l->block = width / l->word_bits / cluster > 0 ? width / l->word_bits / cluster : 1;
   if (v[A_DEPTH]) ok &= tl_int(c, v[A_DEPTH], "depth", 1, &depth);
   if (v[A_BUFFERS]) ok &= tl_real(c, v[A_BUFFERS], &buffers);
-  if (depth > INT64_MAX / l->block)
+  if (v[A_DEPTH] && depth > INT64_MAX / l->block)
     return tf_fail(c->diags, v[A_DEPTH]->at, TF_E_RANGE, "depth times block-size passes 2^63 - 1");
   l->words = depth < 0 ? -1 : depth * l->block;
   if (v[A_ENTRIES]) ok &= tl_int(c, v[A_ENTRIES], "entries", 1, &l->words);
   if (l->words > 0 && buffers > 1) l->words = (int64_t)((double)l->words / buffers);
-  if (l->words == 0)
+  if (v[A_BUFFERS] && l->words == 0)
     ok = tf_fail(c->diags, v[A_BUFFERS]->at, TF_E_RANGE, "multiple_buffering leaves '%.40s' no word", l->name);
   return ok;
 }

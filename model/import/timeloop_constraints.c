@@ -83,7 +83,7 @@ static bool constrain_storage(tl_case *c, const tf_ynode *const *v, tl_level *l)
     if (v[K_KEEP_ONLY]) l->nest.bypass[z] |= !only[z];
     if (l->parallel && v[K_KEEP]) l->nest.bypass[z] |= !l->nest.keep[z];
     if (l->nest.keep[z] && l->nest.bypass[z])
-      return tf_fail(c->diags, v[K_BYPASS] ? v[K_BYPASS]->at : v[K_KEEP_ONLY]->at, TF_E_BYPASS,
+      return tf_fail(c->diags, v[K_BYPASS] ? v[K_BYPASS]->at : l->at, TF_E_BYPASS,
                      "'%.40s' both keeps and bypasses '%.40s'", l->name, c->problem.space[z].name);
   }
   return true;

@@ -26,7 +26,7 @@ static bool read_loops(tl_case *c, const tf_ynode *node, const tf_ynode *const *
   loops->given = true;
   if (v[M_FACTORS] && !tl_read_factors(c, v[M_FACTORS], false, loops)) return false;
   for (int d = 0; d < c->problem.n_dims && !space && l->kind == TL_SPREAD; d++)
-    if (loops->trips[d] != 1)
+    if (v[M_FACTORS] && loops->trips[d] != 1)
       return tf_fail(c->diags, v[M_FACTORS]->at, TF_E_LOOP, "temporal loops of '%.40s', which stores nothing", l->name);
   int64_t split = -1;
   if (v[M_SPLIT] && !tl_int(c, v[M_SPLIT], "split", 0, &split)) return false;
