@@ -15,6 +15,7 @@ typedef struct {
   int64_t instances, mesh_x;     /* mesh_x 0: not said */
   int64_t word_bits, words;      /* words -1: no capacity said */
   double read_bw, write_bw;      /* words per cycle, 0: not said */
+  bool alone;                    /* the network below hands each receiver words of its own */
 } tl_level;
 
 typedef struct {
@@ -54,6 +55,7 @@ typedef struct {
   tf_page *notes; /* comments: what is read and has no place in the model */
   int n_levels;   /* outermost first; memories, then at most one kind of compute unit */
   tl_level level[TL_MAX_LEVELS];
+  bool any_op; /* the units run ops of every kind, not only mac */
   bool has_problem, has_mapping;
   tl_problem problem;
   tl_nest nest[TL_MAX_LEVELS];
@@ -68,6 +70,9 @@ bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, i
 int tl_find_dim(tl_case *c, tf_loc at, const char *name, size_t len);
 int tl_find_space(tl_case *c, const tf_ynode *node);
 int tl_find_memory(tl_case *c, const tf_ynode *node);
-/* The native sections. */
+/* The native sections; the architecture alone. */
 void tl_write(const tl_case *c, tf_page *out);
+void tl_write_architecture(const tl_case *c, tf_page *out);
+/* The network below the n-th memory neither multicasts nor reduces. */
+void tl_spread_alone(tl_case *c, int memory);
 #endif

@@ -6,7 +6,7 @@
 #include "model/import/timeloop.h"
 
 /* Keys with a meaning here, and keys that are read and noted. */
-enum { A_WORD, A_DATA, A_WIDTH, A_DEPTH, A_ENTRIES, A_BLOCK, A_MESH_X, A_READ_BW, A_WRITE_BW, A_BW, N_A };
+enum { A_WORD, A_DATA, A_WIDTH, A_DEPTH, A_ENTRIES, A_BLOCK, A_MESH_X, A_READ_BW, A_WRITE_BW, A_BW, A_BLOCK2, A_SIZE_KB, N_A };
 static const tf_yrow attributes[] = {
     [A_WORD] = {"word-bits", TF_Y_SCALAR, false},
     [A_DATA] = {"datawidth", TF_Y_SCALAR, false},
@@ -18,6 +18,8 @@ static const tf_yrow attributes[] = {
     [A_READ_BW] = {"read_bandwidth", TF_Y_SCALAR, false},
     [A_WRITE_BW] = {"write_bandwidth", TF_Y_SCALAR, false},
     [A_BW] = {"bandwidth", TF_Y_SCALAR, false},
+    [A_BLOCK2] = {"block_size", TF_Y_SCALAR, false},
+    [A_SIZE_KB] = {"sizeKB", TF_Y_SCALAR, false},
     [N_A] = {"meshY", TF_Y_SCALAR, false},
     {"technology", TF_Y_SCALAR, false},
     {"cluster-size", TF_Y_SCALAR, false},
@@ -68,11 +70,14 @@ static bool read_attributes(tl_case *c, const tf_ynode *node, tl_level *l) {
   if (v[A_WORD]) ok &= tl_int(c, v[A_WORD], "word-bits", 1, &l->word_bits);
   if (v[A_DATA]) ok &= tl_int(c, v[A_DATA], "datawidth", 1, &l->word_bits);
   if (v[A_WIDTH]) ok &= tl_int(c, v[A_WIDTH], "width", 1, &width);
+  if (!v[A_BLOCK]) v[A_BLOCK] = v[A_BLOCK2];
   if (v[A_BLOCK]) ok &= tl_int(c, v[A_BLOCK], "block-size", 1, &block);
   else if (width && l->word_bits) block = width / l->word_bits > 0 ? width / l->word_bits : 1;
   if (v[A_DEPTH]) ok &= tl_int(c, v[A_DEPTH], "depth", 1, &depth);
   if (depth > INT64_MAX / block) return tf_fail(c->diags, node->at, TF_E_RANGE, "depth times block-size passes 2^63 - 1");
   l->words = depth < 0 ? -1 : depth * block;
+  if (v[A_SIZE_KB] && tl_int(c, v[A_SIZE_KB], "sizeKB", 1, &l->words))
+    l->words = l->words * 8192 / (l->word_bits ? l->word_bits : 16); /* 2^40 at most */
   if (v[A_ENTRIES]) ok &= tl_int(c, v[A_ENTRIES], "entries", 1, &l->words);
   if (v[A_MESH_X]) ok &= tl_int(c, v[A_MESH_X], "meshX", 1, &l->mesh_x);
   if (v[A_READ_BW]) ok &= read_real(c, v[A_READ_BW], &l->read_bw);
@@ -110,7 +115,7 @@ static bool read_component(tl_case *c, const tf_ynode *node, int64_t outer) {
 
 static bool read_container(tl_case *c, const tf_ynode *node, int64_t outer) {
   static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"local", TF_Y_LIST, false},
-                                 {"subtree", TF_Y_LIST, false}, {"attributes", TF_Y_MAP, false}};
+                                 {"subtree", TF_Y_LIST, false}, {"attributes", 0, false}};
   const tf_ynode *v[4];
   const char *name;
   int64_t count;

@@ -8,16 +8,32 @@ static int64_t mesh(const tl_level *up, const tl_level *l, bool y) {
   return y ? (l->instances / x) / (up->instances / ux) : x / ux;
 }
 
+/* A tool that asks nothing of its units has units for everything. */
+#define ALL_BUT_MAC                                                                                            \
+  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, abs, select]   " \
+  "# it takes one cycle and one energy for whatever an op computes"
+
+static void write_network(const tl_level *up, tf_page *out) {
+  if (up->alone) tf_page_say(out, "    network: {multicast: false, reduce: false}\n");
+}
+
+void tl_spread_alone(tl_case *c, int memory) {
+  for (int i = 0; i < c->n_levels; i++)
+    if (c->level[i].memory && memory-- == 0) c->level[i].alone = true;
+}
+
 static void write_level(const tl_case *c, int i, tf_page *out) {
   const tl_level *l = &c->level[i], *up = i ? &c->level[i - 1] : l;
   tf_page_say(out, "  - name: %s\n", l->name);
   if (i && (mesh(up, l, false) > 1 || mesh(up, l, true) > 1))
     tf_page_say(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", mesh(up, l, false), mesh(up, l, true));
   if (!l->memory) {
-    tf_page_say(out, "    below: %s\n    ops: [mac]\n", up->name);
+    tf_page_say(out, "    below: %s\n    ops: [mac%s\n", up->name, c->any_op ? ALL_BUT_MAC : "]");
+    write_network(up, out);
     return;
   }
-  if (i && l->words >= 0) tf_page_say(out, "    capacity: %" PRId64 "\n", l->words);
+  if (i) write_network(up, out);
+  if ((i || c->any_op) && l->words >= 0) tf_page_say(out, "    capacity: %" PRId64 "\n", l->words);
   if (l->read_bw > 0 && l->write_bw > 0)
     tf_page_say(out, "    bandwidth: {read: %.17g, write: %.17g}\n", l->read_bw, l->write_bw);
   else if (l->read_bw > 0 || l->write_bw > 0)
@@ -27,7 +43,7 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
     tf_page_say(out, "    word-bits: %" PRId64 "\n", l->word_bits);
 }
 
-static void write_architecture(const tl_case *c, tf_page *out) {
+void tl_write_architecture(const tl_case *c, tf_page *out) {
   tf_page_say(out, "architecture:\n  name: imported\n  clock: 1 GHz   # Timeloop counts cycles\n");
   if (c->level[0].word_bits) tf_page_say(out, "  word-bits: %" PRId64 "\n", c->level[0].word_bits);
   tf_page_say(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n  memories:\n");
@@ -112,7 +128,7 @@ static void write_mapping(const tl_case *c, tf_page *out) {
 }
 
 void tl_write(const tl_case *c, tf_page *out) {
-  if (c->n_levels) write_architecture(c, out);
+  if (c->n_levels) tl_write_architecture(c, out);
   if (c->has_problem) write_workload(c, out);
   if (c->has_mapping) write_mapping(c, out);
 }
