@@ -108,8 +108,9 @@ static bool check_home(ex_case *x, int z) {
   if (scope < 0) return true;
   for (int i = scope + 1; i < x->tree->nodes[scope].end; i++) {
     const tf_node *n = &x->tree->nodes[i];
-    bool first = n->kind == TF_TILE && tile_above(x->tree, i) < scope;
-    if (!first || n->level <= home) continue;
+    bool first = n->kind != TF_SCOPE && tile_above(x->tree, i) < scope;
+    int level = n->kind == TF_TILE ? n->level : ex_n_memories(x);
+    if (!first || level <= home) continue;
     return tf_fail(x->diags, n->at, TF_E_KEEP, "'%.60s' lives in '%.60s', above this Tile: TileFlow keeps it below its scope",
                    x->wl->tensors[z].name, x->arch->memories[home].name);
   }
