@@ -9,4 +9,12 @@
  * out.  What is read but has no place in the model stands as a comment in the result.  Malloc'd, the caller
  * frees; NULL with every error in d, placed in the foreign text. */
 char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d);
+
+/* The same of TileFlow's files: architecture, problem (`ops`, `io`), mapping (as a tree of nodes, or in loop-nest
+ * notation), macro, check.  A setting gives a macro its value.  What is said and has no effect here is a warning in d, too. */
+char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
+
+/* Whichever of the two the texts are: TileFlow's where one of them has what only TileFlow has. */
+char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
+
 #endif

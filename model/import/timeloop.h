@@ -38,6 +38,7 @@ typedef struct {
   bool one_port;             /* both ways share read_bw */
   double read_pj, write_pj;  /* per word, compute: read_pj per point; below 0: not said */
   double area;               /* um2, below 0: not said */
+  bool alone;                /* the network below it hands each receiver words of its own */
   tl_nest nest;
 } tl_level;
 
@@ -81,6 +82,7 @@ typedef struct {
   tl_level level[TL_MAX_LEVELS];
   double cycle_seconds; /* 0: not said */
   int64_t technology;   /* nm, 0: not said */
+  bool any_op; /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
   bool has_problem, has_mapping;
   tl_problem problem;
   int n_constraints;
@@ -130,6 +132,9 @@ bool tl_read_names(tl_case *c, const tf_ynode *list, bool *out);
 
 /* Instances along X (or Y) below one instance of level `up`. */
 int64_t tl_fan(const tl_level *up, const tl_level *l, bool y);
-/* The native sections. */
+/* The native sections; the architecture alone. */
 void tl_write(const tl_case *c, tf_page *out);
+void tl_write_architecture(const tl_case *c, tf_page *out);
+/* The network below the n-th memory neither multicasts nor reduces. */
+void tl_spread_alone(tl_case *c, int memory);
 #endif

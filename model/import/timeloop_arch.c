@@ -89,7 +89,7 @@ static bool read_component(tl_case *c, const tf_ynode *node, int64_t outer, cons
 
 static bool read_container(tl_case *c, const tf_ynode *node, int64_t outer, inherited *in) {
   static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"local", TF_Y_LIST, false},
-                                 {"subtree", TF_Y_LIST, false}, {"attributes", TF_Y_MAP, false}};
+                                 {"subtree", TF_Y_LIST, false}, {"attributes", 0, false}};
   const tf_ynode *v[4];
   const char *name;
   int64_t count;
@@ -98,6 +98,8 @@ static bool read_container(tl_case *c, const tf_ynode *node, int64_t outer, inhe
     return false;
   if (count > (INT64_C(1) << 40) / outer)
     return tf_fail(c->diags, node->at, TF_E_RANGE, "more than 2^40 instances");
+  if (v[3] && tf_ynode_empty(v[3])) v[3] = NULL;
+  if (v[3] && !tf_yschema_kind(v[3], TF_Y_MAP, "attributes", c->diags)) return false;
   if (v[3]) { /* read once for what it says wrongly or without effect, then with each component */
     tl_level none = {.name = name};
     if (in->n == MAX_DEPTH) return tf_fail(c->diags, node->at, TF_E_LIMIT, "containers nest deeper than %d", MAX_DEPTH);

@@ -8,7 +8,7 @@
 
 enum {
   A_WORD, A_WIDTH, A_DEPTH, A_ENTRIES, A_BLOCK, A_MESH_X, A_MESH_Y, A_READ_BW, A_WRITE_BW, A_BW, A_SHARED_BW, A_CLUSTER, A_BUFFERS, A_TECHNOLOGY,
-  A_CYCLE, N_A,
+  A_CYCLE, A_SIZE_KB, N_A,
   A_NOTED = N_A /* known, without a meaning here */
 };
 static const struct {
@@ -28,6 +28,7 @@ static const struct {
     {"n_ports", A_NOTED},           {"n_banks", A_NOTED},
     {"num-banks", A_NOTED},         {"instances", A_NOTED},
     {"type", A_NOTED},              {"version", A_NOTED},
+    {"sizeKB", A_SIZE_KB},
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
@@ -90,6 +91,8 @@ static bool read_words(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   if (v[A_DEPTH] && depth > INT64_MAX / l->block)
     return tf_fail(c->diags, v[A_DEPTH]->at, TF_E_RANGE, "depth times block-size passes 2^63 - 1");
   l->words = depth < 0 ? -1 : depth * l->block;
+  if (v[A_SIZE_KB] && tl_int(c, v[A_SIZE_KB], "sizeKB", 1, &l->words))
+    l->words = l->words * 8192 / (l->word_bits ? l->word_bits : 16); /* sizeKB is 2^40 at most */
   if (v[A_ENTRIES]) ok &= tl_int(c, v[A_ENTRIES], "entries", 1, &l->words);
   if (l->words > 0 && buffers > 1) l->words = (int64_t)((double)l->words / buffers);
   if (v[A_BUFFERS] && l->words == 0)

@@ -10,9 +10,19 @@ static const tl_level *above(const tl_case *c, int i) {
   return i ? &c->level[i - 1] : NULL;
 }
 
+/* A tool that asks nothing of its units has units for everything. */
+#define ALL_BUT_MAC                                                                                            \
+  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, abs, select]   " \
+  "# one cycle and one energy, whatever an op computes"
+
+void tl_spread_alone(tl_case *c, int memory) {
+  for (int i = 0; i < c->n_levels; i++)
+    if (c->level[i].kind == TL_MEMORY && memory-- == 0) c->level[i].alone = true;
+}
+
 static void write_numbers(const tl_case *c, int i, tf_page *out) {
   const tl_level *l = &c->level[i];
-  if (i && l->words >= 0) tf_page_say(out, "    capacity: %" PRId64 "\n", l->words);
+  if ((i || c->any_op) && l->words >= 0) tf_page_say(out, "    capacity: %" PRId64 "\n", l->words);
   if (l->one_port)
     tf_page_say(out, "    bandwidth: %.17g\n", l->read_bw);
   else if (l->read_bw > 0 && l->write_bw > 0)
@@ -30,16 +40,17 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
   tf_page_say(out, "  - name: %s\n", l->name);
   if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
     tf_page_say(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));
+  if (up && up->alone) tf_page_say(out, "    network: {multicast: false, reduce: false}\n");
   if (l->area >= 0) tf_page_say(out, "    area: %.17g um2\n", l->area);
   if (l->kind == TL_MEMORY) {
     write_numbers(c, i, out);
     return;
   }
-  tf_page_say(out, "    below: %s\n    ops: [mac]\n", up->name);
+  tf_page_say(out, "    below: %s\n    ops: [mac%s\n", up->name, c->any_op ? ALL_BUT_MAC : "]");
   if (l->read_pj >= 0) tf_page_say(out, "    energy: %.17g pJ\n", l->read_pj);
 }
 
-static void write_architecture(const tl_case *c, tf_page *out) {
+void tl_write_architecture(const tl_case *c, tf_page *out) {
   tf_page_say(out, "architecture:\n  name: imported\n");
   if (c->cycle_seconds > 0) tf_page_say(out, "  clock: %.15g MHz\n", 1e-6 / c->cycle_seconds);
   else tf_page_say(out, "  clock: 1 GHz   # Timeloop counts cycles\n");
@@ -173,7 +184,7 @@ static void write_mapping(const tl_case *c, tf_page *out) {
 }
 
 void tl_write(const tl_case *c, tf_page *out) {
-  if (c->n_levels) write_architecture(c, out);
+  if (c->n_levels) tl_write_architecture(c, out);
   if (c->has_problem) write_workload(c, out);
   if (c->has_mapping) write_mapping(c, out);
 }

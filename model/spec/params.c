@@ -58,6 +58,12 @@ static void evaluate(tf_reader *r, param *q) {
   q->state = ACTIVE;
   q->caller = p->current;
   p->current = (int)(q - p->all);
+  if (strcmp(q->text->text + q->off, "?") == 0) {
+    tf_fail(r->diags, q->text->at, TF_E_OPEN, "param '%.60s' is open: give it with --set %.60s=VALUE", q->name, q->name);
+    q->state = FAILED;
+    p->current = q->caller;
+    return;
+  }
   tf_lex x = tf_lex_start(q->text, q->off, r->diags);
   bool ok = tf_parse_number(r, &x, &q->value);
   if (ok && x.tok.kind != TF_T_END) ok = tf_lex_fail(&x, "an operator or the end");
