@@ -22,7 +22,7 @@ void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
   tf_page_say(c->notes, "# line %u: %s\n", (unsigned)at.line, msg);
 }
 
-enum { S_ARCH, S_PROBLEM, S_MAPPING, S_MACRO, S_CHECK, S_MAPPER, S_VERBOSE, S_OUTPUT, N_SECTIONS };
+enum { S_ARCH, S_PROBLEM, S_MAPPING, S_MACRO, S_CHECK, S_MAPPER, S_VERBOSE, S_OUTPUT, S_ERT, S_ART, S_SPARSE, N_SECTIONS };
 static const tf_yrow sections[N_SECTIONS] = {
     [S_ARCH] = {"architecture", 0, false},
     [S_PROBLEM] = {"problem", 0, false},
@@ -32,6 +32,9 @@ static const tf_yrow sections[N_SECTIONS] = {
     [S_MAPPER] = {"tileflow-mapper", TF_Y_MAP, false},
     [S_VERBOSE] = {"verbose", TF_Y_SCALAR, false},
     [S_OUTPUT] = {"output", TF_Y_SCALAR, false},
+    [S_ERT] = {"ERT", 0, false},
+    [S_ART] = {"ART", 0, false},
+    [S_SPARSE] = {"sparse_optimizations", 0, false},
 };
 
 /* A text of nothing but blanks and comments. */
@@ -110,6 +113,7 @@ static bool read_switches(ti_case *c, const found *f) {
         ti_warn(c, v[i]->at, "not read: %s %.40s of tileflow-mapper: `tileflow search` has options of its own%s",
                 mapper[i].key, v[i]->text, i == 0 ? " (--time-limit)" : i == 1 ? " (--objective)" : "");
   }
+  if (f->node[S_SPARSE]) ti_warn(c, f->node[S_SPARSE]->at, "not modelled: sparse_optimizations: every element counts");
   for (int i = S_VERBOSE; i <= S_OUTPUT; i++)
     if (f->node[i]) ti_warn(c, f->node[i]->at, "not read: '%s' is about what TileFlow prints", sections[i].key);
   return ok;
@@ -120,6 +124,10 @@ static bool read_sections(ti_case *c, const found *f) {
   c->has_arch = f->node[S_ARCH] != NULL;
   c->has_problem = f->node[S_PROBLEM] != NULL;
   if (f->node[S_ARCH]) ok &= tl_read_architecture(c->arch, f->node[S_ARCH]);
+  for (int i = S_ERT; i <= S_ART; i++)
+    if (f->node[i] && !c->has_arch) ok = tf_fail(c->diags, f->node[i]->at, TF_E_MISSING, "%s needs its architecture", sections[i].key);
+  if (ok && f->node[S_ERT]) ok &= tl_read_ert(c->arch, f->node[S_ERT], false);
+  if (ok && f->node[S_ART]) ok &= tl_read_art(c->arch, f->node[S_ART], false);
   if (f->node[S_PROBLEM]) ok &= ti_read_problem(c, f->node[S_PROBLEM]);
   if ((!f->node[S_MAPPING] && !f->nest) || !ok) return ok;
   tf_loc at = f->nest ? (tf_loc){f->nest_file, 1, 1, 1} : f->node[S_MAPPING]->at;

@@ -38,7 +38,7 @@ typedef struct {
   bool one_port;             /* both ways share read_bw */
   double read_pj, write_pj;  /* per word, compute: read_pj per point; below 0: not said */
   double area;               /* um2, below 0: not said */
-  bool alone;                /* the network below hands each receiver words of its own */
+  bool alone;                /* the network below it hands each receiver words of its own */
   tl_nest nest;
 } tl_level;
 
@@ -80,9 +80,9 @@ typedef struct {
   tf_page *notes; /* comments: what is read and has no place in the model */
   int n_levels;   /* outermost first; memories and spreads, then one kind of compute unit */
   tl_level level[TL_MAX_LEVELS];
-  bool any_op;          /* the units run ops of every kind, not only mac */
   double cycle_seconds; /* 0: not said */
   int64_t technology;   /* nm, 0: not said */
+  bool any_op; /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
   bool has_problem, has_mapping;
   tl_problem problem;
   int n_constraints;

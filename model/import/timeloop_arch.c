@@ -98,9 +98,10 @@ static bool read_container(tl_case *c, const tf_ynode *node, int64_t outer, inhe
     return false;
   if (count > (INT64_C(1) << 40) / outer)
     return tf_fail(c->diags, node->at, TF_E_RANGE, "more than 2^40 instances");
-  if (v[3] && !tf_ynode_empty(v[3])) { /* read once for what it says wrongly or without effect, then with each component */
+  if (v[3] && tf_ynode_empty(v[3])) v[3] = NULL;
+  if (v[3] && !tf_yschema_kind(v[3], TF_Y_MAP, "attributes", c->diags)) return false;
+  if (v[3]) { /* read once for what it says wrongly or without effect, then with each component */
     tl_level none = {.name = name};
-    if (!tf_yschema_kind(v[3], TF_Y_MAP, "attributes", c->diags)) return false;
     if (in->n == MAX_DEPTH) return tf_fail(c->diags, node->at, TF_E_LIMIT, "containers nest deeper than %d", MAX_DEPTH);
     if (!tl_read_attributes(c, &v[3], 1, &none)) return false;
     memmove(in->map + 1, in->map, sizeof in->map[0] * (size_t)in->n++);

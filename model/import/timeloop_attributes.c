@@ -23,11 +23,12 @@ static const struct {
     {"write_bandwidth", A_WRITE_BW}, {"bandwidth", A_BW},
     {"shared_bandwidth", A_SHARED_BW}, {"cluster-size", A_CLUSTER},
     {"cluster_size", A_CLUSTER},    {"multiple_buffering", A_BUFFERS},
-    {"sizeKB", A_SIZE_KB},           {"technology", A_TECHNOLOGY},   {"global_cycle_seconds", A_CYCLE},
+    {"technology", A_TECHNOLOGY},   {"global_cycle_seconds", A_CYCLE},
     {"meshY", A_MESH_Y},             {"num-ports", A_NOTED},
     {"n_ports", A_NOTED},           {"n_banks", A_NOTED},
     {"num-banks", A_NOTED},         {"instances", A_NOTED},
     {"type", A_NOTED},              {"version", A_NOTED},
+    {"sizeKB", A_SIZE_KB},
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
 
@@ -91,10 +92,10 @@ static bool read_words(tl_case *c, const tf_ynode *const *v, tl_level *l) {
     return tf_fail(c->diags, v[A_DEPTH]->at, TF_E_RANGE, "depth times block-size passes 2^63 - 1");
   l->words = depth < 0 ? -1 : depth * l->block;
   if (v[A_SIZE_KB] && tl_int(c, v[A_SIZE_KB], "sizeKB", 1, &l->words))
-    l->words = l->words * 8192 / (l->word_bits ? l->word_bits : 16); /* 2^40 at most */
+    l->words = l->words * 8192 / (l->word_bits ? l->word_bits : 16); /* sizeKB is 2^40 at most */
   if (v[A_ENTRIES]) ok &= tl_int(c, v[A_ENTRIES], "entries", 1, &l->words);
   if (l->words > 0 && buffers > 1) l->words = (int64_t)((double)l->words / buffers);
-  if (l->words == 0 && v[A_BUFFERS])
+  if (v[A_BUFFERS] && l->words == 0)
     ok = tf_fail(c->diags, v[A_BUFFERS]->at, TF_E_RANGE, "multiple_buffering leaves '%.40s' no word", l->name);
   return ok;
 }

@@ -13,11 +13,7 @@ static const tl_level *above(const tl_case *c, int i) {
 /* A tool that asks nothing of its units has units for everything. */
 #define ALL_BUT_MAC                                                                                            \
   ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, abs, select]   " \
-  "# it takes one cycle and one energy for whatever an op computes"
-
-static void write_network(const tl_level *up, tf_page *out) {
-  if (up && up->alone) tf_page_say(out, "    network: {multicast: false, reduce: false}\n");
-}
+  "# one cycle and one energy, whatever an op computes"
 
 void tl_spread_alone(tl_case *c, int memory) {
   for (int i = 0; i < c->n_levels; i++)
@@ -44,14 +40,13 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
   tf_page_say(out, "  - name: %s\n", l->name);
   if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
     tf_page_say(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));
+  if (up && up->alone) tf_page_say(out, "    network: {multicast: false, reduce: false}\n");
   if (l->area >= 0) tf_page_say(out, "    area: %.17g um2\n", l->area);
   if (l->kind == TL_MEMORY) {
-    write_network(up, out);
     write_numbers(c, i, out);
     return;
   }
   tf_page_say(out, "    below: %s\n    ops: [mac%s\n", up->name, c->any_op ? ALL_BUT_MAC : "]");
-  write_network(up, out);
   if (l->read_pj >= 0) tf_page_say(out, "    energy: %.17g pJ\n", l->read_pj);
 }
 
