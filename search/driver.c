@@ -64,7 +64,7 @@ static int ask_batch(driver *v) {
   int n = 0;
   for (; n < BATCH && left > 0; n++) {
     tf_task *t = &v->tasks[n];
-    if (!v->strategy->outer->ask(v->outer, t->genes)) break;
+    if (!v->strategy->outer->ask(v->outer, t->genes, &t->like)) break;
     t->no = v->asked++;
     t->uneven = v->strategy->evals_per_shape == 0 || t->no % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
     t->quota = left < most ? left : most;
@@ -102,7 +102,7 @@ static void tell(driver *v, tf_task *t) {
     v->failed |= !tf_memory_learn(&v->memory, t);
     if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
   }
-  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->cost);
+  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->shape, t->cost);
 }
 
 static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
@@ -185,6 +185,7 @@ static void set_limits(driver *v, const tf_tree *given) {
     double whole = floor(v->o->time_limit);
     t->walk_limit = retains(given) ? WALK_GIVEN : 0;
     t->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
+    t->quick_only = !given && v->strategy->evals_per_shape > 0;
     t->end.tv_sec += (time_t)whole;
     t->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
     if (t->end.tv_nsec < 1000000000) continue;

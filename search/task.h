@@ -36,6 +36,8 @@ typedef struct {
   double cost;
   int n_loops;
   int64_t *trips; /* malloc'd, [n_loops]; NULL: nothing that fits */
+  tf_hint *hints; /* malloc'd: the decisions of trips, sorted by key */
+  int n_hints;
 } tf_known;
 
 typedef struct {
@@ -71,11 +73,13 @@ typedef struct {
   const tf_memory_of_search *memory;
   int64_t walk_limit;
   int growth;
+  bool quick_only; /* mappings that the model takes long to count are left to tasks of uneven trip counts */
   struct timespec end; /* when there is a time limit */
   atomic_int *halt;    /* 0, or 1 + tf_stop */
   /* asked */
   int64_t no;
   uint8_t *genes;
+  uint64_t like;          /* shape to start from, see tf_outer */
   int64_t quota;
   bool uneven;            /* see tf_trips */
   const tf_logged *logged; /* NULL: to be searched */

@@ -259,13 +259,14 @@ static void test_breeding(void) {
   tf_reads reads = {TF_ARRAY(a, uint16_t, n), 0};
   int outside = 0, illegal = 0;
   for (int k = 0; k < 400; k++) {
-    CHECK(tf_outer_ga.ask(ga, genes));
+    uint64_t like;
+    CHECK(tf_outer_ga.ask(ga, genes, &like));
     for (size_t i = 0; i < n; i++)
       outside += genes[i] >= tf_shapes_size(s, (int)i);
     tf_tree *t = tf_shapes_tree(s, genes, &reads);
     illegal += t == NULL;
     tf_tree_free(t);
-    tf_outer_ga.tell(ga, genes, &reads, tf_rng_unit(&rng));
+    tf_outer_ga.tell(ga, genes, &reads, (uint64_t)k + 1, tf_rng_unit(&rng));
   }
   CHECK_I64(outside, 0);
   CHECK_I64(illegal, 0);
