@@ -21,6 +21,7 @@ typedef struct {
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
   const char *target, *isa, *name; /* of emit */
   const char *format;              /* of export */
+  int measure;                     /* kernels to time; 0: none */
   bool quiet, help, resume, host, dump_ir;
   /* of a search */
   tf_objective objective;
@@ -31,6 +32,9 @@ typedef struct {
   int64_t evals;        /* 0: no bound */
   double time_limit;    /* 0: none */
 } cli_options;
+
+/* Mappings that a search keeps for each kernel that is to be timed: many mappings make the same kernel. */
+enum { CLI_VARIANTS = 16 };
 
 /* How a mapping was found: the JSON member `search` (contract/cli.md). */
 typedef struct {

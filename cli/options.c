@@ -11,7 +11,7 @@
 typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
 typedef enum {
   SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
-  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, NAME, DUMP, TO
+  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, NAME, DUMP, TO, MEASURE
 } target;
 
 typedef struct {
@@ -39,6 +39,7 @@ static const row rows[] = {
     {"--target", "cpu", PATH, TARGET, CLI_EMIT, "what the kernel is for"},
     {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avx512, neon; this computer's best if not given"},
     {"--name", "NAME", PATH, NAME, CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
+    {"--measure", "N", COUNT, MEASURE, CLI_EMIT, "time the kernels of the model's N best mappings here, and keep the fastest"},
     {"--dump-ir", NULL, FLAG, DUMP, CLI_EMIT, "print the loop IR, too"},
     {"--help", NULL, FLAG, HELP, CLI_ALL, "print this"},
     {"--objective", "latency|energy|edp|traffic", OBJECTIVE, GOAL, CLI_SEARCHING,
@@ -89,15 +90,16 @@ static bool read_count(reader *r, const row *o, const char *value) {
   char *end;
   errno = 0;
   long long n = strtoll(value, &end, 10), least = o->target != SEED;
-  long long most = o->target == THREADS ? 256 : INT64_MAX;
+  long long most = o->target == THREADS ? 256 : o->target == MEASURE ? 1000 : INT64_MAX;
   bool ok = end != value && !*end && !errno && n >= least && n <= most;
   if (o->target == SEED) r->out->seed = (uint64_t)n;
   if (o->target == THREADS) r->out->threads = (int)n;
   if (o->target == EVALS) r->out->evals = n;
+  if (o->target == MEASURE) r->out->measure = (int)(n > most ? most : n);
   if (ok) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE,
                  "%s needs a whole number of %d or more%s, not '%.60s'", o->name, (int)least,
-                 o->target == THREADS ? ", at most 256" : "", value);
+                 o->target == THREADS ? ", at most 256" : o->target == MEASURE ? ", at most 1000" : "", value);
 }
 
 static bool read_seconds(reader *r, const row *o, const char *value) {
@@ -244,6 +246,8 @@ static void check_emit(reader *r) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no target '%.40s'; this version has cpu", o->target);
   if (!o->out && !o->dump_ir)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
+  if (o->measure && !o->out)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
 
 static void check_export(reader *r) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "search/complete.h"
+#include "search/variants.h"
 
 enum { LOOK_EVERY = 16, REFUSED_MOST = 64, WALK_EXACT = 2000,
        SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
@@ -85,6 +86,7 @@ static bool offer(work *w, const tf_figures *f, double cost) {
   }
   for (int i = 1; i < TF_N_BY; i++)
     if (!best[i].there || by[i] < best[i].value) keep(w, i, by[i], f);
+  tf_variants_offer(w->t, cost, f, w->trips->trips);
   return true;
 }
 
@@ -230,6 +232,7 @@ static void finish(work *w) {
     t->failed |= b->there && !b->text;
     if (by > 0 && b->there) b->there = tf_complete_legal(w->tree, b->text);
   }
+  tf_variants_finish(t, w->tree);
   if (!t->best[0].there) return;
   t->hints = malloc(((size_t)w->trips->n + 1) * sizeof *t->hints);
   t->failed |= !t->hints;
@@ -293,6 +296,7 @@ void tf_task_clear(tf_task *t) {
     free(t->best[by].text);
     t->best[by] = (tf_task_best){0};
   }
+  tf_variants_clear(t);
   free(t->hints);
   t->hints = NULL;
   t->n_hints = 0;

@@ -23,6 +23,14 @@ typedef struct {
   char *text;     /* malloc'd */
 } tf_task_best;
 
+/* A completion among the best, for tf_search_opts.variants. */
+typedef struct {
+  double value;
+  tf_figures figures;
+  int64_t *trips; /* malloc'd, [n_loops] */
+  char *text;     /* malloc'd; NULL: it may not be written so */
+} tf_variant;
+
 /* What earlier tasks know. */
 typedef struct {
   uint64_t key; /* of a decision */
@@ -91,6 +99,8 @@ typedef struct {
   double cost;
   int n_loops;
   tf_task_best best[TF_N_BY];
+  tf_variant *variants; /* ascending value; see variants.h */
+  int n_variants;
   tf_hint *hints; /* malloc'd: the decisions of best[TF_BY_OBJECTIVE] */
   int n_hints;
   bool failed;    /* memory ran out */

@@ -43,7 +43,7 @@ BEGIN {
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \
             "string strings tgmath threads time uchar wchar wctype " \
-            "dirent fcntl poll pthread sched unistd " \
+            "dirent fcntl ftw poll pthread sched unistd " \
             "sys/mman sys/resource sys/stat sys/time sys/types sys/wait", names, " ")
   for (i = 1; i <= n; i++) standard[names[i] ".h"] = 1
 }

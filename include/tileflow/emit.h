@@ -11,12 +11,21 @@
   X("avx512", "x86-64 with AVX-512F, 512 bits")                     \
   X("neon", "AArch64, 128 bits")
 
+/* A kernel that was timed on a computer: what the model said and what it took, in seconds. */
+typedef struct {
+  int rank;        /* of the mapping in the model's order, from 1 */
+  double predicted;
+  double measured; /* median of its rounds; negative: it could not be compiled or run */
+} tf_measured;
+
 typedef struct {
   const char *isa;         /* a key of TF_ISAS; NULL: portable */
   const char *name;        /* prefix of what the kernel exports, an identifier; NULL: "kernel" */
   const char *version; /* of the program that asks; NULL: not said */
   const char *command;     /* that reproduces the files; for their README.  NULL: not said */
   const tf_result *result; /* the model's prediction for the mapping; NULL: not said */
+  int n_measured, chosen;  /* chosen: the entry of `measured` that this kernel is */
+  const tf_measured *measured; /* mappings it was chosen from; NULL: none was timed */
 } tf_emit_options;
 
 typedef struct {
