@@ -17,6 +17,7 @@ static void reproduce(const cli_options *o, const char *isa, cli_text *t) {
   for (size_t i = 0; i < o->n_set; i++)
     cli_printf(t, " --set %s=%s", o->set[i].name, o->set[i].value);
   cli_printf(t, " --target cpu --isa %s", isa);
+  if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
   if (o->name) cli_printf(t, " --name %s", o->name);
   if (o->out) cli_printf(t, " -o %s", o->out);
 }
@@ -43,7 +44,7 @@ static cli_status emit(const cli_session *s, const cli_options *o) {
   const char *isa = o->isa ? o->isa : tf_emit_isa();
   cli_text command = {0};
   reproduce(o, isa, &command);
-  tf_emit_options e = {.isa = isa, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text, .result = &s->result};
+  tf_emit_options e = {.isa = isa, .dtype = o->dtype, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text, .result = &s->result};
   tf_emitted *files = tf_emit_cpu(s->tree, &e, s->diags);
   cli_status status = files ? write_all(o, files) : CLI_BAD_INPUT;
   if (status == CLI_DONE && !o->quiet && !o->dump_ir)
