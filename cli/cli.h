@@ -19,9 +19,9 @@ typedef struct {
   tf_setting *set;
   size_t n_set;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
-  const char *target, *isa, *name; /* of emit */
-  const char *format;              /* of export */
-  int measure;                     /* kernels to time; 0: none */
+  const char *target, *isa, *dtype, *name; /* of emit */
+  const char *format;                      /* of export */
+  int measure;                             /* kernels to time; 0: none */
   bool quiet, help, resume, host, dump_ir;
   /* of a search */
   tf_objective objective;

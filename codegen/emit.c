@@ -57,14 +57,31 @@ static const tf_micro_isa *isa_of(const tf_emit_options *o, tf_diags *d) {
   return isa;
 }
 
+static const struct {
+  const char *name;
+  ir_type type;
+} types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"int8", IR_I8}};
+
+static bool type_of(const tf_emit_options *o, ir_type *type, tf_diags *d) {
+  const char *name = o->dtype ? o->dtype : "f32";
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (!strcmp(types[i].name, name)) {
+      *type = types[i].type;
+      return true;
+    }
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", name);
+}
+
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   c_package k = {.o = o, .name = o->name ? o->name : "kernel", .isa = isa_of(o, d)};
-  if (!k.isa) return NULL;
+  ir_type data = IR_F32;
+  if (!type_of(o, &data, d) || !k.isa) return NULL;
   if (!is_identifier(k.name)) {
     tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a function in C", k.name);
     return NULL;
   }
-  ir_program *p = ir_lower(tree, d);
+  const ir_target target = tf_micro_target(k.isa, data);
+  ir_program *p = ir_lower(tree, &target, d);
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
   bool ok = e && (e->file = calloc(N_FILES, sizeof *e->file)) != NULL;
   k.p = p;
@@ -87,7 +104,7 @@ void tf_emitted_free(tf_emitted *e) {
 }
 
 char *tf_emit_ir(const tf_tree *tree, tf_diags *d) {
-  ir_program *p = ir_lower(tree, d);
+  ir_program *p = ir_lower(tree, NULL, d);
   char *text = NULL;
   size_t n = 0;
   FILE *out = p ? open_memstream(&text, &n) : NULL;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "codegen/types.h"
 #include "tileflow/tree.h"
 
 /* A value: variable + off; the number off where var < 0. */
@@ -50,6 +51,9 @@ typedef struct {
   ir_range *slab; /* [rank of b] the box of b, borders and all, that `pack` holds once for the whole nest; NULL: a panel for
                      each setting of the dims outside */
   int turned;     /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is; -1: a itself */
+  const ir_kernel *kernel;
+  int copy;       /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside; -1: a itself */
+  bool keep_copy; /* a is an argument */
   int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase after the other */
 } ir_product;
 
@@ -60,7 +64,8 @@ typedef struct {
   int rank;
   int64_t *extent;  /* [rank] most elements along the rank */
   ir_atom *base;    /* [rank] coordinate of element 0 */
-  int64_t words;    /* product of the extents */
+  ir_type type;
+  int64_t words;    /* product of the extents: elements of the type */
   int level;        /* memory of the architecture it stands for */
   bool lasting;     /* keeps its content from run to run of its scope: covers the tensor, one for all that run in parallel */
   bool each;        /* each thread has its own */
@@ -79,7 +84,7 @@ typedef enum {
   IR_IF,      /* body where one of the ranges `guard` is not empty */
   IR_TOGETHER, /* nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close */
   IR_NEST,    /* all points of op in range[]: a reduction starts over where all `fresh` are 0 */
-  IR_SAVE,    /* buffer `other` = copy of `buffer` over range[] (dims of the op that makes it) */
+  IR_SAVE,    /* buffer `other` = copy of `buffer` (rounded to its type) over range[] (dims of the op that makes it) */
   IR_CORRECT, /* where `fresh` is not 0: the op's output times exp(`other` - `buffer`) over range[] */
   IR_DIVIDE   /* where `last` is reached: the op's output divided by `buffer` over range[] */
 } ir_kind;
@@ -114,11 +119,13 @@ typedef struct ir_program {
   int n_buffers;
   ir_buffer *buffers;
   int *buffer_of;        /* [n_tensors] where nests find the tensor */
+  ir_target target;
   ir_body body;
 } ir_program;
 
-/* Lowers a mapping without open parts.  NULL with the reason in d: what cannot be lowered is an error that names it. */
-ir_program *ir_lower(const tf_tree *tree, tf_diags *d);
+/* Lowers a mapping without open parts for the target (NULL: float32).  NULL with the reason in d: what cannot be lowered is an
+ * error that names it. */
+ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d);
 void ir_free(ir_program *p);
 
 /* The program as text, a statement a line. */

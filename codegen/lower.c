@@ -5,6 +5,7 @@
 
 static void lower_node(lowering *w, int n);
 static void lower_op(lowering *w, int n);
+static void lower_steps(lowering *w, int n, int k);
 
 /* ---- buffers ------------------------------------------------------------------------------------ */
 
@@ -12,7 +13,8 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name};
+  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name,
+                 .type = low_type(w, z, argument)};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
   w->oom |= !b.extent || !b.base || !p->buffers;
@@ -222,6 +224,14 @@ static void lower_loops(lowering *w, int n, int k) {
     lower_node(w, t->children[0]);
     return;
   }
+  low_sums sums = low_open_sums(w, n, k, -1);
+  if (!w->oom) lower_steps(w, n, k);
+  low_settle(w, sums);
+}
+
+/* Loop k of Tile n, and what stands in it. */
+static void lower_steps(lowering *w, int n, int k) {
+  const tf_plan *p = w->plan;
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges), *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
   bool outer = w->in_parallel;
@@ -253,7 +263,7 @@ static void hoist(lowering *w) {
     for (int k = 0; k < p->tree->nodes[n].n_loops && !w->oom; k++) {
       int l = p->first_loop[n] + k;
       ir_atom digit;
-      if (over_instances(w, n, l) && independent(w, n, l) && open_loop(w, n, l, &digit)) w->hoisted[l] = digit.var;
+      if (over_instances(w, n, l) && independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit)) w->hoisted[l] = digit.var;
     }
 }
 
@@ -287,11 +297,13 @@ static void lower_scope(lowering *w, int n) {
   memcpy(before, w->cur, ranges * sizeof *before);
   infer(w, n);
   open_homes(w, n);
+  low_sums sums = low_open_sums(w, n, 0, -1);
   for (int c = 0; c < t->n_children && !w->oom; c++) {
     low_stream_before(w, n, t->children[c]);
     lower_node(w, t->children[c]);
     low_stream_after(w, n, t->children[c]);
   }
+  low_settle(w, sums);
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
@@ -303,7 +315,7 @@ static int late_divisor(const lowering *w, int o) {
   return -1;
 }
 
-static void lower_op(lowering *w, int n) {
+static void lower_nest(lowering *w, int n) {
   int o = w->plan->tree->nodes[n].op;
   const tf_op *op = &w->plan->wl->ops[o];
   ir_stmt *s = low_add(w, IR_NEST);
@@ -323,6 +335,12 @@ static void lower_op(lowering *w, int n) {
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
+}
+
+static void lower_op(lowering *w, int n) {
+  low_sums sums = low_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
+  if (!w->oom) lower_nest(w, n);
+  low_settle(w, sums);
 }
 
 static void lower_node(lowering *w, int n) {
@@ -349,9 +367,10 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
-  w->p->buffers = TF_ARRAY(a, ir_buffer, 2 * (size_t)wl->n_tensors + 3 * (size_t)wl->n_ops);
+  w->p->buffers = TF_ARRAY(a, ir_buffer, 3 * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
+  w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->hoisted = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
+  if (!w->hoisted || !w->summed || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)
@@ -372,7 +391,7 @@ static void add_arguments(lowering *w) {
       w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
 }
 
-ir_program *ir_lower(const tf_tree *tree, tf_diags *d) {
+ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   ir_program *p = a ? TF_NEW(a, ir_program) : NULL;
   lowering w = {.p = p, .d = d};
@@ -380,6 +399,7 @@ ir_program *ir_lower(const tf_tree *tree, tf_diags *d) {
   if (p) {
     p->arena = a;
     p->tree = tree;
+    if (target) p->target = *target;
   }
   if (tree->open) {
     tf_fail(d, tree->nodes[0].at, TF_E_OPEN, "emit needs a mapping without open parts");

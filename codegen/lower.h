@@ -19,6 +19,7 @@ typedef struct {
   int n_lets;        /* lets that are visible */
   low_let *lets;
   int *hoisted;      /* [loop] variable of a loop that was put outside of all; -1 */
+  bool *summed;      /* [op] its output, made by sums, has got the buffer where they are float32 */
   bool in_parallel;  /* below a loop that runs in parallel */
   bool oom;
 } lowering;
@@ -55,6 +56,21 @@ bool low_stream_check(lowering *w, int n);
 void low_stream_before(lowering *w, int n, int child);
 void low_stream_after(lowering *w, int n, int child);
 
+/* lower_type.c: the type of tensor z where nests find it; whether op o multiplies inputs whose sums are whole numbers. */
+ir_type low_type(const lowering *w, int z, bool argument);
+bool low_is_product(const tf_op *op);
+bool low_is_whole(const lowering *w, int o);
+/* Outputs that are narrower than their sums get a float32 buffer of their own where the first loop that reduces begins: n, k are
+ * the Tile and its loop that comes next (or a scope that streams), alone the op whose nest does (or -1).  low_settle writes what is ready to the outputs. */
+typedef struct {
+  int n;
+  int *ops;
+} low_sums;
+low_sums low_open_sums(lowering *w, int n, int k, int alone);
+void low_settle(lowering *w, low_sums s);
+/* Whether sums of an output have begun outside of loop k of Tile n. */
+bool low_has_sums(const lowering *w, int n, int k);
+
 /* lower_product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */
@@ -64,5 +80,7 @@ void low_product(lowering *w, ir_stmt *nest);
 void low_join_rows(lowering *w, ir_body *body);
 
 /* lower.c */
+/* A row over the output of op o. */
+ir_stmt *low_over_output(lowering *w, ir_kind kind, int o);
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);
 #endif

@@ -33,8 +33,6 @@ static int64_t box_words(const lowering *w, int o, int ref) {
   return words;
 }
 
-static bool is_product(const tf_op *op);
-
 /* The operand of a product that the output's last dim moves; -1: it is none. */
 static int panel_read(const lowering *w, int o);
 
@@ -57,7 +55,7 @@ static bool reads_dim(const tf_ref *ref, int rank, int dim) {
 
 static int panel_read(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  if (!is_product(op)) return -1;
+  if (!low_is_product(op)) return -1;
   int n = op->dims[op->n_out_dims - 1];
   bool has[2];
   for (int i = 0; i < 2; i++)
@@ -103,18 +101,20 @@ static int64_t stride_of(const finder *f, const ir_product *p) {
   return 0;
 }
 
-static bool is_product(const tf_op *op) {
+bool low_is_product(const tf_op *op) {
   return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
          op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
          op->expr[1].what == TF_X_READ;
 }
 
-static int scratch(lowering *w, int64_t words, const char *name) {
+static int scratch(lowering *w, ir_type type, int64_t words, const char *name) {
   ir_program *p = w->p;
-  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name,
+  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name, .type = type,
                                          .level = w->plan->arch->n_memories - 1};
   return p->n_buffers++;
 }
+
+static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 /* The box of b over the whole nest with its borders: all panels are parts of it. */
 static void add_slab(lowering *w, const ir_stmt *nest, const tf_ref *b, ir_product *p) {
@@ -126,33 +126,87 @@ static void add_slab(lowering *w, const ir_stmt *nest, const tf_ref *b, ir_produ
     p->slab[r] = low_index(w, nest->op, &b->index[r]);
     words *= r == z->rank - 1 ? (p->slab[r].most + p->stride - 1) / p->stride * p->stride : p->slab[r].most;
   }
-  p->pack = scratch(w, words, z->name);
+  p->pack = scratch(w, p->kernel->b, words, z->name);
+}
+
+/* Whether rank r's index of the operand is dim k of the op alone, one by one. */
+static bool runs(const finder *f, const tf_ref *ref, int k) {
+  const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
+  if (z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
+  const tf_index *last = &ref->index[z->rank - 1];
+  for (int t = 0; t < last->n_terms; t++)
+    if (last->terms[t].dim == f->op->dims[k]) return last->terms[t].coef == 1;
+  return false;
+}
+
+/* Whether a can stay where it stands. */
+static bool as_it_is(const finder *f, const ir_product *p) {
+  const tf_ref *a = &f->op->reads[p->a];
+  const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
+  if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
+  if (p->kernel->group == 1) return true;
+  return runs(f, a, p->k) && m->exact && k->exact && m->most % p->kernel->m_round == 0 && k->most % p->kernel->k_round == 0;
 }
 
 /* Weights that stand with neither m nor k along neighbours are laid out anew, once: else every step of k would touch a cache
- * line for each row. */
+ * line for each row.  So are those that the kernel wants otherwise. */
 static void turn(const finder *f, ir_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
   int64_t words = 1;
   for (int k = 0; k < f->op->n_dims; k++) {
     if (!read_has(f, p->a, k)) continue;
-    if (!f->nest->range[k].exact || __builtin_mul_overflow(words, f->nest->range[k].most, &words)) return;
+    int64_t most = rounded(f->nest->range[k].most, k == p->m ? p->kernel->m_round : k == p->k ? p->kernel->k_round : 1);
+    if (!f->nest->range[k].exact || __builtin_mul_overflow(words, most, &words)) return;
   }
   const tf_index *last = &a->index[z->rank - 1];
-  for (int t = 0; t < last->n_terms; t++)
+  for (int t = 0; t < last->n_terms && as_it_is(f, p); t++)
     if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
   if (z->producer >= 0 || words > CLOSE_BYTES) return;
-  p->turned = scratch(f->w, words, z->name);
+  p->turned = scratch(f->w, p->kernel->a, words, z->name);
+}
+
+/* Rows of a for each setting of the dims outside, where they cannot be had otherwise. */
+static void copy(const finder *f, ir_product *p) {
+  if (p->turned >= 0 || as_it_is(f, p)) return;
+  int64_t words = rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
+  const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
+  p->copy = scratch(f->w, p->kernel->a, words, z->name);
+  p->keep_copy = z->producer < 0;
+}
+
+static bool windows(const tf_ref *ref, int rank) {
+  for (int r = 0; r < rank; r++)
+    if (ref->index[r].n_terms > 1) return true;
+  return false;
+}
+
+/* What of b has to be laid out anew. */
+static void panels(const finder *f, ir_product *p) {
+  const tf_ref *b = &f->op->reads[p->b];
+  const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
+  const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
+  const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
+  p->stride = stride_of(f, p);
+  if (p->kernel->group == 1 && p->stride && (padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
+    add_slab(f->w, f->nest, b, p);
+  } else if (p->kernel->group > 1 || !p->stride || !same) {
+    int64_t n_words = rounded(n->most, p->kernel->n_round);
+    int64_t words = rounded(k->most, p->kernel->k_round) * n_words + (p->kernel->a == IR_U8 ? 4 * n_words : 0);
+    p->pack = scratch(f->w, p->kernel->b, words, f->op->name);
+    p->keep = from->producer < 0 && !padded(from);
+  }
 }
 
 static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
 
 void low_product(lowering *w, ir_stmt *nest) {
+  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1};
-  if (!is_product(op) || nest->divides >= 0) return;
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1};
+  if (!low_is_product(op) || nest->divides >= 0) return;
+  p.kernel = low_is_whole(w, nest->op) ? w->p->target.whole : w->p->target.real ? w->p->target.real : &plain;
   bool in_first = read_has(&f, 0, p.n), in_second = read_has(&f, 1, p.n);
   if (in_first == in_second) return;
   p.b = in_first ? 0 : 1;
@@ -161,16 +215,9 @@ void low_product(lowering *w, ir_stmt *nest) {
   p.k = longest(&f, op->n_out_dims, op->n_dims, p.a, p.b, true);
   if (p.m < 0 || p.k < 0 || padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
   if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
-  const tf_ref *b = &op->reads[p.b];
-  const tf_tensor *from = &w->plan->wl->tensors[b->tensor];
-  p.stride = stride_of(&f, &p);
-  if (p.stride) {
-    if (padded(from) || p.stride > 1) add_slab(w, nest, b, &p);
-  } else {
-    p.pack = scratch(w, nest->range[p.k].most * nest->range[p.n].most, op->name);
-    p.keep = from->producer < 0 && !padded(from);
-  }
+  panels(&f, &p);
   turn(&f, &p);
+  copy(&f, &p);
   ir_product *kept = TF_NEW(w->p->arena, ir_product);
   w->oom |= !kept;
   if (w->oom) return;

@@ -41,7 +41,7 @@ static int streamed_dim(const lowering *w, int o) {
   return w->plan->wl->ops[o].dims[w->plan->wl->ops[o].n_out_dims];
 }
 
-static ir_stmt *over_output(lowering *w, ir_kind kind, int o) {
+ir_stmt *low_over_output(lowering *w, ir_kind kind, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   ir_stmt *s = low_add(w, kind);
   if (!s) return NULL;
@@ -62,7 +62,7 @@ void low_stream_before(lowering *w, int n, int child) {
   if (x < 0 || !below(w, child, x)) return;
   int out = w->plan->wl->ops[x].out;
   int old = low_buffer(w, out, "before", false, w->plan->home_level[out]);
-  ir_stmt *s = over_output(w, IR_SAVE, x);
+  ir_stmt *s = low_over_output(w, IR_SAVE, x);
   if (!s) return;
   s->buffer = w->p->buffer_of[out];
   s->other = old;
@@ -89,7 +89,7 @@ static void correct(lowering *w, int n, int o, int x) {
   ir_atom lo = low_range(w, x, streamed_dim(w, x))->lo;
   if (lo.var < 0) return; /* one step */
   (void)n;
-  ir_stmt *s = over_output(w, IR_CORRECT, o);
+  ir_stmt *s = low_over_output(w, IR_CORRECT, o);
   if (!s) return;
   s->buffer = w->p->buffer_of[w->plan->wl->ops[x].out];
   s->other = saved(w, w->plan->wl->ops[x].out);
@@ -102,7 +102,7 @@ static void correct(lowering *w, int n, int o, int x) {
 static void divide(lowering *w, int o, int z) {
   const ir_range *r = low_range(w, z, streamed_dim(w, z));
   int64_t extent = w->plan->wl->dims[streamed_dim(w, z)].extent;
-  ir_stmt *s = over_output(w, IR_DIVIDE, o);
+  ir_stmt *s = low_over_output(w, IR_DIVIDE, o);
   if (!s) return;
   s->buffer = w->p->buffer_of[w->plan->wl->ops[z].out];
   s->last = r->hi;

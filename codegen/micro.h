@@ -8,18 +8,38 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "codegen/types.h"
+
 /* One row of the table of instruction sets. */
 typedef struct {
   const char *name;
   int lanes, registers; /* float32 a vector register; how many registers */
   const char *flags;    /* what gcc and clang need to compile the text */
   const char *machine;  /* the preprocessor's condition that the text can be compiled here */
+  const char *has;      /* the condition in C that the computer can run it; NULL: as machine */
   const char *text;     /* `vec` and its operations in C */
+  const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */
 } tf_micro_isa;
 
-/* "portable", "sse2", "avx2", "avx512" or "neon"; NULL where there is none.  At `i`: the i-th row, NULL past the last. */
+/* A key of TF_ISAS; NULL where there is none.  At `i`: the i-th row, NULL past the last. */
 const tf_micro_isa *tf_micro_isa_find(const char *name);
 const tf_micro_isa *tf_micro_isa_at(int i);
+
+/* One row of the table of product kernels: c += a b over groups of neighbours along k. */
+typedef struct {
+  ir_kernel kernel;
+  int lanes;         /* of c a register; 0: those of the instruction set */
+  bool tiles;        /* of AMX: codegen/micro_amx.c prints them */
+  const char *prefix; /* of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and PREFIX_start where a is IR_U8 */
+  const char *sums;  /* prefix of the operations on c; its registers are of type SUMS, those of b of type PREFIX */
+  const char *text;
+} tf_micro_kernel;
+
+/* The name of a type in C. */
+const char *tf_micro_type(ir_type t);
+/* How the instruction set multiplies data of that type. */
+ir_target tf_micro_target(const tf_micro_isa *isa, ir_type data);
+const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 
 /* Eq. 3.4 for long k: rows (an even number, two registers for what is broadcast of A) and registers across of the tile
  * with the most multiply-adds a load; of equals, the one that is narrower. */
@@ -34,14 +54,17 @@ void tf_micro_free(tf_micro *u);
 
 /* The operations on vectors; once, before anything else. */
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
+/* What the kernels of a target are made of, after the prologue. */
+void tf_micro_kernel_text(FILE *out, const ir_target *target);
 
 /* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none. */
 void tf_micro_rows_text(FILE *out);
 
 /* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
- *   static void NAME(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,
- *                    float *c, int64_t c_m, int add)
+ *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int add)
  * c[i * c_m + j] = (add ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
- * i < m, j < n, sums in float32 in the order of p.  Touches nothing beyond these elements. */
-const char *tf_micro_block(FILE *out, tf_micro *u, int64_t m, int64_t n);
+ * i < m, j < n, sums in C (float or int32_t) in the order of p.  Touches nothing beyond these elements of c.
+ * Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group + e], and a and b are filled up as
+ * ir_kernel says. */
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n);
 #endif

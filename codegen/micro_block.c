@@ -5,8 +5,10 @@
 #include "codegen/micro_tile.h"
 
 typedef struct {
+  const tf_micro_kernel *kernel;
+  int lanes;
   int64_t m, n;
-  char name[64];
+  char name[96];
 } block;
 
 struct tf_micro {
@@ -47,9 +49,10 @@ static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {
 }
 
 static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
-  for (size_t i = 0; i < u->n_tiles; i++)
-    if (u->tiles[i].rows == t.rows && u->tiles[i].across == t.across && u->tiles[i].part == t.part)
-      return true;
+  for (size_t i = 0; i < u->n_tiles; i++) {
+    const tf_tile *o = &u->tiles[i];
+    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part) return true;
+  }
   tf_tile *grown = realloc(u->tiles, (u->n_tiles + 1) * sizeof *grown);
   if (!grown)
     return false;
@@ -66,70 +69,75 @@ static void cut_rows(const tf_micro *u, int64_t m, int across, int64_t *size, in
   share(m, *count, size, more);
 }
 
-static bool panel_tiles(FILE *out, tf_micro *u, int64_t m, int across, int part) {
+static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int across, int part) {
   int64_t size, more, count;
-  cut_rows(u, m, across, &size, &more, &count);
-  return (!more || print_tile(out, u, (tf_tile){(int)size + 1, across, part})) &&
-         (count == more || print_tile(out, u, (tf_tile){(int)size, across, part}));
+  cut_rows(u, b->m, across, &size, &more, &count);
+  return (!more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size + 1, across, part})) &&
+         (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part}));
 }
 
-static void run_of_rows(FILE *out, int64_t from, int64_t to, int64_t rows, int across, int part, const char *indent) {
+static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t) {
+  char name[64], column[32] = "j";
   if (from == to)
     return;
-  fprintf(out, "%sfor (int64_t i = %lld; i < %lld; i += %lld)\n%s  " TF_TILE_NAME
-               "(k, a + i * a_m, a_m, a_k, b + j, b_k, c + i * c_m + j, c_m, add);\n",
-          indent, (long long)from, (long long)to, (long long)rows, indent, (int)rows, across, part);
+  tf_tile_name(t, name);
+  if (t->kernel->kernel.group > 1) snprintf(column, sizeof column, "j * %d", t->kernel->kernel.group);
+  fprintf(out, "    for (int64_t i = %lld; i < %lld; i += %d)\n"
+               "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add);\n",
+          (long long)from, (long long)to, t->rows, name, column);
 }
 
 /* The rows of panels that start at columns `from`, ... before `to`, all of that width. */
-static void run_of_panels(FILE *out, const tf_micro *u, int64_t m, int64_t from, int64_t to, int across, int part) {
+static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t from, int64_t to, int across, int part) {
   int64_t size, more, count;
   if (from == to)
     return;
-  cut_rows(u, m, across, &size, &more, &count);
-  fprintf(out, "  for (int64_t j = %lld; j < %lld; j += %d) {\n", (long long)from, (long long)to,
-          across * u->isa->lanes);
-  run_of_rows(out, 0, more * (size + 1), size + 1, across, part, "    ");
-  run_of_rows(out, more * (size + 1), m, size, across, part, "    ");
+  cut_rows(u, b->m, across, &size, &more, &count);
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part}, low = high;
+  low.rows--;
+  fprintf(out, "  for (int64_t j = %lld; j < %lld; j += %d) {\n", (long long)from, (long long)to, across * b->lanes);
+  run_of_rows(out, 0, more * (size + 1), &high);
+  run_of_rows(out, more * (size + 1), b->m, &low);
   fputs("  }\n", out);
 }
 
 static bool print_block(FILE *out, tf_micro *u, const block *b) {
-  int lanes = u->isa->lanes, rows, most, part = (int)(b->n % lanes);
+  const ir_kernel *kernel = &b->kernel->kernel;
+  int lanes = b->lanes, rows, most, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes, size, more;
   tf_micro_best(u->isa->registers, &rows, &most);
   int64_t panels = (vectors + most - 1) / most;
   share(vectors, panels, &size, &more);
   /* A cut vector ends the last panel, which is one of the narrow. */
   int64_t whole = panels - (part > 0);
-  if ((more && !panel_tiles(out, u, b->m, (int)size + 1, 0)) ||
-      (whole > more && !panel_tiles(out, u, b->m, (int)size, 0)) ||
-      (part && !panel_tiles(out, u, b->m, (int)size, part)))
+  if ((more && !panel_tiles(out, u, b, (int)size + 1, 0)) || (whole > more && !panel_tiles(out, u, b, (int)size, 0)) ||
+      (part && !panel_tiles(out, u, b, (int)size, part)))
     return false;
-  fprintf(out, "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const float *a, int64_t a_m, int64_t a_k,\n"
-               "    const float *b, int64_t b_k, float *c, int64_t c_m, int add) {\n",
-          (long long)b->m, (long long)b->n, b->name);
+  fprintf(out, "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
+               "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add) {\n",
+          (long long)b->m, (long long)b->n, b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c));
   int64_t middle = more * (size + 1) * lanes, last = middle + (whole - more) * size * lanes;
-  run_of_panels(out, u, b->m, 0, middle, (int)size + 1, 0);
-  run_of_panels(out, u, b->m, middle, last, (int)size, 0);
-  run_of_panels(out, u, b->m, last, b->n, (int)size, part);
+  run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
+  run_of_panels(out, u, b, middle, last, (int)size, 0);
+  run_of_panels(out, u, b, last, b->n, (int)size, part);
   fputs("}\n", out);
   return true;
 }
 
-const char *tf_micro_block(FILE *out, tf_micro *u, int64_t m, int64_t n) {
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n) {
+  const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
   for (size_t i = 0; i < u->n_blocks; i++)
-    if (u->blocks[i]->m == m && u->blocks[i]->n == n)
+    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n)
       return u->blocks[i]->name;
-  block **grown = m < 1 || n < 1 ? NULL : realloc(u->blocks, (u->n_blocks + 1) * sizeof(block *));
+  block **grown = !k || m < 1 || n < 1 ? NULL : realloc(u->blocks, (u->n_blocks + 1) * sizeof(block *));
   block *b = grown ? malloc(sizeof *b) : NULL;
   if (grown)
     u->blocks = grown;
   if (!b)
     return NULL;
-  b->m = m;
-  b->n = n;
-  snprintf(b->name, sizeof b->name, "block_%lld_%lld", (long long)m, (long long)n);
+  *b = (block){.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n};
+  snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld", k->prefix ? kernel->name : "", k->prefix ? "_" : "", (long long)m,
+           (long long)n);
   u->blocks[u->n_blocks++] = b;
   return print_block(out, u, b) ? b->name : NULL;
 }

@@ -95,11 +95,12 @@ static const char neon[] =
   "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n" BY_LANE;
 
 static const tf_micro_isa isas[] = {
-  {"portable", 1, 16, "", "1", portable},
-  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", sse2},
-  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", avx2},
-  {"avx512", 16, 32, "-march=x86-64-v4 -mprefer-vector-width=512", "defined(__AVX512F__) && defined(__AVX512VL__)", avx512},
-  {"neon", 4, 32, "", "defined(__aarch64__)", neon},
+  {"portable", 1, 16, "", "1", NULL, portable, NULL, NULL},
+  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", NULL, sse2, NULL, NULL},
+  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", NULL, avx2, NULL, NULL},
+  {"avx512", 16, 32, "-march=x86-64-v4 -mprefer-vector-width=512", "defined(__AVX512F__) && defined(__AVX512VL__)", NULL,
+   avx512, NULL, NULL},
+  {"neon", 4, 32, "", "defined(__aarch64__)", NULL, neon, NULL, NULL},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) {

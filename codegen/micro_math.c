@@ -102,6 +102,17 @@ static const struct {
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
+static const char narrow_text[] =
+  "/* bfloat16: the upper half of a float32; to the nearest, of two equally near the even. */\n"
+  "static inline float wide(uint16_t x) { return fast_float((int32_t)((uint32_t)x << 16)); }\n"
+  "static inline uint16_t narrow(float v) {\n"
+  "  uint32_t u = (uint32_t)fast_bits(v);\n"
+  "  uint32_t up = (u + 0x7fffU + (u >> 16 & 1U)) >> 16;\n"
+  "  return (uint16_t)(v != v ? 0x7fc0U : up);\n"
+  "}\n";
+
+void tf_micro_bf16(FILE *out) { fputs(narrow_text, out); }
+
 void tf_micro_math(FILE *out, uint32_t kinds) {
   uint32_t all = kinds;
   for (int i = 0; i < N_ROWS; i++)

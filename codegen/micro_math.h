@@ -9,6 +9,9 @@
 /* Prints the functions of those kinds (bits 1u << tf_kind) and what they stand on, each once; others are passed over. */
 void tf_micro_math(FILE *out, uint32_t kinds);
 
+/* `float wide(uint16_t)` and `uint16_t narrow(float)`: bfloat16, the upper half of a float32, to nearest even; behind tf_micro_math. */
+void tf_micro_bf16(FILE *out);
+
 /* The name in the text of the function of kind `kind` (a tf_kind), and its stated error against the true value: relative (below
  * the normal range: in units of 1.2e-38) where `relative`, else in units of the greater of 1 and the value.  NULL where it is an operator or not of one argument. */
 typedef struct {

@@ -19,33 +19,59 @@ void tf_micro_best(int registers, int *rows, int *across) {
 
 enum { ROWS_A_POINTER = 4 };
 
-static void declare(FILE *out, const tf_tile *t) {
-  for (int i = 0; i < t->rows; i++)
-    for (int j = 0; j < t->across; j++)
-      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
-  for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
-    fprintf(out, "  const float *a%d = a + %d * a_m;\n", i, i);
+void tf_tile_name(const tf_tile *t, char *name) {
+  const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
+  snprintf(name, 64, "tile_%.30s%s%d_%d_%d", kernel, *kernel ? "_" : "", t->rows, t->across, t->part);
 }
 
-static void load(FILE *out, const tf_tile *t, const char *from, int j) {
-  if (j == t->across - 1 && t->part)
-    fprintf(out, "vec_load_part(%s + %d * LANES, %d)", from, j, t->part);
+/* Sums start at zero, or at what makes up for the 128 too much in a: it stands behind b. */
+static void declare(FILE *out, const tf_tile *t) {
+  const char *sums = t->kernel->sums;
+  const bool excess = t->kernel->kernel.a == IR_U8;
+  if (excess) fputs("  const int32_t *const excess = (const int32_t *)(const void *)(b + k * b_k);\n", out);
+  for (int i = 0; i < t->rows; i++)
+    for (int j = 0; j < t->across; j++)
+      if (excess)
+        fprintf(out, "  %s c%d_%d = %s_load(excess + %d);\n", sums, i, j, sums, j * t->lanes);
+      else
+        fprintf(out, "  %s c%d_%d = %s_zero();\n", sums, i, j, sums);
+  for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
+    fprintf(out, "  const %s *a%d = a + %d * a_m;\n", tf_micro_type(t->kernel->kernel.a), i, i);
+}
+
+static bool cut(const tf_tile *t, int j) { return j == t->across - 1 && t->part; }
+
+static void load_b(FILE *out, const tf_tile *t, int j) {
+  const char *prefix = t->kernel->prefix ? t->kernel->prefix : "vec";
+  const bool part = cut(t, j) && t->kernel->kernel.group == 1;
+  fprintf(out, "    const %s%s b%d = %s_load%s(b + %d", prefix, t->kernel->prefix ? "s" : "", j, prefix, part ? "_part" : "",
+          j * t->lanes * t->kernel->kernel.group);
+  if (part) fprintf(out, ", %d", t->part);
+  fputs(");\n", out);
+}
+
+static void splat_a(FILE *out, const tf_tile *t, int i) {
+  int base = i / ROWS_A_POINTER * ROWS_A_POINTER;
+  char from[48];
+  if (base)
+    snprintf(from, sizeof from, "a%d[%d * a_m]", base, i - base);
   else
-    fprintf(out, "vec_load(%s + %d * LANES)", from, j);
+    snprintf(from, sizeof from, "a[%d * a_m]", i);
+  if (t->kernel->prefix)
+    fprintf(out, "    const %ss x%d = %s_splat(&%s);\n", t->kernel->prefix, i, t->kernel->prefix, from);
+  else
+    fprintf(out, "    const vec x%d = vec_splat(%s);\n", i, from);
 }
 
 static void step(FILE *out, const tf_tile *t) {
+  const char *prefix = t->kernel->prefix;
   fputs("  for (; k > 0; k--) {\n", out);
   for (int j = 0; j < t->across; j++)
-    fprintf(out, "    const vec b%d = ", j), load(out, t, "b", j), fputs(";\n", out);
+    load_b(out, t, j);
   for (int i = 0; i < t->rows; i++) {
-    int base = i / ROWS_A_POINTER * ROWS_A_POINTER;
-    if (base)
-      fprintf(out, "    const vec x%d = vec_splat(a%d[%d * a_m]);\n", i, base, i - base);
-    else
-      fprintf(out, "    const vec x%d = vec_splat(a[%d * a_m]);\n", i, i);
+    splat_a(out, t, i);
     for (int j = 0; j < t->across; j++)
-      fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
+      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i, j, i, j);
   }
   fputs("    a += a_k;\n    b += b_k;\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
@@ -54,26 +80,30 @@ static void step(FILE *out, const tf_tile *t) {
 }
 
 static void finish(FILE *out, const tf_tile *t) {
-  char row[32];
+  const char *sums = t->kernel->sums;
   fputs("  if (add) {\n", out);
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++) {
-      snprintf(row, sizeof row, "c + %d * c_m", i);
-      fprintf(out, "    c%d_%d = vec_add(", i, j), load(out, t, row, j), fprintf(out, ", c%d_%d);\n", i, j);
+      fprintf(out, "    c%d_%d = %s_add(%s_load%s(c + %d * c_m + %d", i, j, sums, sums, cut(t, j) ? "_part" : "", i, j * t->lanes);
+      if (cut(t, j)) fprintf(out, ", %d", t->part);
+      fprintf(out, "), c%d_%d);\n", i, j);
     }
   fputs("  }\n", out);
   for (int i = 0; i < t->rows; i++)
-    for (int j = 0; j < t->across; j++)
-      if (j == t->across - 1 && t->part)
-        fprintf(out, "  vec_store_part(c + %d * c_m + %d * LANES, c%d_%d, %d);\n", i, j, i, j, t->part);
-      else
-        fprintf(out, "  vec_store(c + %d * c_m + %d * LANES, c%d_%d);\n", i, j, i, j);
+    for (int j = 0; j < t->across; j++) {
+      fprintf(out, "  %s_store%s(c + %d * c_m + %d, c%d_%d", sums, cut(t, j) ? "_part" : "", i, j * t->lanes, i, j);
+      if (cut(t, j)) fprintf(out, ", %d", t->part);
+      fputs(");\n", out);
+    }
 }
 
 void tf_tile_print(FILE *out, const tf_tile *t) {
-  fprintf(out, "\nstatic APART void " TF_TILE_NAME "(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b,\n",
-          t->rows, t->across, t->part);
-  fputs("                        int64_t b_k, float *c, int64_t c_m, int add) {\n", out);
+  char name[64];
+  const ir_kernel *k = &t->kernel->kernel;
+  tf_tile_name(t, name);
+  fprintf(out, "\nstatic APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
+               "                        int64_t b_k, %s *c, int64_t c_m, int add) {\n",
+          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c));
   declare(out, t);
   step(out, t);
   finish(out, t);

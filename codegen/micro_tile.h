@@ -6,12 +6,14 @@
 #include "codegen/micro.h"
 
 typedef struct {
+  const tf_micro_kernel *kernel;
+  int lanes;
   int rows, across; /* elements down, vectors across */
   int part;         /* lanes of the last vector; 0: all */
 } tf_tile;
 
-#define TF_TILE_NAME "tile_%d_%d_%d" /* rows, across, part */
-
+/* Its function's name; of 64 characters. */
+void tf_tile_name(const tf_tile *t, char *name);
 /* Prints the function of one tile; its arguments are tf_micro_block's. */
 void tf_tile_print(FILE *out, const tf_tile *t);
 #endif

@@ -13,7 +13,8 @@ static void place_buffers(c_printer *c) {
     if (b->argument) continue;
     int64_t *part = b->each ? &c->each : &c->shared;
     c->offset[i] = *part;
-    *part += (b->words + LINE - 1) / LINE * LINE;
+    int64_t words = (b->words * ir_bytes(b->type) + 3) / 4;
+    *part += (words + LINE - 1) / LINE * LINE;
   }
 }
 
@@ -32,15 +33,23 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
     if (s->kind < IR_NEST) continue;
     if (s->buffer == buffer || s->other == buffer) return true;
     if (s->kind != IR_SAVE && op_uses(c, &c->wl->ops[s->op], buffer)) return true;
-    if (s->product && (s->product->pack == buffer || s->product->turned == buffer)) return true;
+    const ir_product *p = s->product;
+    if (p && (p->pack == buffer || p->turned == buffer || p->copy == buffer)) return true;
   }
   return false;
+}
+
+static void pointer(c_printer *c, const ir_buffer *b, const char *name, const char *part, int64_t offset) {
+  const char *type = c_type(b->type);
+  fprintf(c->out, "%s *const %s = ", type, name);
+  if (b->type != IR_F32) fprintf(c->out, "(%s *)(void *)(", type);
+  fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
 }
 
 /* What a map makes may never leave its row (print_nest.c): then nobody asks for the buffer. */
 static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
   int maker = c->wl->tensors[b->tensor].producer;
-  fprintf(c->out, "float *const %s = %s + %" PRId64 ";\n", b->name, part, offset);
+  pointer(c, b, b->name, part, offset);
   if (maker < 0 || c->wl->ops[maker].reduce != TF_ASSIGN) return;
   c_indent(c);
   fprintf(c->out, "(void)%s;\n", b->name);
@@ -52,32 +61,37 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->argument || b->each != each || !uses(c, body, i)) continue;
     c_indent(c);
+    const char *part = each ? "own" : "workspace";
+    char name[96];
+    snprintf(name, sizeof name, "%.60s_pack%d", b->name, i);
     if (b->tensor >= 0)
-      declare_buffer(c, b, each ? "own" : "workspace", c->offset[i]);
+      declare_buffer(c, b, part, c->offset[i]);
     else
-      fprintf(c->out, "float *const %s_pack%d = %s + %" PRId64 ";\n", b->name, i, each ? "own" : "workspace", c->offset[i]);
+      pointer(c, b, name, part, c->offset[i]);
   }
+}
+
+static void open_pack(c_printer *c, int buffer, int of, const char *lengths, bool each) {
+  if (buffer < 0 || c->p->buffers[buffer].each != each) return;
+  const char *name = c->p->buffers[buffer].name;
+  c_indent(c);
+  fprintf(c->out, "const %s *%s_pack%d_of = NULL;\n", c_type(c->p->buffers[of].type), name, buffer);
+  if (!lengths) return;
+  c_indent(c);
+  fprintf(c->out, "int64_t %s_pack%d_%c = 0, %s_pack%d_%c = 0;\n", name, buffer, lengths[0], name, buffer, lengths[1]);
 }
 
 /* What was packed last, for products that keep it. */
 static void open_packs(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
+    const ir_product *p = s->product;
     if (s->kind <= IR_TOGETHER && s->kind != IR_LET) open_packs(c, &s->body, each);
-    if (s->kind != IR_NEST || !s->product) continue;
-    int turned = s->product->turned;
-    if (turned >= 0 && c->p->buffers[turned].each == each) {
-      c_indent(c);
-      fprintf(c->out, "const float *%s_pack%d_of = NULL;\n", c->p->buffers[turned].name, turned);
-    }
-    if (s->product->pack < 0 || !s->product->keep) continue;
-    int b = s->product->pack;
-    if (c->p->buffers[b].each != each) continue;
-    const char *name = c->p->buffers[b].name;
-    c_indent(c);
-    fprintf(c->out, "const float *%s_pack%d_of = NULL;\n", name, b);
-    c_indent(c);
-    fprintf(c->out, "int64_t %s_pack%d_k = 0, %s_pack%d_n = 0;\n", name, b, name, b);
+    if (s->kind != IR_NEST || !p) continue;
+    const tf_ref *reads = c->wl->ops[s->op].reads;
+    open_pack(c, p->turned, c->p->buffer_of[reads[p->a].tensor], NULL, each);
+    if (p->keep_copy) open_pack(c, p->copy, c->p->buffer_of[reads[p->a].tensor], "km", each);
+    if (p->keep) open_pack(c, p->pack, c->p->buffer_of[reads[p->b].tensor], "kn", each);
   }
 }
 
@@ -194,7 +208,7 @@ static void arguments(c_printer *c) {
   for (int z = 0; z < c->wl->n_tensors; z++) {
     const tf_tensor *t = &c->wl->tensors[z];
     if (!c_is_argument(t)) continue;
-    fprintf(c->out, "  %sfloat *const %s = args->%s;\n", c_is_input(t) ? "const " : "", t->name, t->name);
+    fprintf(c->out, "  %s%s *const %s = args->%s;\n", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)), t->name, t->name);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  const int64_t %s_s%d = args->%s_stride[%d];\n", t->name, r, t->name, r);
     for (int r = 0; r + 1 < t->rank; r++)
@@ -248,7 +262,9 @@ void c_parts_h(FILE *out, const c_package *k) {
   tf_micro_math(out, kinds_used(p->tree->workload) | (corrects(&p->body) ? 1u << TF_K_EXP : 0));
   fputc('\n', out);
   fputs(helpers, out);
+  if (p->target.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
+  tf_micro_kernel_text(out, &p->target);
   tf_micro_rows_text(out);
   fputs("#endif\n", out);
 }

@@ -19,6 +19,7 @@ typedef struct {
   uint64_t steady;     /* reads of steady_of that stand in s_<output>_<number of the read> */
   const tf_op *steady_of;
   uint64_t in_row;     /* tensors that stand in v_<name>, bit by number mod 64 (rows make fewer) */
+  bool whole;          /* reads print as int32_t */
   bool failed;         /* out of memory */
 } c_printer;
 
@@ -26,11 +27,19 @@ typedef struct {
 void c_indent(c_printer *c);
 void c_atom(FILE *out, const ir_program *p, ir_atom a);
 void c_let(c_printer *c, const ir_stmt *s);
-/* The element of a buffer that a reference reads at the point d_<dim>...; ref < 0: the op's output. */
+/* The element of a buffer that a reference reads at the point d_<dim>...: its value in float (in int32_t for ops whose sums are),
+ * its value in another type, or the place itself; ref < 0: the place of the op's output. */
 void c_element(c_printer *c, const tf_op *op, int ref);
+void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type);
+void c_place(c_printer *c, const tf_op *op, int ref);
+const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref);
+/* The name of a type in C; what turns a float into one, to be closed by c_rounded: nothing, or a call. */
+const char *c_type(ir_type t);
+void c_round(c_printer *c, ir_type t);
+void c_rounded(c_printer *c, ir_type t);
 /* The index at the point; the element of a buffer at x0, x1, ... and, along rank `last`, x. */
 void c_index(c_printer *c, const tf_index *ix);
-void c_at(c_printer *c, const ir_buffer *b, int last);
+void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type);
 /* The element of buffer `buffer` at the point of `op`, for a tensor made by an op with the same dims. */
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op in float; reads print through c_element, the one at `skip` as 1. */
@@ -48,7 +57,16 @@ void c_nest(c_printer *c, const ir_stmt *s, int open);
 void c_together(c_printer *c, const ir_stmt *s);
 void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
 
+/* print_pack.c: what a product reads, laid out anew as its kernel wants it; and where it then stands. */
+void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);
+void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
+void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
+void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
+void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p);
+void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
+
 /* print_product.c */
+void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_product(c_printer *c, const ir_stmt *s);
 
 /* print_c.c */

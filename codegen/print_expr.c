@@ -92,17 +92,6 @@ void c_index(c_printer *c, const tf_index *ix) {
   fputc('(', c->out), index_text(c, ix), fputc(')', c->out);
 }
 
-void c_at(c_printer *c, const ir_buffer *b, int last) {
-  for (int r = 0; r < b->rank; r++) {
-    if (r == 0) fprintf(c->out, "%s[", b->name);
-    fputs(r ? " + (" : "(", c->out);
-    if (r == last) fputc('x', c->out);
-    else fprintf(c->out, "x%d", r);
-    close_rank(c, b, r);
-  }
-  fputc(']', c->out);
-}
-
 static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->name); }
 
 /* Where the padding begins: the condition under which there is an element; false: there always is. */
@@ -121,14 +110,9 @@ static bool borders(c_printer *c, const tf_ref *ref) {
   return any;
 }
 
-static void read_element(c_printer *c, const tf_ref *ref) {
-  if (c->in_row >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
-    fprintf(c->out, "v_%s", c->wl->tensors[ref->tensor].name);
-    return;
-  }
+/* The element itself, without a look at borders. */
+static void read_place(c_printer *c, const tf_ref *ref) {
   const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref->tensor]];
-  bool guarded = borders(c, ref);
-  if (guarded) fputs(" ? ", c->out);
   if (b->rank == 0) scalar_element(c, b);
   for (int r = 0; r < b->rank; r++) {
     if (r == 0) fprintf(c->out, "%s[", b->name);
@@ -137,7 +121,42 @@ static void read_element(c_printer *c, const tf_ref *ref) {
     close_rank(c, b, r);
   }
   if (b->rank) fputc(']', c->out);
-  if (guarded) fputs(" : 0.0f)", c->out);
+}
+
+/* What stands around a value of type `from` to make it one of `to`. */
+static const char *opened(ir_type from, ir_type to) {
+  if (from == to || to == IR_I16) return "";
+  if (to == IR_U8) return "(uint8_t)(128 + ";
+  if (to == IR_F32) return from == IR_BF16 ? "wide(" : "(float)(";
+  return to == IR_BF16 ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
+}
+
+void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
+  const char *around = opened(b->type, type);
+  fputs(around, c->out);
+  for (int r = 0; r < b->rank; r++) {
+    if (r == 0) fprintf(c->out, "%s[", b->name);
+    fputs(r ? " + (" : "(", c->out);
+    if (r == last) fputc('x', c->out);
+    else fprintf(c->out, "x%d", r);
+    close_rank(c, b, r);
+  }
+  fputc(']', c->out);
+  if (*around) fputc(')', c->out);
+}
+
+static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
+  if (c->in_row >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
+    fprintf(c->out, "v_%s", c->wl->tensors[ref->tensor].name);
+    return;
+  }
+  const char *around = opened(c->p->buffers[c->p->buffer_of[ref->tensor]].type, to);
+  fputs(around, c->out);
+  bool guarded = borders(c, ref);
+  if (guarded) fputs(" ? ", c->out);
+  read_place(c, ref);
+  if (guarded) fputs(" : 0)", c->out);
+  if (*around) fputc(')', c->out);
 }
 
 static void made_element(c_printer *c, const ir_buffer *b, const tf_op *maker) {
@@ -150,12 +169,28 @@ static void made_element(c_printer *c, const ir_buffer *b, const tf_op *maker) {
   if (b->rank) fputc(']', c->out);
 }
 
-void c_element(c_printer *c, const tf_op *op, int ref) {
-  if (ref >= 0)
-    read_element(c, &op->reads[ref]);
-  else
-    made_element(c, &c->p->buffers[c->p->buffer_of[op->out]], op);
+const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref) {
+  return &c->p->buffers[c->p->buffer_of[ref < 0 ? op->out : op->reads[ref].tensor]];
 }
+
+void c_place(c_printer *c, const tf_op *op, int ref) {
+  if (ref >= 0)
+    read_place(c, &op->reads[ref]);
+  else
+    made_element(c, c_buffer(c, op, -1), op);
+}
+
+void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) { read_element(c, &op->reads[ref], type); }
+
+void c_element(c_printer *c, const tf_op *op, int ref) {
+  if (ref < 0) c_place(c, op, ref);
+  else c_element_as(c, op, ref, c->whole ? IR_I32 : IR_F32);
+}
+
+const char *c_type(ir_type t) { return tf_micro_type(t); }
+
+void c_round(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? "narrow(" : "", c->out); }
+void c_rounded(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? ")" : "", c->out); }
 
 void c_element_of(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];
@@ -163,7 +198,7 @@ void c_element_of(c_printer *c, int buffer) {
 }
 
 void c_step(c_printer *c, const tf_op *op, int ref, int dim) {
-  const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref < 0 ? op->out : op->reads[ref].tensor]];
+  const ir_buffer *b = c_buffer(c, op, ref);
   bool any = false;
   for (int r = 0; r < b->rank; r++) {
     int64_t coef = ref < 0 && op->dims[r] == dim;

@@ -22,13 +22,34 @@ static bool has_parallel(const ir_body *b) {
   return any;
 }
 
+const char *c_type_name(ir_type t) {
+  static const char *const name[] = {[IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_I8] = "int8", [IR_U8] = "uint8",
+                                     [IR_I16] = "int16", [IR_I32] = "int32"};
+  return name[t];
+}
+
+/* What the arrays hold, and how well. */
+static const struct {
+  const char *hold, *accuracy;
+} said[] = {
+  [IR_F32] = {"float32", "sums in float32; within 1e-5 of the norm of the outputs (test.c holds it against double)."},
+  [IR_BF16] = {"bfloat16 (the upper half of a float32, as uint16_t)",
+               "inputs as they are, intermediates and sums in float32, rounded to bfloat16 where they are stored as outputs\n"
+               " * and where the instruction set multiplies bfloat16; to nearest even.  Within 1e-2 of the norm of the outputs (test.c holds it)."},
+  [IR_I8] = {"int8, int32 or float32, as said below",
+             "products of two inputs are summed in int32 without error; all else in float32, within 1e-5 of the norm of\n"
+             " * the outputs (test.c holds it against double)."},
+};
+
 static void argument_fields(FILE *out, const c_package *k, bool inputs) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t) || c_is_input(t) != inputs) continue;
-    fprintf(out, "  %sfloat *%s; /* ", inputs ? "const " : "", t->name);
+    ir_type type = c_argument_type(k->p, z);
+    fprintf(out, "  %s%s *%s; /* ", inputs ? "const " : "", c_type(type), t->name);
     shape(out, t, " x ");
+    if (type != IR_F32) fprintf(out, ", %s", c_type_name(type));
     fprintf(out, "%s */\n", inputs ? "" : ", written");
     if (t->rank > 1) fprintf(out, "  int64_t %s_stride[%d];\n", t->name, t->rank - 1);
   }
@@ -53,17 +74,17 @@ void c_kernel_h(FILE *out, const c_package *k) {
   fprintf(out,
           "/* %s: %s, fused.  Written by tileflow; README.md says how.\n"
           " *\n"
-          " * Arrays hold float32, row-major: neighbours along the last rank are neighbours in memory, and NAME_stride[r] is\n"
+          " * Arrays hold %s, row-major: neighbours along the last rank are neighbours in memory, and NAME_stride[r] is\n"
           " * the step of rank r in elements (fill them with %s_dense where there are no gaps).  No alignment is asked\n"
           " * for.  Outputs may not overlap inputs.\n"
           " *\n"
           " * Re-entrant: no state outlives a call, and calls with their own outputs and workspaces may run at once.%s\n"
-          " * Accuracy: sums in float32; within 1e-5 of the norm of the outputs (test.c holds it against double). */\n"
+          " * Accuracy: %s */\n"
           "#ifndef TILEFLOW_%s_H\n#define TILEFLOW_%s_H\n#include <stddef.h>\n#include <stdint.h>\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-          n, workload(k)->name, n,
+          n, workload(k)->name, said[k->p->target.data].hold, n,
           has_parallel(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over omp_get_max_threads() threads." : "",
-          n, n);
+          said[k->p->target.data].accuracy, n, n);
   fputs("typedef struct {\n", out);
   argument_fields(out, k, true);
   argument_fields(out, k, false);
@@ -135,7 +156,7 @@ static void readme_measured(FILE *out, const c_package *k) {
 void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out, "# %s\n\n%s as one fused kernel for %s.  Written by tileflow %s", k->name, wl->name, k->isa->name, version(k));
+  fprintf(out, "# %s\n\n%s as one fused kernel for %s, data %s.  Written by tileflow %s", k->name, wl->name, k->isa->name, c_type_name(k->p->target.data), version(k));
   if (k->o->command) fprintf(out, " by\n\n    %s\n", k->o->command);
   else fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
@@ -151,6 +172,9 @@ void c_readme(FILE *out, const c_package *k) {
   if (k->o->result)
     fprintf(out, "\n## Prediction\n\nOn %s: %.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n", k->p->tree->arch->name,
             k->o->result->cycles, k->o->result->seconds * 1e6, k->o->result->points, k->o->result->bottleneck);
+  int bits = 8 * ir_bytes(k->p->target.data);
+  if (k->o->result && k->p->tree->arch->word_bits != bits)
+    fprintf(out, "It counts words of %d bits; the kernel's inputs have %d.\n", k->p->tree->arch->word_bits, bits);
   readme_measured(out, k);
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
   if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
@@ -163,8 +187,8 @@ static void manifest_tensors(FILE *out, const c_package *k) {
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t)) continue;
-    fprintf(out, "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"float32\", \"layout\": \"row-major\", \"shape\": [", any ? "," : "",
-            t->name, c_is_input(t) ? "input" : "output");
+    fprintf(out, "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"%s\", \"layout\": \"row-major\", \"shape\": [", any ? "," : "",
+            t->name, c_is_input(t) ? "input" : "output", c_type_name(c_argument_type(k->p, z)));
     for (int r = 0; r < t->rank; r++)
       fprintf(out, "%s%" PRId64, r ? ", " : "", t->extent[r]);
     fputs("]}", out);
@@ -214,8 +238,8 @@ static void manifest_measured(FILE *out, const c_package *k) {
 
 void c_manifest(FILE *out, const c_package *k) {
   char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
-          version(k), k->isa->name, k->name, workload(k)->name);
+  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
+          version(k), k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->name, workload(k)->name);
   fprintf(out, "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [", k->shared, k->each);
   manifest_tensors(out, k);
   fputs("\n  ],\n  \"mapping\": ", out);

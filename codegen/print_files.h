@@ -23,6 +23,15 @@ void c_cmake(FILE *out, const c_package *k);
 void c_readme(FILE *out, const c_package *k);
 void c_manifest(FILE *out, const c_package *k);
 
+/* The type of an argument's elements. */
+static inline ir_type c_argument_type(const ir_program *p, int tensor) {
+  for (int i = 0; i < p->n_buffers; i++)
+    if (p->buffers[i].argument && p->buffers[i].tensor == tensor) return p->buffers[i].type;
+  return IR_F32;
+}
+/* Its name for people. */
+const char *c_type_name(ir_type t);
+
 /* Inputs, then outputs: calls visit for each tensor that is an argument. */
 static inline bool c_is_input(const tf_tensor *z) { return z->producer < 0; }
 static inline bool c_is_argument(const tf_tensor *z) { return z->producer < 0 || z->n_consumers == 0; }

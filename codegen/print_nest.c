@@ -51,7 +51,8 @@ static void accumulate(c_printer *c, const tf_op *op, const char *acc, int skip)
   if (acc) fputs(acc, c->out); else c_element(c, op, -1);
   fputs(" = ", c->out);
   if (op->reduce == TF_ASSIGN) {
-    c_value(c, op, skip);
+    ir_type type = acc ? IR_F32 : c_buffer(c, op, -1)->type;
+    c_round(c, type), c_value(c, op, skip), c_rounded(c, type);
   } else {
     bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
     if (!sign) fprintf(c->out, "%s(", c_combine(op->reduce, true));
@@ -127,7 +128,7 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
   for (int k = open; k < op->n_out_dims; k++, opened++)
     c_loop(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "float sum = %s%s", s->n_fresh ? "fresh ? " : "", identity[op->reduce]);
+  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->n_fresh ? "fresh ? " : "", identity[op->reduce]);
   if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
@@ -155,7 +156,7 @@ static bool is_row_sum(const c_printer *c, const tf_op *op) {
   const tf_tensor *z = &c->wl->tensors[op->reads[0].tensor];
   for (int r = 0; r < z->rank; r++)
     if (z->pad[r]) return false;
-  return z->rank > 0 && runs_along(c, op, op->dims[op->n_out_dims], false);
+  return z->rank > 0 && c_buffer(c, op, 0)->type == IR_F32 && runs_along(c, op, op->dims[op->n_out_dims], false);
 }
 
 static void row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
@@ -167,7 +168,7 @@ static void row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = ", dim), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_element(c, op, 0), fputs(", ", c->out);
+  fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_place(c, op, 0), fputs(", ", c->out);
   c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", dim);
   c_indent(c);
   c_element(c, op, -1), fputs(" = ", c->out);
@@ -285,6 +286,7 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   fprintf(c->out, "%s */\n", op->name);
   c->depth++;
   if (sum) fresh_flag(c, s);
+  c->whole = sum && c_buffer(c, op, -1)->type == IR_I32;
   if (sum && is_row_sum(c, op)) {
     row_sum(c, op, s, open);
     c_close(c, 1);
@@ -297,6 +299,7 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
     accumulate(c, op, NULL, s->divides);
   else
     into_scalar(c, op, s, open);
+  c->whole = false;
   c_close(c, 1);
 }
 
@@ -339,7 +342,8 @@ void c_over(c_printer *c, const ir_stmt *s) {
   }
   c_indent(c);
   if (s->kind == IR_SAVE) {
-    c_element_of(c, s->other), fputs(" = ", c->out), c_element_of(c, s->buffer);
+    c_element_of(c, s->other), fputs(" = ", c->out);
+    c_round(c, c->p->buffers[s->other].type), c_element_of(c, s->buffer), c_rounded(c, c->p->buffers[s->other].type);
   } else {
     c_element(c, op, -1);
     fputs(s->kind == IR_CORRECT ? " *= fast_exp(" : " /= ", c->out);

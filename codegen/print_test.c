@@ -115,12 +115,27 @@ static const char common[] =
   "  void *p = calloc(n ? n : 1, size);\n"
   "  if (!p) exit(2);\n  return p;\n}\n\n";
 
+/* bfloat16 by its definition; the kernel does it in other words. */
+static const char bf16_text[] =
+  "static float of_bf16(uint16_t h) {\n"
+  "  uint32_t u = (uint32_t)h << 16;\n  float v;\n  memcpy(&v, &u, sizeof v);\n  return v;\n}\n\n"
+  "static uint16_t to_bf16(float v) {\n"
+  "  uint32_t u, rest;\n  memcpy(&u, &v, sizeof u);\n  rest = u & 0xffff;\n  u >>= 16;\n"
+  "  if (rest > 0x8000 || (rest == 0x8000 && u % 2)) u++;\n  return (uint16_t)u;\n}\n\n";
+
 static bool positive(uint32_t kinds) {
   bool quotient = (kinds >> TF_K_DIV & 1) && !(kinds >> TF_K_EXP & 1);
   return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
 }
 
-static void head(FILE *out, const tf_workload *wl) {
+/* Above 0 where a logarithm, a root or a quotient needs it; else small and of both signs, for exponentials. */
+static const char *numbers(uint32_t kinds, ir_type data) {
+  const uint32_t steep = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_TANH | 1u << TF_K_GELU | 1u << TF_K_ERF;
+  if (data != IR_I8) return positive(kinds) ? "(v + 1) / 64" : "(v - 50) / 256";
+  return positive(kinds) ? "1 + fmod(v, 3)" : kinds & steep ? "v < 4 ? -1 : v < 8" : "v == 0 ? -128 : v == 100 ? 127 : v - 50";
+}
+
+static void head(FILE *out, const tf_workload *wl, ir_type data) {
   uint32_t kinds = 0;
   bool borders = false;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -133,8 +148,8 @@ static void head(FILE *out, const tf_workload *wl) {
     if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
   fputs("/* Numbers that any machine draws alike. */\nstatic double number(unsigned long long i, unsigned tensor) {\n"
         "  double v = (double)((i * 37 + tensor * 11ULL) % 101);\n", out);
-  /* above 0 where a logarithm, a root or a quotient needs it; else small and of both signs, for exponentials */
-  fputs(positive(kinds) ? "  return (v + 1) / 64;\n}\n\n" : "  return (v - 50) / 256;\n}\n\n", out);
+  fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data));
+  if (data == IR_BF16) fputs(bf16_text, out);
   fputs(common, out);
 }
 
@@ -156,37 +171,43 @@ static void strides(FILE *out, const tf_tensor *z) {
   }
 }
 
-static void declare(FILE *out, const tf_workload *wl) {
+static void declare(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words(t));
     if (!c_is_argument(t)) continue;
-    fprintf(out, "  float *k_%s = room(%" PRId64 ", sizeof(float));\n  args.%s = k_%s;\n", t->name, spaced_words(t), t->name, t->name);
+    ir_type type = c_argument_type(k->p, z);
+    const bool half = type == IR_BF16;
+    fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.%s = k_%s;\n", c_type(type), t->name, spaced_words(t),
+            c_type(type), t->name, t->name);
     strides(out, t);
     if (!c_is_input(t)) continue;
     int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
-    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    float v = (float)number((unsigned long long)i, %d);\n"
-                 "    r_%s[i] = v;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-            words(t), z, t->name, t->name, last, t->rank > 1 ? last + GAP : last, last);
+    fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
+                 "    r_%s[i] = %s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
+            words(t), c_type(type), half ? "to_bf16(" : type == IR_F32 ? "" : "(int8_t)", z, half ? ")" : "", t->name,
+            half ? "of_bf16(v)" : "v", t->name, last, t->rank > 1 ? last + GAP : last, last);
   }
 }
 
-static void compare(FILE *out, const tf_tensor *t) {
+static void compare(FILE *out, const tf_tensor *t, ir_type type) {
   int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
   fprintf(out, "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
-               "      double want = r_%s[i], got = k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "];\n"
+               "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "]%s;\n"
                "      off += (got - want) * (got - want);\n      norm += want * want;\n    }\n"
                "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
-               "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= 1e-5)) bad = 1;\n  }\n",
-          words(t), t->name, t->name, last, t->rank > 1 ? last + GAP : last, last, t->name);
+               "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
+          words(t), t->name, type == IR_BF16 ? "of_bf16(" : "", t->name, last, t->rank > 1 ? last + GAP : last, last,
+          type == IR_BF16 ? ")" : "", t->name, type == IR_BF16 ? "1e-2" : type == IR_I32 ? "0" : "1e-5");
 }
 
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out, "/* Holds the kernel against %s evaluated plainly in double. */\n", wl->name);
-  head(out, wl);
+  head(out, wl, k->p->target.data);
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
-  declare(out, wl);
+  declare(out, k);
   for (int i = 0; i < wl->n_ops; i++)
     reference_op(out, wl, &wl->ops[wl->topo[i]]);
   fprintf(out, "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
@@ -194,7 +215,7 @@ void c_test_c(FILE *out, const c_package *k) {
                "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return 2;\n",
           k->name, k->name, k->name, k->name, k->name, k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++)
-    if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z])) compare(out, &wl->tensors[z]);
+    if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z])) compare(out, &wl->tensors[z], c_argument_type(k->p, z));
   for (int z = 0; z < wl->n_tensors; z++) {
     fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
     if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);
@@ -221,11 +242,13 @@ void c_bench_c(FILE *out, const c_package *k) {
                "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
                "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = *(const double *)b;\n"
                "  return (x > y) - (x < y);\n}\n\n"
-               "static float *numbers(size_t n) {\n  float *p = malloc(n * sizeof *p);\n  if (!p) exit(2);\n"
-               "  for (size_t i = 0; i < n; i++) p[i] = (float)(i * 37 %% 101 + 1) / 64;\n  return p;\n}\n\n"
+               "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
+               "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
                "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
                "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS];\n  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
-          wl->name, k->name, k->name);
+          wl->name, c_type(k->p->target.data), c_type(k->p->target.data),
+          k->p->target.data == IR_F32 ? "(float)(i * 37 % 101 + 1) / 64" : k->p->target.data == IR_I8 ? "i * 37 % 101" : "0x3c00 + i * 37 % 101",
+          k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]))
       fprintf(out, "  args.%s = numbers(%" PRId64 ");\n", wl->tensors[z].name, words(&wl->tensors[z]));

@@ -18,7 +18,14 @@ typedef struct {
   double measured; /* median of its rounds; negative: it could not be compiled or run */
 } tf_measured;
 
+/* Types of the data: key, what the inputs are, what the outputs are. */
+#define TF_DTYPES(X)                                                                                         \
+  X("f32", "float32", "float32")                                                                             \
+  X("bf16", "bfloat16", "bfloat16, rounded to nearest even once their float32 sums are complete")             \
+  X("int8", "int8", "int32 where a product of two inputs makes them (exact), else float32")
+
 typedef struct {
+  const char *dtype;       /* a key of TF_DTYPES; NULL: f32 */
   const char *isa;         /* a key of TF_ISAS; NULL: portable */
   const char *name;        /* prefix of what the kernel exports, an identifier; NULL: "kernel" */
   const char *version; /* of the program that asks; NULL: not said */
@@ -38,14 +45,14 @@ typedef struct {
   tf_emitted_file *file;
 } tf_emitted;
 
-/* Emits C17 for CPUs: float32, arrays row-major with any leading strides, OpenMP where the mapping spreads work over
+/* Emits C17 for CPUs: arrays row-major with any leading strides, OpenMP where the mapping spreads work over
  * instances.  The kernel computes what the workload's expressions say, whatever the architecture.  The tree is borrowed
  * for the call.  NULL with every reason in d: an open mapping (E_OPEN), one whose loops do not make what is read (E_COVER),
- * streams that need a state for each instance (E_STREAM), an unknown isa (E_NAME), memory (E_LIMIT). */
+ * streams that need a state for each instance (E_STREAM), an unknown isa or dtype (E_NAME), memory (E_LIMIT). */
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 void tf_emitted_free(tf_emitted *e);
 
-/* The loop IR that the kernel is printed from, as text.  Malloc'd.  NULL as above. */
+/* The loop IR that a float32 kernel is printed from, as text.  Malloc'd.  NULL as above. */
 char *tf_emit_ir(const tf_tree *tree, tf_diags *d);
 
 /* The best isa that the computer it runs on has. */

@@ -74,7 +74,7 @@ static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program 
 }
 
 static bool compare(const tf_tree *t, const tf_result *r, tf_diags *d, bool show) {
-  ir_program *p = ir_lower(t, d);
+  ir_program *p = ir_lower(t, NULL, d);
   double **data = whole_new(t->workload);
   ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   if (p && show) ir_dump(stdout, p);
@@ -142,7 +142,7 @@ static int named(const tf_workload *wl, const char *name) {
 }
 
 static bool copies_equal(const tf_tree *t, const tf_result *r, tf_diags *d, const char *tensor) {
-  ir_program *p = ir_lower(t, d);
+  ir_program *p = ir_lower(t, NULL, d);
   double **data = whole_new(t->workload);
   ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   bool same = p && data && c.buffer && c.points && ir_run(p, data, &c);

@@ -1,6 +1,6 @@
 /* Random cases of the oracle's generator: emitted, compiled with warnings as errors, run, and held against double.  Compilers,
  * instruction sets and sanitizers take turns.
- *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] */
+ *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 typedef struct {
   long equal, wrong, refused;
   bool keep, clang;
+  const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
 } session;
 
@@ -40,6 +41,12 @@ static const char *isa_of_turn(uint64_t turn) {
   return best; /* avx2 or sse2: no better */
 }
 
+/* Every fourth round in float32 is one in bfloat16, and one in int8. */
+static const char *dtype_of_turn(const session *s, uint64_t turn) {
+  static const char *const order[] = {"f32", "bf16", "f32", "int8"};
+  return s->dtype ? s->dtype : order[turn / 4 % 4];
+}
+
 static bool compile_and_run(const session *s, const char *dir, uint64_t turn) {
   char command[512];
   const char *cc = s->clang && turn / 4 % 2 ? "clang" : "cc";
@@ -52,13 +59,13 @@ static bool compile_and_run(const session *s, const char *dir, uint64_t turn) {
 
 static bool emitted_equal(const session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
-  tf_emit_options o = {.isa = isa_of_turn(turn)};
+  tf_emit_options o = {.isa = s->isa ? s->isa : isa_of_turn(turn), .dtype = dtype_of_turn(s, turn)};
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, turn);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
-    printf("# %s, %s\n", o.isa, dir);
+    printf("# %s, %s, %s\n", o.isa, o.dtype, dir);
   else
     ok = system(command) == 0;
   return ok;
@@ -86,6 +93,8 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
+    if (!strcmp(argv[i], "--isa")) s.isa = value;
+    if (!strcmp(argv[i], "--dtype")) s.dtype = value;
     if (!strcmp(argv[i], "--cases")) cases = strtol(value, NULL, 10);
     if (!strcmp(argv[i], "--seed")) seed = strtoull(value, NULL, 10);
     if (!strcmp(argv[i], "--one")) only = strtoull(value, NULL, 10);

@@ -33,6 +33,23 @@ static const char head[] =
   "  printf(\"%s %.3g at %.9g\\n\", name, worst, at);\n"
   "  return !(worst <= most);\n}\n";
 
+/* Of the two bfloat16 around x the nearer, of two alike the even: in double, over one in 509 of all float32. */
+static const char half[] =
+  "static double of(unsigned h) { unsigned u = h << 16; float v; memcpy(&v, &u, 4);\n"
+  "  return isinf(v) ? copysign(ldexp(1, 128), v) : v; }\n"
+  "static int hold_half(void) {\n"
+  "  int bad = 0;\n"
+  "  for (unsigned long long i = 0; i <= 0xffffffffULL; i += 509) {\n"
+  "    unsigned b = (unsigned)i; float x; memcpy(&x, &b, 4);\n"
+  "    unsigned low = b >> 16, up = low + 1, got = narrow(x);\n"
+  "    if (isnan(x)) { bad += !isnan(wide((uint16_t)got)); continue; }\n"
+  "    if (isinf(x)) { bad += got != low; continue; }\n"
+  "    double down = fabs(x - of(low)), rise = fabs(of(up) - x);\n"
+  "    bad += got != (down < rise ? low : rise < down ? up : low % 2 ? up : low);\n"
+  "    if (b % 65536 == 0 && !isnan(x)) bad += wide((uint16_t)low) != x;\n"
+  "  }\n"
+  "  printf(\"narrow: %d wrong\\n\", bad);\n  return bad != 0;\n}\n";
+
 int main(void) {
   char path[] = "/tmp/tf_math_XXXXXX", command[256];
   int fd = mkstemp(path);
@@ -42,7 +59,9 @@ int main(void) {
   for (int i = 0; i < N_CASES; i++)
     kinds |= 1u << cases[i].kind;
   tf_micro_math(f, kinds);
+  tf_micro_bf16(f);
   fputs(head, f);
+  fputs(half, f);
   for (int i = 0; i < N_CASES; i++)
     fprintf(f, "static double twin%d(double x) { return %s; }\nstatic float call%d(float x) { return %s(x); }\n", i,
             cases[i].twin, i, tf_micro_math_find(cases[i].kind)->name);
@@ -51,7 +70,7 @@ int main(void) {
     const tf_micro_fn *fn = tf_micro_math_find(cases[i].kind);
     fprintf(f, "  bad += hold(\"%s\", call%d, twin%d, %.17g, %d);\n", fn->name, i, i, fn->error, fn->relative);
   }
-  fputs("  return bad;\n}\n", f);
+  fputs("  return bad + hold_half();\n}\n", f);
   CHECK_I64(fclose(f), 0);
   CHECK(!tf_micro_math_find(TF_K_ADD));
   snprintf(command, sizeof command, "cc -std=c17 -O2 -Wall -Wextra -Werror -x c %s -o %s.out -lm && %s.out", path, path, path);

@@ -63,9 +63,9 @@ static void print_program(FILE *f, const tf_micro_isa *isa) {
   fputs(head, f);
   tf_micro_prologue(f, isa);
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK((name[i] = tf_micro_block(f, u, shapes[i][0], shapes[i][1])) != NULL);
-  CHECK(tf_micro_block(f, u, 6, 64) == name[2]); /* once */
-  CHECK(!tf_micro_block(f, u, 0, 4));
+    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1])) != NULL);
+  CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64) == name[2]); /* once */
+  CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4));
   fputs(tail, f);
   fputs("int main(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_SHAPES; i++)
