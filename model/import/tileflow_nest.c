@@ -185,6 +185,7 @@ bool ti_is_nest(const char *text, size_t len) {
 
 /* Nodes that lines further in may hang below. */
 typedef struct {
+  bool over; /* nothing more can hang anywhere */
   int depth;
   size_t indent[TI_MAX_DEPTH];
   ti_node *node[TI_MAX_DEPTH];
@@ -195,7 +196,8 @@ static bool put_line(line *l, open_nodes *o) {
   size_t indent = l->i;
   while (o->depth && o->indent[o->depth - 1] >= indent)
     o->depth--;
-  if (!o->depth && c->root) return tf_fail(c->diags, place(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
+  o->over = !o->depth && c->root;
+  if (o->over) return tf_fail(c->diags, place(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
   if (o->depth == TI_MAX_DEPTH) return tf_fail(c->diags, place(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes", TI_MAX_DEPTH);
   bool ok = true;
   ti_node *parent = o->depth ? o->node[o->depth - 1] : NULL, *n = read_line(l, parent, &ok);
@@ -212,7 +214,7 @@ bool ti_read_nest(ti_case *c, uint16_t file, const char *text, size_t len) {
   bool ok = true;
   uint32_t no = 1;
   if (!o) return ti_no_memory(c);
-  for (size_t from = 0; from < len; no++) {
+  for (size_t from = 0; from < len && !o->over; no++) {
     const char *end = memchr(text + from, '\n', len - from);
     line l = {c, text + from, end ? (size_t)(end - text) - from : len - from, 0, {file, no, 1, 1}};
     skip(&l);
