@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "model/import/export.h"
 #include "model/import/tileflow.h"
 
 ti_node *ti_new_node(ti_case *c, ti_kind kind, tf_loc at, ti_node *parent) {
@@ -310,7 +311,25 @@ static ti_node *read_node(ti_case *c, const tf_ynode *node, ti_node *parent, int
   return ok ? n : NULL;
 }
 
+/* A Tile that our export puts where TileFlow wants one and the tree has none. */
+static bool is_filler(const ti_node *n) {
+  bool filler = n->kind == TI_TILE && n->tag && !strcmp(n->tag, EX_NO_TILE) && n->n_children == 1 && !n->n_bypass;
+  for (int k = 0; k < n->n_loops; k++)
+    filler &= n->loops[k].trip == 1;
+  return filler;
+}
+
+static ti_node *leave_out_fillers(ti_node *n, ti_node *parent) {
+  while (is_filler(n))
+    n = n->children[0];
+  n->parent = parent;
+  for (int i = 0; i < n->n_children; i++)
+    n->children[i] = leave_out_fillers(n->children[i], n);
+  return n;
+}
+
 bool ti_read_mapping(ti_case *c, const tf_ynode *node) {
   c->root = read_node(c, node, NULL, 0);
+  if (c->root) c->root = leave_out_fillers(c->root, NULL);
   return c->root != NULL;
 }

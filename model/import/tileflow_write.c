@@ -127,11 +127,12 @@ static int dim_at(ti_case *c, const ti_node *n, const ti_loop *l) {
   return dim == -2 ? l->dim : dim;
 }
 
+/* Those of a temporal Tile, outer to inner; of a spatial one those along X, then those along Y. */
 static bool write_loops(ti_case *c, const ti_node *n, ti_out *out) {
   const char *sep = n->spatial ? " spatial " : " for ";
-  for (int k = 0; k < n->n_loops; k++) {
-    const ti_loop *l = &n->loops[k];
-    if (l->trip == 1) continue;
+  for (int i = 0; i < 2 * n->n_loops; i++) {
+    const ti_loop *l = &n->loops[i % n->n_loops];
+    if (l->trip == 1 || (n->spatial && l->y) != (i >= n->n_loops)) continue;
     int dim = dim_at(c, n, l);
     if (dim < 0) return false;
     tf_page_say(&out->page, "%s", sep);

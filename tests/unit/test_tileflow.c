@@ -84,6 +84,22 @@ static bool evaluate(run *e, const tf_setting *set, size_t n_set) {
   return CHECK(e->model && tf_model_eval(e->model, NULL, &e->r));
 }
 
+/* What export writes in TileFlow's format, import reads back to the same tree. */
+static void check_back(const run *e) {
+  run b = {.n_files = 0};
+  tf_export *x = tf_export_write("tileflow", e->spec->arch, e->spec->workload, e->tree, e->d);
+  if (!CHECK(x != NULL)) return;
+  for (int i = 0; i < x->n; i++)
+    add_text(&b, x->file[i].name, x->file[i].text);
+  char *before = tf_tree_text(e->tree), *after = NULL;
+  if (CHECK(import(&b, NULL, 0) && b.tree)) after = tf_tree_text(b.tree);
+  CHECK_TEXT(after, before);
+  free(before);
+  free(after);
+  tf_export_free(x);
+  drop(&b);
+}
+
 /* ---- what TileFlow reports ---------------------------------------------------------- */
 /* Its counters by name: of a JSON object, or lines "NAME, VALUE" of six digits. */
 typedef struct {
@@ -222,7 +238,10 @@ static void check_expected(tally *t) {
     }
     snprintf(path, sizeof path, DATA "%s/expected.csv", all[i].folder);
     metrics m = {NULL, load(path, &len)};
-    if (evaluate(&e, all[i].set, all[i].n_set)) compare_all(&e, &m, all[i].folder, t);
+    if (evaluate(&e, all[i].set, all[i].n_set)) {
+      compare_all(&e, &m, all[i].folder, t);
+      check_back(&e);
+    }
     free(m.csv);
     drop(&e);
   }
@@ -248,7 +267,9 @@ static void check_random(tally *t, int *silent) {
     add_file(&e, DATA "13-test-attention/prob/attention.yaml");
     add_text(&e, name, json_string_value(json_object_get(one, "mapping")));
     metrics m = {json_object_get(one, "metrics"), NULL};
-    if (evaluate(&e, set, 6) && m.json) compare_all(&e, &m, name, t);
+    bool ok = evaluate(&e, set, 6);
+    if (ok && m.json) compare_all(&e, &m, name, t);
+    if (ok) check_back(&e);
     *silent += !m.json;
     drop(&e);
   }
