@@ -19,7 +19,9 @@ void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
   for (char *p = msg; *p; p++)
     if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = '?';
   tf_warn(c->diags, at, "%s", msg);
-  tf_page_say(c->notes, "# line %u: %s\n", (unsigned)at.line, msg);
+  const char *path = tf_diags_file_name(c->diags, at.file), *slash = strrchr(path, '/');
+  size_t n = strcspn(slash ? slash + 1 : path, "\r\n");
+  tf_page_say(c->notes, "# %.*s:%u: %s\n", (int)(n < 80 ? n : 80), slash ? slash + 1 : path, (unsigned)at.line, msg);
 }
 
 enum { S_ARCH, S_PROBLEM, S_MAPPING, S_MACRO, S_CHECK, S_MAPPER, S_VERBOSE, S_OUTPUT, S_ERT, S_ART, S_SPARSE, N_SECTIONS };

@@ -112,7 +112,8 @@ static double total(const metrics *m, const char *key) {
   size_t n = strlen(key);
   for (char *line = m->csv; *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : line + strlen(line))
     if (!strncmp(line, key, n) && line[n] == ',') return strtod(line + n + 1, NULL);
-  CHECK(!"a counter that TileFlow does not report");
+  printf("%s\n", key);
+  CHECK(!m->csv); /* every counter is reported */
   return -1;
 }
 
