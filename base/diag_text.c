@@ -168,6 +168,7 @@ char *tf_diags_text(const tf_diags *d) {
   put(&o, "", 0);
   for (size_t i = 0; i < n; i++) {
     size_t e = g[i].first;
+    if (d->entries[e].warning && d->n_errors) continue; /* told once nothing is wrong */
     do
       put_entry(&o, d, &x, &d->entries[e++]);
     while (e < d->n_entries && d->entries[e].note);

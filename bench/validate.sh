@@ -1,5 +1,5 @@
 #!/bin/sh
-# Predictions held against what others measured: writes docs/VALIDATION.md, docs/results/{rtl,timeloop}.csv and the figures.
+# Predictions held against what others measured: writes docs/VALIDATION.md, docs/results/{rtl,timeloop,tileflow}.csv and the figures.
 #   bench/validate.sh TILEFLOW
 # Exits 1 if the DRAM words of a fused product differ from the RTL's.
 set -u
@@ -61,6 +61,7 @@ done <tests/data/rtl/fused_gemm.csv
 
 gnuplot plots/rtl.gp || exit 1
 sh bench/validate-timeloop.sh "$tool" >"$scratch/timeloop.md" || exit 1
+sh bench/validate-tileflow.sh "$tool" >"$scratch/tileflow.md" || exit 1
 sh bench/validate-dsa.sh "$tool" >"$scratch/dsa.md" || exit 1
 summary() { # column
   awk -F, -v c="$1" 'NR > 1 { e = $c < 0 ? -$c : $c; s += e; if (e > w) w = e; n++ } END { printf "%.2f %% | %.1f %%", 100 * s / n, 100 * w }' "$csv"
@@ -103,6 +104,8 @@ Nothing is fitted: the numbers are those of the machine's description. What they
 
 TEXT
   cat "$scratch/timeloop.md"
+  echo
+  cat "$scratch/tileflow.md"
   echo
   cat "$scratch/dsa.md"
   cat <<TEXT

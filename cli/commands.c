@@ -46,9 +46,10 @@ static const cli_command commands[] = {
      "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
      "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
      cmd_search},
-    {CLI_IMPORT, "import", "write the native form of Timeloop's files, or of this computer",
-     "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, and Accelergy's\n"
-     "tables, and writes the sections that mean the same.  With --host, writes the CPU it runs on as an architecture: cores, caches,\n"
+    {CLI_IMPORT, "import", "write the native form of Timeloop's or TileFlow's files, or of this computer",
+     "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, Accelergy's tables, or\n"
+     "TileFlow's architecture, problem, mapping and macros, and writes the sections that mean the same; what\n"
+     "has no place in the model is a warning.  With --host, writes the CPU it runs on as an architecture: cores, caches,\n"
      "clock and vectors from /sys and /proc, each number with where it was read, and what the\n"
      "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
      "Exit status: 0, or 2 for bad input.\n",

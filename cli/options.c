@@ -24,7 +24,7 @@ typedef struct {
 
 static const row rows[] = {
     {"--set", "NAME=VALUE", SETTING, SET, CLI_READING | CLI_IMPORT,
-     "give a param another value; may be repeated"},
+     "give a param (import: a macro) another value; may be repeated"},
     {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
     {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},

@@ -90,6 +90,7 @@ const tf_diag *tf_diags_at(const tf_diags *d, size_t i);
 const char *tf_code_key(tf_code code);
 
 /* The whole list as text (file:line:col: error[E_X]: ..., source line, caret), sorted by
- * place, notes kept behind their error.  Malloc'd; the caller frees; NULL if memory ran out. */
+ * place, notes kept behind their error; warnings only where there is no error.  Malloc'd; the
+ * caller frees; NULL if memory ran out. */
 char *tf_diags_text(const tf_diags *d);
 #endif

@@ -3,7 +3,7 @@
 #define TILEFLOW_IMPORT_H
 #include "tileflow/spec.h"
 
-/* Reads Timeloop's architecture (version 0.2 or 0.3: `subtree` and `local`), problem (`shape`, `instance`) and
+/* Reads Timeloop's architecture (version 0.2 to 0.4), problem (`shape`, `instance`) and
  * mapping (temporal, spatial and bypass directives) from n named texts, in any split, and writes the
  * sections `architecture`, `workload` and `mapping` of docs/FORMATS.md that mean the same; what the texts lack is left
  * out.  What is read but has no place in the model stands as a comment in the result.  Malloc'd, the caller

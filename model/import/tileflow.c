@@ -19,7 +19,9 @@ void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
   for (char *p = msg; *p; p++)
     if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = '?';
   tf_warn(c->diags, at, "%s", msg);
-  tf_page_say(c->notes, "# line %u: %s\n", (unsigned)at.line, msg);
+  const char *path = tf_diags_file_name(c->diags, at.file), *slash = strrchr(path, '/');
+  size_t n = strcspn(slash ? slash + 1 : path, "\r\n");
+  tf_page_say(c->notes, "# %.*s:%u: %s\n", (int)(n < 80 ? n : 80), slash ? slash + 1 : path, (unsigned)at.line, msg);
 }
 
 enum { S_ARCH, S_PROBLEM, S_MAPPING, S_MACRO, S_CHECK, S_MAPPER, S_VERBOSE, S_OUTPUT, S_ERT, S_ART, S_SPARSE, N_SECTIONS };
@@ -55,22 +57,22 @@ typedef struct {
   uint16_t nest_file;
 } found;
 
-static bool take_sections(ti_case *c, const tf_ynode *root, found *f) {
+static void take_sections(ti_case *c, const tf_ynode *root, found *f) {
   const tf_ynode *v[N_SECTIONS];
-  bool ok = tf_yschema_check(root, sections, N_SECTIONS, "a file of TileFlow", v, c->diags);
+  tf_yschema_check(root, sections, N_SECTIONS, "a file of TileFlow", v, c->diags);
   for (int i = 0; i < N_SECTIONS; i++) {
     if (!v[i]) continue;
     if (i == S_MACRO) {
-      ok &= ti_read_macros(c, v[i]);
+      ti_read_macros(c, v[i]);
     } else if (f->node[i] && i != S_CHECK && i != S_VERBOSE) {
-      ok = tf_fail(c->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
+      tf_fail(c->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
       tf_note(c->diags, f->node[i]->at, "first given here");
     }
     f->node[i] = v[i];
   }
-  return ok;
 }
 
+/* False if the text is no YAML; other errors let the rest be read. */
 static bool find_sections(ti_case *c, const tf_text *t, found *f) {
   uint16_t file = tf_diags_add_file(c->diags, t->name, t->text, t->len);
   if (is_empty(t->text, t->len)) {
@@ -79,13 +81,15 @@ static bool find_sections(ti_case *c, const tf_text *t, found *f) {
   }
   if (ti_is_nest(t->text, t->len)) {
     tf_loc at = {file, 1, 1, 1};
-    if (f->nest) return tf_fail(c->diags, at, TF_E_DUP, "a second mapping");
+    if (f->nest) tf_fail(c->diags, at, TF_E_DUP, "a second mapping");
     f->nest = t;
     f->nest_file = file;
     return true;
   }
   const tf_ynode *root = tf_yaml_read(c->arena, file, t->text, t->len, c->diags);
-  return root && tf_yschema_kind(root, TF_Y_MAP, "a file of TileFlow", c->diags) && take_sections(c, root, f);
+  if (!root || !tf_yschema_kind(root, TF_Y_MAP, "a file of TileFlow", c->diags)) return false;
+  take_sections(c, root, f);
+  return true;
 }
 
 /* What its own run, and not the mapping, follows. */
@@ -154,10 +158,10 @@ static bool write_checked(ti_case *c, ti_out *out) {
 
 static bool read_all(ti_case *c, const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
   found f = {.nest = NULL};
-  bool ok = ti_take_settings(c, set, n_set);
+  bool ok = ti_take_settings(c, set, n_set), whole = true;
   for (size_t i = 0; i < n; i++)
-    ok &= find_sections(c, &texts[i], &f);
-  ok = ok && tf_diags_errors(c->diags) == 0 && read_sections(c, &f);
+    whole &= find_sections(c, &texts[i], &f);
+  ok = whole && read_sections(c, &f) && ok;
   return ok && ti_check_settings(c) && tf_diags_errors(c->diags) == 0; /* the YAML reader goes on after its own errors */
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
+#include "model/import/export.h"
 #include "model/import/tileflow.h"
 
 ti_node *ti_new_node(ti_case *c, ti_kind kind, tf_loc at, ti_node *parent) {
@@ -225,19 +226,21 @@ static bool read_tile(ti_case *c, const tf_ynode *node, ti_node *n, const tf_yno
       [T_SUBTREE] = {"subtree", TF_Y_LIST | TF_Y_MAP, true},
   };
   const tf_ynode *v[N_T];
-  if (!tf_yschema_check(node, rows, N_T, "a Tile", v, c->diags)) return false;
+  bool ok = tf_yschema_check(node, rows, N_T, "a Tile", v, c->diags);
+  *subtree = v[T_SUBTREE];
+  if (!ok) return false;
   n->spatial = v[T_TYPE] && ti_same_word(v[T_TYPE]->text, v[T_TYPE]->len, "spatial");
   if (v[T_TYPE] && !n->spatial && !ti_same_word(v[T_TYPE]->text, v[T_TYPE]->len, "temporal"))
     return tf_fail(c->diags, v[T_TYPE]->at, TF_E_RANGE, "a Tile is temporal or spatial, not '%.40s'", v[T_TYPE]->text);
   n->level = ti_find_level(c, word_of(v[T_TARGET]));
   n->level_at = v[T_TARGET]->at;
-  bool ok = n->level >= 0 && read_loops(c, node, v[T_FACTORS], v[T_ORDER], v[T_SPLIT], n);
+  ok = n->level >= 0;
+  ok &= read_loops(c, node, v[T_FACTORS], v[T_ORDER], v[T_SPLIT], n);
   if (v[T_BYPASS]) ok &= ti_words(c, v[T_BYPASS], add_bypass, &(target){n});
   if (v[T_MULTICAST]) ok &= ti_read_bool(c, v[T_MULTICAST], &n->multicast);
   if (v[T_MULTICAST] && !n->spatial) ti_warn(c, v[T_MULTICAST]->at, "without effect: multicast of a temporal Tile");
   if (v[T_PROFILE]) ok &= ti_read_bool(c, v[T_PROFILE], &n->profile);
   if (v[T_TAG]) n->tag = v[T_TAG]->text;
-  *subtree = v[T_SUBTREE];
   return ok;
 }
 
@@ -245,10 +248,11 @@ static bool read_scope(ti_case *c, const tf_ynode *node, ti_node *n, const tf_yn
   static const tf_yrow rows[] = {{"node-type", TF_Y_SCALAR, true}, {"type", TF_Y_SCALAR, false}, {"tag", TF_Y_SCALAR, false},
                                  {"subtree", TF_Y_LIST | TF_Y_MAP, true}};
   const tf_ynode *v[4];
-  if (!tf_yschema_check(node, rows, 4, "a Scope", v, c->diags)) return false;
+  bool ok = tf_yschema_check(node, rows, 4, "a Scope", v, c->diags);
+  *subtree = v[3];
+  if (!ok) return false;
   n->scope = TF_SEQ; /* as TileFlow takes it */
   if (v[2]) n->tag = v[2]->text;
-  *subtree = v[3];
   return !v[1] || ti_read_scope_type(c, word_of(v[1]), &n->scope);
 }
 
@@ -307,7 +311,25 @@ static ti_node *read_node(ti_case *c, const tf_ynode *node, ti_node *parent, int
   return ok ? n : NULL;
 }
 
+/* A Tile that our export puts where TileFlow wants one and the tree has none. */
+static bool is_filler(const ti_node *n) {
+  bool filler = n->kind == TI_TILE && n->tag && !strcmp(n->tag, EX_NO_TILE) && n->n_children == 1 && !n->n_bypass;
+  for (int k = 0; k < n->n_loops; k++)
+    filler &= n->loops[k].trip == 1;
+  return filler;
+}
+
+static ti_node *leave_out_fillers(ti_node *n, ti_node *parent) {
+  while (is_filler(n))
+    n = n->children[0];
+  n->parent = parent;
+  for (int i = 0; i < n->n_children; i++)
+    n->children[i] = leave_out_fillers(n->children[i], n);
+  return n;
+}
+
 bool ti_read_mapping(ti_case *c, const tf_ynode *node) {
   c->root = read_node(c, node, NULL, 0);
+  if (c->root) c->root = leave_out_fillers(c->root, NULL);
   return c->root != NULL;
 }

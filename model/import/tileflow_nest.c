@@ -145,24 +145,22 @@ static bool read_keys(line *l, ti_node *n) {
 
 static ti_kind kind_of(ti_word w) { return is(w, "scope") ? TI_SCOPE : is(w, "op") ? TI_OP : TI_TILE; }
 
-static ti_node *read_line(line *l, ti_node *parent) {
+/* A node even where its line is wrong (*ok), so that those below it are read, too; NULL without memory. */
+static ti_node *read_line(line *l, ti_node *parent, bool *ok) {
   ti_word head = word(l);
   ti_kind kind = kind_of(head);
   bool spatial = is(head, "pfor");
-  if (kind == TI_TILE && !spatial && !is(head, "for")) {
-    tf_fail(l->c->diags, head.at, TF_E_SYNTAX, "a line starts with for, pfor, scope or op");
-    return NULL;
-  }
   ti_node *n = ti_new_node(l->c, kind, head.at, parent);
   if (!n) return NULL;
   n->spatial = spatial;
-  bool ok = true;
-  if (kind == TI_TILE) ok = read_loops(l, n) && read_keys(l, n);
-  if (kind == TI_SCOPE) ok = ti_read_scope_type(l->c, word(l), &n->scope);
-  if (kind == TI_OP) ok = ti_set_leaf(l->c, n, word(l));
+  if (kind == TI_TILE && !spatial && !is(head, "for"))
+    *ok = tf_fail(l->c->diags, head.at, TF_E_SYNTAX, "a line starts with for, pfor, scope or op");
+  else if (kind == TI_TILE) *ok = read_loops(l, n) && read_keys(l, n);
+  else if (kind == TI_SCOPE) *ok = ti_read_scope_type(l->c, word(l), &n->scope);
+  else *ok = ti_set_leaf(l->c, n, word(l));
   skip(l);
-  if (ok && l->i < l->len && l->text[l->i] != '#') ok = fail(l, "the end of the line");
-  return ok ? n : NULL;
+  if (*ok && l->i < l->len && l->text[l->i] != '#') *ok = fail(l, "the end of the line");
+  return n;
 }
 
 static bool add_child(ti_case *c, ti_node *n) {
@@ -187,6 +185,7 @@ bool ti_is_nest(const char *text, size_t len) {
 
 /* Nodes that lines further in may hang below. */
 typedef struct {
+  bool over; /* nothing more can hang anywhere */
   int depth;
   size_t indent[TI_MAX_DEPTH];
   ti_node *node[TI_MAX_DEPTH];
@@ -197,15 +196,17 @@ static bool put_line(line *l, open_nodes *o) {
   size_t indent = l->i;
   while (o->depth && o->indent[o->depth - 1] >= indent)
     o->depth--;
-  if (!o->depth && c->root) return tf_fail(c->diags, place(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
+  o->over = !o->depth && c->root;
+  if (o->over) return tf_fail(c->diags, place(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
   if (o->depth == TI_MAX_DEPTH) return tf_fail(c->diags, place(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes", TI_MAX_DEPTH);
-  ti_node *parent = o->depth ? o->node[o->depth - 1] : NULL, *n = read_line(l, parent);
+  bool ok = true;
+  ti_node *parent = o->depth ? o->node[o->depth - 1] : NULL, *n = read_line(l, parent, &ok);
   if (!n) return false;
   if (!parent) c->root = n;
   else if (!add_child(c, n)) return false;
   o->indent[o->depth] = indent;
   o->node[o->depth++] = n;
-  return true;
+  return ok;
 }
 
 bool ti_read_nest(ti_case *c, uint16_t file, const char *text, size_t len) {
@@ -213,11 +214,11 @@ bool ti_read_nest(ti_case *c, uint16_t file, const char *text, size_t len) {
   bool ok = true;
   uint32_t no = 1;
   if (!o) return ti_no_memory(c);
-  for (size_t from = 0; from < len && ok; no++) {
+  for (size_t from = 0; from < len && !o->over; no++) {
     const char *end = memchr(text + from, '\n', len - from);
     line l = {c, text + from, end ? (size_t)(end - text) - from : len - from, 0, {file, no, 1, 1}};
     skip(&l);
-    if (l.i < l.len && l.text[l.i] != '#') ok = put_line(&l, o);
+    if (l.i < l.len && l.text[l.i] != '#') ok &= put_line(&l, o);
     from += l.len + 1;
   }
   return ok;

@@ -76,11 +76,12 @@ bool ti_read_macros(ti_case *c, const tf_ynode *map) {
       ok = tf_fail(c->diags, key->at, TF_E_DUP, "macro '%.40s' given twice", key->text);
       tf_note(c->diags, before->at, "first given here");
     } else if (!before) {
-      ok &= tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags) &&
-            (whole(value->text, &m.value) ||
-             tf_fail(c->diags, value->at, TF_E_RANGE, "macro '%.40s' is '%.40s', no whole number from 1 to 2^40",
-                     key->text, value->text)) &&
-            add_macro(c, m);
+      if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags)) ok = false;
+      else if (!whole(value->text, &m.value))
+        ok = tf_fail(c->diags, value->at, TF_E_RANGE, "macro '%.40s' is '%.40s', no whole number from 1 to 2^40", key->text,
+                     value->text);
+      if (m.value < 1) m.value = 1; /* wrong: what uses it is read on */
+      ok &= add_macro(c, m);
     }
   }
   return ok;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/import/export.h"
 #include "model/import/tileflow.h"
 #include "model/spec/kinds.h"
 #include "model/tree/parse.h"
@@ -128,11 +127,12 @@ static int dim_at(ti_case *c, const ti_node *n, const ti_loop *l) {
   return dim == -2 ? l->dim : dim;
 }
 
+/* Those of a temporal Tile, outer to inner; of a spatial one those along X, then those along Y. */
 static bool write_loops(ti_case *c, const ti_node *n, ti_out *out) {
   const char *sep = n->spatial ? " spatial " : " for ";
-  for (int k = 0; k < 2 * n->n_loops; k++) { /* those along X, or temporal, then those along Y */
-    const ti_loop *l = &n->loops[k % n->n_loops];
-    if (l->trip == 1 || (n->spatial && l->y) != (k >= n->n_loops)) continue;
+  for (int i = 0; i < 2 * n->n_loops; i++) {
+    const ti_loop *l = &n->loops[i % n->n_loops];
+    if (l->trip == 1 || (n->spatial && l->y) != (i >= n->n_loops)) continue;
     int dim = dim_at(c, n, l);
     if (dim < 0) return false;
     tf_page_say(&out->page, "%s", sep);
@@ -184,8 +184,6 @@ static const ti_node *spread_below(const ti_node *n) {
 
 static bool write_node(ti_case *c, const ti_node *n, int indent, ti_out *out) {
   tf_page *p = &out->page;
-  bool absent = n->kind == TI_TILE && n->n_children == 1 && n->tag && !strcmp(n->tag, EX_NO_TILE);
-  if (absent) return write_node(c, n->children[0], indent, out); /* export put it there */
   const char *tag = n->tag;
   bool ok = true;
   ti_mark_at(c, out, n->kind == TI_TILE ? n->level_at : n->at, -1);

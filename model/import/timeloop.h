@@ -89,7 +89,7 @@ typedef struct {
   tl_constraint constraint[TL_MAX_CONSTRAINTS];
 } tl_case;
 
-/* "# not modelled: KEY VALUE of NAME". */
+/* A warning, and a comment in the result: "# not modelled: KEY VALUE of NAME". */
 void tl_note(tl_case *c, const tf_ynode *key, const tf_ynode *value, const char *name);
 /* A map with YAML's merge keys ("<<", and "<<<" of Timeloop's front end, which merges maps in maps, too) done, in every
  * depth.  NULL without memory. */

@@ -35,6 +35,7 @@ enum { N_KNOWN = sizeof known / sizeof known[0] };
 void tl_note(tl_case *c, const tf_ynode *key, const tf_ynode *value, const char *name) {
   const char *text = value->kind == TF_Y_SCALAR ? value->text : tf_ynode_what(value);
   size_t n = strcspn(text, "\n");
+  tf_warn(c->diags, key->at, "not modelled: %.60s %.*s of %.60s", key->text, (int)(n < 60 ? n : 60), text, name);
   tf_page_say(c->notes, "# not modelled: %.60s %.*s of %s\n", key->text, (int)(n < 60 ? n : 60), text, name);
 }
 
