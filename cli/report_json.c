@@ -177,8 +177,21 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   put(o, out);
 }
 
-void cli_bounds_json(const cli_session *s, cli_text *out) {
+static json_t *slope_of(const tf_slope *p) {
+  json_t *out = json_array();
+  for (int i = 0; i < p->n; i++) {
+    const tf_slope_point *at = &p->at[i];
+    bool found = at->text != NULL;
+    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity, "proved_words",
+                                         real(at->bound), "found_words", found ? real(at->attained) : json_null(),
+                                         "mapping", found ? json_string(at->text) : json_null()));
+  }
+  return out;
+}
+
+void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out) {
   json_t *o = names(s);
   json_object_set_new(o, "bounds", bounds(s));
+  json_object_set_new(o, "slope", slope_of(slope));
   put(o, out);
 }
