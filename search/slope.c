@@ -54,9 +54,10 @@ static bool attain(const tf_workload *wl, tf_slope_point *p, const tf_slope_poin
   if (r) offer(p, r->value, &r->text);
   if (g && g->n_best) offer(p, g->best[0].value, &g->best[0].text);
   if (smaller && smaller->attained < p->attained) {
-    char *text = copy(smaller->text);
-    ok = ok && text;
-    offer(p, smaller->attained, &text);
+    free(p->text);
+    p->text = copy(smaller->text);
+    p->attained = smaller->attained;
+    ok = ok && p->text;
   }
   tf_solve_free(r);
   tf_search_free(g);

@@ -184,9 +184,11 @@ static double op_bound(const tf_demand *need, int o, double capacity) {
   double best = 0;
   gather(&s, need, o);
   if (s.n == 0) return 0;
-  for (double x = 1; x < 64 * capacity + 64; x = ceil(x * 1.15)) {
+  double x = 1, last = 64 * capacity + 64;
+  while (x < last) {
     double phases = ceil(s.points / most_points(&s, capacity, x) * (1 - 1e-9)) - 1;
     best = phases * x > best ? phases * x : best;
+    x = ceil(x * 1.15);
   }
   return floor(best * (1 - 1e-9));
 }
