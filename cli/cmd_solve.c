@@ -18,6 +18,7 @@ typedef struct {
 
 static const method methods[] = {
     {"exact", tf_solve_exact},
+    {"closed", tf_solve_closed},
 };
 
 const char *cli_method(int k) {
