@@ -32,6 +32,7 @@ BEGIN {
   public["model.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
   public["solve.h"] = 5
+  public["bound.h"] = 5
   public["tileflow.h"] = 6
   # the one room that may include a foreign library
   foreign["yaml.h"] = "model/yaml"

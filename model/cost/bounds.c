@@ -62,8 +62,7 @@ static int64_t touched(const tf_workload *wl, const tf_index *ix, int64_t span) 
   return n < span ? n : span;
 }
 
-/* Words of input z that every mapping reads. */
-static bool compulsory(const tf_workload *wl, int z, int64_t *words) {
+bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {
   const tf_tensor *t = &wl->tensors[z];
   int64_t best = 0;
   for (int o = 0; o < wl->n_ops; o++)
@@ -113,7 +112,7 @@ bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
     if (t->producer >= 0 && t->n_consumers > 0)
       continue;
     if (t->producer < 0) {
-      if (!compulsory(wl, z, &words))
+      if (!tf_bounds_input(wl, z, &words))
         return false;
     } else {
       for (int r = 0; r < t->rank; r++)
