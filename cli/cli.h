@@ -46,6 +46,7 @@ typedef struct {
   int threads;
   uint64_t seed;
   const char *stopped_by;
+  tf_closed_figures closed; /* orders 0: another method */
 } cli_found;
 
 /* Everything one run reads and makes.  result and bounds are valid after cli_evaluate. */

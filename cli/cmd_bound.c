@@ -47,7 +47,7 @@ static int64_t on_chip(const tf_arch *a) {
   for (int l = 1; l < a->n_memories; l++) {
     instances *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
     if (a->memories[l].capacity_words < 0) return -1;
-    words += instances * (double)a->memories[l].capacity_words;
+    words += instances * (double)a->memories[l].capacity_words * a->memories[l].word_bits / a->word_bits;
   }
   return words < 0x1p50 ? (int64_t)words : 0;
 }
@@ -78,7 +78,7 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
     cli_cell(&t, "%s", at->capacity == own ? "all that this machine has" : "");
   }
   cli_table_end(&t, out);
-  cli_printf(out, "\nproved: no execution on so much memory moves less.  found: a mapping that does, on one memory of that size.\n");
+  cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\nfound: a mapping on one memory of that size.\n");
   if (own > p->at[p->n - 1].capacity)
     cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n", cli_count(own).s);
 }
@@ -119,7 +119,7 @@ cli_status cmd_bound(const cli_options *o) {
   cli_status status = cli_open(&s, o);
   tf_slope *p = NULL;
   if (status == CLI_DONE && find_bounds(&s)) {
-    tf_slope_opts so = {on_chip(s.spec->arch), o->evals ? o->evals : EVALS, o->time_limit > 0 ? o->time_limit : SECONDS, o->threads};
+    tf_slope_opts so = {s.spec->arch->word_bits, on_chip(s.spec->arch), o->evals ? o->evals : EVALS, o->time_limit > 0 ? o->time_limit : SECONDS, o->threads};
     p = tf_slope_of(s.spec->workload, &so, s.diags);
   }
   if (status == CLI_DONE && !p) {

@@ -18,6 +18,7 @@ typedef struct {
 
 static const method methods[] = {
     {"exact", tf_solve_exact},
+    {"closed", tf_solve_closed},
 };
 
 const char *cli_method(int k) {
@@ -85,7 +86,8 @@ static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) 
                          .objective = tf_objective_key((int)o->objective), .value = r->value,
                          .bound = r->bound, .proved = r->proved, .evaluations = r->evals,
                          .seconds = r->seconds, .threads = r->threads, .seed = o->seed,
-                         .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by)};
+                         .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by),
+                         .closed = r->closed};
 }
 
 static tf_solve_result *run(cli_session *s, const cli_options *o, double time_limit, int64_t evals,

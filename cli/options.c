@@ -53,7 +53,7 @@ static const row rows[] = {
      "mappings a search may evaluate; without either: 500000, or 10 s; bound: 20000 for each capacity"},
     {"--strategy", "NAME", STRATEGY, HOW, CLI_SEARCHING & ~CLI_SOLVE,
      "ga-mcts (the rule), mcts, ga, random, exhaustive"},
-    {"--method", "NAME", METHOD, WAY, CLI_SOLVE, "how to solve: exact"},
+    {"--method", "NAME", METHOD, WAY, CLI_SOLVE, "how to solve: exact (the rule), closed"},
     {"--log", "FILE", PATH, LOG, CLI_SEARCH, "write what each step of the search found"},
     {"--resume", NULL, FLAG, RESUME, CLI_SEARCH, "go on from the log of a search that was stopped"},
     {"--mapping", "FILE|-", PATH, MAPPING, CLI_SOLVE | CLI_SEARCH, "write the mapping as YAML"},

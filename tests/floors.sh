@@ -31,7 +31,7 @@ BEGIN {
   public["import.h"] = 4;  public["export.h"] = 4
   public["model.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
-  public["solve.h"] = 5;   public["slope.h"] = 5
+  public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
   public["tileflow.h"] = 6
   # the one room that may include a foreign library
   foreign["yaml.h"] = "model/yaml"

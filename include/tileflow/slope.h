@@ -17,8 +17,8 @@ double tf_slope_bound(const tf_workload *wl, double capacity);
 int tf_slope_operands(const tf_workload *wl);
 
 typedef struct {
-  int64_t capacity; /* words of memory on chip */
-  double bound;     /* tf_slope_bound of that and of one unit */
+  int64_t capacity; /* words of memory on chip, as wide as the options say */
+  double bound;     /* the larger of tf_slope_bound, of that and of one unit, and tf_bound_at (tileflow/bound.h) */
   double attained;  /* words of the best mapping found on one memory of that capacity; INFINITY: none found */
   char *text;       /* that mapping (memories "DRAM" and "Chip", which is what the others name); NULL: none */
 } tf_slope_point;
@@ -30,6 +30,7 @@ typedef struct {
 } tf_slope;
 
 typedef struct {
+  int word_bits;  /* of a word of capacity */
   int64_t own;    /* a capacity that is one of them, too; 0 or less: none */
   int64_t evals;  /* mappings that are tried for each */
   double seconds; /* at most, for each of two ways to try; 0: no limit.  A run that ends so may not be repeated elsewhere */

@@ -153,3 +153,10 @@ bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
   free(d.of);
   return ok;
 }
+
+bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {
+  tf_demand d;
+  bool ok = tf_demand_of(wl, &d) && compulsory(&d, z, words);
+  free(d.of);
+  return ok;
+}

@@ -231,7 +231,11 @@ static void check_machine(const char *ops, const int *x, int i) {
     tf_search_result *g = tf_search_run(s->arch, s->workload, NULL, &go, d);
     if (r && r->text) best = r->value;
     if (g && g->n_best && g->best[0].value < best) best = g->best[0].value;
-    if (!CHECK(bound <= best)) printf("%sbound %.0f, a mapping takes %.0f\n", text, bound, best);
+    tf_bound_slope *p = tf_bound_slope_of(s->arch, s->workload, false, d);
+    double nested = p ? tf_bound_at(p, p->here) : -1;
+    if (!CHECK(p && bound <= best && nested <= best))
+      printf("%sbound %.0f, of nested loops %.0f, a mapping takes %.0f\n", text, bound, nested, best);
+    tf_bound_slope_free(p);
     tf_solve_free(r);
     tf_search_free(g);
   }
@@ -258,13 +262,13 @@ static void check_product(void) {
     CHECK(bound >= 0.98 * known); /* phases have whole words */
     before = bound;
   }
-  const tf_slope_opts so = {.own = 3000, .evals = 20000, .threads = 1};
+  const tf_slope_opts so = {.word_bits = 16, .own = 3000, .evals = 20000, .threads = 1};
   tf_slope *p = tf_slope_of(s->workload, &so, d);
   if (CHECK(p && p->n > 5)) {
     bool own = false;
     for (int i = 0; i < p->n; i++) {
       own |= p->at[i].capacity == 3000;
-      CHECK(p->at[i].attained >= p->at[i].bound && p->at[i].attained <= 2.1 * p->at[i].bound);
+      CHECK(p->at[i].attained >= p->at[i].bound && p->at[i].attained <= 1.8 * p->at[i].bound);
       CHECK(i == 0 || (p->at[i].attained <= p->at[i - 1].attained && p->at[i].capacity > p->at[i - 1].capacity));
     }
     CHECK(own);
