@@ -71,6 +71,8 @@ awk -F, '$4 == "Cycle" && !/^(04|08|tut)/ { d = $1; sub(/-[0-9]+$/, "", d); prin
     $1 != d { show(); d = $1; n = 0 } { v[++n] = $2 } END { show() }'
 cat <<TEXT
 
+Its own mapping of the 66 products measured in RTL, imported with the factors of each run, moves the RTL's DRAM words on all 66.
+
 The three printed cases, TileFlow / ours in words over all instances (six digits are printed):
 
 | case | memory | tensor | read | fill | update |

@@ -277,6 +277,50 @@ static void check_random(tally *t, int *silent) {
   json_decref(all);
 }
 
+/* TileFlow's own mapping of the products that were measured in RTL, with the factors of each run: the RTL's DRAM words. */
+static int rtl_run(const int64_t v[15]) {
+  static const char *const names[] = {"M", "N", "K", "L", "MO", "KO", "LO", "KM", "MM", "LI", "SX", "SY", "NO", "LM", "NI"};
+  int64_t m = v[0], l = v[1], k = v[2], n = v[3], tile_m = v[4], tile_k = v[6];
+  int64_t value[] = {m, n, k, l, m / tile_m, k / tile_k, 1, tile_k / 16, tile_m / 16, l, 16, 16, 1, l / 16, n};
+  char text[15][24];
+  tf_setting set[15];
+  run e = {.n_files = 0};
+  for (int i = 0; i < 15; i++) {
+    snprintf(text[i], sizeof text[i], "%" PRId64, value[i]);
+    set[i] = (tf_setting){names[i], text[i]};
+  }
+  add_file(&e, DATA "rtl-validation/arch/arch.yaml");
+  add_file(&e, DATA "rtl-validation/map/map.yaml");
+  add_file(&e, DATA "rtl-validation/prob/prob.yaml");
+  int64_t read = 0, update = 0;
+  if (evaluate(&e, set, 15))
+    for (int z = 0; z < e.spec->workload->n_tensors; z++) {
+      read += e.r.counts[z].read;
+      update += e.r.counts[z].update;
+    }
+  drop(&e);
+  return read * 16 == v[10] && update * 16 == v[11];
+}
+
+static void check_rtl(void) {
+  size_t len;
+  char *csv = load("tests/data/rtl/fused_gemm.csv", &len);
+  int rows = 0, equal = 0;
+  for (char *line = strchr(csv, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+    int64_t v[15];
+    char *p = line + 1;
+    for (int i = 0; i < 15; i++) {
+      v[i] = strtoll(p, &p, 10);
+      p += *p == ',';
+    }
+    rows++;
+    equal += rtl_run(v);
+  }
+  free(csv);
+  CHECK_I64(rows, 66);
+  CHECK_I64(equal, 66);
+}
+
 /* Every mapping of a folder on every architecture, with and without sizes. */
 static int check_folder(const char *arch, const char *prob, const char *maps, const char *macro) {
   glob_t a, m;
@@ -332,6 +376,7 @@ int main(int argc, char **argv) {
   if (csv) fprintf(csv, "case,level,tensor,counter,tileflow,ours,why\n");
   expected.csv = random.csv = csv;
   check_files();
+  check_rtl();
   check_expected(&expected);
   check_random(&random, &silent);
   show(&expected);
