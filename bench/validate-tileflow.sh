@@ -35,7 +35,7 @@ its figures are those of one instance and are multiplied by the instances in use
 $(row equal "equal" "")
 $(row first "smaller: first touch" "an element of an output that is met for the first time costs nothing (contract, section 3); TileFlow loads the zero that nobody wrote, and once for each of the instances that share it")
 $(row stays "smaller: what stays" "a memory keeps what the latest entry left, across all enclosing loops, and a Pipe's children keep their parts; TileFlow starts every entry of a Tile empty, and a Pipe's child with what its sibling left")
-$(row mean "larger: a mean" "TileFlow gives fills as a mean over all instances below, used or not, and cuts the fraction off in each class of steps: at most 15 words an instance are missing")
+$(row mean "larger: a mean" "TileFlow gives fills as a mean over all instances below, used or not, and cuts the fraction off in each class of steps (a Tile is entered first, or in a step of one of its loops): less than one word an instance and class is missing")
 $(row link "C: instance to instance" "see below")
 $(row apart "C: cannot be told" "one figure for fills of both ops, which use different numbers of instances")
 $(row other "unexplained" "")

@@ -139,16 +139,30 @@ static int64_t averaged(const tf_tree *t, int op, int level) {
   return level ? mesh[0] * mesh[1] * used(t, op, level - 1) : 1;
 }
 
+/* Classes of steps in which a Tile of the level is entered: each Tile above is entered first, or in a step of one of its loops.
+ * TileFlow cuts a mean to a whole number in each of them. */
+static int64_t step_classes(const tf_tree *t, int op, int level) {
+  int64_t n = 1;
+  for (int i = t->op_node[op]; i >= 0; i = t->nodes[i].parent) {
+    int64_t moving = 1;
+    for (int k = 0; t->nodes[i].kind == TF_TILE && t->nodes[i].level < level && k < t->nodes[i].n_temporal; k++)
+      moving += t->nodes[i].loops[k].trip > 1;
+    n *= moving;
+  }
+  return n;
+}
+
 /* One counter of one tensor at one level. */
 typedef struct {
   double theirs; /* summed over instances; below 0: cannot be told */
-  int64_t ours, update, drain, instances;
+  int64_t ours, update, drain;
+  double cut; /* words that fills may lack */
   bool made, kept_apart, inner, exact;
 } pair;
 
 /* It loads every partial sum, the first touch of it, too: as many reads as updates, as many fills as drains. */
 static bool first_touch(const pair *p, bool read, bool fill) {
-  double slack = (fill ? 16.0 * (double)p->instances : 0) + (p->exact ? 0 : 1e-5 * p->theirs);
+  double slack = (fill ? p->cut : 0) + (p->exact ? 0 : 1e-5 * p->theirs);
   double most = (double)(read ? p->update : p->drain), more = p->theirs - (double)p->ours;
   if (!p->made || !(read || fill) || more <= 0) return false;
   return p->inner ? more <= most + slack : fabs(p->theirs - most) <= slack;
@@ -159,7 +173,7 @@ static int why(const pair *p, bool read, bool fill) {
   if (p->theirs < 0) return APART;
   if (fabs(ours - p->theirs) <= slack) return EQUAL;
   if (p->kept_apart) return LINK;
-  if (fill && ours > p->theirs && ours - p->theirs <= 16.0 * (double)p->instances + slack) return MEAN;
+  if (fill && ours > p->theirs && ours - p->theirs < p->cut + slack) return MEAN;
   if (first_touch(p, read, fill)) return FIRST;
   return ours < p->theirs ? STAYS : OTHER;
 }
@@ -181,13 +195,14 @@ static void compare(const run *e, const metrics *m, const char *name, int level,
   double read = metric(m, memory, "Read", x->name), update = metric(m, memory, "Update", x->name);
   double fill = metric(m, memory, "Fill", x->name);
   int64_t over = averaged(e->tree, maker, level);
+  double cut = (double)over * (double)(step_classes(e->tree, maker, level) + (inner ? step_classes(e->tree, reader, level) : 0));
   double theirs[3] = {inner ? update * (double)used(e->tree, maker, level) + (read - update) * (double)used(e->tree, reader, level)
                             : read * (double)used(e->tree, maker, level),
                       over == averaged(e->tree, reader, level) ? fill * (double)over : -1,
                       update * (double)used(e->tree, maker, level)};
   int64_t ours[3] = {c->read, c->fill, c->update};
   for (int k = 0; k < 3; k++) {
-    pair p = {theirs[k], ours[k], c->update, c->drain, over, x->producer >= 0, inner && e->links > 0, inner, m->json != NULL};
+    pair p = {theirs[k], ours[k], c->update, c->drain, cut, x->producer >= 0, inner && e->links > 0, inner, m->json != NULL};
     int w = why(&p, k == 0, k == 1);
     t->n[w]++;
     if (w == OTHER) printf("%s %s %s %s: %" PRId64 ", TileFlow %.0f\n", name, memory, x->name, counter[k], ours[k], theirs[k]);
