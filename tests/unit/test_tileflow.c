@@ -376,6 +376,38 @@ static void check_files(void) {
   CHECK_I64(n, 193);
 }
 
+/* A mapping that stands there in both notations is one tree. */
+static void check_notations(void) {
+  static const tf_setting sizes[] = {{"B", "1"}, {"H", "8"}, {"M", "512"}, {"N", "64"}, {"A", "64"}, {"L", "512"}};
+  static const struct {
+    const char *folder, *prob, *macro, *name;
+  } all[] = {
+      {"13-test-attention", "prob/attention", NULL, "chimera"},  {"13-test-attention", "prob/attention", NULL, "flash-attention"},
+      {"13-test-attention", "prob/attention", NULL, "flat"},     {"13-test-attention", "prob/attention", NULL, "no-fuse"},
+      {"13-test-attention", "prob/attention", NULL, "pipeline"}, {"13-test-attention", "prob/attention", NULL, "tileflow"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "fused-layer"}, {"12-test-fused-cnn", "prob/prob", "macro", "isos"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "naive"},      {"12-test-fused-cnn", "prob/prob", "macro", "tileflow"},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    static const char *const notation[] = {"map", "map-raw"};
+    char path[4][160], *text[2] = {NULL, NULL};
+    for (int k = 0; k < 2; k++) {
+      run e = {.n_files = 0};
+      snprintf(path[0], sizeof path[0], DATA "%s/arch/edge.yaml", all[i].folder);
+      snprintf(path[1], sizeof path[1], DATA "%s/%s.yaml", all[i].folder, all[i].prob);
+      snprintf(path[2], sizeof path[2], DATA "%s/%s/%s.yaml", all[i].folder, notation[k], all[i].name);
+      snprintf(path[3], sizeof path[3], DATA "%s/macro.yaml", all[i].folder);
+      for (int n = 0; n < (all[i].macro ? 4 : 3); n++)
+        add_file(&e, path[n]);
+      if (CHECK(import(&e, sizes, all[i].macro ? 0 : 6) && e.tree)) text[k] = tf_tree_text(e.tree);
+      drop(&e);
+    }
+    CHECK_TEXT(text[1], text[0]);
+    free(text[0]);
+    free(text[1]);
+  }
+}
+
 static void show(const tally *t) {
   printf("%d cases:", t->cases);
   for (int w = 0; w < N_WHY; w++)
@@ -391,6 +423,7 @@ int main(int argc, char **argv) {
   if (csv) fprintf(csv, "case,level,tensor,counter,tileflow,ours,why\n");
   expected.csv = random.csv = csv;
   check_files();
+  check_notations();
   check_rtl();
   check_expected(&expected);
   check_random(&random, &silent);
