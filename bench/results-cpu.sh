@@ -83,6 +83,7 @@ END {
   if [ -e $results/cpu-story.csv ]; then
     cat bench/story/story.md
     awk -F, -f bench/story/report.awk $results/cpu-story.csv
+    cat bench/story/limits.md
   fi
 } >>"$page.new"
 mv "$page.new" "$page"
