@@ -50,7 +50,7 @@ static convolved convolution(window w, const dnnl_memory_desc_t *src_md, dnnl_me
               before = {w.pad, w.pad},
               after = {(w.p - 1) * w.stride + w.r - from.dims[2] - w.pad, (w.q - 1) * w.stride + w.r - from.dims[3] - w.pad};
   dnnl_format_tag_t tag = blocked ? dnnl_format_tag_any : dnnl_nchw;
-  dnnl_memory_desc_t ms = src_md ? *src_md : blocked ? described(from.dims, tag) : from, mw = described(dw, dnnl_format_tag_any), md = described(dd, tag),
+  dnnl_memory_desc_t ms = src_md ? *src_md : described(from.dims, tag), mw = described(dw, dnnl_format_tag_any), md = described(dd, tag),
                      plain = described(dw, dnnl_oihw);
   dnnl_convolution_desc_t d;
   dnnl_primitive_desc_t pd;
@@ -63,11 +63,10 @@ static convolved convolution(window w, const dnnl_memory_desc_t *src_md, dnnl_me
   c.dst_md = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
   dnnl_memory_t packed = memory(dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), NULL);
   reorder(memory(&plain, weights), packed);
-  c.src = src ? src : memory(&c.src_md, blocked ? NULL : plain_src);
+  bool whole = from.dims[2] == w.h && from.dims[3] == w.w; /* else without gaps, beforehand: it is slow with them */
+  c.src = src ? src : memory(&c.src_md, blocked || !whole ? NULL : plain_src);
   c.dst = memory(&c.dst_md, blocked ? NULL : plain_dst);
-  if (blocked && !src) {
-    reorder(memory(&from, plain_src), c.src);
-  }
+  if ((blocked || !whole) && !src) reorder(memory(&from, plain_src), c.src);
   c.s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, c.src};
   c.s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, packed};
   c.s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, c.dst};
