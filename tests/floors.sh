@@ -36,7 +36,7 @@ BEGIN {
   # the one room that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
-  foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = "bench" # peers
+  foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = "bench" # emitted
   foreign["glpk.h"] = "search"
   # C17 and POSIX
