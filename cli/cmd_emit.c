@@ -41,7 +41,7 @@ static cli_status write_all(const cli_options *o, const tf_emitted *e) {
 }
 
 static cli_status emit(const cli_session *s, const cli_options *o) {
-  const char *isa = o->isa ? o->isa : tf_emit_isa();
+  const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
   reproduce(o, isa, &command);
   tf_emit_options e = {.isa = isa, .dtype = o->dtype, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text, .result = &s->result};

@@ -113,17 +113,3 @@ char *tf_emit_ir(const tf_tree *tree, tf_diags *d) {
   ir_free(p);
   return text;
 }
-
-const char *tf_emit_isa(void) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
-    return "avx512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return "avx2";
-  return "sse2";
-#elif defined(__aarch64__)
-  return "neon";
-#else
-  return "portable";
-#endif
-}

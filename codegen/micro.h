@@ -41,6 +41,9 @@ const char *tf_micro_type(ir_type t);
 ir_target tf_micro_target(const tf_micro_isa *isa, ir_type data);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 
+/* Whether the target's kernels need AMX's tiles: TILES_ALLOWED() asks the system for them, once a process or more often. */
+bool tf_micro_has_tiles(const ir_target *target);
+
 /* Eq. 3.4 for long k: rows (an even number, two registers for what is broadcast of A) and registers across of the tile
  * with the most multiply-adds a load; of equals, the one that is narrower. */
 void tf_micro_best(int registers, int *rows, int *across);

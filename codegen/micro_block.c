@@ -58,7 +58,8 @@ static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
     return false;
   u->tiles = grown;
   u->tiles[u->n_tiles++] = t;
-  tf_tile_print(out, &t);
+  if (t.kernel->tiles) tf_amx_print(out, &t);
+  else tf_tile_print(out, &t);
   return true;
 }
 
@@ -101,7 +102,20 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   fputs("  }\n", out);
 }
 
+/* Two by two of AMX's tiles, fewer where the block ends. */
+static bool print_amx(FILE *out, tf_micro *u, const block *b) {
+  enum { SIDE = 16 };
+  for (int rows = 1; rows <= 2; rows++)
+    for (int across = 1; across <= 2; across++) {
+      bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2, right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
+      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0})) return false;
+    }
+  tf_amx_block(out, b->kernel, b->name, b->m, b->n);
+  return true;
+}
+
 static bool print_block(FILE *out, tf_micro *u, const block *b) {
+  if (b->kernel->tiles) return print_amx(out, u, b);
   const ir_kernel *kernel = &b->kernel->kernel;
   int lanes = b->lanes, rows, most, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes, size, more;

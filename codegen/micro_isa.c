@@ -94,12 +94,22 @@ static const char neon[] =
   "static inline vec vec_max(vec a, vec b) { return vmaxq_f32(a, b); }\n"
   "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n" BY_LANE;
 
+#define V4 "-march=x86-64-v4 -mprefer-vector-width=512"
+#define HAS_V4 "defined(__AVX512F__) && defined(__AVX512VL__)"
+
 static const tf_micro_isa isas[] = {
   {"portable", 1, 16, "", "1", NULL, portable, NULL, NULL},
-  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", NULL, sse2, NULL, NULL},
-  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", NULL, avx2, NULL, NULL},
-  {"avx512", 16, 32, "-march=x86-64-v4 -mprefer-vector-width=512", "defined(__AVX512F__) && defined(__AVX512VL__)", NULL,
-   avx512, NULL, NULL},
+  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", NULL, sse2, NULL, "int8_sse2"},
+  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", NULL, avx2, NULL, "int8_avx2"},
+  {"avxvnni", 8, 16, "-march=x86-64-v3 -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", NULL, avx2, NULL, "int8_avxvnni"},
+  {"avx512", 16, 32, V4, HAS_V4, NULL, avx512, NULL, "int8_avx512"},
+  {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", NULL, avx512, NULL, "int8_vnni"},
+  {"avx512_bf16", 16, 32, V4 " -mavx512vnni -mavx512bf16", HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", NULL,
+   avx512, "bf16_avx512", "int8_vnni"},
+  {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
+   HAS_V4 /* clang 14 spells them without a bar */
+   " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
+   "(defined(__AMX_INT8__) || defined(__AMXINT8__))", NULL, avx512, "bf16_amx", "int8_amx"},
   {"neon", 4, 32, "", "defined(__aarch64__)", NULL, neon, NULL, NULL},
 };
 

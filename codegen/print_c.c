@@ -229,6 +229,7 @@ static void entry(c_printer *c, const c_package *k) {
   for (int z = 0; z < c->wl->n_tensors; z++)
     if (c_is_argument(&c->wl->tensors[z]))
       fprintf(c->out, "  if (!args->%s) return %s_bad_argument;\n", c->wl->tensors[z].name, n);
+  if (tf_micro_has_tiles(&c->p->target)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
   fprintf(c->out,
           "  void *own = NULL;\n"
           "  if (!workspace) {\n"

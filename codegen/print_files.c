@@ -85,6 +85,7 @@ void c_kernel_h(FILE *out, const c_package *k) {
           n, workload(k)->name, said[k->p->target.data].hold, n,
           has_parallel(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over omp_get_max_threads() threads." : "",
           said[k->p->target.data].accuracy, n, n);
+  const bool tiles = tf_micro_has_tiles(&k->p->target);
   fputs("typedef struct {\n", out);
   argument_fields(out, k, true);
   argument_fields(out, k, false);
@@ -92,14 +93,15 @@ void c_kernel_h(FILE *out, const c_package *k) {
   dense(out, k);
   fprintf(out,
           "\nenum {\n  %s_done = 0,\n  %s_bad_argument = -1,    /* a pointer is NULL */\n"
-          "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3\n};\n\n"
+          "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3%s%s%s\n};\n\n"
           "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
           "size_t %s_workspace(void);\n\n"
           "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it before or after; NULL: the call\n"
           " * allocates and frees them. */\n"
           "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n"
           "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-          n, n, n, n, n, n, n, n);
+          n, n, n, n, n, tiles ? ",\n  " : "", tiles ? n : "", tiles ? "_no_tiles = -4 /* the system or the computer has no AMX */" : "",
+          n, n, n);
 }
 
 void c_makefile(FILE *out, const c_package *k) {

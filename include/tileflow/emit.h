@@ -3,12 +3,16 @@
 #define TILEFLOW_EMIT_H
 #include "tileflow/model.h"
 
-/* Instruction sets of the CPU target: key, what it is. */
-#define TF_ISAS(X)                                                  \
-  X("portable", "C17 alone")                                        \
-  X("sse2", "x86-64, 128 bits")                                     \
-  X("avx2", "x86-64 with AVX2 and FMA, 256 bits")                   \
-  X("avx512", "x86-64 with AVX-512F, 512 bits")                     \
+/* Instruction sets of the CPU target: key, what it is.  The longer keys add units for bf16 and int8; float32 is as without. */
+#define TF_ISAS(X)                                                              \
+  X("portable", "C17 alone")                                                    \
+  X("sse2", "x86-64, 128 bits")                                                 \
+  X("avx2", "x86-64 with AVX2 and FMA, 256 bits")                               \
+  X("avxvnni", "with AVX-VNNI: int8")                                           \
+  X("avx512", "x86-64-v4: AVX-512 F, VL, BW, DQ, CD, 512 bits")                 \
+  X("avx512_vnni", "with AVX-512 VNNI: int8")                                   \
+  X("avx512_bf16", "with AVX-512 VNNI and BF16: int8, bf16")                    \
+  X("amx", "and AMX's tiles: int8, bf16.  Linux")                               \
   X("neon", "AArch64, 128 bits")
 
 /* Types of the data: key, what the inputs are, what the outputs are. */
@@ -46,6 +50,8 @@ void tf_emitted_free(tf_emitted *e);
 /* The loop IR that a float32 kernel is printed from, as text.  Malloc'd.  NULL as above. */
 char *tf_emit_ir(const tf_tree *tree, tf_diags *d);
 
-/* The best isa that the computer it runs on has. */
-const char *tf_emit_isa(void);
+/* The best isa for data of that type (a key of TF_DTYPES; NULL: f32) that the computer it runs on has. */
+const char *tf_emit_isa(const char *dtype);
+/* Whether it can run that isa (a key of TF_ISAS; any other: no). */
+bool tf_emit_runs(const char *isa);
 #endif
