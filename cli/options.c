@@ -35,7 +35,7 @@ static const row rows[] = {
     {"--root", "DIR", PATH, ROOT, CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
     {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EMIT, "write there (-o, too); import: stdout if not given; emit: a new folder"},
     {"--target", "cpu", PATH, TARGET, CLI_EMIT, "what the kernel is for"},
-    {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avx512, neon; this computer's best if not given"},
+    {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
     {"--dtype", "NAME", PATH, DTYPE, CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
     {"--name", "NAME", PATH, NAME, CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
     {"--dump-ir", NULL, FLAG, DUMP, CLI_EMIT, "print the loop IR, too"},

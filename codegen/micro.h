@@ -16,7 +16,8 @@ typedef struct {
   int lanes, registers; /* float32 a vector register; how many registers */
   const char *flags;    /* what gcc and clang need to compile the text */
   const char *machine;  /* the preprocessor's condition that the text can be compiled here */
-  const char *has;      /* the condition in C that the computer can run it; NULL: as machine */
+  const char *data;     /* types that gain by it over the rows above: "f32 bf16 int8" */
+  const char *has;      /* condition in C that the computer can run it, over leaf7 and TILES_ALLOWED of print_multi.c; NULL: not asked */
   const char *text;     /* `vec` and its operations in C */
   const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */
 } tf_micro_isa;

@@ -23,7 +23,7 @@
 
 typedef struct {
   const char *dtype;       /* a key of TF_DTYPES; NULL: f32 */
-  const char *isa;         /* a key of TF_ISAS; NULL: portable */
+  const char *isa;         /* a key of TF_ISAS; "multi": those of x86-64, chosen among at run time; NULL: portable */
   const char *name;        /* prefix of what the kernel exports, an identifier; NULL: "kernel" */
   const char *version; /* of the program that asks; NULL: not said */
   const char *command;     /* that reproduces the files; for their README.  NULL: not said */
@@ -34,7 +34,8 @@ typedef struct {
   const char *name, *text;
 } tf_emitted_file;
 
-/* Files of one directory: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt, README.md, manifest.json. */
+/* Files of one directory: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt, README.md, manifest.json; for
+ * "multi" kernel_ISA.c and parts_ISA.h of each, and the kernel.c that chooses. */
 typedef struct {
   int n;
   tf_emitted_file *file;
