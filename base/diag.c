@@ -83,14 +83,14 @@ static void tidy(char *msg, size_t size, bool cut) {
   memcpy(msg + dots, "...", 4);
 }
 
-TF_PRINTF(5, 0)
-static void append(tf_diags *d, tf_loc at, tf_code code, bool note, const char *fmt,
+TF_PRINTF(6, 0)
+static void append(tf_diags *d, tf_loc at, tf_code code, bool note, bool warning, const char *fmt,
                    va_list ap) {
   void *entries = d->entries;
   if (!grow(&entries, &d->entries_room, d->n_entries, sizeof *d->entries)) return;
   d->entries = entries;
   tf_diag *e = &d->entries[d->n_entries++];
-  *e = (tf_diag){code, note, at, ""};
+  *e = (tf_diag){code, note, warning, at, ""};
   int n = vsnprintf(e->msg, sizeof e->msg, fmt, ap);
   tidy(e->msg, sizeof e->msg, n >= (int)sizeof e->msg);
 }
@@ -100,7 +100,7 @@ bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) {
   if (d->n_errors > TF_DIAGS_MAX) return false;
   va_list ap;
   va_start(ap, fmt);
-  append(d, at, code, false, fmt, ap);
+  append(d, at, code, false, false, fmt, ap);
   va_end(ap);
   return false;
 }
@@ -109,7 +109,15 @@ void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) {
   if (d->n_entries == 0 || d->n_errors > TF_DIAGS_MAX) return;
   va_list ap;
   va_start(ap, fmt);
-  append(d, at, d->entries[d->n_entries - 1].code, true, fmt, ap);
+  append(d, at, d->entries[d->n_entries - 1].code, true, false, fmt, ap);
+  va_end(ap);
+}
+
+void tf_warn(tf_diags *d, tf_loc at, const char *fmt, ...) {
+  if (d->n_entries >= TF_DIAGS_MAX) return;
+  va_list ap;
+  va_start(ap, fmt);
+  append(d, at, TF_N_CODES, false, true, fmt, ap);
   va_end(ap);
 }
 

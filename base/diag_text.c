@@ -123,9 +123,10 @@ static void put_entry(out *o, const tf_diags *d, line_index *x, const tf_diag *e
     snprintf(place, sizeof place, ":%u:%u", (unsigned)e->at.line, (unsigned)e->at.col);
   put_text(o, *name ? name : "tileflow");
   put_text(o, place);
-  put_text(o, e->note ? ": note" : ": error[");
-  if (!e->note) put_text(o, tf_code_key(e->code));
-  put_text(o, e->note ? ": " : "]: ");
+  bool error = !e->note && !e->warning;
+  put_text(o, error ? ": error[" : e->note ? ": note: " : ": warning: ");
+  if (error) put_text(o, tf_code_key(e->code));
+  if (error) put_text(o, "]: ");
   put_text(o, e->msg);
   put_text(o, "\n");
   put_source(o, d, x, e->at);
@@ -167,6 +168,7 @@ char *tf_diags_text(const tf_diags *d) {
   put(&o, "", 0);
   for (size_t i = 0; i < n; i++) {
     size_t e = g[i].first;
+    if (d->entries[e].warning && d->n_errors) continue; /* told once nothing is wrong */
     do
       put_entry(&o, d, &x, &d->entries[e++]);
     while (e < d->n_entries && d->entries[e].note);

@@ -10,7 +10,8 @@ typedef enum {
   TF_Q_RATE = 4,  /* bytes per second */
   TF_Q_PJ = 8,    /* energy, in pJ */
   TF_Q_NM = 16,   /* length, in nm */
-  TF_Q_NS = 32    /* time, in ns */
+  TF_Q_NS = 32,   /* time, in ns */
+  TF_Q_UM2 = 64   /* area, in um2 */
 } tf_measure;
 
 /* key, what it measures, how many of the base unit named above it is. */
@@ -22,7 +23,8 @@ typedef enum {
               X("B/s", RATE, 1.0) X("KiB/s", RATE, 1024.0) X("MiB/s", RATE, 1048576.0)         \
                   X("GiB/s", RATE, 1073741824.0) X("KB/s", RATE, 1e3) X("MB/s", RATE, 1e6)     \
                       X("GB/s", RATE, 1e9) X("TB/s", RATE, 1e12) X("pJ", PJ, 1.0)              \
-                          X("nJ", PJ, 1e3) X("nm", NM, 1.0) X("ns", NS, 1.0)
+                          X("nJ", PJ, 1e3) X("nm", NM, 1.0) X("ns", NS, 1.0)                \
+                              X("um2", UM2, 1.0) X("mm2", UM2, 1e6)
 
 typedef struct {
   const char *key;

@@ -60,21 +60,18 @@ quality() {
   done
 }
 
+# TileFlow's own files, unedited, imported; the shape is BERT-small's.
 templates() {
+  shape="--set size_B=1 --set size_H=8 --set size_M=512 --set size_N=64 --set size_A=64 --set size_L=512"
+  from=tests/data/tileflow/13-test-attention
   echo "template,tileflow_cycles_60s,cycles,times_better,evaluations,seconds" >$out/search-templates.csv
-  while read -r name theirs; do
-    # shellcheck disable=SC2046 # four words
-    set -- $(search 3 1 bench/tileflow/edge.yaml bench/tileflow/attention.yaml bench/tileflow/$name.yaml)
+  sed -n 's/^BERT-small,1,8,512,64,64,512,\([^,]*\),\([0-9]*\),.*/\1 \2/p' $from/search-edge.csv | while read -r name theirs; do
+    "$tool" import $from/arch/edge.yaml $from/prob/attention.yaml "$from/map/$name.yaml" -o "$scratch/$name.yaml" 2>/dev/null
+    # shellcheck disable=SC2046,SC2086 # settings and four words
+    set -- $(search 3 1 "$scratch/$name.yaml" $shape)
     echo "$name $theirs $*" | awk '{ printf "%s,%s,%s,%.3f,%s,%s\n", $1, $2, $3, $2 / $3, $5, $6 }' \
       >>$out/search-templates.csv
-  done <<'T'
-no-fuse 1376256
-chimera 917504
-pipeline 1048576
-flash-attention 786432
-flat 2228224
-tileflow 524288
-T
+  done
 }
 
 # From a log: evaluations so far and the best so far.

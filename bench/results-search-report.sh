@@ -57,9 +57,9 @@ cat <<'T'
 
 ## TileFlow's templates
 
-TileFlow's six templates of `13-test-attention` on its own edge accelerator ([bench/tileflow](../bench/tileflow)),
-each trip count open, against the cycles that its mapper found in 60 s. Ours are completed in 3 s. Counted
-by our model; where a template keeps C on chip we do (`keep`), where it does not it passes through L2.
+TileFlow's six templates of `13-test-attention` on its own edge accelerator, its files imported as they are
+([HOWTO-import.md](HOWTO-import.md)), each trip count open, against the cycles that its mapper found in 60 s. Ours are completed in
+3 s and counted by our model: where a template keeps C on chip we do (`keep`), where it does not it passes through L2.
 Part of the difference is the counting: TileFlow charges every partial sum with a fill
 (`SEMANTICS.md`, 1), we only those that were met before.
 

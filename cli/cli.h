@@ -20,6 +20,8 @@ typedef struct {
   size_t n_set;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
   const char *target, *isa, *dtype, *name; /* of emit */
+  const char *format;                      /* of export */
+  int measure;                             /* kernels to time; 0: none */
   bool quiet, help, resume, host, dump_ir;
   /* of a search */
   tf_objective objective;
@@ -30,6 +32,9 @@ typedef struct {
   int64_t evals;        /* 0: no bound */
   double time_limit;    /* 0: none */
 } cli_options;
+
+/* Mappings that a search keeps for each kernel that is to be timed: many mappings make the same kernel. */
+enum { CLI_VARIANTS = 16 };
 
 /* How a mapping was found: the JSON member `search` (contract/cli.md). */
 typedef struct {
@@ -92,5 +97,6 @@ cli_status cmd_bound(const cli_options *o);
 cli_status cmd_solve(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);
+cli_status cmd_export(const cli_options *o);
 cli_status cmd_emit(const cli_options *o);
 #endif

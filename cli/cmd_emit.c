@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/measure.h"
 #include "cli/report.h"
 #include "cli/safe_dir.h"
 #include "cli/safe_write.h"
@@ -17,6 +18,7 @@ static void reproduce(const cli_options *o, const char *isa, cli_text *t) {
   for (size_t i = 0; i < o->n_set; i++)
     cli_printf(t, " --set %s=%s", o->set[i].name, o->set[i].value);
   cli_printf(t, " --target cpu --isa %s", isa);
+  if (o->measure) cli_printf(t, " --measure %d", o->measure);
   if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
   if (o->name) cli_printf(t, " --name %s", o->name);
   if (o->out) cli_printf(t, " -o %s", o->out);
@@ -40,15 +42,20 @@ static cli_status write_all(const cli_options *o, const tf_emitted *e) {
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
-static cli_status emit(const cli_session *s, const cli_options *o) {
+static void say(const cli_session *s, const cli_options *o, const char *isa, const cli_measured *m) {
+  if (m->n) cli_measured_print(m);
+  printf("%s: %s for %s.  Next: make -C %s test\n", o->out, s->tree->workload->name, isa, o->out);
+}
+
+static cli_status emit(const cli_session *s, const cli_options *o, const cli_measured *m) {
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
   reproduce(o, isa, &command);
-  tf_emit_options e = {.isa = isa, .dtype = o->dtype, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text, .result = &s->result};
+  tf_emit_options e = {.isa = isa, .dtype = o->dtype, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text,
+                       .result = &s->result, .measured = m->of, .n_measured = m->n, .chosen = m->chosen};
   tf_emitted *files = tf_emit_cpu(s->tree, &e, s->diags);
   cli_status status = files ? write_all(o, files) : CLI_BAD_INPUT;
-  if (status == CLI_DONE && !o->quiet && !o->dump_ir)
-    printf("%s: %s for %s.  Next: make -C %s test\n", o->out, s->tree->workload->name, isa, o->out);
+  if (status == CLI_DONE && !o->quiet && !o->dump_ir) say(s, o, isa, m);
   tf_emitted_free(files);
   cli_text_free(&command);
   return status;
@@ -69,42 +76,99 @@ static bool suits(const cli_session *s, const char *text) {
   return found;
 }
 
+static cli_status no_memory(void) {
+  fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+  return CLI_FAILED;
+}
+
+/* Searches what is open in the session's mapping, or all mappings; what is found joins the candidates. */
+static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) {
+  char *template = s->found_text;
+  s->found_text = NULL;
+  cli_options said = *o;
+  if (!said.evals && !(said.time_limit > 0)) { /* the template leaves little to look for */
+    said.evals = 100000;
+    said.time_limit = 5;
+  }
+  /* Of mappings that keep the units busy alike, the one that moves less has the larger blocks. */
+  if (said.objective == TF_LATENCY) said.objective = TF_EDP;
+  tf_search_free(s->search);
+  s->search = NULL;
+  cli_status status = cli_search(s, &said);
+  free(template);
+  if (status == CLI_DONE && !cli_candidates_add(c, s->search->variants, s->search->n_variants)) return no_memory();
+  return status;
+}
+
+/* The other template, if it suits: more to measure.  What was adopted stays so. */
+static cli_status look_further(cli_session *s, const cli_options *o, cli_candidates *c) {
+  char *adopted = s->found_text, *text = tf_search_template(s->spec->arch, s->spec->workload, true);
+  s->found_text = NULL;
+  cli_status status = CLI_DONE;
+  if (text && suits(s, text)) {
+    status = cli_adopt(s, text, "search");
+    if (status == CLI_DONE) status = look(s, o, c);
+    free(s->found_text);
+    s->found_text = NULL;
+    if (status == CLI_DONE) return cli_adopt(s, adopted, "search");
+  } else {
+    free(text);
+  }
+  s->found_text = adopted;
+  return status;
+}
+
 /* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts. */
-static cli_status plan(cli_session *s, const cli_options *o) {
+static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) {
   cli_status status = cli_check_sections(s);
-  for (int streams = 0; status == CLI_DONE && !s->tree && streams < 2; streams++) {
+  int streams = 0;
+  for (; status == CLI_DONE && !s->tree && streams < 2; streams++) {
     char *text = tf_search_template(s->spec->arch, s->spec->workload, streams);
     if (text && suits(s, text))
       status = cli_adopt(s, text, "search");
     else
       free(text);
   }
-  if (status == CLI_DONE && (!s->tree || s->tree->open)) {
-    char *template = s->found_text;
-    s->found_text = NULL;
-    cli_options said = *o;
-    if (!said.evals && !(said.time_limit > 0)) { /* the template leaves little to look for */
-      said.evals = 100000;
-      said.time_limit = 5;
-    }
-    /* Of mappings that keep the units busy alike, the one that moves less has the larger blocks. */
-    if (said.objective == TF_LATENCY) said.objective = TF_EDP;
-    status = cli_search(s, &said);
-    free(template);
+  if (status == CLI_DONE && (!s->tree || s->tree->open)) status = look(s, o, c);
+  if (status == CLI_DONE && o->measure && streams == 1) status = look_further(s, o, c);
+  return status == CLI_DONE ? cli_count_words(s) : status;
+}
+
+/* A mapping without open parts is its own only candidate. */
+static cli_status measure(cli_session *s, const cli_options *o, cli_candidates *c, cli_measured *m) {
+  if (c->n == 0) {
+    tf_found given = {.text = tf_tree_text(s->tree)};
+    bool ok = given.text && cli_candidates_add(c, &given, 1);
+    free(given.text);
+    if (!ok) return no_memory();
   }
+  cli_candidates_sort(c);
+  cli_status status = cli_measure(s, o, c, m);
+  if (status != CLI_DONE || !m->text) return status;
+  tf_model_free(s->model);
+  s->model = NULL;
+  char *text = m->text, *before = s->found_text;
+  m->text = NULL;
+  status = cli_adopt(s, text, s->origin);
+  free(before);
   return status == CLI_DONE ? cli_count_words(s) : status;
 }
 
 cli_status cmd_emit(const cli_options *o) {
   cli_session s;
+  cli_candidates c = {0};
+  cli_measured m = {0};
   cli_status status = cli_open(&s, o);
-  if (status == CLI_DONE) status = plan(&s, o);
+  if (status == CLI_DONE) status = plan(&s, o, &c);
   if (status == CLI_DONE) status = cli_report_violations(&s, CLI_DONE);
+  if (status == CLI_DONE && o->measure) status = measure(&s, o, &c, &m);
   if (status == CLI_DONE) {
     if (o->dump_ir) status = dump(&s);
-    if (status == CLI_DONE && o->out) status = emit(&s, o);
+    if (status == CLI_DONE && o->out) status = emit(&s, o, &m);
     if (status == CLI_BAD_INPUT && tf_diags_errors(s.diags)) cli_complain(s.diags);
   }
+  cli_candidates_free(&c);
+  cli_measured_free(&m);
   cli_close(&s);
   return status;
 }

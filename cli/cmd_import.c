@@ -33,7 +33,7 @@ static bool import_files(const cli_options *o, cli_text *text, tf_diags *d) {
   bool ok = files != NULL;
   for (size_t i = 0; files && i < o->n_files; i++)
     ok &= load(o->files[i], &files[i], d);
-  if (ok) native = tf_import_timeloop(files, o->n_files, d);
+  if (ok) native = tf_import(files, o->n_files, o->set, o->n_set, d);
   if (native) cli_printf(text, "%s", native);
   for (size_t i = 0; files && i < o->n_files; i++)
     free((char *)(uintptr_t)files[i].text);
@@ -53,7 +53,7 @@ cli_status cmd_import(const cli_options *o) {
   else
     ok = o->host ? cli_host_architecture(o->root ? o->root : "", &text, &notes, d) : import_files(o, &text, d);
   if (ok) status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;
-  if (status == CLI_BAD_INPUT) cli_complain(d);
+  if (status == CLI_BAD_INPUT || (!o->quiet && tf_diags_count(d))) cli_complain(d); /* or warn */
   if (!o->quiet && notes.text) fputs(notes.text, stderr);
   cli_text_free(&text);
   cli_text_free(&notes);

@@ -46,13 +46,20 @@ static const cli_command commands[] = {
      "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
      "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
      cmd_search},
-    {CLI_IMPORT, "import", "write the native form of Timeloop's files, or of this computer",
-     "Reads Timeloop's architecture (0.2, 0.3), problem and mapping and writes the sections that\n"
-     "mean the same.  With --host, writes the CPU it runs on as an architecture: cores, caches,\n"
+    {CLI_IMPORT, "import", "write the native form of Timeloop's or TileFlow's files, or of this computer",
+     "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, Accelergy's tables, or\n"
+     "TileFlow's architecture, problem, mapping and macros, and writes the sections that mean the same; what\n"
+     "has no place in the model is a warning.  With --host, writes the CPU it runs on as an architecture: cores, caches,\n"
      "clock and vectors from /sys and /proc, each number with where it was read, and what the\n"
      "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
      "Exit status: 0, or 2 for bad input.\n",
      "tests/data/timeloop/case004.yaml", cmd_import},
+    {CLI_EXPORT, "export", "write architecture, workload and mapping for another tool",
+     "Writes a new folder with the files that Timeloop (one op) or TileFlow (fused ops) reads, for a second\n"
+     "opinion; import reads them back to the same tree.  What the format cannot say is an error where it\n"
+     "would change counts, else a comment in the files.  Without a mapping, the other two are written.\n"
+     "Exit status: 0, or 2 for bad input (or a folder that is there already).\n",
+     "examples/matmul.yaml --to timeloop -o matmul-timeloop", cmd_export},
     {CLI_EMIT, "emit", "write a fused kernel for the mapping",
      "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), a test that holds it against\n"
      "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest.\n"

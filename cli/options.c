@@ -11,7 +11,7 @@
 typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
 typedef enum {
   SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
-  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, DTYPE, NAME, DUMP
+  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, DTYPE, NAME, DUMP, TO, MEASURE
 } target;
 
 typedef struct {
@@ -23,8 +23,8 @@ typedef struct {
 } row;
 
 static const row rows[] = {
-    {"--set", "NAME=VALUE", SETTING, SET, CLI_READING,
-     "give a param another value; may be repeated"},
+    {"--set", "NAME=VALUE", SETTING, SET, CLI_READING | CLI_IMPORT,
+     "give a param (import: a macro) another value; may be repeated"},
     {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
     {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
@@ -33,11 +33,14 @@ static const row rows[] = {
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
     {"--host", NULL, FLAG, HOST, CLI_IMPORT, "describe the computer this runs on"},
     {"--root", "DIR", PATH, ROOT, CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
-    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EMIT, "write there (-o, too); import: stdout if not given; emit: a new folder"},
+    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
+     "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
+    {"--to", "NAME", PATH, TO, CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
     {"--target", "cpu", PATH, TARGET, CLI_EMIT, "what the kernel is for"},
     {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
     {"--dtype", "NAME", PATH, DTYPE, CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
     {"--name", "NAME", PATH, NAME, CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
+    {"--measure", "N", COUNT, MEASURE, CLI_EMIT, "time the kernels of the model's N best mappings here, and keep the fastest"},
     {"--dump-ir", NULL, FLAG, DUMP, CLI_EMIT, "print the loop IR, too"},
     {"--help", NULL, FLAG, HELP, CLI_ALL, "print this"},
     {"--objective", "latency|energy|edp|traffic", OBJECTIVE, GOAL, CLI_SEARCHING,
@@ -88,15 +91,16 @@ static bool read_count(reader *r, const row *o, const char *value) {
   char *end;
   errno = 0;
   long long n = strtoll(value, &end, 10), least = o->target != SEED;
-  long long most = o->target == THREADS ? 256 : INT64_MAX;
+  long long most = o->target == THREADS ? 256 : o->target == MEASURE ? 1000 : INT64_MAX;
   bool ok = end != value && !*end && !errno && n >= least && n <= most;
   if (o->target == SEED) r->out->seed = (uint64_t)n;
   if (o->target == THREADS) r->out->threads = (int)n;
   if (o->target == EVALS) r->out->evals = n;
+  if (o->target == MEASURE) r->out->measure = (int)(n > most ? most : n);
   if (ok) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE,
                  "%s needs a whole number of %d or more%s, not '%.60s'", o->name, (int)least,
-                 o->target == THREADS ? ", at most 256" : "", value);
+                 o->target == THREADS ? ", at most 256" : o->target == MEASURE ? ", at most 1000" : "", value);
 }
 
 static bool read_seconds(reader *r, const row *o, const char *value) {
@@ -151,7 +155,8 @@ static bool keep_path(reader *r, const row *o, const char *value) {
                                 [MAPPING] = &r->out->mapping, [PARETO] = &r->out->pareto,
                                 [LOG] = &r->out->log,         [OUT] = &r->out->out,
                                 [ROOT] = &r->out->root,       [TARGET] = &r->out->target,
-                                [ISA] = &r->out->isa, [DTYPE] = &r->out->dtype,        [NAME] = &r->out->name};
+                                [ISA] = &r->out->isa,         [DTYPE] = &r->out->dtype,
+                                [NAME] = &r->out->name,       [TO] = &r->out->format};
   const char **slot = slots[o->target];
   if (!value || !*value)
     return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
@@ -242,10 +247,23 @@ static void check_emit(reader *r) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no target '%.40s'; this version has cpu", o->target);
   if (!o->out && !o->dump_ir)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
+  if (o->measure && !o->out)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
+}
+
+static void check_export(reader *r) {
+  const cli_options *o = r->out;
+  bool known = false;
+  for (int i = 0; tf_export_format(i); i++)
+    known |= o->format && !strcmp(o->format, tf_export_format(i));
+  if (!o->format) tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs --to timeloop or --to tileflow");
+  else if (!known) tf_fail(r->diags, nowhere, TF_E_USAGE, "no format '%.40s': timeloop or tileflow", o->format);
+  if (!o->out) tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
 }
 
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
+  if (r->command->id == CLI_EXPORT) check_export(r);
   if (r->command->id == CLI_EMIT) check_emit(r);
   if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) +
           is_stdout(o->mapping) + is_stdout(o->pareto) >

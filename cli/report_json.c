@@ -170,6 +170,8 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "compute", units(s));
   json_object_set_new(o, "ops", ops(s));
   json_object_set_new(o, "bounds", bounds(s));
+  double area = tf_arch_area(s->spec->arch);
+  if (area > 0) json_object_set_new(o, "area_um2", real(area));
   if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
   put(o, out);

@@ -50,6 +50,13 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);
   cli_skip(&t, 1);
   cli_cell(&t, "of the peak of the kinds of unit in use; %s points", cli_count(r->points).s);
+  double area = tf_arch_area(s->spec->arch);
+  if (area > 0) {
+    cli_cell(&t, "area");
+    cli_cell(&t, "%.4g mm2", area * 1e-6);
+    cli_skip(&t, 1);
+    cli_cell(&t, "of the memories and units that give theirs");
+  }
   cli_table_end(&t, out);
 }
 

@@ -45,7 +45,7 @@ bool cli_safe_dir(const char *path, const cli_dir_file *files, size_t n, bool *t
   struct stat old;
   char *to = trimmed(path, 0), *temp = trimmed(path, 32);
   *there = to && lstat(to, &old) == 0;
-  if (*there) fprintf(stderr, "%s: error[E_IO]: is there already, and emit overwrites nothing; give another -o\n", path);
+  if (*there) fprintf(stderr, "%s: error[E_IO]: is there already, and nothing is overwritten; give another -o\n", path);
   bool made = false, ok = to && temp && !*there;
   if (ok) {
     sprintf(temp + strlen(to), ".tmp-%ld", (long)getpid());

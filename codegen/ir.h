@@ -131,9 +131,20 @@ void ir_free(ir_program *p);
 /* The program as text, a statement a line. */
 void ir_dump(FILE *out, const ir_program *p);
 
-/* Runs it in double.  data[tensor]: row-major over the tensor's extents, inputs filled, outputs written.
- * False: out of memory, or an access outside a buffer (a fault of the lowering). */
-bool ir_run(const ir_program *p, double *const *data);
+/* What a run does with one buffer, in elements. */
+typedef struct {
+  int64_t read, written; /* by points; what lies in the padding is not read, and a sum that starts is not */
+  int64_t copied;        /* scratch of products: laid out anew from the operand, borders not counted */
+} ir_count;
+
+typedef struct {
+  ir_count *buffer; /* [n_buffers] */
+  int64_t *points;  /* [n_ops] how often each op's expression is evaluated */
+} ir_counts;
+
+/* Runs it in double.  data[tensor]: row-major over the tensor's extents, inputs filled, outputs written.  counts: added to what is
+ * there; NULL: nothing is counted.  False: out of memory, or an access outside a buffer (a fault of the lowering). */
+bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
 /* The value of op's expression; read[i] is its i-th operand.  skip: the read to be taken as 1; -1: none. */
 double ir_value(const tf_op *op, const double *read, int skip);

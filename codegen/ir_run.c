@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "codegen/ir.h"
+#include "codegen/ir_copies.h"
 
 enum { MAX_RANK = 16, MAX_READS = 16 };
 
@@ -11,6 +11,8 @@ typedef struct {
   const tf_workload *wl;
   int64_t *var;
   double **data; /* [buffer] */
+  const ir_counts *counts; /* NULL: none */
+  ir_kept *kept; /* [buffer] what scratch holds that lasts */
   bool ok;
 } machine;
 
@@ -56,6 +58,7 @@ static double operand(machine *m, const tf_op *op, int i, const int64_t *point) 
   }
   if (!inside(z, at)) return 0;
   const double *v = element(m, m->p->buffer_of[ref->tensor], at);
+  if (m->counts) m->counts->buffer[m->p->buffer_of[ref->tensor]].read++;
   return v ? *v : 0;
 }
 
@@ -93,6 +96,12 @@ static void point_of_nest(machine *m, const ir_stmt *s, const int64_t *point, bo
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     first &= point[op->dims[k]] == 0;
   double v = ir_value(op, read, s->divides);
+  if (m->counts) {
+    ir_count *c = &m->counts->buffer[m->p->buffer_of[op->out]];
+    c->written++;
+    c->read += op->reduce != TF_ASSIGN && !first;
+    m->counts->points[s->op]++;
+  }
   *out = op->reduce == TF_ASSIGN ? v : ir_combine(op->reduce, first ? ir_identity(op->reduce) : *out, v);
 }
 
@@ -156,7 +165,10 @@ static void step(machine *m, const ir_stmt *s) {
     if (may(m, s)) run(m, &s->body);
     break;
   case IR_TOGETHER: run(m, &s->body); break; /* in turn: the same values */
-  case IR_NEST: walk(m, s, op->n_dims, 0, point, starts(m, s)); break;
+  case IR_NEST:
+    if (m->counts && s->product) ir_count_copies(&(ir_at){m->p, m->var, m->counts->buffer, m->kept}, s);
+    walk(m, s, op->n_dims, 0, point, starts(m, s));
+    break;
   case IR_SAVE: walk(m, s, op->n_out_dims, 0, point, false); break;
   case IR_CORRECT:
     if (!starts(m, s)) walk(m, s, op->n_out_dims, 0, point, false);
@@ -172,11 +184,12 @@ static void run(machine *m, const ir_body *b) {
     step(m, b->s[i]);
 }
 
-bool ir_run(const ir_program *p, double *const *data) {
-  machine m = {.p = p, .wl = p->tree->workload, .ok = true};
+bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
+  machine m = {.p = p, .wl = p->tree->workload, .counts = counts, .ok = true};
   m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
   m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
-  m.ok = m.var && m.data && m.wl->n_dims <= 256;
+  m.kept = calloc((size_t)p->n_buffers + 1, sizeof *m.kept);
+  m.ok = m.var && m.data && m.kept && m.wl->n_dims <= 256;
   for (int i = 0; i < p->n_buffers && m.ok; i++) {
     const ir_buffer *b = &p->buffers[i];
     m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)(b->words ? b->words : 1) * sizeof *m.data[i]);
@@ -187,6 +200,7 @@ bool ir_run(const ir_program *p, double *const *data) {
   if (m.ok) run(&m, &p->body);
   for (int i = 0; m.data && i < p->n_buffers; i++)
     if (!p->buffers[i].argument) free(m.data[i]);
+  free(m.kept);
   free(m.data);
   free(m.var);
   return m.ok;

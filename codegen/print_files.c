@@ -172,6 +172,19 @@ void c_cmake(FILE *out, const c_package *k) {
           k->name, k->name, k->name, k->name, k->name, k->name);
 }
 
+static void readme_measured(FILE *out, const c_package *k) {
+  if (!k->o->n_measured) return;
+  fprintf(out, "\n## Measured\n\nThe fastest of %d kernels of the model's best mappings, timed where these files were written; the least of three\n"
+               "medians.  `make bench && ./bench` repeats it.\n\n| model's rank | predicted, us | measured, us |\n|--:|--:|--:|\n",
+          k->o->n_measured);
+  for (int i = 0; i < k->o->n_measured; i++) {
+    const tf_measured *m = &k->o->measured[i];
+    fprintf(out, "| %d | %.6g | ", m->rank, m->predicted * 1e6);
+    if (m->measured < 0) fputs("failed |\n", out);
+    else fprintf(out, "%.6g%s |\n", m->measured * 1e6, i == k->o->chosen ? " (this one)" : "");
+  }
+}
+
 void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char *mapping = tf_tree_text(k->p->tree);
@@ -194,6 +207,7 @@ void c_readme(FILE *out, const c_package *k) {
   int bits = 8 * ir_bytes(k->p->target.data);
   if (k->o->result && k->p->tree->arch->word_bits != bits)
     fprintf(out, "It counts words of %d bits; the kernel's inputs have %d.\n", k->p->tree->arch->word_bits, bits);
+  readme_measured(out, k);
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
   if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
   fputs(".\n", out);
@@ -241,6 +255,19 @@ static void manifest_counts(FILE *out, const c_package *k) {
   fputs("\n  ]}", out);
 }
 
+static void manifest_measured(FILE *out, const c_package *k) {
+  const tf_measured *all = k->o->measured;
+  if (!k->o->n_measured) return;
+  fprintf(out, ",\n  \"measured\": {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": %.9g, \"kernels\": [", all[k->o->chosen].rank,
+          all[k->o->chosen].predicted, all[k->o->chosen].measured);
+  for (int i = 0; i < k->o->n_measured; i++) {
+    fprintf(out, "%s\n    {\"rank\": %d, \"predicted_seconds\": %.9g, \"seconds\": ", i ? "," : "", all[i].rank, all[i].predicted);
+    if (all[i].measured < 0) fputs("null}", out);
+    else fprintf(out, "%.9g}", all[i].measured);
+  }
+  fputs("\n  ]}", out);
+}
+
 void c_manifest(FILE *out, const c_package *k) {
   char *mapping = tf_tree_text(k->p->tree);
   fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
@@ -254,5 +281,6 @@ void c_manifest(FILE *out, const c_package *k) {
   json_text(out, mapping ? mapping : "");
   free(mapping);
   if (k->o->result) manifest_counts(out, k);
+  manifest_measured(out, k);
   fputs("\n}\n", out);
 }

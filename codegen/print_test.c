@@ -251,7 +251,7 @@ static double flops(const tf_workload *wl) {
 
 void c_bench_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  fprintf(out, "/* Times %s: the median of the rounds, after one that warms up. */\n#define _POSIX_C_SOURCE 200809L\n"
+  fprintf(out, "/* Times %s: the median of the rounds, after one that warms up.  ./bench [ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
                "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n#include \"kernel.h\"\n\n"
                "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, &t);\n"
                "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
@@ -259,7 +259,8 @@ void c_bench_c(FILE *out, const c_package *k) {
                "  return (x > y) - (x < y);\n}\n\n"
                "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
                "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
-               "int main(void) {\n  %s_args args;\n  double took[ROUNDS];\n  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
+               "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
+               "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS];\n  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
           wl->name, c_type(k->p->target.data), c_type(k->p->target.data),
           k->p->target.data == IR_F32 ? "(float)(i * 37 % 101 + 1) / 64" : k->p->target.data == IR_I8 ? "i * 37 % 101" : "0x3c00 + i * 37 % 101",
           k->name, k->name);
@@ -268,8 +269,8 @@ void c_bench_c(FILE *out, const c_package *k) {
       fprintf(out, "  args.%s = numbers(%" PRId64 ");\n", wl->tensors[z].name, words(&wl->tensors[z]));
   fprintf(out, "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
                "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
-               "  for (int r = 0; r < ROUNDS; r++) {\n    double from = now();\n    %s(&args, workspace, bytes);\n"
-               "    took[r] = now() - from;\n  }\n  qsort(took, ROUNDS, sizeof *took, later);\n"
-               "  printf(\"%s %%.6g s, %%.4g GFLOP/s\\n\", took[ROUNDS / 2], %.9g / took[ROUNDS / 2] / 1e9);\n  free(workspace);\n  return 0;\n}\n",
+               "  for (int r = 0; r < rounds; r++) {\n    double from = now();\n    %s(&args, workspace, bytes);\n"
+               "    took[r] = now() - from;\n  }\n  qsort(took, (size_t)rounds, sizeof *took, later);\n"
+               "  printf(\"%s %%.6g s, %%.4g GFLOP/s\\n\", took[rounds / 2], %.9g / took[rounds / 2] / 1e9);\n  free(workspace);\n  return 0;\n}\n",
           k->name, k->name, k->name, k->name, flops(wl));
 }

@@ -1,7 +1,5 @@
 # Predicted over measured cycles of 66 fused products in RTL, sorted by what was measured.
 #   gnuplot plots/rtl.gp        reads docs/results/rtl.csv
-set terminal svg size 760,360 font "sans,11"
-set output "docs/img/validation/rtl.svg"
 set datafile separator ","
 set xlabel "measured cycles"
 set ylabel "predicted / measured"
@@ -10,7 +8,14 @@ set grid ytics
 set key outside top center horizontal
 set xrange [30000:1e6]
 set yrange [0:1.4]
-plot 1 with lines lc "gray" notitle, \
-  "docs/results/rtl.csv" using 8:(1 + $14) skip 1 with points pt 2 ps 0.6 lc rgb "#999999" title "graph-based", \
-  "" using 8:(1 + $12) skip 1 with points pt 6 ps 0.6 lc rgb "#d95f02" title "TileFlow", \
-  "" using 8:(1 + $10) skip 1 with points pt 7 ps 0.6 lc rgb "#1b6ca8" title "this tool"
+file = "docs/results/rtl.csv"
+draw = "plot 1 with lines lc 'gray' notitle, \
+  file using 8:(1 + $14) skip 1 with points pt 2 ps 0.6 lc rgb '#999999' title 'graph-based', \
+  file using 8:(1 + $12) skip 1 with points pt 6 ps 0.6 lc rgb '#d95f02' title 'TileFlow', \
+  file using 8:(1 + $10) skip 1 with points pt 7 ps 0.6 lc rgb '#1b6ca8' title 'this tool'"
+set terminal svg size 760,360 font "sans,11"
+set output "docs/img/validation/rtl.svg"
+eval draw
+set terminal pngcairo size 1140,540 font "sans,14"
+set output "docs/img/validation/rtl.png"
+eval draw

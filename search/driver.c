@@ -5,6 +5,7 @@
 
 #include "base/threads.h"
 #include "search/archive.h"
+#include "search/complete.h"
 #include "search/identity.h"
 #include "search/log.h"
 #include "search/memory.h"
@@ -32,7 +33,7 @@ typedef struct {
   atomic_int halt;
   struct timespec start;
   tf_search_result *res;
-  uint64_t *kept_shapes;
+  uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked;
   bool failed;
@@ -64,7 +65,7 @@ static int ask_batch(driver *v) {
   int n = 0;
   for (; n < BATCH && left > 0; n++) {
     tf_task *t = &v->tasks[n];
-    if (!v->strategy->outer->ask(v->outer, t->genes)) break;
+    if (!v->strategy->outer->ask(v->outer, t->genes, &t->like)) break;
     t->no = v->asked++;
     t->uneven = v->strategy->evals_per_shape == 0 || t->no % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
     t->quota = left < most ? left : most;
@@ -92,6 +93,17 @@ static void archive(driver *v, const tf_task *t) {
   }
 }
 
+/* The same mapping may be found by several tasks: its text tells. */
+static void archive_variants(driver *v, const tf_task *t) {
+  for (int i = 0; i < t->n_variants; i++) {
+    const tf_variant *x = &t->variants[i];
+    if (!x->text) continue;
+    tf_found f = {x->text, x->value, x->figures};
+    uint64_t name = tf_hash(TF_HASH_START, x->text, strlen(x->text));
+    v->failed |= !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
+  }
+}
+
 static void tell(driver *v, tf_task *t) {
   bool searched = t->legal && !t->failed && t->evals > 0;
   v->failed |= t->failed;
@@ -99,10 +111,11 @@ static void tell(driver *v, tf_task *t) {
   v->res->shapes += searched;
   if (searched) {
     archive(v, t);
+    archive_variants(v, t);
     v->failed |= !tf_memory_learn(&v->memory, t);
     if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
   }
-  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->cost);
+  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->shape, t->cost);
 }
 
 static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
@@ -158,10 +171,12 @@ static bool alloc(driver *v) {
   v->res = calloc(1, sizeof *v->res);
   if (!v->res) return false;
   v->kept_shapes = TF_ARRAY(v->arena, uint64_t, (size_t)v->room);
+  v->kept_texts = TF_ARRAY(v->arena, uint64_t, (size_t)v->o->variants + 1);
+  v->res->variants = calloc((size_t)v->o->variants + 1, sizeof *v->res->variants);
   v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
   v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
   v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->seed, 1));
-  bool ok = v->kept_shapes && v->res->best && v->res->pareto && v->outer;
+  bool ok = v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto && v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     *t = (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o,
@@ -185,6 +200,7 @@ static void set_limits(driver *v, const tf_tree *given) {
     double whole = floor(v->o->time_limit);
     t->walk_limit = retains(given) ? WALK_GIVEN : 0;
     t->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
+    t->quick_only = !given && v->strategy->evals_per_shape > 0;
     t->end.tv_sec += (time_t)whole;
     t->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
     if (t->end.tv_nsec < 1000000000) continue;
@@ -261,7 +277,10 @@ void tf_search_free(tf_search_result *r) {
     free(r->best[i].text);
   for (int i = 0; r->pareto && i < r->n_pareto; i++)
     free(r->pareto[i].text);
+  for (int i = 0; r->variants && i < r->n_variants; i++)
+    free(r->variants[i].text);
   free(r->best);
+  free(r->variants);
   free(r->pareto);
   free(r);
 }

@@ -1,6 +1,7 @@
 /* Monte Carlo tree search over trip counts (thesis 3.5.2): a node is a table of choices so far; the
  * child with the highest upper confidence bound is followed, from a new node the walk goes on by
- * lot, near the best choices known.  Subtrees that are fully known are left out, so that a small
+ * lot, near the best choices known.  Every other walk leaves the tree alone and moves a factor of the best
+ * mapping from one loop to another of the same dim.  Subtrees that are fully known are left out, so that a small
  * space is searched to its end. */
 #include <float.h>
 #include <math.h>
@@ -8,7 +9,7 @@
 
 #include "search/strategy.h"
 
-enum { MOST_NODES = 1 << 17, RESTARTS = 64 };
+enum { MOST_NODES = 1 << 17, RESTARTS = 64, KNOWN = 138 /* a logarithm below that of TF_COST_BAD */ };
 
 typedef struct {
   int32_t first;    /* child; the rest follow.  0: not expanded */
@@ -27,6 +28,8 @@ typedef struct {
   int *path, n_path;    /* nodes of the walk that waits to be told */
   bool whole;           /* the walk ended inside the tree: its last node is a leaf of the space */
   int32_t *best_choice; /* [n] of the best walk, at first the hint; 0: none */
+  int32_t *want;        /* [n] of a walk beside the best */
+  uint32_t asked;
   float best;           /* its cost, as a logarithm */
 } mcts;
 
@@ -39,7 +42,8 @@ static void *make(tf_arena *a, tf_trips *t, const int32_t *hint, int n_evals, tf
   s->nodes = TF_ARRAY(a, node, (size_t)s->room);
   s->path = TF_ARRAY(a, int, (size_t)t->n + 1);
   s->best_choice = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
-  if (!s->nodes || !s->path || !s->best_choice) return NULL;
+  s->want = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
+  if (!s->nodes || !s->path || !s->best_choice || !s->want) return NULL;
   if (hint) memcpy(s->best_choice, hint, (size_t)t->n * sizeof *hint);
   s->best = FLT_MAX;
   s->nodes[0].best = FLT_MAX;
@@ -107,13 +111,22 @@ static bool expand(mcts *s, int p, int i) {
 }
 
 /* ---- the walk on ---------------------------------------------------------------------------- */
-static int32_t pick(mcts *s, const int32_t *domain, int n, int32_t wish, uint32_t stray) {
+/* Where nothing better is known: most of a mesh is used, and tiles are as large as still fits (the domain begins
+ * with the least count whose tiles do). */
+static int32_t guess(const tf_decision *d, const int32_t *domain, int n, uint32_t lot) {
+  if (d->axis != TF_TEMPORAL && lot & 3) return domain[n - 1];
+  if (d->axis == TF_TEMPORAL && lot & 1) return domain[0];
+  return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
+}
+
+static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t wish, uint32_t stray) {
   if (n == 1) return domain[0];
   uint32_t lot = tf_rng_u32(&s->rng);
-  if (wish && (lot & 1023) >= stray)
-    for (int k = 0; k < n; k++)
-      if (domain[k] >= wish) return domain[k];
-  return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
+  if (!wish) return guess(&s->t->at[i], domain, n, lot);
+  if ((lot & 1023) < stray) return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
+  for (int k = 0; k < n; k++)
+    if (domain[k] >= wish) return domain[k];
+  return domain[n - 1];
 }
 
 /* From decision i to the end.  How often it strays from the best choices known is itself by lot. */
@@ -124,7 +137,64 @@ static bool walk_on(mcts *s, int i) {
   for (; i < s->t->n; i++) {
     int n = tf_trips_domain(s->t, i, domain);
     if (n == 0) return false;
-    tf_trips_take(s->t, i, pick(s, domain, n, s->best_choice[i], stray));
+    tf_trips_take(s->t, i, pick(s, i, domain, n, s->best_choice[i], stray));
+  }
+  return true;
+}
+
+/* ---- beside the best ------------------------------------------------------------------------ */
+/* Some loop that divides a length that loop i divides, too; -1: none was met. */
+static int partner_of(mcts *s, int i) {
+  const tf_decision *at = s->t->at;
+  for (int tries = 0; tries < 12; tries++) {
+    int j = (int)tf_rng_below(&s->rng, (uint32_t)s->t->n);
+    if (j == i || at[j].dim != at[i].dim) continue;
+    for (int a = 0; a < at[i].n_slots; a++)
+      for (int b = 0; b < at[j].n_slots; b++)
+        if (at[i].slots[a] == at[j].slots[b]) return j;
+  }
+  return -1;
+}
+
+static int32_t some_factor(mcts *s, int32_t n) {
+  int32_t primes[32] = {1};
+  int k = 0;
+  for (int32_t p = 2; p * p <= n && k < 30; p++)
+    for (; n % p == 0 && k < 30; n /= p)
+      primes[k++] = p;
+  if (n > 1) primes[k++] = n;
+  if (k == 0) return 1;
+  int32_t f = primes[tf_rng_below(&s->rng, (uint32_t)k)];
+  if (k > 1 && !tf_rng_below(&s->rng, 4)) f *= primes[tf_rng_below(&s->rng, (uint32_t)k)];
+  return f;
+}
+
+/* Wishes for a factor less at one loop, and more at another; the ranges of producers follow. */
+static void shift_factor(mcts *s) {
+  for (int tries = 0; tries < 24; tries++) {
+    int i = (int)tf_rng_below(&s->rng, (uint32_t)s->t->n), j;
+    if (s->want[i] < 2 || s->t->at[i].trip || (j = partner_of(s, i)) < 0) continue;
+    int32_t f = some_factor(s, s->want[i]);
+    if (s->want[i] % f) continue;
+    s->want[i] /= f;
+    if (s->want[j] > 0 && s->want[j] < INT32_MAX / f) s->want[j] *= f;
+    return;
+  }
+}
+
+/* The best choices, at first the hint, with `shifts` factors moved. */
+static bool walk_beside(mcts *s, int shifts) {
+  int32_t domain[TF_DOMAIN_MAX];
+  memcpy(s->want, s->best_choice, (size_t)s->t->n * sizeof *s->want);
+  while (shifts-- > 0)
+    shift_factor(s);
+  tf_trips_begin(s->t);
+  s->n_path = 0;
+  s->whole = false;
+  for (int i = 0; i < s->t->n; i++) {
+    int n = tf_trips_domain(s->t, i, domain);
+    if (n == 0) return false;
+    tf_trips_take(s->t, i, pick(s, i, domain, n, s->want[i], 0));
   }
   return true;
 }
@@ -178,6 +248,8 @@ static bool descend(mcts *s) {
 
 static bool ask(void *state) {
   mcts *s = state;
+  bool beside = s->t->n > 0 && !s->nodes[0].done && (s->asked++ == 0 || (s->best < KNOWN && s->asked % 2));
+  if (beside && walk_beside(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
   for (int k = 0; k < RESTARTS && !s->nodes[0].done; k++) {
     if (descend(s)) return true;
     settle(s);

@@ -37,6 +37,25 @@ static tf_known *entry(tf_memory_of_search *m, uint64_t shape) {
   return &m->list[at];
 }
 
+static bool copy_hints(const tf_task *t, tf_hint **list, int *n) {
+  tf_hint *hints = realloc(*list, ((size_t)t->n_hints + 1) * sizeof *hints);
+  if (!hints) return false;
+  memcpy(hints, t->hints, (size_t)t->n_hints * sizeof *hints);
+  *list = hints;
+  *n = t->n_hints;
+  return true;
+}
+
+static bool keep_trips(tf_known *k, const tf_task *t) {
+  size_t bytes = (size_t)t->n_loops * sizeof *k->trips;
+  int64_t *trips = realloc(k->trips, bytes ? bytes : 1);
+  if (!trips) return false;
+  memcpy(trips, t->best[TF_BY_OBJECTIVE].trips, bytes);
+  k->trips = trips;
+  k->n_loops = t->n_loops;
+  return copy_hints(t, &k->hints, &k->n_hints);
+}
+
 bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   tf_known *k = entry(m, t->shape);
   if (!k) return false;
@@ -46,27 +65,18 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   if (t->cost < k->cost) k->cost = t->cost;
   const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
   if (!b->there) return true;
-  if (b->value <= k->cost) {
-    size_t bytes = (size_t)t->n_loops * sizeof *k->trips;
-    int64_t *trips = realloc(k->trips, bytes ? bytes : 1);
-    if (!trips) return false;
-    memcpy(trips, b->trips, bytes);
-    k->trips = trips;
-    k->n_loops = t->n_loops;
-  }
+  if (b->value <= k->cost && !keep_trips(k, t)) return false;
   if (m->n_hints && b->value >= m->best) return true;
-  tf_hint *hints = realloc(m->hints, ((size_t)t->n_hints + 1) * sizeof *hints);
-  if (!hints) return false;
-  memcpy(hints, t->hints, (size_t)t->n_hints * sizeof *hints);
-  m->hints = hints;
-  m->n_hints = t->n_hints;
+  if (!copy_hints(t, &m->hints, &m->n_hints)) return false;
   m->best = b->value;
   return true;
 }
 
 void tf_memory_clear(tf_memory_of_search *m) {
-  for (int i = 0; i < m->n; i++)
+  for (int i = 0; i < m->n; i++) {
     free(m->list[i].trips);
+    free(m->list[i].hints);
+  }
   free(m->list);
   free(m->hints);
   *m = (tf_memory_of_search){0};

@@ -4,7 +4,8 @@
 #include "search/space_shape.h"
 
 enum { TF_OPS_MAX = 64, TF_MEMORIES_MAX = 16,
-       TF_PRIORITIES = 8, TF_STRIP_STREAM = 1, TF_STRIP_KEEP = 2, TF_STRIP_BYPASS = 4 };
+       TF_PRIORITIES = 8, TF_STRIP_STREAM = 1, TF_STRIP_KEEP = 2, TF_STRIP_BYPASS = 4,
+       TF_STRIP_RUNS = 8, TF_RUN_KINDS = 3 /* apart, Seq, Shar */ };
 
 /* First genes of an op's column. */
 typedef struct {
@@ -13,6 +14,7 @@ typedef struct {
   int kind;        /* [1 + memory] scope of the group that ends with the op */
   int keep;        /* [1 + memory] what it makes stays one memory further in */
   int stream;      /* [1 + memory] */
+  int run;         /* [1 + memory] parts on one kind of unit that follow one another share a scope */
   int *tile;       /* [2 * memory + inner] per dim a priority, then 4 spread dims: x, x, y, y */
   int unit, floor; /* unit that runs it and the memory above that unit */
 } tf_column;

@@ -1,4 +1,4 @@
-/* Layout of the genes; random rows and good starts. */
+/* Layout of the genes. */
 #include "search/space_shape.h"
 
 #include <stdlib.h>
@@ -21,6 +21,13 @@ static void lay_tile(tf_shapes *s, int *first, int n_dims, bool outer) {
     gene(s, n_dims + 1, outer);
 }
 
+/* Whether the ops run on units of more than one kind. */
+static bool two_kinds(const tf_shapes *s) {
+  for (int o = 1; o < s->wl->n_ops; o++)
+    if (s->columns[o].unit != s->columns[0].unit) return true;
+  return false;
+}
+
 static void lay_op(tf_shapes *s, int o) {
   tf_column *c = &s->columns[o];
   const tf_op *op = &s->wl->ops[o];
@@ -36,6 +43,9 @@ static void lay_op(tf_shapes *s, int o) {
   c->stream = s->n;
   for (int l = -1; l < levels; l++)
     gene(s, 2, false);
+  c->run = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, two_kinds(s) ? TF_RUN_KINDS : 1, false);
   for (int l = 0; l < levels; l++)
     for (int inner = 0; inner < 2; inner++)
       lay_tile(s, &c->tile[2 * l + inner], op->n_dims, !inner);
@@ -51,7 +61,7 @@ static int find_unit(const tf_shapes *s, int o) {
 static size_t room_of(const tf_arch *a, const tf_workload *wl) {
   size_t levels = (size_t)a->n_memories, n = (size_t)wl->n_tensors * levels;
   for (int o = 0; o < wl->n_ops; o++)
-    n += 2 + 3 * (levels + 1) + 2 * levels * ((size_t)wl->ops[o].n_dims + 4);
+    n += 2 + 4 * (levels + 1) + 2 * levels * ((size_t)wl->ops[o].n_dims + 4);
   return n;
 }
 
@@ -128,55 +138,4 @@ int64_t tf_shapes_count(const tf_shapes *s, int64_t most) {
   for (int i = 0; i < s->n; i++)
     if (__builtin_mul_overflow(n, (int64_t)s->size[i], &n) || n > most) return most;
   return n;
-}
-
-/* ---- rows ------------------------------------------------------------------------------- */
-enum { RARE_ONE_IN = 12 };
-
-void tf_shapes_random(const tf_shapes *s, tf_rng *rng, uint8_t *genes) {
-  for (int i = 0; i < s->n; i++) {
-    uint32_t value = tf_rng_below(rng, s->size[i]);
-    bool zero = s->rare[i] && tf_rng_below(rng, RARE_ONE_IN) != 0;
-    genes[i] = zero ? 0 : (uint8_t)value;
-  }
-}
-
-/* The op's output dims, longest first: what is spread over instances by the k-th choice. */
-static int long_dim(const tf_shapes *s, int o, int k) {
-  const tf_op *op = &s->wl->ops[o];
-  bool taken[256] = {false};
-  int best = -1;
-  for (int round = 0; round <= k; round++) {
-    best = -1;
-    for (int i = 0; i < op->n_out_dims && i < 256; i++)
-      if (!taken[i] && (best < 0 || s->wl->dims[op->dims[i]].extent >
-                                        s->wl->dims[op->dims[best]].extent))
-        best = i;
-    if (best < 0) return 0;
-    taken[best] = true;
-  }
-  return best + 1;
-}
-
-/* Two bits and a memory: everything fused down to it, or nothing; streamed or not; Seq or Shar. */
-bool tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, uint8_t *genes) {
-  if (s->given || k >= 4 * (s->arch->n_memories + 1)) return false;
-  int depth = k / 4, stream = k & 1, shar = k >> 1 & 1;
-  tf_shapes_random(s, rng, genes);
-  for (int i = 0; i < s->n; i++)
-    if (s->rare[i]) genes[i] = 0;
-  for (int o = 0; o < s->wl->n_ops; o++) {
-    const tf_column *c = &s->columns[o];
-    genes[c->level] = (uint8_t)(depth < s->size[c->level] ? depth : s->size[c->level] - 1);
-    for (int l = 0; l <= s->arch->n_memories; l++) {
-      genes[c->kind + l] = shar ? TF_SHAR : TF_SEQ;
-      genes[c->stream + l] = (uint8_t)stream;
-    }
-    for (int l = 0; l < s->arch->n_memories; l++) {
-      uint8_t *spread = &genes[c->tile[2 * l + 1] + s->wl->ops[o].n_dims];
-      spread[0] = spread[1] = (uint8_t)long_dim(s, o, 0);
-      spread[2] = spread[3] = (uint8_t)long_dim(s, o, 1);
-    }
-  }
-  return true;
 }

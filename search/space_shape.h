@@ -25,8 +25,10 @@ int64_t tf_shapes_count(const tf_shapes *s, int64_t most);
 
 /* Even over all rows, but for genes that rarely help, which are mostly 0. */
 void tf_shapes_random(const tf_shapes *s, tf_rng *rng, uint8_t *genes);
-/* The k-th of a few rows that are good starts; false past the last. */
+/* The k-th of tf_shapes_seeds good starts: ways to fuse everything, or nothing; loops and spreads by lot, ops on one
+ * kind of unit alike.  False past the last. */
 bool tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, uint8_t *genes);
+int tf_shapes_seeds(const tf_shapes *s);
 
 /* Which genes had a say, and in which order: what is read k-th depends on those read before alone. */
 typedef struct {
@@ -34,8 +36,11 @@ typedef struct {
   int n;
 } tf_reads;
 
-/* One number for what is fused with what, and where: rows that differ in it are different kinds. */
-uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes);
+/* Changes a little of a row of which the genes with order[] > 0 had a say. */
+void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes);
+
+/* One number for what is fused with what, where, and how it is run: rows that differ in it are different kinds. */
+uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes, const tf_reads *reads);
 
 /* The tree, its trip counts open.  NULL if memory ran out, or where a completion of a given mapping
  * is illegal. */

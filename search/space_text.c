@@ -170,8 +170,7 @@ static bool put_spread(writer *w, const group *g, const tile *t, int which, int 
   const tf_op *op = &w->s->wl->ops[t->owner];
   int axis = which / 2;
   int64_t mesh = mesh_of(w, g, t->level, axis);
-  bool needed = mesh > 1 && (which % 2 == 0 || (*first >= 0 && w->s->wl->dims[*first].extent < mesh));
-  if (!needed) return begun;
+  if (mesh <= 1 || (which % 2 == 1 && *first < 0)) return begun;
   int pick = gene(w, *t->first + op->n_dims + which);
   int d = pick ? op->dims[pick - 1] : -1;
   bool ok = d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && d != *first &&
@@ -247,10 +246,25 @@ static int split(const writer *w, const group *g, int memory, group *parts) {
   return n;
 }
 
-/* The scope below which all ops that touch what o makes stand in different parts. */
-static bool home_here(const writer *w, const group *g, int memory, int o) {
+/* Consecutive parts whose ops run on one kind of unit get one name; how many names. */
+static int runs_of(const writer *w, const group *parts, int n, int *name) {
+  int runs = 0, before = -1;
+  for (int k = 0; k < n; k++) {
+    int unit = w->s->columns[parts[k].ops[0]].unit;
+    for (int i = 1; i < parts[k].n; i++)
+      if (w->s->columns[parts[k].ops[i]].unit != unit) unit = -1;
+    if (k == 0 || unit < 0 || unit != before) runs++;
+    before = unit;
+    for (int i = 0; i < parts[k].n; i++)
+      name[parts[k].ops[i]] = runs - 1;
+  }
+  return runs;
+}
+
+/* Whether the scope over g, whose children are named by `name`, is the one below which all ops that
+ * touch what o makes stand in different children. */
+static bool home_here(const writer *w, const group *g, const int *name, int o) {
   const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
-  const int *name = w->f.group[memory];
   bool apart = false;
   for (int i = 0; i < z->n_consumers; i++) {
     if (!in(g, z->consumers[i])) return false;
@@ -260,12 +274,12 @@ static bool home_here(const writer *w, const group *g, int memory, int o) {
 }
 
 /* What the scope keeps one memory further in; true if anything. */
-static bool put_keep(writer *w, const group *g, int level, bool write) {
+static bool put_keep(writer *w, const group *g, const int *name, int level, bool write) {
   bool begun = false;
   for (int i = 0; level >= 0 && i < g->n; i++) {
     int o = g->ops[i];
     const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
-    bool deep = w->s->columns[o].floor > level && home_here(w, g, level + 1, o);
+    bool deep = w->s->columns[o].floor > level && home_here(w, g, name, o);
     for (int c = 0; c < z->n_consumers; c++)
       deep &= w->s->columns[z->consumers[c]].floor > level;
     if (!deep || w->strip & TF_STRIP_KEEP || !gene(w, w->s->columns[o].keep + 1 + level)) continue;
@@ -282,21 +296,19 @@ static void put_stream(writer *w, const group *g, int level, int dim) {
     const tf_op *op = &w->s->wl->ops[g->ops[i]];
     bool leaves = leads(w, g, g->ops[i]);
     if (dim_of(op, dim) < op->n_out_dims) continue;
-    if (!leaves && !home_here(w, g, level + 1, g->ops[i])) continue;
+    if (!leaves && !home_here(w, g, w->f.group[level + 1], g->ops[i])) continue;
     put(w, "%s %s", begun ? "" : " stream", w->s->wl->tensors[op->out].name);
     begun = true;
   }
 }
 
 /* Para may not hold a maker and its reader: Pipe stands in for it. */
-static tf_scope kind_of(writer *w, const group *g, int level, int owner) {
+static tf_scope kind_of(writer *w, const group *g, const int *name, int level, int owner) {
   tf_scope k = (tf_scope)gene(w, w->s->columns[owner].kind + 1 + level);
   for (int i = 0; k == TF_PARA && i < g->n; i++) {
     const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[g->ops[i]].out];
     for (int c = 0; c < z->n_consumers; c++)
-      if (in(g, z->consumers[c]) &&
-          w->f.group[level + 1][z->consumers[c]] != w->f.group[level + 1][g->ops[i]])
-        k = TF_PIPE;
+      if (in(g, z->consumers[c]) && name[z->consumers[c]] != name[g->ops[i]]) k = TF_PIPE;
   }
   return k;
 }
@@ -342,21 +354,56 @@ static void put_parts(writer *w, const group *parts, int n, int level, int depth
   }
 }
 
+/* The children of a scope whose parts on one kind of unit share one of their own. */
+static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int depth,
+                     tf_scope kind, bool spread) {
+  for (int k = 0, end; k < n; k = end) {
+    group *run = malloc(sizeof *run);
+    w->bad |= !run;
+    if (!run) return;
+    run->n = 0;
+    for (end = k; end < n && name[parts[end].ops[0]] == name[parts[k].ops[0]]; end++)
+      for (int i = 0; i < parts[end].n; i++)
+        run->ops[run->n++] = parts[end].ops[i];
+    bool keep = false;
+    if (end - k > 1) {
+      put(w, "%*s%s", 2 * depth, "", scope_name(kind));
+      keep = put_keep(w, run, w->f.group[level + 1], level, true);
+      put(w, "\n");
+    }
+    put_parts(w, &parts[k], end - k, level, depth + (end - k > 1), spread && !keep);
+    free(run);
+  }
+}
+
+/* Which scope joins the runs of a scope's parts, -1: none; then name[] is the runs'. */
+static int join_runs(writer *w, const group *parts, int n, int gene_no, int *name) {
+  int runs = runs_of(w, parts, n, name);
+  if (runs < 2 || runs == n || w->strip & TF_STRIP_RUNS) return -1;
+  int pick = gene(w, gene_no);
+  return pick == 0 ? -1 : pick == 1 ? TF_SEQ : TF_SHAR;
+}
+
 static void put_scope(writer *w, const group *g, int level, const group *parts, int n, int depth) {
-  int owner = owner_of(g), dim = stream_dim(w, g);
-  bool stream = dim >= 0 && level >= 0 && !(w->strip & TF_STRIP_STREAM) &&
-                gene(w, w->s->columns[owner].stream + 1 + level);
-  bool keep = put_keep(w, g, level, false);
+  int owner = owner_of(g), dim = stream_dim(w, g), runs[TF_OPS_MAX], join = -1;
+  const tf_column *c = &w->s->columns[owner];
+  bool stream = dim >= 0 && level >= 0 && !(w->strip & TF_STRIP_STREAM) && gene(w, c->stream + 1 + level);
+  if (!stream) join = join_runs(w, parts, n, c->run + 1 + level, runs);
+  const int *name = join >= 0 ? runs : w->f.group[level + 1];
+  bool keep = put_keep(w, g, name, level, false);
   if (level >= 0) {
     tile t = tile_of(w, g, level, false);
     if (stream) t.stream = dim;
     put_tile(w, g, depth++, t, true);
   }
-  put(w, "%*s%s", 2 * depth, "", scope_name(kind_of(w, g, level, owner)));
-  put_keep(w, g, level, true);
+  put(w, "%*s%s", 2 * depth, "", scope_name(kind_of(w, g, name, level, owner)));
+  put_keep(w, g, name, level, true);
   if (stream) put_stream(w, g, level, dim);
   put(w, "\n");
-  put_parts(w, parts, n, level, depth + 1, !keep);
+  if (join >= 0)
+    put_runs(w, parts, n, runs, level, depth + 1, (tf_scope)join, !keep);
+  else
+    put_parts(w, parts, n, level, depth + 1, !keep);
 }
 
 /* The group's Tile of this memory and all below it; level -1: the root. */

@@ -15,7 +15,8 @@ static tf_tree *parse(const tf_shapes *s, const char *text) {
 /* What the algebra or the rules forbid is left out: first streaming, then keeping, then bypasses. */
 tf_tree *tf_shapes_tree(const tf_shapes *s, const uint8_t *genes, tf_reads *reads) {
   static const unsigned strips[] = {0, TF_STRIP_STREAM, TF_STRIP_STREAM | TF_STRIP_KEEP,
-                                    TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS};
+                                    TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS,
+                                    TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS | TF_STRIP_RUNS};
   memset(reads->order, 0, (size_t)s->n * sizeof *reads->order);
   reads->n = 0;
   if (s->given) return tf_shapes_complete(s, genes, reads);
@@ -28,7 +29,20 @@ tf_tree *tf_shapes_tree(const tf_shapes *s, const uint8_t *genes, tf_reads *read
   return t;
 }
 
-uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes) {
+/* The genes of how a scope runs that had a say. */
+static uint64_t manners_of(const tf_shapes *s, const uint8_t *genes, const tf_reads *reads, uint64_t h) {
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    const tf_column *c = &s->columns[o];
+    for (int l = 0; l <= s->arch->n_memories; l++) {
+      const int at[] = {c->kind + l, c->stream + l, c->run + l};
+      for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
+        if (reads->order[at[i]]) h = tf_hash(h, &genes[at[i]], 1);
+    }
+  }
+  return h;
+}
+
+uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes, const tf_reads *reads) {
   tf_fusion f;
   uint64_t h = TF_HASH_START;
   if (s->given) return h;
@@ -41,5 +55,5 @@ uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes) {
       h = tf_hash(h, &first, sizeof first);
     }
   }
-  return h;
+  return manners_of(s, genes, reads, h);
 }

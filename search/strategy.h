@@ -13,10 +13,11 @@
 typedef struct {
   /* State in the arena; NULL if memory ran out. */
   void *(*make)(tf_arena *a, const tf_shapes *s, tf_rng rng);
-  /* The next row of genes; false: none is left. */
-  bool (*ask)(void *state, uint8_t *genes);
-  /* The best cost found for a row, and which of its genes had a say. */
-  void (*tell)(void *state, const uint8_t *genes, const tf_reads *reads, double cost);
+  /* The next row of genes, and the shape whose best trip counts are a good start (0: none; what tell named so);
+   * false: none is left. */
+  bool (*ask)(void *state, uint8_t *genes, uint64_t *like);
+  /* The best cost found for a row, which of its genes had a say, and its shape. */
+  void (*tell)(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape, double cost);
 } tf_outer;
 
 /* Trip counts: one evaluation is asked, then told. */

@@ -36,7 +36,8 @@ static bool next(outer *o) {
   return true;
 }
 
-static bool ask_outer(void *state, uint8_t *genes) {
+static bool ask_outer(void *state, uint8_t *genes, uint64_t *like) {
+  *like = 0;
   outer *o = state;
   o->ended = o->ended || (o->begun && !next(o));
   if (o->ended) return false;
@@ -46,8 +47,9 @@ static bool ask_outer(void *state, uint8_t *genes) {
   return true;
 }
 
-static void tell_outer(void *state, const uint8_t *genes, const tf_reads *reads, double cost) {
-  (void)state, (void)genes, (void)reads, (void)cost;
+static void tell_outer(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape,
+                       double cost) {
+  (void)state, (void)genes, (void)reads, (void)shape, (void)cost;
 }
 
 const tf_outer tf_outer_exhaustive = {make_outer, ask_outer, tell_outer};

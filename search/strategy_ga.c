@@ -11,12 +11,13 @@ enum {
   FIRST = 48,     /* rows asked for before breeding begins, beside the seeds */
   AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: its trip counts are searched further */
   NEW_ONE_IN = 8,  /* a row from nowhere */
+  CROSS_ONE_IN = 3,
 };
 
 typedef struct {
   uint8_t *genes;
   uint16_t *order;
-  uint64_t species;
+  uint64_t species, shape;
   double cost;
 } row;
 
@@ -63,35 +64,33 @@ static void cross(ga *g, const row *a, const row *b, uint8_t *genes) {
     genes[i] = g->from[tf_shapes_column(g->shapes, i)] ? a->genes[i] : b->genes[i];
 }
 
-/* Gives 1 + a few genes that the parent's tree depends on another value. */
-static void mutate(ga *g, const row *a, uint8_t *genes) {
-  int changes = 1;
-  while (changes < 12 && tf_rng_below(&g->rng, 3))
-    changes++;
-  for (int tries = 0; changes > 0 && tries < 400; tries++) {
-    int i = (int)tf_rng_below(&g->rng, (uint32_t)g->n_genes), size = tf_shapes_size(g->shapes, i);
-    if (size < 2 || !a->order[i]) continue;
-    genes[i] = (uint8_t)((genes[i] + 1 + (int)tf_rng_below(&g->rng, (uint32_t)size - 1)) % size);
-    changes--;
-  }
+/* A row from nowhere, or a good start with other loops. */
+static void fresh_row(ga *g, uint8_t *genes) {
+  int seeds = tf_shapes_seeds(g->shapes);
+  if (seeds && tf_rng_below(&g->rng, 4))
+    tf_shapes_seed(g->shapes, (int)tf_rng_below(&g->rng, (uint32_t)seeds), &g->rng, genes);
+  else
+    tf_shapes_random(g->shapes, &g->rng, genes);
 }
 
-static bool ask(void *state, uint8_t *genes) {
+static bool ask(void *state, uint8_t *genes, uint64_t *like) {
   ga *g = state;
+  *like = 0;
   if (tf_shapes_seed(g->shapes, g->seeds, &g->rng, genes)) {
     g->seeds++;
     return true;
   }
   bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
   if (fresh) {
-    tf_shapes_random(g->shapes, &g->rng, genes);
+    fresh_row(g, genes);
     return true;
   }
   const row *a = parent(g), *b = parent(g);
   memcpy(genes, a->genes, (size_t)g->n_genes);
+  *like = a->shape;
   if (!tf_rng_below(&g->rng, AGAIN_ONE_IN)) return true;
-  if (tf_rng_below(&g->rng, 2)) cross(g, a, b, genes);
-  mutate(g, a, genes);
+  if (!tf_rng_below(&g->rng, CROSS_ONE_IN)) cross(g, a, b, genes);
+  tf_shapes_vary(g->shapes, &g->rng, a->order, genes);
   return true;
 }
 
@@ -122,7 +121,7 @@ static void take_out(ga *g, int k) {
   g->kept[k] = r;
 }
 
-static void tell(void *state, const uint8_t *genes, const tf_reads *reads, double cost) {
+static void tell(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape, double cost) {
   ga *g = state;
   for (int k = 0; k < g->n_kept; k++)
     if (alike(g, &g->kept[k], genes)) {
@@ -135,7 +134,8 @@ static void tell(void *state, const uint8_t *genes, const tf_reads *reads, doubl
   memcpy(r.genes, genes, (size_t)g->n_genes);
   memcpy(r.order, reads->order, (size_t)g->n_genes * sizeof *r.order);
   r.cost = cost;
-  r.species = tf_shapes_species(g->shapes, genes);
+  r.shape = shape;
+  r.species = tf_shapes_species(g->shapes, genes, reads);
   for (; k > 0 && g->kept[k - 1].cost > cost; k--)
     g->kept[k] = g->kept[k - 1];
   g->kept[k] = r;

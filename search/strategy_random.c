@@ -12,14 +12,16 @@ static void *make_outer(tf_arena *a, const tf_shapes *s, tf_rng rng) {
   return o;
 }
 
-static bool ask_outer(void *state, uint8_t *genes) {
+static bool ask_outer(void *state, uint8_t *genes, uint64_t *like) {
+  *like = 0;
   outer *o = state;
   tf_shapes_random(o->shapes, &o->rng, genes);
   return true;
 }
 
-static void tell_outer(void *state, const uint8_t *genes, const tf_reads *reads, double cost) {
-  (void)state, (void)genes, (void)reads, (void)cost;
+static void tell_outer(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape,
+                       double cost) {
+  (void)state, (void)genes, (void)reads, (void)shape, (void)cost;
 }
 
 const tf_outer tf_outer_random = {make_outer, ask_outer, tell_outer};

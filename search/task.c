@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "search/complete.h"
+#include "search/variants.h"
 
 enum { LOOK_EVERY = 16, REFUSED_MOST = 64, WALK_EXACT = 2000,
        SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
@@ -85,6 +86,7 @@ static bool offer(work *w, const tf_figures *f, double cost) {
   }
   for (int i = 1; i < TF_N_BY; i++)
     if (!best[i].there || by[i] < best[i].value) keep(w, i, by[i], f);
+  tf_variants_offer(w->t, cost, f, w->trips->trips);
   return true;
 }
 
@@ -116,27 +118,33 @@ static bool halted(const tf_task *t) {
   return why != 0;
 }
 
-static int32_t hint_of(const tf_memory_of_search *m, uint64_t key) {
-  int lo = 0, hi = m->n_hints;
+static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
+  int lo = 0, hi = n;
   while (lo < hi) {
     int mid = (lo + hi) / 2;
-    if (m->hints[mid].key < key)
+    if (hints[mid].key < key)
       lo = mid + 1;
     else
       hi = mid;
   }
-  return lo < m->n_hints && m->hints[lo].key == key ? m->hints[lo].trip : 0;
+  return lo < n && hints[lo].key == key ? hints[lo].trip : 0;
 }
 
-/* What this shape did best with before, else what the like loops of the best mapping have. */
+/* What this shape did best with before, else what the like loops of the shape it came from have, or of the best
+ * mapping. */
 static int32_t *hints_for(const work *w) {
   int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->n + 1);
+  const tf_memory_of_search *m = w->t->memory;
+  const tf_known *like = w->t->like ? tf_memory_find(m, w->t->like) : NULL;
+  bool own = like && like->n_hints;
+  const tf_hint *hints = own ? like->hints : m->hints;
+  int n = own ? like->n_hints : m->n_hints;
   for (int i = 0; hint && i < w->trips->n; i++) {
     const tf_decision *d = &w->trips->at[i];
     if (w->known && w->known->trips && w->known->n_loops == w->trips->n_loops)
       hint[i] = (int32_t)w->known->trips[d->loop];
     else
-      hint[i] = hint_of(w->t->memory, d->key);
+      hint[i] = hint_of(hints, n, d->key);
   }
   return hint;
 }
@@ -224,6 +232,7 @@ static void finish(work *w) {
     t->failed |= b->there && !b->text;
     if (by > 0 && b->there) b->there = tf_complete_legal(w->tree, b->text);
   }
+  tf_variants_finish(t, w->tree);
   if (!t->best[0].there) return;
   t->hints = malloc(((size_t)w->trips->n + 1) * sizeof *t->hints);
   t->failed |= !t->hints;
@@ -259,7 +268,9 @@ static bool prepare(work *w) {
   for (int by = 0; ok && by < TF_N_BY; by++)
     ok = (t->best[by].trips = calloc((size_t)t->n_loops + 1, sizeof(int64_t))) != NULL;
   t->failed = !ok && t->legal;
-  if (ok && w->model) tf_model_walk_limit(w->model, t->walk_limit);
+  if (!ok || !w->model) return ok;
+  tf_model_walk_limit(w->model, t->walk_limit);
+  tf_model_quick_only(w->model, t->quick_only && !t->uneven);
   return ok;
 }
 
@@ -285,6 +296,7 @@ void tf_task_clear(tf_task *t) {
     free(t->best[by].text);
     t->best[by] = (tf_task_best){0};
   }
+  tf_variants_clear(t);
   free(t->hints);
   t->hints = NULL;
   t->n_hints = 0;

@@ -23,6 +23,14 @@ typedef struct {
   char *text;     /* malloc'd */
 } tf_task_best;
 
+/* A completion among the best, for tf_search_opts.variants. */
+typedef struct {
+  double value;
+  tf_figures figures;
+  int64_t *trips; /* malloc'd, [n_loops] */
+  char *text;     /* malloc'd; NULL: it may not be written so */
+} tf_variant;
+
 /* What earlier tasks know. */
 typedef struct {
   uint64_t key; /* of a decision */
@@ -36,6 +44,8 @@ typedef struct {
   double cost;
   int n_loops;
   int64_t *trips; /* malloc'd, [n_loops]; NULL: nothing that fits */
+  tf_hint *hints; /* malloc'd: the decisions of trips, sorted by key */
+  int n_hints;
 } tf_known;
 
 typedef struct {
@@ -71,11 +81,13 @@ typedef struct {
   const tf_memory_of_search *memory;
   int64_t walk_limit;
   int growth;
+  bool quick_only; /* mappings that the model takes long to count are left to tasks of uneven trip counts */
   struct timespec end; /* when there is a time limit */
   atomic_int *halt;    /* 0, or 1 + tf_stop */
   /* asked */
   int64_t no;
   uint8_t *genes;
+  uint64_t like;          /* shape to start from, see tf_outer */
   int64_t quota;
   bool uneven;            /* see tf_trips */
   const tf_logged *logged; /* NULL: to be searched */
@@ -87,6 +99,8 @@ typedef struct {
   double cost;
   int n_loops;
   tf_task_best best[TF_N_BY];
+  tf_variant *variants; /* ascending value; see variants.h */
+  int n_variants;
   tf_hint *hints; /* malloc'd: the decisions of best[TF_BY_OBJECTIVE] */
   int n_hints;
   bool failed;    /* memory ran out */

@@ -28,7 +28,7 @@ BEGIN {
   public["diag.h"] = 0
   public["spec.h"] = 2
   public["tree.h"] = 3
-  public["import.h"] = 4;
+  public["import.h"] = 4; public["export.h"] = 4;
   public["model.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
   public["solve.h"] = 5
@@ -44,7 +44,7 @@ BEGIN {
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \
             "string strings tgmath threads time uchar wchar wctype " \
-            "dirent fcntl poll pthread sched unistd " \
+            "dirent fcntl ftw poll pthread sched unistd " \
             "sys/mman sys/resource sys/stat sys/time sys/types sys/wait", names, " ")
   for (i = 1; i <= n; i++) standard[names[i] ".h"] = 1
 }

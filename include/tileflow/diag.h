@@ -55,6 +55,7 @@ typedef enum {
 typedef struct {
   tf_code code;
   bool note;     /* a note belongs to the error before it */
+  bool warning;  /* nothing is wrong, but something that the input says has no effect */
   tf_loc at;
   char msg[240]; /* one line, no newline */
 } tf_diag;
@@ -80,13 +81,16 @@ const char *tf_diags_file_name(const tf_diags *d, uint16_t file);
 #endif
 bool tf_fail(tf_diags *d, tf_loc at, tf_code code, const char *fmt, ...) TF_PRINTF(4, 5);
 void tf_note(tf_diags *d, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
+/* A warning, of a foreign file: it counts as no error.  Past TF_DIAGS_MAX entries none is kept. */
+void tf_warn(tf_diags *d, tf_loc at, const char *fmt, ...) TF_PRINTF(3, 4);
 
-size_t tf_diags_errors(const tf_diags *d); /* errors, notes not counted */
-size_t tf_diags_count(const tf_diags *d);  /* entries stored, notes included */
+size_t tf_diags_errors(const tf_diags *d); /* errors; notes and warnings not counted */
+size_t tf_diags_count(const tf_diags *d);  /* entries stored, notes and warnings included */
 const tf_diag *tf_diags_at(const tf_diags *d, size_t i);
 const char *tf_code_key(tf_code code);
 
 /* The whole list as text (file:line:col: error[E_X]: ..., source line, caret), sorted by
- * place, notes kept behind their error.  Malloc'd; the caller frees; NULL if memory ran out. */
+ * place, notes kept behind their error; warnings only where there is no error.  Malloc'd; the
+ * caller frees; NULL if memory ran out. */
 char *tf_diags_text(const tf_diags *d);
 #endif

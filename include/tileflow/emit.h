@@ -15,6 +15,13 @@
   X("amx", "and AMX's tiles: int8, bf16.  Linux")                               \
   X("neon", "AArch64, 128 bits")
 
+/* A kernel that was timed on a computer: what the model said and what it took, in seconds. */
+typedef struct {
+  int rank;        /* of the mapping in the model's order, from 1 */
+  double predicted;
+  double measured; /* median of its rounds; negative: it could not be compiled or run */
+} tf_measured;
+
 /* Types of the data: key, what the inputs are, what the outputs are. */
 #define TF_DTYPES(X)                                                                                         \
   X("f32", "float32", "float32")                                                                             \
@@ -28,6 +35,8 @@ typedef struct {
   const char *version; /* of the program that asks; NULL: not said */
   const char *command;     /* that reproduces the files; for their README.  NULL: not said */
   const tf_result *result; /* the model's prediction for the mapping; NULL: not said */
+  int n_measured, chosen;  /* chosen: the entry of `measured` that this kernel is */
+  const tf_measured *measured; /* mappings it was chosen from; NULL: none was timed */
 } tf_emit_options;
 
 typedef struct {

@@ -83,6 +83,10 @@ void tf_model_walk_limit(tf_model *m, int64_t steps);
  * others take it some fifty times as long. */
 bool tf_model_quick(const tf_model *m);
 
+/* From now on an evaluation that would take the long way fails (as if a count had overflowed), where the tree has a short
+ * one; false: counts again. */
+void tf_model_quick_only(tf_model *m, bool only);
+
 /* Loops of the tree in preorder; the unit in which a search speaks of trip counts. */
 int tf_model_n_loops(const tf_model *m);
 

@@ -57,6 +57,7 @@ typedef struct {
   int64_t max_evals;     /* 0: no bound; then give a time limit */
   double time_limit;     /* seconds; 0: none */
   int keep;              /* how many different shapes to keep, best first; 0: 8 */
+  int variants;          /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
   const char *log;       /* file that is written as the search goes; NULL: none */
   bool resume;           /* take what the log already holds as found, and write on */
   bool (*stop)(void *ctx);                                         /* may be NULL */
@@ -67,6 +68,8 @@ typedef struct {
 typedef struct {
   int n_best;       /* 0: nothing that fits was found */
   tf_found *best;   /* ascending value, different shapes */
+  int n_variants;
+  tf_found *variants; /* ascending value, different texts; figures as the search counts them (padding as if it were read) */
   int n_pareto;
   tf_found *pareto; /* none is beaten in cycles, energy, traffic and words held at once */
   int64_t evals, shapes;

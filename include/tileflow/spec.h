@@ -23,6 +23,7 @@ typedef struct {
   double hop_pj;                   /* per word and hop on the network above; 0: none given */
   double latency;                  /* cycles of one transfer that nothing hides */
   double issue;                    /* cycles to issue one transfer, same rule */
+  double area_um2;                 /* of one instance; 0: not given */
 } tf_memory;
 
 /* Kinds of work a compute unit can list; one row per kind: id, key in YAML. */
@@ -49,6 +50,7 @@ typedef struct {
   bool energy_from_table;
   bool multicast, reduce; /* the network between that memory and the units */
   double pipeline;        /* cycles to fill and drain the array once, charged where not hidden */
+  double area_um2;        /* of one unit; 0: not given */
 } tf_unit;
 
 typedef struct {
@@ -63,6 +65,9 @@ typedef struct {
   int n_units;
   tf_unit *units;
 } tf_arch;
+
+/* um2 of all instances of all memories and units whose area is given; 0: none is. */
+double tf_arch_area(const tf_arch *a);
 
 /* ---- workload -------------------------------------------------------------------- */
 typedef struct {

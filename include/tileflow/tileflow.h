@@ -2,6 +2,7 @@
 #ifndef TILEFLOW_H
 #define TILEFLOW_H
 #include "tileflow/diag.h"
+#include "tileflow/export.h"
 #include "tileflow/import.h"
 #include "tileflow/model.h"
 #include "tileflow/emit.h"

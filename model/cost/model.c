@@ -166,6 +166,8 @@ bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
+void tf_model_quick_only(tf_model *m, bool only) { m->quick_only = only; }
+
 /* Slices of nodes that are not decided move nothing. */
 static void drop_open(tf_model *m) {
   const tf_plan *p = m->plan;
@@ -179,6 +181,10 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   memcpy(m->run.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->run.irregular = m->plan->irregular;
   bool ok = m->quick = m->even && !m->run.irregular && tf_even_count(m);
+  if (!ok && m->quick_only && m->even) {
+    out->overflow = true;
+    return false;
+  }
   if (!ok) {
     out->overflow = !ready(m) || !tf_run_steps(&m->run);
     if (out->overflow || !covered(m))

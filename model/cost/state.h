@@ -44,6 +44,7 @@ struct tf_model {
                              [2 * op + 1] in one run a production */
   tf_even *even;          /* NULL: never applies */
   bool quick;             /* it did, the last time */
+  bool quick_only;        /* nothing else is tried where it might */
   const tf_open *open;    /* what is not decided; NULL: all is */
   int64_t *value, *lo, *len; /* of even's products and ranges */
   int64_t *outer;         /* [n_loops] moments of the loops outside it */

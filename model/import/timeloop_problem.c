@@ -114,12 +114,13 @@ static bool read_projection(tl_case *c, const tf_ynode *list, const coefs *k, tl
 
 static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
   static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"projection", TF_Y_LIST, true},
-                                 {"read-write", TF_Y_SCALAR, false}};
-  const tf_ynode *v[3];
+                                 {"read-write", TF_Y_SCALAR, false}, {"read_write", TF_Y_SCALAR, false}};
+  const tf_ynode *v[4];
   tl_problem *p = &c->problem;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a data space", c->diags) ||
-      !tf_yschema_check(node, rows, 3, "a data space", v, c->diags))
+      !tf_yschema_check(node, rows, 4, "a data space", v, c->diags))
     return false;
+  if (v[3]) v[2] = v[3]; /* 0.4 */
   if (p->n_spaces == TL_MAX_SPACES)
     return tf_fail(c->diags, node->at, TF_E_LIMIT, "more than %d data spaces", TL_MAX_SPACES);
   tl_space *s = &p->space[p->n_spaces++];
@@ -142,6 +143,10 @@ static bool read_instance(tl_case *c, const tf_ynode *map, coefs *k) {
   for (size_t i = 0; i < map->n; i++) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
     int at = find(k->name, k->n, key->text, key->len, NULL);
+    if (tf_ynode_is(key, "densities")) {
+      if (value->kind != TF_Y_MAP || value->n > 0) tl_note(c, key, value, "the instance: all counts are of dense data");
+      continue;
+    }
     if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags)) return false;
     if (at >= 0) {
       ok &= tl_int(c, value, key->text, 1, &k->value[at]);
@@ -167,13 +172,17 @@ bool tl_read_problem(tl_case *c, const tf_ynode *node) {
   static const tf_yrow rows[] = {{"shape", TF_Y_MAP, true}, {"instance", TF_Y_MAP, true},
                                  {"version", TF_Y_SCALAR, false}};
   static const tf_yrow shape[] = {{"name", TF_Y_SCALAR, false}, {"dimensions", TF_Y_LIST, true},
-                                  {"data-spaces", TF_Y_LIST, true}, {"coefficients", TF_Y_LIST, false}};
-  const tf_ynode *v[3], *s[4];
+                                  {"data-spaces", TF_Y_LIST, false}, {"coefficients", TF_Y_LIST, false},
+                                  {"data_spaces", TF_Y_LIST, false}};
+  const tf_ynode *v[3], *s[5];
   coefs k = {.n = 0};
   if (!tf_yschema_kind(node, TF_Y_MAP, "problem", c->diags) ||
       !tf_yschema_check(node, rows, 3, "Timeloop's problem", v, c->diags) ||
-      !tf_yschema_check(v[0], shape, 4, "the shape of a problem", s, c->diags))
+      !tf_yschema_check(v[0], shape, 5, "the shape of a problem", s, c->diags))
     return false;
+  if (!s[2] == !s[4])
+    return tf_fail(c->diags, v[0]->at, TF_E_MISSING, "the shape of a problem needs the key 'data-spaces' (0.4: 'data_spaces')");
+  if (s[4]) s[2] = s[4];
   c->has_problem = true;
   c->problem.name = s[0] ? s[0]->text : "problem";
   if (!read_dims(c, s[1]) || !read_coefs(c, s[3], &k) || !read_instance(c, v[1], &k)) return false;

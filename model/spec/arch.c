@@ -64,6 +64,14 @@ bool tf_read_cycles(tf_arch_reader *r, const tf_ynode *node, const char *what, d
   return true;
 }
 
+bool tf_read_area(tf_arch_reader *r, const tf_ynode *node, double *um2) {
+  tf_quantity q = {.unit = NULL};
+  if (!node) return true;
+  if (!tf_read_quantity(r->base, node, "area", TF_Q_UM2, false, &q)) return false;
+  *um2 = q.value.f;
+  return true;
+}
+
 bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what, double *out) {
   tf_value v;
   if (!tf_read_value(r->base, node, what, &v)) return false;
@@ -106,6 +114,7 @@ enum {
   M_ISSUE,
   M_DOUBLE,
   M_BITS,
+  M_AREA,
   N_M
 };
 static const tf_yrow memory_rows[N_M] = {
@@ -119,6 +128,7 @@ static const tf_yrow memory_rows[N_M] = {
     [M_ISSUE] = {"issue", TF_Y_SCALAR, false},
     [M_DOUBLE] = {"double-buffered", TF_Y_SCALAR, false},
     [M_BITS] = {"word-bits", TF_Y_SCALAR, false},
+    [M_AREA] = {"area", TF_Y_SCALAR, false},
 };
 
 /* Words, or bytes made into whole words. */
@@ -236,6 +246,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   ok = tf_read_network(r, v[M_NETWORK], &m->multicast, &m->reduce, &m->hop_pj) && ok;
   ok = tf_read_cycles(r, v[M_LATENCY], "latency", &m->latency) && ok;
   ok = tf_read_cycles(r, v[M_ISSUE], "issue", &m->issue) && ok;
+  ok = tf_read_area(r, v[M_AREA], &m->area_um2) && ok;
   if (v[M_DOUBLE])
     ok = tf_read_bool(r->base, v[M_DOUBLE], "double-buffered", &m->double_buffered) && ok;
   return (level > 0 || check_outermost(r, v, m)) && ok;
@@ -275,6 +286,19 @@ static bool read_memories(tf_arch_reader *r, const tf_ynode *list) {
     ok = read_memory(r, list->items[i], (int)i) && ok;
   }
   return ok;
+}
+
+double tf_arch_area(const tf_arch *a) {
+  double instances = 1, area = 0;
+  for (int i = 0; i < a->n_memories; i++) {
+    const tf_memory *m = &a->memories[i];
+    instances *= (double)(m->mesh[0] * m->mesh[1]);
+    area += instances * m->area_um2;
+    for (int u = 0; u < a->n_units; u++)
+      if (a->units[u].below == i)
+        area += instances * (double)(a->units[u].mesh[0] * a->units[u].mesh[1]) * a->units[u].area_um2;
+  }
+  return area;
 }
 
 /* ---- the section -------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "model/spec/energy_table.h"
 #include "model/spec/kinds.h"
 
-enum { U_NAME, U_OPS, U_BELOW, U_MESH, U_RATE, U_ENERGY, U_PIPELINE, U_NETWORK, N_U };
+enum { U_NAME, U_OPS, U_BELOW, U_MESH, U_RATE, U_ENERGY, U_PIPELINE, U_NETWORK, U_AREA, N_U };
 static const tf_yrow unit_rows[N_U] = {
     [U_NAME] = {"name", TF_Y_SCALAR, true},
     [U_OPS] = {"ops", TF_Y_LIST, true},
@@ -16,6 +16,7 @@ static const tf_yrow unit_rows[N_U] = {
     [U_ENERGY] = {"energy", TF_Y_SCALAR, false},
     [U_PIPELINE] = {"pipeline", TF_Y_SCALAR, false},
     [U_NETWORK] = {"network", TF_Y_MAP, false},
+    [U_AREA] = {"area", TF_Y_SCALAR, false},
 };
 
 static bool read_kind(tf_arch_reader *r, const tf_ynode *node, uint32_t *kinds) {
@@ -78,6 +79,7 @@ static bool read_unit(tf_arch_reader *r, const tf_ynode *node, int no, bool memo
   if (v[U_RATE]) ok = tf_read_positive(r, v[U_RATE], "rate", &u->rate) && ok;
   ok = tf_read_cycles(r, v[U_PIPELINE], "pipeline", &u->pipeline) && ok;
   ok = tf_read_network(r, v[U_NETWORK], &u->multicast, &u->reduce, NULL) && ok;
+  ok = tf_read_area(r, v[U_AREA], &u->area_um2) && ok;
   u->energy_from_table = !v[U_ENERGY];
   u->pj = tf_table_point_pj(u->kinds, r->arch->word_bits, r->arch->technology_nm);
   if (v[U_ENERGY]) ok = tf_read_energy(r, v[U_ENERGY], "energy", &u->pj) && ok;

@@ -52,16 +52,22 @@ static bool fail_cycle(tf_reader *r, const param *again, tf_lex *from) {
   return false;
 }
 
+/* "?" waits for a setting. */
+static bool read_value(tf_reader *r, param *q) {
+  if (strcmp(q->text->text + q->off, "?") == 0)
+    return tf_fail(r->diags, q->text->at, TF_E_OPEN, "param '%.60s' is open: give it with --set %.60s=VALUE", q->name, q->name);
+  tf_lex x = tf_lex_start(q->text, q->off, r->diags);
+  bool ok = tf_parse_number(r, &x, &q->value);
+  return ok && x.tok.kind != TF_T_END ? tf_lex_fail(&x, "an operator or the end") : ok;
+}
+
 /* Evaluates the text of a param that is waiting. */
 static void evaluate(tf_reader *r, param *q) {
   tf_params *p = r->params;
   q->state = ACTIVE;
   q->caller = p->current;
   p->current = (int)(q - p->all);
-  tf_lex x = tf_lex_start(q->text, q->off, r->diags);
-  bool ok = tf_parse_number(r, &x, &q->value);
-  if (ok && x.tok.kind != TF_T_END) ok = tf_lex_fail(&x, "an operator or the end");
-  q->state = ok ? KNOWN : FAILED;
+  q->state = read_value(r, q) ? KNOWN : FAILED;
   p->current = q->caller;
 }
 

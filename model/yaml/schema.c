@@ -27,10 +27,15 @@ static const char *unknown_key(const tf_ynode *key, const tf_yrow *rows, size_t 
   tf_near near = tf_near_start(key->text, key->len);
   char hint[80], all[160];
   size_t used = 0;
+  bool cut = false;
   all[0] = '\0';
   for (size_t i = 0; i < n; i++) {
     tf_near_offer(&near, rows[i].key);
-    if (used >= sizeof all) continue;
+    if (used + strlen(rows[i].key) + 8 > sizeof all) { /* names are whole */
+      if (!cut) memcpy(all + used, ", ...", 6);
+      cut = true;
+      continue;
+    }
     int more = snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", rows[i].key);
     used += more > 0 ? (size_t)more : 0;
   }

@@ -1,5 +1,5 @@
-/* Fuzzes the importer of Timeloop's files: any bytes give either a native text, which the native reader takes or
- * refuses with located errors, or located errors.
+/* Fuzzes the importers of foreign files: any bytes, cut into several texts at form feeds, give either a native text, which the
+ * native reader takes or refuses with located errors, or located errors.
  * Without libFuzzer: standalone.h. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,29 @@
 #include "tests/fuzz/standalone.h"
 #include "tileflow/import.h"
 
+enum { MAX_TEXTS = 3 };
+
+static size_t cut(char *copy, size_t size, tf_text *texts) {
+  size_t n = 0, from = 0;
+  while (n < MAX_TEXTS) {
+    char *feed = n + 1 < MAX_TEXTS ? memchr(copy + from, '\f', size - from) : NULL;
+    size_t end = feed ? (size_t)(feed - copy) : size;
+    copy[end] = '\0';
+    texts[n++] = (tf_text){"fuzz.yaml", copy + from, end - from};
+    if (!feed) break;
+    from = end + 1;
+  }
+  return n;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *copy = malloc(size + 1);
   tf_diags *d = tf_diags_new();
+  tf_text foreign[MAX_TEXTS];
   if (!copy || !d) abort();
   if (size) memcpy(copy, data, size);
   copy[size] = '\0';
-  tf_text foreign = {"fuzz.yaml", copy, size};
-  char *native = tf_import_timeloop(&foreign, 1, d);
+  char *native = tf_import(foreign, cut(copy, size, foreign), NULL, 0, d);
   if ((native == NULL) != (tf_diags_errors(d) > 0)) abort();
   free(tf_diags_text(d));
   if (native) {

@@ -31,7 +31,7 @@ static bool lowered_equal(const tf_tree *tree, ir_type data, tf_diags *d, bool s
   ir_program *p = ir_lower(tree, &target, d);
   if (p && show) ir_dump(stdout, p);
   whole_run(wl, want);
-  bool ok = p && want && got && ir_run(p, got) && near(wl, want, got);
+  bool ok = p && want && got && ir_run(p, got, NULL) && near(wl, want, got);
   ir_free(p);
   whole_free(wl, want);
   whole_free(wl, got);

@@ -135,8 +135,9 @@ static void check_directives(void) {
       "- {target: DRAM, type: spatial, factors: P=4, split: 0}\n- {target: RF, type: bypass, bypass: [W]}\n"
       "- {target: RF, type: temporal, factors: P=1 R=3}\n";
   static const char want[] =
-      "# Imported from Timeloop's format.\n# not modelled: technology 45nm of DRAM\n"
+      "# Imported from Timeloop's format.\n"
       "architecture:\n  name: imported\n  clock: 1 GHz   # Timeloop counts cycles\n  word-bits: 8\n"
+      "  technology: 45 nm\n"
       "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n  memories:\n"
       "  - name: DRAM\n  - name: RF\n    mesh: [4, 1]\n    capacity: 64\n  compute:\n  - name: mac\n"
       "    below: RF\n    ops: [mac]\n"
@@ -150,8 +151,49 @@ static void check_directives(void) {
   tf_diags_free(d);
 }
 
+static void read_file(run *e, const char *path) {
+  size_t len;
+  char *text = load(path, &len), *native;
+  e->d = tf_diags_new();
+  tf_text foreign = {path, text, len};
+  native = tf_import_timeloop(&foreign, 1, e->d);
+  tf_text t = {"native", native, native ? strlen(native) : 0};
+  e->spec = native ? tf_spec_read_texts(&t, 1, NULL, 0, e->d) : NULL;
+  if (e->spec)
+    e->tree = tf_tree_parse(e->spec->mapping_text, e->spec->mapping_at, e->spec->arch, e->spec->workload, e->d);
+  if (e->tree) e->model = tf_model_new(e->tree, e->d);
+  CHECK(e->model && tf_model_eval(e->model, NULL, &e->r));
+  free(native);
+  free(text);
+}
+
+/* One mapping in the words of 0.3 and of 0.4: the same counters, the same capacities, the same meshes. */
+static void check_dialects(void) {
+  run a = {.d = NULL}, b = {.d = NULL};
+  read_file(&a, "tests/data/import/conv-03.yaml");
+  read_file(&b, "tests/data/import/conv-04.yaml");
+  if (!CHECK(a.model && b.model)) return;
+  const tf_arch *x = a.spec->arch, *y = b.spec->arch;
+  CHECK_I64(x->n_memories, 4);
+  CHECK_I64(y->n_memories, 4);
+  for (int l = 0; l < 4; l++) {
+    CHECK_I64(x->memories[l].capacity_words, y->memories[l].capacity_words);
+    CHECK_I64(x->memories[l].mesh[0], y->memories[l].mesh[0]);
+    CHECK_I64(x->memories[l].mesh[1], y->memories[l].mesh[1]);
+  }
+  for (int i = 0; i < 4 * a.spec->workload->n_tensors; i++) {
+    CHECK_I64(a.r.counts[i].read, b.r.counts[i].read);
+    CHECK_I64(a.r.counts[i].fill, b.r.counts[i].fill);
+    CHECK_I64(a.r.counts[i].update, b.r.counts[i].update);
+  }
+  CHECK(a.r.counts[0].read + a.r.counts[1].read + a.r.counts[2].read > 0);
+  drop(&a);
+  drop(&b);
+}
+
 int main(void) {
   check_cases();
+  check_dialects();
   check_directives();
   return check_report();
 }

@@ -16,7 +16,7 @@ static const char *const product =
     "            op E\n";
 
 typedef struct {
-  long m, l, k, n, tile_m, tile_l, tile_k1, tile_n, tile_k2, cycles, to_buffer, to_memory;
+  long m, l, k, n, tile_m, tile_l, tile_k1, tile_n, tile_k2, cycles, to_buffer, to_memory, to_reg, from_reg;
 } row;
 
 static char *load(const char *path, size_t *len) {
@@ -25,6 +25,20 @@ static char *load(const char *path, size_t *len) {
   *len = f && text ? fread(text, 1, (1 << 16) - 1, f) : 0;
   if (f) fclose(f);
   return text;
+}
+
+/* Words between buffer and registers.  The RTL moves more than the products need, by two terms of the shapes alone: it reads
+ * the partial sums that nobody wrote yet (zeros: M L of C, M N of E), and between the products it passes over C once, M L
+ * words up and M L down. */
+static void check_registers(const tf_spec *s, const tf_result *res, const row *r) {
+  int nz = s->workload->n_tensors;
+  int64_t read = 0, update = 0;
+  for (int z = 0; z < nz; z++) {
+    read += res->counts[nz + z].read;
+    update += res->counts[nz + z].update;
+  }
+  CHECK_I64(read, r->to_reg / 16 - 2 * r->m * r->l - r->m * r->n);
+  CHECK_I64(update, r->from_reg / 16 - r->m * r->l);
 }
 
 /* The error of the predicted cycles; checks the words. */
@@ -48,6 +62,7 @@ static double check_row(const tf_text *arch, const row *r) {
     }
     CHECK_I64(read, r->to_buffer / 16);
     CHECK_I64(update, r->to_memory / 16);
+    check_registers(s, &res, r);
     error = res.cycles / (double)r->cycles - 1;
   }
   tf_model_free(m);
@@ -65,8 +80,9 @@ int main(void) {
   int rows = 0;
   for (char *line = csv; *line; line += strcspn(line, "\n"), line += *line == '\n') {
     row r;
-    if (sscanf(line, "%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld", &r.m, &r.l, &r.k, &r.n, &r.tile_m,
-               &r.tile_l, &r.tile_k1, &r.tile_n, &r.tile_k2, &r.cycles, &r.to_buffer, &r.to_memory) != 12)
+    if (sscanf(line, "%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld,%ld", &r.m, &r.l, &r.k, &r.n, &r.tile_m,
+               &r.tile_l, &r.tile_k1, &r.tile_n, &r.tile_k2, &r.cycles, &r.to_buffer, &r.to_memory, &r.to_reg,
+               &r.from_reg) != 14)
       continue;
     double error = check_row(&arch, &r);
     sum += error;

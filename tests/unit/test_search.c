@@ -259,13 +259,14 @@ static void test_breeding(void) {
   tf_reads reads = {TF_ARRAY(a, uint16_t, n), 0};
   int outside = 0, illegal = 0;
   for (int k = 0; k < 400; k++) {
-    CHECK(tf_outer_ga.ask(ga, genes));
+    uint64_t like;
+    CHECK(tf_outer_ga.ask(ga, genes, &like));
     for (size_t i = 0; i < n; i++)
       outside += genes[i] >= tf_shapes_size(s, (int)i);
     tf_tree *t = tf_shapes_tree(s, genes, &reads);
     illegal += t == NULL;
     tf_tree_free(t);
-    tf_outer_ga.tell(ga, genes, &reads, tf_rng_unit(&rng));
+    tf_outer_ga.tell(ga, genes, &reads, (uint64_t)k + 1, tf_rng_unit(&rng));
   }
   CHECK_I64(outside, 0);
   CHECK_I64(illegal, 0);
@@ -274,7 +275,61 @@ static void test_breeding(void) {
   drop(&p);
 }
 
+/* ---- variants -------------------------------------------------------------------------------- */
+static const char small_open[] =
+    "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
+    "  - {name: B, capacity: 300, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: B, mesh: [2, 1]}\n"
+    "workload:\n  name: w\n  dims: {m: 12, n: 8, k: 6}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+    "mapping: |\n  D for m=? n=? k=?\n    B for m=? n=? k=? spatial n=?@x\n      op C\n";
+
+/* The value of a mapping, by itself. */
+static double value_alone(const problem *p, const char *text, tf_objective o) {
+  tf_tree *t = tf_tree_parse(text, (tf_loc){0}, p->s->arch, p->s->workload, p->d);
+  tf_model *m = t ? tf_model_new(t, p->d) : NULL;
+  tf_result r;
+  double v = -1;
+  if (m && tf_model_eval(m, NULL, &r) && r.feasible) v = o == TF_LATENCY ? r.cycles : r.energy_pj;
+  tf_model_free(m);
+  tf_tree_free(t);
+  return v;
+}
+
+/* So many mappings as asked for, none twice, ascending, each worth what it says, the same with any number of threads; and of
+ * a space seen whole, a longer list starts with a shorter one's values. */
+static void test_variants(void) {
+  problem p = from_text(small_open);
+  for (int k = 0; k < 2; k++) {
+    tf_search_opts o = {.strategy = "exhaustive", .threads = 1, .variants = 7, .objective = k ? TF_ENERGY : TF_LATENCY, .max_evals = 50000};
+    tf_search_result *few = run(&p, &o);
+    o.variants = 40, o.threads = 3;
+    tf_search_result *many = run(&p, &o);
+    o.strategy = NULL, o.max_evals = 3000, o.threads = 1;
+    tf_search_result *one = run(&p, &o);
+    o.threads = 4;
+    tf_search_result *four = run(&p, &o);
+    if (few && many && one && four) {
+      CHECK_I64(few->n_variants, 7);
+      CHECK_I64(many->n_variants, 40);
+      CHECK(few->variants[0].value == few->best[0].value);
+      for (int i = 0; i < many->n_variants; i++) {
+        CHECK(i >= few->n_variants || few->variants[i].value == many->variants[i].value);
+        CHECK(i == 0 || many->variants[i - 1].value <= many->variants[i].value);
+        CHECK(value_alone(&p, many->variants[i].text, o.objective) == many->variants[i].value);
+        for (int j = 0; j < i; j++)
+          CHECK(strcmp(many->variants[i].text, many->variants[j].text) != 0);
+      }
+      check_same_list(one->variants, one->n_variants, four->variants, four->n_variants);
+    }
+    tf_search_free(few);
+    tf_search_free(many);
+    tf_search_free(one);
+    tf_search_free(four);
+  }
+  drop(&p);
+}
+
 int main(void) {
+  test_variants();
   test_threads();
   test_resume();
   test_kinds();

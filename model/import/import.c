@@ -1,0 +1,36 @@
+/* Whose files they are. */
+#include "model/import/tileflow.h"
+
+static bool has(const tf_ynode *map, const char *key) { return map && map->kind == TF_Y_MAP && tf_ymap_get(map, key); }
+
+/* What only TileFlow's files have: ops with inputs and outputs, a mapping that is a tree, sections of its own. */
+static bool is_tileflow(const tf_ynode *root) {
+  static const char *const own[] = {"macro", "check", "tileflow-mapper", "verbose", "output"};
+  if (!root || root->kind != TF_Y_MAP) return false;
+  for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+    if (has(root, own[i])) return true;
+  const tf_ynode *problem = tf_ymap_get(root, "problem"), *mapping = tf_ymap_get(root, "mapping");
+  return has(problem, "io") || has(problem, "ops") || has(mapping, "node-type") || has(mapping, "subtree");
+}
+
+static bool any_tileflow(const tf_text *texts, size_t n) {
+  bool found = false;
+  for (size_t i = 0; i < n && !found; i++) {
+    tf_arena *a = tf_arena_new();
+    tf_diags *d = tf_diags_new(); /* the reader says again what is wrong */
+    if (a && d) found = ti_is_nest(texts[i].text, texts[i].len) ||
+                        is_tileflow(tf_yaml_read(a, 0, texts[i].text, texts[i].len, d));
+    tf_diags_free(d);
+    tf_arena_free(a);
+  }
+  return found;
+}
+
+char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  if (any_tileflow(texts, n)) return tf_import_tileflow(texts, n, set, n_set, d);
+  if (n_set) {
+    tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE, "--set gives macros of TileFlow's files: these have none");
+    return NULL;
+  }
+  return tf_import_timeloop(texts, n, d);
+}

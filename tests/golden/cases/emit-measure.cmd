@@ -1,0 +1,15 @@
+# emit --measure: the fastest of the best mappings of the model is kept, both times in output, README and manifest; nothing is left
+# behind.  `make` is played: kernel N takes 9 - N ms, the third one crashes.
+mkdir "$OUT/bin" "$OUT/tmp" && cat >"$OUT/bin/make" <<'END'
+#!/bin/sh
+n=${3##*/}
+printf '#!/bin/sh\necho "kernel 0.00%d s, 1 GFLOP/s"\n' $((9 - n)) >"$3/bench"
+[ "$n" != 2 ] || printf '#!/bin/sh\necho "no luck"; exit 7\n' >"$3/bench"
+chmod +x "$3/bench"
+END
+chmod +x "$OUT/bin/make"
+PATH=$OUT/bin:$PATH TMPDIR=$OUT/tmp tileflow emit tests/golden/in/chain-open.yaml --target cpu --isa sse2 --strategy exhaustive --evals 2000 --measure 5 -o "$OUT/k" |
+  sed "s|$OUT/||g"
+sed -n '/measured/,$p' "$OUT/k/manifest.json"
+sed -n '/^## Measured/,/^## Workspace/p' "$OUT/k/README.md"
+ls "$OUT/tmp"

@@ -1,0 +1,204 @@
+/* What the interpreter counts against what the model counts, on random trees of the oracle's generator and on random products.
+ *   copies_test [--cases N] [--seed S] [--one SEED] */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/ir.h"
+#include "tests/kernels/draw.h"
+#include "tests/kernels/whole.h"
+#include "tileflow/model.h"
+
+typedef struct {
+  long equal, wrong, outside;
+  bool show;
+} session;
+
+/* ---- points: the class -------------------------------------------------------------------------------
+ * Every element that a point touches passes through the memory that holds it: so, summed over the levels, reads that serve points
+ * are reads less fills, and updates by points are updates less drains, where no network makes one of several. */
+
+static void networks_off(tf_arch *a) {
+  for (int l = 0; l < a->n_memories; l++)
+    a->memories[l].multicast = a->memories[l].reduce = false;
+  for (int u = 0; u < a->n_units; u++)
+    a->units[u].multicast = a->units[u].reduce = false;
+}
+
+static bool says(const tf_tree *t, bool retain) {
+  for (int n = 0; n < t->n_nodes; n++)
+    if (t->nodes[n].kind == TF_SCOPE && (retain ? t->nodes[n].n_retain : t->nodes[n].n_stream)) return true;
+  return false;
+}
+
+static bool reduces(const tf_op *op, int dim) {
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (op->dims[k] == dim) return true;
+  return false;
+}
+
+/* Whether a loop spreads a sum of an op below over instances of a memory: each then starts its own, without a read. */
+static bool spreads_sum(const tf_tree *t, const tf_result *r) {
+  for (int n = 0; n < t->n_nodes; n++)
+    for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
+      for (int i = n; t->nodes[n].loops[k].axis != TF_TEMPORAL && i < t->nodes[n].end; i++) {
+        if (t->nodes[i].kind != TF_OP || !reduces(&t->workload->ops[t->nodes[i].op], t->nodes[n].loops[k].dim)) continue;
+        if (t->nodes[n].level < t->arch->units[r->ops[t->nodes[i].op].unit].below) return true;
+      }
+  return false;
+}
+
+static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program *p, const ir_counts *c, bool show) {
+  const tf_workload *wl = t->workload;
+  bool same = true;
+  for (int o = 0; o < wl->n_ops; o++)
+    same &= r->ops[o].points == c->points[o];
+  if (show)
+    for (int o = 0; o < wl->n_ops; o++)
+      printf("%s: %" PRId64 " points, model %" PRId64 "\n", wl->ops[o].name, c->points[o], r->ops[o].points);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    int64_t read = 0, written = 0;
+    for (int l = 0; l < t->arch->n_memories; l++) {
+      const tf_counts *k = &r->counts[l * wl->n_tensors + z];
+      read += k->read - k->fill;
+      written += k->update - k->drain;
+    }
+    const ir_count *b = &c->buffer[p->buffer_of[z]];
+    if (show)
+      printf("%s: read %" PRId64 ", model %" PRId64 "; written %" PRId64 ", model %" PRId64 "\n", wl->tensors[z].name, b->read, read,
+             b->written, written);
+    same &= b->read == read && b->written == written;
+  }
+  return same;
+}
+
+static bool compare(const tf_tree *t, const tf_result *r, tf_diags *d, bool show) {
+  ir_program *p = ir_lower(t, NULL, d);
+  double **data = whole_new(t->workload);
+  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
+  if (p && show) ir_dump(stdout, p);
+  bool same = p && data && c.buffer && c.points && ir_run(p, data, &c) && counts_equal(t, r, p, &c, show);
+  free(c.buffer);
+  free(c.points);
+  whole_free(t->workload, data);
+  ir_free(p);
+  return same;
+}
+
+static void one(session *s, uint64_t seed) {
+  drawn c;
+  draw(&c, seed);
+  tf_model *m = NULL;
+  tf_result r;
+  if (c.tree) networks_off((tf_arch *)(uintptr_t)c.tree->arch);
+  bool in = c.tree && draw_can_emit(&c) && !says(c.tree, true) && !says(c.tree, false) &&
+            (m = tf_model_new(c.tree, c.diags)) != NULL && tf_model_eval(m, NULL, &r) && !spreads_sum(c.tree, &r);
+  if (!in)
+    s->outside++;
+  else if (compare(c.tree, &r, c.diags, s->show))
+    s->equal++;
+  else if (s->wrong++ < 5)
+    draw_print(&c, seed);
+  tf_model_free(m);
+  draw_close(&c);
+}
+
+/* ---- copies: products whose operand is laid out anew for each tile ------------------------------------------
+ * A product with a panel that has to be packed, or with weights that have to be turned, in tiles of a memory M.  Each copy is then
+ * a fill of M: the boxes of two steps are the same (then neither copies) or have nothing in common (then both take all of it). */
+
+static char *say_product(tf_rng *g, const char **tensor) {
+  static const char machine[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: D, bandwidth: 4}\n"
+                                "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: M}\n";
+  enum { ROOM = 2048 };
+  char *text = malloc(ROOM);
+  int64_t trip[3], step[3]; /* m, n, k */
+  for (int i = 0; i < 3; i++)
+    trip[i] = 2 + (int64_t)tf_rng_below(g, 2);
+  /* The panel fits half of M (4608 words) as a tile of n and k, and not in one of them alone. */
+  bool convolution = tf_rng_below(g, 2);
+  step[0] = 1 + (int64_t)tf_rng_below(g, 6);
+  step[1] = (convolution ? 130 : 125) / trip[1];
+  step[2] = 120 / trip[2];
+  int order = (int)tf_rng_below(g, convolution ? 2 : 6);
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  if (!text) abort();
+  int at = snprintf(text, ROOM, "%sworkload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - %s\nmapping: |\n  D for", machine,
+                    (int)(trip[0] * step[0]), (int)(trip[1] * step[1]), (int)(trip[2] * step[2]), convolution ? ", r: 3" : "",
+                    convolution ? "\"O[m,n] += W[m,k,r] * I[k,n+r]\"" : "\"O[m,n] += A[m,k] * B[n,k]\"");
+  for (int i = 0; i < 3; i++)
+    at += snprintf(text + at, (size_t)(ROOM - at), " %c=%d", "mnk"[orders[order][i]], (int)trip[orders[order][i]]);
+  snprintf(text + at, (size_t)(ROOM - at), "\n    M for m=%d n=%d k=%d%s\n      op O\n", (int)step[0], (int)step[1], (int)step[2],
+           convolution ? " r=3" : "");
+  *tensor = convolution ? "W" : "B";
+  return text;
+}
+
+static int named(const tf_workload *wl, const char *name) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (!strcmp(wl->tensors[z].name, name)) return z;
+  return -1;
+}
+
+static bool copies_equal(const tf_tree *t, const tf_result *r, tf_diags *d, const char *tensor) {
+  ir_program *p = ir_lower(t, NULL, d);
+  double **data = whole_new(t->workload);
+  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
+  bool same = p && data && c.buffer && c.points && ir_run(p, data, &c);
+  int64_t copied = 0, fill = r->counts[t->workload->n_tensors + named(t->workload, tensor)].fill;
+  for (int i = 0; same && i < p->n_buffers; i++)
+    copied += c.buffer[i].copied;
+  if (copied != fill) printf("# copied %" PRId64 ", the model fills %" PRId64 "\n", copied, fill);
+  free(c.buffer);
+  free(c.points);
+  whole_free(t->workload, data);
+  ir_free(p);
+  return same && copied == fill;
+}
+
+static void one_product(session *s, uint64_t seed) {
+  tf_rng g = tf_rng_new(seed, 7);
+  const char *tensor;
+  char *text = say_product(&g, &tensor);
+  tf_text in = {"product", text, strlen(text)};
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = tf_spec_read_texts(&in, 1, NULL, 0, d);
+  tf_tree *t = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
+  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_result r;
+  if (m && tf_model_eval(m, NULL, &r) && copies_equal(t, &r, d, tensor))
+    s->equal++;
+  else if (s->wrong++ < 5) {
+    char *why = tf_diags_text(d);
+    printf("%s# seed %" PRIu64 "\n%s", text, seed, why ? why : "");
+    free(why);
+  }
+  tf_model_free(m);
+  tf_tree_free(t);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+  free(text);
+}
+
+int main(int argc, char **argv) {
+  session s = {0};
+  long cases = 2000;
+  uint64_t seed = 1, only = 0;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!strcmp(argv[i], "--cases")) cases = strtol(argv[i + 1], NULL, 10);
+    if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
+    if (!strcmp(argv[i], "--one")) only = strtoull(argv[i + 1], NULL, 10);
+  }
+  s.show = only != 0;
+  if (only) one(&s, only);
+  for (long i = 0; i < cases && !only; i++)
+    one(&s, seed * 1000000007 + (uint64_t)i);
+  session products = {0};
+  for (long i = 0; i < cases / 50 && !only; i++)
+    one_product(&products, seed * 1000000007 + (uint64_t)i);
+  printf("copies: %ld products equal, %ld wrong\n", products.equal, products.wrong);
+  s.wrong += products.wrong;
+  printf("counts: %ld cases equal, %ld wrong; %ld outside of the class\n", s.equal, s.wrong, s.outside);
+  return s.wrong != 0 || s.equal == 0;
+}
