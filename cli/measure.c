@@ -98,7 +98,7 @@ static bool emit_candidate(bench *b, int i) {
   tf_result r;
   bool ok = d != NULL;
   if (model && tf_model_eval(model, NULL, &r) && r.feasible) {
-    tf_emit_options e = {.isa = b->o->isa ? b->o->isa : tf_emit_isa(b->o->dtype), .dtype = b->o->dtype, .name = b->o->name};
+    tf_emit_options e = {.isa = b->o->isa ? b->o->isa : tf_emit_isa(b->o->dtype), .dtype = b->o->dtype, .micro = b->o->micro, .name = b->o->name};
     tf_emitted *files = tf_emit_cpu(tree, &e, d);
     ok = !files || keep_new(b, i, files, r.seconds);
     tf_emitted_free(files);

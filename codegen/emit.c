@@ -125,7 +125,9 @@ tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   ir_type data = IR_F32;
   int n = isas_of(o, isas, d);
   size_t errors = tf_diags_errors(d);
-  if (!type_of(o, &data, d) || !n) return NULL;
+  k.source = tf_micro_source_find(o->micro);
+  if (!k.source) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm", o->micro);
+  if (!type_of(o, &data, d) || !n || !k.source) return NULL;
   if (!is_identifier(k.name) || strlen(k.name) > 120) {
     tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a function in C", k.name);
     return NULL;

@@ -51,9 +51,19 @@ void tf_micro_best(int registers, int *rows, int *across);
 /* The most rows of a tile `across` registers wide: rows * across + across + 1 <= registers, and no more than 14. */
 int tf_micro_rows(int registers, int across);
 
+/* One row of the table of libraries that have products of float32: a block asks the library first, and multiplies by itself where
+ * it has no kernel for the lengths and strides. */
+typedef struct {
+  const char *name;     /* "own": no library */
+  const char *include;  /* what parts.h includes */
+  const char *libraries, *cmake; /* what the linker is told; and find_library's name */
+  const char *ask;      /* C, where n and m are the block's lengths as %lld: returns where the library has multiplied */
+} tf_micro_source;
+const tf_micro_source *tf_micro_source_find(const char *name); /* NULL: own; NULL where there is none */
+
 /* What has been printed into one file. */
 typedef struct tf_micro tf_micro;
-tf_micro *tf_micro_new(const tf_micro_isa *isa); /* NULL: out of memory */
+tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source); /* NULL: out of memory */
 void tf_micro_free(tf_micro *u);
 
 /* The operations on vectors; once, before anything else. */

@@ -13,15 +13,18 @@ typedef struct {
 
 struct tf_micro {
   const tf_micro_isa *isa;
+  const tf_micro_source *source;
   tf_tile *tiles;
   block **blocks; /* one allocation each: their names are handed out */
   size_t n_tiles, n_blocks;
 };
 
-tf_micro *tf_micro_new(const tf_micro_isa *isa) {
+tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source) {
   tf_micro *u = calloc(1, sizeof *u);
-  if (u)
+  if (u) {
     u->isa = isa;
+    u->source = source;
+  }
   return u;
 }
 
@@ -130,6 +133,7 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   fprintf(out, "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
                "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add) {\n",
           (long long)b->m, (long long)b->n, b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c));
+  if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
   int64_t middle = more * (size + 1) * lanes, last = middle + (whole - more) * size * lanes;
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);

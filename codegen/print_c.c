@@ -266,6 +266,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputs(helpers, out);
   if (p->target.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
+  fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->target);
   tf_micro_rows_text(out);
   fputs("#endif\n", out);
@@ -274,7 +275,7 @@ void c_parts_h(FILE *out, const c_package *k) {
 bool c_kernel_c(FILE *out, c_package *k) {
   char *body = NULL, *blocks = NULL;
   size_t n_body = 0, n_blocks = 0;
-  c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .inverse = -1, .micro = tf_micro_new(k->isa),
+  c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .inverse = -1, .micro = tf_micro_new(k->isa, k->source),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .out = open_memstream(&body, &n_body), .blocks = open_memstream(&blocks, &n_blocks)};
   bool ok = c.micro && c.offset && c.out && c.blocks;

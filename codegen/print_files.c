@@ -125,8 +125,8 @@ void c_makefile(FILE *out, const c_package *k) {
   const bool several = k->n_isas > 0;
   fprintf(out,
           "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
-          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nOBJECTS = kernel.o",
-          several ? "" : k->isa->flags);
+          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = kernel.o",
+          several ? "" : k->isa->flags, k->source->libraries, *k->source->libraries ? " " : "");
   objects(out, k, false);
   fprintf(out,
           "\n\nall: libkernel.a test bench\n"
@@ -134,8 +134,8 @@ void c_makefile(FILE *out, const c_package *k) {
           "kernel.o: kernel.c kernel.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
           several ? "" : " parts.h");
   objects(out, k, true);
-  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) -lm\n\t./test\n"
-        "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) -lm\n"
+  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t./test\n"
+        "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
         "clean:\n\trm -f $(OBJECTS) libkernel.a test bench\n"
         ".PHONY: all clean\n",
         out);
@@ -165,6 +165,9 @@ void c_cmake(FILE *out, const c_package *k) {
     cmake_flags(out, k->isa->flags);
     fputs(")\n", out);
   }
+  if (*k->source->cmake)
+    fprintf(out, "find_library(MICRO %s REQUIRED)\nfind_library(BLAS blas REQUIRED)\n"
+                 "target_link_libraries(%s PUBLIC ${MICRO} ${BLAS} ${CMAKE_DL_LIBS} pthread m)\n", k->source->cmake, k->name);
   fprintf(out, "find_package(OpenMP COMPONENTS C)\nif(OpenMP_C_FOUND)\n  target_link_libraries(%s PUBLIC OpenMP::OpenMP_C)\nendif()\n"
                "foreach(program test bench)\n  add_executable(%s_${program} ${program}.c)\n"
                "  target_link_libraries(%s_${program} PRIVATE %s m)\nendforeach()\n"
@@ -188,12 +191,17 @@ static void readme_measured(FILE *out, const c_package *k) {
 void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char *mapping = tf_tree_text(k->p->tree);
+  const char *linked = k->source->libraries;
   fprintf(out, "# %s\n\n%s as one fused kernel for %s (data: %s).  Written by tileflow %s", k->name, wl->name, c_isa(k), c_type_name(k->p->target.data), version(k));
   if (k->o->command) fprintf(out, " by\n\n    %s\n", k->o->command);
   else fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
         "    make bench    compiles; ./bench times it\n\n"
-        "`kernel.h` says what the arguments are.\n\n## Mapping\n\n", out);
+        "`kernel.h` says what the arguments are.\n\n", out);
+  if (*linked)
+    fprintf(out, "Products of float32 come from %s, where it has them: link with `%s`.  It keeps the code it makes for all of the\n"
+                 "process; calls may still run at once.\n\n", k->source->name, linked);
+  fputs("## Mapping\n\n", out);
   for (const char *c = mapping ? mapping : ""; *c;) {
     fputs("    ", out);
     while (*c && *c != '\n') fputc(*c++, out);
@@ -270,8 +278,8 @@ static void manifest_measured(FILE *out, const c_package *k) {
 
 void c_manifest(FILE *out, const c_package *k) {
   char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
-          version(k), k->n_isas ? "multi" : k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->name, workload(k)->name);
+  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"micro\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
+          version(k), k->n_isas ? "multi" : k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->source->name, k->name, workload(k)->name);
   fprintf(out, "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [", k->shared, k->each);
   manifest_tensors(out, k);
   if (k->n_isas) fputs("\n  ],\n  \"isas\": [", out);

@@ -8,6 +8,7 @@ typedef struct {
   const ir_program *p;
   const tf_emit_options *o;
   const tf_micro_isa *isa;
+  const tf_micro_source *source;
   const char *name;
   const char *entry;    /* function of kernel.c at hand: the name, and the instruction set behind it where there are several */
   const char *parts;    /* its header */

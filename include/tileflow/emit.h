@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
   const char *dtype;       /* a key of TF_DTYPES; NULL: f32 */
   const char *isa;         /* a key of TF_ISAS; "multi": those of x86-64, chosen among at run time; NULL: portable */
+  const char *micro;       /* where products of float32 come from: "own", or "libxsmm", which the kernel then links; NULL: own */
   const char *name;        /* prefix of what the kernel exports, an identifier; NULL: "kernel" */
   const char *version; /* of the program that asks; NULL: not said */
   const char *command;     /* that reproduces the files; for their README.  NULL: not said */
@@ -53,7 +54,7 @@ typedef struct {
 /* Emits C17 for CPUs: arrays row-major with any leading strides, OpenMP where the mapping spreads work over
  * instances.  The kernel computes what the workload's expressions say, whatever the architecture.  The tree is borrowed
  * for the call.  NULL with every reason in d: an open mapping (E_OPEN), one whose loops do not make what is read (E_COVER),
- * streams that need a state for each instance (E_STREAM), an unknown isa or dtype (E_NAME), memory (E_LIMIT). */
+ * streams that need a state for each instance (E_STREAM), an unknown isa, dtype or micro (E_NAME), memory (E_LIMIT). */
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 void tf_emitted_free(tf_emitted *e);
 

@@ -12,7 +12,7 @@
 
 typedef struct {
   long equal, wrong, refused;
-  bool keep, clang;
+  bool keep, clang, xsmm;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
 } session;
@@ -76,13 +76,14 @@ static bool compile_and_run(const session *s, const char *dir, const char *isa, 
 static bool emitted_equal(const session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
   tf_emit_options o = {.isa = s->isa ? s->isa : isa_of_turn(turn)};
+  o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
   o.dtype = s->dtype ? s->dtype : dtype_of_turn(o.isa, turn);
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
-    printf("# %s, %s, %s\n", o.isa, o.dtype, dir);
+    printf("# %s, %s, %s, %s\n", o.isa, o.dtype, o.micro ? o.micro : "own", dir);
   else
     ok = system(command) == 0;
   return ok;
@@ -104,7 +105,8 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
 }
 
 int main(int argc, char **argv) {
-  session s = {.clang = have("clang")};
+  session s = {.clang = have("clang"), .xsmm = system("echo '#include <libxsmm.h>' | cc -E - >/dev/null 2>&1") == 0};
+  if (!s.xsmm) puts("SKIP: --micro libxsmm: no libxsmm here");
   long cases = 50;
   uint64_t seed = 1, only = 0;
   for (int i = 1; i < argc; i++) {

@@ -60,7 +60,7 @@ enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 /* The product kernel of float32. */
 static void print_plain(FILE *f, const tf_micro_isa *isa) {
   const char *name[N_SHAPES];
-  tf_micro *u = tf_micro_new(isa);
+  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   if (!CHECK(u)) return;
   fputs(head, f);
   tf_micro_prologue(f, isa);
@@ -123,7 +123,7 @@ static void print_values(FILE *f, const ir_kernel *k) {
 }
 
 static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *target, const ir_kernel *kernel) {
-  tf_micro *u = tf_micro_new(isa);
+  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   const char *name[N_SHAPES];
   if (!CHECK(u)) return;
   fputs("#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n", f);
