@@ -19,7 +19,7 @@ typedef struct {
   tf_setting *set;
   size_t n_set;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
-  const char *target, *isa, *dtype, *name; /* of emit */
+  const char *target, *isa, *dtype, *micro, *name; /* of emit */
   const char *format;                      /* of export */
   int measure;                             /* kernels to time; 0: none */
   bool quiet, help, resume, host, dump_ir;

@@ -20,6 +20,7 @@ static void reproduce(const cli_options *o, const char *isa, cli_text *t) {
   cli_printf(t, " --target cpu --isa %s", isa);
   if (o->measure) cli_printf(t, " --measure %d", o->measure);
   if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
+  if (o->micro) cli_printf(t, " --micro %s", o->micro);
   if (o->name) cli_printf(t, " --name %s", o->name);
   if (o->out) cli_printf(t, " -o %s", o->out);
 }
@@ -48,10 +49,10 @@ static void say(const cli_session *s, const cli_options *o, const char *isa, con
 }
 
 static cli_status emit(const cli_session *s, const cli_options *o, const cli_measured *m) {
-  const char *isa = o->isa ? o->isa : tf_emit_isa();
+  const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
   reproduce(o, isa, &command);
-  tf_emit_options e = {.isa = isa, .dtype = o->dtype, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text,
+  tf_emit_options e = {.isa = isa, .dtype = o->dtype, .micro = o->micro, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text,
                        .result = &s->result, .measured = m->of, .n_measured = m->n, .chosen = m->chosen};
   tf_emitted *files = tf_emit_cpu(s->tree, &e, s->diags);
   cli_status status = files ? write_all(o, files) : CLI_BAD_INPUT;

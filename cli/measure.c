@@ -74,8 +74,8 @@ static bool is_new(const bench *b, const char *source) {
 /* Where the kernel differs from all before: keeps it under its number. */
 static bool keep_new(bench *b, int candidate, const tf_emitted *e, double predicted) {
   const char *source = NULL;
-  for (int f = 0; f < e->n; f++)
-    if (!strcmp(e->file[f].name, "kernel.c")) source = e->file[f].text;
+  for (int f = e->n; f-- > 0;) /* the first: of several instruction sets, kernel.c only chooses */
+    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) source = e->file[f].text;
   if (!source || !is_new(b, source)) return true;
   size_t bytes = strlen(source) + 1;
   char *copy = malloc(bytes);
@@ -98,7 +98,7 @@ static bool emit_candidate(bench *b, int i) {
   tf_result r;
   bool ok = d != NULL;
   if (model && tf_model_eval(model, NULL, &r) && r.feasible) {
-    tf_emit_options e = {.isa = b->o->isa ? b->o->isa : tf_emit_isa(), .dtype = b->o->dtype, .name = b->o->name};
+    tf_emit_options e = {.isa = b->o->isa ? b->o->isa : tf_emit_isa(b->o->dtype), .dtype = b->o->dtype, .micro = b->o->micro, .name = b->o->name};
     tf_emitted *files = tf_emit_cpu(tree, &e, d);
     ok = !files || keep_new(b, i, files, r.seconds);
     tf_emitted_free(files);

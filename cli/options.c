@@ -11,7 +11,7 @@
 typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
 typedef enum {
   SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
-  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, DTYPE, NAME, DUMP, TO, MEASURE
+  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, DTYPE, MICRO, NAME, DUMP, TO, MEASURE
 } target;
 
 typedef struct {
@@ -37,8 +37,9 @@ static const row rows[] = {
      "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
     {"--to", "NAME", PATH, TO, CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
     {"--target", "cpu", PATH, TARGET, CLI_EMIT, "what the kernel is for"},
-    {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avx512, neon; this computer's best if not given"},
+    {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
     {"--dtype", "NAME", PATH, DTYPE, CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
+    {"--micro", "NAME", PATH, MICRO, CLI_EMIT, "where products of float32 come from: own, libxsmm; own if not given"},
     {"--name", "NAME", PATH, NAME, CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
     {"--measure", "N", COUNT, MEASURE, CLI_EMIT, "time the kernels of the model's N best mappings here, and keep the fastest"},
     {"--dump-ir", NULL, FLAG, DUMP, CLI_EMIT, "print the loop IR, too"},
@@ -156,7 +157,7 @@ static bool keep_path(reader *r, const row *o, const char *value) {
                                 [MAPPING] = &r->out->mapping, [PARETO] = &r->out->pareto,
                                 [LOG] = &r->out->log,         [OUT] = &r->out->out,
                                 [ROOT] = &r->out->root,       [TARGET] = &r->out->target,
-                                [ISA] = &r->out->isa,         [DTYPE] = &r->out->dtype,
+                                [ISA] = &r->out->isa,         [DTYPE] = &r->out->dtype, [MICRO] = &r->out->micro,
                                 [NAME] = &r->out->name,       [TO] = &r->out->format};
   const char **slot = slots[o->target];
   if (!value || !*value)

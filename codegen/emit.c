@@ -13,7 +13,6 @@ typedef struct {
 
 #define PLAIN(f) static bool f##_file(FILE *out, c_package *k) { f(out, k); return true; }
 PLAIN(c_kernel_h)
-PLAIN(c_parts_h)
 PLAIN(c_test_c)
 PLAIN(c_bench_c)
 PLAIN(c_makefile)
@@ -21,22 +20,36 @@ PLAIN(c_cmake)
 PLAIN(c_readme)
 PLAIN(c_manifest)
 
-/* kernel.c first: it finds the size of the workspace. */
-static const file_row rows[] = {
-  {"kernel.c", c_kernel_c},        {"kernel.h", c_kernel_h_file},      {"parts.h", c_parts_h_file},  {"test.c", c_test_c_file},
-  {"bench.c", c_bench_c_file},     {"Makefile", c_makefile_file},      {"CMakeLists.txt", c_cmake_file},
-  {"README.md", c_readme_file},    {"manifest.json", c_manifest_file},
-};
-enum { N_FILES = sizeof rows / sizeof rows[0] };
+static bool parts_file(FILE *out, c_package *k) {
+  c_parts_h(out, k);
+  return true;
+}
 
-static bool print_one(const file_row *row, c_package *k, tf_emitted_file *f) {
-  char *text = NULL;
+/* Behind the kernels: these find the size of the workspace. */
+static const file_row rows[] = {
+  {"kernel.h", c_kernel_h_file}, {"test.c", c_test_c_file},           {"bench.c", c_bench_c_file},
+  {"Makefile", c_makefile_file}, {"CMakeLists.txt", c_cmake_file},    {"README.md", c_readme_file},
+  {"manifest.json", c_manifest_file},
+};
+enum { N_ROWS = sizeof rows / sizeof rows[0], MOST_ISAS = 16, MOST_FILES = N_ROWS + 2 * MOST_ISAS + 1, NAME = 40 };
+
+/* The files, and room for their names behind them. */
+static tf_emitted *emitted_new(void) {
+  tf_emitted *e = calloc(1, sizeof *e);
+  if (e) e->file = calloc(1, MOST_FILES * (sizeof *e->file + NAME));
+  if (e && e->file) return e;
+  free(e);
+  return NULL;
+}
+
+static bool print_one(tf_emitted *e, const char *name, bool (*print)(FILE *, c_package *), c_package *k) {
+  char *text = NULL, *kept = (char *)(e->file + MOST_FILES) + e->n * NAME;
   size_t n = 0;
   FILE *out = open_memstream(&text, &n);
-  bool ok = out && row->print(out, k) && !ferror(out);
+  bool ok = out && print(out, k) && !ferror(out);
   ok = out && fclose(out) == 0 && ok;
-  f->name = row->name;
-  f->text = text;
+  snprintf(kept, NAME, "%s", name);
+  e->file[e->n++] = (tf_emitted_file){kept, text};
   return ok;
 }
 
@@ -47,14 +60,29 @@ static bool is_identifier(const char *s) {
   return true;
 }
 
-static const tf_micro_isa *isa_of(const tf_emit_options *o, tf_diags *d) {
-  const char *name = o->isa ? o->isa : "portable";
-  const tf_micro_isa *isa = tf_micro_isa_find(name);
-  char all[128] = "";
+static void all_isas(char *all, size_t size) {
   for (int i = 0; tf_micro_isa_at(i); i++)
-    snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? ", " : "", tf_micro_isa_at(i)->name);
-  if (!isa) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no instruction set '%.40s'; known: %s", name, all);
-  return isa;
+    snprintf(all + strlen(all), size - strlen(all), "%s, ", tf_micro_isa_at(i)->name);
+  snprintf(all + strlen(all), size - strlen(all), "multi");
+}
+
+/* The instruction set asked for, or several, best first. */
+static int isas_of(const tf_emit_options *o, const tf_micro_isa **isas, tf_diags *d) {
+  const char *name = o->isa ? o->isa : "portable", *data = o->dtype ? o->dtype : "f32";
+  char all[160] = "";
+  int n = 0;
+  if (strcmp(name, "multi") != 0) {
+    isas[0] = tf_micro_isa_find(name);
+    if (isas[0]) return 1;
+    all_isas(all, sizeof all);
+    tf_fail(d, (tf_loc){0}, TF_E_NAME, "no instruction set '%.40s'; known: %s", name, all);
+    return 0;
+  }
+  for (int i = 0; tf_micro_isa_at(i); i++)
+    if (tf_micro_isa_at(i)->has && strstr(tf_micro_isa_at(i)->data, data)) n++;
+  for (int i = 0, at = n; tf_micro_isa_at(i); i++)
+    if (tf_micro_isa_at(i)->has && strstr(tf_micro_isa_at(i)->data, data)) isas[--at] = tf_micro_isa_at(i);
+  return n;
 }
 
 static const struct {
@@ -72,27 +100,50 @@ static bool type_of(const tf_emit_options *o, ir_type *type, tf_diags *d) {
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", name);
 }
 
+/* kernel.c and parts.h of one instruction set.  Leaves the program in k->p. */
+static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa, ir_type data, tf_diags *d) {
+  char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
+  const ir_target target = tf_micro_target(isa, data);
+  if (k->n_isas) {
+    snprintf(parts, sizeof parts, "parts_%s.h", isa->name);
+    snprintf(kernel, sizeof kernel, "kernel_%s.c", isa->name);
+  }
+  snprintf(entry, sizeof entry, "%.120s%s%s", k->name, k->n_isas ? "_" : "", k->n_isas ? isa->name : "");
+  ir_free((ir_program *)k->p);
+  k->p = ir_lower(tree, &target, d);
+  k->isa = isa;
+  k->entry = entry;
+  k->parts = parts;
+  bool ok = k->p && print_one(e, kernel, c_kernel_c, k) && print_one(e, parts, parts_file, k);
+  k->entry = k->parts = NULL;
+  return ok;
+}
+
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  c_package k = {.o = o, .name = o->name ? o->name : "kernel", .isa = isa_of(o, d)};
+  const tf_micro_isa *isas[MOST_ISAS];
+  c_package k = {.o = o, .name = o->name ? o->name : "kernel", .isas = isas};
   ir_type data = IR_F32;
-  if (!type_of(o, &data, d) || !k.isa) return NULL;
-  if (!is_identifier(k.name)) {
+  int n = isas_of(o, isas, d);
+  size_t errors = tf_diags_errors(d);
+  k.source = tf_micro_source_find(o->micro);
+  if (!k.source) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm", o->micro);
+  if (!type_of(o, &data, d) || !n || !k.source) return NULL;
+  if (!is_identifier(k.name) || strlen(k.name) > 120) {
     tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a function in C", k.name);
     return NULL;
   }
-  const ir_target target = tf_micro_target(k.isa, data);
-  ir_program *p = ir_lower(tree, &target, d);
-  tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
-  bool ok = e && (e->file = calloc(N_FILES, sizeof *e->file)) != NULL;
-  k.p = p;
-  for (int i = 0; i < N_FILES && ok; i++) {
-    ok = print_one(&rows[i], &k, &e->file[i]);
-    e->n = i + 1;
-  }
-  ir_free(p);
+  tf_emitted *e = emitted_new();
+  bool ok = e != NULL;
+  k.n_isas = n > 1 ? n : 0;
+  for (int i = 0; i < n && ok; i++)
+    ok = print_kernel(e, tree, &k, isas[i], data, d);
+  if (k.n_isas) ok = ok && print_one(e, "kernel.c", c_chooser_c, &k);
+  for (int i = 0; i < N_ROWS && ok; i++)
+    ok = print_one(e, rows[i].name, rows[i].print, &k);
+  ir_free((ir_program *)k.p);
   if (ok) return e;
   tf_emitted_free(e);
-  if (p) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   return NULL;
 }
 
@@ -112,18 +163,4 @@ char *tf_emit_ir(const tf_tree *tree, tf_diags *d) {
   if (p && (!out || fclose(out) != 0)) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   ir_free(p);
   return text;
-}
-
-const char *tf_emit_isa(void) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
-    return "avx512";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) return "avx2";
-  return "sse2";
-#elif defined(__aarch64__)
-  return "neon";
-#else
-  return "portable";
-#endif
 }

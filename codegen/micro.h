@@ -16,7 +16,8 @@ typedef struct {
   int lanes, registers; /* float32 a vector register; how many registers */
   const char *flags;    /* what gcc and clang need to compile the text */
   const char *machine;  /* the preprocessor's condition that the text can be compiled here */
-  const char *has;      /* the condition in C that the computer can run it; NULL: as machine */
+  const char *data;     /* types that gain by it over the rows above: "f32 bf16 int8" */
+  const char *has;      /* condition in C that the computer can run it, over leaf7 and TILES_ALLOWED of print_multi.c; NULL: not asked */
   const char *text;     /* `vec` and its operations in C */
   const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */
 } tf_micro_isa;
@@ -41,15 +42,28 @@ const char *tf_micro_type(ir_type t);
 ir_target tf_micro_target(const tf_micro_isa *isa, ir_type data);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 
+/* Whether the target's kernels need AMX's tiles: TILES_ALLOWED() asks the system for them, once a process or more often. */
+bool tf_micro_has_tiles(const ir_target *target);
+
 /* Eq. 3.4 for long k: rows (an even number, two registers for what is broadcast of A) and registers across of the tile
  * with the most multiply-adds a load; of equals, the one that is narrower. */
 void tf_micro_best(int registers, int *rows, int *across);
 /* The most rows of a tile `across` registers wide: rows * across + across + 1 <= registers, and no more than 14. */
 int tf_micro_rows(int registers, int across);
 
+/* One row of the table of libraries that have products of float32: a block asks the library first, and multiplies by itself where
+ * it has no kernel for the lengths and strides. */
+typedef struct {
+  const char *name;     /* "own": no library */
+  const char *include;  /* what parts.h includes */
+  const char *libraries, *cmake; /* what the linker is told; and find_library's name */
+  const char *ask;      /* C, where n and m are the block's lengths as %lld: returns where the library has multiplied */
+} tf_micro_source;
+const tf_micro_source *tf_micro_source_find(const char *name); /* NULL: own; NULL where there is none */
+
 /* What has been printed into one file. */
 typedef struct tf_micro tf_micro;
-tf_micro *tf_micro_new(const tf_micro_isa *isa); /* NULL: out of memory */
+tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source); /* NULL: out of memory */
 void tf_micro_free(tf_micro *u);
 
 /* The operations on vectors; once, before anything else. */

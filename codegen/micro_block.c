@@ -13,15 +13,18 @@ typedef struct {
 
 struct tf_micro {
   const tf_micro_isa *isa;
+  const tf_micro_source *source;
   tf_tile *tiles;
   block **blocks; /* one allocation each: their names are handed out */
   size_t n_tiles, n_blocks;
 };
 
-tf_micro *tf_micro_new(const tf_micro_isa *isa) {
+tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source) {
   tf_micro *u = calloc(1, sizeof *u);
-  if (u)
+  if (u) {
     u->isa = isa;
+    u->source = source;
+  }
   return u;
 }
 
@@ -58,7 +61,8 @@ static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
     return false;
   u->tiles = grown;
   u->tiles[u->n_tiles++] = t;
-  tf_tile_print(out, &t);
+  if (t.kernel->tiles) tf_amx_print(out, &t);
+  else tf_tile_print(out, &t);
   return true;
 }
 
@@ -101,7 +105,20 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   fputs("  }\n", out);
 }
 
+/* Two by two of AMX's tiles, fewer where the block ends. */
+static bool print_amx(FILE *out, tf_micro *u, const block *b) {
+  enum { SIDE = 16 };
+  for (int rows = 1; rows <= 2; rows++)
+    for (int across = 1; across <= 2; across++) {
+      bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2, right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
+      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0})) return false;
+    }
+  tf_amx_block(out, b->kernel, b->name, b->m, b->n);
+  return true;
+}
+
 static bool print_block(FILE *out, tf_micro *u, const block *b) {
+  if (b->kernel->tiles) return print_amx(out, u, b);
   const ir_kernel *kernel = &b->kernel->kernel;
   int lanes = b->lanes, rows, most, part = (int)(b->n % lanes);
   int64_t vectors = (b->n + lanes - 1) / lanes, size, more;
@@ -116,6 +133,7 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   fprintf(out, "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
                "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add) {\n",
           (long long)b->m, (long long)b->n, b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c));
+  if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
   int64_t middle = more * (size + 1) * lanes, last = middle + (whole - more) * size * lanes;
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);

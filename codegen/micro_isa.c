@@ -94,13 +94,31 @@ static const char neon[] =
   "static inline vec vec_max(vec a, vec b) { return vmaxq_f32(a, b); }\n"
   "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n" BY_LANE;
 
+#define V4 "-march=x86-64-v4 -mprefer-vector-width=512"
+#define HAS_V4 "defined(__AVX512F__) && defined(__AVX512VL__)"
+
+#define CPU(what) "__builtin_cpu_supports(\"" what "\")"
+#define CPU_V3 CPU("avx2") " && " CPU("fma") " && " CPU("bmi2")
+#define CPU_V4 CPU_V3 " && " CPU("avx512f") " && " CPU("avx512vl") " && " CPU("avx512bw") " && " CPU("avx512dq") " && " CPU("avx512cd")
+#define CPU_VNNI CPU_V4 " && " CPU("avx512vnni")
+#define CPU_BF16 CPU_VNNI " && " CPU("avx512bf16")
+#define ALL "f32 bf16 int8"
+
 static const tf_micro_isa isas[] = {
-  {"portable", 1, 16, "", "1", NULL, portable, NULL, NULL},
-  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", NULL, sse2, NULL, NULL},
-  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", NULL, avx2, NULL, NULL},
-  {"avx512", 16, 32, "-march=x86-64-v4 -mprefer-vector-width=512", "defined(__AVX512F__) && defined(__AVX512VL__)", NULL,
-   avx512, NULL, NULL},
-  {"neon", 4, 32, "", "defined(__aarch64__)", NULL, neon, NULL, NULL},
+  {"portable", 1, 16, "", "1", ALL, NULL, portable, NULL, NULL},
+  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", sse2, NULL, "int8_sse2"},
+  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, avx2, NULL, "int8_avx2"},
+  {"avxvnni", 8, 16, "-march=x86-64-v3 -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8", CPU_V3 " && leaf7(1, 0, 4)",
+   avx2, NULL, "int8_avxvnni"},
+  {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, avx512, NULL, "int8_avx512"},
+  {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, avx512, NULL, "int8_vnni"},
+  {"avx512_bf16", 16, 32, V4 " -mavx512vnni -mavx512bf16", HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", "bf16",
+   CPU_BF16, avx512, "bf16_avx512", "int8_vnni"},
+  {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
+   HAS_V4 /* clang 14 spells them without a bar */
+   " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
+   "(defined(__AMX_INT8__) || defined(__AMXINT8__))", "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", avx512, "bf16_amx", "int8_amx"},
+  {"neon", 4, 32, "", "defined(__aarch64__)", ALL, NULL, neon, NULL, NULL},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) {

@@ -16,4 +16,10 @@ typedef struct {
 void tf_tile_name(const tf_tile *t, char *name);
 /* Prints the function of one tile; its arguments are tf_micro_block's. */
 void tf_tile_print(FILE *out, const tf_tile *t);
+
+/* micro_amx.c: what the kernels in tiles are made of; the function of rows x across of AMX's tiles (1 or 2 each); and the loops of
+ * a block product over them. */
+void tf_amx_text(FILE *out);
+void tf_amx_print(FILE *out, const tf_tile *t);
+void tf_amx_block(FILE *out, const tf_micro_kernel *k, const char *name, int64_t m, int64_t n);
 #endif

@@ -217,18 +217,20 @@ static void arguments(c_printer *c) {
 }
 
 static void entry(c_printer *c, const c_package *k) {
-  const char *n = k->name;
+  const char *n = k->name, *f = k->entry;
   bool spreads = has_parallel(&c->p->body);
-  fprintf(c->out, "\nsize_t %s_workspace(void) {\n", n);
+  if (k->n_isas) fprintf(c->out, "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t bytes);\n", f, f, n);
+  fprintf(c->out, "\nsize_t %s_workspace(void) {\n", f);
   fprintf(c->out, "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n", c->shared + LINE,
           spreads ? "most_threads() * " : "", c->each);
   fprintf(c->out,
           "\nint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return %s_bad_argument;\n",
-          n, n, n);
+          f, n, n);
   for (int z = 0; z < c->wl->n_tensors; z++)
     if (c_is_argument(&c->wl->tensors[z]))
       fprintf(c->out, "  if (!args->%s) return %s_bad_argument;\n", c->wl->tensors[z].name, n);
+  if (tf_micro_has_tiles(&c->p->target)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
   fprintf(c->out,
           "  void *own = NULL;\n"
           "  if (!workspace) {\n"
@@ -241,7 +243,7 @@ static void entry(c_printer *c, const c_package *k) {
           "  run(args, (float *)(((uintptr_t)workspace + 63) / 64 * 64));\n"
           "  free(own);\n"
           "  return %s_done;\n}\n",
-          n, n, n, n, n);
+          f, n, f, n, n);
 }
 
 static void whole(c_printer *c, const c_package *k) {
@@ -264,6 +266,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputs(helpers, out);
   if (p->target.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
+  fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->target);
   tf_micro_rows_text(out);
   fputs("#endif\n", out);
@@ -272,7 +275,7 @@ void c_parts_h(FILE *out, const c_package *k) {
 bool c_kernel_c(FILE *out, c_package *k) {
   char *body = NULL, *blocks = NULL;
   size_t n_body = 0, n_blocks = 0;
-  c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .inverse = -1, .micro = tf_micro_new(k->isa),
+  c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .inverse = -1, .micro = tf_micro_new(k->isa, k->source),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .out = open_memstream(&body, &n_body), .blocks = open_memstream(&blocks, &n_blocks)};
   bool ok = c.micro && c.offset && c.out && c.blocks;
@@ -288,11 +291,12 @@ bool c_kernel_c(FILE *out, c_package *k) {
                  "#if defined(__GNUC__) && !defined(__clang__)\n"
                  "#pragma GCC optimize(\"no-tree-pre\") /* it takes loops' first steps apart, and they stay scalar */\n#endif\n"
                  "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
-                 "#include \"parts.h\"\n", k->name, c.wl->name, k->isa->name);
+                 "#include \"%s\"\n", k->name, c.wl->name, k->isa->name, k->parts);
     fwrite(blocks, 1, n_blocks, out);
     fwrite(body, 1, n_body, out);
-    k->shared = c.shared + LINE;
-    k->each = c.each;
+    k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;
+    k->each = c.each > k->each ? c.each : k->each;
+    k->tiles |= tf_micro_has_tiles(&c.p->target);
   }
   free(body);
   free(blocks);

@@ -7,6 +7,10 @@
 
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 
+static const char *c_isa(const c_package *k) {
+  return k->n_isas ? "x86-64, the best of several instruction sets chosen at run time" : k->isa->name;
+}
+
 static const char *version(const c_package *k) { return k->o->version ? k->o->version : ""; }
 
 static void shape(FILE *out, const tf_tensor *z, const char *by) {
@@ -85,6 +89,7 @@ void c_kernel_h(FILE *out, const c_package *k) {
           n, workload(k)->name, said[k->p->target.data].hold, n,
           has_parallel(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over omp_get_max_threads() threads." : "",
           said[k->p->target.data].accuracy, n, n);
+  const bool tiles = k->tiles;
   fputs("typedef struct {\n", out);
   argument_fields(out, k, true);
   argument_fields(out, k, false);
@@ -92,28 +97,48 @@ void c_kernel_h(FILE *out, const c_package *k) {
   dense(out, k);
   fprintf(out,
           "\nenum {\n  %s_done = 0,\n  %s_bad_argument = -1,    /* a pointer is NULL */\n"
-          "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3\n};\n\n"
+          "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3%s%s%s\n};\n\n"
           "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
           "size_t %s_workspace(void);\n\n"
           "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it before or after; NULL: the call\n"
           " * allocates and frees them. */\n"
-          "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n"
-          "#ifdef __cplusplus\n}\n#endif\n#endif\n",
-          n, n, n, n, n, n, n, n);
+          "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n",
+          n, n, n, n, n, tiles ? ",\n  " : "", tiles ? n : "", tiles ? "_no_tiles = -4 /* the system or the computer has no AMX */" : "",
+          n, n, n);
+  if (k->n_isas) c_chooser_h(out, k);
+  fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
+}
+
+/* One rule for each instruction set, and the objects' names. */
+static void objects(FILE *out, const c_package *k, bool rules) {
+  for (int i = 0; i < k->n_isas; i++) {
+    const char *isa = k->isas[i]->name;
+    if (rules)
+      fprintf(out, "kernel_%s.o: kernel_%s.c kernel.h parts_%s.h\n\t$(CC) $(ALL) %s -c -o $@ kernel_%s.c\n", isa, isa, isa,
+              k->isas[i]->flags, isa);
+    else
+      fprintf(out, " kernel_%s.o", isa);
+  }
 }
 
 void c_makefile(FILE *out, const c_package *k) {
+  const bool several = k->n_isas > 0;
   fprintf(out,
           "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
-          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\n\n"
-          "all: libkernel.a test bench\n"
-          "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
-          "kernel.o: kernel.c kernel.h parts.h\n\t$(CC) $(ALL) -c -o $@ kernel.c\n"
-          "test: test.c kernel.o\n\t$(CC) $(ALL) -o $@ test.c kernel.o -lm\n\t./test\n"
-          "bench: bench.c kernel.o\n\t$(CC) $(ALL) -o $@ bench.c kernel.o -lm\n"
-          "clean:\n\trm -f kernel.o libkernel.a test bench\n"
-          ".PHONY: all clean\n",
-          k->isa->flags);
+          "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = kernel.o",
+          several ? "" : k->isa->flags, k->source->libraries, *k->source->libraries ? " " : "");
+  objects(out, k, false);
+  fprintf(out,
+          "\n\nall: libkernel.a test bench\n"
+          "libkernel.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
+          "kernel.o: kernel.c kernel.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
+          several ? "" : " parts.h");
+  objects(out, k, true);
+  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t./test\n"
+        "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
+        "clean:\n\trm -f $(OBJECTS) libkernel.a test bench\n"
+        ".PHONY: all clean\n",
+        out);
 }
 
 static void cmake_flags(FILE *out, const char *flags) {
@@ -124,15 +149,25 @@ static void cmake_flags(FILE *out, const char *flags) {
 void c_cmake(FILE *out, const c_package *k) {
   fprintf(out, "cmake_minimum_required(VERSION 3.18)\nproject(%s LANGUAGES C)\n"
                "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
-               "add_library(%s STATIC kernel.c)\n"
-               "target_compile_features(%s PUBLIC c_std_17)\n"
-               "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n",
-          k->name, k->name, k->name, k->name);
-  if (*k->isa->flags) {
+               "add_library(%s STATIC kernel.c",
+          k->name, k->name);
+  for (int i = 0; i < k->n_isas; i++)
+    fprintf(out, " kernel_%s.c", k->isas[i]->name);
+  fprintf(out, ")\ntarget_compile_features(%s PUBLIC c_std_17)\n"
+               "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n", k->name, k->name);
+  for (int i = 0; i < k->n_isas; i++) {
+    fprintf(out, "set_source_files_properties(kernel_%s.c PROPERTIES COMPILE_OPTIONS \"", k->isas[i]->name);
+    cmake_flags(out, k->isas[i]->flags);
+    fputs("\")\n", out);
+  }
+  if (!k->n_isas && *k->isa->flags) {
     fprintf(out, "target_compile_options(%s PRIVATE ", k->name);
     cmake_flags(out, k->isa->flags);
     fputs(")\n", out);
   }
+  if (*k->source->cmake)
+    fprintf(out, "find_library(MICRO %s REQUIRED)\nfind_library(BLAS blas REQUIRED)\n"
+                 "target_link_libraries(%s PUBLIC ${MICRO} ${BLAS} ${CMAKE_DL_LIBS} pthread m)\n", k->source->cmake, k->name);
   fprintf(out, "find_package(OpenMP COMPONENTS C)\nif(OpenMP_C_FOUND)\n  target_link_libraries(%s PUBLIC OpenMP::OpenMP_C)\nendif()\n"
                "foreach(program test bench)\n  add_executable(%s_${program} ${program}.c)\n"
                "  target_link_libraries(%s_${program} PRIVATE %s m)\nendforeach()\n"
@@ -156,12 +191,17 @@ static void readme_measured(FILE *out, const c_package *k) {
 void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out, "# %s\n\n%s as one fused kernel for %s, data %s.  Written by tileflow %s", k->name, wl->name, k->isa->name, c_type_name(k->p->target.data), version(k));
+  const char *linked = k->source->libraries;
+  fprintf(out, "# %s\n\n%s as one fused kernel for %s (data: %s).  Written by tileflow %s", k->name, wl->name, c_isa(k), c_type_name(k->p->target.data), version(k));
   if (k->o->command) fprintf(out, " by\n\n    %s\n", k->o->command);
   else fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
         "    make bench    compiles; ./bench times it\n\n"
-        "`kernel.h` says what the arguments are.\n\n## Mapping\n\n", out);
+        "`kernel.h` says what the arguments are.\n\n", out);
+  if (*linked)
+    fprintf(out, "Products of float32 come from %s, where it has them: link with `%s`.  It keeps the code it makes for all of the\n"
+                 "process; calls may still run at once.\n\n", k->source->name, linked);
+  fputs("## Mapping\n\n", out);
   for (const char *c = mapping ? mapping : ""; *c;) {
     fputs("    ", out);
     while (*c && *c != '\n') fputc(*c++, out);
@@ -238,10 +278,13 @@ static void manifest_measured(FILE *out, const c_package *k) {
 
 void c_manifest(FILE *out, const c_package *k) {
   char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
-          version(k), k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->name, workload(k)->name);
+  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"micro\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
+          version(k), k->n_isas ? "multi" : k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->source->name, k->name, workload(k)->name);
   fprintf(out, "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [", k->shared, k->each);
   manifest_tensors(out, k);
+  if (k->n_isas) fputs("\n  ],\n  \"isas\": [", out);
+  for (int i = 0; i < k->n_isas; i++)
+    fprintf(out, "%s\"%s\"", i ? ", " : "", k->isas[i]->name);
   fputs("\n  ],\n  \"mapping\": ", out);
   json_text(out, mapping ? mapping : "");
   free(mapping);

@@ -8,7 +8,13 @@ typedef struct {
   const ir_program *p;
   const tf_emit_options *o;
   const tf_micro_isa *isa;
+  const tf_micro_source *source;
   const char *name;
+  const char *entry;    /* function of kernel.c at hand: the name, and the instruction set behind it where there are several */
+  const char *parts;    /* its header */
+  int n_isas;           /* several, best first, one of which is chosen at run time; 0: isa alone */
+  const tf_micro_isa *const *isas;
+  bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */
 } c_package;
 
@@ -16,6 +22,9 @@ void c_kernel_h(FILE *out, const c_package *k);
 /* Fills shared and each.  False: out of memory. */
 bool c_kernel_c(FILE *out, c_package *k);
 void c_parts_h(FILE *out, const c_package *k);
+/* print_multi.c: the kernel.c that chooses among several. */
+bool c_chooser_c(FILE *out, c_package *k);
+void c_chooser_h(FILE *out, const c_package *k);
 void c_test_c(FILE *out, const c_package *k);
 void c_bench_c(FILE *out, const c_package *k);
 void c_makefile(FILE *out, const c_package *k);

@@ -202,6 +202,19 @@ static void compare(FILE *out, const tf_tensor *t, ir_type type) {
           type == IR_BF16 ? ")" : "", t->name, type == IR_BF16 ? "1e-2" : type == IR_I32 ? "0" : "1e-5");
 }
 
+/* Opens a loop over what the computer has: outputs are spoilt and made again by each. */
+static void each_isa(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out, "  if (%s_with(\"none\", &args, workspace, bytes) != %s_bad_argument) return 2;\n"
+               "  for (int isa = 0; %s_isa(isa); isa++) {\n    printf(\"%%s: \", %s_isa(isa));\n", k->name, k->name, k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (c_is_argument(t) && !c_is_input(t))
+      fprintf(out, "    memset(k_%s, 0xff, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(t), t->name);
+  }
+  fprintf(out, "    if (%s_with(%s_isa(isa), &args, workspace, bytes) != %s_done) return 2;\n", k->name, k->name, k->name);
+}
+
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out, "/* Holds the kernel against %s evaluated plainly in double. */\n", wl->name);
@@ -214,8 +227,10 @@ void c_test_c(FILE *out, const c_package *k) {
                "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n"
                "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return 2;\n",
           k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+  if (k->n_isas) each_isa(out, k);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z])) compare(out, &wl->tensors[z], c_argument_type(k->p, z));
+  if (k->n_isas) fputs("  }\n", out);
   for (int z = 0; z < wl->n_tensors; z++) {
     fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
     if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);

@@ -39,6 +39,7 @@ BEGIN {
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = "bench" # emitted
   foreign["glpk.h"] = "search"
+  foreign["cpuid.h"] = "codegen" # of the compiler
   # C17 and POSIX
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \

@@ -3,12 +3,16 @@
 #define TILEFLOW_EMIT_H
 #include "tileflow/model.h"
 
-/* Instruction sets of the CPU target: key, what it is. */
-#define TF_ISAS(X)                                                  \
-  X("portable", "C17 alone")                                        \
-  X("sse2", "x86-64, 128 bits")                                     \
-  X("avx2", "x86-64 with AVX2 and FMA, 256 bits")                   \
-  X("avx512", "x86-64 with AVX-512F, 512 bits")                     \
+/* Instruction sets of the CPU target: key, what it is.  The longer keys add units for bf16 and int8; float32 is as without. */
+#define TF_ISAS(X)                                                              \
+  X("portable", "C17 alone")                                                    \
+  X("sse2", "x86-64, 128 bits")                                                 \
+  X("avx2", "x86-64 with AVX2 and FMA, 256 bits")                               \
+  X("avxvnni", "with AVX-VNNI: int8")                                           \
+  X("avx512", "x86-64-v4: AVX-512 F, VL, BW, DQ, CD, 512 bits")                 \
+  X("avx512_vnni", "with AVX-512 VNNI: int8")                                   \
+  X("avx512_bf16", "with AVX-512 VNNI and BF16: int8, bf16")                    \
+  X("amx", "and AMX's tiles: int8, bf16.  Linux")                               \
   X("neon", "AArch64, 128 bits")
 
 /* A kernel that was timed on a computer: what the model said and what it took, in seconds. */
@@ -26,7 +30,8 @@ typedef struct {
 
 typedef struct {
   const char *dtype;       /* a key of TF_DTYPES; NULL: f32 */
-  const char *isa;         /* a key of TF_ISAS; NULL: portable */
+  const char *isa;         /* a key of TF_ISAS; "multi": those of x86-64, chosen among at run time; NULL: portable */
+  const char *micro;       /* where products of float32 come from: "own", or "libxsmm", which the kernel then links; NULL: own */
   const char *name;        /* prefix of what the kernel exports, an identifier; NULL: "kernel" */
   const char *version; /* of the program that asks; NULL: not said */
   const char *command;     /* that reproduces the files; for their README.  NULL: not said */
@@ -39,7 +44,8 @@ typedef struct {
   const char *name, *text;
 } tf_emitted_file;
 
-/* Files of one directory: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt, README.md, manifest.json. */
+/* Files of one directory: kernel.h, kernel.c, parts.h, test.c, bench.c, Makefile, CMakeLists.txt, README.md, manifest.json; for
+ * "multi" kernel_ISA.c and parts_ISA.h of each, and the kernel.c that chooses. */
 typedef struct {
   int n;
   tf_emitted_file *file;
@@ -48,13 +54,15 @@ typedef struct {
 /* Emits C17 for CPUs: arrays row-major with any leading strides, OpenMP where the mapping spreads work over
  * instances.  The kernel computes what the workload's expressions say, whatever the architecture.  The tree is borrowed
  * for the call.  NULL with every reason in d: an open mapping (E_OPEN), one whose loops do not make what is read (E_COVER),
- * streams that need a state for each instance (E_STREAM), an unknown isa or dtype (E_NAME), memory (E_LIMIT). */
+ * streams that need a state for each instance (E_STREAM), an unknown isa, dtype or micro (E_NAME), memory (E_LIMIT). */
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 void tf_emitted_free(tf_emitted *e);
 
 /* The loop IR that a float32 kernel is printed from, as text.  Malloc'd.  NULL as above. */
 char *tf_emit_ir(const tf_tree *tree, tf_diags *d);
 
-/* The best isa that the computer it runs on has. */
-const char *tf_emit_isa(void);
+/* The best isa for data of that type (a key of TF_DTYPES; NULL: f32) that the computer it runs on has. */
+const char *tf_emit_isa(const char *dtype);
+/* Whether it can run that isa (a key of TF_ISAS; any other: no). */
+bool tf_emit_runs(const char *isa);
 #endif

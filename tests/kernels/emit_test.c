@@ -12,7 +12,7 @@
 
 typedef struct {
   long equal, wrong, refused;
-  bool keep, clang;
+  bool keep, clang, xsmm;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
 } session;
@@ -33,39 +33,57 @@ static bool write_files(const tf_emitted *e, const char *dir) {
   return true;
 }
 
+/* AMX, where there is none, in an emulation: tests/kernels/amx_emulation.h. */
+static bool emulated(const char *isa) { return !strcmp(isa, "amx") && !tf_emit_runs(isa) && tf_emit_runs("avx512_bf16"); }
+
 static const char *isa_of_turn(uint64_t turn) {
-  static const char *const order[] = {"portable", "sse2", "avx2", "avx512"};
-  const char *best = tf_emit_isa(), *isa = order[turn % 4];
-  if (!strcmp(best, "neon")) return turn % 2 ? "neon" : "portable";
-  if (!strcmp(best, "avx512") || turn % 4 < 2) return isa;
-  return best; /* avx2 or sse2: no better */
+#define KEY(key, what) key,
+  static const char *const all[] = {TF_ISAS(KEY)};
+  const char *can[sizeof all / sizeof *all + 1];
+  uint64_t n = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (tf_emit_runs(all[i]) || emulated(all[i])) can[n++] = all[i];
+  if (tf_emit_runs("sse2")) can[n++] = "multi"; /* of which its test takes each */
+  return can[turn % n];
 }
 
-/* Every fourth round in float32 is one in bfloat16, and one in int8. */
-static const char *dtype_of_turn(const session *s, uint64_t turn) {
-  static const char *const order[] = {"f32", "bf16", "f32", "int8"};
-  return s->dtype ? s->dtype : order[turn / 4 % 4];
+/* Those that have units for a type get that type more often. */
+static const char *dtype_of_turn(const char *isa, uint64_t turn) {
+  static const char *const all[] = {"f32", "bf16", "int8", "f32"};
+  if (strstr(isa, "vnni")) return "int8";
+  return !strcmp(isa, "avx512_bf16") || !strcmp(isa, "amx") ? all[1 + turn % 2] : all[turn / 3 % 4];
 }
 
-static bool compile_and_run(const session *s, const char *dir, uint64_t turn) {
-  char command[512];
+static bool compile_and_run(const session *s, const char *dir, const char *isa, uint64_t turn) {
+  char command[1024], flags[512];
   const char *cc = s->clang && turn / 4 % 2 ? "clang" : "cc";
-  const char *flags = turn % 5 == 0 ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2";
   const char *openmp = turn % 3 || !strcmp(cc, "clang") ? "OPENMP=-fopenmp-simd" : "OPENMP=-fopenmp";
-  snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s -Wall -Wextra -Wno-unknown-pragmas -Wno-pass-failed -Werror' test >%s/said 2>&1 || { cat %s/said; false; }",
-           dir, cc, openmp, flags, dir, dir);
+  snprintf(flags, sizeof flags, "%s -Wall -Wextra -Wno-unknown-pragmas -Wno-pass-failed -Werror",
+           turn % 5 == 0 ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2");
+  if (emulated(isa) || (!strcmp(isa, "multi") && emulated("amx"))) { /* as it is, it must at least compile */
+    snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' libkernel.a && rm %s/*.o", dir, cc, openmp, flags, dir);
+    if (system(command) != 0) return false;
+    char here[256];
+    if (!getcwd(here, sizeof here)) return false;
+    size_t n = strlen(flags);
+    snprintf(flags + n, sizeof flags - n, " -include %.200s/tests/kernels/amx_emulation.h", here);
+  }
+  snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' test >%s/said 2>&1 || { cat %s/said; false; }", dir, cc,
+           openmp, flags, dir, dir);
   return system(command) == 0;
 }
 
 static bool emitted_equal(const session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
-  tf_emit_options o = {.isa = s->isa ? s->isa : isa_of_turn(turn), .dtype = dtype_of_turn(s, turn)};
+  tf_emit_options o = {.isa = s->isa ? s->isa : isa_of_turn(turn)};
+  o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
+  o.dtype = s->dtype ? s->dtype : dtype_of_turn(o.isa, turn);
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
-  bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, turn);
+  bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
-    printf("# %s, %s, %s\n", o.isa, o.dtype, dir);
+    printf("# %s, %s, %s, %s\n", o.isa, o.dtype, o.micro ? o.micro : "own", dir);
   else
     ok = system(command) == 0;
   return ok;
@@ -87,7 +105,8 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
 }
 
 int main(int argc, char **argv) {
-  session s = {.clang = have("clang")};
+  session s = {.clang = have("clang"), .xsmm = system("echo '#include <libxsmm.h>' | cc -E - >/dev/null 2>&1") == 0};
+  if (!s.xsmm) puts("SKIP: --micro libxsmm: no libxsmm here");
   long cases = 50;
   uint64_t seed = 1, only = 0;
   for (int i = 1; i < argc; i++) {

@@ -7,6 +7,7 @@
 
 #include "codegen/micro.h"
 #include "tests/unit/check.h"
+#include "tileflow/emit.h"
 
 static void test_shape(void) {
   int m, n;
@@ -56,9 +57,10 @@ static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14,
                                 {5, 100}, {37, 48}, {9, 7}, {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-static void print_program(FILE *f, const tf_micro_isa *isa) {
+/* The product kernel of float32. */
+static void print_plain(FILE *f, const tf_micro_isa *isa) {
   const char *name[N_SHAPES];
-  tf_micro *u = tf_micro_new(isa);
+  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   if (!CHECK(u)) return;
   fputs(head, f);
   tf_micro_prologue(f, isa);
@@ -76,17 +78,87 @@ static void print_program(FILE *f, const tf_micro_isa *isa) {
   tf_micro_free(u);
 }
 
+/* Kernels of groups: operands laid out as ir_kernel says, small whole numbers, so that every sum is exact. */
+static const char groups[] =
+  "static int bad(kernel *f, int m, int n, int k, int add) {\n"
+  "  enum { M = 48, N = 208, KK = 192 };\n"
+  "  static A a[M * KK];\n"
+  "  static union { B b[KK * N + 4 * N]; int32_t i; } u;\n"
+  "  static C c[M * (N + 5)];\n"
+  "  int k_wide = (k + K_ROUND - 1) / K_ROUND * K_ROUND, n_wide = (n + N_ROUND - 1) / N_ROUND * N_ROUND, wrong = 0, c_m = n + 5;\n"
+  "  memset(a, 0, sizeof a); memset(&u, 0, sizeof u);\n"
+  "  for (int i = 0; i < m; i++) for (int p = 0; p < k; p++) a[i * k_wide + p] = a_of(number_a(i, p));\n"
+  "  for (int p = 0; p < k; p++) for (int j = 0; j < n; j++)\n"
+  "    u.b[(p / GROUP * n_wide + j) * GROUP + p % GROUP] = b_of(number_b(p, j));\n"
+  "  for (int j = 0; EXCESS && j < n; j++) {\n"
+  "    int32_t sum = 0;\n"
+  "    for (int p = 0; p < k; p++) sum -= 128 * number_b(p, j);\n"
+  "    memcpy((char *)&u.b[k_wide * n_wide] + 4 * j, &sum, 4);\n"
+  "  }\n"
+  "  for (int i = 0; i < M * (N + 5); i++) c[i] = 3;\n"
+  "  f(k_wide / GROUP, a, k_wide, GROUP, u.b, n_wide * GROUP, c, c_m, add);\n"
+  "  for (int i = 0; i < M; i++) for (int j = 0; j < c_m; j++) {\n"
+  "    int in = i < m && j < n, w = in && !add ? 0 : 3;\n"
+  "    for (int p = 0; in && p < k; p++) w += number_a(i, p) * number_b(p, j);\n"
+  "    wrong += c[i * c_m + j] != (C)w;\n"
+  "  }\n"
+  "  if (wrong) printf(\"%d x %d x %d, add %d: %d wrong\\n\", m, n, k, add, wrong);\n"
+  "  return wrong;\n}\n";
+
+static void print_values(FILE *f, const ir_kernel *k) {
+  bool half = k->a == IR_BF16;
+  fprintf(f, "typedef %s A;\ntypedef %s B;\ntypedef %s C;\n", tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c));
+  fprintf(f, "enum { GROUP = %d, K_ROUND = %d, N_ROUND = %d, EXCESS = %d };\n", k->group, k->k_round, k->n_round, k->a == IR_U8);
+  fputs("typedef void kernel(int64_t, const A *, int64_t, int64_t, const B *, int64_t, C *, int64_t, int);\n", f);
+  /* int8: both ends of the range, too */
+  fprintf(f, "static int number_a(int i, int p) { int v = (i * 37 + p * 11) %% 101 - 50; return %s; }\n",
+          half ? "v % 9" : "v == 50 ? 127 : v == -50 ? -128 : v");
+  fprintf(f, "static int number_b(int p, int j) { int v = (p * 53 + j * 7) %% 97 - 48; return %s; }\n",
+          half ? "v % 7" : "v == 48 ? 127 : v == -48 ? -128 : v");
+  if (half)
+    fputs("static uint16_t a_of(int v) { float x = (float)v; uint32_t u; memcpy(&u, &x, 4); return (uint16_t)(u >> 16); }\n"
+          "#define b_of a_of\n", f);
+  else
+    fprintf(f, "#define a_of(v) ((A)((v) + %d))\n#define b_of(v) ((B)(v))\n", k->a == IR_U8 ? 128 : 0);
+}
+
+static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *target, const ir_kernel *kernel) {
+  tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
+  const char *name[N_SHAPES];
+  if (!CHECK(u)) return;
+  fputs("#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n", f);
+  print_values(f, kernel);
+  tf_micro_prologue(f, isa);
+  tf_micro_kernel_text(f, target);
+  for (int i = 0; i < N_SHAPES; i++)
+    CHECK((name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1])) != NULL);
+  fputs(groups, f);
+  fputs("int main(void) {\n  int w = 0;\n", f);
+  for (int i = 0; i < N_SHAPES; i++)
+    for (int add = 0; add < 2; add++)
+      fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 131 : 1 + 7 * i, add);
+  fputs("  return w != 0;\n}\n", f);
+  tf_micro_free(u);
+}
+
+static void print_program(FILE *f, const tf_micro_isa *isa, const char *type) {
+  ir_target t = tf_micro_target(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
+  const ir_kernel *kernel = t.whole ? t.whole : t.real;
+  if (kernel->a == IR_F32) print_plain(f, isa);
+  else print_groups(f, isa, &t, kernel);
+}
+
 /* Compiles with `compiler` and runs behind `runner` (NULL: does not run). */
-static void try_isa(const char *name, const char *compiler, const char *runner) {
+static void try_isa(const char *name, const char *type, const char *compiler, const char *runner) {
   const tf_micro_isa *isa = tf_micro_isa_find(name);
-  char dir[] = "/tmp/tf_micro_XXXXXX", path[64], command[400];
+  char dir[] = "/tmp/tf_micro_XXXXXX", path[64], command[800];
   if (!CHECK(isa) || !CHECK(mkdtemp(dir))) return;
   snprintf(path, sizeof path, "%s/k.c", dir);
   FILE *f = fopen(path, "w");
   if (!CHECK(f)) return;
-  print_program(f, isa);
+  print_program(f, isa, type);
   CHECK_I64(fclose(f), 0);
-  snprintf(command, sizeof command, "%s -std=c17 -O1 -Wall -Wextra -Werror %s -o %s/k %s -lm", compiler, isa->flags, dir, path);
+  snprintf(command, sizeof command, "%s -std=c17 -O1 -Wall -Wextra -Wno-unused-function -Werror %s -o %s/k %s -lm", compiler, isa->flags, dir, path);
   CHECK_I64(system(command), 0);
   snprintf(command, sizeof command, "%s %s/k >%s/said || { cat %s/said; false; }", runner ? runner : "", dir, dir, dir);
   if (runner) CHECK_I64(system(command), 0);
@@ -100,17 +172,49 @@ static bool there(const char *program) {
   return system(command) == 0;
 }
 
+#if defined __x86_64__
+static const char *here(const char *isa) { return tf_emit_runs(isa) ? "" : NULL; }
+
+/* With gcc and, if it is there, clang; AMX as it is, and where it cannot run, in an emulation, too. */
+static void try_narrow(void) {
+  for (int i = 0; i < 2; i++) {
+    const char *cc = i ? "clang" : "cc";
+    if (!there(cc)) continue;
+    try_isa("sse2", "int8", cc, "");
+    try_isa("avx2", "int8", cc, here("avx2"));
+    try_isa("avxvnni", "int8", cc, here("avxvnni"));
+    try_isa("avx512", "int8", cc, here("avx512"));
+    try_isa("avx512_vnni", "int8", cc, here("avx512_vnni"));
+    try_isa("avx512_bf16", "bf16", cc, here("avx512_bf16"));
+    for (int k = 0; k < 2; k++) {
+      const char *type = k ? "int8" : "bf16";
+      char emulated[300], dir[200];
+      try_isa("amx", type, cc, tf_emit_runs("amx") ? "" : NULL);
+      if (!getcwd(dir, sizeof dir) || !tf_emit_runs("avx512_bf16")) continue;
+      snprintf(emulated, sizeof emulated, "%s -include %s/tests/kernels/amx_emulation.h", cc, dir);
+      try_isa("amx", type, emulated, "");
+    }
+  }
+}
+#endif
+
 int main(void) {
   test_shape();
   test_shape_twin();
-  try_isa("portable", "cc", "");
+  try_isa("portable", "f32", "cc", "");
+  try_isa("portable", "int8", "cc", "");
 #if defined __x86_64__
-  try_isa("sse2", "cc", "");
-  try_isa("avx2", "cc", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "" : NULL);
-  try_isa("avx512", "cc", __builtin_cpu_supports("avx512f") ? "" : NULL);
+  try_isa("sse2", "f32", "cc", "");
+  try_isa("avx2", "f32", "cc", here("avx2"));
+  try_isa("avx512", "f32", "cc", here("avx512"));
+  try_narrow();
 #endif
-  if (there("aarch64-linux-gnu-gcc"))
-    try_isa("neon", "aarch64-linux-gnu-gcc -static", there("qemu-aarch64") ? "qemu-aarch64" : NULL);
+  const char *runner = there("qemu-aarch64") ? "qemu-aarch64" : NULL;
+  if (there("aarch64-linux-gnu-gcc")) {
+    try_isa("neon", "f32", "aarch64-linux-gnu-gcc -static", runner);
+    try_isa("neon", "int8", "aarch64-linux-gnu-gcc -static", runner);
+  }
   CHECK(!tf_micro_isa_find("avx"));
+  CHECK(!tf_emit_runs("avx"));
   return check_report();
 }
