@@ -7,7 +7,7 @@
 
 #include "search/exact.h"
 
-enum { SPREADS = 4, VIEWS = 4, ORDERS = 600 };
+enum { SPREADS = 4, VIEWS = 6, ORDERS = 600 };
 
 typedef struct {
   tf_c_ops *ops;
@@ -20,6 +20,7 @@ typedef struct {
   int slot_loop[TF_C_LOOPS];    /* of spread: which shared loop */
   tf_c_take *take;
   void *ctx;
+  bool whole; /* own loops are not cut: their op is done in one piece */
   bool stop;
 } fuse;
 
@@ -62,7 +63,7 @@ static void find_own(fuse *f) {
 
 /* Own loops that move something in or out, and are no windows. */
 static bool worth_cutting(const fuse *f, int l) {
-  if (tf_x_window(f->ops->wl, f->chain.loops[l].dim)) return false;
+  if (f->whole || tf_x_window(f->ops->wl, f->chain.loops[l].dim)) return false;
   for (int i = 0; i < f->chain.n_uses; i++)
     if (f->chain.uses[i].io && (f->chain.uses[i].moves >> l & 1)) return true;
   return false;
@@ -337,15 +338,17 @@ static void try_order(fuse *f) {
 }
 
 /* The thesis's problem first; then with partial sums that come back, and with parts of the capacity: the formulas do not see
- * that the first load and the last store are hidden by nothing, which is less for smaller tiles. */
+ * that the first load and the last store are hidden by nothing, which is less for smaller tiles; nor that tiles of a loop which
+ * the volume does not depend on make more work further in. */
 static void try_spread(fuse *f) {
   static const struct {
     double fraction;
-    bool reloads;
-  } view[VIEWS] = {{1, false}, {1, true}, {0.25, true}, {0.0625, true}};
+    bool reloads, whole;
+  } view[VIEWS] = {{1, false, false}, {1, true, false}, {0.25, true, false}, {0.0625, true, false}, {1, true, true}, {0.25, true, true}};
   for (int i = 0; i < VIEWS && !f->stop; i++) {
     make_problem(f, view[i].fraction);
     f->p.reloads = view[i].reloads;
+    f->whole = view[i].whole;
     for (int k = 0; k < ORDERS && !f->stop && set_order(f, k); k++)
       try_order(f);
   }
