@@ -74,8 +74,10 @@ static void say_left_out(const cli_session *s, const tf_solve_result *r, FILE *o
 }
 
 static cli_status none(const cli_session *s, const tf_solve_result *r) {
-  fprintf(stderr, "tileflow: %s (%s heads of mappings tried)\n",
-          r->proved ? "no mapping of the space fits the machine" : "stopped before a mapping was found that fits",
+  fprintf(stderr, "tileflow: %s (%s mappings or heads of mappings tried)\n",
+          r->proved                              ? "no mapping of the space fits the machine"
+          : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
+                                               : "stopped before a mapping was found that fits",
           cli_count(r->evals).s);
   say_left_out(s, r, stderr);
   return !r->proved && r->stopped_by == TF_STOP_INTERRUPT ? CLI_INTERRUPTED : CLI_INFEASIBLE;

@@ -36,6 +36,7 @@ static const cli_command commands[] = {
     {CLI_SOLVE, "solve", "find the best mapping of a space, and prove it",
      "Enumerates loop orders, scopes, spreads and trip counts with bounds (docs/HOWTO-solve.md) and\n"
      "prints the best mapping: proved, or with the gap to what is proved where it was stopped.\n"
+     "--method closed takes the tiles that formulas give for each loop order, in milliseconds.\n"
      "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
      "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
      "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml", cmd_solve},

@@ -214,6 +214,17 @@ static void read_tiles(const program *g, const double *y, tf_c_tiles *t) {
       t->tile[d][l] = g->var[d][l] < 0 ? g->fixed[d][l] : exp(y[g->var[d][l]]);
 }
 
+/* A barrier stays just inside: tiles that reach the whole extent are the whole extent, where that fits. */
+static void snap(const program *g, tf_c_tiles *t) {
+  tf_c_tiles near = *t;
+  for (int d = 0; d < g->p->n; d++)
+    for (int l = 0; l < g->p->chain->n_loops; l++)
+      if (g->var[d][l] >= 0 && near.tile[d][l] > g->fixed[d][l] * (1 - 1e-3)) near.tile[d][l] = g->fixed[d][l];
+  for (int d = 0; d < g->p->n; d++)
+    if (!tf_c_fits(g->p, &near, d)) return;
+  *t = near;
+}
+
 /* Nothing is strictly inside: the least tiles, if these fit. */
 static bool take_least(const program *g, tf_c_tiles *t, double *cost) {
   for (int d = 0; d < g->p->n; d++)
@@ -241,6 +252,7 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
   }
   if (ok) {
     read_tiles(g, y, t);
+    snap(g, t);
     *cost = exp(y[0]);
   } else {
     ok = take_least(g, t, cost);
