@@ -80,6 +80,13 @@ static int spreadable(const fuse *f, int *loops) {
   return n;
 }
 
+static bool same_spread(const tf_c_spread *a, const tf_c_spread *b) {
+  bool same = a->n == b->n;
+  for (int i = 0; i < a->n && same; i++)
+    same = a->slot[i] == b->slot[i] && a->axis[i] == b->axis[i] && a->factor[i] == b->factor[i];
+  return same;
+}
+
 /* Spreads of the outermost mesh worth trying: those that fill it most, by the dim that each axis takes first. */
 static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *left, tf_c_spread *list) {
   const int64_t *mesh = f->ops->arch->memories[1].mesh;
@@ -97,7 +104,7 @@ static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *l
       most = fmax(most, filled);
       bool known = pass == 0 || filled < most;
       for (int i = 0; i < count; i++)
-        known |= !memcmp(&list[i], &s, sizeof s);
+        known |= same_spread(&list[i], &s);
       if (!known && count < SPREADS) list[count++] = s;
     }
   (void)loops;

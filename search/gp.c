@@ -158,7 +158,8 @@ static bool descend(newton *w, double *y) {
   for (int i = 0; i < n; i++)
     slope += w->gradient[i] * step[i];
   if (slope > -1e-6) return false;
-  for (double t = 1; t > 1e-10; t /= 2) {
+  double t = 1;
+  for (int halved = 0; halved < 34; halved++, t /= 2) {
     for (int i = 0; i < n; i++)
       next[i] = y[i] + t * step[i];
     if (barrier(w, next) > at + 0.1 * t * slope) continue;
