@@ -14,7 +14,7 @@ export OMP_NUM_THREADS=1
 echo "workload,kernels,first_seconds,best_seconds,best_rank,best_over_first"
 for workload; do
   rm -rf "$dir/k"
-  "$tileflow" emit arch-specs/host-template.yaml "$workload" --target cpu --evals 100000 --seed 1 --measure "$most" -o "$dir/k" --quiet || continue
+  "$tileflow" emit arch-specs/host-template.yaml "$workload" --target cpu --evals 20000 --seed 1 --measure "$most" -o "$dir/k" --quiet || continue
   awk -v workload="$workload" '
     /"measured": \{/ { inside = 1; match($0, /"rank": [0-9]+/); rank = substr($0, RSTART + 8, RLENGTH - 8); next }
     inside && /"seconds": [0-9]/ {
