@@ -16,6 +16,14 @@
   "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                 \
   "}\n"
 
+/* All lanes of 128 bits into one, by halves. */
+#define HALVES(NAME, OP)                                                                                         \
+  "static inline float lanes_" NAME "(__m128 v) {\n"                                                            \
+  "  v = _mm_" OP "_ps(v, _mm_movehl_ps(v, v));\n"                                                              \
+  "  return _mm_cvtss_f32(_mm_" OP "_ss(v, _mm_shuffle_ps(v, v, 1)));\n"                                        \
+  "}\n"
+#define ALL_HALVES HALVES("sum", "add") HALVES("most", "max") HALVES("least", "min")
+
 static const char portable[] =
   "enum { LANES = 1 };\n"
   "typedef float vec;\n"
@@ -27,6 +35,9 @@ static const char portable[] =
   "static inline vec vec_fma(vec a, vec b, vec c) { return a * b + c; }\n"
   "static inline vec vec_max(vec a, vec b) { return a > b ? a : b; }\n"
   "static inline vec vec_min(vec a, vec b) { return a < b ? a : b; }\n"
+  "static inline float vec_sum(vec v) { return v; }\n"
+  "static inline float vec_most(vec v) { return v; }\n"
+  "static inline float vec_least(vec v) { return v; }\n"
   "static inline vec vec_load_part(const float *p, int n) { return n ? *p : 0; }\n"
   "static inline void vec_store_part(float *p, vec v, int n) {\n"
   "  if (n) *p = v;\n"
@@ -44,7 +55,10 @@ static const char sse2[] =
   "static inline vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" BY_LANE;
+  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" BY_LANE ALL_HALVES
+  "static inline float vec_sum(vec v) { return lanes_sum(v); }\n"
+  "static inline float vec_most(vec v) { return lanes_most(v); }\n"
+  "static inline float vec_least(vec v) { return lanes_least(v); }\n";
 
 static const char avx2[] =
   "#include <immintrin.h>\n"
@@ -58,6 +72,10 @@ static const char avx2[] =
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }\n"
   "static inline vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }\n"
+  ALL_HALVES
+  "static inline float vec_sum(vec v) { return lanes_sum(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
+  "static inline float vec_most(vec v) { return lanes_most(_mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
+  "static inline float vec_least(vec v) { return lanes_least(_mm_min_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
   "static inline __m256i vec_first(int n) {\n"
   "  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));\n"
   "}\n"
@@ -76,6 +94,9 @@ static const char avx512[] =
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }\n"
   "static inline vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }\n"
+  "static inline float vec_sum(vec v) { return _mm512_reduce_add_ps(v); }\n"
+  "static inline float vec_most(vec v) { return _mm512_reduce_max_ps(v); }\n"
+  "static inline float vec_least(vec v) { return _mm512_reduce_min_ps(v); }\n"
   "static inline __mmask16 vec_first(int n) { return (__mmask16)((1U << n) - 1U); }\n"
   "static inline vec vec_load_part(const float *p, int n) { return _mm512_maskz_loadu_ps(vec_first(n), p); }\n"
   "static inline void vec_store_part(float *p, vec v, int n) { _mm512_mask_storeu_ps(p, vec_first(n), v); }\n";
@@ -92,7 +113,10 @@ static const char neon[] =
   "static inline vec vec_add(vec a, vec b) { return vaddq_f32(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }\n"
   "static inline vec vec_max(vec a, vec b) { return vmaxq_f32(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n" BY_LANE;
+  "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n" BY_LANE
+  "static inline float vec_sum(vec v) { return vaddvq_f32(v); }\n"
+  "static inline float vec_most(vec v) { return vmaxvq_f32(v); }\n"
+  "static inline float vec_least(vec v) { return vminvq_f32(v); }\n";
 
 #define V4 "-march=x86-64-v4 -mprefer-vector-width=512"
 #define HAS_V4 "defined(__AVX512F__) && defined(__AVX512VL__)"

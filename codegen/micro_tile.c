@@ -110,27 +110,26 @@ void tf_tile_print(FILE *out, const tf_tile *t) {
   fputs("}\n", out);
 }
 
-/* `lanes` and `rest`: how one more lane, and one more element, are taken in. */
-static void row_text(FILE *out, const char *name, const char *op, const char *none, const char *lanes, const char *rest) {
+/* `total`: all lanes of a vector in one; `rest`: how one more element is taken in. */
+static void row_text(FILE *out, const char *name, const char *op, const char *none, const char *total, const char *rest) {
   fprintf(out,
           "static inline float row_%s(const float *x, int64_t n) {\n"
           "  vec a = vec_splat(%s), b = a, c = a, d = a;\n"
-          "  float lane[LANES], all = %s;\n"
-          "  const int64_t whole = n / (4 * LANES) * (4 * LANES);\n"
-          "  for (int64_t i = 0; i < whole; i += 4 * LANES) {\n"
+          "  int64_t i = 0;\n"
+          "  for (; i + 4 * LANES <= n; i += 4 * LANES) {\n"
           "    a = %s(a, vec_load(x + i));\n"
           "    b = %s(b, vec_load(x + i + LANES));\n"
           "    c = %s(c, vec_load(x + i + 2 * LANES));\n"
           "    d = %s(d, vec_load(x + i + 3 * LANES));\n"
           "  }\n"
-          "  vec_store(lane, %s(%s(a, b), %s(c, d)));\n"
-          "  for (int k = 0; k < LANES; k++) all = %s;\n",
-          name, none, none, op, op, op, op, op, op, op, lanes);
-  fprintf(out, "  for (int64_t i = whole; i < n; i++) all = %s;\n  return all;\n}\n", rest);
+          "  for (; i + LANES <= n; i += LANES) a = %s(a, vec_load(x + i));\n"
+          "  float all = %s(%s(%s(a, b), %s(c, d)));\n",
+          name, none, op, op, op, op, op, total, op, op, op);
+  fprintf(out, "  for (; i < n; i++) all = %s;\n  return all;\n}\n", rest);
 }
 
 void tf_micro_rows_text(FILE *out) {
-  row_text(out, "sum", "vec_add", "0.0f", "all + lane[k]", "all + x[i]");
-  row_text(out, "max", "vec_max", "-INFINITY", "greater(all, lane[k])", "greater(all, x[i])");
-  row_text(out, "min", "vec_min", "INFINITY", "smaller(all, lane[k])", "smaller(all, x[i])");
+  row_text(out, "sum", "vec_add", "0.0f", "vec_sum", "all + x[i]");
+  row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(all, x[i])");
+  row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(all, x[i])");
 }

@@ -53,6 +53,26 @@ static const char tail[] =
   "  }\n"
   "  return wrong;\n}\n";
 
+/* Rows of every length up to some registers' worth, the greatest and the least element at every place. */
+static const char row_head[] =
+  "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
+  "static inline float smaller(float a, float b) { return a < b ? a : b; }\n";
+static const char rows[] =
+  "static int bad_rows(void) {\n"
+  "  float x[150];\n"
+  "  int wrong = 0;\n"
+  "  for (int n = 0; n < 150; n++) {\n"
+  "    int sum = 0;\n"
+  "    for (int i = 0; i < n; i++) x[i] = (float)(i * 37 % 101 - 50), sum += i * 37 % 101 - 50;\n"
+  "    wrong += row_sum(x, n) != (float)sum;\n"
+  "    for (int i = 0; i < n; i++) {\n"
+  "      float kept = x[i];\n"
+  "      x[i] = 1000, wrong += row_max(x, n) != 1000;\n"
+  "      x[i] = -1000, wrong += row_min(x, n) != -1000, x[i] = kept;\n"
+  "    }\n"
+  "  }\n"
+  "  return wrong + (row_max(x, 0) != -INFINITY) + (row_min(x, 0) != INFINITY);\n}\n";
+
 static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14, 32}, {15, 31}, {29, 17}, {12, 80},
                                 {5, 100}, {37, 48}, {9, 7}, {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
@@ -63,13 +83,16 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   if (!CHECK(u)) return;
   fputs(head, f);
+  fputs(row_head, f);
   tf_micro_prologue(f, isa);
+  tf_micro_rows_text(f);
+  fputs(rows, f);
   for (int i = 0; i < N_SHAPES; i++)
     CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1])) != NULL);
   CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64) == name[2]); /* once */
   CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4));
   fputs(tail, f);
-  fputs("int main(void) {\n  int w = 0;\n", f);
+  fputs("int main(void) {\n  int w = bad_rows();\n", f);
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
