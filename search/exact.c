@@ -325,6 +325,7 @@ static void prove(solver *v) {
   r->proved = !promises(v, open);
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
   if (!r->text) r->value = INFINITY;
+  if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->max_evals) r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
   r->seconds = since(&v->start);
   r->threads = v->threads;
   r->templates = v->n_templates;
