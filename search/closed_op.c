@@ -56,8 +56,11 @@ void tf_c_describe(const tf_arch *a, int level, double fraction, double instance
 }
 
 /* ---- spreading ------------------------------------------------------------------------------------ */
+enum { MOST_FACTOR = 1 << 16 };
+
 static int64_t divisor(int64_t n, int64_t most) {
   int64_t k = n < most ? n : most;
+  if (n > most && k > MOST_FACTOR) k = MOST_FACTOR;
   while (k > 1 && n % k)
     k--;
   return k < 1 ? 1 : k;

@@ -62,11 +62,13 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
 }
 
 /* ---- rounding ------------------------------------------------------------------------------------ */
+enum { MOST_DIVISOR = 1 << 20 }; /* of a divisor and what it leaves one is no more, or they are not looked for */
+
 /* Divisors of n next to x, below (or at) and above; above: 0 where there is none. */
 static void next_divisors(int64_t n, double x, int64_t *below, int64_t *above) {
   *below = 1;
   *above = 0;
-  for (int64_t k = 1; k * k <= n; k++) {
+  for (int64_t k = 1; k <= MOST_DIVISOR && k * k <= n; k++) {
     if (n % k) continue;
     for (int side = 0; side < 2; side++) {
       int64_t v = side ? n / k : k;
