@@ -269,6 +269,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->target);
   tf_micro_rows_text(out);
+  tf_micro_turn_text(out);
   fputs("#endif\n", out);
 }
 
