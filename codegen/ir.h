@@ -69,6 +69,7 @@ typedef struct {
   int level;        /* memory of the architecture it stands for */
   bool lasting;     /* keeps its content from run to run of its scope: covers the tensor, one for all that run in parallel */
   bool each;        /* each thread has its own */
+  int shares;       /* buffer whose place it takes when that has been read for the last time; -1: its own */
   const char *name;
 } ir_buffer;
 

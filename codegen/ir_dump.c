@@ -109,6 +109,7 @@ void ir_dump(FILE *out, const ir_program *p) {
       fprintf(out, " %" PRId64 "@", b->extent[r]);
       atom(&d, b->base[r]);
     }
+    if (b->shares >= 0) fprintf(out, " in the place of %s", p->buffers[b->shares].name);
     fputc('\n', out);
   }
   body(&d, &p->body, 0);

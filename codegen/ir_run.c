@@ -192,14 +192,17 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
   m.ok = m.var && m.data && m.kept && m.wl->n_dims <= 256;
   for (int i = 0; i < p->n_buffers && m.ok; i++) {
     const ir_buffer *b = &p->buffers[i];
+    if (b->shares >= 0) continue;
     m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)(b->words ? b->words : 1) * sizeof *m.data[i]);
     m.ok = m.data[i] != NULL;
     for (int64_t k = 0; m.ok && !b->argument && k < b->words; k++)
       m.data[i][k] = NAN; /* what is read before it is made shows */
   }
+  for (int i = 0; i < p->n_buffers && m.ok; i++)
+    if (p->buffers[i].shares >= 0) m.data[i] = m.data[p->buffers[i].shares];
   if (m.ok) run(&m, &p->body);
   for (int i = 0; m.data && i < p->n_buffers; i++)
-    if (!p->buffers[i].argument) free(m.data[i]);
+    if (!p->buffers[i].argument && p->buffers[i].shares < 0) free(m.data[i]);
   free(m.kept);
   free(m.data);
   free(m.var);

@@ -13,7 +13,7 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name,
+  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name, .shares = -1,
                  .type = low_type(w, z, argument)};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
@@ -412,6 +412,7 @@ ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) 
     hoist(&w);
     lower_node(&w, 0);
     if (!w.oom) low_join_rows(&w, &p->body);
+    if (!w.oom) low_share(&w, &p->body);
   }
   if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (tf_diags_errors(d) == errors) return p;

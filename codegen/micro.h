@@ -74,6 +74,10 @@ void tf_micro_kernel_text(FILE *out, const ir_target *target);
 /* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none. */
 void tf_micro_rows_text(FILE *out);
 
+/* `void turn_words(const void *from, int64_t from_row, void *to, int64_t to_row, int64_t rows, int64_t words)`: of 32 bits, rows in
+ * bytes; needs int64_t least(int64_t, int64_t). */
+void tf_micro_turn_text(FILE *out);
+
 /* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
  *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int add)
  * c[i * c_m + j] = (add ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],

@@ -10,12 +10,14 @@ enum { LINE = 16 }; /* words of a cache line: buffers start on one */
 static void place_buffers(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->argument) continue;
+    if (b->argument || b->shares >= 0) continue;
     int64_t *part = b->each ? &c->each : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
   }
+  for (int i = 0; i < c->p->n_buffers; i++)
+    if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
 }
 
 static bool op_uses(const c_printer *c, const tf_op *op, int buffer) {
@@ -269,6 +271,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->target);
   tf_micro_rows_text(out);
+  tf_micro_turn_text(out);
   fputs("#endif\n", out);
 }
 

@@ -28,8 +28,39 @@ static void open_count(c_printer *c, const char *var, const char *text) {
   c->depth++;
 }
 
+/* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along k, each n in a row of its own. */
+static bool turns(const c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[p->b];
+  const ir_buffer *b = c_buffer(c, op, p->b);
+  if (b->type != p->kernel->b || ir_bytes(b->type) * p->kernel->group != 4 || b->rank < 2) return false;
+  const tf_index *last = &ref->index[b->rank - 1];
+  bool along = last->n_terms == 1 && last->terms[0].coef == 1 && last->terms[0].dim == op->dims[p->k];
+  int n = 0;
+  for (int r = 0; r < b->rank; r++) {
+    along &= c->wl->tensors[ref->tensor].pad[r] == 0;
+    for (int t = 0; t < ref->index[r].n_terms; t++) {
+      n += ref->index[r].terms[t].dim == op->dims[p->n];
+      along &= r == b->rank - 1 || ref->index[r].terms[t].dim != op->dims[p->k];
+    }
+  }
+  return along && n == 1;
+}
+
+/* Turns the whole groups; row: elements of a row of groups. */
+static void turn_panel(c_printer *c, const tf_op *op, const ir_product *p, const char *row) {
+  const int bytes = ir_bytes(p->kernel->b);
+  c_line(c, "turn_words(&"), c_place(c, op, p->b);
+  fprintf(c->out, ", (int64_t)%d * (", bytes), c_step(c, op, p->b, op->dims[p->n]);
+  fputs("), ", c->out), name_of(c, p->pack);
+  fprintf(c->out, ", 4 * %s, n_n, n_k / %d);\n", row, p->kernel->group);
+}
+
 /* One row of k: b's box for the dims outside, rows of n side by side. */
 static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
+  if (turns(c, op, p)) {
+    turn_panel(c, op, p, "n_n");
+    return;
+  }
   const char *n = dim_name(c, op, p->n), *k = dim_name(c, op, p->k);
   open_count(c, "p", "0; p < n_k; p++");
   open_count(c, "q", "0; q < n_n; q++");
@@ -61,11 +92,12 @@ static void group_row(c_printer *c, const tf_op *op, const ir_product *p, bool w
   c_close(c, 1);
 }
 
-static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bool whole) {
+/* fills: the groups themselves are still to come, not only the zeros behind them. */
+static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bool whole, bool fills) {
   const char *type = c_type(p->kernel->b);
   c_indent(c);
   fprintf(c->out, "%s *const row = ", type), name_of(c, p->pack), fputs(" + p * n_wide;\n", c->out);
-  group_row(c, op, p, whole);
+  if (fills) group_row(c, op, p, whole);
   c_indent(c);
   fprintf(c->out, "for (int64_t q = n_n * %d; q < n_wide * %d; q++) row[q] = 0;\n", p->kernel->group, p->kernel->group);
 }
@@ -73,15 +105,17 @@ static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bo
 static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   const char *type = c_type(p->kernel->b);
   c_line(c, "int64_t p = 0;\n");
+  const bool turned = turns(c, op, p);
+  if (turned) turn_panel(c, op, p, "n_wide");
   c_indent(c);
   fprintf(c->out, "for (; p + %d <= n_k; p += %d) {\n", p->kernel->group, p->kernel->group);
   c->depth++;
-  row_of_groups(c, op, p, true);
+  row_of_groups(c, op, p, true, !turned);
   c_close(c, 1);
   c_indent(c);
   fprintf(c->out, "for (; p < n_k; p += %d) {\n", p->kernel->group);
   c->depth++;
-  row_of_groups(c, op, p, false);
+  row_of_groups(c, op, p, false, true);
   c_close(c, 1);
   c_line(c, "for (int64_t q = p * n_wide; q < k_wide * n_wide; q++) ");
   name_of(c, p->pack), fputs("[q] = 0;\n", c->out);

@@ -131,6 +131,10 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   if (panels || p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
   if (p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", c->wl->dims[op->dims[p->m]].name, c->wl->dims[op->dims[p->m]].name);
   fputs(";\n", c->out);
+  if (panels) {
+    c_indent(c);
+    fprintf(c->out, "(void)o_%s, (void)o_%s;\n", n_name, k_name);
+  }
   if (p->copy >= 0 || groups) wide(c, "k_wide", "n_k", p->kernel->k_round);
   if (p->copy >= 0 && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
   if (!groups) return;
