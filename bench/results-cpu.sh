@@ -1,11 +1,11 @@
 #!/bin/sh
 # Measures emitted kernels beside libraries on this computer and writes docs/results/cpu-*.csv and docs/RESULTS-cpu.md.
-#   bench/results-cpu.sh TILEFLOW [PART...]     PART: kernels (one core), cores (all), movement, story; all if none is given;
+#   bench/results-cpu.sh TILEFLOW [PART...]     PART: kernels (one core), cores (all), chosen, movement, story; all if none is given;
 #                                               report: none, the page is written from the CSVs that are there
 set -eu
 tileflow=$(realpath "${1:?usage: $0 TILEFLOW [PART...]}")
 shift
-[ $# -gt 0 ] || set -- kernels cores movement story
+[ $# -gt 0 ] || set -- kernels cores chosen movement story
 cd "$(dirname "$0")/.."
 results=docs/results
 csv=$results/cpu-kernels.csv
@@ -22,6 +22,7 @@ for part; do
   kernels) into "$csv" sh bench/kernels/run.sh "$tileflow" ;;
   cores) into $results/cpu-cores.csv env THREADS="$(nproc)" sh bench/kernels/run.sh "$tileflow" ;;
   movement) into $results/cpu-movement.csv sh bench/movement/run.sh "$tileflow" ;;
+  chosen) into $results/cpu-chosen.csv sh bench/kernels/chosen.sh "$tileflow" ;;
   story) into $results/cpu-story.csv sh bench/story/run.sh "$tileflow" ;;
   report) ;;
   *) echo "$0: no part '$part'" >&2 && exit 2 ;;
@@ -76,6 +77,11 @@ END {
     printf '\n## All cores\n\n'
     sed "s/CORES/$(nproc)/" bench/kernels/cores.md
     awk -F, -v cores="$(nproc)" -f bench/kernels/report.awk $results/cpu-cores.csv
+  fi
+  if [ -e $results/cpu-chosen.csv ]; then
+    cat bench/kernels/chosen.md
+    awk -F, 'NR > 1 { sub(/workloads\//, "", $1); sub(/\.yaml/, "", $1); printf "| %s | %d | %.3g | %.3g | %d | %.2f |\n", $1, $2, 1e3 * $3, 1e3 * $4, $5, $6
+      n++; s += log($6) } END { printf "| geometric mean | | | | | %.2f |\n", exp(s / n) }' $results/cpu-chosen.csv
   fi
   cat bench/movement/movement.md
   awk -F, -f bench/movement/report.awk $results/cpu-movement.csv

@@ -34,7 +34,7 @@ typedef struct {
 } cli_options;
 
 /* Mappings that a search keeps for each kernel that is to be timed: many mappings make the same kernel. */
-enum { CLI_VARIANTS = 16 };
+enum { CLI_VARIANTS = 64 };
 
 /* How a mapping was found: the JSON member `search` (contract/cli.md). */
 typedef struct {

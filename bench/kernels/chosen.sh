@@ -1,5 +1,6 @@
 #!/bin/sh
-# The model's first choice beside the best of N kernels that `emit --measure N` times, one core: CSV on stdout.
+# The model's first choice beside the best of N kernels that `emit --measure N` times, one core, processor time: CSV on
+# stdout.
 #   bench/kernels/chosen.sh TILEFLOW [N [WORKLOAD...]]     N: 50
 set -eu
 tileflow=$(realpath "${1:?usage: $0 TILEFLOW [N [WORKLOAD...]]}")
@@ -11,10 +12,11 @@ cd "$(dirname "$0")/../.."
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export OMP_NUM_THREADS=1
+gcc -O2 -shared -fPIC bench/kernels/own_time.c -o "$dir/own_time.so"
 echo "workload,kernels,first_seconds,best_seconds,best_rank,best_over_first"
 for workload; do
   rm -rf "$dir/k"
-  "$tileflow" emit arch-specs/host-template.yaml "$workload" --target cpu --evals 20000 --seed 1 --measure "$most" -o "$dir/k" --quiet || continue
+  LD_PRELOAD=$dir/own_time.so "$tileflow" emit arch-specs/host-template.yaml "$workload" --target cpu --evals 20000 --seed 1 --measure "$most" -o "$dir/k" --quiet || continue
   awk -v workload="$workload" '
     /"measured": \{/ { inside = 1; match($0, /"rank": [0-9]+/); rank = substr($0, RSTART + 8, RLENGTH - 8); next }
     inside && /"seconds": [0-9]/ {
