@@ -1,21 +1,40 @@
 #!/bin/sh
-# Measures emitted kernels beside libraries on this computer and writes docs/results/cpu-kernels.csv and docs/RESULTS-cpu.md.
-#   bench/results-cpu.sh TILEFLOW [--report]     --report: from the CSV that is there
+# Measures emitted kernels beside libraries on this computer and writes docs/results/cpu-*.csv and docs/RESULTS-cpu.md.
+#   bench/results-cpu.sh TILEFLOW [PART...]     PART: kernels (one core), cores (all), chosen, movement, story; all if none is given;
+#                                               report: none, the page is written from the CSVs that are there
 set -eu
-tileflow=$(realpath "${1:?usage: $0 TILEFLOW [--report]}")
+tileflow=$(realpath "${1:?usage: $0 TILEFLOW [PART...]}")
+shift
+[ $# -gt 0 ] || set -- kernels cores chosen movement story
 cd "$(dirname "$0")/.."
-csv=docs/results/cpu-kernels.csv
+results=docs/results
+csv=$results/cpu-kernels.csv
 page=docs/RESULTS-cpu.md
-if [ "${2:-}" != --report ]; then
-  sh bench/kernels/run.sh "$tileflow" >"$csv.new"
-  mv "$csv.new" "$csv"
-fi
+# into FILE COMMAND...: what it prints, whole or not at all
+into() {
+  file=$1
+  shift
+  "$@" >"$file.new"
+  mv "$file.new" "$file"
+}
+for part; do
+  case $part in
+  kernels) into "$csv" sh bench/kernels/run.sh "$tileflow" ;;
+  cores) into $results/cpu-cores.csv env THREADS="$(nproc)" sh bench/kernels/run.sh "$tileflow" ;;
+  movement) into $results/cpu-movement.csv sh bench/movement/run.sh "$tileflow" ;;
+  chosen) into $results/cpu-chosen.csv sh bench/kernels/chosen.sh "$tileflow" ;;
+  story) into $results/cpu-story.csv sh bench/story/run.sh "$tileflow" ;;
+  report) ;;
+  *) echo "$0: no part '$part'" >&2 && exit 2 ;;
+  esac
+done
+gnuplot plots/cpu-movement.gp
 cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 flags=$(grep -o -w -m 1 -e avx512f /proc/cpuinfo | head -n 1 || true)
 awk -F, -v cpu="$cpu" -v flags="$flags" '
 function mean(sum, n) { return n ? sprintf("%.2f", exp(sum / n)) : "-" }
 function best(a, b) { return a < b ? a : b }
-NR == 1 { next }
+NR == 1 || $1 !~ /^G/ { next }
 { gf[$1, $2] = $4; share[$1, $2] = $5; slower[$1, $2] = $6; if (!($1 in seen)) { seen[$1] = 1; order[++n] = $1 } }
 function table(soft,   i, c, d, x, o, g, k, sd, sx, so, sg) {
   print "| Case | GFLOP/s | share of peak | oneDNN | libxsmm rows | OpenBLAS | gcc -O3 |"
@@ -51,4 +70,26 @@ END {
   print "for the maximum, one for difference and exponential, one for the sum, one for the quotient, on what the first product left in the"
   print "first cache; the transposed K is packed once for each head, element by element."
 }' "$csv" >"$page.new"
+{
+  cat bench/kernels/convolutions.md
+  awk -F, -f bench/kernels/report.awk "$csv"
+  if [ -e $results/cpu-cores.csv ]; then
+    printf '\n## All cores\n\n'
+    sed "s/CORES/$(nproc)/" bench/kernels/cores.md
+    awk -F, -v cores="$(nproc)" -f bench/kernels/report.awk $results/cpu-cores.csv
+  fi
+  if [ -e $results/cpu-chosen.csv ]; then
+    cat bench/kernels/chosen.md
+    awk -F, 'NR > 1 { sub(/workloads\//, "", $1); sub(/\.yaml/, "", $1); printf "| %s | %d | %.3g | %.3g | %d | %.2f |\n", $1, $2, 1e3 * $3, 1e3 * $4, $5, $6
+      n++; s += log($6) } END { printf "| geometric mean | | | | | %.2f |\n", exp(s / n) }' $results/cpu-chosen.csv
+  fi
+  cat bench/movement/movement.md
+  awk -F, -f bench/movement/report.awk $results/cpu-movement.csv
+  cat bench/movement/limits.md
+  if [ -e $results/cpu-story.csv ]; then
+    cat bench/story/story.md
+    awk -F, -f bench/story/report.awk $results/cpu-story.csv
+    cat bench/story/limits.md
+  fi
+} >>"$page.new"
 mv "$page.new" "$page"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Predictions held against what others measured: writes docs/VALIDATION.md, docs/results/{rtl,timeloop,tileflow}.csv and the figures.
+# Predictions held against what others measured: writes docs/VALIDATION.md, docs/results/{rtl,timeloop,tileflow,tileflow-dram}.csv and the figures.
 #   bench/validate.sh TILEFLOW
 # Exits 1 if the DRAM words of a fused product differ from the RTL's.
 set -u

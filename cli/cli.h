@@ -34,7 +34,7 @@ typedef struct {
 } cli_options;
 
 /* Mappings that a search keeps for each kernel that is to be timed: many mappings make the same kernel. */
-enum { CLI_VARIANTS = 16 };
+enum { CLI_VARIANTS = 64 };
 
 /* How a mapping was found: the JSON member `search` (contract/cli.md). */
 typedef struct {
@@ -46,6 +46,7 @@ typedef struct {
   int threads;
   uint64_t seed;
   const char *stopped_by;
+  tf_closed_figures closed; /* orders 0: another method */
 } cli_found;
 
 /* Everything one run reads and makes.  result and bounds are valid after cli_evaluate. */

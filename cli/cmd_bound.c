@@ -1,5 +1,6 @@
 /* tileflow bound: what no mapping can beat. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "cli/table.h"
 
 static const tf_loc nowhere = {0};
+enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
 
 static bool find_bounds(cli_session *s) {
   const tf_spec *p = s->spec;
@@ -39,18 +41,75 @@ static void describe(const cli_session *s, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-static bool print(const cli_session *s, const cli_options *o) {
-  cli_text json = {0}, text = {0};
+/* Words of all memories within, all instances together; -1: some memory has no limit; 0: there is none, or too many. */
+static int64_t on_chip(const tf_arch *a) {
+  double words = 0, instances = 1;
+  for (int l = 1; l < a->n_memories; l++) {
+    instances *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
+    if (a->memories[l].capacity_words < 0) return -1;
+    words += instances * (double)a->memories[l].capacity_words * a->memories[l].word_bits / a->word_bits;
+  }
+  return words < 0x1p50 ? (int64_t)words : 0;
+}
+
+static const char *words_text(double words, char *buf, size_t size) {
+  snprintf(buf, size, "%s", words < 9e18 ? cli_count((int64_t)words).s : "-");
+  return buf;
+}
+
+static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  cli_table t = {.align = "rrrrrl"};
+  int64_t own = on_chip(a);
+  char text[32];
+  cli_printf(out, "\nWords through %s, by the words on chip (memories within, all instances together)\n\n", a->memories[0].name);
+  static const char *const head[] = {"on chip", "proved", "x least", "found", "x proved", ""};
+  for (int i = 0; i < 6; i++)
+    cli_cell(&t, "%s", head[i]);
+  for (int i = 0; i < p->n; i++) {
+    const tf_slope_point *at = &p->at[i];
+    bool found = at->attained < INFINITY;
+    cli_cell(&t, "%" PRId64, at->capacity);
+    cli_cell(&t, "%s", words_text(at->bound, text, sizeof text));
+    cli_cell(&t, "%.2f", p->compulsory > 0 ? at->bound / p->compulsory : 1);
+    cli_cell(&t, "%s", words_text(at->attained, text, sizeof text));
+    if (found && at->bound > 0) cli_cell(&t, "%.2f", at->attained / at->bound);
+    else cli_skip(&t, 1);
+    cli_cell(&t, "%s", at->capacity == own ? "all that this machine has" : "");
+  }
+  cli_table_end(&t, out);
+  cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\nfound: a mapping on one memory of that size.\n");
+  if (own > p->at[p->n - 1].capacity)
+    cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n", cli_count(own).s);
+}
+
+static void slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
+  cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words\n");
+  for (int i = 0; i < p->n; i++) {
+    cli_printf(out, "%s,%s,%" PRId64 ",%.0f,", s->spec->arch->name, s->spec->workload->name, p->at[i].capacity, p->at[i].bound);
+    if (p->at[i].attained < INFINITY) cli_printf(out, "%.0f", p->at[i].attained);
+    cli_printf(out, ",%.0f\n", p->compulsory);
+  }
+}
+
+static bool print(const cli_session *s, const cli_options *o, const tf_slope *p) {
+  cli_text json = {0}, csv = {0}, text = {0};
   bool ok = true;
   if (o->json) {
-    cli_bounds_json(s, &json);
+    cli_bounds_json(s, p, &json);
     ok = cli_safe_write(o->json, &json);
+  }
+  if (o->csv) {
+    slope_csv(s, p, &csv);
+    ok = cli_safe_write(o->csv, &csv) && ok;
   }
   if (!o->quiet && !cli_stdout_taken(o)) {
     describe(s, &text);
+    describe_slope(s, p, &text);
     ok = cli_safe_write("-", &text) && ok;
   }
   cli_text_free(&json);
+  cli_text_free(&csv);
   cli_text_free(&text);
   return ok;
 }
@@ -58,11 +117,17 @@ static bool print(const cli_session *s, const cli_options *o) {
 cli_status cmd_bound(const cli_options *o) {
   cli_session s;
   cli_status status = cli_open(&s, o);
-  if (status == CLI_DONE && !find_bounds(&s)) {
+  tf_slope *p = NULL;
+  if (status == CLI_DONE && find_bounds(&s)) {
+    tf_slope_opts so = {s.spec->arch->word_bits, on_chip(s.spec->arch), o->evals ? o->evals : EVALS, o->time_limit > 0 ? o->time_limit : SECONDS, o->threads};
+    p = tf_slope_of(s.spec->workload, &so, s.diags);
+  }
+  if (status == CLI_DONE && !p) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;
   }
-  if (status == CLI_DONE && !print(&s, o)) status = CLI_FAILED;
+  if (status == CLI_DONE && !print(&s, o, p)) status = CLI_FAILED;
+  tf_slope_free(p);
   cli_close(&s);
   return status;
 }

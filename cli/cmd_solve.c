@@ -18,6 +18,7 @@ typedef struct {
 
 static const method methods[] = {
     {"exact", tf_solve_exact},
+    {"closed", tf_solve_closed},
 };
 
 const char *cli_method(int k) {
@@ -73,8 +74,10 @@ static void say_left_out(const cli_session *s, const tf_solve_result *r, FILE *o
 }
 
 static cli_status none(const cli_session *s, const tf_solve_result *r) {
-  fprintf(stderr, "tileflow: %s (%s heads of mappings tried)\n",
-          r->proved ? "no mapping of the space fits the machine" : "stopped before a mapping was found that fits",
+  fprintf(stderr, "tileflow: %s (%s mappings or heads of mappings tried)\n",
+          r->proved                              ? "no mapping of the space fits the machine"
+          : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
+                                               : "stopped before a mapping was found that fits",
           cli_count(r->evals).s);
   say_left_out(s, r, stderr);
   return !r->proved && r->stopped_by == TF_STOP_INTERRUPT ? CLI_INTERRUPTED : CLI_INFEASIBLE;
@@ -85,7 +88,8 @@ static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) 
                          .objective = tf_objective_key((int)o->objective), .value = r->value,
                          .bound = r->bound, .proved = r->proved, .evaluations = r->evals,
                          .seconds = r->seconds, .threads = r->threads, .seed = o->seed,
-                         .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by)};
+                         .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by),
+                         .closed = r->closed};
 }
 
 static tf_solve_result *run(cli_session *s, const cli_options *o, double time_limit, int64_t evals,

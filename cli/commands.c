@@ -29,12 +29,14 @@ static const cli_command commands[] = {
      cmd_tree},
     {CLI_BOUND, "bound", "what no mapping can beat",
      "Prints the words that must pass through the outermost memory, the cycles and the energy\n"
-     "below which no mapping of the workload on the architecture can get.\n"
+     "below which no mapping of the workload on the architecture can get; then, for each capacity on chip,\n"
+     "the words that are proved to pass through the outermost memory, and those of a mapping (docs/HOWTO-bound.md).\n"
      "Exit status: 0, or 2 for bad input.\n",
      "arch-specs/edge.yaml workloads/attention/g1.yaml", cmd_bound},
     {CLI_SOLVE, "solve", "find the best mapping of a space, and prove it",
      "Enumerates loop orders, scopes, spreads and trip counts with bounds (docs/HOWTO-solve.md) and\n"
      "prints the best mapping: proved, or with the gap to what is proved where it was stopped.\n"
+     "--method closed takes the tiles that formulas give for each loop order, in milliseconds.\n"
      "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
      "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
      "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml", cmd_solve},

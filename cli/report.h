@@ -9,10 +9,12 @@ void cli_report_text(const cli_session *s, cli_text *out);
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
 void cli_report_csv(const cli_session *s, cli_text *out);
 /* The version, the names and the bounds alone, for a run without a mapping. */
-void cli_bounds_json(const cli_session *s, cli_text *out);
+void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
 
 /* How the mapping was found, and the mapping. */
 void cli_report_found(const cli_session *s, cli_text *out);
+/* What the closed form says of it; nothing for another method. */
+void cli_report_closed(const cli_session *s, cli_text *out);
 /* The mapping as a YAML section. */
 void cli_mapping_yaml(const cli_session *s, cli_text *out);
 

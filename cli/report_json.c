@@ -136,14 +136,23 @@ static json_t *nodes_of(const cli_session *s) {
   return out;
 }
 
+static json_t *closed(const tf_closed_figures *c) {
+  return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:[I,I]}", "orders", c->orders, "home_level", c->fused,
+                   "real_words", real(c->real_words), "formula_words", real(c->formula_words), "tree_words",
+                   real(c->tree_words), "model_words", real(c->model_words), "rounding", real(c->rounding),
+                   "rounding_limit", real(c->limit), "lanes", (json_int_t)c->lanes[0], (json_int_t)c->lanes[1]);
+}
+
 static json_t *found(const cli_session *s) {
   const cli_found *f = &s->found;
-  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method,
+  json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method,
                    "objective", f->objective, "value", real(f->value), "bound", real(f->bound),
                    "gap", real(f->bound > 0 ? f->value / f->bound - 1 : NAN), "proved", f->proved,
                    "evaluations", (json_int_t)f->evaluations, "seconds", real(f->seconds),
                    "threads", f->threads, "seed", (json_int_t)f->seed, "stopped_by",
-                   f->stopped_by);
+                        f->stopped_by);
+  if (f->closed.orders) json_object_set_new(o, "closed", closed(&f->closed));
+  return o;
 }
 
 /* Prints and frees the object; an object that could not be made (no memory) makes out bad. */
@@ -177,8 +186,21 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   put(o, out);
 }
 
-void cli_bounds_json(const cli_session *s, cli_text *out) {
+static json_t *slope_of(const tf_slope *p) {
+  json_t *out = json_array();
+  for (int i = 0; i < p->n; i++) {
+    const tf_slope_point *at = &p->at[i];
+    bool found = at->text != NULL;
+    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity, "proved_words",
+                                         real(at->bound), "found_words", found ? real(at->attained) : json_null(),
+                                         "mapping", found ? json_string(at->text) : json_null()));
+  }
+  return out;
+}
+
+void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out) {
   json_t *o = names(s);
   json_object_set_new(o, "bounds", bounds(s));
+  json_object_set_new(o, "slope", slope_of(slope));
   put(o, out);
 }

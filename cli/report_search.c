@@ -31,5 +31,6 @@ void cli_report_found(const cli_session *s, cli_text *out) {
   cli_printf(out, "%s %s the bound that no mapping%s can beat%s; stopped by %s\n\n", f->objective,
              cli_times(f->value, f->bound).s, space ? " of the solver's space" : "",
              f->proved ? ", and the best there is" : "", f->stopped_by);
+  cli_report_closed(s, out);
   cli_mapping_yaml(s, out);
 }

@@ -284,7 +284,23 @@ static void run(solver *v) {
 }
 
 /* ---- a start, and the end --------------------------------------------------------------------------- */
-/* What a short search finds; the bound of the space then holds for it, too. */
+/* The closed form's mapping, if it is better. */
+static void start_closed(solver *v) {
+  tf_diags *d = tf_diags_new(); /* that it finds none is no error here */
+  tf_solve_result *r = d ? tf_solve_closed(v->arch, v->real ? v->real : v->wl, v->o, d) : NULL;
+  if (r && r->text && (!v->res->text || r->value < v->res->value)) {
+    free(v->res->text);
+    v->res->text = r->text;
+    r->text = NULL;
+    v->res->value = r->value;
+    v->res->figures = r->figures;
+  }
+  if (r) v->res->evals += r->evals;
+  tf_solve_free(r);
+  tf_diags_free(d);
+}
+
+/* What a short search finds, or the closed form; the bound of the space then holds for it, too. */
 static void start(solver *v) {
   int64_t most = v->o->max_evals && v->o->max_evals / 3 < START_EVALS ? v->o->max_evals / 3 : START_EVALS;
   tf_search_opts o = {.objective = v->o->objective, .seed = 1, .threads = v->threads, .max_evals = most ? most : 1,
@@ -309,6 +325,7 @@ static void prove(solver *v) {
   r->proved = !promises(v, open);
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
   if (!r->text) r->value = INFINITY;
+  if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->max_evals) r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
   r->seconds = since(&v->start);
   r->threads = v->threads;
   r->templates = v->n_templates;
@@ -344,7 +361,10 @@ static bool solve(solver *v) {
                      v->wl->ops[o].name);
   raise_floor_by_factors(v);
   if (!make_templates(v)) return false;
-  if (!v->o->alone) start(v);
+  if (!v->o->alone) {
+    start(v);
+    start_closed(v);
+  }
   run(v);
   if (v->failed) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   prove(v);

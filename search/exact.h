@@ -75,6 +75,10 @@ typedef struct {
 bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape *out);
 /* Its tree as text, every trip count open.  Malloc'd. */
 char *tf_x_text(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s);
+/* Whether only the last op has an output that no op reads: else the ops are no chain to be fused. */
+bool tf_x_one_end(const tf_workload *wl);
+/* Whether op o reduces a dim of the last op. */
+bool tf_x_streamed(const tf_workload *wl, int o);
 /* The unit that runs op o, -1: none. */
 int tf_x_unit(const tf_arch *arch, const tf_workload *wl, int o);
 

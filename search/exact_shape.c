@@ -25,9 +25,7 @@ static int lowest_floor(const tf_arch *arch, const tf_workload *wl) {
 }
 
 static int last_op(const tf_workload *wl) { return wl->topo[wl->n_ops - 1]; }
-
-/* Whether only the last op has an output that no op reads: else the ops are no chain to be fused. */
-static bool one_end(const tf_workload *wl) {
+bool tf_x_one_end(const tf_workload *wl) {
   int ends = 0;
   for (int o = 0; o < wl->n_ops; o++)
     ends += wl->tensors[wl->ops[o].out].n_consumers == 0;
@@ -40,7 +38,7 @@ static bool has_dim(const tf_workload *wl, int o, int dim) {
   return false;
 }
 
-static bool streamed(const tf_workload *wl, int o) {
+bool tf_x_streamed(const tf_workload *wl, int o) {
   const tf_op *op = &wl->ops[o];
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     if (wl->dims[op->dims[i]].extent > 1 && has_dim(wl, last_op(wl), op->dims[i])) return true;
@@ -50,7 +48,7 @@ static bool streamed(const tf_workload *wl, int o) {
 static bool streams(const tf_workload *wl) {
   int n = 0;
   for (int o = 0; o < wl->n_ops; o++)
-    n += streamed(wl, o);
+    n += tf_x_streamed(wl, o);
   return n > 1;
 }
 
@@ -89,7 +87,7 @@ bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape
   int least = lowest_floor(arch, wl);
   *out = (tf_x_shape){.kind = TF_SEQ};
   if (k-- == 0) return true;
-  if (wl->n_ops < 2 || !one_end(wl)) return false;
+  if (wl->n_ops < 2 || !tf_x_one_end(wl)) return false;
   for (int shared = 1; shared <= least + 1; shared++)
     for (int keep = shared == 1 && least >= 1; keep >= 0; keep--) {
       if (shared == 1 && !keep && least >= 1) continue; /* what is made would pass the outermost memory */
@@ -305,7 +303,7 @@ static void put_clauses(const writer *w, const int *run, int r) {
   }
   before = " stream";
   for (int k = 0; k < wl->n_ops && w->s->stream; k++)
-    if (streamed(wl, wl->topo[k])) {
+    if (tf_x_streamed(wl, wl->topo[k])) {
       fprintf(w->out, "%s %s", before, wl->tensors[wl->ops[wl->topo[k]].out].name);
       before = "";
     }

@@ -10,37 +10,31 @@ enum { MAX_DIMS = 64 };
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
-  uint64_t follow[MAX_DIMS]; /* [op] dims of outputs of the workload that decide what it makes */
+  uint64_t reach[MAX_DIMS][MAX_DIMS]; /* [op][dim] dims of outputs of the workload that move the dim's range */
   int home;                  /* level whose instances work apart: intermediates live there */
   FILE *out;
 } builder;
 
 static bool is_output(const builder *b, int o) { return b->wl->tensors[b->wl->ops[o].out].n_consumers == 0; }
 
-/* Dims that move an index of consumer c, as dims of the outputs. */
-static uint64_t moved_by(const builder *b, int c, const tf_ref *ref) {
-  uint64_t all = 0;
-  for (int r = 0; r < b->wl->tensors[ref->tensor].rank; r++)
-    for (int t = 0; t < ref->index[r].n_terms; t++) {
-      int d = ref->index[r].terms[t].dim;
-      for (int k = 0; k < b->wl->ops[c].n_out_dims; k++)
-        if (b->wl->ops[c].dims[k] == d) all |= UINT64_C(1) << d;
-    }
-  return all;
+/* What moves the dims of op o's output through consumer c's read of it. */
+static void pass_on(builder *b, int o, int c, const tf_ref *ref) {
+  for (int r = 0; r < b->wl->ops[o].n_out_dims; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      b->reach[o][b->wl->ops[o].dims[r]] |= b->reach[c][ref->index[r].terms[t].dim];
 }
 
-static void find_follow(builder *b) {
+static void find_reach(builder *b) {
   for (int i = b->wl->n_ops - 1; i >= 0; i--) {
     int o = b->wl->topo[i];
     const tf_op *op = &b->wl->ops[o];
     for (int k = 0; k < op->n_out_dims && is_output(b, o); k++)
-      b->follow[o] |= UINT64_C(1) << op->dims[k];
+      b->reach[o][op->dims[k]] |= UINT64_C(1) << op->dims[k];
     const tf_tensor *z = &b->wl->tensors[op->out];
     for (int i_c = 0; i_c < z->n_consumers; i_c++) {
       int c = z->consumers[i_c];
       for (int k = 0; k < b->wl->ops[c].n_reads; k++)
-        if (b->wl->ops[c].reads[k].tensor == op->out)
-          b->follow[o] |= moved_by(b, c, &b->wl->ops[c].reads[k]) & b->follow[c];
+        if (b->wl->ops[c].reads[k].tensor == op->out) pass_on(b, o, c, &b->wl->ops[c].reads[k]);
     }
   }
 }
@@ -48,8 +42,12 @@ static void find_follow(builder *b) {
 /* Dims that all ops share: loops over them may stand above all. */
 static uint64_t shared(const builder *b) {
   uint64_t all = ~UINT64_C(0);
-  for (int o = 0; o < b->wl->n_ops; o++)
-    all &= b->follow[o];
+  for (int o = 0; o < b->wl->n_ops; o++) {
+    uint64_t any = 0;
+    for (int d = 0; d < b->wl->n_dims; d++)
+      any |= b->reach[o][d];
+    all &= any;
+  }
   return all;
 }
 
@@ -156,7 +154,7 @@ char *tf_search_template(const tf_arch *arch, const tf_workload *wl, bool stream
   char *text = NULL;
   size_t n = 0;
   if (wl->n_ops > MAX_DIMS || wl->n_dims > MAX_DIMS) return NULL;
-  find_follow(&b);
+  find_reach(&b);
   if (!shared(&b) || b.home == 0) return NULL;
   b.out = open_memstream(&text, &n);
   if (!b.out) return NULL;

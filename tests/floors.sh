@@ -28,15 +28,15 @@ BEGIN {
   public["diag.h"] = 0
   public["spec.h"] = 2
   public["tree.h"] = 3
-  public["import.h"] = 4; public["export.h"] = 4;
+  public["import.h"] = 4;  public["export.h"] = 4
   public["model.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
-  public["solve.h"] = 5
+  public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
   public["tileflow.h"] = 6
   # the one room that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
-  foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = "bench" # peers
+  foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = "bench" # emitted
   foreign["glpk.h"] = "search"
   foreign["cpuid.h"] = "codegen" # of the compiler

@@ -49,8 +49,21 @@ typedef struct {
   int n;
 } step;
 
-/* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so beforehand. */
-static step product(int b, int m, int n, int k, float *a, float *w, bool w_t, float *c, bool blocked) {
+/* What follows a product while its results are at hand: exp. */
+static dnnl_primitive_attr_t exp_after(void) {
+  dnnl_post_ops_t ops;
+  dnnl_primitive_attr_t attr;
+  CHECK(dnnl_post_ops_create(&ops));
+  CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_exp, 0, 0));
+  CHECK(dnnl_primitive_attr_create(&attr));
+  CHECK(dnnl_primitive_attr_set_post_ops(attr, ops));
+  dnnl_post_ops_destroy(ops);
+  return attr;
+}
+
+/* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so beforehand.
+ * after: what follows; NULL: nothing. */
+static step product_then(int b, int m, int n, int k, float *a, float *w, bool w_t, float *c, bool blocked, dnnl_primitive_attr_t after) {
   dnnl_dims_t da = {b, m, k}, dw = {b, k, n}, dc = {b, m, n}, sa = {m * k, k, 1}, sw = {n * k, w_t ? 1 : n, w_t ? k : 1},
               sc = {m * n, n, 1};
   dnnl_memory_desc_t ma, mw, plain, mc;
@@ -63,7 +76,7 @@ static step product(int b, int m, int n, int k, float *a, float *w, bool w_t, fl
   if (blocked) CHECK(dnnl_memory_desc_init_by_tag(&mw, 3, dw, dnnl_f32, dnnl_format_tag_any));
   CHECK(dnnl_memory_desc_init_by_strides(&mc, 3, dc, dnnl_f32, sc));
   CHECK(dnnl_matmul_desc_init(&d, &ma, &mw, NULL, &mc));
-  CHECK(dnnl_primitive_desc_create(&pd, &d, NULL, engine, NULL));
+  CHECK(dnnl_primitive_desc_create(&pd, &d, after, engine, NULL));
   CHECK(dnnl_primitive_create(&s.p, pd));
   dnnl_memory_t weights = memory(&plain, w);
   if (blocked) {
@@ -76,6 +89,10 @@ static step product(int b, int m, int n, int k, float *a, float *w, bool w_t, fl
   s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, memory(&mc, c)};
   s.n = 3;
   return s;
+}
+
+static step product(int b, int m, int n, int k, float *a, float *w, bool w_t, float *c, bool blocked) {
+  return product_then(b, m, n, k, a, w, w_t, c, blocked, NULL);
 }
 
 /* Softmax over the last of [b,m,l], in place. */

@@ -15,9 +15,17 @@ typedef struct {
   double took[ROUNDS]; /* seconds a call */
 } contestant;
 
+/* Threads that contestants may use. */
+static int threads(void) {
+  const char *said = getenv("OMP_NUM_THREADS");
+  int n = said ? atoi(said) : 1;
+  return n > 0 ? n : 1;
+}
+
+/* Seconds.  Of one thread: its processor time, which leaves out what others run in between; of several: what passes. */
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(threads() > 1 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -26,11 +34,14 @@ static int later(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* Of the rounds that were taken: the others hold NAN. */
 static double median(const double *v) {
   double copy[ROUNDS];
-  memcpy(copy, v, sizeof copy);
-  qsort(copy, ROUNDS, sizeof *copy, later);
-  return copy[ROUNDS / 2];
+  int n = 0;
+  for (int r = 0; r < ROUNDS; r++)
+    if (!isnan(v[r])) copy[n++] = v[r];
+  qsort(copy, (size_t)n, sizeof *copy, later);
+  return copy[n / 2];
 }
 
 /* FLOP/s of float32 multiply-adds that touch nothing but registers, one core. */
@@ -67,19 +78,28 @@ static double time_of(void (*run)(void), int calls) {
   return (now() - from) / calls;
 }
 
-/* Rows "case,contestant,seconds,gflops,share_of_peak,times_slower"; calls of each are repeated to 3 ms a turn. */
+/* Rows "case,contestant,seconds,gflops,share_of_peak,times_slower"; calls of each are repeated to 3 ms a turn.  Who takes longer than a
+ * quarter of a second takes a turn in every seventh round; longer than two seconds, none but the first
+ * call here.  All have been called before. */
 static void rounds(const char *name, double flop, contestant *c, int n) {
   double peak[ROUNDS], ratio[ROUNDS];
-  int calls[MOST];
+  int calls[MOST], every[MOST]; /* every: rounds from turn to turn; 0: no turn */
+  double first[MOST];
   for (int i = 0; i < n; i++) {
-    c[i].run();
-    double once = time_of(c[i].run, 2);
+    double once = first[i] = time_of(c[i].run, 1);
+    every[i] = once > 2 ? 0 : once > 0.25 ? 7 : 1;
+    if (every[i] == 1) once = time_of(c[i].run, 2);
     calls[i] = once > 3e-3 ? 1 : (int)(3e-3 / once) + 1;
   }
   for (int r = 0; r < ROUNDS; r++) {
-    peak[r] = peak_once();
-    for (int i = 0; i < n; i++)
-      c[(i + r) % n].took[r] = time_of(c[(i + r) % n].run, calls[(i + r) % n]);
+    peak[r] = peak_once() * threads();
+    for (int i = 0; i < n; i++) {
+      int k = (i + r) % n;
+      if (every[k])
+        c[k].took[r] = r % every[k] ? NAN : time_of(c[k].run, calls[k]);
+      else
+        c[k].took[r] = r ? NAN : first[k];
+    }
   }
   for (int i = 0; i < n; i++) {
     double share[ROUNDS];

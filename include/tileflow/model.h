@@ -118,5 +118,7 @@ typedef struct {
   double cycles, energy_pj;
   int64_t traffic_words; /* compulsory words in and out of the outermost memory */
 } tf_bounds;
+/* Words of input z that every mapping reads.  False if they pass 2^63 - 1. */
+bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
 bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
 #endif

@@ -7,6 +7,8 @@
 #include "tileflow/model.h"
 #include "tileflow/emit.h"
 #include "tileflow/search.h"
+#include "tileflow/bound.h"
+#include "tileflow/slope.h"
 #include "tileflow/solve.h"
 #include "tileflow/spec.h"
 #include "tileflow/tree.h"

@@ -177,22 +177,29 @@ static ti_case *new_case(tf_arena *a, tf_page *notes, tf_diags *d) {
   return c;
 }
 
-char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
-  tf_arena *a = tf_arena_new();
-  tf_page notes = {0}, all = {0};
+/* The whole result; NULL after an error. */
+static char *import_case(ti_case *c, const tf_text *texts, size_t n, const tf_setting *set, size_t n_set) {
+  tf_page all = {0};
   ti_out out = {.n_marks = 0};
-  ti_case *c = a ? new_case(a, &notes, d) : NULL;
-  bool ok = c ? read_all(c, texts, n, set, n_set) : tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
-  ok = ok && write_checked(c, &out);
+  bool ok = read_all(c, texts, n, set, n_set) && write_checked(c, &out);
   if (ok) {
-    tf_page_say(&all, "# Imported from TileFlow's format.\n%s%s", notes.text ? notes.text : "",
+    tf_page_say(&all, "# Imported from TileFlow's format.\n%s%s", c->notes->text ? c->notes->text : "",
                 out.page.text ? out.page.text : "");
-    if (all.bad || notes.bad) ok = ti_no_memory(c);
+    if (all.bad || c->notes->bad) ok = ti_no_memory(c);
   }
-  free(notes.text);
   free(out.page.text);
-  tf_arena_free(a);
   if (ok) return all.text;
   free(all.text);
   return NULL;
+}
+
+char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_page notes = {0};
+  ti_case *c = a ? new_case(a, &notes, d) : NULL;
+  char *text = c ? import_case(c, texts, n, set, n_set) : NULL;
+  if (!c) tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  free(notes.text);
+  tf_arena_free(a);
+  return text;
 }

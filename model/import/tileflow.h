@@ -4,7 +4,8 @@
 #include "model/import/timeloop.h"
 #include "tileflow/tree.h"
 
-enum { TI_MAX_DIMS = 64, TI_MAX_TENSORS = 512, TI_MAX_OPS = 256, TI_MAX_RANK = 16, TI_MAX_TERMS = 8, TI_MAX_DEPTH = 120 };
+enum { TI_MAX_DIMS = 64, TI_MAX_TENSORS = 512, TI_MAX_OPS = 256, TI_MAX_RANK = 16, TI_MAX_TERMS = 8, TI_MAX_DEPTH = 120,
+       TI_MAX_MACROS = 4096 };
 
 /* A named number, of `macro` or of a setting. */
 typedef struct {
@@ -118,6 +119,7 @@ typedef struct {
   ti_node *leaf[TI_MAX_OPS];
   ti_node *root; /* NULL: no mapping */
   bool exact_loops; /* `check: loopcount` */
+  bool sums;        /* some op calls a dim by another name */
 } ti_case;
 
 /* A warning: what is said and has no place in the model.  It stands in the result as a comment, too. */

@@ -39,8 +39,8 @@ bool ti_read_trip(ti_case *c, ti_word w, ti_loop *l) {
   const char *comma = memchr(w.text, ',', w.len);
   ti_word head = {w.text, comma ? (size_t)(comma - w.text) : w.len, w.at};
   if (head.len == 1 && (*head.text == '?' || *head.text == 'X') && !ti_find_macro(c, head.text, 1)) return true;
-  if (comma && comma[1])
-    ti_warn(c, w.at, "not modelled: a last step of %.20s: it follows from the size", comma + 1);
+  if (comma)
+    ti_warn(c, w.at, "not modelled: a last step of %.*s: it follows from the size", (int)(w.len - head.len - 1), comma + 1);
   return ti_number(c, head, "factor", &l->trip, &l->name);
 }
 

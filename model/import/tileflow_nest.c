@@ -165,11 +165,14 @@ static ti_node *read_line(line *l, ti_node *parent, bool *ok) {
 
 static bool add_child(ti_case *c, ti_node *n) {
   ti_node *up = n->parent;
-  ti_node **wider = TF_ARRAY(c->arena, ti_node *, (size_t)up->n_children + 1);
-  if (!wider) return ti_no_memory(c);
-  if (up->n_children) memcpy(wider, up->children, sizeof *wider * (size_t)up->n_children);
-  wider[up->n_children++] = n;
-  up->children = wider;
+  int have = up->n_children;
+  if ((have & (have - 1)) == 0) { /* full at every power of two */
+    ti_node **wider = TF_ARRAY(c->arena, ti_node *, 2 * (size_t)have + 1);
+    if (!wider) return ti_no_memory(c);
+    if (have) memcpy(wider, up->children, sizeof *wider * (size_t)have);
+    up->children = wider;
+  }
+  up->children[up->n_children++] = n;
   return true;
 }
 

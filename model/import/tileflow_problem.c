@@ -359,6 +359,6 @@ bool ti_read_problem(ti_case *c, const tf_ynode *node) {
   for (size_t i = 0; ops && i < ops->n; i++)
     ok &= read_op(c, ops->items[i], &k);
   if (!ops) ok = take_op(c, node, v, &k);
-  if (ok && !c->n_ops) ok = tf_fail(c->diags, ops->at, TF_E_MISSING, "no op");
+  if (ok && !c->n_ops) ok = tf_fail(c->diags, node->at, TF_E_MISSING, "the problem has no op");
   return ok && check_io(c, v[O_IO]) && ti_name_sums(c);
 }

@@ -80,6 +80,7 @@ static bool name_sum(ti_case *c, ti_op *op, ti_index *x) {
   if (sum < 0 || !rename_reads(c, op, a, b, sum)) return false;
   ti_warn(c, x->at, "'%.40s' of op '%.40s' is made at %s + %s: here the dimension %s, and its reads follow it",
           c->tensors[op->out->tensor].name, op->name, c->dims[a].name, c->dims[b].name, c->dims[sum].name);
+  c->sums = true;
   op->alias[a] = sum;
   op->alias[b] = -1;
   op->has[a] = op->has[b] = false;

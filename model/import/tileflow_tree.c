@@ -42,6 +42,7 @@ static void check_product(ti_case *c, int op, int dim) {
             c->exact_loops ? "; TileFlow refuses it" : "");
 }
 
+enum { MAX_NAMES = 512 }; /* that are looked at */
 typedef struct {
   int n, room;
   const ti_loop **loop;
@@ -71,7 +72,7 @@ static bool check_names(ti_case *c, const ti_node *n, names *v) {
     if (met == 1)
       ti_warn(c, l->at, "not modelled: '%.40s' stands in several places, and has one value in TileFlow: here each is open "
               "by itself", l->name);
-    if (met < 2 && !add_name(c, v, l)) return false;
+    if (met < 2 && v->n < MAX_NAMES && !add_name(c, v, l)) return false;
   }
   for (int i = 0; i < n->n_children; i++)
     if (!check_names(c, n->children[i], v)) return false;

@@ -47,6 +47,7 @@ ti_macro *ti_find_macro(ti_case *c, const char *name, size_t len) {
 }
 
 static bool add_macro(ti_case *c, ti_macro m) {
+  if (c->n_macros == TI_MAX_MACROS) return tf_fail(c->diags, m.at, TF_E_LIMIT, "more than %d macros", TI_MAX_MACROS);
   if (c->n_macros == c->room_macros) {
     int room = c->room_macros ? 2 * c->room_macros : 32;
     ti_macro *wider = TF_ARRAY(c->arena, ti_macro, (size_t)room);
@@ -81,7 +82,7 @@ bool ti_read_macros(ti_case *c, const tf_ynode *map) {
         ok = tf_fail(c->diags, value->at, TF_E_RANGE, "macro '%.40s' is '%.40s', no whole number from 1 to 2^40", key->text,
                      value->text);
       if (m.value < 1) m.value = 1; /* wrong: what uses it is read on */
-      ok &= add_macro(c, m);
+      if (!add_macro(c, m)) return false;
     }
   }
   return ok;

@@ -113,6 +113,7 @@ static void write_workload(ti_case *c, ti_out *out) {
 /* What the ops that lead at the node call the dim; -1 with an error if they do not agree. */
 static int dim_at(ti_case *c, const ti_node *n, const ti_loop *l) {
   int dim = -2;
+  if (!c->sums) return l->dim;
   for (int o = 0; o < c->n_ops; o++) {
     const ti_op *op = c->ops[o];
     int own = op->alias[l->dim];

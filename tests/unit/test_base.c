@@ -206,6 +206,23 @@ static void test_diags_order(void) {
   tf_diags_free(NULL);
 }
 
+/* Warnings are no errors, and are told only where there is none. */
+static void test_diags_warnings(void) {
+  tf_diags *d = tf_diags_new();
+  uint16_t f = tf_diags_add_file(d, "a", "xy", 2);
+  tf_warn(d, (tf_loc){f, 1, 2, 1}, "%d of no use", 1);
+  CHECK_I64((int64_t)tf_diags_errors(d), 0);
+  CHECK(tf_diags_at(d, 0)->warning && !tf_diags_at(d, 0)->note);
+  check_text_of(d, __LINE__, "a:1:2: warning: 1 of no use\n    1 | xy\n      |  ^\n");
+  tf_fail(d, (tf_loc){f, 1, 1, 1}, TF_E_KEY, "wrong");
+  CHECK_I64((int64_t)tf_diags_errors(d), 1);
+  check_text_of(d, __LINE__, "a:1:1: error[E_KEY]: wrong\n    1 | xy\n      | ^\n");
+  for (int i = 0; i < 2 * TF_DIAGS_MAX; i++)
+    tf_warn(d, (tf_loc){f, 1, 1, 1}, "again");
+  CHECK_I64((int64_t)tf_diags_count(d), TF_DIAGS_MAX);
+  tf_diags_free(d);
+}
+
 /* A place past the end of its line or file must not read outside the text. */
 static void test_diags_outside(void) {
   tf_diags *d = tf_diags_new();
@@ -272,6 +289,7 @@ int main(void) {
   test_rng();
   test_utf8();
   test_diags_order();
+  test_diags_warnings();
   test_diags_outside();
   test_diags_many();
   test_diags_cut();

@@ -149,7 +149,7 @@ static void test_threads(void) {
   tf_diags *d = tf_diags_new();
   for (int k = 0; k < 2; k++) {
     tf_solve_opts o = {.objective = TF_LATENCY, .threads = 1 + 2 * k, .max_evals = 30000};
-    r[k] = solve_files("arch-specs/edge.yaml", "workloads/gemm-chain/g10.yaml", &o, &s[k], d);
+    r[k] = solve_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", &o, &s[k], d);
   }
   if (r[0] && r[1]) {
     CHECK(r[0]->value == r[1]->value && r[0]->bound == r[1]->bound);

@@ -328,7 +328,24 @@ static void test_variants(void) {
   drop(&p);
 }
 
+/* ---- the fused template ------------------------------------------------------------------------ */
+/* Loops that all ops can share are found through ops with dims of their own in between. */
+static void test_template(void) {
+  static const char *const file[] = {"workloads/conv-chain/c1.yaml", "workloads/conv-chain-relu/c1.yaml", "workloads/gemm-chain/g1.yaml",
+                                     "workloads/attention/g1.yaml"};
+  static const char *const first[] = {"DRAM for b=? x=? y=?\n", "DRAM for b=? x=? y=?\n", "DRAM for b=? m=?\n", "DRAM for b=? h=? m=?\n"};
+  for (int i = 0; i < 4; i++) {
+    problem p = from_files("arch-specs/host-template.yaml", file[i]);
+    char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, false) : NULL;
+    CHECK(text && !strncmp(text, first[i], strlen(first[i])));
+    if (text && strncmp(text, first[i], strlen(first[i])) != 0) printf("%s: %.60s\n", file[i], text);
+    free(text);
+    drop(&p);
+  }
+}
+
 int main(void) {
+  test_template();
   test_variants();
   test_threads();
   test_resume();

@@ -139,16 +139,30 @@ static int64_t averaged(const tf_tree *t, int op, int level) {
   return level ? mesh[0] * mesh[1] * used(t, op, level - 1) : 1;
 }
 
+/* Classes of steps in which a Tile of the level is entered: each Tile above is entered first, or in a step of one of its loops.
+ * TileFlow cuts a mean to a whole number in each of them. */
+static int64_t step_classes(const tf_tree *t, int op, int level) {
+  int64_t n = 1;
+  for (int i = t->op_node[op]; i >= 0; i = t->nodes[i].parent) {
+    int64_t moving = 1;
+    for (int k = 0; t->nodes[i].kind == TF_TILE && t->nodes[i].level < level && k < t->nodes[i].n_temporal; k++)
+      moving += t->nodes[i].loops[k].trip > 1;
+    n *= moving;
+  }
+  return n;
+}
+
 /* One counter of one tensor at one level. */
 typedef struct {
   double theirs; /* summed over instances; below 0: cannot be told */
-  int64_t ours, update, drain, instances;
+  int64_t ours, update, drain;
+  double cut; /* words that fills may lack */
   bool made, kept_apart, inner, exact;
 } pair;
 
 /* It loads every partial sum, the first touch of it, too: as many reads as updates, as many fills as drains. */
 static bool first_touch(const pair *p, bool read, bool fill) {
-  double slack = (fill ? 16.0 * (double)p->instances : 0) + (p->exact ? 0 : 1e-5 * p->theirs);
+  double slack = (fill ? p->cut : 0) + (p->exact ? 0 : 1e-5 * p->theirs);
   double most = (double)(read ? p->update : p->drain), more = p->theirs - (double)p->ours;
   if (!p->made || !(read || fill) || more <= 0) return false;
   return p->inner ? more <= most + slack : fabs(p->theirs - most) <= slack;
@@ -159,7 +173,7 @@ static int why(const pair *p, bool read, bool fill) {
   if (p->theirs < 0) return APART;
   if (fabs(ours - p->theirs) <= slack) return EQUAL;
   if (p->kept_apart) return LINK;
-  if (fill && ours > p->theirs && ours - p->theirs <= 16.0 * (double)p->instances + slack) return MEAN;
+  if (fill && ours > p->theirs && ours - p->theirs < p->cut + slack) return MEAN;
   if (first_touch(p, read, fill)) return FIRST;
   return ours < p->theirs ? STAYS : OTHER;
 }
@@ -181,13 +195,14 @@ static void compare(const run *e, const metrics *m, const char *name, int level,
   double read = metric(m, memory, "Read", x->name), update = metric(m, memory, "Update", x->name);
   double fill = metric(m, memory, "Fill", x->name);
   int64_t over = averaged(e->tree, maker, level);
+  double cut = (double)over * (double)(step_classes(e->tree, maker, level) + (inner ? step_classes(e->tree, reader, level) : 0));
   double theirs[3] = {inner ? update * (double)used(e->tree, maker, level) + (read - update) * (double)used(e->tree, reader, level)
                             : read * (double)used(e->tree, maker, level),
                       over == averaged(e->tree, reader, level) ? fill * (double)over : -1,
                       update * (double)used(e->tree, maker, level)};
   int64_t ours[3] = {c->read, c->fill, c->update};
   for (int k = 0; k < 3; k++) {
-    pair p = {theirs[k], ours[k], c->update, c->drain, over, x->producer >= 0, inner && e->links > 0, inner, m->json != NULL};
+    pair p = {theirs[k], ours[k], c->update, c->drain, cut, x->producer >= 0, inner && e->links > 0, inner, m->json != NULL};
     int w = why(&p, k == 0, k == 1);
     t->n[w]++;
     if (w == OTHER) printf("%s %s %s %s: %" PRId64 ", TileFlow %.0f\n", name, memory, x->name, counter[k], ours[k], theirs[k]);
@@ -277,6 +292,50 @@ static void check_random(tally *t, int *silent) {
   json_decref(all);
 }
 
+/* TileFlow's own mapping of the products that were measured in RTL, with the factors of each run: the RTL's DRAM words. */
+static int rtl_run(const int64_t v[15]) {
+  static const char *const names[] = {"M", "N", "K", "L", "MO", "KO", "LO", "KM", "MM", "LI", "SX", "SY", "NO", "LM", "NI"};
+  int64_t m = v[0], l = v[1], k = v[2], n = v[3], tile_m = v[4], tile_k = v[6];
+  int64_t value[] = {m, n, k, l, m / tile_m, k / tile_k, 1, tile_k / 16, tile_m / 16, l, 16, 16, 1, l / 16, n};
+  char text[15][24];
+  tf_setting set[15];
+  run e = {.n_files = 0};
+  for (int i = 0; i < 15; i++) {
+    snprintf(text[i], sizeof text[i], "%" PRId64, value[i]);
+    set[i] = (tf_setting){names[i], text[i]};
+  }
+  add_file(&e, DATA "rtl-validation/arch/arch.yaml");
+  add_file(&e, DATA "rtl-validation/map/map.yaml");
+  add_file(&e, DATA "rtl-validation/prob/prob.yaml");
+  int64_t read = 0, update = 0;
+  if (evaluate(&e, set, 15))
+    for (int z = 0; z < e.spec->workload->n_tensors; z++) {
+      read += e.r.counts[z].read;
+      update += e.r.counts[z].update;
+    }
+  drop(&e);
+  return read * 16 == v[10] && update * 16 == v[11];
+}
+
+static void check_rtl(void) {
+  size_t len;
+  char *csv = load("tests/data/rtl/fused_gemm.csv", &len);
+  int rows = 0, equal = 0;
+  for (char *line = strchr(csv, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
+    int64_t v[15];
+    char *p = line + 1;
+    for (int i = 0; i < 15; i++) {
+      v[i] = strtoll(p, &p, 10);
+      p += *p == ',';
+    }
+    rows++;
+    equal += rtl_run(v);
+  }
+  free(csv);
+  CHECK_I64(rows, 66);
+  CHECK_I64(equal, 66);
+}
+
 /* Every mapping of a folder on every architecture, with and without sizes. */
 static int check_folder(const char *arch, const char *prob, const char *maps, const char *macro) {
   glob_t a, m;
@@ -317,6 +376,38 @@ static void check_files(void) {
   CHECK_I64(n, 193);
 }
 
+/* A mapping that stands there in both notations is one tree. */
+static void check_notations(void) {
+  static const tf_setting sizes[] = {{"B", "1"}, {"H", "8"}, {"M", "512"}, {"N", "64"}, {"A", "64"}, {"L", "512"}};
+  static const struct {
+    const char *folder, *prob, *macro, *name;
+  } all[] = {
+      {"13-test-attention", "prob/attention", NULL, "chimera"},  {"13-test-attention", "prob/attention", NULL, "flash-attention"},
+      {"13-test-attention", "prob/attention", NULL, "flat"},     {"13-test-attention", "prob/attention", NULL, "no-fuse"},
+      {"13-test-attention", "prob/attention", NULL, "pipeline"}, {"13-test-attention", "prob/attention", NULL, "tileflow"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "fused-layer"}, {"12-test-fused-cnn", "prob/prob", "macro", "isos"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "naive"},      {"12-test-fused-cnn", "prob/prob", "macro", "tileflow"},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    static const char *const notation[] = {"map", "map-raw"};
+    char path[4][160], *text[2] = {NULL, NULL};
+    for (int k = 0; k < 2; k++) {
+      run e = {.n_files = 0};
+      snprintf(path[0], sizeof path[0], DATA "%s/arch/edge.yaml", all[i].folder);
+      snprintf(path[1], sizeof path[1], DATA "%s/%s.yaml", all[i].folder, all[i].prob);
+      snprintf(path[2], sizeof path[2], DATA "%s/%s/%s.yaml", all[i].folder, notation[k], all[i].name);
+      snprintf(path[3], sizeof path[3], DATA "%s/macro.yaml", all[i].folder);
+      for (int n = 0; n < (all[i].macro ? 4 : 3); n++)
+        add_file(&e, path[n]);
+      if (CHECK(import(&e, sizes, all[i].macro ? 0 : 6) && e.tree)) text[k] = tf_tree_text(e.tree);
+      drop(&e);
+    }
+    CHECK_TEXT(text[1], text[0]);
+    free(text[0]);
+    free(text[1]);
+  }
+}
+
 static void show(const tally *t) {
   printf("%d cases:", t->cases);
   for (int w = 0; w < N_WHY; w++)
@@ -332,6 +423,8 @@ int main(int argc, char **argv) {
   if (csv) fprintf(csv, "case,level,tensor,counter,tileflow,ours,why\n");
   expected.csv = random.csv = csv;
   check_files();
+  check_notations();
+  check_rtl();
   check_expected(&expected);
   check_random(&random, &silent);
   show(&expected);

@@ -1,0 +1,43 @@
+/* The ski-slope: what must pass through the outermost memory, for each capacity on chip (docs/HOWTO-bound.md). */
+#ifndef TILEFLOW_SLOPE_H
+#define TILEFLOW_SLOPE_H
+#include "tileflow/spec.h"
+
+/* Words that every mapping of the workload reads from and writes to the outermost memory, while `capacity` words at most are on
+ * chip at any time: in all memories within, all instances together, and in the units that work on them, which have up to
+ * tf_slope_operands words each in hand.  Proved for every execution, tiled or not, on any number
+ * of levels and instances, with or without recomputation.  Never below what each tensor costs once; INFINITY capacity
+ * gives just that.
+ * The argument is Hong and Kung's with Hoelder-Brascamp-Lieb inequalities over single dims (Irony, Toledo and Tiskin 2004;
+ * Christ et al. 2013; the constants of one matrix product: Smith and van de Geijn 2017), extended to intermediates that
+ * never leave the chip.  -1: a count passes 2^53. */
+double tf_slope_bound(const tf_workload *wl, double capacity);
+
+/* The most words that one point works on: what it reads, and what it makes. */
+int tf_slope_operands(const tf_workload *wl);
+
+typedef struct {
+  int64_t capacity; /* words of memory on chip, as wide as the options say */
+  double bound;     /* the larger of tf_slope_bound, of that and of one unit, and tf_bound_at (tileflow/bound.h) */
+  double attained;  /* words of the best mapping found on one memory of that capacity; INFINITY: none found */
+  char *text;       /* that mapping (memories "DRAM" and "Chip", which is what the others name); NULL: none */
+} tf_slope_point;
+
+typedef struct {
+  int n;
+  tf_slope_point *at; /* [n], capacities rise, words do not */
+  double compulsory;  /* each input and output once */
+} tf_slope;
+
+typedef struct {
+  int word_bits;  /* of a word of capacity */
+  int64_t own;    /* a capacity that is one of them, too; 0 or less: none */
+  int64_t evals;  /* mappings that are tried for each */
+  double seconds; /* at most, for each of two ways to try; 0: no limit.  A run that ends so may not be repeated elsewhere */
+  int threads;    /* 0: one for each processor */
+} tf_slope_opts;
+
+/* Capacities are powers of two from 16 to the first at which the compulsory words are attained.  NULL with an error in d. */
+tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d);
+void tf_slope_free(tf_slope *s);
+#endif

@@ -1,0 +1,223 @@
+/* The capacity bound against all mappings of small products, and against what searches find for chains.
+ *   test_bound [CASES [SEED]] */
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "check.h"
+#include "tileflow/tileflow.h"
+
+typedef struct {
+  tf_diags *d;
+  tf_spec *spec;
+} loaded;
+
+static loaded load(const char *arch, const char *workload) {
+  loaded s = {.d = tf_diags_new()};
+  tf_text texts[2] = {{"a.yaml", arch, strlen(arch)}, {"w.yaml", workload, strlen(workload)}};
+  s.spec = tf_spec_read_texts(texts, 2, NULL, 0, s.d);
+  if (!s.spec) {
+    char *text = tf_diags_text(s.d);
+    printf("%s", text);
+    free(text);
+    exit(2);
+  }
+  return s;
+}
+
+static void unload(loaded *s) {
+  tf_spec_free(s->spec);
+  tf_diags_free(s->d);
+}
+
+static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
+
+/* ---- one product, one memory: the staircase itself ------------------------------------------------ */
+enum { MOST_WORDS = 400 };
+
+/* A tree `DRAM for ... / Buf for ... bypass ... / op C` with the loops outside in an order, prepared once. */
+typedef struct {
+  tf_diags *d;
+  tf_tree *tree;
+  tf_model *model;
+} prepared;
+
+static prepared prepare(const loaded *s, const int *order, const char *const *dims, int n, int skip) {
+  char text[400], names[40] = "";
+  int at = snprintf(text, sizeof text, "DRAM for");
+  prepared p = {.d = tf_diags_new()};
+  for (int i = 0; i < n; i++)
+    at += snprintf(text + at, sizeof text - (size_t)at, " %s=1", dims[order[i]]);
+  at += snprintf(text + at, sizeof text - (size_t)at, "\n  Buf for");
+  for (int d = 0; d < n; d++)
+    at += snprintf(text + at, sizeof text - (size_t)at, " %s=%d", dims[d], (int)s->spec->workload->dims[d].extent);
+  for (int z = 0; z < 3; z++)
+    if (skip >> z & 1) snprintf(names + strlen(names), sizeof names - strlen(names), " %c", "ABC"[z]);
+  snprintf(text + at, sizeof text - (size_t)at, "%s%s\n    op C\n", skip ? " bypass" : "", names);
+  p.tree = tf_tree_parse(text, (tf_loc){0}, s->spec->arch, s->spec->workload, p.d);
+  p.model = p.tree ? tf_model_new(p.tree, p.d) : NULL;
+  if (!CHECK(p.model != NULL)) printf("%s", text);
+  return p;
+}
+
+static void count(const loaded *s, prepared *p, const int *order, const int *extent, const int *tile, int n, int64_t *best) {
+  int64_t trips[8], words = 0;
+  tf_result r;
+  for (int i = 0; i < n; i++) {
+    trips[i] = (extent[order[i]] + tile[order[i]] - 1) / tile[order[i]];
+    trips[n + i] = tile[i];
+  }
+  if (!p->model || !CHECK(tf_model_eval(p->model, trips, &r))) return;
+  for (int z = 0; z < s->spec->workload->n_tensors; z++)
+    words += r.counts[z].read + r.counts[z].update;
+  for (int64_t c = r.levels[1].peak; c <= MOST_WORDS && words < best[c]; c++)
+    best[c] = words;
+}
+
+/* Every tile, dividing or not, every order of the loops outside, every choice of what the memory holds. */
+static void enumerate(const loaded *s, const int *extent, const char *const *dims, int n, int64_t *best) {
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (int i = 0; i <= MOST_WORDS; i++)
+    best[i] = INT64_MAX;
+  for (int o = 0; o < 6; o++)
+    for (int skip = 0; skip < 8; skip++) {
+      int tile[4] = {1, 1, 1, 1}, order[4] = {n - 1, 0, 0, 0};
+      memcpy(order + (n == 4), orders[o], sizeof orders[o]);
+      prepared p = prepare(s, order, dims, n, skip);
+      for (int d = 0; d < n;) {
+        count(s, &p, order, extent, tile, n, best);
+        for (d = 0; d < n && tile[d] == extent[d]; d++)
+          tile[d] = 1;
+        if (d < n) tile[d]++;
+      }
+      tf_model_free(p.model);
+      tf_tree_free(p.tree);
+      tf_diags_free(p.d);
+    }
+}
+
+static void check_staircase(int cases, uint64_t seed) {
+  tf_rng r = tf_rng_new(seed, 1);
+  static int64_t best[MOST_WORDS + 1];
+  for (int i = 0; i < cases; i++) {
+    int batch = pick(&r, 0, 3) == 0, most = batch ? 4 : 6;
+    int extent[4] = {pick(&r, 1, most), pick(&r, 1, most), pick(&r, 1, most), 2};
+    const char *const dims[] = {"m", "n", "k", "b"};
+    const char *b = batch ? "b," : "";
+    char work[400], arch[300];
+    snprintf(work, sizeof work, "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - C[%sm,n] += A[%sm,k] * B[%sk,n]\n",
+             extent[0], extent[1], extent[2], batch ? ", b: 2" : "", b, b, b);
+    snprintf(arch, sizeof arch, "architecture:\n  name: a\n  memories: [{name: DRAM}, {name: Buf}]\n"
+             "  compute: [{name: u, ops: [mac], below: Buf}]\n");
+    loaded s = load(arch, work);
+    tf_bound_slope *slope = tf_bound_slope_of(s.spec->arch, s.spec->workload, false, s.d);
+    if (CHECK(slope && slope->attained)) {
+      bool ok = true;
+      enumerate(&s, extent, dims, 3 + batch, best);
+      for (int c = 0; c <= MOST_WORDS && ok; c++) {
+        ok = CHECK_NEAR(tf_bound_at(slope, c), (double)best[c], 1e-12);
+        if (!ok) printf("capacity %d:\n%s", c, work);
+      }
+    }
+    tf_bound_slope_free(slope);
+    unload(&s);
+  }
+}
+
+/* ---- anything: below what is found, and never rising ------------------------------------------------- */
+static void draw_work(tf_rng *r, char *out, size_t size) {
+  int m = pick(r, 1, 8), k = pick(r, 1, 8), l = pick(r, 1, 8), n = pick(r, 1, 8), p = pick(r, 1, 6);
+  const char *dims = "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d, p: %d}\n  ops:\n";
+  int at;
+  switch (pick(r, 0, 6)) {
+  case 0:
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d}\n  ops:\n", m, k, l);
+    snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n");
+    return;
+  case 1:
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n", m, k, l, n);
+    snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
+    return;
+  case 2:
+    at = snprintf(out, size, dims, m, k, l, n, p);
+    snprintf(out + at, size - (size_t)at,
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,p] += E[m,n] * F[n,p]\n");
+    return;
+  case 3: /* the same input twice, and a producer whose rows overlap */
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, x: %d, u: 2}\n  ops:\n", m + 1, k, l, m);
+    snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n  - E[x] += C[x+u,l] * A[x,u]\n");
+    return;
+  case 4:
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {c: %d, k: %d, x: %d, r: %d}\n  ops:\n", k, l, m, pick(r, 1, 3));
+    snprintf(out + at, size - (size_t)at, "  - O[k,x] += I[c,x+r] * W[k,c,r]\n");
+    return;
+  case 5: /* softmax, streamed or not */
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n", m, k, l, n);
+    snprintf(out + at, size - (size_t)at,
+             "  - S[m,l] += Q[m,k] * K[l,k]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
+             "  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n");
+    return;
+  default: /* a sum that two ops read, one after the other */
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d}\n  ops:\n", m, k, l);
+    snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n  - R[m] += C[m,l]\n  - E[m,l] = C[m,l] - R[m] * A[m,0]\n");
+    return;
+  }
+}
+
+static void draw_arch(tf_rng *r, char *out, size_t size) {
+  int capacity = pick(r, 3, 90), three = pick(r, 0, 1);
+  const char *network = pick(r, 0, 2) ? "" : ", network: {multicast: false}";
+  int at = snprintf(out, size, "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n  - {name: Buf, capacity: %d, mesh: [%d, %d]%s}\n",
+                    capacity, pick(r, 1, 2), pick(r, 1, 2), network);
+  if (three) at += snprintf(out + at, size - (size_t)at, "  - {name: Reg, capacity: %d, mesh: [%d, 1]}\n", pick(r, 2, 12), pick(r, 1, 3));
+  snprintf(out + at, size - (size_t)at,
+           "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max, exp, div], below: %s, mesh: [%d, %d]}\n",
+           three ? "Reg" : "Buf", pick(r, 1, 3), pick(r, 1, 2));
+}
+
+static void check_slope(const tf_bound_slope *s, const char *work) {
+  bool ok = CHECK(s->n > 0 && s->steps[0].capacity == 0);
+  for (int i = 1; i < s->n; i++)
+    ok = ok && s->steps[i].capacity > s->steps[i - 1].capacity && s->steps[i].words < s->steps[i - 1].words;
+  if (!CHECK(ok)) printf("%s", work);
+}
+
+static void check_found(int cases, int evals, uint64_t seed) {
+  tf_rng r = tf_rng_new(seed, 2);
+  int found = 0, met = 0;
+  for (int i = 0; i < cases; i++) {
+    static const char *const strategies[] = {"ga-mcts", "random"};
+    char work[700], arch[800];
+    draw_work(&r, work, sizeof work);
+    draw_arch(&r, arch, sizeof arch);
+    loaded s = load(arch, work);
+    tf_bound_slope *slope = tf_bound_slope_of(s.spec->arch, s.spec->workload, false, s.d);
+    tf_search_opts o = {.strategy = strategies[i % 2], .objective = TF_TRAFFIC, .seed = (uint64_t)i, .threads = 1, .max_evals = evals};
+    tf_search_result *best = tf_search_run(s.spec->arch, s.spec->workload, NULL, &o, s.d);
+    tf_bounds old;
+    if (CHECK(slope != NULL)) {
+      check_slope(slope, work);
+      CHECK(tf_bounds_of(s.spec->arch, s.spec->workload, &old));
+      CHECK(slope->least >= (double)old.traffic_words * (1 - 1e-12)); /* never less than what tf_bounds_of proves */
+    }
+    if (slope && best && best->n_best) {
+      double least = tf_bound_at(slope, slope->here), value = best->best[0].value;
+      if (!CHECK(least <= value * (1 + 1e-12))) printf("case %d: %g, found %g\n%s%s%s", i, least, value, arch, work, best->best[0].text);
+      found++;
+      met += least >= value * (1 - 1e-12);
+    }
+    tf_search_free(best);
+    tf_bound_slope_free(slope);
+    unload(&s);
+  }
+  CHECK(found * 2 > cases);
+  CHECK(met * 20 > found); /* it is met here and there */
+  if (cases > 1000) printf("%d found, %d of them at the bound\n", found, met);
+}
+
+int main(int argc, char **argv) {
+  int cases = argc > 1 ? atoi(argv[1]) : 300;
+  uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  check_staircase(cases / 12, seed);
+  check_found(cases, 3000, seed);
+  return check_report();
+}
