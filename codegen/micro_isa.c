@@ -118,7 +118,10 @@ static const char neon[] =
   "static inline float vec_most(vec v) { return vmaxvq_f32(v); }\n"
   "static inline float vec_least(vec v) { return vminvq_f32(v); }\n";
 
-#define V4 "-march=x86-64-v4 -mprefer-vector-width=512"
+/* ISO C lets nobody fuse a product and a sum unasked, and gcc keeps to that. */
+#define FUSE " -ffp-contract=fast"
+#define V3 "-march=x86-64-v3" FUSE
+#define V4 "-march=x86-64-v4 -mprefer-vector-width=512" FUSE
 #define HAS_V4 "defined(__AVX512F__) && defined(__AVX512VL__)"
 
 #define CPU(what) "__builtin_cpu_supports(\"" what "\")"
@@ -131,8 +134,8 @@ static const char neon[] =
 static const tf_micro_isa isas[] = {
   {"portable", 1, 16, "", "1", ALL, NULL, portable, NULL, NULL},
   {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", sse2, NULL, "int8_sse2"},
-  {"avx2", 8, 16, "-march=x86-64-v3", "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, avx2, NULL, "int8_avx2"},
-  {"avxvnni", 8, 16, "-march=x86-64-v3 -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8", CPU_V3 " && leaf7(1, 0, 4)",
+  {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, avx2, NULL, "int8_avx2"},
+  {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8", CPU_V3 " && leaf7(1, 0, 4)",
    avx2, NULL, "int8_avxvnni"},
   {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, avx512, NULL, "int8_avx512"},
   {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, avx512, NULL, "int8_vnni"},
@@ -142,7 +145,7 @@ static const tf_micro_isa isas[] = {
    HAS_V4 /* clang 14 spells them without a bar */
    " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
    "(defined(__AMX_INT8__) || defined(__AMXINT8__))", "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", avx512, "bf16_amx", "int8_amx"},
-  {"neon", 4, 32, "", "defined(__aarch64__)", ALL, NULL, neon, NULL, NULL},
+  {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, neon, NULL, NULL},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) {
