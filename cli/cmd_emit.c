@@ -62,21 +62,13 @@ static cli_status emit(const cli_session *s, const cli_options *o, const cli_mea
   return status;
 }
 
-/* How many times as long a mapping takes to count: padded borders are counted the long way. */
-static int dearness(const cli_session *s) {
-  for (int z = 0; z < s->spec->workload->n_tensors; z++)
-    for (int r = 0; r < s->spec->workload->tensors[z].rank; r++)
-      if (s->spec->workload->tensors[z].pad[r]) return 24;
-  return 1;
-}
-
 /* Whether a short search finds a completion of the template that fits. */
 static bool suits(const cli_session *s, const char *text) {
   enum { ENOUGH = 3000, SECONDS = 30 };
   tf_diags *d = tf_diags_new();
   tf_loc at = d ? (tf_loc){tf_diags_add_file(d, "template", text, strlen(text)), 1, 1, 1} : nowhere;
   tf_tree *t = d ? tf_tree_parse(text, at, s->spec->arch, s->spec->workload, d) : NULL;
-  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = ENOUGH / dearness(s),
+  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = ENOUGH,
                       .time_limit = SECONDS};
   tf_search_result *r = t ? tf_search_run(s->spec->arch, s->spec->workload, t, &o, d) : NULL;
   bool found = r && r->n_best > 0;
@@ -97,8 +89,8 @@ static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) 
   s->found_text = NULL;
   cli_options said = *o;
   if (!said.evals && !(said.time_limit > 0)) { /* the template leaves little to look for */
-    said.evals = 100000 / dearness(s);
-    said.time_limit = 60; /* the budget is to end it, so that the kernel is the same on a busy machine */
+    said.evals = 100000;
+    said.time_limit = 30; /* the budget ends it, so that the kernel is the same on a busy machine; but for the largest padded ones */
   }
   /* Of mappings that keep the units busy alike, the one that moves less has the larger blocks. */
   if (said.objective == TF_LATENCY) said.objective = TF_EDP;
