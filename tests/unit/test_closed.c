@@ -517,6 +517,93 @@ static void check_stationary(int cases, uint64_t seed) {
   free(c);
 }
 
+/* ---- two memories, Eq. 3.21 ----------------------------------------------------------------------------- */
+typedef struct {
+  double m, n, k, capacity[2], rate[2];
+} two;
+
+/* C[m,n] += A[m,k] B[k,n], order m n k at both levels, written out by hand: cycles of the slower level; INFINITY: does not fit.
+ * t: m n k of the outer level, then of the inner one.  Inside, C is left each time the outer k steps. */
+static double slower(const two *w, const double *t) {
+  for (int d = 0; d < 2; d++) {
+    const double *x = t + 3 * d;
+    if (x[0] * x[2] + x[2] * x[1] + x[0] * x[1] > w->capacity[d] * (1 + 1e-12)) return INFINITY;
+  }
+  for (int i = 0; i < 3; i++)
+    if (t[3 + i] > t[i] * (1 + 1e-12)) return INFINITY;
+  double outer = w->m * w->k * w->n / t[1] + w->k * w->n * w->m / t[0] + w->m * w->n;
+  double inner = w->m * w->k * w->n / t[4] + w->k * w->n * w->m / t[3] + w->m * w->n * w->k / t[2];
+  return fmax(outer / w->rate[0], inner / w->rate[1]);
+}
+
+static double descend_two(const two *w, tf_rng *r) {
+  double least = INFINITY, most[3] = {w->m, w->n, w->k};
+  for (int start = 0; start < 20; start++) {
+    double t[6], here;
+    for (int i = 0; i < 6; i++)
+      t[i] = start && i < 3 ? pow(w->capacity[0] / 3, 0.5 * tf_rng_unit(r)) : 1;
+    for (int i = 0; i < 3; i++)
+      t[i] = fmin(t[i], most[i]);
+    if (isinf(here = slower(w, t))) continue;
+    for (double step = 2; step > 1.0005;) {
+      bool better = false;
+      for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+          for (int both = 0; both < 3; both++) { /* i longer or shorter, j shorter or as it is; the same of a pair of levels */
+            double next[6];
+            memcpy(next, t, sizeof next);
+            if (j != i) next[j] = fmax(1, next[j] / step);
+            next[i] = fmin(most[i % 3], fmax(1, both == 1 ? next[i] / step : next[i] * step));
+            if (both == 2 && i < 3) next[i + 3] = fmin(next[i], next[i + 3] * step);
+            double words = slower(w, next);
+            if (words >= here * (1 - 1e-12)) continue;
+            here = words;
+            memcpy(t, next, sizeof t);
+            better = true;
+          }
+      if (!better) step = sqrt(step);
+    }
+    least = fmin(least, here);
+  }
+  return least;
+}
+
+static void check_two_levels(int cases, uint64_t seed) {
+  tf_rng r = tf_rng_new(seed, 7);
+  for (int i = 0; i < cases; i++) {
+    int m = pick(&r, 8, 200), n = pick(&r, 8, 200), k = pick(&r, 8, 200);
+    two w = {.m = m, .n = n, .k = k};
+    w.capacity[0] = 20 + exp(tf_rng_unit(&r) * 10);
+    w.capacity[1] = 4 + tf_rng_unit(&r) * tf_rng_unit(&r) * w.capacity[0];
+    w.rate[0] = 1;
+    w.rate[1] = 0.5 + 20 * tf_rng_unit(&r);
+    char text[300];
+    snprintf(text, sizeof text, "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n", m, n, k);
+    loaded s = load(machine, text);
+    tf_chain *c = malloc(sizeof *c);
+    tf_c_problem p = {.chain = c, .kind = TF_SEQ, .n = 2, .n_order = 3, .order = {0, 1, 2}};
+    tf_c_tiles t;
+    double cost;
+    CHECK(c && tf_chain_of(s.spec->workload, 0, NULL, c)); /* loops m, n, k: output dims first */
+    for (int d = 0; d < 2; d++) {
+      p.capacity[d] = w.capacity[d];
+      p.rate[d] = w.rate[d];
+      p.word_bits[d] = 16;
+      for (int l = 0; l < 3; l++)
+        p.spread[d][l] = p.low[l] = 1;
+    }
+    if (CHECK(tf_c_solve(&p, &t, &cost))) {
+      double tiles[6] = {t.tile[0][0], t.tile[0][1], t.tile[0][2], t.tile[1][0], t.tile[1][1], t.tile[1][2]};
+      double want = descend_two(&w, &r);
+      bool ok = CHECK_NEAR(slower(&w, tiles), cost, 1e-3);
+      ok = CHECK(cost <= want * (1 + 1e-3)) && ok;
+      if (!ok) printf("case %d: capacity %g %g rate %g, %g instead of %g\n%s", i, w.capacity[0], w.capacity[1], w.rate[1], cost, want, text);
+    }
+    free(c);
+    unload(&s);
+  }
+}
+
 /* ---- rounding ---------------------------------------------------------------------------------------------- */
 /* Least words over all whole-numbered tiles that fit. */
 static double enumerate(const tf_c_problem *p) {
@@ -650,6 +737,7 @@ int main(int argc, char **argv) {
   check_model(cases, seed);
   check_gemm(cases / 3, seed);
   check_stationary(cases / 3, seed);
+  check_two_levels(cases / 3, seed);
   check_rounding(cases, seed);
   check_micro();
   check_solver(cases / 5, seed);
