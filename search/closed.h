@@ -15,6 +15,7 @@ typedef struct {
   int n_order, order[TF_C_LOOPS]; /* loops, outer first; the others are not cut */
   double spread[TF_C_LEVELS][TF_C_LOOPS]; /* [level]: instances side by side along the loop, all levels to there */
   double low[TF_C_LOOPS];                 /* least tile of a loop, alpha of Eq. 3.18 */
+  bool late[TF_C_LOOPS];                  /* cut at the last level alone, as own loops are: windows */
   bool pin[TF_C_LOOPS];                   /* tiles are the least: a loop that moves all alike gains nothing */
   bool reloads;                           /* partial sums that come back count, too */
   double need[TF_C_LEVELS][TF_C_LOOPS];   /* whole-numbered tiles are multiples of it; 0 is 1 */
@@ -27,6 +28,9 @@ typedef struct {
 typedef struct {
   double tile[TF_C_LEVELS][TF_C_LOOPS]; /* of one instance */
 } tf_c_tiles;
+
+/* Whether level d's Tile has loop l, one of the order. */
+bool tf_c_has(const tf_c_problem *p, int d, int l);
 
 /* Eq. 3.21 in real numbers: tiles for which the slowest level is fastest (one level: least traffic, Eq. 3.14).  cost: cycles
  * of the slowest level.  False: not even the least tiles fit. */

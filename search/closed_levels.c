@@ -30,10 +30,14 @@ typedef struct {
 
 static double extent(const tf_c_problem *p, int l) { return (double)p->chain->loops[l].extent; }
 
+bool tf_c_has(const tf_c_problem *p, int d, int l) {
+  return d == p->n - 1 || (p->chain->loops[l].op < 0 && !p->late[l]);
+}
+
 /* Loops of the order that Tile d cuts. */
 static bool is_cut(const tf_c_problem *p, int d, int l) {
   for (int i = 0; i < p->n_order; i++)
-    if (p->order[i] == l) return p->chain->loops[l].op < 0 || d == p->n - 1;
+    if (p->order[i] == l) return tf_c_has(p, d, l);
   return false;
 }
 
@@ -115,7 +119,7 @@ static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
     for (int i = p->n_order - 1; i >= 0; i--) {
       int l = p->order[i];
       bool mine = p->chain->loops[l].op >= 0;
-      if (mine != (own == 1) || (mine && (p->chain->loops[l].op != u->op || d < p->n - 1))) continue;
+      if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, d, l)) continue;
       keep = keep && !breaks(p, u, d, l);
       again |= !keep && !(u->moves >> l & 1);
       int within = keep ? d - 1 : d; /* own loops have no level further out */
@@ -271,7 +275,7 @@ static double over_steps(const tf_c_problem *p, const tf_c_use *u, double (*fact
     for (int i = p->n_order - 1; i >= 0; i--) {
       int l = p->order[i];
       bool mine = p->chain->loops[l].op >= 0, halo = false;
-      if (mine != (own == 1) || (mine && (p->chain->loops[l].op != u->op || p->n > 1))) continue;
+      if (mine != (own == 1) || (mine && p->chain->loops[l].op != u->op) || !tf_c_has(p, 0, l)) continue;
       keep = keep && !breaks(p, u, 0, l);
       for (int r = 0; r < u->rank; r++)
         halo |= u->len[r].per[l] != 0 &&

@@ -150,8 +150,9 @@ static uint64_t indexed(const tf_workload *wl, const tf_op *op, const tf_ref *re
   return bits;
 }
 
-/* Innermost mesh first; what is left of the lengths afterwards in left[]. */
-static void spread_all(const tf_c_ops *s, const tf_c_op *o, tf_c_spread *spread, int64_t *left) {
+/* One mesh after the other, from the inside or from the outside; what is left of the lengths afterwards in left[].  Returns how
+ * many instances are filled. */
+static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_c_spread *spread, int64_t *left) {
   const tf_op *op = &s->wl->ops[o->op];
   int use[TF_C_DIMS];
   memcpy(left, o->len, (size_t)op->n_dims * sizeof *left);
@@ -159,13 +160,24 @@ static void spread_all(const tf_c_ops *s, const tf_c_op *o, tf_c_spread *spread,
     use[i] = tf_x_window(s->wl, op->dims[i]) ? 0 : i < op->n_out_dims ? 1 : 2;
   uint64_t words[TF_C_USES];
   int n_words = op->n_reads < TF_C_USES ? op->n_reads : TF_C_USES;
+  double filled = 1;
   for (int r = 0; r < n_words; r++)
     words[r] = indexed(s->wl, op, &op->reads[r]);
-  for (int l = o->floor; l >= o->top; l--) {
+  for (int k = o->top; k <= o->floor; k++) {
+    int l = outside ? k : o->floor - (k - o->top);
     spread[l] = tf_c_fill(mesh_below(s, o, l), left, use, op->n_dims, words, n_words);
-    for (int i = 0; i < spread[l].n; i++)
+    for (int i = 0; i < spread[l].n; i++) {
       left[spread[l].slot[i]] /= spread[l].factor[i];
+      filled *= (double)spread[l].factor[i];
+    }
   }
+  return filled;
+}
+
+/* Innermost mesh first, unless more instances are filled from the outside. */
+static void spread_all(const tf_c_ops *s, const tf_c_op *o, tf_c_spread *spread, int64_t *left) {
+  double inside = spread_from(s, o, false, spread, left);
+  if (spread_from(s, o, true, spread, left) <= inside) spread_from(s, o, false, spread, left);
 }
 
 void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t *lanes) {
@@ -322,7 +334,10 @@ static void solve(tf_c_ops *s, tf_c_op *o) {
   find_needs(s, o, spread, &p);
   find_axes(s, o, spread);
   for (int l = 0; l < chain.n_loops; l++)
-    if (chain.loops[l].extent > 1 && !tf_x_window(s->wl, chain.loops[l].dim)) cut[n++] = l;
+    if (chain.loops[l].extent > 1) {
+      p.late[l] = tf_x_window(s->wl, chain.loops[l].dim);
+      cut[n++] = l;
+    }
   int n_groups = tf_c_groups(&chain, cut, n, group);
   p.reloads = true;
   for (int i = 0; i < n; i++)

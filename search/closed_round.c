@@ -21,7 +21,7 @@ double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   int order[TF_C_LOOPS], n = 0;
   all_of(p, t, d, s);
   for (int i = 0; i < p->n_order; i++)
-    if (p->chain->loops[p->order[i]].op < 0 || d == p->n - 1) order[n++] = p->order[i];
+    if (tf_c_has(p, d, p->order[i])) order[n++] = p->order[i];
   words = tf_chain_words(p->chain, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s, p->reloads);
   if (d == 0) return words;
   /* within one outer tile, times the number of these */
@@ -91,7 +91,7 @@ static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles
   c->n = 0;
   for (int i = 0; i < p->n_order; i++) {
     int l = p->order[i];
-    if (p->chain->loops[l].op >= 0 && d < p->n - 1) continue;
+    if (!tf_c_has(p, d, l)) continue;
     double share = p->spread[d][l] / (d ? p->spread[d - 1][l] : 1);
     int64_t len = (int64_t)((d && p->chain->loops[l].op < 0 ? whole->tile[d - 1][l] : extent(p, l)) / share + 1e-9);
     int64_t need = p->need[d][l] > 1 ? (int64_t)p->need[d][l] : 1;

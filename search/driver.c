@@ -36,6 +36,8 @@ typedef struct {
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked;
+  uint8_t *best_genes; /* of the row told with the least cost */
+  double best_cost;
   bool failed;
 } driver;
 
@@ -60,14 +62,23 @@ static int64_t most_of(const driver *v, int64_t left) {
   return most;
 }
 
+/* The best row again, for trip counts that do not divide.  What comes of it is kept, and told to nobody: rows that are
+ * searched for those that do would not stand beside it. */
+static bool ask_aside(const driver *v, tf_task *t) {
+  memcpy(t->genes, v->best_genes, (size_t)tf_shapes_genes(v->shapes));
+  t->like = 0;
+  return true;
+}
+
 static int ask_batch(driver *v) {
   int64_t left = left_of(v), most = most_of(v, left);
   int n = 0;
   for (; n < BATCH && left > 0; n++) {
     tf_task *t = &v->tasks[n];
-    if (!v->strategy->outer->ask(v->outer, t->genes, &t->like)) break;
+    t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
+    t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
+    if (!(t->aside ? ask_aside(v, t) : v->strategy->outer->ask(v->outer, t->genes, &t->like))) break;
     t->no = v->asked++;
-    t->uneven = v->strategy->evals_per_shape == 0 || t->no % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
     t->quota = left < most ? left : most;
     t->logged = tf_log_find(&v->log, t->no);
     if (left < INT64_MAX) left -= t->quota;
@@ -114,6 +125,11 @@ static void tell(driver *v, tf_task *t) {
     archive_variants(v, t);
     v->failed |= !tf_memory_learn(&v->memory, t);
     if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
+  }
+  if (t->aside) return;
+  if (t->cost < v->best_cost) {
+    v->best_cost = t->cost;
+    memcpy(v->best_genes, t->genes, (size_t)tf_shapes_genes(v->shapes));
   }
   v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->shape, t->cost);
 }
@@ -176,7 +192,9 @@ static bool alloc(driver *v) {
   v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
   v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
   v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->seed, 1));
-  bool ok = v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto && v->outer;
+  v->best_genes = TF_ARRAY(v->arena, uint8_t, genes);
+  v->best_cost = INFINITY;
+  bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto && v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     *t = (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o,

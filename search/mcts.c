@@ -33,6 +33,8 @@ typedef struct {
   float best;           /* its cost, as a logarithm */
 } mcts;
 
+static void complete_hint(mcts *s);
+
 static void *make(tf_arena *a, tf_trips *t, const int32_t *hint, int n_evals, tf_rng rng) {
   mcts *s = TF_NEW(a, mcts);
   if (!s) return NULL;
@@ -45,6 +47,7 @@ static void *make(tf_arena *a, tf_trips *t, const int32_t *hint, int n_evals, tf
   s->want = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
   if (!s->nodes || !s->path || !s->best_choice || !s->want) return NULL;
   if (hint) memcpy(s->best_choice, hint, (size_t)t->n * sizeof *hint);
+  complete_hint(s);
   s->best = FLT_MAX;
   s->nodes[0].best = FLT_MAX;
   s->n_nodes = 1;
@@ -143,11 +146,34 @@ static bool walk_on(mcts *s, int i) {
 }
 
 /* ---- beside the best ------------------------------------------------------------------------ */
+static bool one_tile(const tf_decision *a, const tf_decision *b) {
+  const uint64_t axis = UINT64_C(3) << 17;
+  return a->op == b->op && ((a->key ^ b->key) & ~axis) == 0;
+}
+
+/* A loop that is spread and that the hint does not know takes what it can from the loop over the same dim in its
+ * Tile: the parts below stay what they were. */
+static void complete_hint(mcts *s) {
+  const tf_decision *at = s->t->at;
+  for (int i = 0; i < s->t->n; i++) {
+    if (s->best_choice[i] || at[i].axis == TF_TEMPORAL) continue;
+    for (int j = 0; j < s->t->n; j++) {
+      if (j == i || at[j].axis != TF_TEMPORAL || s->best_choice[j] < 2 || !one_tile(&at[i], &at[j])) continue;
+      int32_t f = at[i].mesh < s->best_choice[j] ? at[i].mesh : s->best_choice[j];
+      while (s->best_choice[j] % f)
+        f--;
+      s->best_choice[i] = f;
+      s->best_choice[j] /= f;
+    }
+  }
+}
+
 /* Some loop that divides a length that loop i divides, too; -1: none was met. */
 static int partner_of(mcts *s, int i) {
   const tf_decision *at = s->t->at;
-  for (int tries = 0; tries < 12; tries++) {
+  for (int tries = 0; tries < 16; tries++) {
     int j = (int)tf_rng_below(&s->rng, (uint32_t)s->t->n);
+    if (tries < 4 && !one_tile(&at[i], &at[j])) continue;
     if (j == i || at[j].dim != at[i].dim) continue;
     for (int a = 0; a < at[i].n_slots; a++)
       for (int b = 0; b < at[j].n_slots; b++)
@@ -169,6 +195,20 @@ static int32_t some_factor(mcts *s, int32_t n) {
   return f;
 }
 
+static void shift(mcts *s, int i, int j, int32_t f) {
+  if (s->want[i] < f || s->want[i] % f) return;
+  s->want[i] /= f;
+  if (s->want[j] > 0 && s->want[j] < INT32_MAX / f) s->want[j] *= f;
+}
+
+/* The same for like loops of the other ops on the same kind of unit: next to each other they take the time together. */
+static void shift_kin(mcts *s, int i, int j, int32_t f) {
+  const tf_decision *at = s->t->at;
+  for (int a = 0; a < s->t->n; a++)
+    for (int b = 0; a != i && at[a].kin == at[i].kin && b < s->t->n; b++)
+      if (b != j && at[b].kin == at[j].kin && at[a].op == at[b].op) shift(s, a, b, f);
+}
+
 /* Wishes for a factor less at one loop, and more at another; the ranges of producers follow. */
 static void shift_factor(mcts *s) {
   for (int tries = 0; tries < 24; tries++) {
@@ -176,8 +216,8 @@ static void shift_factor(mcts *s) {
     if (s->want[i] < 2 || s->t->at[i].trip || (j = partner_of(s, i)) < 0) continue;
     int32_t f = some_factor(s, s->want[i]);
     if (s->want[i] % f) continue;
-    s->want[i] /= f;
-    if (s->want[j] > 0 && s->want[j] < INT32_MAX / f) s->want[j] *= f;
+    shift(s, i, j, f);
+    if (tf_rng_below(&s->rng, 2)) shift_kin(s, i, j, f);
     return;
   }
 }
@@ -261,7 +301,7 @@ static bool ask(void *state) {
 static void tell(void *state, double cost) {
   mcts *s = state;
   float c = cost > 0 ? (float)log(cost) : 0;
-  if (c < s->best) {
+  if (c <= s->best) { /* where another part takes the time, a step aside costs nothing */
     s->best = c;
     memcpy(s->best_choice, s->t->chosen, (size_t)s->t->n * sizeof *s->best_choice);
   }

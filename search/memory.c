@@ -59,13 +59,15 @@ static bool keep_trips(tf_known *k, const tf_task *t) {
 bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   tf_known *k = entry(m, t->shape);
   if (!k) return false;
+  k->exhausted |= t->exhausted && t->uneven;
+  if (t->aside) return true;
   k->visits++;
   k->even_done |= t->exhausted;
-  k->exhausted |= t->exhausted && t->uneven;
-  if (t->cost < k->cost) k->cost = t->cost;
+  bool better = t->cost <= k->cost;
+  if (better) k->cost = t->cost;
   const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
   if (!b->there) return true;
-  if (b->value <= k->cost && !keep_trips(k, t)) return false;
+  if (better && !keep_trips(k, t)) return false;
   if (m->n_hints && b->value >= m->best) return true;
   if (!copy_hints(t, &m->hints, &m->n_hints)) return false;
   m->best = b->value;

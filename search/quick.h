@@ -8,4 +8,6 @@
 
 /* The workload itself where nothing is padded, or an intermediate is; NULL if memory ran out. */
 const tf_workload *tf_quick_workload(tf_arena *a, const tf_workload *wl);
+/* Whether any tensor is padded. */
+bool tf_quick_padded(const tf_workload *wl);
 #endif

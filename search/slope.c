@@ -67,6 +67,18 @@ static bool attain(const tf_workload *wl, tf_slope_point *p, const tf_slope_poin
   return ok;
 }
 
+/* All tensors together: more memory serves nobody. */
+static double all_words(const tf_workload *wl, const tf_slope_opts *o) {
+  double all = 0;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    double words = (double)wl->tensors[z].word_bits / o->word_bits;
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      words *= (double)wl->tensors[z].extent[r];
+    all += words;
+  }
+  return all;
+}
+
 /* What is proved of every execution, and what of every mapping: stronger, where loops nest. */
 static double proved(const tf_workload *wl, const tf_bound_slope *mappings, int64_t capacity, const tf_slope_opts *o) {
   int narrowest = o->word_bits;
@@ -100,6 +112,7 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
     tf_slope_free(s);
     return NULL;
   }
+  double all = all_words(wl, o);
   chip levels; /* any memories may stand between: two are as good as more */
   make_chip(&levels, 3, o->word_bits, -1);
   tf_bound_slope *mappings = tf_bound_slope_of(&levels.arch, wl, false, d);
@@ -110,7 +123,7 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
     if (o->own > c / 2 && o->own < c) ok = add(s, wl, mappings, o->own, o);
     ok = ok && add(s, wl, mappings, c, o);
-    done = ok && s->at[s->n - 1].attained <= s->compulsory;
+    done = ok && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all);
   }
   tf_bound_slope_free(mappings);
   if (ok) return s;

@@ -39,6 +39,37 @@ static void structure(const tf_shapes *s, int depth, const manner *how, bool kee
   }
 }
 
+/* ---- dims that all ops share ------------------------------------------------------------------- */
+/* Dims of op c that move what it reads by ref, and are in `among`. */
+static uint64_t moved_by(const tf_shapes *s, const tf_op *c, const tf_ref *ref, uint64_t among) {
+  uint64_t all = 0;
+  (void)c;
+  for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      all |= among & UINT64_C(1) << ref->index[r].terms[t].dim;
+  return all;
+}
+
+/* Dims of the last op that decide which part every op makes: loops over them make nothing run again. */
+static uint64_t shared_dims(const tf_shapes *s) {
+  uint64_t decide[TF_OPS_MAX] = {0}, all = ~UINT64_C(0);
+  if (s->wl->n_dims > 64) return all;
+  for (int i = s->wl->n_ops - 1; i >= 0; i--) {
+    int o = s->wl->topo[i];
+    const tf_op *op = &s->wl->ops[o];
+    const tf_tensor *z = &s->wl->tensors[op->out];
+    for (int k = 0; k < op->n_out_dims && z->n_consumers == 0; k++)
+      decide[o] |= UINT64_C(1) << op->dims[k];
+    for (int k = 0; k < z->n_consumers; k++) {
+      const tf_op *c = &s->wl->ops[z->consumers[k]];
+      for (int r = 0; r < c->n_reads; r++)
+        if (c->reads[r].tensor == op->out) decide[o] |= moved_by(s, c, &c->reads[r], decide[z->consumers[k]]);
+    }
+    all &= decide[o];
+  }
+  return all;
+}
+
 /* ---- Tiles --------------------------------------------------------------------------------------- */
 static void shuffle(const tf_shapes *s, tf_rng *rng, int *dims) {
   for (int d = 0; d < s->wl->n_dims; d++) {
@@ -54,9 +85,9 @@ static int place_in(const tf_op *op, int dim) {
   return -1;
 }
 
-/* Loops in the order of the list; the first dims that the op has are spread: x, y, x, y.  `again`: x's first
+/* Loops over dims of `among` in the order of the list, the others as they were; the first that the op has are spread: x, y, x, y.  `again`: x's first
  * is y's, too. */
-static void lay_dims(const tf_shapes *s, int o, const int *dims, bool again, uint8_t *tile) {
+static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again, uint8_t *tile) {
   const tf_op *op = &s->wl->ops[o];
   static const int slots[4] = {0, 2, 1, 3};
   uint8_t *spread = tile + op->n_dims;
@@ -64,18 +95,21 @@ static void lay_dims(const tf_shapes *s, int o, const int *dims, bool again, uin
   memset(spread, 0, 4);
   for (int k = 0; k < s->wl->n_dims; k++) {
     int i = place_in(op, dims[k]);
-    if (i < 0) continue;
+    if (i < 0 || !(among >> (dims[k] & 63) & 1)) continue;
     tile[i] = (uint8_t)(place < TF_PRIORITIES ? place : TF_PRIORITIES - 1);
     place++;
     if (s->wl->dims[dims[k]].extent == 1) continue;
     if (n < 4) spread[slots[n++]] = (uint8_t)(i + 1);
     if (n == 1 && again) spread[slots[n++]] = (uint8_t)(i + 1);
   }
+  if (n == 1) spread[slots[1]] = spread[slots[0]]; /* the only one may fill both axes */
 }
 
-/* Ops on one kind of unit are laid out alike.  The Tile right above a scope spreads nothing where the parts can. */
-static void lay_tiles(const tf_shapes *s, bool keep, tf_rng *rng, uint8_t *genes) {
+/* Ops on one kind of unit are laid out alike.  The Tile right above a scope spreads nothing where the parts can;
+ * those above all ops spread what all share. */
+static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, uint8_t *genes) {
   int dims[DIMS_MOST];
+  uint64_t shared = shared_dims(s);
   if (s->wl->n_dims > DIMS_MOST) return;
   for (int u = 0; u < s->arch->n_units; u++)
     for (int t = 0; t < 2 * s->arch->n_memories; t++) {
@@ -84,7 +118,8 @@ static void lay_tiles(const tf_shapes *s, bool keep, tf_rng *rng, uint8_t *genes
       for (int o = 0; o < s->wl->n_ops; o++) {
         uint8_t *tile = &genes[s->columns[o].tile[t]];
         if (s->columns[o].unit != u) continue;
-        lay_dims(s, o, dims, again, tile);
+        bool all = o == s->wl->topo[s->wl->n_ops - 1] && t / 2 + (t & 1) < depth;
+        lay_dims(s, o, dims, all ? shared : ~UINT64_C(0), again, tile);
         if (t % 2 == 0 && !keep) memset(tile + s->wl->ops[o].n_dims, 0, 4);
       }
     }
@@ -97,7 +132,7 @@ bool tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, uint8_t *genes) {
   for (int i = 0; i < s->n; i++)
     if (s->rare[i]) genes[i] = 0;
   k += k > 0 ? 2 * MANNERS - 1 : 0; /* nothing fused: one manner is enough */
-  lay_tiles(s, k & 1, rng, genes);
+  lay_tiles(s, k / (2 * MANNERS), k & 1, rng, genes);
   structure(s, k / (2 * MANNERS), &manners[k / 2 % MANNERS], k & 1, genes);
   return true;
 }
@@ -121,6 +156,7 @@ static uint8_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint16_t *order
                           int *tile) {
   for (int tries = 0; tries < 50; tries++) {
     int o = (int)tf_rng_below(rng, (uint32_t)s->wl->n_ops);
+    if (tf_rng_below(rng, 3) == 0) o = s->wl->topo[s->wl->n_ops - 1]; /* where all are fused its Tiles are everyone's */
     int t = (int)tf_rng_below(rng, 2 * (uint32_t)s->arch->n_memories), at = s->columns[o].tile[t];
     bool read = false;
     for (int i = 0; i < s->wl->ops[o].n_dims + 4; i++)
@@ -144,6 +180,17 @@ static void swap_two(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uin
   uint8_t held = tile[base + i];
   tile[base + i] = tile[base + k];
   tile[base + k] = held;
+}
+
+/* Another dim is spread. */
+static void spread_one(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes) {
+  int o, t;
+  uint8_t *tile = some_tile(s, rng, order, genes, &o, &t);
+  if (!tile) return;
+  const tf_op *op = &s->wl->ops[o];
+  uint32_t dim = tf_rng_below(rng, (uint32_t)op->n_dims + 1);
+  if (dim == 0 || s->wl->dims[op->dims[dim - 1]].extent > 1)
+    tile[(uint32_t)op->n_dims + tf_rng_below(rng, 4)] = (uint8_t)dim;
 }
 
 /* The Tiles of the other ops on the same unit take over what this one spreads, and its order. */
@@ -173,6 +220,8 @@ void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint
     swap_two(s, rng, order, genes);
   else if (lot < 4)
     copy_tile(s, rng, order, genes);
+  else if (lot < 7)
+    spread_one(s, rng, order, genes);
   else
     change_one(s, rng, order, genes);
   for (int more = 0; more < 10 && tf_rng_below(rng, 2); more++)

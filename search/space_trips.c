@@ -86,14 +86,12 @@ static void fill_before(tf_space_build *b, int i) {
   d->before = list;
 }
 
-/* Names the loop by what stays alike when the tree around it changes: level, axis, dim, the op
- * that ends its branch, and whether a scope stands below. */
-static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d) {
+/* Names the loop by what stays alike when the tree around it changes: level, axis, dim, whether a scope stands
+ * below, and `owner`: the op that ends its branch, or the unit that runs it. */
+static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d, int owner) {
   const tf_facts *f = b->f;
-  const tf_node *node = &f->tree->nodes[n];
-  uint64_t op = (uint64_t)f->leaf_op[f->leaf_end[n] - 1];
   uint64_t many = f->leaf_end[n] - f->leaf_from[n] > 1;
-  return ((((op * 64 + (uint64_t)node->level) * 4 + d->axis) * 2 + many) << 16) +
+  return (((((uint64_t)owner * 64 + (uint64_t)f->tree->nodes[n].level) * 4 + d->axis) * 2 + many) << 16) +
          (uint64_t)d->dim + 1;
 }
 
@@ -107,7 +105,9 @@ static void add_loop(tf_space_build *b, int n, int k) {
   if (l->axis != TF_TEMPORAL) d->mesh = tf_space_mesh(b->f, n, l->axis);
   if (l->n_choices) fill_choices(b, d, l);
   fill_slots(b, d, n);
-  d->key = key_of(b, n, d);
+  d->op = b->f->leaf_op[b->f->leaf_end[n] - 1];
+  d->key = key_of(b, n, d, d->op);
+  d->kin = key_of(b, n, d, unit_of(b->f, d->op) + 1);
   fill_before(b, t->n++);
 }
 

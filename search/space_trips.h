@@ -72,6 +72,8 @@ typedef struct {
   int n_looks;
   const tf_slook *looks;
   uint64_t key;                /* level, axis, dim and place in the tree, to find its like elsewhere */
+  uint64_t kin;                /* the same for like loops of ops on one kind of unit */
+  int op;                      /* that ends its branch */
 } tf_decision;
 
 typedef struct tf_trips {

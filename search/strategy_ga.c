@@ -1,18 +1,25 @@
 /* A genetic algorithm over shapes (thesis 3.5.2): the K best rows breed; columns are inherited
  * whole, genes that had a say mutate.  Rows that fuse differently are kept apart for longer: a kind
  * whose trip counts are not found yet would else be lost to one whose are. */
+#include <math.h>
 #include <string.h>
 
 #include "search/strategy.h"
 
 enum {
-  KEPT = 48,      /* K */
+  KEPT = 64,      /* K */
   KIND = 8,       /* of which alike in what they fuse */
   FIRST = 48,     /* rows asked for before breeding begins, beside the seeds */
   AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: its trip counts are searched further */
   NEW_ONE_IN = 8,  /* a row from nowhere */
   CROSS_ONE_IN = 3,
+  TOP_ONE_IN = 3,  /* of the three best */
+  ASIDE = 8,
+  STALL = 700,     /* rows without a better one after which another population begins, or both are joined */
+  KINDS = 8,       /* that breed whatever the others found */
 };
+
+#define ENOUGH 0.999 /* of the best counts as better */
 
 typedef struct {
   uint8_t *genes;
@@ -26,8 +33,17 @@ typedef struct {
   tf_rng rng;
   int seeds, asked, n_kept, n_genes;
   row kept[KEPT + 1]; /* ascending cost; the last is room for one more */
+  row aside[ASIDE];   /* the best of the population before */
+  int n_aside, stall; /* stall: rows told since the best of this population */
+  double best;
   uint8_t *from;      /* [columns] which parent */
 } ga;
+
+static bool give_room(const ga *g, row *r, tf_arena *a) {
+  r->genes = TF_ARRAY(a, uint8_t, (size_t)g->n_genes);
+  r->order = TF_ARRAY(a, uint16_t, (size_t)g->n_genes);
+  return r->genes && r->order;
+}
 
 static void *make(tf_arena *a, const tf_shapes *s, tf_rng rng) {
   ga *g = TF_NEW(a, ga);
@@ -36,26 +52,46 @@ static void *make(tf_arena *a, const tf_shapes *s, tf_rng rng) {
   g->rng = rng;
   g->n_genes = tf_shapes_genes(s);
   g->from = TF_ARRAY(a, uint8_t, (size_t)tf_shapes_columns(s));
+  g->best = INFINITY;
   bool ok = g->from != NULL;
-  for (int k = 0; ok && k <= KEPT; k++) {
-    g->kept[k].genes = TF_ARRAY(a, uint8_t, (size_t)g->n_genes);
-    g->kept[k].order = TF_ARRAY(a, uint16_t, (size_t)g->n_genes);
-    ok = g->kept[k].genes && g->kept[k].order;
-  }
+  for (int k = 0; ok && k <= KEPT; k++)
+    ok = give_room(g, &g->kept[k], a);
+  for (int k = 0; ok && k < ASIDE; k++)
+    ok = give_room(g, &g->aside[k], a);
   return ok ? g : NULL;
 }
 
-/* The better of three by lot; or of two of the kind of one by lot. */
-static const row *parent(ga *g) {
+/* The better of three by lot. */
+static const row *tournament(ga *g) {
   uint32_t n = (uint32_t)g->n_kept, best = tf_rng_below(&g->rng, n);
-  bool within = tf_rng_below(&g->rng, 3) == 0;
-  uint64_t species = g->kept[best].species;
   for (int k = 0; k < 2; k++) {
     uint32_t other = tf_rng_below(&g->rng, n);
-    if (other < best && (!within || g->kept[other].species == species)) best = other;
+    if (other < best) best = other;
   }
   return &g->kept[best];
 }
+
+/* The better of two of a kind, that by lot among those whose best are best: a kind whose trip counts are not found
+ * yet has its turn, too. */
+static const row *of_some_kind(ga *g) {
+  int first[KINDS], n = 0;
+  for (int k = 0; k < g->n_kept && n < KINDS; k++) {
+    bool there = false;
+    for (int i = 0; i < n; i++)
+      there |= g->kept[first[i]].species == g->kept[k].species;
+    if (!there) first[n++] = k;
+  }
+  uint64_t species = g->kept[first[tf_rng_below(&g->rng, (uint32_t)n)]].species;
+  int rows = 0, pick = -1;
+  for (int k = 0; k < g->n_kept; k++)
+    rows += g->kept[k].species == species;
+  uint32_t a = tf_rng_below(&g->rng, (uint32_t)rows), b = tf_rng_below(&g->rng, (uint32_t)rows);
+  for (int k = 0, left = (int)(a < b ? a : b); pick < 0 && k < g->n_kept; k++)
+    if (g->kept[k].species == species && left-- == 0) pick = k;
+  return &g->kept[pick];
+}
+
+static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_some_kind(g); }
 
 static void cross(ga *g, const row *a, const row *b, uint8_t *genes) {
   for (int c = 0; c < tf_shapes_columns(g->shapes); c++)
@@ -71,27 +107,6 @@ static void fresh_row(ga *g, uint8_t *genes) {
     tf_shapes_seed(g->shapes, (int)tf_rng_below(&g->rng, (uint32_t)seeds), &g->rng, genes);
   else
     tf_shapes_random(g->shapes, &g->rng, genes);
-}
-
-static bool ask(void *state, uint8_t *genes, uint64_t *like) {
-  ga *g = state;
-  *like = 0;
-  if (tf_shapes_seed(g->shapes, g->seeds, &g->rng, genes)) {
-    g->seeds++;
-    return true;
-  }
-  bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
-  if (fresh) {
-    fresh_row(g, genes);
-    return true;
-  }
-  const row *a = parent(g), *b = parent(g);
-  memcpy(genes, a->genes, (size_t)g->n_genes);
-  *like = a->shape;
-  if (!tf_rng_below(&g->rng, AGAIN_ONE_IN)) return true;
-  if (!tf_rng_below(&g->rng, CROSS_ONE_IN)) cross(g, a, b, genes);
-  tf_shapes_vary(g->shapes, &g->rng, a->order, genes);
-  return true;
 }
 
 /* Whether both rows agree in every gene that has a say in the first. */
@@ -121,25 +136,76 @@ static void take_out(ga *g, int k) {
   g->kept[k] = r;
 }
 
-static void tell(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape, double cost) {
-  ga *g = state;
+static void copy_row(const ga *g, row *to, const row *from) {
+  memcpy(to->genes, from->genes, (size_t)g->n_genes);
+  memcpy(to->order, from->order, (size_t)g->n_genes * sizeof *to->order);
+  to->species = from->species;
+  to->shape = from->shape;
+  to->cost = from->cost;
+}
+
+static void insert(ga *g, const row *r) {
   for (int k = 0; k < g->n_kept; k++)
-    if (alike(g, &g->kept[k], genes)) {
-      if (cost >= g->kept[k].cost) return;
+    if (alike(g, &g->kept[k], r->genes)) {
+      if (r->cost >= g->kept[k].cost) return;
       take_out(g, k);
       break;
     }
   int k = g->n_kept++;
-  row r = g->kept[k];
-  memcpy(r.genes, genes, (size_t)g->n_genes);
-  memcpy(r.order, reads->order, (size_t)g->n_genes * sizeof *r.order);
-  r.cost = cost;
-  r.shape = shape;
-  r.species = tf_shapes_species(g->shapes, genes, reads);
-  for (; k > 0 && g->kept[k - 1].cost > cost; k--)
+  copy_row(g, &g->kept[k], r);
+  row held = g->kept[k];
+  for (; k > 0 && g->kept[k - 1].cost > held.cost; k--)
     g->kept[k] = g->kept[k - 1];
-  g->kept[k] = r;
+  g->kept[k] = held;
   if (g->n_kept > KEPT) take_out(g, surplus(g));
+}
+
+/* A population that finds nothing more is set aside and another begun; when that is stuck, too, the best of the
+ * one before join it. */
+static void turn(ga *g) {
+  bool join = g->n_aside > 0;
+  for (int k = 0; k < g->n_aside; k++)
+    insert(g, &g->aside[k]);
+  g->n_aside = g->stall = 0;
+  g->best = INFINITY;
+  if (join) return;
+  for (; g->n_aside < ASIDE && g->n_aside < g->n_kept; g->n_aside++)
+    copy_row(g, &g->aside[g->n_aside], &g->kept[g->n_aside]);
+  g->n_kept = g->seeds = g->asked = 0;
+}
+
+static void tell(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape, double cost) {
+  ga *g = state;
+  row r = {(uint8_t *)(uintptr_t)genes, reads->order, tf_shapes_species(g->shapes, genes, reads), shape, cost};
+  insert(g, &r);
+  g->stall++;
+  if (cost < g->best * ENOUGH) {
+    g->best = cost;
+    g->stall = 0;
+  }
+}
+
+static bool ask(void *state, uint8_t *genes, uint64_t *like) {
+  ga *g = state;
+  *like = 0;
+  if (g->stall >= STALL) turn(g);
+  if (tf_shapes_seed(g->shapes, g->seeds, &g->rng, genes)) {
+    g->seeds++;
+    return true;
+  }
+  bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
+  if (fresh) {
+    fresh_row(g, genes);
+    return true;
+  }
+  bool top = !tf_rng_below(&g->rng, TOP_ONE_IN);
+  const row *a = top ? &g->kept[tf_rng_below(&g->rng, g->n_kept < 3 ? 1 : 3)] : parent(g), *b = parent(g);
+  memcpy(genes, a->genes, (size_t)g->n_genes);
+  *like = a->shape;
+  if (!tf_rng_below(&g->rng, AGAIN_ONE_IN)) return true;
+  if (!tf_rng_below(&g->rng, CROSS_ONE_IN)) cross(g, a, b, genes);
+  tf_shapes_vary(g->shapes, &g->rng, a->order, genes);
+  return true;
 }
 
 const tf_outer tf_outer_ga = {make, ask, tell};

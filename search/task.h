@@ -90,13 +90,14 @@ typedef struct {
   uint64_t like;          /* shape to start from, see tf_outer */
   int64_t quota;
   bool uneven;            /* see tf_trips */
+  bool aside;             /* what it finds steers nothing */
   const tf_logged *logged; /* NULL: to be searched */
   /* found */
   tf_reads reads;
   bool legal, exhausted, cut; /* cut: stopped before its quota */
   uint64_t shape;
   int64_t evals;
-  double cost;
+  double cost; /* that the strategies are told, see guide_of */
   int n_loops;
   tf_task_best best[TF_N_BY];
   tf_variant *variants; /* ascending value; see variants.h */

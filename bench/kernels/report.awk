@@ -53,6 +53,7 @@ END {
     layers("With a ReLU between", "^C.*relu")
     layers("Layers of YOLO, batch 1", "^YOLO")
     layers("Layers of ResNet-18, batch 16", "^ResNet")
+    while ((getline line < "bench/kernels/convolutions-limits.md") > 0) print line
     c = "matmul-exp-matmul"
     if (gf[c, "tileflow"]) {
       print "\n## Product, exp, product\n\n" \
@@ -60,7 +61,7 @@ END {
         "as a post-op of the first product.\n"
       print "| | GFLOP/s | share of peak | times our time |\n|---|--:|--:|--:|"
       m = split("tileflow,oneDNN,oneDNN packed,libxsmm rows,openblas,gcc -O3", who, ",")
-      for (i = 1; i <= m; i++) if (gf[c, who[i]]) printf "| %s | %.0f | %.0f %% | %.2f |\n", who[i], gf[c, who[i]], 100 * share[c, who[i]], slower[c, who[i]]
+      for (i = 1; i <= m; i++) if (gf[c, who[i]]) printf "| %s | %.3g | %.1f %% | %.2f |\n", who[i], gf[c, who[i]], 100 * share[c, who[i]], slower[c, who[i]]
     }
   }
 }

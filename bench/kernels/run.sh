@@ -21,7 +21,7 @@ build() {
   driver=$1 workload=$2
   shift 2
   rm -rf "$dir/k"
-  "$tileflow" emit "$arch" "$workload" --evals 20000 --time-limit 20 --seed 1 --target cpu -o "$dir/k" --quiet || return 1
+  "$tileflow" emit "$arch" "$workload" --evals 100000 --time-limit 60 --seed 1 --target cpu -o "$dir/k" --quiet || return 1
   flags=$(sed -n 's/^ALL = -std=c17 \(.*\) \$(CFLAGS).*/\1/p' "$dir/k/Makefile")
   cp "$dir/shape.h" "$dir/k/" || return 1
   # shellcheck disable=SC2086 # one word a flag

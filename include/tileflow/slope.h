@@ -37,7 +37,7 @@ typedef struct {
   int threads;    /* 0: one for each processor */
 } tf_slope_opts;
 
-/* Capacities are powers of two from 16 to the first at which the compulsory words are attained.  NULL with an error in d. */
+/* Capacities are powers of two from 16 to the first at which the compulsory words are attained, or that holds all tensors.  NULL with an error in d. */
 tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d);
 void tf_slope_free(tf_slope *s);
 #endif
