@@ -68,7 +68,7 @@ END {
   table(1)
   print "Here libxsmm has our exponential between its products; oneDNN runs product, softmax, product. A row costs us a pass"
   print "for the maximum, one for difference and exponential, one for the sum, one for the quotient, on what the first product left in the"
-  print "first cache; the transposed K is packed once for each head, element by element."
+  print "first cache; the transposed K is turned once for each head."
 }' "$csv" >"$page.new"
 {
   cat bench/kernels/convolutions.md

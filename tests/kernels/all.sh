@@ -1,10 +1,12 @@
 #!/bin/sh
 # Every workload file and every dataflow, emitted, compiled, run and held against double.  Takes half an hour.
-#   tests/kernels/all.sh TILEFLOW [WORD]      only those whose path holds WORD
+#   tests/kernels/all.sh TILEFLOW [WORD [OPTION...]]      only those whose path holds WORD; options go to emit: --dtype bf16
 # A dataflow's own comment says which files it goes with; a workload on its own gets the mapping a short search finds.
 set -u
 tileflow=$(realpath "${1:?usage: $0 TILEFLOW [WORD]}") || exit 2
 word=${2:-}
+shift $(($# < 2 ? $# : 2))
+options=$*
 cd "$(dirname "$0")/../.." || exit 2
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
@@ -15,7 +17,8 @@ try() {
   name=$1
   shift
   rm -rf "$dir/k"
-  if "$tileflow" emit "$@" --target cpu -o "$dir/k" --quiet >"$dir/said" 2>&1 &&
+  # shellcheck disable=SC2086 # one word an option
+  if "$tileflow" emit "$@" $options --target cpu -o "$dir/k" --quiet >"$dir/said" 2>&1 &&
     make -s -C "$dir/k" 'CFLAGS=-O3 -Wall -Wextra -Werror' test >>"$dir/said" 2>&1; then
     right=$((right + 1))
     echo "$name: $(grep -h error "$dir/said" | tr '\n' ' ')"
