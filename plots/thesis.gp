@@ -6,7 +6,7 @@ set grid ytics
 set key outside below horizontal
 
 # 3.14: a) trip counts alone, each dataflow; b), c) the whole space.  Best of all over best so far.
-set terminal svg size 1080,340 font "sans,11"
+set terminal svg size 1080,340 font "sans,11" background "white"
 set output "docs/img/search/thesis-3-14.svg"
 set multiplot layout 1,3
 set logscale x
@@ -28,7 +28,7 @@ unset logscale x
 set yrange [0:*]
 
 # 3.15, 3.16, 3.17: per shape, everything over layerwise.
-set terminal svg size 1080,900 font "sans,11"
+set terminal svg size 1080,900 font "sans,11" background "white"
 set style data histograms
 set style histogram clustered gap 1
 set boxwidth 0.9
@@ -46,14 +46,14 @@ do for [job in "15:edge:attention 16:cloud:attention 17:cloud:conv-chain"] {
   set ylabel "DRAM words"
   plot for [f in flows] of(arch, kind, f, 7) using 2:xtic(1) title f
   set ylabel "on-chip words"
-  set yrange [0:10]
+  set yrange [0:6]
   plot for [f in flows] of(arch, kind, f, 8) using 2:xtic(1) title f
   set yrange [0:*]
   unset multiplot
 }
 
 # 3.15 d): what the words of L1 are, Bert-Base on Edge.
-set terminal svg size 720,340 font "sans,11"
+set terminal svg size 720,340 font "sans,11" background "white"
 set output "docs/img/search/thesis-3-15-d.svg"
 set style histogram rowstacked
 set boxwidth 0.7
