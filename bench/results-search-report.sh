@@ -13,6 +13,9 @@ other figures (a search with `--evals` and no time limit gives the same ones). *
 of the short search and of a longer one with another seed; it is no proof. The bound is that of
 `tileflow bound`: no mapping of any shape can beat it, and none may reach it.
 
+Quality, convergence and dataflows were measured before the search began with seeds read off the graph; the figures of today's, beside
+the exact solver's and the thesis's, are in [RESULTS-search.md](RESULTS-search.md). The rate is today's.
+
 ## How near, how fast
 
 T

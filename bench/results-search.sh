@@ -2,7 +2,8 @@
 # Solves every problem of the thesis's tables 3.5 and 3.6 on Edge and Cloud, with the search beside it, and writes
 # docs/results/solve.csv and docs/RESULTS-search.md.  About 25 minutes on two cores.
 #   bench/results-search.sh TILEFLOW [measure] [report]       both if none is named
-# CHAIN and ATTENTION are the seconds a solve may take, SEARCH those of the search.
+# CHAIN and ATTENTION are the seconds a solve may take on two free cores, SEARCH those of the search; ONLY and
+# COLUMNS measure a part anew.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 TILEFLOW [measure] [report]" >&2; exit 2; }
 tool=$(realpath "$1") || exit 2
@@ -12,6 +13,7 @@ cd "$(dirname "$0")/.." || exit 2
 CHAIN=${CHAIN:-10}
 ATTENTION=${ATTENTION:-35}
 SEARCH=${SEARCH:-2}
+COLUMNS=${COLUMNS:-exact search closed}
 out=docs/results
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
@@ -25,15 +27,36 @@ found() {
       v["stopped_by"] }' "$1"
 }
 
-# run LIMIT COMMAND FILE...: fields and the most KiB held, "- - - - - - KiB" where nothing was found
+# within SECONDS COMMAND...: stopped (as by Ctrl-C) when it has used what two free cores give in that time, so that
+# other work on the machine does not count; leaves the CPU time used (s) and the most KiB held in variables.
+within() {
+  ticks=$(awk -v s="$1" -v hz="$(getconf CLK_TCK)" 'BEGIN { print 2 * s * hz }') used=0 kib=0
+  shift
+  "$@" 2>"$scratch/said" &
+  pid=$!
+  while kill -0 $pid 2>/dev/null; do
+    now=$(awk '{ sub(/.*\) /, ""); print $12 + $13 }' /proc/$pid/stat 2>/dev/null)
+    held=$(awk '/VmHWM/ { print $2 }' /proc/$pid/status 2>/dev/null)
+    used=${now:-$used} kib=${held:-$kib}
+    [ "$used" -lt "$ticks" ] || kill -INT $pid
+    sleep 0.05
+  done
+  wait $pid
+  used=$(awk -v t="$used" -v hz="$(getconf CLK_TCK)" 'BEGIN { printf "%.2f", t / hz }')
+}
+
+# run LIMIT COMMAND FILE...: fields, half the CPU seconds in place of the clock's, and the most KiB held;
+# "- - - - - - KiB" where nothing was found
 run() {
   limit=$1 command=$2
   shift 2
   rm -f "$scratch/r.json"
-  command time -f %M -o "$scratch/kib" "$tool" "$command" "$@" --time-limit "$limit" --threads 2 --quiet \
-    --json "$scratch/r.json" 2>"$scratch/said"
-  kib=$(tail -n 1 "$scratch/kib")
-  if [ -s "$scratch/r.json" ]; then echo "$(found "$scratch/r.json") $kib"; else echo "- - - - - - $kib"; fi
+  within "$limit" "$tool" "$command" "$@" --time-limit $((limit * 20)) --threads 2 --quiet --json "$scratch/r.json"
+  if [ -s "$scratch/r.json" ]; then
+    echo "$(found "$scratch/r.json") $used $kib" | awk '{ print $1, $2, $3, $4, $7 / 2, $6, $8 }'
+  else
+    echo "- - - - - - $kib"
+  fi
 }
 
 # whether the tool solves in closed form
@@ -47,25 +70,39 @@ problems() {
   done
 }
 
+# the fields of an earlier run, "-" for those there are none of
+before() { awk -F, -v a="$1" -v w="$2" '$1 == a && $2 == w { v = $0 } END { gsub(",", " ", v); print v == "" ? "- - - - - - - - - - - -" : v }' "$scratch/before"; }
+
+# Problems whose "architecture workload" does not match ONLY, and columns that COLUMNS (exact search closed) does not
+# name, keep what an earlier run found.
 measure() {
+  cp $out/solve.csv "$scratch/before" 2>/dev/null || : >"$scratch/before"
   echo "architecture,workload,exact,bound,proved,evaluations,seconds,stopped_by,kib,search,search_seconds,closed" \
-    >$out/solve.csv
+    >"$scratch/solve.csv"
   problems | while read -r arch work limit; do
     files="arch-specs/$arch.yaml workloads/$work.yaml"
-    # shellcheck disable=SC2086 # two files
-    exact=$(run "$limit" solve $files)
-    # shellcheck disable=SC2086
-    search=$(run "$SEARCH" search $files --seed 1)
-    form="- - - - - - -"
-    # shellcheck disable=SC2086
-    closed && form=$(run "$limit" solve $files --method closed)
-    echo "$arch $work $exact $search $form" | awk '{
-      printf "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $14, $17 }' \
-      >>$out/solve.csv
+    # shellcheck disable=SC2046 # twelve fields
+    set -- $(before "$arch" "$work")
+    exact="$3 $4 $5 $6 $7 $8 $9" search="${10} ${11}" form=${12}
+    if echo "$arch $work" | grep -Eq "${ONLY:-.}"; then
+      # shellcheck disable=SC2046,SC2086 # two files, seven fields
+      case $COLUMNS in *exact*) exact=$(run "$limit" solve $files) ;; esac
+      # shellcheck disable=SC2046,SC2086
+      case $COLUMNS in *search*) set -- $(run "$SEARCH" search $files --seed 1) && search="$1 $5" ;; esac
+      # shellcheck disable=SC2046,SC2086
+      case $COLUMNS in *closed*) closed && set -- $(run "$limit" solve $files --method closed) && form=$1 ;; esac
+    fi
+    echo "$arch $work $exact $search $form" | tr ' ' ',' >>"$scratch/solve.csv"
   done
+  cp "$scratch/solve.csv" $out/solve.csv
 }
 
-report() { sh bench/results-search-table.sh <$out/solve.csv >docs/RESULTS-search.md; }
+report() {
+  sh bench/results-search-table.sh <$out/solve.csv >docs/RESULTS-search.md
+  [ -e $out/thesis-dataflows.csv ] || return
+  python3 bench/thesis-figures.py "$tool" report >>docs/RESULTS-search.md
+  command -v gnuplot >/dev/null && gnuplot plots/thesis.gp
+}
 
 for part in "$@"; do
   case $part in
