@@ -133,7 +133,7 @@ static void add_slab(lowering *w, const ir_stmt *nest, const tf_ref *b, ir_produ
   p->pack = scratch(w, p->kernel->b, words, z->name);
 }
 
-/* Whether rank r's index of the operand is dim k of the op alone, one by one. */
+/* Whether neighbours along the op's k-th dim are neighbours in the operand, which it moves in no other rank. */
 static bool runs(const finder *f, const tf_ref *ref, int k) {
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
   if (z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
