@@ -6,10 +6,12 @@ set grid ytics
 set key outside below horizontal
 
 # 3.14: a) trip counts alone, each dataflow; b), c) the whole space.  Best of all over best so far.
-set terminal svg size 1080,340 font "sans,11" background "white"
+set terminal svg size 1180,380 font "sans,11" background "white"
 set output "docs/img/search/thesis-3-14.svg"
 set multiplot layout 1,3
 set logscale x
+set format x "10^{%L}"
+set key inside bottom right vertical samplen 2
 set xlabel "mappings evaluated"
 set ylabel "best of the curve / best so far"
 set yrange [0:1.05]
@@ -25,6 +27,9 @@ set title "c) the whole space, Cloud"
 plot rows("c", "cloud") using 3:(last("c", "cloud") / $4) with steps lw 2 title "GA + MCTS"
 unset multiplot
 unset logscale x
+unset title
+set format x
+set key outside below horizontal
 set yrange [0:*]
 
 # 3.15, 3.16, 3.17: per shape, everything over layerwise.
