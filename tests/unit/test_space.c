@@ -69,7 +69,8 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
   tf_rng rng = tf_rng_new(7, 1);
   tally n = {0};
   for (int k = 0; k < shapes; k++) {
-    if (!tf_shapes_seed(sh, k, &rng, genes)) tf_shapes_random(sh, &rng, genes);
+    int seed = k % 4 == 3 ? -1 : k * 5 % tf_shapes_seeds(sh); /* starts of every depth, and rows by lot */
+    if (!tf_shapes_seed(sh, seed, &rng, genes)) tf_shapes_random(sh, &rng, genes);
     tf_tree *t = tf_shapes_tree(sh, genes, &reads);
     CHECK(t != NULL);
     if (!t) {
@@ -98,11 +99,11 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
 int main(int argc, char **argv) {
   (void)argv;
   bool show = argc > 1;
-  try_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", 36, show);
-  try_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml", 36, show);
-  try_files("arch-specs/edge.yaml", "workloads/conv-chain/c1.yaml", 36, show);
-  try_files("arch-specs/cloud.yaml", "workloads/conv-chain-relu/c3.yaml", 24, show);
-  try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 24, show);
-  try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 24, show);
+  try_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", 12, show);
+  try_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml", 12, show);
+  try_files("arch-specs/edge.yaml", "workloads/conv-chain/c1.yaml", 12, show);
+  try_files("arch-specs/cloud.yaml", "workloads/conv-chain-relu/c3.yaml", 10, show);
+  try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 10, show);
+  try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 10, show);
   return check_report();
 }
