@@ -13,7 +13,9 @@ static int64_t sat_mul(int64_t a, int64_t b) {
 }
 
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
-  return trip > 1 ? len - (least(len, trip * step) - least(len, step)) : len;
+  if (trip <= 1 || len <= 0) return len;
+  int64_t before = (len - 1) / (trip * step) * trip * step; /* whole rounds over the instances, but for the last */
+  return before + least(step, len - before);
 }
 
 /* Dim d of z's producer, of `len`, as far as one instance of z's home has it. */
