@@ -1,4 +1,4 @@
-/* What no mapping can beat, for each on-chip capacity (docs/HOWTO-solve.md, "Bounds"). */
+/* What no mapping can beat, for each on-chip capacity (docs/HOWTO-bound.md). */
 #ifndef TILEFLOW_BOUND_H
 #define TILEFLOW_BOUND_H
 #include "tileflow/model.h"
