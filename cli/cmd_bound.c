@@ -83,15 +83,6 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
     cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n", cli_count(own).s);
 }
 
-static void slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
-  cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words\n");
-  for (int i = 0; i < p->n; i++) {
-    cli_printf(out, "%s,%s,%" PRId64 ",%.0f,", s->spec->arch->name, s->spec->workload->name, p->at[i].capacity, p->at[i].bound);
-    if (p->at[i].attained < INFINITY) cli_printf(out, "%.0f", p->at[i].attained);
-    cli_printf(out, ",%.0f\n", p->compulsory);
-  }
-}
-
 static bool print(const cli_session *s, const cli_options *o, const tf_slope *p) {
   cli_text json = {0}, csv = {0}, text = {0};
   bool ok = true;
@@ -100,7 +91,7 @@ static bool print(const cli_session *s, const cli_options *o, const tf_slope *p)
     ok = cli_safe_write(o->json, &json);
   }
   if (o->csv) {
-    slope_csv(s, p, &csv);
+    cli_slope_csv(s, p, &csv);
     ok = cli_safe_write(o->csv, &csv) && ok;
   }
   if (!o->quiet && !cli_stdout_taken(o)) {

@@ -10,6 +10,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
 void cli_report_csv(const cli_session *s, cli_text *out);
 /* The version, the names and the bounds alone, for a run without a mapping. */
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
+void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);
 
 /* How the mapping was found, and the mapping. */
 void cli_report_found(const cli_session *s, cli_text *out);

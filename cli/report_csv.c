@@ -2,6 +2,7 @@
  * tensor in a memory, for each unit and for each op.  A cell that means nothing there is empty.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "cli/report.h"
 
@@ -151,4 +152,16 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
     put_unit(&w, u);
   for (int o = 0; o < s->spec->workload->n_ops; o++)
     put_op(&w, o);
+}
+
+void cli_slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
+  cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words\n");
+  for (int i = 0; i < p->n; i++) {
+    put_text(out, s->spec->arch->name);
+    cli_printf(out, ",");
+    put_text(out, s->spec->workload->name);
+    cli_printf(out, ",%" PRId64 ",%.0f,", p->at[i].capacity, p->at[i].bound);
+    if (p->at[i].attained < INFINITY) cli_printf(out, "%.0f", p->at[i].attained);
+    cli_printf(out, ",%.0f\n", p->compulsory);
+  }
 }
