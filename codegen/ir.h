@@ -55,7 +55,18 @@ typedef struct {
   int copy;       /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside; -1: a itself */
   bool keep_copy; /* a is an argument */
   int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase after the other */
+  bool channels;  /* m is the output's last dim and n another of its dims, along which lanes run (see below) */
+  bool keep_slab; /* the slab is of an argument: it stays until its box changes */
+  int64_t row_step; /* channels: of m along a's last rank */
+  int panel;      /* channels: columns of n that stand side by side */
+  int panels;     /* channels: buffer with all of b in panels, in each a row of n for each setting of what is reduced */
+  int offsets;    /* channels: buffer for where a's elements stand, one for each setting of what is reduced */
 } ir_product;
+
+/* With `channels`, all that is reduced is k: the nest walks it in the order of the op's dims, n in panels, and what is
+ * outside within them.  Elements of a are broadcast, wherever they stand: neither windows nor strides ask for a copy, and no lane
+ * idles where rows are short.  The tile is turned when it is stored.  b is an argument of which nothing but n and k is asked;
+ * its panels are laid out once, in ir_program.packs.  slab and pack are of a; b is in panels. */
 
 /* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */
 typedef struct {
@@ -69,6 +80,7 @@ typedef struct {
   int level;        /* memory of the architecture it stands for */
   bool lasting;     /* keeps its content from run to run of its scope: covers the tensor, one for all that run in parallel */
   bool each;        /* each thread has its own */
+  bool packed;      /* panels of an argument, which the caller may have laid out before */
   int shares;       /* buffer whose place it takes when that has been read for the last time; -1: its own */
   const char *name;
 } ir_buffer;
@@ -112,6 +124,12 @@ struct ir_stmt {
   const ir_product *product; /* NEST; NULL: point by point */
 };
 
+/* All panels of the argument that a product reads as b. */
+typedef struct {
+  int op;
+  const ir_product *product;
+} ir_pack;
+
 typedef struct ir_program {
   tf_arena *arena;
   const tf_tree *tree;   /* borrowed */
@@ -121,6 +139,8 @@ typedef struct ir_program {
   ir_buffer *buffers;
   int *buffer_of;        /* [n_tensors] where nests find the tensor */
   ir_target target;
+  int n_packs;           /* panels to be laid out before the body; they hang on arguments alone, and may be kept for many runs */
+  ir_pack *packs;        /* [n_packs] */
   ir_body body;
 } ir_program;
 

@@ -78,10 +78,23 @@ static void panels(counter *c, int i) {
   }
 }
 
+/* Whether the slab still holds the box of the nest; it does afterwards. */
+static bool holds_box(const counter *c, int rank) {
+  ir_kept now = {.any = true}, *kept = &c->at->kept[c->product->pack];
+  for (int r = 0; r < rank; r++) {
+    now.from[r] = number(c->at, c->product->slab[r].lo);
+    now.to[r] = number(c->at, c->product->slab[r].hi);
+  }
+  bool same = kept->any && !memcmp(kept->from, now.from, sizeof now.from) && !memcmp(kept->to, now.to, sizeof now.to);
+  *kept = now;
+  return same;
+}
+
 static void slab(counter *c) {
   const ir_product *p = c->product;
-  const tf_tensor *z = tensor_of(c, p->b);
+  const tf_tensor *z = tensor_of(c, p->channels ? p->a : p->b);
   int64_t words = 1;
+  if (p->keep_slab && holds_box(c, z->rank)) return;
   for (int r = 0; r < z->rank; r++) {
     int64_t lo = number(c->at, p->slab[r].lo), hi = number(c->at, p->slab[r].hi);
     lo = lo > z->lo[r] ? lo : z->lo[r];
@@ -109,11 +122,22 @@ static void turned(counter *c) {
   if (!holds(c, p->turned, p->a, 0, 0)) c->at->count[p->turned].copied += words;
 }
 
+void ir_count_packs(const ir_program *p, ir_count *count) {
+  const tf_workload *wl = p->tree->workload;
+  for (int i = 0; i < p->n_packs; i++) {
+    const tf_tensor *z = &wl->tensors[wl->ops[p->packs[i].op].reads[p->packs[i].product->b].tensor];
+    int64_t words = 1;
+    for (int r = 0; r < z->rank; r++)
+      words *= z->extent[r];
+    count[p->packs[i].product->panels].copied += words;
+  }
+}
+
 void ir_count_copies(const ir_at *at, const ir_stmt *nest) {
   counter c = {.at = at, .nest = nest, .op = &at->p->tree->workload->ops[nest->op], .product = nest->product};
   if (c.product->turned >= 0) turned(&c);
   if (c.product->slab)
     slab(&c);
-  else if (c.product->pack >= 0 && length(&c, c.product->k) > 0)
+  else if (!c.product->channels && c.product->pack >= 0 && length(&c, c.product->k) > 0)
     panels(&c, 0);
 }

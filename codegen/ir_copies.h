@@ -8,6 +8,7 @@ enum { IR_MAX_RANK = 16 };
 typedef struct {
   bool any;
   int64_t from[IR_MAX_RANK], n_n, n_k;
+  int64_t to[IR_MAX_RANK]; /* of slabs */
 } ir_kept;
 
 typedef struct {
@@ -17,6 +18,8 @@ typedef struct {
   ir_kept *kept;      /* [buffer] */
 } ir_at;
 
+/* Adds what is packed before the body runs. */
+void ir_count_packs(const ir_program *p, ir_count *count);
 /* Adds what the nest, a product that is not empty or is, copies when it is entered. */
 void ir_count_copies(const ir_at *at, const ir_stmt *nest);
 #endif

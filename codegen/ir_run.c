@@ -200,6 +200,7 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
   }
   for (int i = 0; i < p->n_buffers && m.ok; i++)
     if (p->buffers[i].shares >= 0) m.data[i] = m.data[p->buffers[i].shares];
+  if (m.ok && counts) ir_count_packs(p, counts->buffer);
   if (m.ok) run(&m, &p->body);
   for (int i = 0; m.data && i < p->n_buffers; i++)
     if (!p->buffers[i].argument && p->buffers[i].shares < 0) free(m.data[i]);

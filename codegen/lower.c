@@ -368,9 +368,10 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
   w->p->buffers = TF_ARRAY(a, ir_buffer, 3 * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
+  w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->hoisted = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->summed || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
+  if (!w->hoisted || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)

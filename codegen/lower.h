@@ -71,6 +71,16 @@ void low_settle(lowering *w, low_sums s);
 /* Whether sums of an output have begun outside of loop k of Tile n. */
 bool low_has_sums(const lowering *w, int n, int k);
 
+/* Scratch of products; of each thread where the lowering is below a loop that runs in parallel. */
+int low_scratch(lowering *w, ir_type type, int64_t words, const char *name);
+/* The box of what the nest reads there, borders and all, as slab and pack of p. */
+void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p);
+bool low_padded(const tf_tensor *z);
+bool low_reads_dim(const tf_ref *ref, int rank, int dim);
+
+/* lower_channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
+bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
+
 /* lower_product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */

@@ -50,7 +50,7 @@ bool low_close_by(const lowering *w, int o) {
   return words <= close_words(w->plan->arch);
 }
 
-static bool reads_dim(const tf_ref *ref, int rank, int dim) {
+bool low_reads_dim(const tf_ref *ref, int rank, int dim) {
   for (int r = 0; r < rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
       if (ref->index[r].terms[t].dim == dim) return true;
@@ -63,7 +63,7 @@ static int panel_read(const lowering *w, int o) {
   int n = op->dims[op->n_out_dims - 1];
   bool has[2];
   for (int i = 0; i < 2; i++)
-    has[i] = reads_dim(&op->reads[i], w->plan->wl->tensors[op->reads[i].tensor].rank, n);
+    has[i] = low_reads_dim(&op->reads[i], w->plan->wl->tensors[op->reads[i].tensor].rank, n);
   return has[0] == has[1] ? -1 : has[0] ? 0 : 1;
 }
 
@@ -75,7 +75,7 @@ typedef struct {
 
 static bool read_has(const finder *f, int read, int k) {
   const tf_ref *ref = &f->op->reads[read];
-  return reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
+  return low_reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
 }
 
 /* The longest dim at positions from .. to - 1 that read a has, and b has or lacks as said. */
@@ -88,7 +88,7 @@ static int longest(const finder *f, int from, int to, int a, int b, bool both) {
   return best;
 }
 
-static bool padded(const tf_tensor *z) {
+bool low_padded(const tf_tensor *z) {
   for (int r = 0; r < z->rank; r++)
     if (z->pad[r]) return true;
   return false;
@@ -98,7 +98,7 @@ static bool padded(const tf_tensor *z) {
 static int64_t stride_of(const finder *f, const ir_product *p) {
   const tf_ref *ref = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
-  if (z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
+  if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
   const tf_index *last = &ref->index[z->rank - 1];
   for (int t = 0; t < last->n_terms; t++)
     if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef > 0 ? last->terms[t].coef : 0;
@@ -111,7 +111,7 @@ bool low_is_product(const tf_op *op) {
          op->expr[1].what == TF_X_READ;
 }
 
-static int scratch(lowering *w, ir_type type, int64_t words, const char *name) {
+int low_scratch(lowering *w, ir_type type, int64_t words, const char *name) {
   ir_program *p = w->p;
   p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name, .type = type, .shares = -1,
                                          .level = w->plan->arch->n_memories - 1};
@@ -120,23 +120,23 @@ static int scratch(lowering *w, ir_type type, int64_t words, const char *name) {
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* The box of b over the whole nest with its borders: all panels are parts of it. */
-static void add_slab(lowering *w, const ir_stmt *nest, const tf_ref *b, ir_product *p) {
-  const tf_tensor *z = &w->plan->wl->tensors[b->tensor];
+/* All panels are parts of it. */
+void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p) {
+  const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
   w->oom |= !p->slab;
   int64_t words = 1;
   for (int r = 0; r < z->rank && !w->oom; r++) {
-    p->slab[r] = low_index(w, nest->op, &b->index[r]);
+    p->slab[r] = low_index(w, nest->op, &ref->index[r]);
     words *= r == z->rank - 1 ? (p->slab[r].most + p->stride - 1) / p->stride * p->stride : p->slab[r].most;
   }
-  p->pack = scratch(w, p->kernel->b, words, z->name);
+  p->pack = low_scratch(w, p->kernel->b, words, z->name);
 }
 
 /* Whether neighbours along the op's k-th dim are neighbours in the operand, which it moves in no other rank. */
 static bool runs(const finder *f, const tf_ref *ref, int k) {
   const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
-  if (z->rank == 0 || reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
+  if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
   const tf_index *last = &ref->index[z->rank - 1];
   for (int t = 0; t < last->n_terms; t++)
     if (last->terms[t].dim == f->op->dims[k]) return last->terms[t].coef == 1;
@@ -180,7 +180,7 @@ static void turn(const finder *f, ir_product *p) {
   for (int t = 0; t < last->n_terms && as_it_is(f, p); t++)
     if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
   if (z->producer >= 0 || words > TURNED_MOST || (words > TURNED_NEAR && uses(f, p) < TURNED_USES)) return;
-  p->turned = scratch(f->w, p->kernel->a, words, z->name);
+  p->turned = low_scratch(f->w, p->kernel->a, words, z->name);
 }
 
 /* Rows of a for each setting of the dims outside, where they cannot be had otherwise. */
@@ -188,7 +188,7 @@ static void copy(const finder *f, ir_product *p) {
   if (p->turned >= 0 || as_it_is(f, p)) return;
   int64_t words = rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
-  p->copy = scratch(f->w, p->kernel->a, words, z->name);
+  p->copy = low_scratch(f->w, p->kernel->a, words, z->name);
   p->keep_copy = z->producer < 0;
 }
 
@@ -205,39 +205,48 @@ static void panels(const finder *f, ir_product *p) {
   const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
   p->stride = stride_of(f, p);
-  if (p->kernel->group == 1 && p->stride && (padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
-    add_slab(f->w, f->nest, b, p);
+  if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
+    low_add_slab(f->w, f->nest, b, p);
   } else if (p->kernel->group > 1 || !p->stride || !same) {
     int64_t n_words = rounded(n->most, p->kernel->n_round);
     int64_t words = rounded(k->most, p->kernel->k_round) * n_words + (p->kernel->a == IR_U8 ? 4 * n_words : 0);
-    p->pack = scratch(f->w, p->kernel->b, words, f->op->name);
-    p->keep = from->producer < 0 && !padded(from);
+    p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name);
+    p->keep = from->producer < 0 && !low_padded(from);
   }
 }
 
 static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
 
+static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
+  ir_product *kept = TF_NEW(w->p->arena, ir_product);
+  w->oom |= !kept;
+  if (w->oom) return;
+  *kept = *p;
+  nest->product = kept;
+  if (p->channels) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
+}
+
 void low_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1};
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1, .panels = -1, .offsets = -1};
   if (!low_is_product(op) || nest->divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->target.whole : w->p->target.real ? w->p->target.real : &plain;
+  if (low_channels(w, nest, &p) || w->oom) {
+    keep(w, nest, &p);
+    return;
+  }
   bool in_first = read_has(&f, 0, p.n), in_second = read_has(&f, 1, p.n);
   if (in_first == in_second) return;
   p.b = in_first ? 0 : 1;
   p.a = 1 - p.b;
   p.m = longest(&f, 0, p.n, p.a, p.b, false);
   p.k = longest(&f, op->n_out_dims, op->n_dims, p.a, p.b, true);
-  if (p.m < 0 || p.k < 0 || padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
+  if (p.m < 0 || p.k < 0 || low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
   if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
   panels(&f, &p);
   turn(&f, &p);
   copy(&f, &p);
-  ir_product *kept = TF_NEW(w->p->arena, ir_product);
-  w->oom |= !kept;
-  if (w->oom) return;
-  *kept = p;
-  nest->product = kept;
+  keep(w, nest, &p);
 }

@@ -19,6 +19,7 @@ typedef struct {
   const char *data;     /* types that gain by it over the rows above: "f32 bf16 int8" */
   const char *has;      /* condition in C that the computer can run it, over leaf7 and TILES_ALLOWED of print_multi.c; NULL: not asked */
   const char *text;     /* `vec` and its operations in C */
+  const char *shuffle;  /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
   const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */
 } tf_micro_isa;
 
@@ -85,4 +86,10 @@ void tf_micro_turn_text(FILE *out);
  * Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group + e], and a and b are filled up as
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n);
+
+/* micro_channels.c: rows whose lanes run along channels.  Prints, where it is not there yet, and names (owned by u; NULL: out of memory)
+ *   static void NAME(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add)
+ * c[j * c_n + i] = (add ? c[j * c_n + i] : 0) + sum over p < k of a[at[p] + i * step] * b[p * panel + j], i < m, j < n <= panel,
+ * sums in the order of p.  panel: a multiple of the lanes.  Touches nothing beyond these elements of c; reads whole rows of b. */
+const char *tf_micro_channels(FILE *out, tf_micro *u, int64_t m, int64_t step, int panel);
 #endif

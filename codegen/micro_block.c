@@ -16,7 +16,8 @@ struct tf_micro {
   const tf_micro_source *source;
   tf_tile *tiles;
   block **blocks; /* one allocation each: their names are handed out */
-  size_t n_tiles, n_blocks;
+  char **names;   /* of other functions, one allocation each */
+  size_t n_tiles, n_blocks, n_names;
 };
 
 tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source) {
@@ -31,7 +32,10 @@ tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source) {
 void tf_micro_free(tf_micro *u) {
   for (size_t i = 0; u && i < u->n_blocks; i++)
     free(u->blocks[i]);
+  for (size_t i = 0; u && i < u->n_names; i++)
+    free(u->names[i]);
   if (u) {
+    free(u->names);
     free(u->tiles);
     free(u->blocks);
   }
@@ -44,6 +48,19 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
                "#if defined(__GNUC__)\n#define APART __attribute__((noinline))\n#else\n#define APART\n#endif\n%s",
           isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
 }
+
+const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
+  *anew = false;
+  for (size_t i = 0; i < u->n_names; i++)
+    if (!strcmp(u->names[i], name)) return u->names[i];
+  char **grown = realloc(u->names, (u->n_names + 1) * sizeof *grown);
+  if (!grown) return NULL;
+  u->names = grown;
+  *anew = (grown[u->n_names] = strdup(name)) != NULL;
+  return *anew ? grown[u->n_names++] : NULL;
+}
+
+const tf_micro_isa *tf_micro_of(const tf_micro *u) { return u->isa; }
 
 /* `total` in `count` nearly equal parts: the first `*more` are `*size` + 1, the rest `*size`. */
 static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {

@@ -5,7 +5,7 @@
 
 const char *tf_micro_type(ir_type t) {
   static const char *const name[] = {[IR_F32] = "float", [IR_BF16] = "uint16_t", [IR_I8] = "int8_t", [IR_U8] = "uint8_t",
-                                     [IR_I16] = "int16_t", [IR_I32] = "int32_t"};
+                                     [IR_I16] = "int16_t", [IR_I32] = "int32_t", [IR_I64] = "int64_t"};
   return name[t];
 }
 
@@ -100,7 +100,8 @@ const tf_micro_kernel *tf_micro_kernel_find(const char *name) {
 
 ir_target tf_micro_target(const tf_micro_isa *isa, ir_type data) {
   const char *real = data == IR_BF16 && isa->bf16 ? isa->bf16 : "f32", *whole = isa->int8 ? isa->int8 : "int8";
-  return (ir_target){data, &tf_micro_kernel_find(real)->kernel, data == IR_I8 ? &tf_micro_kernel_find(whole)->kernel : NULL};
+  return (ir_target){data, &tf_micro_kernel_find(real)->kernel, data == IR_I8 ? &tf_micro_kernel_find(whole)->kernel : NULL, isa->lanes,
+                     isa->registers};
 }
 
 bool tf_micro_has_tiles(const ir_target *t) {

@@ -17,6 +17,10 @@ void tf_tile_name(const tf_tile *t, char *name);
 /* Prints the function of one tile; its arguments are tf_micro_block's. */
 void tf_tile_print(FILE *out, const tf_tile *t);
 
+/* micro_block.c: the function of that name, kept by u (NULL: out of memory); anew: it is still to be printed.  And whose text it is. */
+const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);
+const tf_micro_isa *tf_micro_of(const tf_micro *u);
+
 /* micro_amx.c: what the kernels in tiles are made of; the function of rows x across of AMX's tiles (1 or 2 each); and the loops of
  * a block product over them. */
 void tf_amx_text(FILE *out);

@@ -5,17 +5,20 @@
 #include "codegen/micro_math.h"
 #include "codegen/print_files.h"
 
+enum { SLAB_RANK = 16 }; /* no tensor has more */
 enum { LINE = 16 }; /* words of a cache line: buffers start on one */
 
 static void place_buffers(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->argument || b->shares >= 0) continue;
-    int64_t *part = b->each ? &c->each : &c->shared;
+    int64_t *part = b->packed ? &c->packed : b->each ? &c->each : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
   }
+  c->packed_at = c->shared;
+  c->shared += c->packed;
   for (int i = 0; i < c->p->n_buffers; i++)
     if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
 }
@@ -36,14 +39,14 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
     if (s->buffer == buffer || s->other == buffer) return true;
     if (s->kind != IR_SAVE && op_uses(c, &c->wl->ops[s->op], buffer)) return true;
     const ir_product *p = s->product;
-    if (p && (p->pack == buffer || p->turned == buffer || p->copy == buffer)) return true;
+    if (p && (p->pack == buffer || p->turned == buffer || p->copy == buffer || p->panels == buffer || p->offsets == buffer)) return true;
   }
   return false;
 }
 
 static void pointer(c_printer *c, const ir_buffer *b, const char *name, const char *part, int64_t offset) {
   const char *type = c_type(b->type);
-  fprintf(c->out, "%s *const %s = ", type, name);
+  fprintf(c->out, "%s%s *const %s = ", b->packed ? "const " : "", type, name);
   if (b->type != IR_F32) fprintf(c->out, "(%s *)(void *)(", type);
   fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
 }
@@ -63,7 +66,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->argument || b->each != each || !uses(c, body, i)) continue;
     c_indent(c);
-    const char *part = each ? "own" : "workspace";
+    const char *part = b->packed ? "packed" : each ? "own" : "workspace";
     char name[96];
     snprintf(name, sizeof name, "%.60s_pack%d", b->name, i);
     if (b->tensor >= 0)
@@ -83,6 +86,13 @@ static void open_pack(c_printer *c, int buffer, int of, const char *lengths, boo
   fprintf(c->out, "int64_t %s_pack%d_%c = 0, %s_pack%d_%c = 0;\n", name, buffer, lengths[0], name, buffer, lengths[1]);
 }
 
+/* The box of a slab that is kept: none yet. */
+static void open_box(c_printer *c, int buffer) {
+  const ir_buffer *b = &c->p->buffers[buffer];
+  c_indent(c);
+  fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->name, buffer, 2 * SLAB_RANK);
+}
+
 /* What was packed last, for products that keep it. */
 static void open_packs(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
@@ -91,6 +101,7 @@ static void open_packs(c_printer *c, const ir_body *body, bool each) {
     if (s->kind <= IR_TOGETHER && s->kind != IR_LET) open_packs(c, &s->body, each);
     if (s->kind != IR_NEST || !p) continue;
     const tf_ref *reads = c->wl->ops[s->op].reads;
+    if (p->keep_slab && c->p->buffers[p->pack].each == each) open_box(c, p->pack);
     open_pack(c, p->turned, c->p->buffer_of[reads[p->a].tensor], NULL, each);
     if (p->keep_copy) open_pack(c, p->copy, c->p->buffer_of[reads[p->a].tensor], "km", each);
     if (p->keep) open_pack(c, p->pack, c->p->buffer_of[reads[p->b].tensor], "kn", each);
@@ -159,7 +170,9 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (s->product) c_product(c, s); else c_nest(c, s, 0);
+      if (s->product && s->product->channels) c_channels(c, s);
+      else if (s->product) c_product(c, s);
+      else c_nest(c, s, 0);
       break;
     default: c_over(c, s);
     }
@@ -174,6 +187,15 @@ static const char helpers[] =
   "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
   "/* Where element x of a row stands that holds its phases one after the other. */\n"
   "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * words + x / stride; }\n"
+  "/* Whether the n bounds are those that were kept; they are afterwards. */\n"
+  "static inline int same_box(int64_t *kept, const int64_t *now, int n) {\n"
+  "  int same = 1;\n"
+  "  for (int i = 0; i < n; i++) {\n"
+  "    same &= kept[i] == now[i];\n"
+  "    kept[i] = now[i];\n"
+  "  }\n"
+  "  return same;\n"
+  "}\n"
   "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
   "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
   "static inline float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n"
@@ -248,11 +270,45 @@ static void entry(c_printer *c, const c_package *k) {
           f, n, f, n, n);
 }
 
+/* Panels of arguments: laid out in each call, or by the caller beforehand. */
+static void packs(c_printer *c, const c_package *k) {
+  fprintf(c->out, "\nstatic void pack(const %s_args *args, float *packed) {\n", k->name);
+  arguments(c);
+  for (int z = 0; z < c->wl->n_tensors; z++)
+    if (c_is_argument(&c->wl->tensors[z])) fprintf(c->out, "  (void)%s;\n", c->wl->tensors[z].name);
+  c->depth = 1;
+  for (int i = 0; i < c->p->n_packs; i++)
+    c_pack_panels(c, &c->p->packs[i]);
+  fputs("}\n", c->out);
+}
+
+static void find_packed(c_printer *c, const c_package *k) {
+  if (k->n_isas) {
+    fprintf(c->out, "  float *const packed = workspace + %" PRId64 ";\n  pack(args, packed);\n", c->packed_at);
+    return;
+  }
+  fprintf(c->out, "  const float *const packed = args->packed ? (const float *)args->packed : workspace + %" PRId64 ";\n"
+                  "  if (!args->packed) pack(args, workspace + %" PRId64 ");\n", c->packed_at, c->packed_at);
+}
+
+/* What the caller calls to have them for many calls. */
+static void pack_entry(c_printer *c, const c_package *k) {
+  const char *n = k->name;
+  fprintf(c->out, "\nsize_t %s_packed(void) {\n  return (size_t)INT64_C(%" PRId64 ") * sizeof(float);\n}\n", n, c->packed);
+  fprintf(c->out, "\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed", n, n);
+  for (int i = 0; i < c->p->n_packs; i++)
+    fprintf(c->out, " || !args->%s", c->wl->tensors[c->wl->ops[c->p->packs[i].op].reads[c->p->packs[i].product->b].tensor].name);
+  fprintf(c->out, ") return %s_bad_argument;\n  if (bytes < %s_packed()) return %s_small_workspace;\n"
+                  "  pack(args, (float *)packed);\n  return %s_done;\n}\n", n, n, n, n);
+}
+
 static void whole(c_printer *c, const c_package *k) {
+  if (c->packed) packs(c, k);
   fprintf(c->out, "\nstatic void run(const %s_args *args, float *workspace) {\n", k->name);
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
+  if (c->packed) find_packed(c, k);
   open_buffers(c, &c->p->body, false);
   open_packs(c, &c->p->body, false);
   c_body(c, &c->p->body);
@@ -286,6 +342,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
     place_buffers(&c);
     whole(&c, k);
     entry(&c, k);
+    if (c.packed && !k->n_isas) pack_entry(&c, k);
   }
   ok = c.out && fclose(c.out) == 0 && ok && !c.failed;
   ok = c.blocks && fclose(c.blocks) == 0 && ok;
@@ -299,6 +356,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
     fwrite(body, 1, n_body, out);
     k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;
     k->each = c.each > k->each ? c.each : k->each;
+    k->packed = c.packed;
     k->tiles |= tf_micro_has_tiles(&c.p->target);
   }
   free(body);

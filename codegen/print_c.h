@@ -13,6 +13,7 @@ typedef struct {
   FILE *blocks;        /* where block products are printed: they come before the kernel */
   int64_t *offset;     /* [buffer] words into the shared part of the workspace, or a thread's */
   int64_t shared, each; /* words of the two parts */
+  int64_t packed, packed_at; /* words of panels, and where they stand in the shared part unless the caller has them */
   int depth;           /* indentation */
   int inverse;         /* read of inverse_of whose inverse stands in inverse_<output>; -1: none */
   const tf_op *inverse_of;
@@ -63,11 +64,18 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
 void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p);
+/* The slab's place at the point d_<dim>..., and its step along a dim. */
+void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p);
+int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim);
 void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
 
 /* print_product.c */
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_product(c_printer *c, const ir_stmt *s);
+
+/* print_channels.c: a product whose lanes run along channels, and its panels. */
+void c_channels(c_printer *c, const ir_stmt *s);
+void c_pack_panels(c_printer *c, const ir_pack *pack);
 
 /* print_c.c */
 void c_body(c_printer *c, const ir_body *b);

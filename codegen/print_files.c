@@ -28,7 +28,7 @@ static bool has_parallel(const ir_body *b) {
 
 const char *c_type_name(ir_type t) {
   static const char *const name[] = {[IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_I8] = "int8", [IR_U8] = "uint8",
-                                     [IR_I16] = "int16", [IR_I32] = "int32"};
+                                     [IR_I16] = "int16", [IR_I32] = "int32", [IR_I64] = "int64"};
   return name[t];
 }
 
@@ -70,7 +70,19 @@ static void dense(FILE *out, const c_package *k) {
       fprintf(out, "  args->%s_stride[%d] = %" PRId64 ";\n", t->name, r - 1, step);
     }
   }
+  if (c_packs(k)) fputs("  args->packed = NULL;\n", out);
   fputs("}\n", out);
+}
+
+static void packing(FILE *out, const c_package *k) {
+  const char *n = k->name;
+  fputs("/* Lays out", out);
+  for (int i = 0; i < k->p->n_packs; i++)
+    fprintf(out, "%s %s", i ? " and" : "", workload(k)->tensors[workload(k)->ops[k->p->packs[i].op].reads[k->p->packs[i].product->b].tensor].name);
+  fprintf(out, " as the kernel reads %s, for many calls with the same: then set args.packed to it.  packed: %s_packed() bytes,\n"
+               " * any alignment that a float has (64 bytes are best).  Reads nothing else of args. */\n"
+               "size_t %s_packed(void);\nint %s_pack(const %s_args *args, void *packed, size_t bytes);\n\n",
+          k->p->n_packs > 1 ? "them" : "it", n, n, n, n);
 }
 
 void c_kernel_h(FILE *out, const c_package *k) {
@@ -93,6 +105,7 @@ void c_kernel_h(FILE *out, const c_package *k) {
   fputs("typedef struct {\n", out);
   argument_fields(out, k, true);
   argument_fields(out, k, false);
+  if (c_packs(k)) fprintf(out, "  const void *packed; /* what %s_pack wrote; NULL: laid out in each call */\n", n);
   fprintf(out, "} %s_args;\n", n);
   dense(out, k);
   fprintf(out,
@@ -105,6 +118,7 @@ void c_kernel_h(FILE *out, const c_package *k) {
           "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n",
           n, n, n, n, n, tiles ? ",\n  " : "", tiles ? n : "", tiles ? "_no_tiles = -4 /* the system or the computer has no AMX */" : "",
           n, n, n);
+  if (c_packs(k)) packing(out, k);
   if (k->n_isas) c_chooser_h(out, k);
   fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
 }

@@ -16,6 +16,7 @@ typedef struct {
   const tf_micro_isa *const *isas;
   bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */
+  int64_t packed;       /* words of panels that may be laid out beforehand */
 } c_package;
 
 void c_kernel_h(FILE *out, const c_package *k);
@@ -31,6 +32,9 @@ void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);
 void c_readme(FILE *out, const c_package *k);
 void c_manifest(FILE *out, const c_package *k);
+
+/* Whether the caller may have panels laid out beforehand: with several instruction sets nobody could say whose. */
+static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
 
 /* The type of an argument's elements. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {

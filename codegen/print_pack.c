@@ -212,11 +212,31 @@ static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int 
   }
 }
 
+/* The read whose box it is. */
+static int slab_of(const ir_product *p) { return p->channels ? p->a : p->b; }
+
+/* Opens a block that is entered only where the slab does not hold the box yet. */
+static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
+  c_line(c, "{\n");
+  c->depth++;
+  c_indent(c);
+  fputs("const int64_t box[] = {", c->out);
+  for (int r = 0; r < rank; r++) {
+    fputs(r ? ", " : "", c->out), c_atom(c->out, c->p, p->slab[r].lo);
+    fputs(", ", c->out), c_atom(c->out, c->p, p->slab[r].hi);
+  }
+  fputs("};\n", c->out);
+  c_indent(c);
+  fputs("if (!same_box(", c->out), name_of(c, p->pack), fprintf(c->out, "_box, box, %d)) {\n", 2 * rank);
+  c->depth++;
+}
+
 /* Row by row: zeros, what is there, zeros. */
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
-  const tf_tensor *z = &c->wl->tensors[op->reads[p->b].tensor];
-  const ir_buffer *b = c_buffer(c, op, p->b);
+  const tf_tensor *z = &c->wl->tensors[op->reads[slab_of(p)].tensor];
+  const ir_buffer *b = c_buffer(c, op, slab_of(p));
   int last = z->rank - 1;
+  if (p->keep_slab) open_kept_slab(c, p, z->rank);
   for (int r = 0; r < last; r++)
     open_rank(c, &p->slab[r], r);
   c_indent(c);
@@ -243,14 +263,22 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   fprintf(c->out, "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64 ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
   fill_row(c, b, p, last);
-  c_close(c, last);
+  c_close(c, last + 2 * p->keep_slab);
 }
 
-/* &slab[...] at the point of the nest, and the step along k. */
-void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
-  const tf_ref *ref = &op->reads[p->b];
+int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
+  const tf_ref *ref = &op->reads[slab_of(p)];
   int rank = c->wl->tensors[ref->tensor].rank;
   int64_t step = 0;
+  for (int r = 0; r < rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == dim) step += ref->index[r].terms[t].coef * slab_step(p, rank, r);
+  return step;
+}
+
+void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[slab_of(p)];
+  int rank = c->wl->tensors[ref->tensor].rank;
   name_of(c, p->pack);
   for (int r = 0; r < rank; r++) {
     const bool phases = r == rank - 1 && p->stride > 1;
@@ -260,10 +288,13 @@ void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
       fprintf(c->out, "), %" PRId64 ", %" PRId64 ")", p->stride, phase_words(p, rank));
     else
       fprintf(c->out, ")) * %" PRId64, slab_step(p, rank, r));
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      if (ref->index[r].terms[t].dim == op->dims[p->k]) step += ref->index[r].terms[t].coef * slab_step(p, rank, r);
   }
-  fprintf(c->out, ", %" PRId64, step);
+}
+
+/* &slab[...] at the point of the nest, and the step along k. */
+void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
+  c_slab_at(c, op, p);
+  fprintf(c->out, ", %" PRId64, c_slab_step(c, op, p, op->dims[p->k]));
 }
 
 /* ---- rows of a for all settings of the dims outside --------------------------------------------------------- */

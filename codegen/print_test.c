@@ -215,6 +215,30 @@ static void each_isa(FILE *out, const c_package *k) {
   fprintf(out, "    if (%s_with(%s_isa(isa), &args, workspace, bytes) != %s_done) return 2;\n", k->name, k->name, k->name);
 }
 
+/* Spoils the outputs, and has them made again with panels laid out beforehand. */
+static void packed_again(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out, "  void *packed = room(%s_packed(), 1);\n"
+               "  if (%s_pack(&args, packed, %s_packed()) != %s_done) return 2;\n"
+               "  if (%s_pack(&args, packed, %s_packed() - 1) != %s_small_workspace) return 2;\n"
+               "  args.packed = packed;\n", k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t) || c_is_input(t)) continue;
+    fprintf(out, "  %s *once_%s = room(%" PRId64 ", sizeof *once_%s);\n  memcpy(once_%s, k_%s, %" PRId64 " * sizeof *once_%s);\n",
+            c_type(c_argument_type(k->p, z)), t->name, spaced_words(t), t->name, t->name, t->name, spaced_words(t), t->name);
+    fprintf(out, "  memset(k_%s, 0, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(t), t->name);
+  }
+  fprintf(out, "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return 2;\n", k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t) || c_is_input(t)) continue;
+    fprintf(out, "  if (memcmp(once_%s, k_%s, %" PRId64 " * sizeof *once_%s)) puts(\"%s differs with packed arguments\"), bad = 1;\n  free(once_%s);\n",
+            t->name, t->name, spaced_words(t), t->name, t->name, t->name);
+  }
+  fputs("  free(packed);\n", out);
+}
+
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fprintf(out, "/* Holds the kernel against %s evaluated plainly in double. */\n", wl->name);
@@ -227,6 +251,7 @@ void c_test_c(FILE *out, const c_package *k) {
                "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n"
                "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return 2;\n",
           k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+  if (c_packs(k)) packed_again(out, k);
   if (k->n_isas) each_isa(out, k);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z])) compare(out, &wl->tensors[z], c_argument_type(k->p, z));
@@ -251,7 +276,12 @@ static double flops(const tf_workload *wl) {
 
 void c_bench_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  fprintf(out, "/* Times %s: the median of the rounds, after one that warms up.  ./bench [ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
+  char packs[640] = "";
+  if (c_packs(k))
+    snprintf(packs, sizeof packs, "    void *packed = packs ? malloc(%.120s_packed()) : NULL;\n"
+                                  "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n    args.packed = packed;\n",
+             k->name, k->name, k->name);
+  fprintf(out, "/* Times %s: the median of the rounds, after one that warms up; where arguments can be packed, both ways.  ./bench [ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
                "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n#include \"kernel.h\"\n\n"
                "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, &t);\n"
                "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
@@ -269,8 +299,10 @@ void c_bench_c(FILE *out, const c_package *k) {
       fprintf(out, "  args.%s = numbers(%" PRId64 ");\n", wl->tensors[z].name, words(&wl->tensors[z]));
   fprintf(out, "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
                "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
-               "  for (int r = 0; r < rounds; r++) {\n    double from = now();\n    %s(&args, workspace, bytes);\n"
-               "    took[r] = now() - from;\n  }\n  qsort(took, (size_t)rounds, sizeof *took, later);\n"
-               "  printf(\"%s %%.6g s, %%.4g GFLOP/s\\n\", took[rounds / 2], %.9g / took[rounds / 2] / 1e9);\n  free(workspace);\n  return 0;\n}\n",
-          k->name, k->name, k->name, k->name, flops(wl));
+               "  for (int packs = 0; packs <= %d; packs++) {\n%s"
+               "    for (int r = 0; r < rounds; r++) {\n      double from = now();\n      %s(&args, workspace, bytes);\n"
+               "      took[r] = now() - from;\n    }\n    qsort(took, (size_t)rounds, sizeof *took, later);\n"
+               "    printf(\"%s%%s %%.6g s, %%.4g GFLOP/s\\n\", packs ? \", packed beforehand,\" : \"\", took[rounds / 2], %.9g / took[rounds / 2] / 1e9);\n"
+               "  }\n  free(workspace);\n  return 0;\n}\n",
+          k->name, k->name, c_packs(k), packs, k->name, k->name, flops(wl));
 }

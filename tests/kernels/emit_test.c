@@ -11,7 +11,7 @@
 #include "tileflow/emit.h"
 
 typedef struct {
-  long equal, wrong, refused;
+  long equal, wrong, refused, packed;
   bool keep, clang, xsmm;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
@@ -73,13 +73,22 @@ static bool compile_and_run(const session *s, const char *dir, const char *isa, 
   return system(command) == 0;
 }
 
-static bool emitted_equal(const session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
+/* Whether some product's lanes run along channels: arguments can be packed beforehand. */
+static bool packs(const tf_emitted *e) {
+  bool any = false;
+  for (int i = 0; e && i < e->n; i++)
+    any |= !strncmp(e->file[i].name, "kernel", 6) && strstr(e->file[i].text, "float *packed)");
+  return any;
+}
+
+static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
   tf_emit_options o = {.isa = s->isa ? s->isa : isa_of_turn(turn)};
   o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
   o.dtype = s->dtype ? s->dtype : dtype_of_turn(o.isa, turn);
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
+  s->packed += ok && packs(e);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
@@ -122,6 +131,6 @@ int main(int argc, char **argv) {
   if (only) one(&s, only, 0);
   for (; !only && turn < (uint64_t)cases; at++)
     turn += one(&s, at, turn);
-  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused\n", s.equal, s.wrong, s.refused);
+  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld\n", s.equal, s.wrong, s.refused, s.packed);
   return s.wrong != 0 || s.equal == 0;
 }

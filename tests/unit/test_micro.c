@@ -77,6 +77,43 @@ static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14,
                                 {5, 100}, {37, 48}, {9, 7}, {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
+/* Rows whose lanes run along channels: places of a in no order, fewer channels than the panel is wide, nothing touched beyond. */
+static const char channels[] =
+  "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, int64_t, int64_t, int);\n"
+  "static int bad_channels(channels *f, int m, int n, int panel, int step, int k, int add) {\n"
+  "  static float a[1024], b[50 * 64], c[64 * 70];\n"
+  "  static int64_t at[50];\n"
+  "  int wrong = 0, c_n = m + 5;\n"
+  "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
+  "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
+  "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
+  "  for (int i = 0; i < 64 * 70; i++) c[i] = 3;\n"
+  "  f(k, a, at, b, c, c_n, n, add);\n"
+  "  for (int j = 0; j < 64; j++) for (int i = 0; i < c_n; i++) {\n"
+  "    int in = i < m && j < n;\n"
+  "    double w = in && !add ? 0 : 3;\n"
+  "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + i * step] * b[p * panel + j];\n"
+  "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
+  "  }\n"
+  "  return wrong;\n}\n";
+
+static const int channel_shapes[][3] = {{1, 1, 1}, {14, 2, 1}, {7, 3, 2}, {56, 2, 1}, {15, 2, 3}, {28, 1, 2}, {13, 4, 1}, {61, 2, 1}, {5, 1, 7}};
+enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
+
+static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
+  const char *name[N_CHANNELS];
+  for (int i = 0; i < N_CHANNELS; i++)
+    CHECK((name[i] = tf_micro_channels(f, u, channel_shapes[i][0], channel_shapes[i][2], channel_shapes[i][1] * isa->lanes)) != NULL);
+  CHECK(tf_micro_channels(f, u, 14, 1, 2 * isa->lanes) == name[1]); /* once */
+  CHECK(!tf_micro_channels(f, u, 0, 1, isa->lanes));
+  fputs(channels, f);
+  fputs("static int all_channels(void) {\n  int w = 0;\n", f);
+  for (int i = 0; i < N_CHANNELS; i++)
+    for (int panel = channel_shapes[i][1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
+      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d);\n", name[i], channel_shapes[i][0], n, panel, channel_shapes[i][2], k, n % 2);
+  fputs("  return w;\n}\n", f);
+}
+
 /* The product kernel of float32. */
 static void print_plain(FILE *f, const tf_micro_isa *isa) {
   const char *name[N_SHAPES];
@@ -92,7 +129,8 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64) == name[2]); /* once */
   CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4));
   fputs(tail, f);
-  fputs("int main(void) {\n  int w = bad_rows();\n", f);
+  print_channels(f, u, isa);
+  fputs("int main(void) {\n  int w = bad_rows() + all_channels();\n", f);
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,

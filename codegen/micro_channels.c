@@ -1,0 +1,163 @@
+/* Tiles whose lanes run along channels: elements of a are broadcast from wherever they stand, and the tile is turned when it is
+ * stored, so that rows of c are as long as the tile is high. */
+#include <stdlib.h>
+
+#include "codegen/micro_tile.h"
+
+typedef struct {
+  int rows, across, lanes;
+  int64_t step;
+} shape;
+
+static void tile_name(const shape *s, char *name) {
+  snprintf(name, 64, "channels_%d_%d_s%lld", s->rows, s->across, (long long)s->step);
+}
+
+static void print_tile(FILE *out, const shape *s, const char *name) {
+  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *sums) {\n", name);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
+  fputs("  for (; k > 0; k--) {\n    const float *const x = a + *at++;\n", out);
+  for (int j = 0; j < s->across; j++)
+    fprintf(out, "    const vec b%d = vec_load(b + %d);\n", j, j * s->lanes);
+  for (int i = 0; i < s->rows; i++) {
+    fprintf(out, "    const vec x%d = vec_splat(x[%lld]);\n", i, (long long)(i * s->step));
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
+  }
+  fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
+  fputs("}\n", out);
+}
+
+/* ---- turned stores ------------------------------------------------------------------------------------------ */
+
+/* Within each 128 bits: rows 4 g .. 4 g + 3 of x become, in t<4 g + j>, what stands at j of every four. */
+static void turn_quads(FILE *out, int lanes, const char *mm) {
+  for (int g = 0; g < lanes; g += 4) {
+    for (int h = 0; h < 2; h++)
+      fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n", g + h, mm, g + 2 * h, g + 2 * h + 1,
+              g + h, mm, g + 2 * h, g + 2 * h + 1);
+    for (int j = 0; j < 4; j++)
+      fprintf(out, "  const vec t%d = %s_shuffle_ps(%c%d, %c%d, %s);\n", g + j, mm, j < 2 ? 'l' : 'h', g, j < 2 ? 'l' : 'h', g + 1,
+              j % 2 ? "0xee" : "0x44");
+  }
+}
+
+/* The 128 bits of t<j>, t<4 + j>, ... become vectors of their own: column 4 L + j is the L-th of each. */
+static void gather_quads(FILE *out, int lanes) {
+  for (int j = 0; j < 4; j++)
+    if (lanes == 4)
+      fprintf(out, "  const vec y%d = t%d;\n", j, j);
+    else if (lanes == 8)
+      fprintf(out, "  const vec y%d = _mm256_permute2f128_ps(t%d, t%d, 0x20), y%d = _mm256_permute2f128_ps(t%d, t%d, 0x31);\n", j, j, j + 4,
+              j + 4, j, j + 4);
+    else
+      fprintf(out,
+              "  const vec p%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), q%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
+              "  const vec r%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), s%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
+              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0x88), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0x88);\n"
+              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0xdd), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0xdd);\n",
+              j, j, j + 4, j, j, j + 4, j, j + 8, j + 12, j, j + 8, j + 12, j, j, j, j + 4, j, j, j + 8, j, j, j + 12, j, j);
+}
+
+/* c[j * c_n + i] = or += sums[i * row + j] for `rows` rows, no more than lanes, and the first n of as many columns as there are lanes. */
+static void print_square(FILE *out, int lanes, const char *mm, int rows, const char *name) {
+  fprintf(out, "\nstatic APART void %s(const float *sums, int64_t row, float *c, int64_t c_n, int64_t n, int add) {\n", name);
+  for (int i = 0; i < lanes; i++)
+    if (i < rows) fprintf(out, "  const vec x%d = vec_load(sums + %d * row);\n", i, i);
+    else fprintf(out, "  const vec x%d = vec_zero();\n", i);
+  turn_quads(out, lanes, mm);
+  gather_quads(out, lanes);
+  const char *part = rows < lanes ? "_part" : "";
+  char count[16] = "";
+  if (rows < lanes) snprintf(count, sizeof count, ", %d", rows);
+  for (int j = 0; j < lanes; j++) {
+    if (j) fprintf(out, "  if (n == %d) return;\n  c += c_n;\n", j);
+    fprintf(out, "  vec_store%s(c, add ? vec_add(y%d, vec_load%s(c%s)) : y%d%s);\n", part, j, part, count, j, count);
+  }
+  fputs("}\n", out);
+}
+
+static void print_by_element(FILE *out, int rows, const char *name) {
+  fprintf(out, "\nstatic void %s(const float *sums, int64_t row, float *c, int64_t c_n, int64_t n, int add) {\n"
+               "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++)\n"
+               "      c[j * c_n + i] = (add ? c[j * c_n + i] : 0.0f) + sums[i * row + j];\n}\n", name, rows);
+}
+
+/* Prints what stores a tile of that many rows; name: of 64 characters.  False: out of memory. */
+static bool turned(FILE *out, tf_micro *u, int rows, char *name) {
+  const tf_micro_isa *isa = tf_micro_of(u);
+  bool anew;
+  snprintf(name, 64, "turned_%d", rows);
+  if (!tf_micro_name(u, name, &anew)) return false;
+  if (!anew) return true;
+  if (isa->shuffle) print_square(out, isa->lanes, isa->shuffle, rows, name);
+  else print_by_element(out, rows, name);
+  return true;
+}
+
+/* ---- rows of c ------------------------------------------------------------------------------------------------ */
+
+/* Stores the tile at row i: a square after the other. */
+static bool store(FILE *out, tf_micro *u, FILE *body, const shape *s) {
+  const int square = tf_micro_of(u)->shuffle ? s->lanes : s->rows, width = s->across * s->lanes;
+  char name[64];
+  for (int i = 0; i < s->rows; i += square) {
+    if (!turned(out, u, s->rows - i < square ? s->rows - i : square, name)) return false;
+    if (tf_micro_of(u)->shuffle)
+      fprintf(body, "    for (int64_t j = 0; j < n; j += %d) %s(sums + %d + j, %d, c + i + %d + j * c_n, c_n, n - j, add);\n", s->lanes, name,
+              i * width, width, i);
+    else
+      fprintf(body, "    %s(sums, %d, c + i, c_n, n, add);\n", name, width);
+  }
+  return true;
+}
+
+static bool run_of_rows(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, const shape *s) {
+  char name[64];
+  bool anew;
+  if (from == to) return true;
+  tile_name(s, name);
+  if (!tf_micro_name(u, name, &anew)) return false;
+  if (anew) print_tile(out, s, name);
+  fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) {\n    %s(k, a + i * %lld, at, b, sums);\n", (long long)from, (long long)to,
+          s->rows, name, (long long)s->step);
+  bool ok = store(out, u, body, s);
+  fputs("  }\n", body);
+  return ok;
+}
+
+static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int64_t m, shape s) {
+  const int most = tf_micro_rows(tf_micro_of(u)->registers, s.across);
+  const int64_t count = (m + most - 1) / most, more = m % count;
+  shape high = s, low = s;
+  low.rows = (int)(m / count);
+  high.rows = low.rows + 1;
+  fprintf(body, "\n/* %lld rows by up to %d channels */\n"
+                "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add) {\n"
+                "  float sums[%d];\n", (long long)m, s.across * s.lanes, name, (more ? high.rows : low.rows) * s.across * s.lanes);
+  bool ok = run_of_rows(out, u, body, 0, more * high.rows, &high) && run_of_rows(out, u, body, more * high.rows, m, &low);
+  fputs("}\n", body);
+  return ok;
+}
+
+const char *tf_micro_channels(FILE *out, tf_micro *u, int64_t m, int64_t step, int panel) {
+  const shape s = {.across = panel / tf_micro_of(u)->lanes, .lanes = tf_micro_of(u)->lanes, .step = step};
+  char name[96], *text = NULL;
+  size_t bytes = 0;
+  bool anew;
+  if (m < 1 || s.across < 1) return NULL;
+  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld", (long long)m, panel, (long long)step);
+  const char *kept = tf_micro_name(u, name, &anew);
+  if (!kept || !anew) return kept;
+  FILE *body = open_memstream(&text, &bytes);
+  bool ok = body && print_rows(out, u, body, name, m, s);
+  ok = body && fclose(body) == 0 && ok;
+  if (ok) fputs(text, out);
+  free(text);
+  return ok ? kept : NULL;
+}

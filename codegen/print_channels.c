@@ -1,0 +1,189 @@
+/* Products whose lanes run along channels: where the elements of a stand is listed once, then panel after panel of b goes over all
+ * rows. */
+#include <inttypes.h>
+
+#include "codegen/print_c.h"
+
+/* Rows of a panel in one go: they stay in the second cache while all rows of a pass. */
+enum { PART = 2048 };
+
+static const char *dim_name(const c_printer *c, const tf_op *op, int k) { return c->wl->dims[op->dims[k]].name; }
+static void name_of(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].name, buffer); }
+static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
+static bool outside(const tf_op *op, const ir_product *p, int k) { return !reduced(op, k) && k != p->m && k != p->n; }
+
+/* Settings of what is reduced from the k-th dim on, over all of it. */
+static int64_t settings(const c_printer *c, const tf_op *op, int k) {
+  int64_t n = 1;
+  for (; k < op->n_dims; k++)
+    n *= c->wl->dims[op->dims[k]].extent;
+  return n;
+}
+
+/* ---- panels ---------------------------------------------------------------------------------------------------- */
+
+static void each_element(c_printer *c, const tf_op *op, const ir_product *p, const char *end) {
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    c_indent(c);
+    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", dim_name(c, op, k), dim_name(c, op, k),
+            c->wl->dims[op->dims[k]].extent, dim_name(c, op, k));
+    c->depth++;
+  }
+  c_indent(c);
+  fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) *to++ = ", dim_name(c, op, p->n), dim_name(c, op, p->n), end,
+          dim_name(c, op, p->n));
+  c_element_as(c, op, p->b, IR_F32), fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t j = %s; j < from + %d; j++) *to++ = 0.0f;\n", end, p->panel);
+  c_close(c, op->n_dims - op->n_out_dims);
+}
+
+/* Whether b is float32 in the order n, then what is reduced: then rows of it can be turned where they have no gaps. */
+static bool in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[p->b];
+  const int rank = c->wl->tensors[ref->tensor].rank;
+  bool ordered = c_buffer(c, op, p->b)->type == IR_F32 && rank > 1 && rank == 1 + op->n_dims - op->n_out_dims;
+  for (int r = 0; ordered && r < rank; r++) {
+    const tf_index *ix = &ref->index[r];
+    ordered = ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0 && ix->terms[0].dim == op->dims[r ? op->n_out_dims + r - 1 : p->n];
+  }
+  return ordered;
+}
+
+/* "if (no gaps) turn; else" */
+static void turn(c_printer *c, const tf_op *op, const ir_product *p) {
+  const char *z = c_buffer(c, op, p->b)->name;
+  const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
+  c_line(c, "if (end == from + ");
+  fprintf(c->out, "%d", p->panel);
+  for (int r = 1; r + 1 < rank; r++)
+    fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, op->n_out_dims + r));
+  fputs(") {\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * %d, %d, %" PRId64 ");\n", z, z, z, p->panel, p->panel,
+          settings(c, op, op->n_out_dims));
+  c_line(c, "  continue;\n");
+  c_line(c, "}\n");
+}
+
+void c_pack_panels(c_printer *c, const ir_pack *pack) {
+  const ir_product *p = pack->product;
+  const tf_op *op = &c->wl->ops[pack->op];
+  const int64_t n = c->wl->dims[op->dims[p->n]].extent, rows = settings(c, op, op->n_out_dims);
+  fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t from = 0; from < %" PRId64 "; from += %d) {\n", n, p->panel);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "float *to = packed + %" PRId64 " + from * %" PRId64 ";\n", c->offset[p->panels], rows);
+  c_indent(c);
+  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 ");\n", p->panel, n);
+  if (in_order(c, op, p)) turn(c, op, p);
+  each_element(c, op, p, "end");
+  c_close(c, 1);
+}
+
+/* ---- the nest -------------------------------------------------------------------------------------------------- */
+
+/* Where each element of a that is reduced stands from the first. */
+static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  c_indent(c);
+  fprintf(c->out, "int64_t *const at = "), name_of(c, p->offsets), fputs(";\n", c->out);
+  c_line(c, "int64_t n_at = 0;\n");
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    c_loop(c, op, s, k);
+  c_line(c, "at[n_at++] = ");
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    fprintf(c->out, "%s(d_%s - (", k > op->n_out_dims ? " + " : "", dim_name(c, op, k));
+    c_atom(c->out, c->p, s->range[k].lo);
+    fputs(")) * (", c->out);
+    if (p->slab) fprintf(c->out, "%" PRId64, c_slab_step(c, op, p, op->dims[k]));
+    else c_step(c, op, p->a, op->dims[k]);
+    fputc(')', c->out);
+  }
+  fputs(";\n", c->out);
+  c_close(c, op->n_dims - op->n_out_dims);
+}
+
+static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_atom lo = s->range[op->n_out_dims].lo;
+  c_line(c, "const int begun = ");
+  if (lo.var < 0) fputs(lo.off ? "1;\n" : "0;\n", c->out);
+  else c_atom(c->out, c->p, lo), fputs(" != 0;\n", c->out);
+}
+
+/* name(k, a, at, b, c, c_n, n, add) */
+static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
+  const ir_product *p = s->product;
+  const char *name = tf_micro_channels(c->blocks, c->micro, m, p->row_step, p->panel);
+  if (!name) {
+    c->failed = true;
+    return;
+  }
+  fprintf(c->out, "%s(least(%d, n_at - part), ", name, PART);
+  if (p->slab) c_slab_at(c, op, p);
+  else fputc('&', c->out), c_place(c, op, p->a);
+  fprintf(c->out, ", at + part, panel + part * %d, &", p->panel), c_place(c, op, -1);
+  fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
+  fputs(", n_n, begun || part > 0);\n", c->out);
+}
+
+static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_range *m = &s->range[s->product->m];
+  if (m->exact) {
+    c_indent(c);
+    call(c, op, s, m->most);
+    return;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (i && m->rest == m->most) continue;
+    c_line(c, "if (n_m == ");
+    fprintf(c->out, "%" PRId64 ") ", i ? m->rest : m->most);
+    call(c, op, s, i ? m->rest : m->most);
+  }
+}
+
+static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const ir_range *n = &s->range[p->n];
+  const char *dim = dim_name(c, op, p->n);
+  const int64_t rows = settings(c, op, op->n_out_dims);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t d_%s = ", dim), c_atom(c->out, c->p, n->lo);
+  fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, n->hi), fprintf(c->out, "; d_%s += %d) {\n", dim, p->panel);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "const int64_t n_n = least(%d, ", p->panel), c_atom(c->out, c->p, n->hi), fprintf(c->out, " - d_%s);\n", dim);
+  c_indent(c);
+  fprintf(c->out, "const float *const panel = "), name_of(c, p->panels);
+  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 ";\n", dim, rows, dim_name(c, op, op->n_out_dims),
+          settings(c, op, op->n_out_dims + 1) * p->panel);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t part = 0; part < n_at; part += %d) {\n", PART);
+  c->depth++;
+}
+
+void c_channels(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const ir_product *p = s->product;
+  int opened = 0;
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, dim_name(c, op, p->m), dim_name(c, op, p->n));
+  c->depth++;
+  c_origin(c, op, s, p->m);
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    c_origin(c, op, s, k);
+  if (!s->range[p->m].exact) {
+    c_line(c, "const int64_t n_m = ");
+    c_atom(c->out, c->p, s->range[p->m].hi), fprintf(c->out, " - d_%s;\n", dim_name(c, op, p->m));
+  }
+  if (p->slab) c_fill_slab(c, op, p);
+  list_places(c, op, s);
+  add_flag(c, op, s);
+  open_panels(c, op, s);
+  for (int k = 0; k < op->n_dims; k++)
+    if (outside(op, p, k)) c_loop(c, op, s, k), opened++;
+  calls(c, op, s);
+  c_close(c, opened + 3);
+}
