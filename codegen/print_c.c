@@ -237,6 +237,7 @@ static void arguments(c_printer *c) {
       fprintf(c->out, "  const int64_t %s_s%d = args->%s_stride[%d];\n", t->name, r, t->name, r);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  (void)%s_s%d;\n", t->name, r);
+    if (c->packed) fprintf(c->out, "  (void)%s;\n", t->name); /* it may be read where the other is not */
   }
 }
 
@@ -274,8 +275,6 @@ static void entry(c_printer *c, const c_package *k) {
 static void packs(c_printer *c, const c_package *k) {
   fprintf(c->out, "\nstatic void pack(const %s_args *args, float *packed) {\n", k->name);
   arguments(c);
-  for (int z = 0; z < c->wl->n_tensors; z++)
-    if (c_is_argument(&c->wl->tensors[z])) fprintf(c->out, "  (void)%s;\n", c->wl->tensors[z].name);
   c->depth = 1;
   for (int i = 0; i < c->p->n_packs; i++)
     c_pack_panels(c, &c->p->packs[i]);

@@ -10,6 +10,12 @@ typedef struct {
   tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
 } drawn;
 
+/* A seed of one of the convolutions below instead. */
+#define DRAW_CONV (UINT64_C(1) << 63)
+
+/* draw_conv.c: small convolutions, one or two in a row, whose lanes are to run along channels. */
+void draw_conv(page *p, uint64_t seed);
+
 /* To be closed. */
 void draw(drawn *c, uint64_t seed);
 void draw_close(drawn *c);

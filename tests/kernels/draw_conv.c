@@ -1,0 +1,115 @@
+/* Small convolutions, one or two in a row, whose mapping spreads channels over the units. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/kernels/draw.h"
+
+static TF_PRINTF(2, 3) void put(page *p, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(p->text + p->len, sizeof p->text - p->len, fmt, ap);
+  va_end(ap);
+  p->len += n > 0 ? (size_t)n : 0;
+}
+
+static int between(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
+static int parts(int n, int by) { return (n + by - 1) / by; }
+
+/* A convolution's lengths: batch, channels out and in, rows and columns out, window, stride, padding. */
+typedef struct {
+  int n, k, c, p, q, r, s, stride, pad;
+} conv;
+
+static conv draw_one(tf_rng *g) {
+  conv v = {between(g, 1, 2), between(g, 1, 70), between(g, 1, 9), between(g, 1, 9), between(g, 1, 31), between(g, 1, 3), between(g, 1, 3),
+            between(g, 1, 3), between(g, 0, 1)};
+  if (tf_rng_below(g, 3) == 0) v.r = v.s = 1;
+  return v;
+}
+
+/* " for d=T" of a tile of at most `tile`; what is left of the dim for further in. */
+static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
+  const int tile = between(g, 1, n), trip = parts(n, tile);
+  put(p, "%s %s=%d", *word, dim, trip);
+  *word = "";
+  return parts(n, trip);
+}
+
+/* The op's own levels: near memory, then units over its channels (and, seldom, more over its columns than channels can have: then
+ * lanes do not run along channels). */
+static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q, const char *reduced, int c, int r,
+                int s, const char *windows[2], int depth) {
+  const int lanes = between(g, 2, 4), across = k > lanes ? between(g, 1, 2) : 1, wide = tf_rng_below(g, 8) == 0 ? 4 : 1;
+  const char *word = " for";
+  put(t, "%*sL1", depth, "");
+  int k1 = tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k, c1 = tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
+  put(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", channels, parts(k1, lanes * across), columns, parts(q, wide), reduced, c1,
+      windows[0], r, windows[1], s);
+  put(t, " spatial %s=%d@x", channels, lanes);
+  if (across > 1) put(t, " %s=%d@y", channels, across);
+  if (wide > 1) put(t, " %s=%d@z", columns, wide);
+  put(t, "\n%*sop %s\n", depth + 4, "", op);
+}
+
+static void machine(page *p) {
+  put(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
+         "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, mul, max, relu], below: L2, mesh: [16, 4]}\n");
+}
+
+static void image(page *p, const conv *v) {
+  put(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n", v->pad, v->pad, v->n, v->c, (v->p - 1) * v->stride + v->r - v->pad,
+      (v->q - 1) * v->stride + v->s - v->pad);
+}
+
+static void single(tf_rng *g, page *p) {
+  static const char *windows[2] = {"r", "s"};
+  const conv v = draw_one(g);
+  const char *word = " for";
+  put(p, "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n", v.n, v.k, v.p, v.q, v.c, v.r, v.s);
+  image(p, &v);
+  put(p, "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * F[k,c,r,s]\"\nmapping: |\n  L0", v.stride, v.pad, v.stride, v.pad);
+  if (tf_rng_below(g, 2)) put(p, " for n=%d", v.n), word = "";
+  const int q = tf_rng_below(g, 3) ? v.q : cut(g, p, "q", v.q, &word), k = tf_rng_below(g, 2) ? v.k : cut(g, p, "k", v.k, &word);
+  const int p1 = cut(g, p, "p", v.p, &word);
+  put(p, "\n    L0 for p=%d%s", p1, "");
+  if (!strstr(p->text, "for n=")) put(p, " n=%d", v.n);
+  put(p, "\n");
+  own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6);
+}
+
+/* Two, the second over what the first makes, with a border or without. */
+static void chain(tf_rng *g, page *p) {
+  static const char *first[2] = {"r", "s"}, *second[2] = {"u", "v"};
+  conv a = draw_one(g);
+  const conv b = draw_one(g);
+  a.n = 1;
+  a.p = (b.p - 1) * b.stride + b.r - b.pad, a.q = (b.q - 1) * b.stride + b.s - b.pad;
+  const int rows = a.p < 1 || a.q < 1;
+  if (rows) { /* nothing but border */
+    single(g, p);
+    return;
+  }
+  put(p, "workload:\n  name: w\n  dims: {n: 1, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d, f: %d, x: %d, y: %d, u: %d, v: %d}\n  tensors:\n", a.k, a.p,
+      a.q, a.c, a.r, a.s, b.k, b.p, b.q, b.r, b.s);
+  image(p, &a);
+  put(p, "    M: {pad: [0, 0, %d, %d]}\n  ops:\n", b.pad, b.pad);
+  put(p, "  - \"M[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * W[k,c,r,s]\"\n", a.stride, a.pad, a.stride, a.pad);
+  put(p, "  - \"O[n,f,x,y] += M[n, k, %d*x + u - %d, %d*y + v - %d] * V[f,k,u,v]\"\nmapping: |\n  L0", b.stride, b.pad, b.stride, b.pad);
+  const char *word = " for";
+  const int x = cut(g, p, "x", b.p, &word);
+  /* rows of M of one tile of x, and its columns */
+  const int rows_of_m = (x - 1) * b.stride + b.r;
+  put(p, "\n    L0\n      Seq\n        L0 for p=%d\n", rows_of_m < a.p ? rows_of_m : a.p);
+  own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10);
+  put(p, "        L0 for x=%d\n", x);
+  own(g, p, "O", "f", b.k, "y", b.q, "k", a.k, b.r, b.s, second, 10);
+}
+
+void draw_conv(page *p, uint64_t seed) {
+  tf_rng g = tf_rng_new(seed, 7);
+  p->len = 0;
+  machine(p);
+  if (tf_rng_below(&g, 3)) single(&g, p);
+  else chain(&g, p);
+}
