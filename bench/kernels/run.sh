@@ -15,9 +15,9 @@ usage="usage: $0 TILEFLOW GROUP [CASE]"
 group=${2:?$usage} word=${3:-*}
 begin "$(dirname "$0")/../.." "${1:?$usage}"
 threads=${THREADS:-1}
-# OpenBLAS is called on one thread; 0.3.21 takes its kernels for AVX2 where it does not know the processor.
+# OpenBLAS is called on one thread, and every library takes the best kernels that it has for this computer.
 export OMP_NUM_THREADS="$threads" OPENBLAS_NUM_THREADS=1
-if grep -q -w avx512f /proc/cpuinfo; then export OPENBLAS_CORETYPE="${OPENBLAS_CORETYPE:-SkylakeX}"; fi
+unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA LIBXSMM_TARGET
 if [ "$threads" = 1 ]; then openmp=-fopenmp-simd pin="taskset -c 0"; else openmp=-fopenmp pin=; fi
 libraries="-ldnnl -lopenblas -lxsmmext -lxsmm -lblas -lm -ldl -lpthread"
 failed=0
@@ -97,7 +97,7 @@ int8-softmax) for g in $each_g; do chain "G$g-softmax-int8" low_chain int8 "work
 int8-product)
   for g in $each_g; do
     product_file "workloads/gemm-chain/g$g.yaml"
-    chain "G$g-product-int8" int8_product int8 "$scratch/product.yaml"
+    chain "G$g-product-int8" low_chain int8 "$scratch/product.yaml" -DTYPE_INT8 -DPRODUCT
   done ;;
 conv) for c in $each_c; do convolutions "C$c" "workloads/conv-chain/c$c.yaml"; done ;;
 conv-relu) for c in $each_c; do convolutions "C$c-relu" "workloads/conv-chain-relu/c$c.yaml" -DRELU; done ;;
