@@ -2,15 +2,11 @@
 #ifndef BENCH_DNNL_CONV_H
 #define BENCH_DNNL_CONV_H
 #include "dnnl_help.h"
-
-/* Square windows and strides: dst[batch, f, p, q] += src[batch, c, st p + r - pad, st q + s - pad] weights[f, c, r, s]. */
-typedef struct {
-  int batch, c, h, w, f, p, q, r, stride, pad;
-} window;
+#include "window.h"
 
 /* A convolution, and where its operands stand. */
 typedef struct {
-  step s;
+  step s, lay;               /* lay: weights, plain, into the layout of s; whoever runs s within the clock runs it before */
   dnnl_memory_desc_t src_md, dst_md; /* in the layouts it works on */
   dnnl_memory_t src, dst;
 } convolved;
@@ -31,7 +27,7 @@ static dnnl_memory_desc_t reached(window w) {
 }
 
 /* blocked: all layouts as oneDNN likes them best.  src_md: where the source already stands; NULL: it may choose, or plain.
- * The weights, plain at `weights`, are put so beforehand.  Memory is oneDNN's own where it is not plain. */
+ * The weights, plain at `weights`, are put so here.  Memory is oneDNN's own where it is not plain. */
 static convolved convolution(window w, const dnnl_memory_desc_t *src_md, dnnl_memory_t src, float *plain_src, float *weights,
                              float *plain_dst, bool blocked, bool relu) {
   dnnl_memory_desc_t from = reached(w);
@@ -52,6 +48,7 @@ static convolved convolution(window w, const dnnl_memory_desc_t *src_md, dnnl_me
   c.dst_md = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
   dnnl_memory_t packed = memory(dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), NULL);
   reorder(memory(&plain, weights), packed);
+  c.lay = put(memory(&plain, weights), packed);
   bool whole = from.dims[2] == w.h && from.dims[3] == w.w; /* else without gaps, beforehand: it is slow with them */
   c.src = src ? src : memory(&c.src_md, blocked || !whole ? NULL : plain_src);
   c.dst = memory(&c.dst_md, blocked ? NULL : plain_dst);

@@ -29,26 +29,40 @@ static dnnl_memory_t memory(const dnnl_memory_desc_t *d, void *data) {
   return m;
 }
 
-static void reorder(dnnl_memory_t from, dnnl_memory_t to) {
-  const dnnl_memory_desc_t *a, *b;
-  dnnl_primitive_desc_t pd;
-  dnnl_primitive_t p;
-  CHECK(dnnl_memory_get_memory_desc(from, &a));
-  CHECK(dnnl_memory_get_memory_desc(to, &b));
-  CHECK(dnnl_reorder_primitive_desc_create(&pd, a, engine, b, engine, NULL));
-  CHECK(dnnl_primitive_create(&p, pd));
-  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-  CHECK(dnnl_primitive_execute(p, stream, 2, args));
-  CHECK(dnnl_stream_wait(stream));
-  dnnl_primitive_destroy(p);
-  dnnl_primitive_desc_destroy(pd);
-}
-
 typedef struct {
   dnnl_primitive_t p;
   dnnl_exec_arg_t args[4];
   int n;
 } step;
+
+static void take(step *s) { CHECK(dnnl_primitive_execute(s->p, stream, s->n, s->args)); }
+static void finish(void) { CHECK(dnnl_stream_wait(stream)); }
+
+static void take_all(step *s, int n) {
+  for (int i = 0; i < n; i++)
+    take(&s[i]);
+  finish();
+}
+
+/* One memory's content into another, in its layout and type. */
+static step put(dnnl_memory_t from, dnnl_memory_t to) {
+  const dnnl_memory_desc_t *a, *b;
+  dnnl_primitive_desc_t pd;
+  step s = {.args = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, .n = 2};
+  CHECK(dnnl_memory_get_memory_desc(from, &a));
+  CHECK(dnnl_memory_get_memory_desc(to, &b));
+  CHECK(dnnl_reorder_primitive_desc_create(&pd, a, engine, b, engine, NULL));
+  CHECK(dnnl_primitive_create(&s.p, pd));
+  dnnl_primitive_desc_destroy(pd);
+  return s;
+}
+
+/* The same, at once. */
+static void reorder(dnnl_memory_t from, dnnl_memory_t to) {
+  step s = put(from, to);
+  take_all(&s, 1);
+  dnnl_primitive_destroy(s.p);
+}
 
 /* What follows while results are at hand: an element-wise function. */
 static dnnl_primitive_attr_t after(dnnl_alg_kind_t function) {
@@ -116,22 +130,6 @@ static step softmax(dnnl_data_type_t type, int b, int m, int l, void *x) {
 /* [b,r,c] in another type, within the clock. */
 static step converted(dnnl_data_type_t from, void *x, dnnl_data_type_t to, void *y, int b, int r, int c) {
   dnnl_memory_desc_t mx = matrices(from, b, r, c, false), my = matrices(to, b, r, c, false);
-  dnnl_primitive_desc_t pd;
-  step s;
-  CHECK(dnnl_reorder_primitive_desc_create(&pd, &mx, engine, &my, engine, NULL));
-  CHECK(dnnl_primitive_create(&s.p, pd));
-  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_FROM, memory(&mx, x)};
-  s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_TO, memory(&my, y)};
-  s.n = 2;
-  return s;
-}
-
-static void take(step *s) { CHECK(dnnl_primitive_execute(s->p, stream, s->n, s->args)); }
-static void finish(void) { CHECK(dnnl_stream_wait(stream)); }
-
-static void take_all(step *s, int n) {
-  for (int i = 0; i < n; i++)
-    take(&s[i]);
-  finish();
+  return put(memory(&mx, x), memory(&my, y));
 }
 #endif
