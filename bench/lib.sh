@@ -18,9 +18,16 @@ into() {
 # value FILE NAME: a parameter of a workload file.
 value() { sed -n "s/^params:.*[{ ]$2: \([0-9]*\).*/\1/p" "$1"; }
 
-# emitted ARGUMENT...: a kernel for the CPU, planned by tileflow itself, in $scratch/k; $flags, what its Makefile compiles it with.
+# emitted ARCHITECTURE WORKLOAD ARGUMENT...: a kernel for the CPU, planned by tileflow itself, in $scratch/k; $flags, what its Makefile compiles it with.
+# KERNELS=DIR keeps what was planned from one script to the next.
 emitted() {
-  rm -rf "$scratch/k"
-  "$tool" emit "$@" --evals 100000 --time-limit 60 --seed 1 --target cpu -o "$scratch/k" --quiet || return 1
+  emitted_from="$1 $2"
+  shift 2
+  # shellcheck disable=SC2086 # two files
+  kept=${KERNELS:-$scratch/kernels}/$({ cat "$tool" $emitted_from && echo "$@"; } | sha256sum | cut -c 1-16)
+  mkdir -p "$(dirname "$kept")" && rm -rf "$scratch/k"
+  # shellcheck disable=SC2086
+  [ -d "$kept" ] || "$tool" emit $emitted_from "$@" --evals 100000 --time-limit 60 --seed 1 --target cpu -o "$kept" --quiet || return 1
+  cp -r "$kept" "$scratch/k"
   flags=$(sed -n 's/^ALL = -std=c17 \(.*\) \$(CFLAGS).*/\1/p' "$scratch/k/Makefile")
 }

@@ -16,6 +16,7 @@ results=docs/results
 page=docs/RESULTS-cpu.md
 runs=$results/cpu-runs.csv
 failed=0
+export KERNELS="${KERNELS:-$scratch/kernels}"
 
 # ran GROUP STARTED SECONDS LOAD THREADS: its row of cpu-runs.csv, in the place of the old one.
 ran() {

@@ -5,6 +5,7 @@ set -u
 . "$(dirname "$0")/../lib.sh"
 begin "$(dirname "$0")/../.." "$1"
 most=$2 workload=$4
+unset KERNELS # what was measured another time
 export LD_PRELOAD="$3"
 emitted arch-specs/host-template.yaml "$workload" && mv "$scratch/k" "$scratch/first" &&
   emitted arch-specs/host-template.yaml "$workload" --measure "$most" || { echo "$0: nothing for $workload" >&2; exit 1; }

@@ -65,6 +65,12 @@ static double ideal(const work *w) {
   return sum / threads();
 }
 
+/* FLOP/s of float32 on registers alone, one core. */
+static inline double peak_once(void) {
+  double from = now(), done = multiply_on_registers(F32);
+  return done / (now() - from);
+}
+
 static double time_of(void (*run)(void), int calls) {
   double from = now();
   for (int i = 0; i < calls; i++)

@@ -26,11 +26,12 @@ failed=0
 beside() {
   name=$1 driver=$2 dtype=$3 workload=$4
   shift 4
+  # shellcheck disable=SC2086,SC2154 # one word a flag; lib.sh sets tool, scratch and flags
   emitted "${ARCH:-arch-specs/host-template.yaml}" "$workload" --dtype "$dtype" ${ISA:+--isa "$ISA"} &&
     cp "$scratch/shape.h" "$scratch/k/" &&
     gcc -std=c17 -O3 $flags $openmp -I "$scratch/k" -c "$scratch/k/kernel.c" -o "$scratch/k/kernel.o" &&
     gcc -std=gnu17 -O3 $flags -fopenmp "$@" -I "$scratch/k" -I bench/kernels "bench/kernels/$driver.c" "$scratch/k/kernel.o" \
-      -o "$scratch/k/versus" $libraries && # shellcheck disable=SC2086 # one word a flag
+      -o "$scratch/k/versus" $libraries &&
     $pin "$scratch/k/versus" "$name" || { echo "$0: no figures for $name" >&2; failed=1; }
 }
 
