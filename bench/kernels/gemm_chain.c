@@ -100,13 +100,13 @@ int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "chain";
   const size_t out = (size_t)BATCH * M * N;
   contestant all[] = {{.name = "tileflow", .run = ours},
-                      {.name = "openblas", .run = openblas},
-                      {.name = "libxsmm rows", .run = xsmm},
                       {.name = "oneDNN", .run = dnnl},
                       {.name = "oneDNN packed", .run = dnnl_packed},
+                      {.name = "libxsmm rows", .run = xsmm},
 #if defined(SOFTMAX)
                       {.name = "libxsmm rows packed", .run = xsmm_packed},
 #endif
+                      {.name = "openblas", .run = openblas},
                       {.name = "gcc -O3", .run = naive}};
   enum { ALL = sizeof all / sizeof all[0] };
   (void)xsmm_packed;

@@ -122,6 +122,13 @@ static void rounds(const char *name, work w, contestant *c, int n) {
   print_rows(name, &w, c, n, least);
 }
 
+/* What a kernel returned: it may refuse, as one for AMX does where Linux lends no tiles. */
+static inline void ran(int status) {
+  if (!status) return;
+  fprintf(stderr, "the kernel refuses to run: %d (kernel.h says why)\n", status);
+  exit(2);
+}
+
 static void *room(size_t bytes) {
   void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (!p) exit(2);
