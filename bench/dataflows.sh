@@ -3,11 +3,9 @@
 #   bench/dataflows.sh TILEFLOW > docs/RESULTS-dataflows.md
 # Exits 1 if a tree does not fit or its DRAM traffic is not the one counted by hand below.
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 TILEFLOW > docs/RESULTS-dataflows.md" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
-cd "$(dirname "$0")/.." || exit 2
-out=$(mktemp) || exit 2
-trap 'rm -f "$out"' EXIT
+. "$(dirname "$0")/lib.sh"
+begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW > docs/RESULTS-dataflows.md}"
+out=$scratch/out
 bad=0
 
 # ---- DRAM words by hand --------------------------------------------------------------------

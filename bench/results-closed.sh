@@ -4,14 +4,11 @@
 # writes its report anew.  Half a minute.
 #   bench/results-closed.sh TILEFLOW [measure] [report]       both if none is named
 set -u
-[ $# -ge 1 ] || { echo "usage: $0 TILEFLOW [measure] [report]" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
+. "$(dirname "$0")/lib.sh"
+begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [measure] [report]}"
 shift
-cd "$(dirname "$0")/.." || exit 2
 [ $# -gt 0 ] || set -- measure report
 out=docs/results
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
 mkdir -p $out
 
 # The figures of the JSON member `search` of $1: value bound evaluations seconds orders home real formula tree model rounding limit

@@ -5,18 +5,15 @@
 # PART is one of: quality templates convergence dataflows rate report (all of them if none is named).
 # SHORT and LONG are the seconds of a search and of the one that its result is compared with.
 set -u
-[ $# -ge 1 ] || { echo "usage: $0 TILEFLOW [PART...]" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
+. "$(dirname "$0")/lib.sh"
+begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [PART...]}"
 shift
-cd "$(dirname "$0")/.." || exit 2
 [ $# -gt 0 ] || set -- quality templates convergence dataflows rate report
 SHORT=${SHORT:-2}
 LONG=${LONG:-6}
 EACH=${EACH:-0.6}           # for the trip counts of a dataflow of attention
 EACH_CONV=${EACH_CONV:-1.5} # and of a convolution chain, which the model counts more slowly
 out=docs/results
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
 mkdir -p $out docs/img/search
 
 # search SECONDS SEED FILE...: value bound evaluations seconds, or "- - - -"

@@ -5,18 +5,15 @@
 # CHAIN and ATTENTION are the seconds a solve may take on two free cores, SEARCH those of the search; ONLY and
 # COLUMNS measure a part anew.
 set -u
-[ $# -ge 1 ] || { echo "usage: $0 TILEFLOW [measure] [report]" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
+. "$(dirname "$0")/lib.sh"
+begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [measure] [report]}"
 shift
-cd "$(dirname "$0")/.." || exit 2
 [ $# -gt 0 ] || set -- measure report
 CHAIN=${CHAIN:-10}
 ATTENTION=${ATTENTION:-35}
 SEARCH=${SEARCH:-2}
 COLUMNS=${COLUMNS:-exact search closed}
 out=docs/results
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
 mkdir -p $out
 
 # fields of the JSON member `search`

@@ -3,11 +3,8 @@
 #   bench/validate.sh TILEFLOW
 # Exits 1 if the DRAM words of a fused product differ from the RTL's.
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 TILEFLOW" >&2; exit 2; }
-tool=$(realpath "$1") || exit 2
-cd "$(dirname "$0")/.." || exit 2
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/lib.sh"
+begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW}"
 csv=docs/results/rtl.csv
 
 # One fused product, as shared/data/README.md describes it: C stays in the buffer, its tiles of M outermost.

@@ -38,6 +38,7 @@ BEGIN {
   foreign["jansson.h"] = "cli"
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = "bench" # emitted
+  foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
   foreign["glpk.h"] = "search"
   foreign["cpuid.h"] = "codegen" # of the compiler
   # C17 and POSIX

@@ -1,28 +1,20 @@
 #!/bin/sh
-# The model's first choice beside the best of N kernels that `emit --measure N` times, one core, processor time: CSV on
-# stdout.
+# The model's first choice beside the best of N kernels that `emit --measure N` times, processor time of one thread; as many workloads at once
+# as there are cores.  CSV on stdout; about 8 minutes on two cores.
 #   bench/kernels/chosen.sh TILEFLOW [N [WORKLOAD...]]     N: 50
-set -eu
-tileflow=$(realpath "${1:?usage: $0 TILEFLOW [N [WORKLOAD...]]}")
+# first_seconds, best_seconds: as --measure timed them (the best of N noisy times is below the mean of each); best_over_first: the two kernels
+# again, in turn, the median of 11 ratios.
+set -u
+usage="usage: $0 TILEFLOW [N [WORKLOAD...]]"
+. "$(dirname "$0")/../lib.sh"
+begin "$(dirname "$0")/../.." "${1:?$usage}"
 most=${2:-50}
-cd "$(dirname "$0")/../.."
-[ $# -gt 2 ] && shift 2 || set -- workloads/gemm-chain/g1.yaml workloads/gemm-chain/g5.yaml workloads/gemm-chain/g10.yaml workloads/attention/g1.yaml \
-  workloads/attention/g7.yaml workloads/conv-chain/c2.yaml workloads/conv-chain/c4.yaml workloads/conv-chain-relu/c6.yaml \
-  workloads/matmul-exp-matmul.yaml workloads/conv/yolo-c8.yaml
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+w=workloads
+[ $# -gt 2 ] && shift 2 || set -- $w/gemm-chain/g1.yaml $w/gemm-chain/g5.yaml $w/gemm-chain/g7.yaml $w/gemm-chain/g10.yaml $w/attention/g1.yaml \
+  $w/attention/g4.yaml $w/attention/g7.yaml $w/attention/g12.yaml $w/conv-chain/c1.yaml $w/conv-chain/c2.yaml $w/conv-chain/c4.yaml \
+  $w/conv-chain-relu/c1.yaml $w/conv-chain-relu/c6.yaml $w/matmul-exp-matmul.yaml $w/conv/yolo-c2.yaml $w/conv/yolo-c8.yaml \
+  $w/conv/resnet18-c1.yaml $w/conv/resnet18-c8.yaml
 export OMP_NUM_THREADS=1
-gcc -O2 -shared -fPIC bench/kernels/own_time.c -o "$dir/own_time.so"
+gcc -O2 -shared -fPIC bench/kernels/own_time.c -o "$scratch/own_time.so" || exit 1
 echo "workload,kernels,first_seconds,best_seconds,best_rank,best_over_first"
-for workload; do
-  rm -rf "$dir/k"
-  LD_PRELOAD=$dir/own_time.so "$tileflow" emit arch-specs/host-template.yaml "$workload" --target cpu --evals 20000 --seed 1 --measure "$most" -o "$dir/k" --quiet || continue
-  awk -v workload="$workload" '
-    /"measured": \{/ { inside = 1; match($0, /"rank": [0-9]+/); rank = substr($0, RSTART + 8, RLENGTH - 8); next }
-    inside && /"seconds": [0-9]/ {
-      t = $0; sub(/.*"seconds": /, "", t); sub(/}.*/, "", t); t += 0
-      if (!n++) first = t
-      if (!best || t < best) best = t
-    }
-    END { printf "%s,%d,%.6g,%.6g,%d,%.3f\n", workload, n, first, best, rank, best / first }' "$dir/k/manifest.json"
-done
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I {} sh bench/kernels/chosen_one.sh "$tool" "$most" "$scratch/own_time.so" {} || exit 1

@@ -1,11 +1,10 @@
-/* A convolution, or two with or without a ReLU between them (CHAIN, RELU): our kernel against oneDNN and a plain nest.
+/* A convolution, or two with or without a ReLU between them (CHAIN, RELU): our kernel against oneDNN, libxsmm, OpenBLAS and a plain nest.
  * shape.h has FIRST and, of a chain, SECOND, as initialisers of a window; kernel.h is what `tileflow emit` wrote for it. */
-#define _POSIX_C_SOURCE 200809L
-#include <stdbool.h>
-
+#define _GNU_SOURCE
 #include "dnnl_conv.h"
+#include "openblas_conv.h"
+#include "xsmm_conv.h"
 #include <kernel.h>
-#include "rounds.h"
 #include <shape.h>
 
 #if defined(RELU)
@@ -21,27 +20,57 @@ enum { STEPS = 1 };
 static const window shape[STEPS] = {FIRST};
 #endif
 
-static float *source, *between, *sink, *weights[2], *want;
+static float *source, *between, *sink, *weights[STEPS], *want;
 static kernel_args args;
 static void *workspace;
 static size_t bytes;
 
-static void ours(void) {
-  if (kernel(&args, workspace, bytes)) exit(2);
-}
+/* Of a step: where it reads and writes plain images, and whether a ReLU follows. */
+static float *from(int i) { return i ? between : source; }
+static float *to(int i) { return i == STEPS - 1 ? sink : between; }
+static bool relu(int i) { return WITH_RELU && i < STEPS - 1; }
+
+static void ours(void) { ran(kernel(&args, workspace, bytes)); }
 
 static convolved plain[STEPS], blocked[STEPS];
 
-static void chain(convolved *c) {
-  for (int i = 0; i < STEPS; i++)
-    take(&c[i].s);
+static void dnnl_packed(void) {
+  for (int i = 0; i < STEPS; i++) take(&plain[i].s);
   finish();
 }
-static void dnnl(void) { chain(plain); }
-static void dnnl_own_layouts(void) { chain(blocked); }
+static void dnnl(void) { /* weights within the clock */
+  for (int i = 0; i < STEPS; i++) take(&plain[i].lay), take(&plain[i].s);
+  finish();
+}
+static void dnnl_own_layouts(void) {
+  for (int i = 0; i < STEPS; i++) take(&blocked[i].s);
+  finish();
+}
+
+static by_columns columns[STEPS];
+static void openblas(void) {
+  for (int i = 0; i < STEPS; i++) by_openblas(&columns[i], from(i), weights[i], to(i), relu(i));
+}
+
+static layer layers[STEPS];
+static void xsmm_layers(void) {
+  for (int i = 0; i < STEPS; i++) layer_run(&layers[i], relu(i));
+}
+
+static by_hand hands[STEPS];
+static float *laid[STEPS], *laid_now[STEPS];
+static void xsmm_packed(void) {
+  for (int i = 0; i < STEPS; i++) hand_run(&hands[i], from(i), laid[i], to(i), relu(i));
+}
+static void xsmm(void) { /* weights within the clock */
+  for (int i = 0; i < STEPS; i++) {
+    hand_weights(shape[i], weights[i], laid_now[i]);
+    hand_run(&hands[i], from(i), laid_now[i], to(i), relu(i));
+  }
+}
 
 /* As one writes it down. */
-static void one_naive(window w, const float *restrict from, const float *restrict by, float *restrict to, bool relu) {
+static void one_naive(window w, const float *restrict src, const float *restrict by, float *restrict dst, bool positive) {
   for (int b = 0; b < w.batch; b++)
     for (int f = 0; f < w.f; f++)
       for (int p = 0; p < w.p; p++)
@@ -52,27 +81,31 @@ static void one_naive(window w, const float *restrict from, const float *restric
               for (int s = 0; s < w.r; s++) {
                 int y = p * w.stride + r - w.pad, x = q * w.stride + s - w.pad;
                 if (y < 0 || y >= w.h || x < 0 || x >= w.w) continue;
-                sum += from[((size_t)(b * w.c + c) * (size_t)w.h + (size_t)y) * (size_t)w.w + (size_t)x] *
-                       by[((f * w.c + c) * w.r + r) * w.r + s];
+                sum += src[((size_t)(b * w.c + c) * (size_t)w.h + (size_t)y) * (size_t)w.w + (size_t)x] * by[((f * w.c + c) * w.r + r) * w.r + s];
               }
-          to[((size_t)(b * w.f + f) * (size_t)w.p + (size_t)p) * (size_t)w.q + (size_t)q] = relu && sum < 0 ? 0 : sum;
+          dst[((size_t)(b * w.f + f) * (size_t)w.p + (size_t)p) * (size_t)w.q + (size_t)q] = positive && sum < 0 ? 0 : sum;
         }
 }
 
 static void naive(void) {
-  for (int i = 0; i < STEPS; i++)
-    one_naive(shape[i], i ? between : source, weights[i], i == STEPS - 1 ? sink : between, WITH_RELU && i < STEPS - 1);
+  for (int i = 0; i < STEPS; i++) one_naive(shape[i], from(i), weights[i], to(i), relu(i));
 }
 
-static size_t words_in(window w) { return (size_t)w.batch * (size_t)w.c * (size_t)w.h * (size_t)w.w; }
-static size_t words_out(window w) { return (size_t)w.batch * (size_t)w.f * (size_t)w.p * (size_t)w.q; }
+static bool with_layers = true, with_hands = true;
 
 static void prepare(void) {
-  window last = shape[STEPS - 1];
-  source = numbers(words_in(shape[0])), sink = numbers(words_out(last)), want = numbers(words_out(last));
-  between = numbers(words_out(shape[0]));
-  for (int i = 0; i < STEPS; i++)
-    weights[i] = numbers((size_t)shape[i].f * (size_t)shape[i].c * (size_t)shape[i].r * (size_t)shape[i].r);
+  source = numbers(words_in(shape[0])), between = numbers(words_out(shape[0]));
+  sink = numbers(words_out(shape[STEPS - 1])), want = numbers(words_out(shape[STEPS - 1]));
+  start();
+  for (int i = 0; i < STEPS; i++) {
+    weights[i] = numbers(words_of_weights(shape[i])), laid[i] = numbers(words_of_weights(shape[i])), laid_now[i] = numbers(words_of_weights(shape[i]));
+    plain[i] = convolution(shape[i], NULL, NULL, from(i), weights[i], to(i), false, relu(i));
+    blocked[i] = convolution(shape[i], i ? &blocked[0].dst_md : NULL, i ? blocked[0].dst : NULL, source, weights[i], NULL, true, relu(i));
+    columns[i] = columns_of(shape[i]);
+    with_layers = with_layers && layer_make(&layers[i], shape[i], i < STEPS - 1 ? shape[i + 1].pad : 0, i ? &layers[i - 1] : NULL, source, weights[i]);
+    with_hands = with_hands && hand_make(&hands[i], shape[i]);
+    hand_weights(shape[i], weights[i], laid[i]);
+  }
   kernel_dense(&args);
   args.I = source, args.O = sink;
 #if defined(CHAIN)
@@ -81,24 +114,18 @@ static void prepare(void) {
   args.F = weights[0];
 #endif
   bytes = kernel_workspace();
-  workspace = malloc(bytes);
-  start();
-  for (int i = 0; i < STEPS; i++) {
-    bool relu = WITH_RELU && i < STEPS - 1;
-    plain[i] = convolution(shape[i], NULL, NULL, i ? between : source, weights[i], i == STEPS - 1 ? sink : between, false, relu);
-    blocked[i] = convolution(shape[i], i ? &blocked[0].dst_md : NULL, i ? blocked[0].dst : NULL, source, weights[i], NULL, true, relu);
-  }
+  workspace = malloc(bytes ? bytes : 1);
 }
 
 static double flops(void) {
   double sum = 0;
-  for (int i = 0; i < STEPS; i++)
-    sum += 2.0 * (double)words_out(shape[i]) * shape[i].c * shape[i].r * shape[i].r;
+  for (int i = 0; i < STEPS; i++) sum += 2.0 * (double)words_out(shape[i]) * shape[i].c * shape[i].r * shape[i].r;
   return sum;
 }
 
-/* The result of a contestant in `sink`; the blocked one's stands elsewhere. */
+/* The result of a contestant in `sink`, if it stands elsewhere. */
 static void fetch(const contestant *c) {
+  if (c->run == xsmm_layers) layer_result(&layers[STEPS - 1], sink);
   if (c->run != dnnl_own_layouts) return;
   window w = shape[STEPS - 1];
   dnnl_dims_t dims = {w.batch, w.f, w.p, w.q};
@@ -107,21 +134,25 @@ static void fetch(const contestant *c) {
 }
 
 int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "conv";
   prepare();
   const size_t out = words_out(shape[STEPS - 1]);
-  contestant all[] = {{"tileflow", ours, {0}}, {"oneDNN", dnnl, {0}}, {"oneDNN blocked", dnnl_own_layouts, {0}}, {"gcc -O3", naive, {0}}};
-  int n = threads() > 1 ? 3 : 4; /* the nest is for one core */
+  contestant all[MOST] = {{.name = "tileflow", .run = ours},
+                          {.name = "oneDNN", .run = dnnl},
+                          {.name = "oneDNN packed", .run = dnnl_packed},
+                          {.name = "oneDNN blocked", .run = dnnl_own_layouts}};
+  int n = 4;
+  if (with_hands) {
+    all[n++] = (contestant){.name = "libxsmm rows", .run = xsmm};
+    all[n++] = (contestant){.name = "libxsmm rows packed", .run = xsmm_packed};
+  }
+  if (with_layers) all[n++] = (contestant){.name = "libxsmm blocked", .run = xsmm_layers};
+  all[n++] = (contestant){.name = "openblas", .run = openblas};
   naive();
   memcpy(want, sink, out * sizeof *sink);
-  for (int i = 0; i < 3; i++) {
-    memset(sink, 0, out * sizeof *sink);
-    all[i].run();
-    fetch(&all[i]);
-    if (!(error_of(sink, want, out) < 1e-5)) {
-      fprintf(stderr, "%s: %s is wrong by %g\n", argv[0], all[i].name, error_of(sink, want, out));
-      return 1;
-    }
-  }
-  rounds(argc > 1 ? argv[1] : "conv", flops(), all, n);
+  if (!all_right(name, all, n, &(result){.raw = sink, .bytes = out * sizeof *sink, .got = sink, .want = want, .n = out, .limit = 1e-5, .fetch = fetch}))
+    return 1;
+  if (threads() == 1) all[n++] = (contestant){.name = "gcc -O3", .run = naive}; /* the nest is for one core */
+  rounds(name, (work){{[F32] = flops()}}, all, n);
   return 0;
 }

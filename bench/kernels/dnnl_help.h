@@ -2,6 +2,7 @@
 #ifndef BENCH_DNNL_HELP_H
 #define BENCH_DNNL_HELP_H
 #include <dnnl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,55 +29,75 @@ static dnnl_memory_t memory(const dnnl_memory_desc_t *d, void *data) {
   return m;
 }
 
-static void reorder(dnnl_memory_t from, dnnl_memory_t to) {
-  const dnnl_memory_desc_t *a, *b;
-  dnnl_primitive_desc_t pd;
-  dnnl_primitive_t p;
-  CHECK(dnnl_memory_get_memory_desc(from, &a));
-  CHECK(dnnl_memory_get_memory_desc(to, &b));
-  CHECK(dnnl_reorder_primitive_desc_create(&pd, a, engine, b, engine, NULL));
-  CHECK(dnnl_primitive_create(&p, pd));
-  dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}};
-  CHECK(dnnl_primitive_execute(p, stream, 2, args));
-  CHECK(dnnl_stream_wait(stream));
-  dnnl_primitive_destroy(p);
-  dnnl_primitive_desc_destroy(pd);
-}
-
 typedef struct {
   dnnl_primitive_t p;
   dnnl_exec_arg_t args[4];
   int n;
 } step;
 
-/* What follows a product while its results are at hand: exp. */
-static dnnl_primitive_attr_t exp_after(void) {
+static void take(step *s) { CHECK(dnnl_primitive_execute(s->p, stream, s->n, s->args)); }
+static void finish(void) { CHECK(dnnl_stream_wait(stream)); }
+
+static void take_all(step *s, int n) {
+  for (int i = 0; i < n; i++)
+    take(&s[i]);
+  finish();
+}
+
+/* One memory's content into another, in its layout and type. */
+static step put(dnnl_memory_t from, dnnl_memory_t to) {
+  const dnnl_memory_desc_t *a, *b;
+  dnnl_primitive_desc_t pd;
+  step s = {.args = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, .n = 2};
+  CHECK(dnnl_memory_get_memory_desc(from, &a));
+  CHECK(dnnl_memory_get_memory_desc(to, &b));
+  CHECK(dnnl_reorder_primitive_desc_create(&pd, a, engine, b, engine, NULL));
+  CHECK(dnnl_primitive_create(&s.p, pd));
+  dnnl_primitive_desc_destroy(pd);
+  return s;
+}
+
+/* The same, at once. */
+static void reorder(dnnl_memory_t from, dnnl_memory_t to) {
+  step s = put(from, to);
+  take_all(&s, 1);
+  dnnl_primitive_destroy(s.p);
+}
+
+/* What follows while results are at hand: an element-wise function. */
+static dnnl_primitive_attr_t after(dnnl_alg_kind_t function) {
   dnnl_post_ops_t ops;
   dnnl_primitive_attr_t attr;
   CHECK(dnnl_post_ops_create(&ops));
-  CHECK(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_exp, 0, 0));
+  CHECK(dnnl_post_ops_append_eltwise(ops, 1, function, 0, 0));
   CHECK(dnnl_primitive_attr_create(&attr));
   CHECK(dnnl_primitive_attr_set_post_ops(attr, ops));
   dnnl_post_ops_destroy(ops);
   return attr;
 }
 
+/* Row-major [b,r,c]; turned: it stands as [b,c,r]. */
+static dnnl_memory_desc_t matrices(dnnl_data_type_t type, int b, int r, int c, bool turned) {
+  dnnl_dims_t dims = {b, r, c}, strides = {(dnnl_dim_t)r * c, turned ? 1 : c, turned ? r : 1};
+  dnnl_memory_desc_t d;
+  CHECK(dnnl_memory_desc_init_by_strides(&d, 3, dims, type, strides));
+  return d;
+}
+
+typedef struct {
+  dnnl_data_type_t a, w, c;
+} types;
+
 /* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so beforehand.
- * after: what follows; NULL: nothing. */
-static step product_then(int b, int m, int n, int k, float *a, float *w, bool w_t, float *c, bool blocked, dnnl_primitive_attr_t after) {
-  dnnl_dims_t da = {b, m, k}, dw = {b, k, n}, dc = {b, m, n}, sa = {m * k, k, 1}, sw = {n * k, w_t ? 1 : n, w_t ? k : 1},
-              sc = {m * n, n, 1};
-  dnnl_memory_desc_t ma, mw, plain, mc;
+ * attr: what follows; NULL: nothing. */
+static step product(types t, int b, int m, int n, int k, void *a, void *w, bool w_t, void *c, bool blocked, dnnl_primitive_attr_t attr) {
+  dnnl_memory_desc_t ma = matrices(t.a, b, m, k, false), plain = matrices(t.w, b, k, n, w_t), mc = matrices(t.c, b, m, n, false), mw = plain;
   dnnl_matmul_desc_t d;
   dnnl_primitive_desc_t pd;
   step s;
-  CHECK(dnnl_memory_desc_init_by_strides(&ma, 3, da, dnnl_f32, sa));
-  CHECK(dnnl_memory_desc_init_by_strides(&plain, 3, dw, dnnl_f32, sw));
-  mw = plain;
-  if (blocked) CHECK(dnnl_memory_desc_init_by_tag(&mw, 3, dw, dnnl_f32, dnnl_format_tag_any));
-  CHECK(dnnl_memory_desc_init_by_strides(&mc, 3, dc, dnnl_f32, sc));
+  if (blocked) CHECK(dnnl_memory_desc_init_by_tag(&mw, 3, plain.dims, t.w, dnnl_format_tag_any));
   CHECK(dnnl_matmul_desc_init(&d, &ma, &mw, NULL, &mc));
-  CHECK(dnnl_primitive_desc_create(&pd, &d, after, engine, NULL));
+  CHECK(dnnl_primitive_desc_create(&pd, &d, attr, engine, NULL));
   CHECK(dnnl_primitive_create(&s.p, pd));
   dnnl_memory_t weights = memory(&plain, w);
   if (blocked) {
@@ -91,18 +112,12 @@ static step product_then(int b, int m, int n, int k, float *a, float *w, bool w_
   return s;
 }
 
-static step product(int b, int m, int n, int k, float *a, float *w, bool w_t, float *c, bool blocked) {
-  return product_then(b, m, n, k, a, w, w_t, c, blocked, NULL);
-}
-
 /* Softmax over the last of [b,m,l], in place. */
-static step softmax(int b, int m, int l, float *x) {
-  dnnl_dims_t dims = {b, m, l}, strides = {m * l, l, 1};
-  dnnl_memory_desc_t md;
+static step softmax(dnnl_data_type_t type, int b, int m, int l, void *x) {
+  dnnl_memory_desc_t md = matrices(type, b, m, l, false);
   dnnl_softmax_desc_t d;
   dnnl_primitive_desc_t pd;
   step s;
-  CHECK(dnnl_memory_desc_init_by_strides(&md, 3, dims, dnnl_f32, strides));
   CHECK(dnnl_softmax_forward_desc_init(&d, dnnl_forward_inference, &md, 2));
   CHECK(dnnl_primitive_desc_create(&pd, &d, NULL, engine, NULL));
   CHECK(dnnl_primitive_create(&s.p, pd));
@@ -112,6 +127,9 @@ static step softmax(int b, int m, int l, float *x) {
   return s;
 }
 
-static void take(step *s) { CHECK(dnnl_primitive_execute(s->p, stream, s->n, s->args)); }
-static void finish(void) { CHECK(dnnl_stream_wait(stream)); }
+/* [b,r,c] in another type, within the clock. */
+static step converted(dnnl_data_type_t from, void *x, dnnl_data_type_t to, void *y, int b, int r, int c) {
+  dnnl_memory_desc_t mx = matrices(from, b, r, c, false), my = matrices(to, b, r, c, false);
+  return put(memory(&mx, x), memory(&my, y));
+}
 #endif

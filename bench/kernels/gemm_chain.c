@@ -1,144 +1,86 @@
-/* A chain of two batched products, with softmax between them where SOFTMAX is defined, exp where EXPONENT is: our kernel against what
- * users have.
- * shape.h has BATCH, M, N, K, L; kernel.h is what `tileflow emit` wrote for it. */
-#define _POSIX_C_SOURCE 200809L
+/* A chain of two batched products of float32, with softmax between them where SOFTMAX is defined, exp where EXPONENT is: our kernel against what
+ * users have.  kernel.h is what `tileflow emit` wrote for it. */
+#define _GNU_SOURCE
 #include <cblas.h>
-#include <libxsmm.h>
-#include <omp.h>
-#include <stdbool.h>
 
-#include "dnnl_help.h"
-#include <kernel.h>
-#include <parts.h>
-#include "rounds.h"
-#include <shape.h>
+#include "chain.h"
 
-enum { ROWS = 64 }; /* of a block, for libxsmm */
+static float *a, *b, *d, *e, *c, *want, *turned, *laid, *block;
 
-static float *a, *b, *d, *e, *c, *want, *turned, *block;
-static kernel_args args;
-static void *workspace;
-static size_t bytes;
-
-static void ours(void) {
-  if (kernel(&args, workspace, bytes)) exit(2);
-}
-
-#if defined(SOFTMAX)
-/* The same fast exp as ours. */
-static void soften(float *all, int rows) {
-#pragma omp parallel for if (threads() > 1)
-  for (int m = 0; m < rows; m++) {
-    float top = -INFINITY, sum = 0, *x = all + (size_t)m * L;
-#pragma omp simd reduction(max : top)
-    for (int l = 0; l < L; l++) top = x[l] > top ? x[l] : top;
-#pragma omp simd reduction(+ : sum)
-    for (int l = 0; l < L; l++) {
-      x[l] = fast_exp(x[l] - top);
-      sum += x[l];
-    }
-    sum = 1 / sum;
-#pragma omp simd
-    for (int l = 0; l < L; l++) x[l] *= sum;
-  }
-}
-#endif
-
-static void between(float *x, int rows) {
-#if defined(SOFTMAX)
-  soften(x, rows);
-#elif defined(EXPONENT) /* the same fast exp as ours */
-#pragma omp parallel for simd if (threads() > 1)
-  for (int64_t i = 0; i < (int64_t)rows * L; i++) x[i] = fast_exp(x[i]);
-#else
-  (void)x, (void)rows;
-#endif
-}
-
+/* A part of a batch's rows, as many parts as keep all threads busy; each is OpenBLAS's on one thread. */
 static void openblas(void) {
-  for (int i = 0; i < BATCH; i++) {
-#if defined(SOFTMAX)
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, M, L, K, 1, a + i * M * K, K, b + i * K * L, K, 0, c, L);
-#else
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, M, L, K, 1, a + i * M * K, K, b + i * K * L, L, 0, c, L);
-#endif
-    between(c, M);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, M, N, L, 1, c, L, d + i * L * N, N, 0, e + i * M * N, N);
+  int cuts = BATCH >= threads() ? 1 : threads(), rows = (M + cuts - 1) / cuts;
+#pragma omp parallel for if (threads() > 1)
+  for (int part = 0; part < BATCH * cuts; part++) {
+    int i = part / cuts, m = part % cuts * rows, some = M - m < rows ? M - m : rows;
+    float *mid = c + (size_t)omp_get_thread_num() * M * L, *out = e + (i * M + m) * N;
+    const float *x = a + (i * M + m) * K, *w = b + i * K * L;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, WITH_SOFTMAX ? CblasTrans : CblasNoTrans, some, L, K, 1, x, K, w, WITH_SOFTMAX ? K : L, 0, mid, L);
+    between(mid, some);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, some, N, L, 1, mid, L, d + i * L * N, N, 0, out, N);
   }
 }
+
+/* What a user writes by hand: blocks of rows, both products of a block while it is in the cache. */
+static libxsmm_smmfunction first[2], second[2];
 
 static libxsmm_smmfunction small(int m, int n, int k) {
   float one = 1, zero = 0;
   return libxsmm_smmdispatch(n, m, k, &n, &k, &n, &one, &zero, NULL, NULL); /* row-major: the operands change places */
 }
 
-/* What a user writes by hand: blocks of rows, both products of a block while it is in the cache. */
-static void xsmm(void) {
-  static libxsmm_smmfunction f[2], g[2];
-  if (!f[0]) {
-    f[0] = small(ROWS, L, K), g[0] = small(ROWS, N, L);
-    f[1] = small(M % ROWS ? M % ROWS : ROWS, L, K), g[1] = small(M % ROWS ? M % ROWS : ROWS, N, L);
-  }
-  for (int i = 0; i < BATCH; i++) {
-    const float *w = b + i * K * L;
-#if defined(SOFTMAX)
-    for (int l = 0; l < L; l++)
-      for (int k = 0; k < K; k++) turned[k * L + l] = w[l * K + k];
-    w = turned;
-#endif
-#pragma omp parallel for if (threads() > 1)
-    for (int m = 0; m < M; m += ROWS) {
-      int last = M - m < ROWS;
-      float *mine = block + (size_t)omp_get_thread_num() * ROWS * L;
-      f[last](w, a + (i * M + m) * K, mine);
-      between(mine, last ? M - m : ROWS);
-      g[last](d + i * L * N, mine, e + (i * M + m) * N);
-    }
+static void xsmm_make(void) {
+  for (int last = 0; last < 2; last++) {
+    int rows = last ? LAST : ROWS;
+    first[last] = small(rows, L, K), second[last] = small(rows, N, L);
+    if (!first[last] || !second[last]) exit(2);
   }
 }
 
-static step plain[3], packed[3];
-
-static void chain(step *s) {
-  take(&s[0]);
-#if defined(SOFTMAX)
-  take(&s[1]);
-#endif
-  take(&s[2]);
-  finish();
+/* K of attention with its keys side by side. */
+static void xsmm_lay(int i, int slot) {
+  if (WITH_SOFTMAX) libxsmm_otrans(turned + (size_t)slot * K * L, b + i * K * L, sizeof(float), K, L, K, L);
 }
-static void dnnl(void) { chain(plain); }
-static void dnnl_packed(void) { chain(packed); }
+
+static void on_rows(const float *w, int i, int m, int mine) {
+  int last = M - m <= ROWS;
+  float *mid = block + (size_t)mine * ROWS * L;
+  first[last](w, a + (i * M + m) * K, mid);
+  between(mid, last ? LAST : ROWS);
+  second[last](d + i * L * N, mid, e + (i * M + m) * N);
+}
+
+static void xsmm_rows(int i, int m, int mine, int slot) { on_rows(WITH_SOFTMAX ? turned + (size_t)slot * K * L : b + i * K * L, i, m, mine); }
+static void laid_rows(int i, int m, int mine, int slot) { on_rows(laid + (size_t)slot * K * L, i, m, mine); }
+static void xsmm(void) { by_rows(xsmm_lay, xsmm_rows); }
+static void xsmm_packed(void) { by_rows(NULL, laid_rows); }
+
+enum { STEPS = WITH_SOFTMAX ? 3 : 2 };
+static step plain[STEPS], packed[STEPS];
+static void dnnl(void) { take_all(plain, STEPS); }
+static void dnnl_packed(void) { take_all(packed, STEPS); }
+
+static void dnnl_make(step *s, bool blocked) {
+  const types f32 = {dnnl_f32, dnnl_f32, dnnl_f32};
+#if defined(EXPONENT)
+  dnnl_primitive_attr_t attr = after(dnnl_eltwise_exp);
+#else
+  dnnl_primitive_attr_t attr = NULL;
+#endif
+  s[0] = product(f32, BATCH, M, L, K, a, b, WITH_SOFTMAX, c, blocked, attr);
+  if (WITH_SOFTMAX) s[1] = softmax(dnnl_f32, BATCH, M, L, c);
+  s[STEPS - 1] = product(f32, BATCH, M, N, L, c, d, false, e, blocked, NULL);
+}
 
 /* gcc -O3 of the nest as one writes it down. */
-static void naive(void) {
-  for (int i = 0; i < BATCH; i++) {
-    for (int m = 0; m < M; m++)
-      for (int l = 0; l < L; l++) {
-        float sum = 0;
-        for (int k = 0; k < K; k++)
-#if defined(SOFTMAX)
-          sum += a[(i * M + m) * K + k] * b[(i * L + l) * K + k];
-#else
-          sum += a[(i * M + m) * K + k] * b[(i * K + k) * L + l];
-#endif
-        c[m * L + l] = sum;
-      }
-    between(c, M);
-    for (int m = 0; m < M; m++)
-      for (int n = 0; n < N; n++) {
-        float sum = 0;
-        for (int l = 0; l < L; l++) sum += c[m * L + l] * d[(i * L + l) * N + n];
-        e[(i * M + m) * N + n] = sum;
-      }
-  }
-}
+static void naive(void) { nest(a, b, WITH_SOFTMAX, d, c, e); }
 
-int main(int argc, char **argv) {
+static void prepare(void) {
   const size_t out = (size_t)BATCH * M * N;
   a = numbers((size_t)BATCH * M * K), b = numbers((size_t)BATCH * K * L), d = numbers((size_t)BATCH * L * N);
-  e = numbers(out), c = numbers((size_t)BATCH * M * L), want = numbers(out), turned = numbers((size_t)K * L);
-  block = numbers((size_t)ROWS * L * (size_t)threads());
+  const size_t most = (size_t)(BATCH > threads() ? BATCH : threads());
+  e = numbers(out), c = numbers(most * M * L), want = numbers(out);
+  turned = numbers((size_t)threads() * K * L), laid = numbers((size_t)BATCH * K * L), block = numbers((size_t)threads() * ROWS * L);
   kernel_dense(&args);
 #if defined(SOFTMAX)
   args.Q = a, args.K = b, args.V = d, args.O = e;
@@ -147,35 +89,32 @@ int main(int argc, char **argv) {
 #else
   args.A = a, args.B = b, args.D = d, args.E = e;
 #endif
-  bytes = kernel_workspace();
-  workspace = malloc(bytes);
-  start();
-  for (int blocked = 0; blocked < 2; blocked++) {
-    step *s = blocked ? packed : plain;
+  ready();
+  xsmm_make();
+  for (int i = 0; i < BATCH; i++) libxsmm_otrans(laid + (size_t)i * K * L, b + i * K * L, sizeof(float), K, L, K, L);
+  dnnl_make(plain, false);
+  dnnl_make(packed, true);
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "chain";
+  const size_t out = (size_t)BATCH * M * N;
+  contestant all[] = {{.name = "tileflow", .run = ours},
+                      {.name = "oneDNN", .run = dnnl},
+                      {.name = "oneDNN packed", .run = dnnl_packed},
+                      {.name = "libxsmm rows", .run = xsmm},
 #if defined(SOFTMAX)
-    s[0] = product(BATCH, M, L, K, a, b, true, c, blocked);
-    s[1] = softmax(BATCH, M, L, c);
-#elif defined(EXPONENT)
-    s[0] = product_then(BATCH, M, L, K, a, b, false, c, blocked, exp_after());
-#else
-    s[0] = product(BATCH, M, L, K, a, b, false, c, blocked);
+                      {.name = "libxsmm rows packed", .run = xsmm_packed},
 #endif
-    s[2] = product(BATCH, M, N, L, c, d, false, e, blocked);
-  }
-  contestant all[] = {{"tileflow", ours, {0}},       {"openblas", openblas, {0}}, {"libxsmm rows", xsmm, {0}},
-                      {"oneDNN", dnnl, {0}},         {"oneDNN packed", dnnl_packed, {0}}, {"gcc -O3", naive, {0}}};
-  enum { N_ALL = sizeof all / sizeof all[0] };
+                      {.name = "openblas", .run = openblas},
+                      {.name = "gcc -O3", .run = naive}};
+  enum { ALL = sizeof all / sizeof all[0] };
+  (void)xsmm_packed;
+  prepare();
   naive();
   memcpy(want, e, out * sizeof *e);
-  for (int i = 0; i < N_ALL - 1; i++) {
-    memset(e, 0, out * sizeof *e);
-    all[i].run();
-    if (!(error_of(e, want, out) < 1e-5)) {
-      fprintf(stderr, "%s: %s is wrong by %g\n", argv[0], all[i].name, error_of(e, want, out));
-      return 1;
-    }
-  }
+  if (!all_right(name, all, ALL - 1, &(result){.raw = e, .bytes = out * sizeof *e, .got = e, .want = want, .n = out, .limit = 1e-5})) return 1;
   /* the nest is for one core */
-  rounds(argc > 1 ? argv[1] : "chain", 2.0 * BATCH * M * (double)L * (K + N), all, threads() > 1 ? N_ALL - 1 : N_ALL);
+  rounds(name, (work){{[F32] = 2.0 * BATCH * M * (double)L * (K + N)}}, all, threads() > 1 ? ALL - 1 : ALL);
   return 0;
 }

@@ -1,19 +1,28 @@
-/* Contestants take turns in every round; what counts is the median over rounds of their ratios to the first. */
+/* Contestants take turns in every round; what counts is the median over rounds of their ratios to ours. */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 21, MOST = 8 };
+#include "peak.h"
+
+enum { ROUNDS = 21, MOST = 10 };
 
 typedef struct {
   const char *name;
   void (*run)(void);
+  int beside;          /* whose time its own is divided by */
   double took[ROUNDS]; /* seconds a call */
 } contestant;
+
+/* What a call computes: operations, by the type that is multiplied. */
+typedef struct {
+  double flop[KINDS];
+} work;
 
 /* Threads that contestants may use. */
 static int threads(void) {
@@ -44,31 +53,22 @@ static double median(const double *v) {
   return copy[n / 2];
 }
 
-/* FLOP/s of float32 multiply-adds that touch nothing but registers, one core. */
-static double peak_once(void) {
-  double from = now(), flop;
-#if defined(__AVX512F__)
-  const int n = 200000;
-  for (int i = 0; i < n; i++)
-    __asm__ volatile(
-#define F(r) "vfmadd231ps %%zmm30, %%zmm31, %%zmm" #r "\n\t"
-      F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
-#undef F
-      ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
-  flop = 12 * 32.0 * n;
-#elif defined(__AVX2__)
-  const int n = 200000;
-  for (int i = 0; i < n; i++)
-    __asm__ volatile(
-#define F(r) "vfmadd231ps %%ymm14, %%ymm15, %%ymm" #r "\n\t"
-      F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
-#undef F
-      ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11");
-  flop = 12 * 16.0 * n;
-#else
-  flop = 0;
-#endif
-  return flop / (now() - from);
+/* Seconds that `w` takes where nothing but registers limits it, on all threads; 0 where that is not known. */
+static double ideal(const work *w) {
+  double sum = 0;
+  for (int k = 0; k < KINDS; k++) {
+    if (w->flop[k] <= 0) continue;
+    double from = now(), done = multiply_on_registers((kind)k), took = now() - from;
+    if (done <= 0) return 0;
+    sum += w->flop[k] * took / done;
+  }
+  return sum / threads();
+}
+
+/* FLOP/s of float32 on registers alone, one core. */
+static inline double peak_once(void) {
+  double from = now(), done = multiply_on_registers(F32);
+  return done / (now() - from);
 }
 
 static double time_of(void (*run)(void), int calls) {
@@ -78,13 +78,31 @@ static double time_of(void (*run)(void), int calls) {
   return (now() - from) / calls;
 }
 
-/* Rows "case,contestant,seconds,gflops,share_of_peak,times_slower"; calls of each are repeated to 3 ms a turn.  Who takes longer than a
- * quarter of a second takes a turn in every seventh round; longer than two seconds, none but the first
- * call here.  All have been called before. */
-static void rounds(const char *name, double flop, contestant *c, int n) {
-  double peak[ROUNDS], ratio[ROUNDS];
+static double total(const work *w) {
+  double sum = 0;
+  for (int k = 0; k < KINDS; k++)
+    sum += w->flop[k];
+  return sum;
+}
+
+/* Rows "case,contestant,seconds,gflops,share_of_peak,times_slower,beside". */
+static void print_rows(const char *name, const work *w, const contestant *c, int n, const double *least) {
+  for (int i = 0; i < n; i++) {
+    double share[ROUNDS], ratio[ROUNDS], took = median(c[i].took);
+    for (int r = 0; r < ROUNDS; r++) {
+      ratio[r] = c[i].took[r] / c[c[i].beside].took[r];
+      share[r] = least[r] / c[i].took[r];
+    }
+    printf("%s,%s,%.6g,%.4g,%.3f,%.3f,%s\n", name, c[i].name, took, total(w) / took / 1e9, median(share), median(ratio),
+           c[c[i].beside].name);
+  }
+}
+
+/* Calls of each are repeated to 3 ms a turn.  Who takes longer than a quarter of a second takes a turn in every seventh round; longer
+ * than two seconds, none but the first call here.  All have been called before. */
+static void rounds(const char *name, work w, contestant *c, int n) {
+  double least[ROUNDS], first[MOST];
   int calls[MOST], every[MOST]; /* every: rounds from turn to turn; 0: no turn */
-  double first[MOST];
   for (int i = 0; i < n; i++) {
     double once = first[i] = time_of(c[i].run, 1);
     every[i] = once > 2 ? 0 : once > 0.25 ? 7 : 1;
@@ -92,7 +110,7 @@ static void rounds(const char *name, double flop, contestant *c, int n) {
     calls[i] = once > 3e-3 ? 1 : (int)(3e-3 / once) + 1;
   }
   for (int r = 0; r < ROUNDS; r++) {
-    peak[r] = peak_once() * threads();
+    least[r] = ideal(&w);
     for (int i = 0; i < n; i++) {
       int k = (i + r) % n;
       if (every[k])
@@ -101,19 +119,24 @@ static void rounds(const char *name, double flop, contestant *c, int n) {
         c[k].took[r] = r ? NAN : first[k];
     }
   }
-  for (int i = 0; i < n; i++) {
-    double share[ROUNDS];
-    for (int r = 0; r < ROUNDS; r++) {
-      ratio[r] = c[i].took[r] / c[0].took[r];
-      share[r] = peak[r] > 0 ? flop / c[i].took[r] / peak[r] : 0;
-    }
-    printf("%s,%s,%.6g,%.4g,%.3f,%.3f\n", name, c[i].name, median(c[i].took), flop / median(c[i].took) / 1e9, median(share), median(ratio));
-  }
+  print_rows(name, &w, c, n, least);
+}
+
+/* What a kernel returned: it may refuse, as one for AMX does where Linux lends no tiles. */
+static inline void ran(int status) {
+  if (!status) return;
+  fprintf(stderr, "the kernel refuses to run: %d (kernel.h says why)\n", status);
+  exit(2);
+}
+
+static void *room(size_t bytes) {
+  void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+  if (!p) exit(2);
+  return p;
 }
 
 static float *numbers(size_t n) {
-  float *p = aligned_alloc(64, (n * sizeof *p + 63) / 64 * 64);
-  if (!p) exit(2);
+  float *p = room(n * sizeof *p);
   for (size_t i = 0; i < n; i++)
     p[i] = (float)((long)(i * 37 % 101) - 50) / 256;
   return p;
@@ -127,5 +150,31 @@ static double error_of(const float *got, const float *want, size_t n) {
     norm += (double)want[i] * want[i];
   }
   return sqrt(off / (norm > 0 ? norm : 1));
+}
+
+/* Where contestants leave what they compute.  fetch: brings it to `got` as float32; NULL: it is there. */
+typedef struct {
+  void *raw; /* cleared before each */
+  size_t bytes;
+  float *got;
+  const float *want;
+  size_t n;
+  double limit;
+  void (*fetch)(const contestant *c);
+} result;
+
+/* Calls each and compares.  Tells who is wrong. */
+static bool all_right(const char *name, const contestant *c, int n, const result *r) {
+  bool right = true;
+  for (int i = 0; i < n; i++) {
+    memset(r->raw, 0, r->bytes);
+    c[i].run();
+    if (r->fetch) r->fetch(&c[i]);
+    double off = error_of(r->got, r->want, r->n);
+    if (off < r->limit) continue;
+    fprintf(stderr, "%s: %s is wrong by %g\n", name, c[i].name, off);
+    right = false;
+  }
+  return right;
 }
 #endif

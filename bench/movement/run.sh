@@ -6,15 +6,12 @@
 # all run by themselves in turn, on one core, each beside a loop of multiply-adds on registers (best of five medians).
 # TILES=DIR keeps the tiles' programs in DIR.
 set -eu
-tileflow=$(realpath "${1:?usage: $0 TILEFLOW [TILES [TIGHT]]}")
+. "$(dirname "$0")/../lib.sh"
+begin "$(dirname "$0")/../.." "${1:?usage: $0 TILEFLOW [TILES [TIGHT]]}"
 tiles=${2:-150} tight=${3:-25}
 side=288 # the thesis's 2048: no matrix fits the first cache, no panel of one either
-cd "$(dirname "$0")/../.."
-if [ -n "${TILES:-}" ]; then # a folder that stays: what it has is not made again
-  dir=$TILES && mkdir -p "$dir"
-else
-  dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
-fi
+dir=${TILES:-$scratch/tiles} # TILES: a folder that stays: what it has is not made again
+mkdir -p "$dir"
 
 # All tiles from these lengths that touch between a tenth of the cache and all of it, in a random order that is always the same.
 awk -v side=$side -v tiles="$tiles" -v tight="$tight" -v capacity=12288 -v panel=6144 '
@@ -47,7 +44,7 @@ awk -v side=$side -v tiles="$tiles" -v tight="$tight" -v capacity=12288 -v panel
   }' >"$dir/tiles"
 
 # shellcheck disable=SC2016 # expanded by the inner shell
-xargs -P 2 -L 1 sh -c 'sh bench/movement/one.sh "$0" "$1/$3" "$2" "$4" "$5" "$6" "$7" "$8" "$9"' "$tileflow" "$dir" $side <"$dir/tiles" >&2
+xargs -P 2 -L 1 sh -c 'sh bench/movement/one.sh "$0" "$1/$3" "$2" "$4" "$5" "$6" "$7" "$8" "$9"' "$tool" "$dir" $side <"$dir/tiles" >&2
 
 echo "kind,order,m,l,k,n,words_needed,predicted_words,measured_words,last_level_words,predicted_cycles,seconds,share_of_peak"
 # Five passes over all: what else the machine does comes and goes, and only ever slows one down.

@@ -1,0 +1,93 @@
+/* What chains of two products have in common, whatever their data: shapes (shape.h: BATCH, M, N, K, L), what stands between the products, and
+ * how work is spread over threads. */
+#ifndef BENCH_CHAIN_H
+#define BENCH_CHAIN_H
+#include <libxsmm.h>
+#include <omp.h>
+
+#include "dnnl_help.h"
+#include <kernel.h>
+#include <parts.h>
+#include "rounds.h"
+#include <shape.h>
+
+enum { ROWS = 64, LAST = M % ROWS ? M % ROWS : ROWS }; /* of a block, for libxsmm */
+
+#if defined(SOFTMAX)
+enum { WITH_SOFTMAX = 1 };
+#else
+enum { WITH_SOFTMAX = 0 };
+#endif
+
+static kernel_args args;
+static void *workspace;
+static size_t bytes;
+
+static void ours(void) { ran(kernel(&args, workspace, bytes)); }
+
+static void ready(void) {
+  bytes = kernel_workspace();
+  workspace = malloc(bytes ? bytes : 1);
+  start();
+}
+
+/* Between the products, rows of L: softmax or exp with the same fast exp as ours, or nothing. */
+static void between(float *all, int rows) {
+#if defined(SOFTMAX)
+  for (int m = 0; m < rows; m++) {
+    float top = -INFINITY, sum = 0, *x = all + (size_t)m * L;
+#pragma omp simd reduction(max : top)
+    for (int l = 0; l < L; l++) top = x[l] > top ? x[l] : top;
+#pragma omp simd reduction(+ : sum)
+    for (int l = 0; l < L; l++) {
+      x[l] = fast_exp(x[l] - top);
+      sum += x[l];
+    }
+    sum = 1 / sum;
+#pragma omp simd
+    for (int l = 0; l < L; l++) x[l] *= sum;
+  }
+#elif defined(EXPONENT)
+#pragma omp simd
+  for (int64_t i = 0; i < (int64_t)rows * L; i++) all[i] = fast_exp(all[i]);
+#else
+  (void)all, (void)rows;
+#endif
+}
+
+/* Calls `lay` for each batch, which puts its weights as `rows` wants them into a slot, and `rows` for each block of rows; mine: the thread's
+ * number.  lay NULL: it was done beforehand, batch i is in slot i.  Batches are spread over threads where there are as many, else blocks of
+ * rows. */
+static void by_rows(void (*lay)(int i, int slot), void (*rows)(int i, int m, int mine, int slot)) {
+  bool whole = threads() > 1 && BATCH >= threads();
+#pragma omp parallel for if (whole)
+  for (int i = 0; i < BATCH; i++) {
+    int mine = omp_get_thread_num(), slot = lay ? mine : i;
+    if (lay) lay(i, slot);
+#pragma omp parallel for if (!whole && threads() > 1)
+    for (int m = 0; m < M; m += ROWS) rows(i, m, whole ? mine : omp_get_thread_num(), slot);
+  }
+}
+
+/* a[i,m,k] w[i,k,l], then c[i,m,l] d[i,l,n], as one writes it down; w_t: w stands as [i,l,k]. */
+static void nest(const float *x, const float *w, bool w_t, const float *v, float *mid, float *out) {
+  for (int i = 0; i < BATCH; i++) {
+    for (int m = 0; m < M; m++)
+      for (int l = 0; l < L; l++) {
+        float sum = 0;
+        if (w_t)
+          for (int k = 0; k < K; k++) sum += x[(i * M + m) * K + k] * w[(i * L + l) * K + k];
+        else
+          for (int k = 0; k < K; k++) sum += x[(i * M + m) * K + k] * w[(i * K + k) * L + l];
+        mid[m * L + l] = sum;
+      }
+    between(mid, M);
+    for (int m = 0; m < M; m++)
+      for (int n = 0; n < N; n++) {
+        float sum = 0;
+        for (int l = 0; l < L; l++) sum += mid[m * L + l] * v[(i * L + l) * N + n];
+        out[(i * M + m) * N + n] = sum;
+      }
+  }
+}
+#endif

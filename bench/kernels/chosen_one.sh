@@ -1,0 +1,34 @@
+#!/bin/sh
+# One workload of chosen.sh: its row.
+#   bench/kernels/chosen_one.sh TILEFLOW N CLOCK.so WORKLOAD
+set -u
+. "$(dirname "$0")/../lib.sh"
+begin "$(dirname "$0")/../.." "$1"
+most=$2 workload=$4
+unset KERNELS # what was measured another time
+export LD_PRELOAD="$3"
+emitted arch-specs/host-template.yaml "$workload" && mv "$scratch/k" "$scratch/first" &&
+  emitted arch-specs/host-template.yaml "$workload" --measure "$most" || { echo "$0: nothing for $workload" >&2; exit 1; }
+figures=$(awk '
+  /"measured": \{/ { inside = 1; match($0, /"rank": [0-9]+/); rank = substr($0, RSTART + 8, RLENGTH - 8); next }
+  inside && /"seconds": [0-9]/ {
+    t = $0; sub(/.*"seconds": /, "", t); sub(/}.*/, "", t); t += 0
+    if (!n++) first = t
+    if (!best || t < best) best = t
+  }
+  END { printf "%d,%.6g,%.6g,%d %d", n, first, best, rank, (best ? 0.2 / best : 3) }' "$scratch/k/manifest.json")
+rounds=${figures#* } figures=${figures% *}
+[ "$rounds" -gt 3 ] || rounds=3
+[ "$rounds" -lt 31 ] || rounds=31
+if cmp -s "$scratch/first/kernel.c" "$scratch/k/kernel.c"; then
+  again=1
+else
+  for which in first k; do make -s -C "$scratch/$which" bench >/dev/null || exit 1; done
+  turn=0
+  while [ $turn -lt 11 ]; do
+    turn=$((turn + 1))
+    echo "$("$scratch/first/bench" "$rounds" | cut -d ' ' -f 2) $("$scratch/k/bench" "$rounds" | cut -d ' ' -f 2)"
+  done >"$scratch/turns"
+  again=$(awk '{ print $2 / $1 }' "$scratch/turns" | sort -g | sed -n 6p)
+fi
+printf '%s,%s,%.3f\n' "$workload" "$figures" "$again"

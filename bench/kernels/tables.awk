@@ -1,0 +1,71 @@
+# Markdown from files of bench/kernels/run.sh.  mode=table: one file, a case a row, a contestant a column.
+# mode=summary: several files, a group a row; goals: "GROUP=text" by semicolons; titles alike.
+function group_of(file) { sub(/.*cpu-/, "", file); sub(/\.csv$/, "", file); return file }
+function ours(who) { return who == "tileflow" || who == "tileflow packed" }
+function cell(v, digits) { return v == "" ? "-" : sprintf("%.*f", digits, v) }
+function percent(v) { return v > 0 ? sprintf("%.0f %%", 100 * v) : "-" }
+function times(v) { return cell(v, v >= 20 ? 0 : 2) }
+# Geometric mean over the group's cases of WHAT of a contestant, where there is one.
+function mean(what, g, who,   i, k, s, v) {
+  for (i = 1; i <= cases[g]; i++) {
+    v = what == "share" ? share[g, name[g, i], who] : slower[g, name[g, i], who]
+    if (v > 0) { k++; s += log(v) }
+  }
+  return k ? exp(s / k) : ""
+}
+# The same of the best of those whose name matches, case by case.
+function mean_best(g, pattern,   i, j, k, s, v, least) {
+  for (i = 1; i <= cases[g]; i++) {
+    least = ""
+    for (j = 1; j <= n_who[g]; j++) {
+      v = slower[g, name[g, i], whose[g, j]]
+      if (!ours(whose[g, j]) && whose[g, j] ~ pattern && v > 0 && (least == "" || v < least)) least = v
+    }
+    if (least != "") { k++; s += log(least) }
+  }
+  return k ? exp(s / k) : ""
+}
+function table(g,   i, j, c, w, line, rule) {
+  line = "| Case | " (packed[g] ? "ms | GFLOP/s | share of peak | packed: GFLOP/s | share |" : "ms | GFLOP/s | share of peak |")
+  rule = "|---|--:|--:|--:|" (packed[g] ? "--:|--:|" : "")
+  for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) { line = line " " whose[g, j] " |"; rule = rule "--:|" }
+  print line "\n" rule
+  for (i = 1; i <= cases[g]; i++) {
+    c = name[g, i]
+    line = sprintf("| %s | %s | %s | %s |", c, cell(1e3 * seconds[g, c, "tileflow"], 3), cell(flops[g, c, "tileflow"], 0), percent(share[g, c, "tileflow"]))
+    if (packed[g]) line = line sprintf(" %s | %s |", cell(flops[g, c, "tileflow packed"], 0), percent(share[g, c, "tileflow packed"]))
+    for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) line = line " " times(slower[g, c, whose[g, j]]) " |"
+    print line
+  }
+  line = "| geometric mean | | | " percent(mean("share", g, "tileflow")) " |" (packed[g] ? " | " percent(mean("share", g, "tileflow packed")) " |" : "")
+  w = "| their share of the peak | | | |" (packed[g] ? " | |" : "")
+  for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) { line = line " " times(mean("slower", g, whose[g, j])) " |"; w = w " " percent(mean("share", g, whose[g, j])) " |" }
+  print line "\n" w
+}
+function summary(   k, g, t) {
+  print "| Cases | number | our share of peak | oneDNN | its best | libxsmm | its best | OpenBLAS | PyTorch, best | best of all, case by case | goal |"
+  print "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+  for (k = 1; k <= groups; k++) {
+    g = order[k]
+    t = g
+    sub(/-cores$/, "", t)
+    printf "| %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", title[t], cases[g], percent(mean("share", g, "tileflow")), times(mean("slower", g, "oneDNN")),
+      times(mean_best(g, "^oneDNN")), times(mean("slower", g, "libxsmm rows")), times(mean_best(g, "^libxsmm")), times(mean("slower", g, "openblas")),
+      times(mean_best(g, "^torch")), times(mean_best(g, "^(oneDNN|libxsmm|openblas|torch)")), goal[g]
+  }
+}
+BEGIN {
+  FS = ","
+  m = split(titles, part, ";")
+  for (i = 1; i <= m; i++) { split(part[i], pair, "="); title[pair[1]] = pair[2] }
+  m = split(goals, part, ";")
+  for (i = 1; i <= m; i++) { split(part[i], pair, "="); goal[pair[1]] = pair[2] }
+}
+FNR == 1 { g = group_of(FILENAME); order[++groups] = g; next }
+{
+  if (!((g, $1) in seen)) { seen[g, $1] = 1; name[g, ++cases[g]] = $1 }
+  if (!((g, $2) in heard)) { heard[g, $2] = 1; whose[g, ++n_who[g]] = $2 }
+  if ($2 == "tileflow packed") packed[g] = 1
+  seconds[g, $1, $2] = $3; flops[g, $1, $2] = $4; share[g, $1, $2] = $5; slower[g, $1, $2] = $6
+}
+END { if (mode == "table") table(g); else summary() }

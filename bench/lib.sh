@@ -1,0 +1,33 @@
+# Read by the scripts of this folder: . "$(dirname "$0")/lib.sh"
+
+# begin ROOT TILEFLOW: $tool, its whole name; $scratch, a folder that goes when the script ends; and works in ROOT from here on.
+begin() {
+  tool=$(realpath "$2") && [ -x "$tool" ] || { echo "$0: no program $2" >&2; exit 2; }
+  cd "$1" || exit 2
+  scratch=$(mktemp -d) || exit 2
+  trap 'rm -rf "$scratch"' EXIT
+}
+
+# into FILE COMMAND...: what it prints, whole or not at all.
+into() {
+  into_file=$1
+  shift
+  "$@" >"$into_file.new" && mv "$into_file.new" "$into_file"
+}
+
+# value FILE NAME: a parameter of a workload file.
+value() { sed -n "s/^params:.*[{ ]$2: \([0-9]*\).*/\1/p" "$1"; }
+
+# emitted ARCHITECTURE WORKLOAD ARGUMENT...: a kernel for the CPU, planned by tileflow itself, in $scratch/k; $flags, what its Makefile compiles it with.
+# KERNELS=DIR keeps what was planned from one script to the next.
+emitted() {
+  emitted_from="$1 $2"
+  shift 2
+  # shellcheck disable=SC2086 # two files
+  kept=${KERNELS:-$scratch/kernels}/$({ cat "$tool" $emitted_from && echo "$@"; } | sha256sum | cut -c 1-16)
+  mkdir -p "$(dirname "$kept")" && rm -rf "$scratch/k"
+  # shellcheck disable=SC2086
+  [ -d "$kept" ] || "$tool" emit $emitted_from "$@" --evals 100000 --time-limit 60 --seed 1 --target cpu -o "$kept" --quiet || return 1
+  cp -r "$kept" "$scratch/k"
+  flags=$(sed -n 's/^ALL = -std=c17 \(.*\) \$(CFLAGS).*/\1/p' "$scratch/k/Makefile")
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# docs/RESULTS-cpu.md from docs/results/cpu-*.csv, on stdout; results-cpu.sh calls it.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+results=docs/results
+said=bench/kernels/page
+beside="chains softmax exponent conv conv-relu yolo resnet bf16 bf16-softmax int8 int8-softmax int8-product"
+titles="chains=Two products (G1 to G12 of thesis Table 3.5);softmax=Attention: the same with softmax between;exponent=Product, exp, product;\
+conv=Two convolutions (C1 to C8 of thesis Table 3.6);conv-relu=Two convolutions with a ReLU between;yolo=Layers of YOLO, batch 1;\
+resnet=Layers of ResNet-18, batch 16;bf16=Two products of bfloat16;bf16-softmax=Attention in bfloat16;int8=Two products, int8;\
+int8-softmax=Attention from int8;int8-product=One product of int8;torch=Beside PyTorch, float32;torch-bf16=Beside PyTorch, bfloat16"
+goals="chains=oneDNN 1.06, libxsmm 1.00;softmax=oneDNN 1.25, libxsmm 1.00;exponent=best library 0.97;conv=oneDNN 1.05, none below 0.97;\
+conv-relu=oneDNN 1.05, none below 0.97;bf16=oneDNN 1.3 with AMX;bf16-softmax=oneDNN 2 with AMX"
+
+# when GROUP: a line that says when and where its figures were taken
+when() {
+  awk -F, -v group="$1" '$1 == group {
+    printf "*%s UTC, %s min, load %s before, %s, commit %s; [figures](results/cpu-%s.csv).*\n\n", $2, $3 < 60 ? "1" : sprintf("%.0f", $3 / 60), $4, $6, $7, group
+  }' $results/cpu-runs.csv
+}
+title() { echo "$titles" | tr ';' '\n' | sed -n "s/^$1=//p"; }
+has() { [ -s "$results/cpu-$1.csv" ]; }
+text() { [ ! -e "$said/$1.md" ] || { cat "$said/$1.md" && echo; }; }
+files() { for g; do if has "$g"; then echo "$results/cpu-$g.csv"; fi; done; }
+summary() { awk -v titles="$titles" -v goals="$goals" -v mode=summary -f bench/kernels/tables.awk $(files "$@"); }
+
+# section GROUP: heading, text, table, and what limits it
+section() {
+  has "$1" || return 0
+  printf '\n## %s\n\n' "$(title "$1")"
+  when "$1"
+  text "$1"
+  awk -v mode=table -f bench/kernels/tables.awk "$results/cpu-$1.csv"
+  [ ! -e "$said/$1-limits.md" ] || { echo && cat "$said/$1-limits.md"; }
+}
+
+version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null | sed 's/[+-].*//'; }
+
+echo "# Emitted kernels beside the libraries"
+printf '\nWritten by `bench/results-cpu.sh build/tileflow`; each group of cases can be run by itself (`bench/results-cpu.sh build/tileflow chains`), and says when it was. '
+printf 'This computer: %s, %s cores, with %s. ' "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" \
+  "$(grep -o -w -m 1 -e avx2 -e avx512f -e avx512_vnni -e avx512_bf16 -e amx_bf16 /proc/cpuinfo | sort -u | tr '\n' ' ' | sed 's/ $//; s/ /, /g')"
+printf 'Libraries: oneDNN %s, libxsmm %s, OpenBLAS %s (Debian).\n\n' "$(version libdnnl2)" "$(version libxsmm-dev)" "$(version libopenblas0)"
+text head
+printf '## Where we stand\n\nGeometric means, one core. *its best*: the better of its ways in each case.\n\n'
+summary $beside torch torch-bf16
+for g in $beside torch torch-bf16; do section "$g"; done
+cores=$(for g in $beside; do echo "$g-cores"; done)
+if [ -n "$(files $cores)" ]; then
+  printf '\n## All cores\n\n'
+  text cores
+  summary $cores
+  echo
+  for g in $cores; do has "$g" && when "$g" | sed "s/^\\*/*$(title "${g%-cores}"): /; /^\$/d; s/\$/  /"; done
+fi
+if has chosen; then
+  printf '\n## The model'"'"'s first choice and the best of those timed\n\n'
+  when chosen
+  text chosen
+  printf '| Workload | kernels | the model'"'"'s first, ms | best, ms | its rank | best / first |\n|---|--:|--:|--:|--:|--:|\n'
+  sort $results/cpu-chosen.csv | awk -F, '$1 != "workload" && NF == 6 {
+    sub(/workloads\//, "", $1); sub(/\.yaml/, "", $1)
+    printf "| %s | %d | %.3g | %.3g | %d | %.2f |\n", $1, $2, 1e3 * $3, 1e3 * $4, $5, $6
+    n++; s += log($6) } END { if (n) printf "| geometric mean | | | | | %.2f |\n", exp(s / n) }'
+fi
+cat bench/movement/movement.md
+when movement
+awk -F, -f bench/movement/report.awk $results/cpu-movement.csv
+cat bench/movement/limits.md
+if has story; then
+  cat bench/story/story.md
+  when story
+  awk -F, -f bench/story/report.awk $results/cpu-story.csv
+  cat bench/story/limits.md
+fi
