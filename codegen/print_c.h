@@ -77,7 +77,9 @@ void c_keep(c_printer *c, const ir_stmt *s);
 void c_forget(c_printer *c, const ir_stmt *s);
 int64_t c_held_words(const ir_buffer *b);
 
-/* print_product.c */
+/* print_product.c: the lengths that a range can have, `most` and others where it can be cut short; how many. */
+enum { C_MOST_LENGTHS = 2 + sizeof((ir_range *)0)->also / sizeof(int64_t) };
+int c_lengths(const ir_range *r, int64_t *v);
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_product(c_printer *c, const ir_stmt *s);
 
