@@ -39,7 +39,8 @@ typedef struct {
   int64_t most;  /* it never holds more values than this */
   bool some;     /* it is never empty */
   bool exact;    /* it always holds exactly `most`; implies some */
-  int64_t rest;  /* not exact, but never other than most, rest or nothing; 0: unknown */
+  int64_t rest;  /* not exact, but never other than most, rest, one of also or nothing; 0: unknown */
+  int64_t also[2]; /* where rest is known; 0: no more */
 } ir_range;
 
 /* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  Positions in the
@@ -82,6 +83,9 @@ typedef struct {
   bool each;        /* each thread has its own */
   bool packed;      /* panels of an argument, which the caller may have laid out before */
   int shares;       /* buffer whose place it takes when that has been read for the last time; -1: its own */
+  bool kept;        /* retained: holds from one run of its scope what the next one needs (IR_KEEP) */
+  int64_t slots;    /* kept: instances whose runs take turns, each with `words` of its own; else 1 */
+  ir_atom slot;     /* the one at hand */
   const char *name;
 } ir_buffer;
 
@@ -93,6 +97,9 @@ typedef struct {
 
 typedef enum {
   IR_LET,     /* var = expr */
+  IR_KEEP,    /* of what `buffer` holds of the box range[], a part stays and moves to its place; made[] is left to be made: where one
+                 rank of the box reaches beyond what is held, that part of it; all, where several do.  Then it holds range[] */
+  IR_FORGET,  /* the buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all */
   IR_FOR,     /* for var in 0 .. trip - 1: body */
   IR_IF,      /* body where one of the ranges `guard` is not empty */
   IR_TOGETHER, /* nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close */
@@ -111,10 +118,14 @@ struct ir_stmt {
   bool parallel;     /* FOR: its steps touch nothing in common but what they read */
   ir_body body;      /* FOR, IF, TOGETHER */
   int n_common;      /* TOGETHER */
+  ir_range *made;    /* KEEP: [rank] variables that are set; as range[] where none is.  Lengths other than those it names are not left */
+  int tensor;        /* FORGET */
+  ir_atom slot;
+  int64_t n_slots;
   int n_guard;       /* IF */
   ir_range *guard;
-  int op;            /* NEST ... DIVIDE */
-  ir_range *range;   /* [dims of op]; SAVE, CORRECT, DIVIDE: the first n_out_dims of them */
+  int op;            /* KEEP: that makes it; NEST ... DIVIDE */
+  ir_range *range;   /* [dims of op]; KEEP, SAVE, CORRECT, DIVIDE: the first n_out_dims of them */
   int n_fresh;       /* NEST: lower ends of the reduced dims; CORRECT: of the loop it streams over */
   ir_atom *fresh;
   ir_atom last;      /* DIVIDE: upper end of the range that is streamed over ... */
@@ -156,6 +167,7 @@ void ir_dump(FILE *out, const ir_program *p);
 typedef struct {
   int64_t read, written; /* by points; what lies in the padding is not read, and a sum that starts is not */
   int64_t copied;        /* scratch of products: laid out anew from the operand, borders not counted */
+  int64_t kept, moved;   /* what IR_KEEP left in place, or moved: not made again; of these, moved */
 } ir_count;
 
 typedef struct {

@@ -45,6 +45,16 @@ static void over(const dump *d, const ir_stmt *s, int n) {
     range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
 }
 
+/* What of the box is left: the ranks in which it may be cut. */
+static void keep(const dump *d, const ir_stmt *s) {
+  fprintf(d->out, "keep %s", d->p->buffers[s->buffer].name);
+  over(d, s, d->wl->ops[s->op].n_out_dims);
+  fputs(" and leave", d->out);
+  for (int r = 0; r < d->wl->ops[s->op].n_out_dims; r++)
+    if (!ir_same(s->made[r].lo, s->range[r].lo)) range(d, d->wl->dims[d->wl->ops[s->op].dims[r]].name, &s->made[r]);
+  fputc('\n', d->out);
+}
+
 static void nest(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "nest %s", op->name);
@@ -61,6 +71,13 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
   switch (s->kind) {
   case IR_LET:
     fprintf(d->out, "%s = ", d->p->var_name[s->var]), expr(d, &s->expr), fputc('\n', d->out);
+    break;
+  case IR_KEEP: keep(d, s); break;
+  case IR_FORGET:
+    fprintf(d->out, "forget %s", d->wl->tensors[s->tensor].name);
+    if (s->n_slots && d->p->buffers[d->p->buffer_of[s->tensor]].slots > 1)
+      fprintf(d->out, " of %" PRId64 " from ", s->n_slots), atom(d, s->slot);
+    fputc('\n', d->out);
     break;
   case IR_FOR:
     fprintf(d->out, "%s %s < %" PRId64 "\n", s->parallel ? "parallel" : "for", d->p->var_name[s->var], s->trip);
@@ -109,6 +126,8 @@ void ir_dump(FILE *out, const ir_program *p) {
       fprintf(out, " %" PRId64 "@", b->extent[r]);
       atom(&d, b->base[r]);
     }
+    if (b->kept) fputs(" kept", out);
+    if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
     if (b->shares >= 0) fprintf(out, " in the place of %s", p->buffers[b->shares].name);
     fputc('\n', out);
   }

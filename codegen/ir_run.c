@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codegen/ir_copies.h"
+#include "codegen/ir_keep.h"
 
 enum { MAX_RANK = 16, MAX_READS = 16 };
 
@@ -13,6 +14,7 @@ typedef struct {
   double **data; /* [buffer] */
   const ir_counts *counts; /* NULL: none */
   ir_kept *kept; /* [buffer] what scratch holds that lasts */
+  ir_held **held; /* [buffer] what each slot holds; NULL: not retained */
   bool ok;
 } machine;
 
@@ -31,7 +33,8 @@ static int64_t value(const machine *m, const ir_expr *e) {
 /* The element at those coordinates; NULL (and a fault) outside the buffer. */
 static double *element(machine *m, int buffer, const int64_t *at) {
   const ir_buffer *b = &m->p->buffers[buffer];
-  int64_t i = 0;
+  int64_t i = atom(m, b->slot);
+  m->ok &= i >= 0 && i < b->slots;
   for (int r = 0; r < b->rank; r++) {
     int64_t x = at[r] - atom(m, b->base[r]);
     m->ok &= x >= 0 && x < b->extent[r];
@@ -128,6 +131,14 @@ static void point_of(machine *m, const ir_stmt *s, const int64_t *point, bool fr
   }
 }
 
+/* Whether a range has a length that it may have. */
+static bool may_be(const ir_range *r, int64_t n) {
+  bool known = n <= 0 || n == r->most || n == r->rest;
+  for (size_t i = 0; i < sizeof r->also / sizeof *r->also; i++)
+    known |= n == r->also[i];
+  return r->exact ? n == r->most : n <= r->most && (r->rest == 0 || known);
+}
+
 static void walk(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, bool fresh) {
   const tf_op *op = &m->wl->ops[s->op];
   if (k == n_dims) {
@@ -135,7 +146,7 @@ static void walk(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point
     return;
   }
   int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
-  m->ok &= hi - lo <= s->range[k].most && (!s->range[k].exact || hi - lo == s->range[k].most);
+  m->ok &= may_be(&s->range[k], hi - lo);
   for (int64_t i = lo; i < hi && m->ok; i++) {
     point[op->dims[k]] = i;
     walk(m, s, n_dims, k + 1, point, fresh);
@@ -150,11 +161,41 @@ static bool may(const machine *m, const ir_stmt *s) {
   return false;
 }
 
+static void keep(machine *m, const ir_stmt *s) {
+  const ir_buffer *b = &m->p->buffers[s->buffer];
+  int64_t slot = atom(m, b->slot);
+  ir_need need = {.lo = {0}};
+  for (int r = 0; r < b->rank; r++) {
+    need.lo[r] = atom(m, s->range[r].lo), need.hi[r] = atom(m, s->range[r].hi);
+    m->ok &= may_be(&s->range[r], need.hi[r] - need.lo[r]) && slot >= 0 && slot < b->slots;
+  }
+  m->ok = m->ok && ir_keep(b, s->made, &m->held[s->buffer][slot], m->data[s->buffer] + slot * b->words, &need,
+                           m->counts ? &m->counts->buffer[s->buffer] : NULL);
+  for (int r = 0; r < b->rank; r++) {
+    if (ir_same(s->made[r].lo, s->range[r].lo)) continue;
+    m->var[s->made[r].lo.var] = need.new_lo[r];
+    m->var[s->made[r].hi.var] = need.new_hi[r];
+  }
+}
+
+static void forget_slots(machine *m, int buffer, int64_t slot, int64_t n) {
+  for (int64_t i = 0; i < n && m->held[buffer]; i++)
+    m->held[buffer][slot + i].any = false;
+}
+
+static void forget(machine *m, const ir_stmt *s) {
+  int buffer = m->p->buffer_of[s->tensor];
+  if (s->n_slots) forget_slots(m, buffer, atom(m, s->slot), s->n_slots);
+  else forget_slots(m, buffer, 0, m->p->buffers[buffer].slots);
+}
+
 static void step(machine *m, const ir_stmt *s) {
   int64_t point[256];
   const tf_op *op = s->kind >= IR_NEST ? &m->wl->ops[s->op] : NULL;
   switch (s->kind) {
   case IR_LET: m->var[s->var] = value(m, &s->expr); break;
+  case IR_KEEP: keep(m, s); break;
+  case IR_FORGET: forget(m, s); break;
   case IR_FOR:
     for (int64_t i = 0; i < s->trip && m->ok; i++) {
       m->var[s->var] = i;
@@ -189,13 +230,16 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
   m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
   m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
   m.kept = calloc((size_t)p->n_buffers + 1, sizeof *m.kept);
-  m.ok = m.var && m.data && m.kept && m.wl->n_dims <= 256;
+  m.held = calloc((size_t)p->n_buffers + 1, sizeof *m.held);
+  m.ok = m.var && m.data && m.kept && m.held && m.wl->n_dims <= 256;
   for (int i = 0; i < p->n_buffers && m.ok; i++) {
     const ir_buffer *b = &p->buffers[i];
     if (b->shares >= 0) continue;
-    m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)(b->words ? b->words : 1) * sizeof *m.data[i]);
-    m.ok = m.data[i] != NULL;
-    for (int64_t k = 0; m.ok && !b->argument && k < b->words; k++)
+    int64_t words = b->words * b->slots;
+    m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)(words ? words : 1) * sizeof *m.data[i]);
+    if (b->kept) m.held[i] = calloc((size_t)b->slots, sizeof **m.held);
+    m.ok = m.data[i] != NULL && (!b->kept || m.held[i]);
+    for (int64_t k = 0; m.ok && !b->argument && k < words; k++)
       m.data[i][k] = NAN; /* what is read before it is made shows */
   }
   for (int i = 0; i < p->n_buffers && m.ok; i++)
@@ -204,6 +248,9 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
   if (m.ok) run(&m, &p->body);
   for (int i = 0; m.data && i < p->n_buffers; i++)
     if (!p->buffers[i].argument && p->buffers[i].shares < 0) free(m.data[i]);
+  for (int i = 0; m.held && i < p->n_buffers; i++)
+    free(m.held[i]);
+  free(m.held);
   free(m.kept);
   free(m.data);
   free(m.var);

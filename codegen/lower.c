@@ -14,7 +14,7 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
   ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name, .shares = -1,
-                 .type = low_type(w, z, argument)};
+                 .slots = 1, .slot = ir_number(0), .type = low_type(w, z, argument)};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
   w->oom |= !b.extent || !b.base || !p->buffers;
@@ -85,7 +85,7 @@ static bool interleaved(lowering *w, int z) {
 static void open_homes(lowering *w, int n) {
   const tf_plan *plan = w->plan;
   for (int z = 0; z < plan->wl->n_tensors; z++) {
-    if (plan->home_scope[z] != n) continue;
+    if (plan->home_scope[z] != n || w->keeps[z]) continue;
     int i = low_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
     if (w->oom) return;
     ir_buffer *b = &w->p->buffers[i];
@@ -202,11 +202,14 @@ static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   s->dim = w->plan->loops[l].dim;
   s->var = low_var(w, "i_%s_", w->plan->wl->dims[s->dim].name);
   s->trip = w->run.trip[l];
+  w->var_of[l] = s->var;
   s->node = n;
   s->parallel = runs_parallel(w, n, l);
   w->in_parallel |= s->parallel;
+  w->parallel = s->parallel ? l : w->parallel;
   low_open(w, &s->body);
   *digit = (ir_atom){s->var, 0};
+  low_keep_instance(w, n, l);
   return !w->oom;
 }
 
@@ -234,13 +237,17 @@ static void lower_steps(lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges), *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
+  size_t tensors = (size_t)p->wl->n_tensors;
+  ir_atom *slot = TF_ARRAY(w->p->arena, ir_atom, tensors);
   bool outer = w->in_parallel;
   low_mark mark = {w->into, w->n_lets};
   ir_atom digit;
-  w->oom |= !before || !guard;
+  w->oom |= !before || !guard || !slot;
   if (w->oom) return;
   memcpy(before, w->cur, ranges * sizeof *before);
+  memcpy(slot, w->slot, tensors * sizeof *slot);
   if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
+  low_keep_step(w, n, p->first_loop[n] + k, digit);
   int n_guard = split_leaders(w, p->first_loop[n] + k, digit, guard);
   if (n_guard) {
     ir_stmt *may = low_add(w, IR_IF);
@@ -252,6 +259,7 @@ static void lower_steps(lowering *w, int n, int k) {
   lower_loops(w, n, k + 1);
   low_close(w, mark);
   w->in_parallel = outer;
+  memcpy(w->slot, slot, tensors * sizeof *slot);
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
@@ -265,6 +273,11 @@ static void hoist(lowering *w) {
       ir_atom digit;
       if (over_instances(w, n, l) && independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit)) w->hoisted[l] = digit.var;
     }
+}
+
+static ir_range whole_range(const tf_workload *wl, int d) {
+  int64_t extent = wl->dims[d].extent;
+  return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
 }
 
 /* Ranges at scope n of the ops that lead only below it. */
@@ -282,8 +295,9 @@ static void infer(lowering *w, int n) {
       else if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && lead >= 0 && lead != o)
         *r = *low_range(w, lead, d);
       else
-        *r = (ir_range){ir_number(0), ir_number(p->wl->dims[d].extent), p->wl->dims[d].extent, true, true, 0};
+        *r = whole_range(p->wl, d);
     }
+    if (w->keeps[op->out] && p->home_scope[op->out] == n) low_keep(w, n, o);
   }
 }
 
@@ -299,6 +313,7 @@ static void lower_scope(lowering *w, int n) {
   open_homes(w, n);
   low_sums sums = low_open_sums(w, n, 0, -1);
   for (int c = 0; c < t->n_children && !w->oom; c++) {
+    low_keep_pass(w, n, t->children[c]);
     low_stream_before(w, n, t->children[c]);
     lower_node(w, t->children[c]);
     low_stream_after(w, n, t->children[c]);
@@ -371,18 +386,20 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->hoisted = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers) return false;
+  w->var_of = TF_ARRAY(a, int, loops);
+  if (!w->hoisted || !w->var_of || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
+    return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
   for (int o = 0; o < wl->n_ops; o++)
     for (int d = 0; d < wl->n_dims; d++)
-      *low_range(w, o, d) = (ir_range){ir_number(0), ir_number(wl->dims[d].extent), wl->dims[d].extent, true, true, 0};
+      *low_range(w, o, d) = whole_range(wl, d);
   for (int z = 0; z < wl->n_tensors; z++)
     w->p->buffer_of[z] = -1;
   for (int l = 0; l < p->n_loops; l++)
-    w->hoisted[l] = -1;
+    w->hoisted[l] = w->var_of[l] = -1;
   w->into = &w->p->body;
-  return true;
+  return low_keep_start(w);
 }
 
 static void add_arguments(lowering *w) {
@@ -411,9 +428,11 @@ ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) 
   } else {
     add_arguments(&w);
     hoist(&w);
+    low_keep_plan(&w);
     lower_node(&w, 0);
     if (!w.oom) low_join_rows(&w, &p->body);
     if (!w.oom) low_share(&w, &p->body);
+    if (!w.oom) low_drop_unused(&w);
   }
   if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (tf_diags_errors(d) == errors) return p;

@@ -18,9 +18,16 @@ typedef struct {
   ir_body *into;     /* where statements go */
   int n_lets;        /* lets that are visible */
   low_let *lets;
+  int *var_of;       /* [loop] its variable, once it has been opened; -1 */
   int *hoisted;      /* [loop] variable of a loop that was put outside of all; -1 */
   bool *summed;      /* [op] its output, made by sums, has got the buffer where they are float32 */
-  bool in_parallel;  /* below a loop that runs in parallel */
+  bool in_parallel;  /* below a loop that runs in parallel ... */
+  int parallel;      /* ... which is that one */
+  bool *keeps;       /* [tensor] its scope keeps what the next run needs */
+  ir_stmt **left;    /* [tensor] its IR_KEEP; NULL: not yet there */
+  int64_t *slots;    /* [tensor] instances whose runs of the scope take turns */
+  int64_t *slot_step; /* [tensor * n_loops + loop] slots from one step of a loop over instances to the next; 0: their runs do not take turns */
+  ir_atom *slot;     /* [tensor] of the instance at hand */
   bool oom;
 } lowering;
 
@@ -50,6 +57,22 @@ ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int
 ir_range low_index(lowering *w, int op, const tf_index *ix);
 /* Rank r of tensor z: of what ops below node n touch, clipped to the tensor. */
 ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker);
+/* The range, empty while the op has nothing to do in another dim; `but` is not looked at. */
+ir_range low_unless_idle(lowering *w, int op, ir_range v, int but);
+
+/* The other lengths of a range, as far as there is room for them; false: there is none, and they are unknown. */
+bool low_add_length(ir_range *r, int64_t length);
+
+/* lower_keep.c: what scopes retain.  low_keep_start, behind the arrays of `w`; low_keep_plan, when loops have been hoisted. */
+bool low_keep_start(lowering *w);
+void low_keep_plan(lowering *w);
+/* Scope n keeps what op o makes: opens its buffer, and leaves the op's range as what is to be made. */
+void low_keep(lowering *w, int n, int o);
+/* In a step of loop l of Tile n; where the loop itself has just been opened. */
+void low_keep_step(lowering *w, int n, int l, ir_atom digit);
+void low_keep_instance(lowering *w, int n, int l);
+/* Where Seq n passes to the child. */
+void low_keep_pass(lowering *w, int n, int child);
 
 /* lower_stream.c: running maxima and sums of scope n, around the child that runs. */
 bool low_stream_check(lowering *w, int n);
@@ -91,6 +114,9 @@ void low_join_rows(lowering *w, ir_body *body);
 
 /* lower_share.c: after rows are joined. */
 void low_share(lowering *w, const ir_body *body);
+
+/* lower_unused.c: at the end. */
+void low_drop_unused(lowering *w);
 
 /* lower.c */
 /* A row over the output of op o. */

@@ -113,7 +113,7 @@ bool low_is_product(const tf_op *op) {
 
 int low_scratch(lowering *w, ir_type type, int64_t words, const char *name) {
   ir_program *p = w->p;
-  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name, .type = type, .shares = -1,
+  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name, .type = type, .shares = -1, .slots = 1,
                                          .level = w->plan->arch->n_memories - 1};
   return p->n_buffers++;
 }

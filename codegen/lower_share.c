@@ -44,7 +44,7 @@ static bool at_point(const tf_op *op, int z, int n) {
 }
 
 static bool same_box(const ir_buffer *a, const ir_buffer *b) {
-  bool same = a->rank == b->rank && a->type == b->type && a->each == b->each && !a->lasting && !b->lasting && !a->argument &&
+  bool same = !a->kept && !b->kept && a->rank == b->rank && a->type == b->type && a->each == b->each && !a->lasting && !b->lasting && !a->argument &&
               !b->argument;
   for (int r = 0; same && r < a->rank; r++)
     same = a->extent[r] == b->extent[r] && ir_same(a->base[r], b->base[r]);

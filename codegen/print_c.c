@@ -14,8 +14,10 @@ static void place_buffers(c_printer *c) {
     if (b->argument || b->shares >= 0) continue;
     int64_t *part = b->packed ? &c->packed : b->each ? &c->each : &c->shared;
     c->offset[i] = *part;
-    int64_t words = (b->words * ir_bytes(b->type) + 3) / 4;
+    int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
+    c->held[i] = *part;
+    *part += (2 * c_held_words(b) + LINE - 1) / LINE * LINE;
   }
   c->packed_at = c->shared;
   c->shared += c->packed;
@@ -35,6 +37,7 @@ static bool uses(const c_printer *c, const ir_body *body, int buffer) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
     if (s->kind != IR_LET && s->kind < IR_NEST && uses(c, &s->body, buffer)) return true;
+    if (s->kind == IR_KEEP && s->buffer == buffer) return true;
     if (s->kind < IR_NEST) continue;
     if (s->buffer == buffer || s->other == buffer) return true;
     if (s->kind != IR_SAVE && op_uses(c, &c->wl->ops[s->op], buffer)) return true;
@@ -71,7 +74,11 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     snprintf(name, sizeof name, "%.60s_pack%d", b->name, i);
     if (b->tensor >= 0)
       declare_buffer(c, b, part, c->offset[i]);
-    else
+    if (b->kept) {
+      c_indent(c);
+      fprintf(c->out, "int64_t *const %s_held = (int64_t *)(void *)(%s + %" PRId64 ");\n", b->name, part, c->held[i]);
+    }
+    if (b->tensor < 0)
       pointer(c, b, name, part, c->offset[i]);
   }
 }
@@ -108,6 +115,19 @@ static void open_packs(c_printer *c, const ir_body *body, bool each) {
   }
 }
 
+/* At the start nothing is held. */
+static void hold_nothing(c_printer *c) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (!b->kept) continue;
+    c_indent(c);
+    if (b->each) fputs("for (int64_t t = 0; t < most_threads(); t++) ", c->out);
+    fprintf(c->out, "memset(workspace + %" PRId64, b->each ? c->shared + c->held[i] : c->held[i]);
+    if (b->each) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->each);
+    fprintf(c->out, ", 0, %" PRId64 " * sizeof(int64_t));\n", c_held_words(b));
+  }
+}
+
 static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fputs("#if defined(_OPENMP)\n#pragma omp parallel\n#endif\n", c->out);
   c_indent(c);
@@ -126,6 +146,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
 
 static void c_for(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->var];
+  c->in_parallel |= s->parallel;
   if (s->parallel) {
     parallel_for(c, s, var);
   } else {
@@ -138,6 +159,7 @@ static void c_for(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   fputs("}\n", c->out);
   if (s->parallel) {
+    c->in_parallel = false;
     c->depth--;
     c_indent(c);
     fputs("}\n", c->out);
@@ -166,6 +188,8 @@ void c_body(c_printer *c, const ir_body *b) {
     const ir_stmt *s = b->s[i];
     switch (s->kind) {
     case IR_LET: c_let(c, s); break;
+    case IR_KEEP: c_keep(c, s); break;
+    case IR_FORGET: c_forget(c, s); break;
     case IR_FOR: c_for(c, s); break;
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
@@ -310,8 +334,16 @@ static void whole(c_printer *c, const c_package *k) {
   if (c->packed) find_packed(c, k);
   open_buffers(c, &c->p->body, false);
   open_packs(c, &c->p->body, false);
+  hold_nothing(c);
   c_body(c, &c->p->body);
   fputs("}\n", c->out);
+}
+
+static bool keeps(const ir_program *p) {
+  bool any = false;
+  for (int i = 0; i < p->n_buffers; i++)
+    any |= p->buffers[i].kept;
+  return any;
 }
 
 void c_parts_h(FILE *out, const c_package *k) {
@@ -321,6 +353,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   tf_micro_math(out, kinds_used(p->tree->workload) | (corrects(&p->body) ? 1u << TF_K_EXP : 0));
   fputc('\n', out);
   fputs(helpers, out);
+  if (keeps(p)) c_keep_text(out);
   if (p->target.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
   fputs(k->source->include, out);
@@ -334,9 +367,9 @@ bool c_kernel_c(FILE *out, c_package *k) {
   char *body = NULL, *blocks = NULL;
   size_t n_body = 0, n_blocks = 0;
   c_printer c = {.p = k->p, .wl = k->p->tree->workload, .name = k->name, .inverse = -1, .micro = tf_micro_new(k->isa, k->source),
-                 .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
+                 .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)), .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .out = open_memstream(&body, &n_body), .blocks = open_memstream(&blocks, &n_blocks)};
-  bool ok = c.micro && c.offset && c.out && c.blocks;
+  bool ok = c.micro && c.offset && c.held && c.out && c.blocks;
   if (ok) {
     place_buffers(&c);
     whole(&c, k);
@@ -360,6 +393,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
   }
   free(body);
   free(blocks);
+  free(c.held);
   free(c.offset);
   tf_micro_free(c.micro);
   return ok;

@@ -20,6 +20,8 @@ typedef struct {
   uint64_t steady;     /* reads of steady_of that stand in s_<output>_<number of the read> */
   const tf_op *steady_of;
   uint64_t in_row;     /* tensors that stand in v_<name>, bit by number mod 64 (rows make fewer) */
+  int64_t *held;       /* [buffer] kept: words into the part of the workspace in which its content stands */
+  bool in_parallel;    /* inside a loop over threads */
   bool whole;          /* reads print as int32_t */
   bool failed;         /* out of memory */
 } c_printer;
@@ -69,7 +71,15 @@ void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p);
 int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim);
 void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with);
 
-/* print_product.c */
+/* print_keep.c: what is retained; its functions for parts.h; the numbers (int64_t) that say what the buffer holds. */
+void c_keep_text(FILE *out);
+void c_keep(c_printer *c, const ir_stmt *s);
+void c_forget(c_printer *c, const ir_stmt *s);
+int64_t c_held_words(const ir_buffer *b);
+
+/* print_product.c: the lengths that a range can have, `most` and others where it can be cut short; how many. */
+enum { C_MOST_LENGTHS = 2 + sizeof((ir_range *)0)->also / sizeof(int64_t) };
+int c_lengths(const ir_range *r, int64_t *v);
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_product(c_printer *c, const ir_stmt *s);
 

@@ -136,11 +136,12 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
     call(c, op, s, m->most);
     return;
   }
-  for (int i = 0; i < 2; i++) {
-    if (i && m->rest == m->most) continue;
+  int64_t v[C_MOST_LENGTHS];
+  const int n = c_lengths(m, v);
+  for (int i = 0; i < n; i++) {
     c_line(c, "if (n_m == ");
-    fprintf(c->out, "%" PRId64 ") ", i ? m->rest : m->most);
-    call(c, op, s, i ? m->rest : m->most);
+    fprintf(c->out, "%" PRId64 ") ", v[i]);
+    call(c, op, s, v[i]);
   }
 }
 

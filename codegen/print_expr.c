@@ -92,6 +92,12 @@ void c_index(c_printer *c, const tf_index *ix) {
   fputc('(', c->out), index_text(c, ix), fputc(')', c->out);
 }
 
+/* "NAME[", and the slot at hand. */
+static void open_element(c_printer *c, const ir_buffer *b) {
+  fprintf(c->out, "%s[", b->name);
+  if (b->slots > 1) fprintf(c->out, "%" PRId64 " * (", b->words), c_atom(c->out, c->p, b->slot), fputs(") + ", c->out);
+}
+
 static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->name); }
 
 /* Where the padding begins: the condition under which there is an element; false: there always is. */
@@ -115,7 +121,7 @@ static void read_place(c_printer *c, const tf_ref *ref) {
   const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref->tensor]];
   if (b->rank == 0) scalar_element(c, b);
   for (int r = 0; r < b->rank; r++) {
-    if (r == 0) fprintf(c->out, "%s[", b->name);
+    if (r == 0) open_element(c, b);
     fputs(r ? " + (" : "(", c->out);
     index_text(c, &ref->index[r]);
     close_rank(c, b, r);
@@ -135,7 +141,7 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
   const char *around = opened(b->type, type);
   fputs(around, c->out);
   for (int r = 0; r < b->rank; r++) {
-    if (r == 0) fprintf(c->out, "%s[", b->name);
+    if (r == 0) open_element(c, b);
     fputs(r ? " + (" : "(", c->out);
     if (r == last) fputc('x', c->out);
     else fprintf(c->out, "x%d", r);
@@ -162,7 +168,7 @@ static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
 static void made_element(c_printer *c, const ir_buffer *b, const tf_op *maker) {
   if (b->rank == 0) scalar_element(c, b);
   for (int r = 0; r < b->rank; r++) {
-    if (r == 0) fprintf(c->out, "%s[", b->name);
+    if (r == 0) open_element(c, b);
     fprintf(c->out, "%sd_%s", r ? " + (" : "(", c->wl->dims[maker->dims[r]].name);
     close_rank(c, b, r);
   }

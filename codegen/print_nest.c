@@ -211,6 +211,7 @@ static bool joins_row(const c_printer *c, ir_stmt *const *all, int first, int la
 /* Whether only ops among those from first to last - 1 read what the map makes: then it needs no memory. */
 static bool stays_in_row(const c_printer *c, ir_stmt *const *all, int first, int last, const tf_op *map) {
   const tf_tensor *z = &c->wl->tensors[map->out];
+  if (c_buffer(c, map, -1)->kept) return false;
   for (int i = 0; i < z->n_consumers; i++) {
     bool inside = false;
     for (int k = first; k < last; k++)

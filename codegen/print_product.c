@@ -67,17 +67,19 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fputs(", add);\n", c->out);
 }
 
-/* The lengths that a range can have: `most`, and `rest` where it can be cut short. */
-static int lengths(const ir_range *r, int64_t *v) {
+int c_lengths(const ir_range *r, int64_t *v) {
+  int n = 2;
   v[0] = r->most;
   v[1] = r->rest;
-  return r->exact || r->rest == r->most ? 1 : 2;
+  for (int i = 0; n < C_MOST_LENGTHS && r->also[i]; i++)
+    v[n++] = r->also[i];
+  return r->exact || r->rest == r->most ? 1 : n;
 }
 
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_range *m = &s->range[s->product->m], *n = &s->range[s->product->n];
-  int64_t mv[2], nv[2];
-  int n_m = lengths(m, mv), n_n = lengths(n, nv);
+  int64_t mv[C_MOST_LENGTHS], nv[C_MOST_LENGTHS];
+  int n_m = c_lengths(m, mv), n_n = c_lengths(n, nv);
   for (int i = 0; i < n_m; i++)
     for (int j = 0; j < n_n; j++) {
       c_indent(c);

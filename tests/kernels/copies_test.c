@@ -26,10 +26,25 @@ static void networks_off(tf_arch *a) {
     a->units[u].multicast = a->units[u].reduce = false;
 }
 
-static bool says(const tf_tree *t, bool retain) {
+static bool streams(const tf_tree *t) {
   for (int n = 0; n < t->n_nodes; n++)
-    if (t->nodes[n].kind == TF_SCOPE && (retain ? t->nodes[n].n_retain : t->nodes[n].n_stream)) return true;
+    if (t->nodes[n].kind == TF_SCOPE && t->nodes[n].n_stream) return true;
   return false;
+}
+
+static bool below(const tf_tree *t, int n, int op) { return n <= t->op_node[op] && t->op_node[op] < t->nodes[n].end; }
+
+/* Whether a retained tensor has readers in the branch of its maker, which then makes all that they need, each time. */
+static bool follows_readers(const tf_tree *t) {
+  bool any = false;
+  for (int n = 0; n < t->n_nodes; n++)
+    for (int i = 0; t->nodes[n].kind == TF_SCOPE && i < t->nodes[n].n_retain; i++) {
+      const tf_tensor *z = &t->workload->tensors[t->nodes[n].retain[i].tensor];
+      for (int c = 0; c < t->nodes[n].n_children; c++)
+        for (int k = 0; k < z->n_consumers; k++)
+          any |= below(t, t->nodes[n].children[c], z->producer) && below(t, t->nodes[n].children[c], z->consumers[k]);
+    }
+  return any;
 }
 
 static bool reduces(const tf_op *op, int dim) {
@@ -92,7 +107,7 @@ static void one(session *s, uint64_t seed) {
   tf_model *m = NULL;
   tf_result r;
   if (c.tree) networks_off((tf_arch *)(uintptr_t)c.tree->arch);
-  bool in = c.tree && draw_can_emit(&c) && !says(c.tree, true) && !says(c.tree, false) &&
+  bool in = c.tree && draw_can_emit(&c) && !streams(c.tree) && !follows_readers(c.tree) &&
             (m = tf_model_new(c.tree, c.diags)) != NULL && tf_model_eval(m, NULL, &r) && !spreads_sum(c.tree, &r);
   if (!in)
     s->outside++;
