@@ -81,8 +81,9 @@ void tf_micro_turn_text(FILE *out);
 
 /* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
  *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int add)
- * c[i * c_m + j] = (add ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
- * i < m, j < n, sums in C (float or int32_t) in the order of p.  Touches nothing beyond these elements of c.
+ * c[i * c_m + j] = (add & ADDS ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
+ * i < m, j < n, sums in C (float or int32_t) in the order of p.  Touches nothing beyond these elements of c.  add & FAR_A: a comes
+ * from memory, row by row, neighbours along k; add & FAR_C: so does c; both are then asked for ahead.
  * Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group + e], and a and b are filled up as
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n);
