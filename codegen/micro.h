@@ -76,7 +76,7 @@ void tf_micro_kernel_text(FILE *out, const ir_target *target);
 void tf_micro_rows_text(FILE *out);
 
 /* `void turn_words(const void *from, int64_t from_row, void *to, int64_t to_row, int64_t rows, int64_t words)`: of 32 bits, rows in
- * bytes; needs int64_t least(int64_t, int64_t). */
+ * bytes; needs int64_t least(int64_t, int64_t), and stands behind the prologue. */
 void tf_micro_turn_text(FILE *out);
 
 /* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
