@@ -66,13 +66,19 @@ const tf_micro_source *tf_micro_source_find(const char *name); /* NULL: own; NUL
 typedef struct tf_micro tf_micro;
 tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source); /* NULL: out of memory */
 void tf_micro_free(tf_micro *u);
+int tf_micro_lanes(const tf_micro *u); /* float32 a vector register */
 
 /* The operations on vectors; once, before anything else. */
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 /* What the kernels of a target are made of, after the prologue. */
 void tf_micro_kernel_text(FILE *out, const ir_target *target);
 
-/* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none. */
+/* `vec vec_exp(vec)` where kinds (bits 1 << tf_kind) hold exp, after the prologue of an instruction set of more than one lane: as exact as
+ * tf_micro_math's. */
+void tf_micro_vector_math(FILE *out, uint32_t kinds);
+
+/* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none; `vec vec_keep(vec v, vec other, int n)`:
+ * v, but from lane n on the other. */
 void tf_micro_rows_text(FILE *out);
 
 /* `void turn_words(const void *from, int64_t from_row, void *to, int64_t to_row, int64_t rows, int64_t words)`: of 32 bits, rows in

@@ -44,6 +44,8 @@ void tf_micro_free(tf_micro *u) {
   free(u);
 }
 
+int tf_micro_lanes(const tf_micro *u) { return u->isa->lanes; }
+
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
   fprintf(out, "#if !(%s)\n#error \"compile with %s\"\n#endif\n"
                "/* Tiles stay functions of their own: inlined where all strides are known, their sums get spilled. */\n"

@@ -127,13 +127,13 @@ static void row_text(FILE *out, const char *name, const char *op, const char *no
           "static inline float row_%s(const float *x, int64_t n) {\n"
           "  vec a = vec_splat(%s), b = a, c = a, d = a;\n"
           "  int64_t i = 0;\n"
-          "  for (; i + 4 * LANES <= n; i += 4 * LANES) {\n"
+          "  for (; n - i >= 4 * LANES; i += 4 * LANES) {\n"
           "    a = %s(a, vec_load(x + i));\n"
           "    b = %s(b, vec_load(x + i + LANES));\n"
           "    c = %s(c, vec_load(x + i + 2 * LANES));\n"
           "    d = %s(d, vec_load(x + i + 3 * LANES));\n"
           "  }\n"
-          "  for (; i + LANES <= n; i += LANES) a = %s(a, vec_load(x + i));\n"
+          "  for (; n - i >= LANES; i += LANES) a = %s(a, vec_load(x + i));\n"
           "  float all = %s(%s(%s(a, b), %s(c, d)));\n",
           name, none, op, op, op, op, op, total, op, op, op);
   fprintf(out, "  for (; i < n; i++) all = %s;\n  return all;\n}\n", rest);
@@ -143,4 +143,9 @@ void tf_micro_rows_text(FILE *out) {
   row_text(out, "sum", "vec_add", "0.0f", "vec_sum", "all + x[i]");
   row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(all, x[i])");
   row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(all, x[i])");
+  fputs("static inline vec vec_keep(vec v, vec other, int n) {\n"
+        "  float lane[LANES];\n"
+        "  vec_store(lane, other);\n"
+        "  vec_store_part(lane, v, n);\n"
+        "  return vec_load(lane);\n}\n", out);
 }
