@@ -66,23 +66,30 @@ const tf_micro_source *tf_micro_source_find(const char *name); /* NULL: own; NUL
 typedef struct tf_micro tf_micro;
 tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source); /* NULL: out of memory */
 void tf_micro_free(tf_micro *u);
+int tf_micro_lanes(const tf_micro *u); /* float32 a vector register */
 
 /* The operations on vectors; once, before anything else. */
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 /* What the kernels of a target are made of, after the prologue. */
 void tf_micro_kernel_text(FILE *out, const ir_target *target);
 
-/* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none. */
+/* `vec vec_exp(vec)` where kinds (bits 1 << tf_kind) hold exp, after the prologue of an instruction set of more than one lane: as exact as
+ * tf_micro_math's. */
+void tf_micro_vector_math(FILE *out, uint32_t kinds);
+
+/* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none; `vec vec_keep(vec v, vec other, int n)`:
+ * v, but from lane n on the other. */
 void tf_micro_rows_text(FILE *out);
 
 /* `void turn_words(const void *from, int64_t from_row, void *to, int64_t to_row, int64_t rows, int64_t words)`: of 32 bits, rows in
- * bytes; needs int64_t least(int64_t, int64_t). */
+ * bytes; needs int64_t least(int64_t, int64_t), and stands behind the prologue. */
 void tf_micro_turn_text(FILE *out);
 
 /* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
  *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int add)
- * c[i * c_m + j] = (add ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
- * i < m, j < n, sums in C (float or int32_t) in the order of p.  Touches nothing beyond these elements of c.
+ * c[i * c_m + j] = (add & ADDS ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
+ * i < m, j < n, sums in C (float or int32_t) in the order of p.  Touches nothing beyond these elements of c.  add & FAR_A: a comes
+ * from memory, row by row, neighbours along k; add & FAR_C: so does c; both are then asked for ahead.
  * Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group + e], and a and b are filled up as
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n);

@@ -31,7 +31,7 @@ static void part(FILE *out, const tf_tile *t) {
       fprintf(out, "  _tile_stored(%d, sums + %d, %d);\n", i * t->across + j, (i * t->across * SIDE + j) * SIDE, t->across * SIDE * 4);
   fprintf(out, "  for (int64_t i = 0; i < rows; i++)\n"
                "    for (int64_t j = 0; j < columns; j++)\n"
-               "      c[i * c_m + j] = (add ? c[i * c_m + j] : 0) + sums[i * %d + j];\n", t->across * SIDE);
+               "      c[i * c_m + j] = (add & ADDS ? c[i * c_m + j] : 0) + sums[i * %d + j];\n", t->across * SIDE);
 }
 
 static void each(FILE *out, const tf_tile *t, const char *indent, const char *what, const char *rest) {
@@ -65,7 +65,7 @@ void tf_amx_print(FILE *out, const tf_tile *t) {
                "                        int64_t rows, int64_t columns, int add) {\n"
                "  const int whole = rows == %d && columns == %d;\n",
           name, type(k->a), type(k->b), type(k->c), t->rows * SIDE, t->across * SIDE);
-  fputs("  if (whole && add) {\n", out);
+  fputs("  if (whole && add & ADDS) {\n", out);
   each(out, t, "    ", "_tile_loadd", ", c_m * 4");
   fputs("  } else {\n", out);
   each(out, t, "    ", "_tile_zero", "");

@@ -4,6 +4,8 @@
 
 #include "codegen/micro_tile.h"
 
+enum { LINE_BYTES = 64 }; /* of a cache line */
+
 typedef struct {
   const tf_micro_kernel *kernel;
   int lanes;
@@ -42,11 +44,20 @@ void tf_micro_free(tf_micro *u) {
   free(u);
 }
 
+int tf_micro_lanes(const tf_micro *u) { return u->isa->lanes; }
+
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
   fprintf(out, "#if !(%s)\n#error \"compile with %s\"\n#endif\n"
                "/* Tiles stay functions of their own: inlined where all strides are known, their sums get spilled. */\n"
-               "#if defined(__GNUC__)\n#define APART __attribute__((noinline))\n#else\n#define APART\n#endif\n%s",
+               "#if defined(__GNUC__)\n#define APART __attribute__((noinline))\n"
+               "#define FETCH(p, writes) __builtin_prefetch((const void *)(p), writes)\n"
+               "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%s",
           isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
+  fprintf(out, "enum { ADDS = 1, FAR_A = 2, FAR_C = 4 };\n"
+               "/* Rows that the next tile reads, asked for ahead: they come from afar, and no stream tells the machine where a row ends. */\n"
+               "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
+               "  for (int64_t i = 0; i < rows; i++)\n"
+               "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n}\n", LINE_BYTES);
 }
 
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
@@ -97,15 +108,19 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int across, int 
          (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part}));
 }
 
-static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t) {
+/* The first panel asks for the rows of a that the next tile wants; those behind the block are the next block's where rows are all there is. */
+static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, bool first) {
   char name[64], column[32] = "j";
+  const ir_kernel *k = &t->kernel->kernel;
   if (from == to)
     return;
   tf_tile_name(t, name);
-  if (t->kernel->kernel.group > 1) snprintf(column, sizeof column, "j * %d", t->kernel->kernel.group);
-  fprintf(out, "    for (int64_t i = %lld; i < %lld; i += %d)\n"
-               "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add);\n",
-          (long long)from, (long long)to, t->rows, name, column);
+  if (k->group > 1) snprintf(column, sizeof column, "j * %d", k->group);
+  fprintf(out, "    for (int64_t i = %lld; i < %lld; i += %d) {\n", (long long)from, (long long)to, t->rows);
+  if (first)
+    fprintf(out, "      if (j == 0 && add & FAR_A) fetch_rows((uintptr_t)a + (uintptr_t)((i + %d) * a_m * %d), a_m * %d, %d, k * %d);\n",
+            t->rows, ir_bytes(k->a), ir_bytes(k->a), t->rows, k->group * ir_bytes(k->a));
+  fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add);\n    }\n", name, column);
 }
 
 /* The rows of panels that start at columns `from`, ... before `to`, all of that width. */
@@ -117,8 +132,8 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part}, low = high;
   low.rows--;
   fprintf(out, "  for (int64_t j = %lld; j < %lld; j += %d) {\n", (long long)from, (long long)to, across * b->lanes);
-  run_of_rows(out, 0, more * (size + 1), &high);
-  run_of_rows(out, more * (size + 1), b->m, &low);
+  run_of_rows(out, 0, more * (size + 1), &high, from == 0);
+  run_of_rows(out, more * (size + 1), b->m, &low, from == 0);
   fputs("  }\n", out);
 }
 

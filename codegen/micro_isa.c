@@ -16,6 +16,20 @@
   "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                 \
   "}\n"
 
+/* Differences, products and quotients; and p 2^n for a whole n, in two factors, so that results below the normal range come out right. */
+#define ARITHMETIC(P)                                                                                            \
+  "static inline vec vec_sub(vec a, vec b) { return " P "_sub_ps(a, b); }\n"                                     \
+  "static inline vec vec_mul(vec a, vec b) { return " P "_mul_ps(a, b); }\n"                                     \
+  "static inline vec vec_div(vec a, vec b) { return " P "_div_ps(a, b); }\n"
+#define SCALE(P, I, N)                                                                                           \
+  "static inline vec vec_power(" I " n) {\n"                                                                     \
+  "  return " P "_cast" N "_ps(" P "_slli_epi32(" P "_add_epi32(n, " P "_set1_epi32(127)), 23));\n"              \
+  "}\n"                                                                                                          \
+  "static inline vec vec_scale(vec p, vec n) {\n"                                                                \
+  "  const " I " all = " P "_cvtps_epi32(n), half = " P "_srai_epi32(all, 1);\n"                                 \
+  "  return vec_mul(vec_mul(p, vec_power(half)), vec_power(" P "_sub_epi32(all, half)));\n"                      \
+  "}\n"
+
 /* All lanes of 128 bits into one, by halves. */
 #define HALVES(NAME, OP)                                                                                         \
   "static inline float lanes_" NAME "(__m128 v) {\n"                                                            \
@@ -55,7 +69,7 @@ static const char sse2[] =
   "static inline vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" BY_LANE ALL_HALVES
+  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" ARITHMETIC("_mm") SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
   "static inline float vec_sum(vec v) { return lanes_sum(v); }\n"
   "static inline float vec_most(vec v) { return lanes_most(v); }\n"
   "static inline float vec_least(vec v) { return lanes_least(v); }\n";
@@ -71,7 +85,7 @@ static const char avx2[] =
   "static inline vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }\n"
+  "static inline vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }\n" ARITHMETIC("_mm256") SCALE("_mm256", "__m256i", "si256")
   ALL_HALVES
   "static inline float vec_sum(vec v) { return lanes_sum(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
   "static inline float vec_most(vec v) { return lanes_most(_mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
@@ -93,7 +107,8 @@ static const char avx512[] =
   "static inline vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }\n"
+  "static inline vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }\n" ARITHMETIC("_mm512")
+  "static inline vec vec_scale(vec p, vec n) { return _mm512_scalef_ps(p, n); }\n"
   "static inline float vec_sum(vec v) { return _mm512_reduce_add_ps(v); }\n"
   "static inline float vec_most(vec v) { return _mm512_reduce_max_ps(v); }\n"
   "static inline float vec_least(vec v) { return _mm512_reduce_min_ps(v); }\n"
@@ -113,7 +128,15 @@ static const char neon[] =
   "static inline vec vec_add(vec a, vec b) { return vaddq_f32(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }\n"
   "static inline vec vec_max(vec a, vec b) { return vmaxq_f32(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n" BY_LANE
+  "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n"
+  "static inline vec vec_sub(vec a, vec b) { return vsubq_f32(a, b); }\n"
+  "static inline vec vec_mul(vec a, vec b) { return vmulq_f32(a, b); }\n"
+  "static inline vec vec_div(vec a, vec b) { return vdivq_f32(a, b); }\n"
+  "static inline vec vec_power(int32x4_t n) { return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23)); }\n"
+  "static inline vec vec_scale(vec p, vec n) {\n"
+  "  const int32x4_t all = vcvtq_s32_f32(n), half = vshrq_n_s32(all, 1);\n"
+  "  return vec_mul(vec_mul(p, vec_power(half)), vec_power(vsubq_s32(all, half)));\n"
+  "}\n" BY_LANE
   "static inline float vec_sum(vec v) { return vaddvq_f32(v); }\n"
   "static inline float vec_most(vec v) { return vmaxvq_f32(v); }\n"
   "static inline float vec_least(vec v) { return vminvq_f32(v); }\n";

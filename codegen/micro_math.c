@@ -31,6 +31,20 @@ static const char exp_text[] =
   "}\n";
 
 /* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
+/* The same for vectors: vec_scale takes any n. */
+static const char vector_exp_text[] =
+  "static inline vec vec_exp(vec v) {\n"
+  "  const vec x = vec_min(vec_splat(89.0f), vec_max(vec_splat(-104.0f), v)); /* not a number stays so */\n"
+  "  const vec n = vec_sub(vec_fma(x, vec_splat(1.44269504f), vec_splat(12582912.0f)), vec_splat(12582912.0f));\n"
+  "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
+  "  vec q = vec_fma(r, vec_splat(0.00138144672f), vec_splat(0.00836878084f));\n"
+  "  q = vec_fma(r, q, vec_splat(0.0416683927f));\n"
+  "  q = vec_fma(r, q, vec_splat(0.166665196f));\n"
+  "  q = vec_fma(r, q, vec_splat(0.49999994f));\n"
+  "  q = vec_fma(vec_mul(r, r), q, r);\n"
+  "  return vec_scale(vec_add(vec_splat(1.0f), q), n);\n"
+  "}\n";
+
 static const char log_text[] =
   "static inline float fast_log(float x) {\n"
   "  int tiny = x < 1.17549435e-38f;\n"
@@ -122,6 +136,10 @@ void tf_micro_math(FILE *out, uint32_t kinds) {
   for (int i = 0; i < N_ROWS; i++)
     if (all >> rows[i].kind & 1)
       fputs(rows[i].text, out);
+}
+
+void tf_micro_vector_math(FILE *out, uint32_t kinds) {
+  if (kinds >> TF_K_EXP & 1) fputs(vector_exp_text, out);
 }
 
 const tf_micro_fn *tf_micro_math_find(int kind) {

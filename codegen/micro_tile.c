@@ -79,9 +79,19 @@ static void step(FILE *out, const tf_tile *t) {
   fputs("  }\n", out);
 }
 
+/* Asks for the lines of c that are to be written without being read: they then come while the tile multiplies. */
+static void fetch_c(FILE *out, const tf_tile *t) {
+  enum { LINE_WORDS = 16 };
+  fputs("  if ((add & (ADDS | FAR_C)) == FAR_C) {\n", out);
+  for (int i = 0; i < t->rows; i++)
+    for (int j = 0; j < t->across * t->lanes; j += LINE_WORDS)
+      fprintf(out, "    FETCH(c + %d * c_m + %d, 1);\n", i, j);
+  fputs("  }\n", out);
+}
+
 static void finish(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
-  fputs("  if (add) {\n", out);
+  fputs("  if (add & ADDS) {\n", out);
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++) {
       fprintf(out, "    c%d_%d = %s_add(%s_load%s(c + %d * c_m + %d", i, j, sums, sums, cut(t, j) ? "_part" : "", i, j * t->lanes);
@@ -105,6 +115,7 @@ void tf_tile_print(FILE *out, const tf_tile *t) {
                "                        int64_t b_k, %s *c, int64_t c_m, int add) {\n",
           name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c));
   declare(out, t);
+  fetch_c(out, t);
   step(out, t);
   finish(out, t);
   fputs("}\n", out);
@@ -116,13 +127,13 @@ static void row_text(FILE *out, const char *name, const char *op, const char *no
           "static inline float row_%s(const float *x, int64_t n) {\n"
           "  vec a = vec_splat(%s), b = a, c = a, d = a;\n"
           "  int64_t i = 0;\n"
-          "  for (; i + 4 * LANES <= n; i += 4 * LANES) {\n"
+          "  for (; n - i >= 4 * LANES; i += 4 * LANES) {\n"
           "    a = %s(a, vec_load(x + i));\n"
           "    b = %s(b, vec_load(x + i + LANES));\n"
           "    c = %s(c, vec_load(x + i + 2 * LANES));\n"
           "    d = %s(d, vec_load(x + i + 3 * LANES));\n"
           "  }\n"
-          "  for (; i + LANES <= n; i += LANES) a = %s(a, vec_load(x + i));\n"
+          "  for (; n - i >= LANES; i += LANES) a = %s(a, vec_load(x + i));\n"
           "  float all = %s(%s(%s(a, b), %s(c, d)));\n",
           name, none, op, op, op, op, op, total, op, op, op);
   fprintf(out, "  for (; i < n; i++) all = %s;\n  return all;\n}\n", rest);
@@ -132,4 +143,9 @@ void tf_micro_rows_text(FILE *out) {
   row_text(out, "sum", "vec_add", "0.0f", "vec_sum", "all + x[i]");
   row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(all, x[i])");
   row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(all, x[i])");
+  fputs("static inline vec vec_keep(vec v, vec other, int n) {\n"
+        "  float lane[LANES];\n"
+        "  vec_store(lane, other);\n"
+        "  vec_store_part(lane, v, n);\n"
+        "  return vec_load(lane);\n}\n", out);
 }

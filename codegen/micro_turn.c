@@ -32,6 +32,8 @@ static const char text[] =
   "  for (int64_t q0 = 0; q0 < rows; q0 += LINE_WORDS)\n"
   "    for (int64_t p0 = 0; p0 < words; p0 += LINE_WORDS) {\n"
   "      const int64_t q1 = least(q0 + LINE_WORDS, rows), p1 = least(p0 + LINE_WORDS, words);\n"
+  "      /* the next rows: no stream tells the machine which */\n"
+  "      for (int64_t q = q0 + LINE_WORDS; q < q0 + 2 * LINE_WORDS; q++) FETCH((uintptr_t)f + (uintptr_t)(q * from_row + 4 * p0), 0);\n"
   "      const int64_t whole = TURN_BLOCK ? q1 - (q1 - q0) % 4 : q0;\n"
   "      for (int64_t q = q0; q < whole; q += 4) {\n"
   "        int64_t p = p0;\n"

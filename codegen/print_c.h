@@ -57,8 +57,23 @@ void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_close(c_printer *c, int n);
 /* The first `open` dims have their loops already. */
 void c_nest(c_printer *c, const ir_stmt *s, int open);
-void c_together(c_printer *c, const ir_stmt *s);
+/* Whether neighbours along dim are neighbours in every operand that moves with it. */
+bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output);
+/* "acc = combine(acc, value);", acc being the output where it is NULL. */
+void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip);
+void c_fresh_flag(c_printer *c, const ir_stmt *s);
+/* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
+int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim);
+const char *c_identity(tf_reduce r);
 void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
+
+/* print_rows.c: ops over rows of neighbours.  Whether the op sums neighbours as they are, and the loops around such a sum. */
+bool c_is_row_sum(const c_printer *c, const tf_op *op);
+void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open);
+/* Whether the map over a row, its first `open` dims being set, is printed as vectors; and n ops of one row, maps and sums of them. */
+bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open);
+void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open);
+void c_together(c_printer *c, const ir_stmt *s);
 
 /* print_pack.c: what a product reads, laid out anew as its kernel wants it; and where it then stands. */
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);

@@ -51,6 +51,15 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_product *p) {
   }
 }
 
+/* Whether rows of a come from an argument as they stand there, neighbours along k. */
+static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[p->a];
+  const ir_buffer *a = c_buffer(c, op, p->a);
+  if (p->turned >= 0 || p->copy >= 0 || !a->argument || !a->rank) return false;
+  const tf_index *last = &ref->index[a->rank - 1];
+  return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
+}
+
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int64_t n) {
   const ir_product *p = s->product;
@@ -64,7 +73,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fputs(", ", c->out), b_argument(c, op, p);
   fputs(", &", c->out), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
-  fputs(", add);\n", c->out);
+  fprintf(c->out, ", add%s%s);\n", far_a(c, op, p) ? " | FAR_A" : "", c_buffer(c, op, -1)->argument ? " | FAR_C" : "");
 }
 
 int c_lengths(const ir_range *r, int64_t *v) {

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "codegen/micro.h"
+#include "codegen/micro_math.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
+#include "tileflow/spec.h"
 
 static void test_shape(void) {
   int m, n;
@@ -35,7 +37,7 @@ static void test_shape_twin(void) {
 }
 
 static const char head[] =
-  "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n"
+  "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n"
   "typedef void kernel(int64_t, const float *, int64_t, int64_t, const float *, int64_t, float *, int64_t, int);\n";
 static const char tail[] =
   "static int bad(kernel *f, int m, int n, int k, int a_m, int a_k, int add) {\n"
@@ -72,6 +74,26 @@ static const char rows[] =
   "    }\n"
   "  }\n"
   "  return wrong + (row_max(x, 0) != -INFINITY) + (row_min(x, 0) != INFINITY);\n}\n";
+
+/* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns; what vec_keep keeps. */
+static const char exponents[] =
+  "static int bad_exponents(double most) {\n"
+  "  int wrong = 0;\n"
+  "  for (uint64_t i = 0; i <= 0xffffffffU; i += 8191 * LANES) {\n"
+  "    float x[LANES], got[LANES], kept[LANES];\n"
+  "    for (int l = 0; l < LANES; l++) { uint32_t u = (uint32_t)i + 8191U * (uint32_t)l; memcpy(&x[l], &u, 4); }\n"
+  "    vec_store(got, vec_exp(vec_load(x)));\n"
+  "    vec_store(kept, vec_keep(vec_load(x), vec_splat(7), (int)(i / 8191 / LANES % (LANES + 1))));\n"
+  "    for (int l = 0; l < LANES; l++) {\n"
+  "      double w = exp((double)x[l]), v = got[l];\n"
+  "      if (isnan(w)) wrong += !isnan(v);\n"
+  "      else if (w > 3.4028235e38) wrong += !isinf(v);\n"
+  "      else wrong += !(fabs(v - w) <= most * fmax(w, 1.2e-38));\n"
+  "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : 7);\n"
+  "    }\n"
+  "  }\n"
+  "  if (wrong) printf(\"exp: %d wrong\\n\", wrong);\n"
+  "  return wrong;\n}\n";
 
 static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14, 32}, {15, 31}, {29, 17}, {12, 80},
                                 {5, 100}, {37, 48}, {9, 7}, {8, 128}, {31, 198}};
@@ -124,6 +146,10 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   tf_micro_prologue(f, isa);
   tf_micro_rows_text(f);
   fputs(rows, f);
+  if (isa->lanes > 1) {
+    tf_micro_vector_math(f, 1u << TF_K_EXP);
+    fputs(exponents, f);
+  }
   for (int i = 0; i < N_SHAPES; i++)
     CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1])) != NULL);
   CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64) == name[2]); /* once */
@@ -131,6 +157,7 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   fputs(tail, f);
   print_channels(f, u, isa);
   fputs("int main(void) {\n  int w = bad_rows() + all_channels();\n", f);
+  if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", tf_micro_math_find(TF_K_EXP)->error);
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
