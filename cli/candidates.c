@@ -16,7 +16,7 @@ bool cli_candidates_add(cli_candidates *c, const tf_found *found, int n) {
     char *text = malloc(bytes);
     if (!text) return false;
     memcpy(text, found[i].text, bytes);
-    c->at[c->n++] = (cli_candidate){found[i].value, text};
+    c->at[c->n++] = (cli_candidate){found[i].value, found[i].figures.cycles, text};
   }
   return true;
 }

@@ -22,6 +22,7 @@ typedef struct {
   const char *target, *isa, *dtype, *micro, *name; /* of emit */
   const char *format;                      /* of export */
   int measure;                             /* kernels to time; 0: none */
+  int variants;                            /* mappings that a search keeps besides the best; not said, but asked for by commands */
   bool quiet, help, resume, host, dump_ir;
   /* of a search */
   tf_objective objective;

@@ -88,6 +88,7 @@ static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) 
   char *template = s->found_text;
   s->found_text = NULL;
   cli_options said = *o;
+  said.variants = (o->measure > 32 ? o->measure : 32) * CLI_VARIANTS;
   if (!said.evals && !(said.time_limit > 0)) { /* the template leaves little to look for */
     said.evals = 100000;
     said.time_limit = 30; /* the budget ends it, so that the kernel is the same on a busy machine; but for the largest padded ones */
@@ -120,6 +121,19 @@ static cli_status look_further(cli_session *s, const cli_options *o, cli_candida
   return status;
 }
 
+/* Of what was found, the mapping whose kernel promises most. */
+static cli_status choose(cli_session *s, const cli_options *o, cli_candidates *c) {
+  cli_choose(s, o, c);
+  if (c->n == 0) return CLI_DONE; /* emitting the best says why nothing can be emitted */
+  size_t bytes = strlen(c->at[0].text) + 1;
+  char *text = malloc(bytes), *before = s->found_text;
+  if (!text) return no_memory();
+  memcpy(text, c->at[0].text, bytes);
+  cli_status status = cli_adopt(s, text, s->origin);
+  free(before);
+  return status;
+}
+
 /* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts. */
 static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) {
   cli_status status = cli_check_sections(s);
@@ -133,6 +147,7 @@ static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) 
   }
   if (status == CLI_DONE && (!s->tree || s->tree->open)) status = look(s, o, c);
   if (status == CLI_DONE && o->measure && streams == 1) status = look_further(s, o, c);
+  if (status == CLI_DONE && c->n > 0) status = choose(s, o, c);
   return status == CLI_DONE ? cli_count_words(s) : status;
 }
 

@@ -4,7 +4,8 @@
 #include "cli/cli.h"
 
 typedef struct {
-  double value; /* of the objective; the list ascends */
+  double value;  /* what they are ranked by; the list ascends */
+  double cycles; /* as the search counts them */
   char *text;
 } cli_candidate;
 
@@ -13,6 +14,10 @@ typedef struct {
   int n, room;
   cli_candidate *at;
 } cli_candidates;
+
+/* cli/choose.c: ranks the mappings by what the model predicts and what their kernels cost besides, in cycles, and sorts them; those that
+ * cannot be emitted are left out. */
+void cli_choose(const cli_session *s, const cli_options *o, cli_candidates *c);
 
 /* Takes copies of what a search found.  False: out of memory. */
 bool cli_candidates_add(cli_candidates *c, const tf_found *found, int n);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/cost.h"
 #include "codegen/print_files.h"
 
 typedef struct {
@@ -145,6 +146,18 @@ tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   tf_emitted_free(e);
   if (tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   return NULL;
+}
+
+double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  const tf_micro_isa *isas[MOST_ISAS];
+  ir_type data = IR_F32;
+  if (!isas_of(o, isas, d) || !type_of(o, &data, d)) return -1;
+  const ir_target target = tf_micro_target(isas[0], data);
+  ir_program *p = ir_lower(tree, &target, d);
+  const double cycles = p ? tf_cost(p, isas[0]) : -1;
+  if (p && cycles < 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  ir_free(p);
+  return cycles;
 }
 
 void tf_emitted_free(tf_emitted *e) {

@@ -58,6 +58,11 @@ typedef struct {
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 void tf_emitted_free(tf_emitted *e);
 
+/* Cycles that the inner parts of the kernel would take a core: tiles as the micro-kernels cut them, operands laid out anew, calls.  An
+ * estimate (docs/HOWTO-emit.md says of what) to rank mappings by that the model finds alike; memories are not in it.  Negative: as
+ * tf_emit_cpu's NULL. */
+double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+
 /* The loop IR that a float32 kernel is printed from, as text.  Malloc'd.  NULL as above. */
 char *tf_emit_ir(const tf_tree *tree, tf_diags *d);
 

@@ -1,11 +1,12 @@
 /* codegen/micro: Eq. 3.4, and block products printed for every instruction set: compiled, run where this machine or an
  * emulator can, and compared with sums in double. */
 #define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/micro.h"
+#include "codegen/cost.h"
 #include "codegen/micro_math.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
@@ -34,6 +35,25 @@ static void test_shape_twin(void) {
     CHECK(m * n + n + 2 <= registers);
     CHECK((double)m * n / (m + n) > best - 1e-12);
   }
+}
+
+/* Slow twin: tile after tile as the blocks cut them, cycle after cycle of two multiply-adds and two loads. */
+static void test_cost(void) {
+  const tf_micro_isa *isa = tf_micro_isa_find("avx512");
+  for (int m = 1; m <= 60; m += 7)
+    for (int vectors = 1; vectors <= 9; vectors++)
+      for (int across = 1; across <= 4; across++) {
+        const int most = tf_micro_rows(32, across), count = (m + most - 1) / most;
+        double all = 0;
+        for (int j = 0; j < vectors; j += across)
+          for (int i = 0; i < count; i++) {
+            int rows = (m + count - 1) / count, fma = rows * across, loads = rows + across, busy = fma > loads ? fma : loads;
+            for (int k = 0; k < 10; k++)
+              all += 0.5 + (busy > 8 ? busy : 8) / 2.0; /* 8: four cycles until a sum can be added to, two units */
+            all += 20;
+          }
+        CHECK(fabs(tf_cost_tiles(isa, m, vectors, 10, across) - all) < 1e-9 * all);
+      }
 }
 
 static const char head[] =
@@ -289,6 +309,7 @@ static void try_narrow(void) {
 int main(void) {
   test_shape();
   test_shape_twin();
+  test_cost();
   try_isa("portable", "f32", "cc", "");
   try_isa("portable", "int8", "cc", "");
 #if defined __x86_64__

@@ -1,0 +1,12 @@
+/* What the micro-kernels of a program and what they have laid out cost. */
+#ifndef CODEGEN_COST_H
+#define CODEGEN_COST_H
+#include "codegen/ir.h"
+#include "codegen/micro.h"
+
+/* Cycles, of cores that work at once those of one.  Negative: out of memory. */
+double tf_cost(const ir_program *p, const tf_micro_isa *isa);
+
+/* Cycles of m rows by that many vectors, k deep, in tiles `across` vectors wide. */
+double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across);
+#endif
