@@ -35,8 +35,8 @@ static double step(double rows, double across) {
 
 double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
   const int most = tf_micro_rows(isa->registers, across);
-  const double count = parts((double)m, most), rows = (double)m / count;
-  return parts(vectors, across) * count * (k * (step(parts(rows, 1), across) + 0.5) + CALL);
+  const double count = parts((double)m, most), rows = parts((double)m, count);
+  return parts(vectors, across) * count * (k * (step(rows, across) + 0.5) + CALL);
 }
 
 /* How often control comes by, each time on one of the cores that work at once; of what is kept, how often it changes. */
