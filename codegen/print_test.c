@@ -278,7 +278,7 @@ void c_bench_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char packs[640] = "";
   if (c_packs(k))
-    snprintf(packs, sizeof packs, "    void *packed = packs ? malloc(%.120s_packed()) : NULL;\n"
+    snprintf(packs, sizeof packs, "    void *packed = packs ? aligned_alloc(64, (%.120s_packed() + 63) / 64 * 64) : NULL;\n"
                                   "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n    args.packed = packed;\n",
              k->name, k->name, k->name);
   fprintf(out, "/* Times %s: the median of the rounds, after one that warms up; where arguments can be packed, both ways.  ./bench [ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
