@@ -30,6 +30,7 @@ beside() {
   # shellcheck disable=SC2086,SC2154 # one word a flag; lib.sh sets tool, scratch and flags
   emitted "$host" "$workload" --dtype "$dtype" ${ISA:+--isa "$ISA"} &&
     cp "$scratch/shape.h" "$scratch/k/" &&
+    if grep -q '^int kernel_pack(' "$scratch/k/kernel.h"; then set -- "$@" -DPACKED; fi &&
     gcc -std=c17 -O3 $flags $openmp -I "$scratch/k" -c "$scratch/k/kernel.c" -o "$scratch/k/kernel.o" &&
     gcc -std=gnu17 -O3 $flags -fopenmp "$@" -I "$scratch/k" -I bench/kernels "bench/kernels/$driver.c" "$scratch/k/kernel.o" \
       -o "$scratch/k/versus" $libraries &&
