@@ -18,6 +18,14 @@ into() {
 # value FILE NAME: a parameter of a workload file.
 value() { sed -n "s/^params:.*[{ ]$2: \([0-9]*\).*/\1/p" "$1"; }
 
+# host CORES: $host, a file that describes this computer with so many cores: $ARCH, or arch-specs/host-template.yaml with its cores changed.
+host() {
+  host=${ARCH:-$scratch/host-$1.yaml}
+  [ -z "${ARCH:-}" ] || return 0
+  sed "s/mesh: \[[0-9]*, 1\] *# cores.*/mesh: [$1, 1]  # cores/" arch-specs/host-template.yaml >"$host"
+  grep -q "mesh: \[$1, 1\]  # cores" "$host" || { echo "$0: arch-specs/host-template.yaml does not say how many cores it has" >&2; exit 2; }
+}
+
 # emitted ARCHITECTURE WORKLOAD ARGUMENT...: a kernel for the CPU, planned by tileflow itself, in $scratch/k; $flags, what its Makefile compiles it with.
 # KERNELS=DIR keeps what was planned from one script to the next.
 emitted() {

@@ -6,9 +6,8 @@
 #include <omp.h>
 
 #include "dnnl_help.h"
-#include <kernel.h>
+#include "ours.h"
 #include <parts.h>
-#include "rounds.h"
 #include <shape.h>
 
 enum { ROWS = 64, LAST = M % ROWS ? M % ROWS : ROWS }; /* of a block, for libxsmm */
@@ -18,18 +17,6 @@ enum { WITH_SOFTMAX = 1 };
 #else
 enum { WITH_SOFTMAX = 0 };
 #endif
-
-static kernel_args args;
-static void *workspace;
-static size_t bytes;
-
-static void ours(void) { ran(kernel(&args, workspace, bytes)); }
-
-static void ready(void) {
-  bytes = kernel_workspace();
-  workspace = malloc(bytes ? bytes : 1);
-  start();
-}
 
 /* Between the products, rows of L: softmax or exp with the same fast exp as ours, or nothing. */
 static void between(float *all, int rows) {

@@ -4,11 +4,12 @@
 set -u
 . "$(dirname "$0")/../lib.sh"
 begin "$(dirname "$0")/../.." "$1"
+host 1
 most=$2 workload=$4
 unset KERNELS # what was measured another time
 export LD_PRELOAD="$3"
-emitted arch-specs/host-template.yaml "$workload" && mv "$scratch/k" "$scratch/first" &&
-  emitted arch-specs/host-template.yaml "$workload" --measure "$most" || { echo "$0: nothing for $workload" >&2; exit 1; }
+emitted "$host" "$workload" && mv "$scratch/k" "$scratch/first" &&
+  emitted "$host" "$workload" --measure "$most" || { echo "$0: nothing for $workload" >&2; exit 1; }
 figures=$(awk '
   /"measured": \{/ { inside = 1; match($0, /"rank": [0-9]+/); rank = substr($0, RSTART + 8, RLENGTH - 8); next }
   inside && /"seconds": [0-9]/ {

@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "dnnl_conv.h"
 #include "openblas_conv.h"
+#include "ours.h"
 #include "xsmm_conv.h"
-#include <kernel.h>
 #include <shape.h>
 
 #if defined(RELU)
@@ -21,16 +21,11 @@ static const window shape[STEPS] = {FIRST};
 #endif
 
 static float *source, *between, *sink, *weights[STEPS], *want;
-static kernel_args args;
-static void *workspace;
-static size_t bytes;
 
 /* Of a step: where it reads and writes plain images, and whether a ReLU follows. */
 static float *from(int i) { return i ? between : source; }
 static float *to(int i) { return i == STEPS - 1 ? sink : between; }
 static bool relu(int i) { return WITH_RELU && i < STEPS - 1; }
-
-static void ours(void) { ran(kernel(&args, workspace, bytes)); }
 
 static convolved plain[STEPS], blocked[STEPS];
 
@@ -113,8 +108,7 @@ static void prepare(void) {
 #else
   args.F = weights[0];
 #endif
-  bytes = kernel_workspace();
-  workspace = malloc(bytes ? bytes : 1);
+  ready_ours();
 }
 
 static double flops(void) {
@@ -137,22 +131,18 @@ int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "conv";
   prepare();
   const size_t out = words_out(shape[STEPS - 1]);
-  contestant all[MOST] = {{.name = "tileflow", .run = ours},
-                          {.name = "oneDNN", .run = dnnl},
-                          {.name = "oneDNN packed", .run = dnnl_packed},
-                          {.name = "oneDNN blocked", .run = dnnl_own_layouts}};
-  int n = 4;
-  if (with_hands) {
-    all[n++] = (contestant){.name = "libxsmm rows", .run = xsmm};
-    all[n++] = (contestant){.name = "libxsmm rows packed", .run = xsmm_packed};
-  }
-  if (with_layers) all[n++] = (contestant){.name = "libxsmm blocked", .run = xsmm_layers};
-  all[n++] = (contestant){.name = "openblas", .run = openblas};
+  party p = of_ours();
+  joins(&p, "oneDNN", dnnl, 0);
+  joins(&p, "oneDNN packed", dnnl_packed, p.packed);
+  joins(&p, "oneDNN blocked", dnnl_own_layouts, p.packed);
+  if (with_hands) joins(&p, "libxsmm rows", xsmm, 0), joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
+  if (with_layers) joins(&p, "libxsmm blocked", xsmm_layers, p.packed);
+  joins(&p, "openblas", openblas, 0);
   naive();
   memcpy(want, sink, out * sizeof *sink);
-  if (!all_right(name, all, n, &(result){.raw = sink, .bytes = out * sizeof *sink, .got = sink, .want = want, .n = out, .limit = 1e-5, .fetch = fetch}))
+  if (!all_right(name, p.who, p.n, &(result){.raw = sink, .bytes = out * sizeof *sink, .got = sink, .want = want, .n = out, .limit = 1e-5, .fetch = fetch}))
     return 1;
-  if (threads() == 1) all[n++] = (contestant){.name = "gcc -O3", .run = naive}; /* the nest is for one core */
-  rounds(name, (work){{[F32] = flops()}}, all, n);
+  if (threads() == 1) joins(&p, "gcc -O3", naive, 0); /* the nest is for one core */
+  rounds(name, (work){{[F32] = flops()}}, p.who, p.n);
   return 0;
 }

@@ -89,7 +89,8 @@ static void prepare(void) {
 #else
   args.A = a, args.B = b, args.D = d, args.E = e;
 #endif
-  ready();
+  ready_ours();
+  start();
   xsmm_make();
   for (int i = 0; i < BATCH; i++) libxsmm_otrans(laid + (size_t)i * K * L, b + i * K * L, sizeof(float), K, L, K, L);
   dnnl_make(plain, false);
@@ -99,22 +100,17 @@ static void prepare(void) {
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "chain";
   const size_t out = (size_t)BATCH * M * N;
-  contestant all[] = {{.name = "tileflow", .run = ours},
-                      {.name = "oneDNN", .run = dnnl},
-                      {.name = "oneDNN packed", .run = dnnl_packed},
-                      {.name = "libxsmm rows", .run = xsmm},
-#if defined(SOFTMAX)
-                      {.name = "libxsmm rows packed", .run = xsmm_packed},
-#endif
-                      {.name = "openblas", .run = openblas},
-                      {.name = "gcc -O3", .run = naive}};
-  enum { ALL = sizeof all / sizeof all[0] };
-  (void)xsmm_packed;
+  party p = of_ours();
+  joins(&p, "oneDNN", dnnl, 0);
+  joins(&p, "oneDNN packed", dnnl_packed, p.packed);
+  joins(&p, "libxsmm rows", xsmm, 0);
+  if (WITH_SOFTMAX) joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
+  joins(&p, "openblas", openblas, 0);
   prepare();
   naive();
   memcpy(want, e, out * sizeof *e);
-  if (!all_right(name, all, ALL - 1, &(result){.raw = e, .bytes = out * sizeof *e, .got = e, .want = want, .n = out, .limit = 1e-5})) return 1;
-  /* the nest is for one core */
-  rounds(name, (work){{[F32] = 2.0 * BATCH * M * (double)L * (K + N)}}, all, threads() > 1 ? ALL - 1 : ALL);
+  if (!all_right(name, p.who, p.n, &(result){.raw = e, .bytes = out * sizeof *e, .got = e, .want = want, .n = out, .limit = 1e-5})) return 1;
+  if (threads() == 1) joins(&p, "gcc -O3", naive, 0); /* the nest is for one core */
+  rounds(name, (work){{[F32] = 2.0 * BATCH * M * (double)L * (K + N)}}, p.who, p.n);
   return 0;
 }

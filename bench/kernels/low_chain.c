@@ -215,7 +215,8 @@ static void prepare(void) {
 #else
   args.A = a, args.B = b, args.D = d, args.E = e;
 #endif
-  ready();
+  ready_ours();
+  start();
 }
 
 /* What is to come out, of the widened numbers. */
@@ -239,23 +240,24 @@ static work counted(void) {
 
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "chain";
-  contestant all[MOST] = {{.name = "tileflow", .run = ours}, {.name = "oneDNN", .run = dnnl}, {.name = "oneDNN packed", .run = dnnl_packed}};
-  int n = 3;
+  party p = of_ours();
   prepare();
+  joins(&p, "oneDNN", dnnl, 0);
+  joins(&p, "oneDNN packed", dnnl_packed, p.packed);
 #if defined(TYPE_BF16)
   plain = dnnl_make(false, dnnl_bf16), packed = dnnl_make(true, dnnl_bf16);
   (void)dnnl_unsigned;
 #else
   plain = dnnl_make(false, dnnl_s8), packed = dnnl_make(true, dnnl_s8), unsigned_packed = dnnl_make(true, dnnl_u8);
-  all[n++] = (contestant){.name = "oneDNN uint8 packed", .run = dnnl_unsigned};
+  joins(&p, "oneDNN uint8 packed", dnnl_unsigned, p.packed);
 #endif
   if (xsmm_make()) {
-    all[n++] = (contestant){.name = "libxsmm rows", .run = xsmm};
-    all[n++] = (contestant){.name = "libxsmm rows packed", .run = xsmm_packed};
+    joins(&p, "libxsmm rows", xsmm, 0);
+    joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
   }
   wanted();
   const result r = {.raw = e, .bytes = size_of_e, .got = got, .want = want, .n = OUT, .limit = SIDE_BY_SIDE == 2 ? 1e-2 : 1e-5, .fetch = fetch};
-  if (!all_right(name, all, n, &r)) return 1;
-  rounds(name, counted(), all, n);
+  if (!all_right(name, p.who, p.n, &r)) return 1;
+  rounds(name, counted(), p.who, p.n);
   return 0;
 }

@@ -10,7 +10,7 @@
 
 #include "peak.h"
 
-enum { ROUNDS = 21, MOST = 10 };
+enum { ROUNDS = 21, MOST = 12 };
 
 typedef struct {
   const char *name;

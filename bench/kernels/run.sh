@@ -5,7 +5,7 @@
 #                                                  CASE: only this, or all of a pattern, 'G1[0-2]'
 #   THREADS=N      on N cores (1)
 #   ISA=NAME       for this instruction set (the best for the type that this computer has; amx where it has AMX)
-#   ARCH=FILE      for this computer (arch-specs/host-template.yaml)
+#   ARCH=FILE      for this computer (arch-specs/host-template.yaml with N cores)
 # Needs Debian's libdnnl-dev libopenblas-dev libxsmm-dev (peers only: the product does not).  The mapping is the one `emit` plans
 # by itself: no tuning run.  Columns: case, contestant, seconds, GFLOP/s (or Gop/s), share of a peak on registers alone, times the time of
 # `beside`, which is ours.
@@ -21,14 +21,16 @@ unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA LIB
 if [ "$threads" = 1 ]; then openmp=-fopenmp-simd pin="taskset -c 0"; else openmp=-fopenmp pin=; fi
 libraries="-ldnnl -lopenblas -lxsmmext -lxsmm -lblas -lm -ldl -lpthread"
 failed=0
+host "$threads"
 
 # beside NAME DRIVER DTYPE WORKLOAD FLAG...: emits, compiles, compares, times; $scratch/shape.h says how large it is
 beside() {
   name=$1 driver=$2 dtype=$3 workload=$4
   shift 4
   # shellcheck disable=SC2086,SC2154 # one word a flag; lib.sh sets tool, scratch and flags
-  emitted "${ARCH:-arch-specs/host-template.yaml}" "$workload" --dtype "$dtype" ${ISA:+--isa "$ISA"} &&
+  emitted "$host" "$workload" --dtype "$dtype" ${ISA:+--isa "$ISA"} &&
     cp "$scratch/shape.h" "$scratch/k/" &&
+    if grep -q '^int kernel_pack(' "$scratch/k/kernel.h"; then set -- "$@" -DPACKED; fi &&
     gcc -std=c17 -O3 $flags $openmp -I "$scratch/k" -c "$scratch/k/kernel.c" -o "$scratch/k/kernel.o" &&
     gcc -std=gnu17 -O3 $flags -fopenmp "$@" -I "$scratch/k" -I bench/kernels "bench/kernels/$driver.c" "$scratch/k/kernel.o" \
       -o "$scratch/k/versus" $libraries &&

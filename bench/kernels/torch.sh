@@ -16,6 +16,7 @@ each="1 2 3 4 5 6 7 8 9 10 11 12"
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$scratch/inductor"
 unset DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA ATEN_CPU_CAPABILITY
 suffix=
+host 1
 [ "$dtype" = f32 ] || suffix=-$dtype
 
 for name; do
@@ -23,7 +24,7 @@ for name; do
   g=${name%-softmax} g=g${g#G}
   f=workloads/gemm-chain/$g.yaml
   case $name in *-softmax) kind=softmax define=-DSOFTMAX f=workloads/attention/$g.yaml ;; esac
-  emitted "${ARCH:-arch-specs/host-template.yaml}" "$f" --dtype "$dtype" ${ISA:+--isa "$ISA"} || continue
+  emitted "$host" "$f" --dtype "$dtype" ${ISA:+--isa "$ISA"} || continue
   # shellcheck disable=SC2086 # one word a flag
   gcc -std=gnu17 -O3 $flags -fopenmp-simd $define -shared -fPIC -I "$scratch/k" -I bench/kernels bench/kernels/torch_shim.c "$scratch/k/kernel.c" \
     -o "$scratch/$name.so" -lm || continue

@@ -7,6 +7,7 @@ PyTorch: its fused attention, the same as products and softmax (eager), and that
 Everyone's result is compared with a float64 evaluation first.  Contestants take turns in each of 21 rounds; processor time of the thread.
 """
 import ctypes
+import logging
 import math
 import statistics
 import sys
@@ -106,6 +107,7 @@ def case(torch, dtype, line):
     lead = (1, batch) if softmax else (batch,)
     inputs = [drawn(torch, (*lead, *s), torch_type) for s in ((m, k), (l, k) if softmax else (k, l), (l, n))]
     ours = Ours(library, inputs, torch.zeros((*lead, m, n), dtype=torch_type))
+    torch._dynamo.reset()  # else it counts all cases as one function
     contestants = [("tileflow", ours)]
     for who, function in ways(torch, softmax):
         contestants.append((who, lambda f=function: f(*inputs)))
@@ -120,7 +122,9 @@ def main():
     dtype, cases = sys.argv[1:]
     warnings.filterwarnings("ignore")
     import torch
+    import torch._dynamo
 
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
     torch.set_num_threads(1)
     with torch.inference_mode(), open(cases, encoding="ascii") as lines:
         return 0 if all([case(torch, dtype, line) for line in lines]) else 1
