@@ -103,22 +103,25 @@ static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) 
   return status;
 }
 
-/* The other template, if it suits: more to measure.  What was adopted stays so. */
-static cli_status look_further(cli_session *s, const cli_options *o, cli_candidates *c) {
-  char *adopted = s->found_text, *text = tf_search_template(s->spec->arch, s->spec->workload, true);
-  s->found_text = NULL;
-  cli_status status = CLI_DONE;
-  if (text && suits(s, text)) {
-    status = cli_adopt(s, text, "search");
-    if (status == CLI_DONE) status = look(s, o, c);
-    free(s->found_text);
-    s->found_text = NULL;
-    if (status == CLI_DONE) return cli_adopt(s, adopted, "search");
-  } else {
+/* Another form of the template, if it suits: more to measure.  What was adopted stays so, unless what is found is better and `may_win`. */
+static cli_status look_further(cli_session *s, const cli_options *o, cli_candidates *c, tf_template form, bool may_win) {
+  char *text = tf_search_template(s->spec->arch, s->spec->workload, form);
+  if (!text || !suits(s, text)) {
     free(text);
+    return CLI_DONE;
   }
-  s->found_text = adopted;
-  return status;
+  char *adopted = s->found_text;
+  const cli_found before = s->found;
+  s->found_text = NULL;
+  cli_status status = cli_adopt(s, text, "search");
+  if (status == CLI_DONE) status = look(s, o, c);
+  if (status != CLI_DONE || (may_win && s->found.value < before.value)) {
+    free(adopted);
+    return status;
+  }
+  free(s->found_text);
+  s->found = before;
+  return cli_adopt(s, adopted, "search");
 }
 
 /* Of what was found, the mapping whose kernel promises most. */
@@ -134,19 +137,23 @@ static cli_status choose(cli_session *s, const cli_options *o, cli_candidates *c
   return status;
 }
 
-/* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts. */
+/* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts.  Where the blocks of all ops
+ * fit close to the core at once, so be it; else the better of the forms in which they pass through. */
 static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) {
   cli_status status = cli_check_sections(s);
-  int streams = 0;
-  for (; status == CLI_DONE && !s->tree && streams < 2; streams++) {
-    char *text = tf_search_template(s->spec->arch, s->spec->workload, streams);
+  int form = 0;
+  const bool given = s->tree;
+  for (; status == CLI_DONE && !s->tree && form < TF_N_TEMPLATES; form++) {
+    char *text = tf_search_template(s->spec->arch, s->spec->workload, (tf_template)form);
     if (text && suits(s, text))
       status = cli_adopt(s, text, "search");
     else
       free(text);
   }
   if (status == CLI_DONE && (!s->tree || s->tree->open)) status = look(s, o, c);
-  if (status == CLI_DONE && o->measure && streams == 1) status = look_further(s, o, c);
+  const bool whole = form == TF_TEMPLATE_WHOLE + 1;
+  for (; status == CLI_DONE && !given && (o->measure || !whole) && form < TF_N_TEMPLATES; form++)
+    status = look_further(s, o, c, (tf_template)form, !whole);
   if (status == CLI_DONE && c->n > 0) status = choose(s, o, c);
   return status == CLI_DONE ? cli_count_words(s) : status;
 }

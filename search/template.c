@@ -11,7 +11,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   uint64_t reach[MAX_DIMS][MAX_DIMS]; /* [op][dim] dims of outputs of the workload that move the dim's range */
-  int home;                  /* level whose instances work apart: intermediates live there */
+  int home;                  /* level whose instances work apart, or that is close to the core: intermediates live there */
   FILE *out;
 } builder;
 
@@ -188,9 +188,13 @@ static void own_tiles(builder *b, int o, int depth, int from) {
   fprintf(b->out, "%*sop %s\n", 2 * depth, "", op->name);
 }
 
-static int first_apart(const tf_arch *a) {
+/* The first memory whose instances work apart; where none do, the outermost that is no larger than a core's second cache of today. */
+static int home_of(const tf_arch *a) {
+  enum { CLOSE_BYTES = 1 << 20 };
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].capacity_words > 0 && a->memories[l].capacity_words <= CLOSE_BYTES * 8 / a->memories[l].word_bits) return l;
   return a->n_memories > 1;
 }
 
@@ -204,7 +208,8 @@ static void keep_homes(builder *b) {
     }
 }
 
-static void whole(builder *b, bool streams) {
+static void whole(builder *b, tf_template form) {
+  const bool streams = form != TF_TEMPLATE_WHOLE;
   uint64_t dims = shared(b);
   int depth = 0;
   for (int l = 0; l < b->home; l++) {
@@ -221,23 +226,23 @@ static void whole(builder *b, bool streams) {
   }
   if (b->wl->n_ops > 1) {
     fprintf(b->out, "%*sSeq", 2 * depth++, "");
-    if (streams) keep_homes(b);
+    if (form == TF_TEMPLATE_PARTS) keep_homes(b);
     fputc('\n', b->out);
   }
   for (int i = 0; i < b->wl->n_ops; i++)
     own_tiles(b, b->wl->topo[i], depth, b->home - streams);
 }
 
-char *tf_search_template(const tf_arch *arch, const tf_workload *wl, bool streams) {
-  builder b = {.arch = arch, .wl = wl, .home = first_apart(arch)};
+char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form) {
+  builder b = {.arch = arch, .wl = wl, .home = home_of(arch)};
   char *text = NULL;
   size_t n = 0;
   if (wl->n_ops > MAX_DIMS || wl->n_dims > MAX_DIMS) return NULL;
   find_reach(&b);
-  if (!shared(&b) || b.home == 0) return NULL;
+  if (!shared(&b) || b.home == 0 || (form == TF_TEMPLATE_OUTSIDE && b.home < 2)) return NULL;
   b.out = open_memstream(&text, &n);
   if (!b.out) return NULL;
-  whole(&b, streams);
+  whole(&b, form);
   if (fclose(b.out) == 0) return text;
   free(text);
   return NULL;

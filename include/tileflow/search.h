@@ -80,11 +80,19 @@ typedef struct {
   uint64_t seed;
 } tf_search_result;
 
-/* An open mapping in which all ops are fused: one Seq below the loops that all can share, intermediates in the first memory
- * of which there are several, each op's own loops below.  `streams`: what an op
- * reads from further out passes through that memory in parts; else it holds all of it at once.  What the search makes of it suits machines that run blocks
- * of one op fast (CPUs).  Malloc'd; NULL if the ops share no loop, or memory ran out. */
-char *tf_search_template(const tf_arch *arch, const tf_workload *wl, bool streams);
+/* What passes through the memory M where an op's blocks stand: the first of which there are several; where there is one of each, the
+ * outermost of at most 1 MiB. */
+typedef enum {
+  TF_TEMPLATE_WHOLE,   /* M holds all that an op reads from further out, at once, and the intermediates */
+  TF_TEMPLATE_PARTS,   /* what is read passes through M in parts; it holds the intermediates */
+  TF_TEMPLATE_OUTSIDE, /* so do the intermediates, which stand one memory further out */
+  TF_N_TEMPLATES
+} tf_template;
+
+/* An open mapping in which all ops are fused: one Seq below the loops that all can share, each op's own loops below.  What the search
+ * makes of it suits machines that run blocks of one op fast (CPUs).  Malloc'd; NULL if the ops share no loop, the machine has no such
+ * memory, or memory ran out. */
+char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
 
 /* Searches all mappings of the workload, or the completions of `given` (a tree with open trip
  * counts).  The same seed and max_evals give the same result with any number of threads.
