@@ -13,26 +13,6 @@ static void tile_name(const shape *s, char *name) {
   snprintf(name, 64, "channels_%d_%d_s%lld", s->rows, s->across, (long long)s->step);
 }
 
-static void print_tile(FILE *out, const shape *s, const char *name) {
-  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *sums) {\n", name);
-  for (int i = 0; i < s->rows; i++)
-    for (int j = 0; j < s->across; j++)
-      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
-  fputs("  for (; k > 0; k--) {\n    const float *const x = a + *at++;\n", out);
-  for (int j = 0; j < s->across; j++)
-    fprintf(out, "    const vec b%d = vec_load(b + %d);\n", j, j * s->lanes);
-  for (int i = 0; i < s->rows; i++) {
-    fprintf(out, "    const vec x%d = vec_splat(x[%lld]);\n", i, (long long)(i * s->step));
-    for (int j = 0; j < s->across; j++)
-      fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
-  }
-  fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
-  for (int i = 0; i < s->rows; i++)
-    for (int j = 0; j < s->across; j++)
-      fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
-  fputs("}\n", out);
-}
-
 /* ---- turned stores ------------------------------------------------------------------------------------------ */
 
 /* Within each 128 bits: rows 4 g .. 4 g + 3 of x become, in t<4 g + j>, what stands at j of every four. */
@@ -64,58 +44,60 @@ static void gather_quads(FILE *out, int lanes) {
               j, j, j + 4, j, j, j + 4, j, j + 8, j + 12, j, j + 8, j + 12, j, j, j, j + 4, j, j, j + 8, j, j, j + 12, j, j);
 }
 
-/* c[j * c_n + i] = or += sums[i * row + j] for `rows` rows, no more than lanes, and the first n of as many columns as there are lanes. */
-static void print_square(FILE *out, int lanes, const char *mm, int rows, const char *name) {
-  fprintf(out, "\nstatic APART void %s(const float *sums, int64_t row, float *c, int64_t c_n, int64_t n, int add) {\n", name);
-  for (int i = 0; i < lanes; i++)
-    if (i < rows) fprintf(out, "  const vec x%d = vec_load(sums + %d * row);\n", i, i);
+/* Stores rows from .. to - 1 of the tile's j-th vectors turned: c[(j * lanes + l) * c_n + i] = or += what lane l holds of row i. */
+static void print_square(FILE *out, const shape *s, const char *mm, int from, int to, int j) {
+  fputs("  {\n", out);
+  for (int i = 0; i < s->lanes; i++)
+    if (from + i < to) fprintf(out, "  const vec x%d = c%d_%d;\n", i, from + i, j);
     else fprintf(out, "  const vec x%d = vec_zero();\n", i);
-  turn_quads(out, lanes, mm);
-  gather_quads(out, lanes);
-  const char *part = rows < lanes ? "_part" : "";
+  turn_quads(out, s->lanes, mm);
+  gather_quads(out, s->lanes);
+  const char *part = to - from < s->lanes ? "_part" : "";
   char count[16] = "";
-  if (rows < lanes) snprintf(count, sizeof count, ", %d", rows);
-  for (int j = 0; j < lanes; j++) {
-    if (j) fprintf(out, "  if (n == %d) return;\n  c += c_n;\n", j);
-    fprintf(out, "  vec_store%s(c, add ? vec_add(y%d, vec_load%s(c%s)) : y%d%s);\n", part, j, part, count, j, count);
+  if (*part) snprintf(count, sizeof count, ", %d", to - from);
+  fprintf(out, "  float *to = c + %d + %d * c_n;\n", from, j * s->lanes);
+  for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out))
+    fprintf(out, "  if (n > %d) vec_store%s(to, add ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n", j * s->lanes + l, part, l, part, count, l, count);
+  fputs("  }\n", out);
+}
+
+static void print_turned(FILE *out, const shape *s, const char *mm) {
+  for (int i = 0; i < s->rows; i += s->lanes)
+    for (int j = 0; j < s->across; j++)
+      print_square(out, s, mm, i, i + s->lanes < s->rows ? i + s->lanes : s->rows, j);
+}
+
+static void print_by_element(FILE *out, const shape *s) {
+  const int width = s->across * s->lanes;
+  fprintf(out, "  float sums[%d];\n", s->rows * width);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
+  fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++)\n"
+               "      c[j * c_n + i] = (add ? c[j * c_n + i] : 0.0f) + sums[i * %d + j];\n", s->rows, width);
+}
+
+static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
+  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add) {\n",
+          name);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
+  fputs("  for (; k > 0; k--) {\n    const float *const x = a + *at++;\n", out);
+  for (int j = 0; j < s->across; j++)
+    fprintf(out, "    const vec b%d = vec_load(b + %d);\n", j, j * s->lanes);
+  for (int i = 0; i < s->rows; i++) {
+    fprintf(out, "    const vec x%d = vec_splat(x[%lld]);\n", i, (long long)(i * s->step));
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
   }
+  fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
+  if (mm) print_turned(out, s, mm);
+  else print_by_element(out, s);
   fputs("}\n", out);
 }
 
-static void print_by_element(FILE *out, int rows, const char *name) {
-  fprintf(out, "\nstatic void %s(const float *sums, int64_t row, float *c, int64_t c_n, int64_t n, int add) {\n"
-               "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++)\n"
-               "      c[j * c_n + i] = (add ? c[j * c_n + i] : 0.0f) + sums[i * row + j];\n}\n", name, rows);
-}
-
-/* Prints what stores a tile of that many rows; name: of 64 characters.  False: out of memory. */
-static bool turned(FILE *out, tf_micro *u, int rows, char *name) {
-  const tf_micro_isa *isa = tf_micro_of(u);
-  bool anew;
-  snprintf(name, 64, "turned_%d", rows);
-  if (!tf_micro_name(u, name, &anew)) return false;
-  if (!anew) return true;
-  if (isa->shuffle) print_square(out, isa->lanes, isa->shuffle, rows, name);
-  else print_by_element(out, rows, name);
-  return true;
-}
-
 /* ---- rows of c ------------------------------------------------------------------------------------------------ */
-
-/* Stores the tile at row i: a square after the other. */
-static bool store(FILE *out, tf_micro *u, FILE *body, const shape *s) {
-  const int square = tf_micro_of(u)->shuffle ? s->lanes : s->rows, width = s->across * s->lanes;
-  char name[64];
-  for (int i = 0; i < s->rows; i += square) {
-    if (!turned(out, u, s->rows - i < square ? s->rows - i : square, name)) return false;
-    if (tf_micro_of(u)->shuffle)
-      fprintf(body, "    for (int64_t j = 0; j < n; j += %d) %s(sums + %d + j, %d, c + i + %d + j * c_n, c_n, n - j, add);\n", s->lanes, name,
-              i * width, width, i);
-    else
-      fprintf(body, "    %s(sums, %d, c + i, c_n, n, add);\n", name, width);
-  }
-  return true;
-}
 
 static bool run_of_rows(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, const shape *s) {
   char name[64];
@@ -123,12 +105,10 @@ static bool run_of_rows(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_
   if (from == to) return true;
   tile_name(s, name);
   if (!tf_micro_name(u, name, &anew)) return false;
-  if (anew) print_tile(out, s, name);
-  fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) {\n    %s(k, a + i * %lld, at, b, sums);\n", (long long)from, (long long)to,
+  if (anew) print_tile(out, s, name, tf_micro_of(u)->shuffle);
+  fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i, c_n, n, add);\n", (long long)from, (long long)to,
           s->rows, name, (long long)s->step);
-  bool ok = store(out, u, body, s);
-  fputs("  }\n", body);
-  return ok;
+  return true;
 }
 
 static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int64_t m, shape s) {
@@ -138,8 +118,8 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   low.rows = (int)(m / count);
   high.rows = low.rows + 1;
   fprintf(body, "\n/* %lld rows by up to %d channels */\n"
-                "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add) {\n"
-                "  float sums[%d];\n", (long long)m, s.across * s.lanes, name, (more ? high.rows : low.rows) * s.across * s.lanes);
+                "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add) {\n",
+          (long long)m, s.across * s.lanes, name);
   bool ok = run_of_rows(out, u, body, 0, more * high.rows, &high) && run_of_rows(out, u, body, more * high.rows, m, &low);
   fputs("}\n", body);
   return ok;
