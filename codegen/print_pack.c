@@ -192,6 +192,17 @@ static void open_rank(c_printer *c, const ir_range *v, int r) {
   c->depth++;
 }
 
+/* Asks for the same row one step along the rank before the last two (of an image, in the next channel): rows are too short for the machine
+ * to see a stream. */
+static void ask_ahead(c_printer *c, const ir_buffer *b, int last) {
+  if (!b->argument || last < 2) return;
+  c_line(c, "if (there) {\n");
+  c_line(c, "  const int64_t x = from;\n");
+  c_line(c, "  fetch_rows((uintptr_t)&"), c_at(c, b, last, b->type);
+  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type), b->name, last - 2, ir_bytes(b->type));
+  c_line(c, "}\n");
+}
+
 static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
   for (int64_t phase = 0; phase < p->stride; phase++) {
     c_line(c, "{\n");
@@ -262,6 +273,7 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   c_indent(c);
   fprintf(c->out, "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64 ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
+  ask_ahead(c, b, last);
   fill_row(c, b, p, last);
   c_close(c, last + 2 * p->keep_slab);
 }
