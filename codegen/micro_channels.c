@@ -57,7 +57,7 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   if (*part) snprintf(count, sizeof count, ", %d", to - from);
   fprintf(out, "  float *to = c + %d + %d * c_n;\n", from, j * s->lanes);
   for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out))
-    fprintf(out, "  if (n > %d) vec_store%s(to, add ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n", j * s->lanes + l, part, l, part, count, l, count);
+    fprintf(out, "  if (n > %d) vec_store%s(to, add & ADDS ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n", j * s->lanes + l, part, l, part, count, l, count);
   fputs("  }\n", out);
 }
 
@@ -74,12 +74,13 @@ static void print_by_element(FILE *out, const shape *s) {
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
   fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++)\n"
-               "      c[j * c_n + i] = (add ? c[j * c_n + i] : 0.0f) + sums[i * %d + j];\n", s->rows, width);
+               "      c[j * c_n + i] = (add & ADDS ? c[j * c_n + i] : 0.0f) + sums[i * %d + j];\n", s->rows, width);
 }
 
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add) {\n",
           name);
+  fprintf(out, "  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n    FETCH(c + j * c_n, 1);\n    FETCH(c + j * c_n + %d, 1);\n  }\n", s->rows - 1);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);

@@ -126,7 +126,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   else fputc('&', c->out), c_place(c, op, p->a);
   fprintf(c->out, ", at + part, panel + part * %d, &", p->panel), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
-  fputs(", n_n, begun || part > 0);\n", c->out);
+  fprintf(c->out, ", n_n, (begun || part > 0)%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "");
 }
 
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
