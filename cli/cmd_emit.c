@@ -62,14 +62,16 @@ static cli_status emit(const cli_session *s, const cli_options *o, const cli_mea
   return status;
 }
 
-/* Whether a short search finds a completion of the template that fits. */
-static bool suits(const cli_session *s, const char *text) {
-  enum { ENOUGH = 3000, SECONDS = 30 };
+/* What a plan may take.  It ends by what it tries, never by the clock: the same command gives the same kernel on a busy machine.  The
+ * effort (tf_model_effort; some three seconds a million) ends it where borders inside a chain make evaluations dear. */
+enum { PLAN_EVALS = 100000, PLAN_EFFORT = 1500000, FEW = 64, ENOUGH = 3000, ENOUGH_EFFORT = 500000 };
+
+/* Whether a search of so many evaluations finds a completion of the template that fits. */
+static bool suits_within(const cli_session *s, const char *text, int64_t evals) {
   tf_diags *d = tf_diags_new();
   tf_loc at = d ? (tf_loc){tf_diags_add_file(d, "template", text, strlen(text)), 1, 1, 1} : nowhere;
   tf_tree *t = d ? tf_tree_parse(text, at, s->spec->arch, s->spec->workload, d) : NULL;
-  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = ENOUGH,
-                      .time_limit = SECONDS};
+  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = evals, .max_effort = ENOUGH_EFFORT};
   tf_search_result *r = t ? tf_search_run(s->spec->arch, s->spec->workload, t, &o, d) : NULL;
   bool found = r && r->n_best > 0;
   tf_search_free(r);
@@ -77,6 +79,8 @@ static bool suits(const cli_session *s, const char *text) {
   tf_diags_free(d);
   return found;
 }
+
+static bool suits(const cli_session *s, const char *text) { return suits_within(s, text, FEW) || suits_within(s, text, ENOUGH); }
 
 static cli_status no_memory(void) {
   fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
@@ -90,8 +94,8 @@ static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) 
   cli_options said = *o;
   said.variants = (o->measure > 32 ? o->measure : 32) * CLI_VARIANTS;
   if (!said.evals && !(said.time_limit > 0)) { /* the template leaves little to look for */
-    said.evals = 100000;
-    said.time_limit = 30; /* the budget ends it, so that the kernel is the same on a busy machine; but for the largest padded ones */
+    said.evals = PLAN_EVALS;
+    said.effort = PLAN_EFFORT;
   }
   /* Of mappings that keep the units busy alike, the one that moves less has the larger blocks. */
   if (said.objective == TF_LATENCY) said.objective = TF_EDP;

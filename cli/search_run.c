@@ -64,7 +64,7 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
              .max_evals = said ? o->evals : EVALS_UNLESS_SAID,
              .limit = said ? o->time_limit : SECONDS_UNLESS_SAID};
   tf_search_opts opts = {.strategy = o->strategy, .objective = o->objective, .seed = o->seed,
-                         .threads = o->threads, .max_evals = m.max_evals, .time_limit = m.limit,
+                         .threads = o->threads, .max_evals = m.max_evals, .max_effort = o->effort, .time_limit = m.limit,
                          .log = o->log, .variants = o->variants, .resume = o->resume, .stop = stopped,
                          .progress = terminal ? show : NULL, .ctx = &m};
   struct sigaction now = {.sa_handler = note_interrupt}, before;

@@ -13,6 +13,7 @@
 
 enum {
   BATCH = 16,          /* whatever the number of threads */
+  EFFORT_LEFT = 256,   /* of so many parts of the effort allowed one is not worth another batch */
   KEEP = 8,
   UNEVEN_ONE_IN = 24,  /* tasks in which trip counts need not divide */
   IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
@@ -35,7 +36,7 @@ typedef struct {
   tf_search_result *res;
   uint64_t *kept_shapes, *kept_texts;
   int room;
-  int64_t asked;
+  int64_t asked, effort;
   uint8_t *best_genes; /* of the row told with the least cost */
   double best_cost;
   bool failed;
@@ -50,6 +51,10 @@ static double since(const struct timespec *start) {
 /* ---- one batch ----------------------------------------------------------------------------- */
 static int64_t left_of(const driver *v) {
   return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX;
+}
+
+static bool effort_spent(const driver *v) {
+  return v->o->max_effort > 0 && v->o->max_effort - v->effort <= v->o->max_effort / EFFORT_LEFT;
 }
 
 /* The most evaluations one task of the next batch may take, so that a whole batch stays within the
@@ -73,13 +78,14 @@ static bool ask_aside(const driver *v, tf_task *t) {
 static int ask_batch(driver *v) {
   int64_t left = left_of(v), most = most_of(v, left);
   int n = 0;
-  for (; n < BATCH && left > 0; n++) {
+  for (; n < BATCH && left > 0 && !effort_spent(v); n++) {
     tf_task *t = &v->tasks[n];
     t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
     t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
     if (!(t->aside ? ask_aside(v, t) : v->strategy->outer->ask(v->outer, t->genes, &t->like))) break;
     t->no = v->asked++;
     t->quota = left < most ? left : most;
+    t->effort_quota = v->o->max_effort > 0 ? 1 + (v->o->max_effort - v->effort) / BATCH : 0;
     t->logged = tf_log_find(&v->log, t->no);
     if (left < INT64_MAX) left -= t->quota;
   }
@@ -119,6 +125,7 @@ static void tell(driver *v, tf_task *t) {
   bool searched = t->legal && !t->failed && t->evals > 0;
   v->failed |= t->failed;
   v->res->evals += t->evals;
+  v->effort += t->effort;
   v->res->shapes += searched;
   if (searched) {
     archive(v, t);
@@ -168,7 +175,7 @@ static void run(driver *v, int threads, tf_diags *d) {
   while (!v->failed && idle < IDLE_MOST) {
     int n = ask_batch(v);
     if (n == 0) {
-      if (left_of(v) <= 0) v->res->stopped_by = TF_STOP_BUDGET;
+      if (left_of(v) <= 0 || effort_spent(v)) v->res->stopped_by = TF_STOP_BUDGET;
       return;
     }
     idle = batch(v, threads, n, d) ? 0 : idle + 1;

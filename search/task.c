@@ -186,6 +186,8 @@ static void search(work *w) {
     }
     t->evals++;
     in->tell(state, evaluate(w));
+    t->effort += tf_model_effort(w->model);
+    if (t->effort_quota && t->effort >= t->effort_quota) return;
     spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
   }
 }
@@ -314,7 +316,7 @@ void tf_task_clear(tf_task *t) {
   free(t->hints);
   t->hints = NULL;
   t->n_hints = 0;
-  t->evals = 0;
+  t->evals = t->effort = 0;
   t->exhausted = t->cut = t->failed = false;
   t->logged = NULL;
 }

@@ -88,7 +88,7 @@ typedef struct {
   int64_t no;
   uint8_t *genes;
   uint64_t like;          /* shape to start from, see tf_outer */
-  int64_t quota;
+  int64_t quota, effort_quota; /* 0: no bound */
   bool uneven;            /* see tf_trips */
   bool aside;             /* what it finds steers nothing */
   const tf_logged *logged; /* NULL: to be searched */
@@ -96,7 +96,7 @@ typedef struct {
   tf_reads reads;
   bool legal, exhausted, cut; /* cut: stopped before its quota */
   uint64_t shape;
-  int64_t evals;
+  int64_t evals, effort;
   double cost; /* that the strategies are told, see guide_of */
   int n_loops;
   tf_task_best best[TF_N_BY];

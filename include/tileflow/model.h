@@ -83,6 +83,10 @@ void tf_model_walk_limit(tf_model *m, int64_t steps);
  * others take it some fifty times as long. */
 bool tf_model_quick(const tf_model *m);
 
+/* How long the last evaluation took, in short ones: 1 by the short way; by the long way as many as it looked at places for.  Does not
+ * depend on the machine. */
+int64_t tf_model_effort(const tf_model *m);
+
 /* From now on an evaluation that would take the long way fails (as if a count had overflowed), where the tree has a short
  * one; false: counts again. */
 void tf_model_quick_only(tf_model *m, bool only);

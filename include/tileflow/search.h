@@ -55,6 +55,8 @@ typedef struct {
   uint64_t seed;
   int threads;           /* 0: one for each processor */
   int64_t max_evals;     /* 0: no bound; then give a time limit */
+  int64_t max_effort;    /* as max_evals, but evaluations count by how long they take (tf_model_effort); 0: no bound.  Not counted of what a
+                            log holds */
   double time_limit;     /* seconds; 0: none */
   int keep;              /* how many different shapes to keep, best first; 0: 8 */
   int variants;          /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */

@@ -3,6 +3,9 @@
 #include "model/cost/retain.h"
 #include "model/cost/state.h"
 
+/* The long way beside a short evaluation (3 us): what it takes at least, and how many places it looks at in the time of one. */
+enum { LONG_WAY = 10, PLACES = 48 };
+
 static bool alloc_state(struct tf_model *m) {
   m->walk_max = TF_WALK_MAX;
   tf_arena *a = m->arena;
@@ -162,6 +165,8 @@ static bool count(tf_model *m) {
   return true;
 }
 
+int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : LONG_WAY + m->run.work / PLACES; }
+
 bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
@@ -180,6 +185,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
   memcpy(m->run.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->run.irregular = m->plan->irregular;
+  m->run.work = 0;
   bool ok = m->quick = m->even && !m->run.irregular && tf_even_count(m);
   if (!ok && m->quick_only && m->even) {
     out->overflow = true;

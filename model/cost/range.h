@@ -20,6 +20,7 @@ typedef struct {
   bool exact;      /* walking: an op with an empty range touches nothing at all */
   bool irregular;  /* something was met that only the exact walk counts */
   bool demand;     /* finding what a retaining scope makes: an idle producer demands nothing */
+  int64_t work;    /* places looked at by what is counted the long way */
   bool ragged;     /* settings taken together turned out to differ: they must be told apart */
   tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
                       NULL: not in force */

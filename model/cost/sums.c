@@ -100,6 +100,7 @@ static void spread(tf_walk *e, int k, int64_t len, int64_t mult, uint64_t border
 /* The longest range that reaches position k in any instance that is counted once with others: at borders
  * they differ.  First, middle and last instance of each loop suffice. */
 static int64_t longest(tf_walk *e, int k, int from) {
+  e->run->work++;
   const tf_path *path = &e->run->plan->path[e->s->node];
   while (from < path->n && !((e->single & e->comp->loops) >> from & 1 && e->run->trip[path->loops[from]] > 1))
     from++;
@@ -185,6 +186,7 @@ static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
 static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
+  e->run->work++;
   bool any = p->clips && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;

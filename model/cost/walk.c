@@ -360,6 +360,7 @@ static void run_node(tf_exact *e, int n) {
   if (!now || !e->ok)
     return;
   e->m->steps[n]++;
+  e->m->run.work++;
   e->m->width[n] = now > e->m->width[n] ? now : e->m->width[n];
   for (int i = 0; i < e->p->n_tile_slices; i++)
     if (e->p->slices[i].node == n)

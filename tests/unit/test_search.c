@@ -344,7 +344,34 @@ static void test_template(void) {
   }
 }
 
+/* ---- effort ------------------------------------------------------------------------------------ */
+/* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many where they
+ * are quick; the same with any number of threads. */
+static void test_effort(void) {
+  static const char *const file[] = {"workloads/conv-chain/c6.yaml", "workloads/conv-chain/c1.yaml"};
+  enum { EFFORT = 30000 };
+  for (int i = 0; i < 2; i++) {
+    problem p = from_files("arch-specs/host-template.yaml", file[i]);
+    char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, false) : NULL;
+    tf_loc at = text ? (tf_loc){tf_diags_add_file(p.d, "template", text, strlen(text)), 1, 1, 1} : (tf_loc){0};
+    p.given = text ? tf_tree_parse(text, at, p.s->arch, p.s->workload, p.d) : NULL;
+    tf_search_opts o = {.seed = 3, .threads = 1, .max_evals = 100000, .max_effort = EFFORT};
+    tf_search_result *one = run(&p, &o);
+    o.threads = 3;
+    tf_search_result *three = run(&p, &o);
+    check_same(one, three);
+    CHECK_I64(one ? one->stopped_by : TF_STOP_TIME, TF_STOP_BUDGET);
+    CHECK(one && one->n_best > 0);
+    CHECK(one && (i ? one->evals > EFFORT / 2 : one->evals < EFFORT / 100));
+    tf_search_free(one);
+    tf_search_free(three);
+    drop(&p);
+    free(text);
+  }
+}
+
 int main(void) {
+  test_effort();
   test_template();
   test_variants();
   test_threads();
