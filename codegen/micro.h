@@ -78,8 +78,8 @@ void tf_micro_kernel_text(FILE *out, const ir_target *target);
 void tf_micro_vector_math(FILE *out, uint32_t kinds);
 
 /* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none; `vec vec_keep(vec v, vec other, int n)`:
- * v, but from lane n on the other. */
-void tf_micro_rows_text(FILE *out);
+ * v, but from lane n on the other; and, of more than one lane, `vec vec_whole_part(const int32_t *p, int n)`: the first n as float, then zeros. */
+void tf_micro_rows_text(FILE *out, int lanes);
 
 /* `void turn_words(const void *from, int64_t from_row, void *to, int64_t to_row, int64_t rows, int64_t words)`: of 32 bits, rows in
  * bytes; needs int64_t least(int64_t, int64_t), and stands behind the prologue. */

@@ -16,11 +16,13 @@
   "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                 \
   "}\n"
 
-/* Differences, products and quotients; and p 2^n for a whole n, in two factors, so that results below the normal range come out right. */
+/* Differences, products and quotients; vec_whole, of int32; and p 2^n for a whole n, in two factors, so that results below the normal range come out right. */
 #define ARITHMETIC(P)                                                                                            \
   "static inline vec vec_sub(vec a, vec b) { return " P "_sub_ps(a, b); }\n"                                     \
   "static inline vec vec_mul(vec a, vec b) { return " P "_mul_ps(a, b); }\n"                                     \
   "static inline vec vec_div(vec a, vec b) { return " P "_div_ps(a, b); }\n"
+#define WHOLE(P, N)                                                                                              \
+  "static inline vec vec_whole(const int32_t *p) { return " P "_cvtepi32_ps(" P "_loadu_" N "((const void *)p)); }\n"
 #define SCALE(P, I, N)                                                                                           \
   "static inline vec vec_power(" I " n) {\n"                                                                     \
   "  return " P "_cast" N "_ps(" P "_slli_epi32(" P "_add_epi32(n, " P "_set1_epi32(127)), 23));\n"              \
@@ -69,7 +71,7 @@ static const char sse2[] =
   "static inline vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" ARITHMETIC("_mm") SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
+  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" ARITHMETIC("_mm") WHOLE("_mm", "si128") SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
   "static inline float vec_sum(vec v) { return lanes_sum(v); }\n"
   "static inline float vec_most(vec v) { return lanes_most(v); }\n"
   "static inline float vec_least(vec v) { return lanes_least(v); }\n";
@@ -85,7 +87,7 @@ static const char avx2[] =
   "static inline vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }\n" ARITHMETIC("_mm256") SCALE("_mm256", "__m256i", "si256")
+  "static inline vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }\n" ARITHMETIC("_mm256") WHOLE("_mm256", "si256") SCALE("_mm256", "__m256i", "si256")
   ALL_HALVES
   "static inline float vec_sum(vec v) { return lanes_sum(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
   "static inline float vec_most(vec v) { return lanes_most(_mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
@@ -107,7 +109,7 @@ static const char avx512[] =
   "static inline vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
   "static inline vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }\n" ARITHMETIC("_mm512")
+  "static inline vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }\n" ARITHMETIC("_mm512") WHOLE("_mm512", "si512")
   "static inline vec vec_scale(vec p, vec n) { return _mm512_scalef_ps(p, n); }\n"
   "static inline float vec_sum(vec v) { return _mm512_reduce_add_ps(v); }\n"
   "static inline float vec_most(vec v) { return _mm512_reduce_max_ps(v); }\n"
@@ -132,6 +134,7 @@ static const char neon[] =
   "static inline vec vec_sub(vec a, vec b) { return vsubq_f32(a, b); }\n"
   "static inline vec vec_mul(vec a, vec b) { return vmulq_f32(a, b); }\n"
   "static inline vec vec_div(vec a, vec b) { return vdivq_f32(a, b); }\n"
+  "static inline vec vec_whole(const int32_t *p) { return vcvtq_f32_s32(vld1q_s32(p)); }\n"
   "static inline vec vec_power(int32x4_t n) { return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23)); }\n"
   "static inline vec vec_scale(vec p, vec n) {\n"
   "  const int32x4_t all = vcvtq_s32_f32(n), half = vshrq_n_s32(all, 1);\n"

@@ -20,9 +20,12 @@ static const char portable_int8[] =
   "static inline int8s int8_load(const int8_t *p) { return *p; }\n"
   "static inline ivec int8_add(int8s x, int8s b, ivec c) { return c + x * b; }\n";
 
-/* A group of 32 bits as an integer. */
+/* A group of 32 bits as an integer; and what keeps gcc (12) from moving sums of integers to the stack and back at every step. */
 #define GROUP                                                                                                     \
   "#include <string.h>\n"                                                                                         \
+  "#if defined(__GNUC__) && !defined(__clang__)\n"                                                                \
+  "#define IN_REGISTER(v) __asm__(\"\" : \"+v\"(v))\n"                                                            \
+  "#else\n#define IN_REGISTER(v) ((void)0)\n#endif\n"                                                            \
   "static inline int32_t group(const void *p) {\n"                                                                \
   "  int32_t v;\n"                                                                                                \
   "  memcpy(&v, p, sizeof v);\n"                                                                                  \
@@ -65,16 +68,23 @@ static const char portable_int8[] =
   "static inline " NAME "s " NAME "_splat(const " A " *p) { return " P "_set1_epi32(group(p)); }\n"               \
   "static inline " NAME "s " NAME "_load(const " B " *p) { return " P "_loadu_" N "((const void *)p); }\n"
 
+#define SUM(VALUE)                                                                                                \
+  "static inline ivec int8_add(int8s x, int8s b, ivec c) {\n"                                                     \
+  "  c = " VALUE ";\n"                                                                                            \
+  "  IN_REGISTER(c);\n"                                                                                           \
+  "  return c;\n"                                                                                                 \
+  "}\n"
+
 static const char sse2_int8[] = IVEC_SSE TAKE("int8", "__m128i", "int16_t", "int16_t", "_mm", "si128")
-  "static inline ivec int8_add(int8s x, int8s b, ivec c) { return _mm_add_epi32(c, _mm_madd_epi16(x, b)); }\n";
+  SUM("_mm_add_epi32(c, _mm_madd_epi16(x, b))");
 static const char avx2_int8[] = IVEC_AVX2 TAKE("int8", "__m256i", "int16_t", "int16_t", "_mm256", "si256")
-  "static inline ivec int8_add(int8s x, int8s b, ivec c) { return _mm256_add_epi32(c, _mm256_madd_epi16(x, b)); }\n";
+  SUM("_mm256_add_epi32(c, _mm256_madd_epi16(x, b))");
 static const char avx512_int8[] = IVEC_AVX512 TAKE("int8", "__m512i", "int16_t", "int16_t", "_mm512", "si512")
-  "static inline ivec int8_add(int8s x, int8s b, ivec c) { return _mm512_add_epi32(c, _mm512_madd_epi16(x, b)); }\n";
+  SUM("_mm512_add_epi32(c, _mm512_madd_epi16(x, b))");
 static const char avxvnni_int8[] = IVEC_AVX2 TAKE("int8", "__m256i", "uint8_t", "int8_t", "_mm256", "si256")
-  "static inline ivec int8_add(int8s x, int8s b, ivec c) { return _mm256_dpbusd_avx_epi32(c, x, b); }\n";
+  SUM("_mm256_dpbusd_avx_epi32(c, x, b)");
 static const char vnni_int8[] = IVEC_AVX512 TAKE("int8", "__m512i", "uint8_t", "int8_t", "_mm512", "si512")
-  "static inline ivec int8_add(int8s x, int8s b, ivec c) { return _mm512_dpbusd_epi32(c, x, b); }\n";
+  SUM("_mm512_dpbusd_epi32(c, x, b)");
 static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uint16_t", "_mm512", "si512")
   "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)b); }\n";
 

@@ -139,7 +139,7 @@ static void row_text(FILE *out, const char *name, const char *op, const char *no
   fprintf(out, "  for (; i < n; i++) all = %s;\n  return all;\n}\n", rest);
 }
 
-void tf_micro_rows_text(FILE *out) {
+void tf_micro_rows_text(FILE *out, int lanes) {
   row_text(out, "sum", "vec_add", "0.0f", "vec_sum", "all + x[i]");
   row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(all, x[i])");
   row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(all, x[i])");
@@ -148,4 +148,10 @@ void tf_micro_rows_text(FILE *out) {
         "  vec_store(lane, other);\n"
         "  vec_store_part(lane, v, n);\n"
         "  return vec_load(lane);\n}\n", out);
+  if (lanes > 1)
+    fputs("#include <string.h>\n"
+          "static inline vec vec_whole_part(const int32_t *p, int n) {\n"
+          "  int32_t lane[LANES] = {0};\n"
+          "  memcpy(lane, p, (size_t)n * sizeof *p);\n"
+          "  return vec_whole(lane);\n}\n", out);
 }

@@ -359,7 +359,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   if (k->isa->lanes > 1) tf_micro_vector_math(out, kinds_used(p->tree->workload));
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->target);
-  tf_micro_rows_text(out);
+  tf_micro_rows_text(out, k->isa->lanes);
   tf_micro_turn_text(out);
   fputs("#endif\n", out);
 }

@@ -10,7 +10,9 @@ bool c_is_row_sum(const c_printer *c, const tf_op *op) {
   const tf_tensor *z = &c->wl->tensors[op->reads[0].tensor];
   for (int r = 0; r < z->rank; r++)
     if (z->pad[r]) return false;
-  return z->rank > 0 && c_buffer(c, op, 0)->type == IR_F32 && c_runs_along(c, op, op->dims[op->n_out_dims], false);
+  const ir_type type = c_buffer(c, op, 0)->type;
+  const bool can = type == IR_F32 || (type == IR_I32 && tf_micro_lanes(c->micro) > 1);
+  return z->rank > 0 && can && c_buffer(c, op, -1)->type == IR_F32 && c_runs_along(c, op, op->dims[op->n_out_dims], false);
 }
 
 /* What stands in `all` becomes the output, or is taken into it. */
@@ -35,6 +37,11 @@ void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   const ir_range *r = &s->range[op->n_out_dims];
   for (int k = open; k < op->n_out_dims; k++)
     c_loop(c, op, s, k);
+  if (c_buffer(c, op, 0)->type != IR_F32) {
+    c_row_vectors(c, &s, 1, op->n_out_dims);
+    c_close(c, op->n_out_dims - open);
+    return;
+  }
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = ", dim), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
   c_indent(c);
@@ -73,12 +80,12 @@ static bool unpadded(const tf_tensor *z) {
   return true;
 }
 
-/* Whether all that the map does to its row can be said in vectors of float32. */
+/* Whether all that the map does to its row can be said in vectors of float32, and int32 that is read as such. */
 static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
   bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_buffer(c, op, -1)->type == IR_F32 && op->n_reads < 64;
   for (int i = 0; can && i < op->n_reads; i++)
-    can = c_buffer(c, op, i)->type == IR_F32 && unpadded(&c->wl->tensors[op->reads[i].tensor]);
+    can = (c_buffer(c, op, i)->type == IR_F32 || c_buffer(c, op, i)->type == IR_I32) && unpadded(&c->wl->tensors[op->reads[i].tensor]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what != TF_X_CALL || vector_call(op->expr[i].call);
   return can;
@@ -227,7 +234,7 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   } else if (c->in_row >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
     fprintf(c->out, "v_%s", c->wl->tensors[z].name);
   } else {
-    fprintf(c->out, "vec_load%s(&", part ? "_part" : ""), c_place(c, op, ref);
+    fprintf(c->out, "vec_%s%s(&", c_buffer(c, op, ref)->type == IR_I32 ? "whole" : "load", part ? "_part" : ""), c_place(c, op, ref);
     fputs(part ? ", rest)" : ")", c->out);
   }
 }
@@ -262,12 +269,14 @@ static const char *vector_combine(tf_reduce r, bool across) {
 static void one_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
-    const char *out = c->wl->tensors[op->out].name, *of = op->n_reads ? c->wl->tensors[op->reads[0].tensor].name : "";
+    const char *out = c->wl->tensors[op->out].name;
     c_indent(c);
     if (op->reduce != TF_ASSIGN) {
       fprintf(c->out, "all_%s = %s(all_%s, ", out, vector_combine(op->reduce, false), out);
-      if (part) fprintf(c->out, "vec_keep(v_%s, vec_splat(%s), rest));\n", of, c_identity(op->reduce));
-      else fprintf(c->out, "v_%s);\n", of);
+      if (part) fputs("vec_keep(", c->out);
+      vector_read(c, op, 0, part);
+      if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
+      fputs(");\n", c->out);
       continue;
     }
     fprintf(c->out, "const vec v_%s = ", out);
@@ -301,7 +310,7 @@ static void close_vectors(c_printer *c, const ir_stmt *const *all, int n) {
     if (op->reduce == TF_ASSIGN) continue;
     c_line(c, "{\n");
     c->depth++;
-    c_fresh_flag(c, all[i]);
+    if (n > 1) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
     c_indent(c);
     fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->wl->tensors[op->out].name);
     take_in(c, op, all[i]);

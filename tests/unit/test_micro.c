@@ -103,12 +103,16 @@ static const char exponents[] =
   "    float x[LANES], got[LANES], kept[LANES];\n"
   "    for (int l = 0; l < LANES; l++) { uint32_t u = (uint32_t)i + 8191U * (uint32_t)l; memcpy(&x[l], &u, 4); }\n"
   "    vec_store(got, vec_exp(vec_load(x)));\n"
+  "    const int32_t n[] = {-5, -4, 3};\n"
+  "    float whole[LANES];\n"
+  "    vec_store(whole, vec_whole_part(n, 2));\n"
   "    vec_store(kept, vec_keep(vec_load(x), vec_splat(7), (int)(i / 8191 / LANES % (LANES + 1))));\n"
   "    for (int l = 0; l < LANES; l++) {\n"
   "      double w = exp((double)x[l]), v = got[l];\n"
   "      if (isnan(w)) wrong += !isnan(v);\n"
   "      else if (w > 3.4028235e38) wrong += !isinf(v);\n"
   "      else wrong += !(fabs(v - w) <= most * fmax(w, 1.2e-38));\n"
+  "      wrong += i < 8191 * LANES && whole[l] != (l < 2 ? (float)l - 5 : 0);\n"
   "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : 7);\n"
   "    }\n"
   "  }\n"
@@ -164,7 +168,7 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   fputs(head, f);
   fputs(row_head, f);
   tf_micro_prologue(f, isa);
-  tf_micro_rows_text(f);
+  tf_micro_rows_text(f, isa->lanes);
   fputs(rows, f);
   if (isa->lanes > 1) {
     tf_micro_vector_math(f, 1u << TF_K_EXP);
