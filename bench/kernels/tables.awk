@@ -25,7 +25,14 @@ function mean_best(g, pattern,   i, j, k, s, v, least) {
   }
   return k ? exp(s / k) : ""
 }
-function table(g,   i, j, c, w, line, rule) {
+function smallest(g, who,   i, v, least) {
+  for (i = 1; i <= cases[g]; i++) {
+    v = slower[g, name[g, i], who]
+    if (v > 0 && (least == "" || v < least)) least = v
+  }
+  return least
+}
+function table(g,   i, j, c, w, low, line, rule) {
   line = "| Case | " (packed[g] ? "ms | GFLOP/s | share of peak | packed: GFLOP/s | share |" : "ms | GFLOP/s | share of peak |")
   rule = "|---|--:|--:|--:|" (packed[g] ? "--:|--:|" : "")
   for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) { line = line " " whose[g, j] " |"; rule = rule "--:|" }
@@ -38,9 +45,14 @@ function table(g,   i, j, c, w, line, rule) {
     print line
   }
   line = "| geometric mean | | | " percent(mean("share", g, "tileflow")) " |" (packed[g] ? " | " percent(mean("share", g, "tileflow packed")) " |" : "")
+  low = "| least | | | |" (packed[g] ? " | |" : "")
   w = "| their share of the peak | | | |" (packed[g] ? " | |" : "")
-  for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) { line = line " " times(mean("slower", g, whose[g, j])) " |"; w = w " " percent(mean("share", g, whose[g, j])) " |" }
-  print line "\n" w
+  for (j = 1; j <= n_who[g]; j++) if (!ours(whose[g, j])) {
+    line = line " " times(mean("slower", g, whose[g, j])) " |"
+    low = low " " times(smallest(g, whose[g, j])) " |"
+    w = w " " percent(mean("share", g, whose[g, j])) " |"
+  }
+  print line "\n" low "\n" w
 }
 function summary(   k, g, t) {
   print "| Cases | number | our share of peak | packed | oneDNN | its best | libxsmm | its best | OpenBLAS | PyTorch, best | best of all, case by case | goal |"
