@@ -4,13 +4,16 @@
 
 #include "codegen/micro_tile.h"
 
+enum { LINE = 64 }; /* bytes */
+
 typedef struct {
   int rows, across, lanes;
   int64_t step;
+  bool far; /* a is in memory */
 } shape;
 
 static void tile_name(const shape *s, char *name) {
-  snprintf(name, 64, "channels_%d_%d_s%lld", s->rows, s->across, (long long)s->step);
+  snprintf(name, 64, "channels_%d_%d_s%lld%s", s->rows, s->across, (long long)s->step, s->far ? "_far" : "");
 }
 
 /* ---- turned stores ------------------------------------------------------------------------------------------ */
@@ -85,6 +88,10 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
   fputs("  for (; k > 0; k--) {\n    const float *const x = a + *at++;\n", out);
+  /* what the next tile wants, from its end to what this one has: rows are too short for the machine to see a stream */
+  const int64_t bytes = s->rows * s->step * (int64_t)sizeof(float);
+  for (int64_t i = 0; s->far && i < bytes; i += LINE)
+    fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n", (long long)(2 * bytes - s->step * (int64_t)sizeof(float) - i));
   for (int j = 0; j < s->across; j++)
     fprintf(out, "    const vec b%d = vec_load(b + %d);\n", j, j * s->lanes);
   for (int i = 0; i < s->rows; i++) {
@@ -126,13 +133,13 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   return ok;
 }
 
-const char *tf_micro_channels(FILE *out, tf_micro *u, int64_t m, int64_t step, int panel) {
-  const shape s = {.across = panel / tf_micro_of(u)->lanes, .lanes = tf_micro_of(u)->lanes, .step = step};
+const char *tf_micro_channels(FILE *out, tf_micro *u, int64_t m, int64_t step, int panel, bool far) {
+  const shape s = {.across = panel / tf_micro_of(u)->lanes, .lanes = tf_micro_of(u)->lanes, .step = step, .far = far};
   char name[96], *text = NULL;
   size_t bytes = 0;
   bool anew;
   if (m < 1 || s.across < 1) return NULL;
-  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld", (long long)m, panel, (long long)step);
+  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)m, panel, (long long)step, far ? "_far" : "");
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
   FILE *body = open_memstream(&text, &bytes);

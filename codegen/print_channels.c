@@ -116,7 +116,7 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
 /* name(k, a, at, b, c, c_n, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   const ir_product *p = s->product;
-  const char *name = tf_micro_channels(c->blocks, c->micro, m, p->row_step, p->panel);
+  const char *name = tf_micro_channels(c->blocks, c->micro, m, p->row_step, p->panel, !p->slab && c_buffer(c, op, p->a)->argument);
   if (!name) {
     c->failed = true;
     return;

@@ -149,9 +149,9 @@ enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
 static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   const char *name[N_CHANNELS];
   for (int i = 0; i < N_CHANNELS; i++)
-    CHECK((name[i] = tf_micro_channels(f, u, channel_shapes[i][0], channel_shapes[i][2], channel_shapes[i][1] * isa->lanes)) != NULL);
-  CHECK(tf_micro_channels(f, u, 14, 1, 2 * isa->lanes) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, 0, 1, isa->lanes));
+    CHECK((name[i] = tf_micro_channels(f, u, channel_shapes[i][0], channel_shapes[i][2], channel_shapes[i][1] * isa->lanes, i % 3 == 1)) != NULL);
+  CHECK(tf_micro_channels(f, u, 14, 1, 2 * isa->lanes, true) == name[1]); /* once */
+  CHECK(!tf_micro_channels(f, u, 0, 1, isa->lanes, false));
   fputs(channels, f);
   fputs("static int all_channels(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_CHANNELS; i++)
