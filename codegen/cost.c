@@ -90,7 +90,7 @@ static double outside(const walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   double n = 1;
   for (int k = 0; k < op->n_dims; k++)
-    if (k != p->m && k != p->n && (p->channels ? k < op->n_out_dims : k != p->k)) n *= (double)s->range[k].most;
+    if (k != p->m && k != p->n && !(p->joined && k == p->m - 1) && (p->channels ? k < op->n_out_dims : k != p->k)) n *= (double)s->range[k].most;
   return n;
 }
 
@@ -102,9 +102,10 @@ static void channels(walk *w, const ir_stmt *s) {
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     k *= (double)s->range[i].most;
   const double passes = parts(k, PART), vectors = parts((double)s->range[p->n].most, p->panel) * across, calls = outside(w, s) * passes;
-  const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * vectors;
+  const int64_t joined = p->joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
+  const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
   if (p->slab) slab(w, s);
-  w->cycles += runs(w, 0, false) * (k + calls * (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / passes, across) +
+  w->cycles += runs(w, 0, false) * (k + calls * (tf_cost_tiles(w->isa, rows, vectors, k / passes, across) +
                                                  squares * SQUARE_LANE * w->isa->lanes));
 }
 

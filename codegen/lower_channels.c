@@ -1,5 +1,6 @@
 /* Products whose lanes run along channels, the output's rows down: where the mapping spreads channels over the units. */
 #include "codegen/lower.h"
+#include "codegen/micro.h"
 
 /* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands, and how long its
  * rows must be for that, in words (measured on layers of 1 x 1: 3 to 20 % faster than from a copy; with rows shorter than a line, 6 % slower). */
@@ -9,8 +10,7 @@ static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 /* Steps of one k: multiply-adds and loads, two a cycle each, but a sum is added to every fourth cycle; and the loop's own. */
 static int64_t steps(int registers, int64_t m, int64_t vectors, int across) {
-  const int64_t most = (registers - across - 1) / across, high = most > 14 ? 14 : most < 1 ? 1 : most;
-  const int64_t rows = parts(m, parts(m, high)), sums = rows * across, loads = rows + across;
+  const int64_t rows = parts(m, parts(m, tf_micro_rows(registers, across))), sums = rows * across, loads = rows + across;
   int64_t one = sums > loads ? sums : loads;
   if (one < 8) one = 8;
   return parts(vectors, across) * parts(m, rows) * (one + 1);
@@ -24,6 +24,17 @@ static int panel_of(const ir_target *t, int64_t m, int64_t n, bool part) {
     if ((!part || n % (across * t->lanes) == 0) && steps(t->registers, m, vectors, across) < steps(t->registers, m, vectors, best))
       best = across;
   return best * t->lanes;
+}
+
+/* Whether rows are so short that a tile has room for two, and the nest has few enough of them to say each tile by itself. */
+static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+  enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  const ir_range *m = &nest->range[p->m], *above = p->m > 0 ? &nest->range[p->m - 1] : NULL;
+  if (!above || p->m - 1 == p->n || !m->exact || !above->exact || above->most < 2) return false;
+  const tf_ref *a = &op->reads[p->a];
+  if (!low_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1])) return false;
+  return 2 * m->most <= tf_micro_rows(w->p->target.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
 }
 
 /* Over how many units the mapping spreads a dim of op o. */
@@ -104,7 +115,7 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p
   int64_t uses = parts(nest->range[p->n].most, p->panel);
   for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
     uses *= nest->range[k].most;
-  return uses <= COPY_USES && nest->range[p->m].most * p->row_step >= LINE_WORDS;
+  return !p->joined && uses <= COPY_USES && nest->range[p->m].most * p->row_step >= LINE_WORDS;
 }
 
 /* a as it stands, where it has no borders and is near or seldom read; else its box with them. */
@@ -134,7 +145,8 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   if (weights->producer >= 0 || low_padded(weights) || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p)) return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;
-  p.panel = panel_of(t, m->most, nest->range[p.n].most, nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
+  p.joined = joins(w, nest, &p);
+  p.panel = panel_of(t, p.joined ? m->most * nest->range[p.m - 1].most : m->most, nest->range[p.n].most, nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
   p.channels = true;
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);

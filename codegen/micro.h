@@ -94,10 +94,16 @@ void tf_micro_turn_text(FILE *out);
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n);
 
+/* Rows of the output: m elements, whose elements of a stand `step` apart; `joined` (1: one alone) go together, a's `apart`. */
+typedef struct {
+  int64_t m, step, joined, apart;
+  bool far; /* a is in memory, and asked for ahead (rows that are not joined) */
+} tf_micro_rows_of;
+
 /* micro_channels.c: rows whose lanes run along channels.  Prints, where it is not there yet, and names (owned by u; NULL: out of memory)
- *   static void NAME(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add)
- * c[j * c_n + i] = (add ? c[j * c_n + i] : 0) + sum over p < k of a[at[p] + i * step] * b[p * panel + j], i < m, j < n <= panel,
- * sums in the order of p.  panel: a multiple of the lanes.  add & FAR_C: as above;
- * far: a is in memory, and asked for ahead.  Touches nothing beyond these elements of c; reads whole rows of b. */
-const char *tf_micro_channels(FILE *out, tf_micro *u, int64_t m, int64_t step, int panel, bool far);
+ *   static void NAME(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p, int64_t n, int add)
+ * c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r * apart + i * step] * b[p * panel + j], i < m,
+ * r < joined, j < n <= panel, sums in the order of p.  panel: a multiple of the lanes.  add & FAR_C: as above.  Touches nothing
+ * beyond these elements of c; reads whole rows of b. */
+const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);
 #endif

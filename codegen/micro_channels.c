@@ -1,6 +1,7 @@
 /* Tiles whose lanes run along channels: elements of a are broadcast from wherever they stand, and the tile is turned when it is
  * stored, so that rows of c are as long as the tile is high. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "codegen/micro_tile.h"
 
@@ -10,10 +11,32 @@ typedef struct {
   int rows, across, lanes;
   int64_t step;
   bool far; /* a is in memory */
+  int64_t of, apart; /* rows of the output that are joined have that many elements, and a's stand that far apart; of 0: not joined */
+  int64_t first;     /* then: the tile's first element among them all */
 } shape;
 
+/* Where element i of the tile stands in a, and in c. */
+static int64_t in_a(const shape *s, int i) {
+  return s->of ? (s->first + i) / s->of * s->apart + (s->first + i) % s->of * s->step : i * s->step;
+}
+
+static void in_c(FILE *out, const shape *s, int i) {
+  if (s->of) fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)((s->first + i) % s->of));
+  else fprintf(out, "c + %d", i);
+}
+
+/* The end of the piece that starts at i: no longer than there are lanes, and of one row of the output. */
+static int piece(const shape *s, int i) {
+  int end = i + s->lanes < s->rows ? i + s->lanes : s->rows;
+  while (s->of && (s->first + end - 1) / s->of != (s->first + i) / s->of)
+    end--;
+  return end;
+}
+
 static void tile_name(const shape *s, char *name) {
-  snprintf(name, 64, "channels_%d_%d_s%lld%s", s->rows, s->across, (long long)s->step, s->far ? "_far" : "");
+  snprintf(name, 96, "channels_%d_%d_s%lld%s", s->rows, s->across, (long long)s->step, s->far ? "_far" : "");
+  if (s->of)
+    snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of, (long long)s->apart);
 }
 
 /* ---- turned stores ------------------------------------------------------------------------------------------ */
@@ -58,16 +81,16 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   const char *part = to - from < s->lanes ? "_part" : "";
   char count[16] = "";
   if (*part) snprintf(count, sizeof count, ", %d", to - from);
-  fprintf(out, "  float *to = c + %d + %d * c_n;\n", from, j * s->lanes);
+  fputs("  float *to = ", out), in_c(out, s, from), fprintf(out, " + %d * c_n;\n", j * s->lanes);
   for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out))
     fprintf(out, "  if (n > %d) vec_store%s(to, add & ADDS ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n", j * s->lanes + l, part, l, part, count, l, count);
   fputs("  }\n", out);
 }
 
 static void print_turned(FILE *out, const shape *s, const char *mm) {
-  for (int i = 0; i < s->rows; i += s->lanes)
+  for (int i = 0; i < s->rows; i = piece(s, i))
     for (int j = 0; j < s->across; j++)
-      print_square(out, s, mm, i, i + s->lanes < s->rows ? i + s->lanes : s->rows, j);
+      print_square(out, s, mm, i, piece(s, i), j);
 }
 
 static void print_by_element(FILE *out, const shape *s) {
@@ -76,14 +99,22 @@ static void print_by_element(FILE *out, const shape *s) {
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
-  fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++)\n"
-               "      c[j * c_n + i] = (add & ADDS ? c[j * c_n + i] : 0.0f) + sums[i * %d + j];\n", s->rows, width);
+  for (int i = 0; i < s->rows; i = piece(s, i)) {
+    fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      float *const to = ", piece(s, i) - i);
+    in_c(out, s, i);
+    fprintf(out, " + i + j * c_n;\n      *to = (add & ADDS ? *to : 0.0f) + sums[(%d + i) * %d + j];\n    }\n", i, width);
+  }
 }
 
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
-  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add) {\n",
-          name);
-  fprintf(out, "  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n    FETCH(c + j * c_n, 1);\n    FETCH(c + j * c_n + %d, 1);\n  }\n", s->rows - 1);
+  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p,\n"
+               "                       int64_t n, int add) {\n%s", name, s->of ? "" : "  (void)c_p;\n");
+  fputs("  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n", out);
+  for (int i = 0; i < s->rows; i = piece(s, i)) {
+    fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
+    fputs("    FETCH(", out), in_c(out, s, piece(s, i) - 1), fputs(" + j * c_n, 1);\n", out);
+  }
+  fputs("  }\n", out);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
@@ -95,7 +126,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
   for (int j = 0; j < s->across; j++)
     fprintf(out, "    const vec b%d = vec_load(b + %d);\n", j, j * s->lanes);
   for (int i = 0; i < s->rows; i++) {
-    fprintf(out, "    const vec x%d = vec_splat(x[%lld]);\n", i, (long long)(i * s->step));
+    fprintf(out, "    const vec x%d = vec_splat(x[%lld]);\n", i, (long long)in_a(s, i));
     for (int j = 0; j < s->across; j++)
       fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
   }
@@ -107,15 +138,20 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
 
 /* ---- rows of c ------------------------------------------------------------------------------------------------ */
 
-static bool run_of_rows(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, const shape *s) {
-  char name[64];
+/* Calls of the tile, for the elements from .. to - 1. */
+static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
+  char name[96];
   bool anew;
-  if (from == to) return true;
-  tile_name(s, name);
-  if (!tf_micro_name(u, name, &anew)) return false;
-  if (anew) print_tile(out, s, name, tf_micro_of(u)->shuffle);
-  fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i, c_n, n, add);\n", (long long)from, (long long)to,
-          s->rows, name, (long long)s->step);
+  for (s.first = from; s.first < to; s.first += s.of ? s.rows : to - from) {
+    tile_name(&s, name);
+    if (!tf_micro_name(u, name, &anew)) return false;
+    if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
+    if (s.of)
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add);\n", name);
+    else
+      fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i, c_n, c_p, n, add);\n", (long long)from,
+              (long long)to, s.rows, name, (long long)s.step);
+  }
   return true;
 }
 
@@ -125,25 +161,27 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   shape high = s, low = s;
   low.rows = (int)(m / count);
   high.rows = low.rows + 1;
-  fprintf(body, "\n/* %lld rows by up to %d channels */\n"
-                "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t n, int add) {\n",
-          (long long)m, s.across * s.lanes, name);
-  bool ok = run_of_rows(out, u, body, 0, more * high.rows, &high) && run_of_rows(out, u, body, more * high.rows, m, &low);
+  fprintf(body, "\n/* %lld elements by up to %d channels */\n"
+                "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p, int64_t n,\n"
+                "                int add) {\n", (long long)m, s.across * s.lanes, name);
+  bool ok = run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
   fputs("}\n", body);
   return ok;
 }
 
-const char *tf_micro_channels(FILE *out, tf_micro *u, int64_t m, int64_t step, int panel, bool far) {
-  const shape s = {.across = panel / tf_micro_of(u)->lanes, .lanes = tf_micro_of(u)->lanes, .step = step, .far = far};
-  char name[96], *text = NULL;
+const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel) {
+  const int lanes = tf_micro_of(u)->lanes;
+  const shape s = {.across = panel / lanes, .lanes = lanes, .step = r->step, .far = r->far, .of = r->joined > 1 ? r->m : 0, .apart = r->apart};
+  char name[128], *text = NULL;
   size_t bytes = 0;
   bool anew;
-  if (m < 1 || s.across < 1) return NULL;
-  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)m, panel, (long long)step, far ? "_far" : "");
+  if (r->m < 1 || s.across < 1) return NULL;
+  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)r->m, panel, (long long)r->step, r->far ? "_far" : "");
+  if (s.of) snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined, (long long)r->apart);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
   FILE *body = open_memstream(&text, &bytes);
-  bool ok = body && print_rows(out, u, body, name, m, s);
+  bool ok = body && print_rows(out, u, body, name, s.of ? r->m * r->joined : r->m, s);
   ok = body && fclose(body) == 0 && ok;
   if (ok) fputs(text, out);
   free(text);

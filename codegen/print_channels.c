@@ -10,7 +10,9 @@ enum { PART = 2048 };
 static const char *dim_name(const c_printer *c, const tf_op *op, int k) { return c->wl->dims[op->dims[k]].name; }
 static void name_of(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].name, buffer); }
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
-static bool outside(const tf_op *op, const ir_product *p, int k) { return !reduced(op, k) && k != p->m && k != p->n; }
+static bool outside(const tf_op *op, const ir_product *p, int k) {
+  return !reduced(op, k) && k != p->m && k != p->n && !(p->joined && k == p->m - 1);
+}
 
 /* Settings of what is reduced from the k-th dim on, over all of it. */
 static int64_t settings(const c_printer *c, const tf_op *op, int k) {
@@ -113,10 +115,24 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   else c_atom(c->out, c->p, lo), fputs(" != 0;\n", c->out);
 }
 
-/* name(k, a, at, b, c, c_n, n, add) */
+/* The step of a along a dim: of the slab, or of an intermediate where it stands. */
+static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
+  if (p->slab) return c_slab_step(c, op, p, dim);
+  const tf_ref *a = &op->reads[p->a];
+  const ir_buffer *b = c_buffer(c, op, p->a);
+  int64_t step = 0, stride = 1;
+  for (int r = b->rank - 1; r >= 0; stride *= b->extent[r--])
+    for (int t = 0; t < a->index[r].n_terms; t++)
+      if (a->index[r].terms[t].dim == dim) step += a->index[r].terms[t].coef * stride;
+  return step;
+}
+
+/* name(k, a, at, b, c, c_n, c_p, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   const ir_product *p = s->product;
-  const char *name = tf_micro_channels(c->blocks, c->micro, m, p->row_step, p->panel, !p->slab && c_buffer(c, op, p->a)->argument);
+  tf_micro_rows_of rows = {.m = m, .step = p->row_step, .joined = 1, .far = !p->slab && c_buffer(c, op, p->a)->argument};
+  if (p->joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
+  const char *name = tf_micro_channels(c->blocks, c->micro, &rows, p->panel);
   if (!name) {
     c->failed = true;
     return;
@@ -126,6 +142,9 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   else fputc('&', c->out), c_place(c, op, p->a);
   fprintf(c->out, ", at + part, panel + part * %d, &", p->panel), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
+  fputs(", ", c->out);
+  if (p->joined) c_step(c, op, -1, op->dims[p->m - 1]);
+  else fputc('0', c->out);
   fprintf(c->out, ", n_n, (begun || part > 0)%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "");
 }
 
@@ -173,6 +192,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, dim_name(c, op, p->m), dim_name(c, op, p->n));
   c->depth++;
   c_origin(c, op, s, p->m);
+  if (p->joined) c_origin(c, op, s, p->m - 1);
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     c_origin(c, op, s, k);
   if (!s->range[p->m].exact) {

@@ -125,38 +125,48 @@ enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Rows whose lanes run along channels: places of a in no order, fewer channels than the panel is wide, nothing touched beyond. */
 static const char channels[] =
-  "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, int64_t, int64_t, int);\n"
-  "static int bad_channels(channels *f, int m, int n, int panel, int step, int k, int add) {\n"
-  "  static float a[1024], b[50 * 64], c[64 * 70];\n"
+  "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, int64_t, int64_t, int64_t, int);\n"
+  "static int bad_channels(channels *f, int of, int joined, int n, int panel, int step, int k, int add) {\n"
+  "  static float a[1024], b[50 * 64], c[64 * 100];\n"
   "  static int64_t at[50];\n"
-  "  int wrong = 0, c_n = m + 5;\n"
+  "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
   "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
   "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
   "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
-  "  for (int i = 0; i < 64 * 70; i++) c[i] = 3;\n"
-  "  f(k, a, at, b, c, c_n, n, add);\n"
+  "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
+  "  f(k, a, at, b, c, c_n, c_p, n, add);\n"
   "  for (int j = 0; j < 64; j++) for (int i = 0; i < c_n; i++) {\n"
-  "    int in = i < m && j < n;\n"
+  "    int in = i / c_p < joined && i % c_p < of && j < n;\n"
   "    double w = in && !add ? 0 : 3;\n"
-  "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + i * step] * b[p * panel + j];\n"
+  "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + i / c_p * 50 + i % c_p * step] * b[p * panel + j];\n"
   "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
   "  }\n"
+  "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, k, add, wrong);\n"
   "  return wrong;\n}\n";
 
-static const int channel_shapes[][3] = {{1, 1, 1}, {14, 2, 1}, {7, 3, 2}, {56, 2, 1}, {15, 2, 3}, {28, 1, 2}, {13, 4, 1}, {61, 2, 1}, {5, 1, 7}};
+/* Elements of a row, vectors across, step, rows joined. */
+static const int channel_shapes[][4] = {{1, 1, 1, 1}, {14, 2, 1, 1}, {7, 3, 2, 1}, {56, 2, 1, 1}, {15, 2, 3, 1}, {28, 1, 2, 1}, {13, 4, 1, 1},
+                                        {61, 2, 1, 1}, {5, 1, 7, 1}, {7, 2, 1, 7}, {1, 3, 1, 9}, {5, 2, 2, 4}, {3, 1, 1, 8}};
 enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
+
+static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
+  const int *s = channel_shapes[i];
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1}, s[1] * lanes);
+}
 
 static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   const char *name[N_CHANNELS];
   for (int i = 0; i < N_CHANNELS; i++)
-    CHECK((name[i] = tf_micro_channels(f, u, channel_shapes[i][0], channel_shapes[i][2], channel_shapes[i][1] * isa->lanes, i % 3 == 1)) != NULL);
-  CHECK(tf_micro_channels(f, u, 14, 1, 2 * isa->lanes, true) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, 0, 1, isa->lanes, false));
+    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL);
+  CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
+  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false}, isa->lanes));
   fputs(channels, f);
   fputs("static int all_channels(void) {\n  int w = 0;\n", f);
-  for (int i = 0; i < N_CHANNELS; i++)
-    for (int panel = channel_shapes[i][1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
-      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d);\n", name[i], channel_shapes[i][0], n, panel, channel_shapes[i][2], k, n % 2);
+  for (int i = 0; i < N_CHANNELS; i++) {
+    const int *s = channel_shapes[i];
+    for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
+      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
+  }
   fputs("  return w;\n}\n", f);
 }
 
