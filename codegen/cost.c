@@ -10,6 +10,7 @@ enum {
   WORDS_TURNED = 2,  /* ... in squares ... */
   ROW = 8,           /* ... and cycles to begin a row */
   PART = 2048,       /* rows of a panel in one go (print_channels.c) */
+  FAR = 2,           /* cycles that a tile waits for a vector of b where rows lie pages apart */
   LATENCY = 4        /* cycles of a multiply-add */
 };
 
@@ -121,11 +122,12 @@ static void product(walk *w, const ir_stmt *s) {
   const double vectors = parts(n, w->isa->lanes), wide = parts(vectors, parts(vectors, across)), once = runs(w, 0, false);
   /* sums go to memory and come back for each block of k */
   w->cycles += once * calls * (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
+  if (p->far) w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += runs(w, mask, p->keep) * calls * n * k / WORDS_TURNED;
+    w->cycles += runs(w, mask, p->keep) * calls * n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
   }
   if (p->turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);

@@ -430,6 +430,7 @@ ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) 
     hoist(&w);
     low_keep_plan(&w);
     lower_node(&w, 0);
+    if (!w.oom && target) low_divide_late(&w, &p->body); /* else as the model counts */
     if (!w.oom) low_join_rows(&w, &p->body);
     if (!w.oom) low_share(&w, &p->body);
     if (!w.oom) low_drop_unused(&w);

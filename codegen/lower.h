@@ -112,6 +112,9 @@ void low_product(lowering *w, ir_stmt *nest);
 /* lower_rows.c: joins neighbouring nests that go over the same rows. */
 void low_join_rows(lowering *w, ir_body *body);
 
+/* lower_late.c: before rows are joined. */
+void low_divide_late(lowering *w, ir_body *body);
+
 /* lower_share.c: after rows are joined. */
 void low_share(lowering *w, const ir_body *body);
 

@@ -181,8 +181,40 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
 
 /* ---- streams ------------------------------------------------------------------------------------------ */
 
+/* Whether neighbours along the output's last dim have the same element of the buffer. */
+static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
+  const tf_op *maker = &c->wl->ops[c->wl->tensors[c->p->buffers[buffer].tensor].producer];
+  for (int r = 0; r < maker->n_out_dims; r++)
+    if (maker->dims[r] == op->dims[op->n_out_dims - 1]) return false;
+  return true;
+}
+
+/* What the output is multiplied by. */
+static void factor(c_printer *c, const ir_stmt *s) {
+  fputs(s->kind == IR_CORRECT ? "fast_exp(" : "1.0f / ", c->out);
+  if (s->kind == IR_CORRECT) c_element_of(c, s->other), fputs(" - ", c->out);
+  c_element_of(c, s->buffer);
+  if (s->kind == IR_CORRECT) fputc(')', c->out);
+}
+
+/* One element; by: the factor stands in `by`. */
+static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool by) {
+  c_indent(c);
+  if (s->kind == IR_SAVE) {
+    c_element_of(c, s->other), fputs(" = ", c->out);
+    c_round(c, c->p->buffers[s->other].type), c_element_of(c, s->buffer), c_rounded(c, c->p->buffers[s->other].type);
+  } else {
+    c_element(c, op, -1), fputs(" *= ", c->out);
+    if (by) fputs("by", c->out);
+    else factor(c, s);
+  }
+  fputs(";\n", c->out);
+}
+
 void c_over(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
+  const int last = op->n_out_dims - 1;
+  const bool by = s->kind != IR_SAVE && last > 0 && steady_along(c, op, s->buffer);
   int opened = 0;
   if (s->kind != IR_SAVE && (s->kind != IR_DIVIDE || s->last.var >= 0)) {
     c_indent(c);
@@ -195,20 +227,10 @@ void c_over(c_printer *c, const ir_stmt *s) {
     c->depth++, opened++;
   }
   for (int k = 0; k < op->n_out_dims; k++, opened++) {
-    if (k == op->n_out_dims - 1) c_line(c, "#pragma omp simd\n");
+    if (k == last && by) c_line(c, "const float by = "), factor(c, s), fputs(";\n", c->out);
+    if (k == last) c_line(c, "#pragma omp simd\n");
     c_loop(c, op, s, k);
   }
-  c_indent(c);
-  if (s->kind == IR_SAVE) {
-    c_element_of(c, s->other), fputs(" = ", c->out);
-    c_round(c, c->p->buffers[s->other].type), c_element_of(c, s->buffer), c_rounded(c, c->p->buffers[s->other].type);
-  } else {
-    c_element(c, op, -1);
-    fputs(s->kind == IR_CORRECT ? " *= fast_exp(" : " /= ", c->out);
-    if (s->kind == IR_CORRECT) c_element_of(c, s->other), fputs(" - ", c->out);
-    c_element_of(c, s->buffer);
-    if (s->kind == IR_CORRECT) fputc(')', c->out);
-  }
-  fputs(";\n", c->out);
+  over_element(c, op, s, by);
   c_close(c, opened);
 }

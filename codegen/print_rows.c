@@ -344,6 +344,23 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
   c_close(c, 1);
 }
 
+static int place_of(const ir_program *p, int z) {
+  int buffer = p->buffer_of[z];
+  while (p->buffers[buffer].shares >= 0)
+    buffer = p->buffers[buffer].shares;
+  return buffer;
+}
+
+/* Whether the map is a quotient that waits, of what stands where the quotient would. */
+static bool is_nothing(const c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (s->divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return false;
+  const tf_expr *from = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
+  if (from->what != TF_X_READ || by->what != TF_X_READ || by->ref != s->divides) return false;
+  return place_of(c->p, op->reads[from->ref].tensor) == place_of(c->p, op->out);
+}
+
 /* Whether the ops of a row are printed as vectors. */
 static bool as_vectors(const c_printer *c, const ir_stmt *const *all, int n, int open) {
   bool worth = sums(c, all, n);
@@ -360,10 +377,11 @@ void c_together(c_printer *c, const ir_stmt *s) {
   for (int k = 0; k < s->n_common; k++)
     c_loop(c, &c->wl->ops[head->op], head, k);
   for (int i = 0, n; i < s->body.n; i += n) {
-    for (n = 1; is_row_map(c, all[i], s->n_common) && i + n < s->body.n;)
+    for (n = 1; is_row_map(c, all[i], s->n_common) && i + n < s->body.n && !is_nothing(c, all[i + n]);)
       if (joins_row(c, all + i, n, all[i + n], s->n_common)) n++;
       else break;
-    if (!is_row_map(c, all[i], s->n_common)) c_nest(c, all[i], s->n_common);
+    if (is_nothing(c, all[i])) n = 1;
+    else if (!is_row_map(c, all[i], s->n_common)) c_nest(c, all[i], s->n_common);
     else if (as_vectors(c, all + i, n, s->n_common)) c_row_vectors(c, all + i, n, s->n_common);
     else row_maps(c, all + i, n, s->n_common);
   }
