@@ -23,11 +23,10 @@ static bool near(const tf_workload *wl, double **want, double **got) {
   return true;
 }
 
-/* With and without buffers for sums of narrow outputs. */
-static bool lowered_equal(const tf_tree *tree, ir_type data, tf_diags *d, bool show) {
+/* With and without buffers for sums of narrow outputs, tiles of inputs, and halves for the next ones. */
+static bool lowered_equal(const tf_tree *tree, ir_target target, tf_diags *d, bool show) {
   const tf_workload *wl = tree->workload;
   double **want = whole_new(wl), **got = whole_new(wl);
-  const ir_target target = {.data = data};
   ir_program *p = ir_lower(tree, &target, d);
   if (p && show) ir_dump(stdout, p);
   whole_run(wl, want);
@@ -38,6 +37,15 @@ static bool lowered_equal(const tf_tree *tree, ir_type data, tf_diags *d, bool s
   return ok;
 }
 
+static bool all_equal(const tf_tree *tree, tf_diags *d, bool show) {
+  static const ir_target targets[] = {
+    {.data = IR_F32}, {.data = IR_BF16}, {.data = IR_F32, .staged = true}, {.data = IR_F32, .staged = true, .doubled = true}};
+  bool equal = true;
+  for (size_t i = 0; i < sizeof targets / sizeof *targets && equal; i++)
+    equal = lowered_equal(tree, targets[i], d, show);
+  return equal;
+}
+
 static void one(session *s, uint64_t seed) {
   drawn c;
   draw(&c, seed);
@@ -45,7 +53,7 @@ static void one(session *s, uint64_t seed) {
     s->refused++;
   else if (!draw_can_emit(&c))
     s->unlike++;
-  else if (lowered_equal(c.tree, IR_F32, c.diags, s->show) && lowered_equal(c.tree, IR_BF16, c.diags, s->show))
+  else if (all_equal(c.tree, c.diags, s->show))
     s->equal++;
   else if (s->wrong++ < 5)
     draw_print(&c, seed);
