@@ -104,7 +104,8 @@ static bool compare(const tf_tree *t, const tf_result *r, tf_diags *d, bool show
   return same;
 }
 
-static void one(session *s, uint64_t seed) {
+static void one(void *ctx, uint64_t seed) {
+  session *s = ctx;
   drawn c;
   draw(&c, seed);
   tf_model *m = NULL;
@@ -198,7 +199,8 @@ static bool staged_equal(const tf_tree *t, const tf_result *r, bool doubled, tf_
   return same;
 }
 
-static void one_staged(session *s, uint64_t seed) {
+static void one_staged(void *ctx, uint64_t seed) {
+  session *s = ctx;
   drawn c;
   draw(&c, seed);
   tf_model *m = NULL;
@@ -239,7 +241,8 @@ static bool copies_equal(const tf_tree *t, const tf_result *r, tf_diags *d, cons
   return same && copied == fill;
 }
 
-static void one_product(session *s, uint64_t seed) {
+static void one_product(void *ctx, uint64_t seed) {
+  session *s = ctx;
   tf_rng g = tf_rng_new(seed, 7);
   const char *tensor;
   char *text = say_product(&g, &tensor);
@@ -263,31 +266,25 @@ static void one_product(session *s, uint64_t seed) {
   free(text);
 }
 
+/* Whether something has gone wrong, or of many cases none was what it is to be. */
+static bool bad(const session *s, const char *what, long cases, int64_t sought) {
+  printf("%s: %ld cases equal, %ld wrong, %ld outside of the class", what, s->equal, s->wrong, s->outside);
+  return s->wrong != 0 || (cases >= 1000 && (s->equal == 0 || sought == 0));
+}
+
 int main(int argc, char **argv) {
-  session s = {0};
-  long cases = 2000;
-  uint64_t seed = 1, only = 0;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--cases")) cases = strtol(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--one")) only = strtoull(argv[i + 1], NULL, 10);
-  }
-  s.show = only != 0;
-  if (only) one(&s, only);
-  for (long i = 0; i < cases && !only; i++)
-    one(&s, seed * 1000000007 + (uint64_t)i);
-  session tiles = {.show = s.show};
-  if (only) one_staged(&tiles, only);
-  for (long i = 0; i < cases && !only; i++)
-    one_staged(&tiles, seed * 1000000007 + (uint64_t)i);
-  printf("tiles: %ld cases equal, %ld wrong; %ld outside of the class; %" PRId64 " words copied, %" PRId64 " of them ahead\n", tiles.equal,
-         tiles.wrong, tiles.outside, tiles.copied, tiles.ahead);
-  s.wrong += tiles.wrong;
-  session products = {0};
-  for (long i = 0; i < cases / 50 && !only; i++)
-    one_product(&products, seed * 1000000007 + (uint64_t)i);
-  printf("copies: %ld products equal, %ld wrong\n", products.equal, products.wrong);
-  s.wrong += products.wrong;
-  printf("counts: %ld cases equal, %ld of them keep words; %ld wrong; %ld outside of the class\n", s.equal, s.retaining, s.wrong, s.outside);
-  return s.wrong != 0 || s.equal == 0 || (cases >= 1000 && !only && (tiles.equal == 0 || tiles.ahead == 0)) || (cases >= 1000 && !only && s.retaining == 0) || (cases >= 50 && !only && products.equal == 0);
+  const draw_plan plan = draw_options(argc, argv, 2000);
+  const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
+  const long cases = plan.only ? 1 : plan.cases;
+  session points = {.show = plan.show}, tiles = points, products = {0};
+  draw_each(&plan, one, &points);
+  draw_each(&plan, one_staged, &tiles);
+  draw_each(&few, one_product, &products);
+  bool wrong = bad(&points, "points", cases, points.retaining);
+  printf("; %ld keep words\n", points.retaining);
+  wrong |= bad(&tiles, "tiles", cases, tiles.ahead);
+  printf("; %" PRId64 " words copied, %" PRId64 " of them ahead\n", tiles.copied, tiles.ahead);
+  wrong |= bad(&products, "products", cases, 1);
+  putchar('\n');
+  return wrong || (points.equal == 0 && tiles.equal == 0);
 }

@@ -78,7 +78,7 @@ static void single(tf_rng *g, page *p) {
   own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6);
 }
 
-/* Two, the second over what the first makes, with a border or without. */
+/* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew. */
 static void chain(tf_rng *g, page *p) {
   static const char *first[2] = {"r", "s"}, *second[2] = {"u", "v"};
   conv a = draw_one(g);
@@ -97,13 +97,13 @@ static void chain(tf_rng *g, page *p) {
   put(p, "  - \"M[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * W[k,c,r,s]\"\n", a.stride, a.pad, a.stride, a.pad);
   put(p, "  - \"O[n,f,x,y] += M[n, k, %d*x + u - %d, %d*y + v - %d] * V[f,k,u,v]\"\nmapping: |\n  L0", b.stride, b.pad, b.stride, b.pad);
   const char *word = " for";
-  const int x = cut(g, p, "x", b.p, &word);
+  const int x = cut(g, p, "x", b.p, &word), y = tf_rng_below(g, 3) ? b.q : cut(g, p, "y", b.q, &word);
   /* rows of M of one tile of x, and its columns */
   const int rows_of_m = (x - 1) * b.stride + b.r;
-  put(p, "\n    L0\n      Seq\n        L0 for p=%d\n", rows_of_m < a.p ? rows_of_m : a.p);
+  put(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", tf_rng_below(g, 3) ? " retain M" : "", rows_of_m < a.p ? rows_of_m : a.p);
   own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10);
   put(p, "        L0 for x=%d\n", x);
-  own(g, p, "O", "f", b.k, "y", b.q, "k", a.k, b.r, b.s, second, 10);
+  own(g, p, "O", "f", b.k, "y", y, "k", a.k, b.r, b.s, second, 10);
 }
 
 void draw_conv(page *p, uint64_t seed) {

@@ -46,7 +46,8 @@ static bool all_equal(const tf_tree *tree, tf_diags *d, bool show) {
   return equal;
 }
 
-static void one(session *s, uint64_t seed) {
+static void one(void *ctx, uint64_t seed) {
+  session *s = ctx;
   drawn c;
   draw(&c, seed);
   if (!c.tree)
@@ -61,18 +62,9 @@ static void one(session *s, uint64_t seed) {
 }
 
 int main(int argc, char **argv) {
-  session s = {0};
-  long cases = 2000;
-  uint64_t seed = 1, only = 0;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--cases")) cases = strtol(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--one")) only = strtoull(argv[i + 1], NULL, 10);
-  }
-  s.show = only != 0;
-  if (only) one(&s, only);
-  for (long i = 0; i < cases && !only; i++)
-    one(&s, seed * 1000000007 + (uint64_t)i);
+  const draw_plan plan = draw_options(argc, argv, 2000);
+  session s = {.show = plan.show};
+  draw_each(&plan, one, &s);
   printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n", s.equal, s.wrong,
          s.refused, s.unlike);
   return s.wrong != 0 || s.equal == 0;
