@@ -266,6 +266,8 @@ static void one_product(void *ctx, uint64_t seed) {
   free(text);
 }
 
+static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
+
 /* Whether something has gone wrong, or of many cases none was what it is to be. */
 static bool bad(const session *s, const char *what, long cases, int64_t sought) {
   printf("%s: %ld cases equal, %ld wrong, %ld outside of the class", what, s->equal, s->wrong, s->outside);
@@ -275,9 +277,11 @@ static bool bad(const session *s, const char *what, long cases, int64_t sought) 
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 2000);
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
+  const draw_plan chains = {.cases = few.cases / 3, .seed = plan.seed};
   const long cases = plan.only ? 1 : plan.cases;
   session points = {.show = plan.show}, tiles = points, products = {0};
   draw_each(&plan, one, &points);
+  draw_each(&chains, one_conv, &points);
   draw_each(&plan, one_staged, &tiles);
   draw_each(&few, one_product, &products);
   bool wrong = bad(&points, "points", cases, points.retaining);

@@ -21,10 +21,16 @@ typedef struct {
   int n, k, c, p, q, r, s, stride, pad;
 } conv;
 
+/* An image has a row and a column. */
+static void fit_border(conv *v) {
+  if ((v->p - 1) * v->stride + v->r <= v->pad || (v->q - 1) * v->stride + v->s <= v->pad) v->pad = 0;
+}
+
 static conv draw_one(tf_rng *g) {
   conv v = {between(g, 1, 2), between(g, 1, 70), between(g, 1, 9), between(g, 1, 9), between(g, 1, 31), between(g, 1, 3), between(g, 1, 3),
             between(g, 1, 3), between(g, 0, 1)};
   if (tf_rng_below(g, 3) == 0) v.r = v.s = 1;
+  fit_border(&v);
   return v;
 }
 
@@ -40,7 +46,7 @@ static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
  * lanes do not run along channels). */
 static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q, const char *reduced, int c, int r,
                 int s, const char *windows[2], int depth) {
-  const int lanes = between(g, 2, 4), across = k > lanes ? between(g, 1, 2) : 1, wide = tf_rng_below(g, 8) == 0 ? 4 : 1;
+  const int lanes = between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1, across = k > lanes && wide == 1 ? between(g, 1, 2) : 1;
   const char *word = " for";
   put(t, "%*sL1", depth, "");
   int k1 = tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k, c1 = tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
@@ -48,7 +54,7 @@ static void own(tf_rng *g, page *t, const char *op, const char *channels, int k,
       windows[0], r, windows[1], s);
   put(t, " spatial %s=%d@x", channels, lanes);
   if (across > 1) put(t, " %s=%d@y", channels, across);
-  if (wide > 1) put(t, " %s=%d@z", columns, wide);
+  if (wide > 1) put(t, " %s=%d@y", columns, wide);
   put(t, "\n%*sop %s\n", depth + 4, "", op);
 }
 
@@ -86,6 +92,7 @@ static void chain(tf_rng *g, page *p) {
   a.n = 1;
   a.p = (b.p - 1) * b.stride + b.r - b.pad, a.q = (b.q - 1) * b.stride + b.s - b.pad;
   const int rows = a.p < 1 || a.q < 1;
+  fit_border(&a);
   if (rows) { /* nothing but border */
     single(g, p);
     return;

@@ -50,9 +50,10 @@ static void one(void *ctx, uint64_t seed) {
   session *s = ctx;
   drawn c;
   draw(&c, seed);
-  if (!c.tree)
+  if (!c.tree) {
     s->refused++;
-  else if (!draw_can_emit(&c))
+    if (s->show) draw_print(&c, seed);
+  } else if (!draw_can_emit(&c))
     s->unlike++;
   else if (all_equal(c.tree, c.diags, s->show))
     s->equal++;
@@ -61,10 +62,14 @@ static void one(void *ctx, uint64_t seed) {
   draw_close(&c);
 }
 
+static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
+
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 2000);
   session s = {.show = plan.show};
+  const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 200, .seed = plan.seed};
   draw_each(&plan, one, &s);
+  draw_each(&few, one_conv, &s);
   printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n", s.equal, s.wrong,
          s.refused, s.unlike);
   return s.wrong != 0 || s.equal == 0;
