@@ -27,8 +27,11 @@ static void fit_border(conv *v) {
 }
 
 static conv draw_one(tf_rng *g) {
-  conv v = {between(g, 1, 2), between(g, 1, 70), between(g, 1, 9), between(g, 1, 9), between(g, 1, 31), between(g, 1, 3), between(g, 1, 3),
-            between(g, 1, 3), between(g, 0, 1)};
+  static const int most[] = {2, 70, 9, 9, 31, 3, 3, 3, 1};
+  int n[9]; /* in this order, whatever the compiler */
+  for (int i = 0; i < 9; i++)
+    n[i] = between(g, i < 8, most[i]);
+  conv v = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
   if (tf_rng_below(g, 3) == 0) v.r = v.s = 1;
   fit_border(&v);
   return v;
