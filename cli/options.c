@@ -36,7 +36,7 @@ static const row rows[] = {
     {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
      "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
     {"--to", "NAME", PATH, TO, CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
-    {"--target", "cpu", PATH, TARGET, CLI_EMIT, "what the kernel is for"},
+    {"--target", "cpu|staged", PATH, TARGET, CLI_EMIT, "what the kernel is for; staged: loops alone"},
     {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
     {"--dtype", "NAME", PATH, DTYPE, CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
     {"--micro", "NAME", PATH, MICRO, CLI_EMIT, "where products of float32 come from: own, libxsmm; own if not given"},
@@ -245,8 +245,10 @@ static void check_emit(reader *r) {
   const cli_options *o = r->out;
   if (!o->target)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs --target cpu");
-  else if (strcmp(o->target, "cpu") != 0)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "no target '%.40s'; this version has cpu", o->target);
+  else if (strcmp(o->target, "cpu") != 0 && strcmp(o->target, "staged") != 0)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no target '%.40s'; this version has cpu, and staged, whose loops --dump-ir prints", o->target);
+  else if (strcmp(o->target, "cpu") != 0 && (o->out || o->measure))
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure", o->target);
   if (!o->out && !o->dump_ir)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
   if (o->measure && !o->out)

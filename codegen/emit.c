@@ -167,8 +167,23 @@ void tf_emitted_free(tf_emitted *e) {
   free(e);
 }
 
-char *tf_emit_ir(const tf_tree *tree, tf_diags *d) {
-  ir_program *p = ir_lower(tree, NULL, d);
+static bool facts_of(const char *name, ir_target *target, tf_diags *d) {
+#define ROW(key, prints, copies, halves) {key, {.data = IR_F32, .staged = copies, .doubled = halves}},
+  static const struct {
+    const char *key;
+    ir_target facts;
+  } row[] = {TF_TARGETS(ROW)};
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+    if (!strcmp(row[i].key, name ? name : "cpu")) {
+      *target = row[i].facts;
+      return true;
+    }
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
+}
+
+char *tf_emit_ir(const tf_tree *tree, const char *target, tf_diags *d) {
+  ir_target facts;
+  ir_program *p = facts_of(target, &facts, d) ? ir_lower(tree, &facts, d) : NULL;
   char *text = NULL;
   size_t n = 0;
   FILE *out = p ? open_memstream(&text, &n) : NULL;

@@ -86,7 +86,8 @@ typedef struct {
   bool packed;      /* panels of an argument, which the caller may have laid out before */
   int shares;       /* buffer whose place it takes when that has been read for the last time; -1: its own */
   bool kept;        /* retained: holds from one run of its scope what the next one needs (IR_KEEP) */
-  int64_t slots;    /* kept: instances whose runs take turns, each with `words` of its own; else 1 */
+  bool staged;      /* tiles of an input, filled by IR_STAGE, which sets the variables of base and slot */
+  int64_t slots;    /* kept: instances whose runs take turns, each with `words` of its own; staged: halves; else 1 */
   ir_atom slot;     /* the one at hand */
   const char *name;
 } ir_buffer;
@@ -101,7 +102,10 @@ typedef enum {
   IR_LET,     /* var = expr */
   IR_KEEP,    /* of what `buffer` holds of the box range[], a part stays and moves to its place; made[] is left to be made: where one
                  rank of the box reaches beyond what is held, that part of it; all, where several do.  Then it holds range[] */
-  IR_FORGET,  /* the buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all */
+  IR_FORGET,  /* the buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all.  `buffer` >= 0: a staged one, of which nothing is left,
+                 if a Tile below `node` filled it last */
+  IR_STAGE,   /* `buffer` holds the box range[] of `tensor` from here on: what it lacks comes from `other`.  Has it two halves, then what the
+                 box made[] of the next step lacks begins to come into the other half, unless `last` is not 0 or made is NULL */
   IR_FOR,     /* for var in 0 .. trip - 1: body */
   IR_IF,      /* body where one of the ranges `guard` is not empty */
   IR_TOGETHER, /* nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close */
@@ -116,12 +120,13 @@ struct ir_stmt {
   int var;           /* LET, FOR */
   ir_expr expr;      /* LET */
   int64_t trip;      /* FOR */
-  int dim, node;     /* FOR: of the tree */
+  int dim, node;     /* FOR, NEST, STAGE, FORGET: of the tree */
   bool parallel;     /* FOR: its steps touch nothing in common but what they read */
   ir_body body;      /* FOR, IF, TOGETHER */
   int n_common;      /* TOGETHER */
+  const int *from;   /* NEST: [reads] the buffer that each is read from; NULL: that of the tensor */
   ir_range *made;    /* KEEP: [rank] variables that are set; as range[] where none is.  Lengths other than those it names are not left */
-  int tensor;        /* FORGET */
+  int tensor;        /* FORGET, STAGE */
   ir_atom slot;
   int64_t n_slots;
   int n_guard;       /* IF */
@@ -130,7 +135,7 @@ struct ir_stmt {
   ir_range *range;   /* [dims of op]; KEEP, SAVE, CORRECT, DIVIDE: the first n_out_dims of them */
   int n_fresh;       /* NEST: lower ends of the reduced dims; CORRECT: of the loop it streams over */
   ir_atom *fresh;
-  ir_atom last;      /* DIVIDE: upper end of the range that is streamed over ... */
+  ir_atom last;      /* STAGE; DIVIDE: upper end of the range that is streamed over ... */
   int64_t last_at;   /* ... and its value in the last step */
   int divides;       /* NEST: read that the expression divides by and that waits (DIVIDE does it); -1: none */
   int buffer, other;
@@ -168,7 +173,8 @@ void ir_dump(FILE *out, const ir_program *p);
 /* What a run does with one buffer, in elements. */
 typedef struct {
   int64_t read, written; /* by points; what lies in the padding is not read, and a sum that starts is not */
-  int64_t copied;        /* scratch of products: laid out anew from the operand, borders not counted */
+  int64_t copied;        /* scratch of products: laid out anew from the operand, borders not counted; IR_STAGE: taken from outside */
+  int64_t ahead;         /* of what IR_STAGE copied, for the next step */
   int64_t kept, moved;   /* what IR_KEEP left in place, or moved: not made again; of these, moved */
 } ir_count;
 

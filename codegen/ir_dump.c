@@ -45,6 +45,18 @@ static void over(const dump *d, const ir_stmt *s, int n) {
     range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
 }
 
+static void stage(const dump *d, const ir_stmt *s) {
+  const ir_buffer *b = &d->p->buffers[s->buffer], *from = &d->p->buffers[s->other];
+  fprintf(d->out, "stage %s in %s from %s", b->name, d->p->tree->arch->memories[b->level].name, d->p->tree->arch->memories[from->level].name);
+  for (int r = 0; r < b->rank; r++)
+    range(d, "", &s->range[r]);
+  if (s->made) fputs(", begin", d->out);
+  for (int r = 0; s->made && r < b->rank; r++)
+    range(d, "", &s->made[r]);
+  if (s->made) fputs(" unless ", d->out), atom(d, s->last);
+  fputc('\n', d->out);
+}
+
 /* What of the box is left: the ranks in which it may be cut. */
 static void keep(const dump *d, const ir_stmt *s) {
   fprintf(d->out, "keep %s", d->p->buffers[s->buffer].name);
@@ -73,8 +85,10 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     fprintf(d->out, "%s = ", d->p->var_name[s->var]), expr(d, &s->expr), fputc('\n', d->out);
     break;
   case IR_KEEP: keep(d, s); break;
+  case IR_STAGE: stage(d, s); break;
   case IR_FORGET:
     fprintf(d->out, "forget %s", d->wl->tensors[s->tensor].name);
+    if (s->buffer >= 0) fprintf(d->out, " in %s", d->p->tree->arch->memories[d->p->buffers[s->buffer].level].name);
     if (s->n_slots && d->p->buffers[d->p->buffer_of[s->tensor]].slots > 1)
       fprintf(d->out, " of %" PRId64 " from ", s->n_slots), atom(d, s->slot);
     fputc('\n', d->out);
@@ -127,6 +141,7 @@ void ir_dump(FILE *out, const ir_program *p) {
       atom(&d, b->base[r]);
     }
     if (b->kept) fputs(" kept", out);
+    if (b->staged) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
     if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
     if (b->shares >= 0) fprintf(out, " in the place of %s", p->buffers[b->shares].name);
     fputc('\n', out);

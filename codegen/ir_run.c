@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "codegen/ir_copies.h"
-#include "codegen/ir_keep.h"
+#include "codegen/ir_stage.h"
 
 enum { MAX_RANK = 16, MAX_READS = 16 };
 
@@ -14,6 +14,7 @@ typedef struct {
   double **data; /* [buffer] */
   const ir_counts *counts; /* NULL: none */
   ir_kept *kept; /* [buffer] what scratch holds that lasts */
+  ir_staged *staged; /* [buffer] */
   ir_held **held; /* [buffer] what each slot holds; NULL: not retained */
   bool ok;
 } machine;
@@ -50,7 +51,7 @@ static bool inside(const tf_tensor *z, const int64_t *at) {
   return in;
 }
 
-static double operand(machine *m, const tf_op *op, int i, const int64_t *point) {
+static double operand(machine *m, const tf_op *op, int i, int buffer, const int64_t *point) {
   const tf_ref *ref = &op->reads[i];
   const tf_tensor *z = &m->wl->tensors[ref->tensor];
   int64_t at[MAX_RANK];
@@ -60,8 +61,8 @@ static double operand(machine *m, const tf_op *op, int i, const int64_t *point) 
       at[r] += ref->index[r].terms[t].coef * point[ref->index[r].terms[t].dim];
   }
   if (!inside(z, at)) return 0;
-  const double *v = element(m, m->p->buffer_of[ref->tensor], at);
-  if (m->counts) m->counts->buffer[m->p->buffer_of[ref->tensor]].read++;
+  const double *v = element(m, buffer, at);
+  if (m->counts) m->counts->buffer[buffer].read++;
   return v ? *v : 0;
 }
 
@@ -93,7 +94,7 @@ static void point_of_nest(machine *m, const ir_stmt *s, const int64_t *point, bo
   const tf_op *op = &m->wl->ops[s->op];
   double read[MAX_READS], *out = result(m, op, point);
   for (int i = 0; i < op->n_reads; i++)
-    read[i] = i == s->divides ? 1 : operand(m, op, i, point);
+    read[i] = i == s->divides ? 1 : operand(m, op, i, s->from ? s->from[i] : m->p->buffer_of[op->reads[i].tensor], point);
   if (!out) return;
   bool first = fresh;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -183,7 +184,45 @@ static void forget_slots(machine *m, int buffer, int64_t slot, int64_t n) {
     m->held[buffer][slot + i].any = false;
 }
 
+typedef struct {
+  machine *m;
+  int buffer;
+} origin;
+
+static double *from_outside(void *ctx, const int64_t *at) {
+  origin *o = ctx;
+  return element(o->m, o->buffer, at);
+}
+
+static ir_held box_of(const machine *m, const ir_range *r, int rank) {
+  ir_held h = {.any = true};
+  for (int i = 0; i < rank; i++) {
+    h.lo[i] = atom(m, r[i].lo), h.hi[i] = atom(m, r[i].hi);
+    h.any &= h.lo[i] < h.hi[i];
+  }
+  return h;
+}
+
+static void stage(machine *m, const ir_stmt *s) {
+  const ir_buffer *b = &m->p->buffers[s->buffer];
+  ir_held now = box_of(m, s->range, b->rank), then = {.any = false};
+  if (s->made && atom(m, s->last) == 0) then = box_of(m, s->made, b->rank);
+  origin o = {m, s->other};
+  m->staged[s->buffer].node = s->node;
+  m->ok = m->ok && ir_stage(b, &m->staged[s->buffer], m->data[s->buffer], &now, s->made ? &then : NULL, from_outside, &o,
+                            m->counts ? &m->counts->buffer[s->buffer] : NULL);
+  for (int r = 0; r < b->rank; r++)
+    m->var[b->base[r].var] = now.lo[r];
+  if (b->slots > 1) m->var[b->slot.var] = m->staged[s->buffer].half;
+}
+
 static void forget(machine *m, const ir_stmt *s) {
+  if (s->buffer >= 0) {
+    const int last = m->staged[s->buffer].node;
+    if (last < s->node || last >= m->p->tree->nodes[s->node].end) return;
+    m->staged[s->buffer].held[0].any = m->staged[s->buffer].held[1].any = m->staged[s->buffer].ahead = false;
+    return;
+  }
   int buffer = m->p->buffer_of[s->tensor];
   if (s->n_slots) forget_slots(m, buffer, atom(m, s->slot), s->n_slots);
   else forget_slots(m, buffer, 0, m->p->buffers[buffer].slots);
@@ -195,6 +234,7 @@ static void step(machine *m, const ir_stmt *s) {
   switch (s->kind) {
   case IR_LET: m->var[s->var] = value(m, &s->expr); break;
   case IR_KEEP: keep(m, s); break;
+  case IR_STAGE: stage(m, s); break;
   case IR_FORGET: forget(m, s); break;
   case IR_FOR:
     for (int64_t i = 0; i < s->trip && m->ok; i++) {
@@ -231,7 +271,8 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
   m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
   m.kept = calloc((size_t)p->n_buffers + 1, sizeof *m.kept);
   m.held = calloc((size_t)p->n_buffers + 1, sizeof *m.held);
-  m.ok = m.var && m.data && m.kept && m.held && m.wl->n_dims <= 256;
+  m.staged = calloc((size_t)p->n_buffers + 1, sizeof *m.staged);
+  m.ok = m.var && m.data && m.kept && m.held && m.staged && m.wl->n_dims <= 256;
   for (int i = 0; i < p->n_buffers && m.ok; i++) {
     const ir_buffer *b = &p->buffers[i];
     if (b->shares >= 0) continue;
@@ -251,6 +292,7 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
   for (int i = 0; m.held && i < p->n_buffers; i++)
     free(m.held[i]);
   free(m.held);
+  free(m.staged);
   free(m.kept);
   free(m.data);
   free(m.var);

@@ -146,7 +146,7 @@ static bool spreads(const lowering *w, int n, int l) {
  * steps are independent and enough to go round, so that threads meet seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
-  return !w->in_parallel && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) && independent(w, n, l);
+  return !w->in_parallel && !w->p->target.staged && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) && independent(w, n, l);
 }
 
 static bool same_range(const ir_range *a, const ir_range *b) {
@@ -172,6 +172,15 @@ static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
   for (int i = 0; n == 1 && i < pl->n_leader; i++) /* below its guard */
     low_range(w, pl->leaders[i], pl->dim)->some = true;
   return always ? 0 : n;
+}
+
+void low_split_leaders(lowering *w, int l, ir_atom digit) {
+  const tf_plan *p = w->plan;
+  const tf_ploop *pl = &p->loops[l];
+  for (int i = 0; i < pl->n_leader; i++) {
+    ir_range *r = low_range(w, pl->leaders[i], pl->dim);
+    *r = low_split(w, p->wl->dims[pl->dim].name, *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
+  }
 }
 
 static int only_op(const tf_plan *p, int n) {
@@ -219,7 +228,7 @@ static void lower_loops(lowering *w, int n, int k) {
   while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
     k++;
   int alone = only_op(p, n);
-  if (alone >= 0 && low_close_by(w, alone) && !awaits_hoisted(w, n, k)) {
+  if (alone >= 0 && !w->p->target.staged && low_close_by(w, alone) && !awaits_hoisted(w, n, k)) {
     lower_op(w, p->tree->op_node[alone]);
     return;
   }
@@ -280,8 +289,7 @@ static ir_range whole_range(const tf_workload *wl, int d) {
   return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
 }
 
-/* Ranges at scope n of the ops that lead only below it. */
-static void infer(lowering *w, int n) {
+void low_infer(lowering *w, int n) {
   const tf_plan *p = w->plan;
   for (int i = p->wl->n_ops - 1; i >= 0; i--) {
     int o = p->wl->topo[i];
@@ -309,11 +317,12 @@ static void lower_scope(lowering *w, int n) {
   w->oom |= !before;
   if (w->oom || !low_stream_check(w, n)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
-  infer(w, n);
+  low_infer(w, n);
   open_homes(w, n);
   low_sums sums = low_open_sums(w, n, 0, -1);
   for (int c = 0; c < t->n_children && !w->oom; c++) {
     low_keep_pass(w, n, t->children[c]);
+    low_stage_pass(w, n, t->children[c]);
     low_stream_before(w, n, t->children[c]);
     lower_node(w, t->children[c]);
     low_stream_after(w, n, t->children[c]);
@@ -330,6 +339,15 @@ static int late_divisor(const lowering *w, int o) {
   return -1;
 }
 
+/* The innermost buffers that hold what the op reads. */
+static const int *reads_from(lowering *w, const tf_op *op) {
+  int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
+  w->oom |= !from;
+  for (int i = 0; i < op->n_reads && from; i++)
+    from[i] = w->from[op->reads[i].tensor] >= 0 ? w->from[op->reads[i].tensor] : w->p->buffer_of[op->reads[i].tensor];
+  return from;
+}
+
 static void lower_nest(lowering *w, int n) {
   int o = w->plan->tree->nodes[n].op;
   const tf_op *op = &w->plan->wl->ops[o];
@@ -338,6 +356,7 @@ static void lower_nest(lowering *w, int n) {
   s->op = o;
   s->node = n;
   s->divides = late_divisor(w, o);
+  if (w->p->target.staged && !(s->from = reads_from(w, op))) return;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   w->oom |= !s->range || !s->fresh;
@@ -346,7 +365,7 @@ static void lower_nest(lowering *w, int n) {
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
   }
   int at = w->into->n - 1;
-  if (!w->oom) low_product(w, s);
+  if (!w->oom && !w->p->target.staged) low_product(w, s);
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
@@ -358,11 +377,33 @@ static void lower_op(lowering *w, int n) {
   low_settle(w, sums);
 }
 
+/* Tiles of inputs are taken in; behind the Tile, those around it are read again. */
+static void lower_tile(lowering *w, int n) {
+  const tf_plan *p = w->plan;
+  const int up = p->tree->nodes[n].parent, depth = w->chain_depth;
+  const size_t tensors = (size_t)p->wl->n_tensors, ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
+  int *from = TF_ARRAY(w->p->arena, int, tensors);
+  ir_range *chain = TF_ARRAY(w->p->arena, ir_range, ranges + 1);
+  w->oom |= !from || !chain;
+  if (w->oom) return;
+  memcpy(from, w->from, tensors * sizeof *from);
+  memcpy(chain, w->chain, ranges * sizeof *chain);
+  if (up < 0 || p->tree->nodes[up].kind == TF_SCOPE) {
+    memcpy(w->chain, w->cur, ranges * sizeof *chain);
+    w->chain_depth = p->depth[n];
+  }
+  low_stage(w, n);
+  if (!w->oom) lower_loops(w, n, 0);
+  memcpy(w->from, from, tensors * sizeof *from);
+  memcpy(w->chain, chain, ranges * sizeof *chain);
+  w->chain_depth = depth;
+}
+
 static void lower_node(lowering *w, int n) {
   const tf_node *t = &w->plan->tree->nodes[n];
   if (w->oom) return;
   if (t->kind == TF_TILE)
-    lower_loops(w, n, 0);
+    lower_tile(w, n);
   else if (t->kind == TF_SCOPE)
     lower_scope(w, n);
   else
@@ -382,7 +423,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
-  w->p->buffers = TF_ARRAY(a, ir_buffer, 3 * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
+  w->p->buffers = TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
   w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->hoisted = TF_ARRAY(a, int, loops);
@@ -427,11 +468,12 @@ ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) 
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);
-    hoist(&w);
+    if (!w.p->target.staged) hoist(&w);
+    w.oom |= !low_stage_start(&w);
     low_keep_plan(&w);
     lower_node(&w, 0);
-    if (!w.oom && target) low_divide_late(&w, &p->body); /* else as the model counts */
-    if (!w.oom) low_join_rows(&w, &p->body);
+    if (!w.oom && target && !p->target.staged) low_divide_late(&w, &p->body); /* else as the model counts */
+    if (!w.oom && !p->target.staged) low_join_rows(&w, &p->body);
     if (!w.oom) low_share(&w, &p->body);
     if (!w.oom) low_drop_unused(&w);
   }

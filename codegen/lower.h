@@ -28,6 +28,10 @@ typedef struct {
   int64_t *slots;    /* [tensor] instances whose runs of the scope take turns */
   int64_t *slot_step; /* [tensor * n_loops + loop] slots from one step of a loop over instances to the next; 0: their runs do not take turns */
   ir_atom *slot;     /* [tensor] of the instance at hand */
+  int *stage;        /* [level * n_tensors + tensor] buffer of an input in that memory; -1: none */
+  int *from;         /* [tensor] the innermost that holds it here; -1: the argument */
+  ir_range *chain;   /* `cur` on entry to the child of the nearest scope, at that depth */
+  int chain_depth;
   bool oom;
 } lowering;
 
@@ -73,6 +77,15 @@ void low_keep_step(lowering *w, int n, int l, ir_atom digit);
 void low_keep_instance(lowering *w, int n, int l);
 /* Where Seq n passes to the child. */
 void low_keep_pass(lowering *w, int n, int child);
+
+/* Opens a body that is entered where an op below the child (z >= 0: one that reads z) has something to do; low_close ends it. */
+low_mark low_open_busy(lowering *w, int child, int z);
+
+/* lower_stage.c: tiles of inputs where memories are filled by copies.  low_stage_start, with the buffers; on entry to Tile n; where Seq n
+ * passes to the child. */
+bool low_stage_start(lowering *w);
+void low_stage(lowering *w, int n);
+void low_stage_pass(lowering *w, int n, int child);
 
 /* lower_stream.c: running maxima and sums of scope n, around the child that runs. */
 bool low_stream_check(lowering *w, int n);
@@ -122,6 +135,10 @@ void low_share(lowering *w, const ir_body *body);
 void low_drop_unused(lowering *w);
 
 /* lower.c */
+/* Ranges at node n of the ops that lead only below it. */
+void low_infer(lowering *w, int n);
+/* Splits what loop l splits; no guard sees to it that a range is left. */
+void low_split_leaders(lowering *w, int l, ir_atom digit);
 /* A row over the output of op o. */
 ir_stmt *low_over_output(lowering *w, ir_kind kind, int o);
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);

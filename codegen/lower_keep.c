@@ -87,25 +87,33 @@ static int64_t slots_below(const lowering *w, int z, int n) {
   return slots;
 }
 
-/* Opens a body that is entered where an op below the child has something to do. */
-static void open_busy(lowering *w, int child) {
+static bool reads(const tf_op *op, int z) {
+  bool any = false;
+  for (int i = 0; i < op->n_reads; i++)
+    any |= op->reads[i].tensor == z;
+  return any;
+}
+
+low_mark low_open_busy(lowering *w, int child, int z) {
   const tf_plan *p = w->plan;
+  const low_mark mark = {w->into, w->n_lets};
   ir_range *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
   int n = 0;
   bool always = false;
   w->oom |= !guard;
   for (int o = 0; o < p->wl->n_ops && !w->oom; o++) {
     const tf_op *op = &p->wl->ops[o];
-    if (!tf_plan_above(p, child, p->tree->op_node[o])) continue;
+    if (!tf_plan_above(p, child, p->tree->op_node[o]) || (z >= 0 && !reads(op, z))) continue;
     ir_range one = {.lo = ir_number(0), .hi = ir_number(1), .some = true};
     guard[n] = low_unless_idle(w, o, op->n_dims ? *low_range(w, o, op->dims[0]) : one, op->n_dims ? op->dims[0] : -1);
     always |= guard[n++].some;
   }
   ir_stmt *s = always || w->oom ? NULL : low_add(w, IR_IF);
-  if (!s) return;
+  if (!s) return mark;
   s->n_guard = n;
   s->guard = guard;
   low_open(w, &s->body);
+  return mark;
 }
 
 void low_keep_pass(lowering *w, int n, int child) {
@@ -114,8 +122,7 @@ void low_keep_pass(lowering *w, int n, int child) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     int home = p->home_scope[z];
     if (!w->keeps[z] || home == n || !tf_plan_above(p, n, home) || tf_plan_above(p, child, home)) continue;
-    low_mark mark = {w->into, w->n_lets};
-    open_busy(w, child);
+    low_mark mark = low_open_busy(w, child, -1);
     if (!w->oom) forget(w, z, slots_below(w, z, n));
     low_close(w, mark);
   }

@@ -2,7 +2,7 @@
 #include "codegen/lower.h"
 
 typedef struct {
-  const ir_stmt **let; /* [var] that sets it; NULL: a loop, or IR_KEEP */
+  const ir_stmt **let; /* [var] that sets it; NULL: a loop, IR_KEEP or IR_STAGE */
   bool *used;          /* [var] */
 } usage;
 
@@ -38,7 +38,8 @@ static void use_body(usage *u, const tf_workload *wl, const ir_body *b) {
     for (int k = 0; k < s->n_fresh; k++)
       use(u, s->fresh[k]);
     if (s->kind == IR_FORGET) use(u, s->slot);
-    if (s->kind == IR_DIVIDE) use(u, s->last);
+    if (s->kind == IR_DIVIDE || s->kind == IR_STAGE) use(u, s->last);
+    if (s->kind == IR_STAGE) use_ranges(u, s->range, wl->tensors[s->tensor].rank), use_ranges(u, s->made, wl->tensors[s->tensor].rank);
     if (s->kind == IR_NEST) use_ranges(u, s->range, wl->ops[s->op].n_dims);
     if (s->kind == IR_KEEP || s->kind > IR_NEST) use_ranges(u, s->range, wl->ops[s->op].n_out_dims);
     use_product(u, wl, s);

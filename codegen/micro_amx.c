@@ -25,7 +25,7 @@ static const char *type(ir_type t) { return tf_micro_type(t); }
 /* Sums of a block's last rows and columns: of the tiles only what belongs to c. */
 static void part(FILE *out, const tf_tile *t) {
   const char *c = type(t->kernel->kernel.c);
-  fprintf(out, "  %s sums[%d * %d];\n", c, t->rows * SIDE, t->across * SIDE);
+  fprintf(out, "  %s sums[%d * %d] = {0}; /* compilers do not see that tiles are stored */\n", c, t->rows * SIDE, t->across * SIDE);
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++)
       fprintf(out, "  _tile_stored(%d, sums + %d, %d);\n", i * t->across + j, (i * t->across * SIDE + j) * SIDE, t->across * SIDE * 4);

@@ -111,7 +111,7 @@ const tf_micro_kernel *tf_micro_kernel_find(const char *name) {
 ir_target tf_micro_target(const tf_micro_isa *isa, ir_type data) {
   const char *real = data == IR_BF16 && isa->bf16 ? isa->bf16 : "f32", *whole = isa->int8 ? isa->int8 : "int8";
   return (ir_target){data, &tf_micro_kernel_find(real)->kernel, data == IR_I8 ? &tf_micro_kernel_find(whole)->kernel : NULL, isa->lanes,
-                     isa->registers};
+                     isa->registers, /* caches fill themselves */ false, false};
 }
 
 bool tf_micro_has_tiles(const ir_target *t) {

@@ -1,6 +1,7 @@
 /* Types of elements, and what micro-kernels want: between lowering, which asks, and the registry, which answers. */
 #ifndef CODEGEN_TYPES_H
 #define CODEGEN_TYPES_H
+#include <stdbool.h>
 
 /* What an element is. */
 typedef enum {
@@ -31,5 +32,7 @@ typedef struct {
   const ir_kernel *real;   /* for products in float32 or of IR_BF16; NULL: float32 as it stands */
   const ir_kernel *whole;  /* for products of IR_I8 by IR_I8 */
   int lanes, registers;    /* float32 a vector, and vectors, of products whose lanes run along channels; 0: it has none */
+  bool staged;             /* its memories are filled by copies; else they fill themselves, as caches do */
+  bool doubled;            /* staged: where a memory is double-buffered, what the next tile lacks is fetched while one is worked on */
 } ir_target;
 #endif

@@ -63,8 +63,14 @@ void tf_emitted_free(tf_emitted *e);
  * tf_emit_cpu's NULL. */
 double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 
-/* The loop IR that a float32 kernel is printed from, as text.  Malloc'd.  NULL as above. */
-char *tf_emit_ir(const tf_tree *tree, tf_diags *d);
+/* Targets: key, what is printed for it, whether its memories are filled by copies, whether those of an architecture that says
+ * `double-buffered` get the next tile while one is worked on.  Caches do both by themselves. */
+#define TF_TARGETS(X)                              \
+  X("cpu", "C17 (tf_emit_cpu)", false, false)      \
+  X("staged", "loops alone (tf_emit_ir)", true, true)
+
+/* The loop IR of a target (a key of TF_TARGETS; NULL: cpu) in float32, as text.  Malloc'd.  NULL as above; E_NAME: no such target. */
+char *tf_emit_ir(const tf_tree *tree, const char *target, tf_diags *d);
 
 /* The best isa for data of that type (a key of TF_DTYPES; NULL: f32) that the computer it runs on has. */
 const char *tf_emit_isa(const char *dtype);

@@ -12,6 +12,7 @@
 
 typedef struct {
   long equal, wrong, outside, retaining; /* retaining: equal, and something was kept */
+  int64_t copied, ahead; /* tiles */
   bool show;
 } session;
 
@@ -103,7 +104,8 @@ static bool compare(const tf_tree *t, const tf_result *r, tf_diags *d, bool show
   return same;
 }
 
-static void one(session *s, uint64_t seed) {
+static void one(void *ctx, uint64_t seed) {
+  session *s = ctx;
   drawn c;
   draw(&c, seed);
   tf_model *m = NULL;
@@ -153,6 +155,70 @@ static char *say_product(tf_rng *g, const char **tensor) {
   return text;
 }
 
+/* ---- tiles of inputs ---------------------------------------------------------------------------------------------
+ * Where a target's memories are filled by copies, the words that IR_STAGE brings into each are the model's fills.  In the class: one
+ * instance of each memory, scopes that run their children in turn. */
+
+static bool one_instance(const tf_tree *t) {
+  bool one = true;
+  for (int n = 0; n < t->n_nodes; n++) {
+    for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
+      one &= t->nodes[n].loops[k].axis == TF_TEMPORAL || t->nodes[n].loops[k].trip == 1;
+    one &= t->nodes[n].kind != TF_SCOPE || (t->nodes[n].n_stream == 0 && (t->nodes[n].scope == TF_SEQ || t->nodes[n].scope == TF_SHAR));
+  }
+  return one;
+}
+
+static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *p, const ir_counts *c, bool show, session *s) {
+  const int nt = t->workload->n_tensors;
+  bool same = true;
+  for (int i = 0; i < p->n_buffers; i++) {
+    const ir_buffer *b = &p->buffers[i];
+    if (!b->staged) continue;
+    const int64_t fill = r->counts[b->level * nt + b->tensor].fill;
+    if (show)
+      printf("%s in %s: copied %" PRId64 " (%" PRId64 " ahead), filled %" PRId64 "\n", b->name, t->arch->memories[b->level].name,
+             c->buffer[i].copied, c->buffer[i].ahead, fill);
+    same &= c->buffer[i].copied == fill;
+    s->copied += c->buffer[i].copied, s->ahead += c->buffer[i].ahead;
+  }
+  return same;
+}
+
+static bool staged_equal(const tf_tree *t, const tf_result *r, bool doubled, tf_diags *d, session *s) {
+  const ir_target target = {.data = IR_F32, .staged = true, .doubled = doubled};
+  ir_program *p = ir_lower(t, &target, d);
+  double **data = whole_new(t->workload);
+  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
+  if (p && s->show) ir_dump(stdout, p);
+  bool same = p && data && c.buffer && c.points && ir_run(p, data, &c) && fills_equal(t, r, p, &c, s->show, s);
+  free(c.buffer);
+  free(c.points);
+  whole_free(t->workload, data);
+  ir_free(p);
+  return same;
+}
+
+static void one_staged(void *ctx, uint64_t seed) {
+  session *s = ctx;
+  drawn c;
+  draw(&c, seed);
+  tf_model *m = NULL;
+  tf_result r;
+  for (int l = 0; c.tree && l < c.tree->arch->n_memories; l++) /* every second case has two halves everywhere */
+    ((tf_memory *)(uintptr_t)c.tree->arch->memories)[l].double_buffered |= seed % 2;
+  bool in = c.tree && draw_can_emit(&c) && one_instance(c.tree) && !follows_readers(c.tree) && (m = tf_model_new(c.tree, c.diags)) != NULL &&
+            tf_model_eval(m, NULL, &r);
+  if (!in)
+    s->outside++;
+  else if (staged_equal(c.tree, &r, false, c.diags, s) && staged_equal(c.tree, &r, true, c.diags, s))
+    s->equal++;
+  else if (s->wrong++ < 5)
+    draw_print(&c, seed);
+  tf_model_free(m);
+  draw_close(&c);
+}
+
 static int named(const tf_workload *wl, const char *name) {
   for (int z = 0; z < wl->n_tensors; z++)
     if (!strcmp(wl->tensors[z].name, name)) return z;
@@ -175,7 +241,8 @@ static bool copies_equal(const tf_tree *t, const tf_result *r, tf_diags *d, cons
   return same && copied == fill;
 }
 
-static void one_product(session *s, uint64_t seed) {
+static void one_product(void *ctx, uint64_t seed) {
+  session *s = ctx;
   tf_rng g = tf_rng_new(seed, 7);
   const char *tensor;
   char *text = say_product(&g, &tensor);
@@ -199,24 +266,29 @@ static void one_product(session *s, uint64_t seed) {
   free(text);
 }
 
+static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
+
+/* Whether something has gone wrong, or of many cases none was what it is to be. */
+static bool bad(const session *s, const char *what, long cases, int64_t sought) {
+  printf("%s: %ld cases equal, %ld wrong, %ld outside of the class", what, s->equal, s->wrong, s->outside);
+  return s->wrong != 0 || (cases >= 1000 && (s->equal == 0 || sought == 0));
+}
+
 int main(int argc, char **argv) {
-  session s = {0};
-  long cases = 2000;
-  uint64_t seed = 1, only = 0;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--cases")) cases = strtol(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--one")) only = strtoull(argv[i + 1], NULL, 10);
-  }
-  s.show = only != 0;
-  if (only) one(&s, only);
-  for (long i = 0; i < cases && !only; i++)
-    one(&s, seed * 1000000007 + (uint64_t)i);
-  session products = {0};
-  for (long i = 0; i < cases / 50 && !only; i++)
-    one_product(&products, seed * 1000000007 + (uint64_t)i);
-  printf("copies: %ld products equal, %ld wrong\n", products.equal, products.wrong);
-  s.wrong += products.wrong;
-  printf("counts: %ld cases equal, %ld of them keep words; %ld wrong; %ld outside of the class\n", s.equal, s.retaining, s.wrong, s.outside);
-  return s.wrong != 0 || s.equal == 0 || (cases >= 1000 && !only && s.retaining == 0) || (cases >= 50 && !only && products.equal == 0);
+  const draw_plan plan = draw_options(argc, argv, 2000);
+  const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
+  const draw_plan chains = {.cases = few.cases / 3, .seed = plan.seed};
+  const long cases = plan.only ? 1 : plan.cases;
+  session points = {.show = plan.show}, tiles = points, products = {0};
+  draw_each(&plan, one, &points);
+  draw_each(&chains, one_conv, &points);
+  draw_each(&plan, one_staged, &tiles);
+  draw_each(&few, one_product, &products);
+  bool wrong = bad(&points, "points", cases, points.retaining);
+  printf("; %ld keep words\n", points.retaining);
+  wrong |= bad(&tiles, "tiles", cases, tiles.ahead);
+  printf("; %" PRId64 " words copied, %" PRId64 " of them ahead\n", tiles.copied, tiles.ahead);
+  wrong |= bad(&products, "products", cases, 1);
+  putchar('\n');
+  return wrong || (points.equal == 0 && tiles.equal == 0);
 }

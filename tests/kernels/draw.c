@@ -2,8 +2,26 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tileflow/emit.h"
+
+draw_plan draw_options(int argc, char **argv, long cases) {
+  draw_plan p = {.cases = cases, .seed = 1};
+  for (int i = 1; i + 1 < argc; i++) {
+    if (!strcmp(argv[i], "--cases")) p.cases = strtol(argv[i + 1], NULL, 10);
+    if (!strcmp(argv[i], "--seed")) p.seed = strtoull(argv[i + 1], NULL, 10);
+    if (!strcmp(argv[i], "--one")) p.only = strtoull(argv[i + 1], NULL, 10);
+  }
+  p.show = p.only != 0;
+  return p;
+}
+
+void draw_each(const draw_plan *p, void (*one)(void *ctx, uint64_t seed), void *ctx) {
+  if (p->only) one(ctx, p->only);
+  for (long i = 0; i < p->cases && !p->only; i++)
+    one(ctx, p->seed * 1000000007 + (uint64_t)i);
+}
 
 void draw(drawn *c, uint64_t seed) {
   unsigned features;
@@ -32,7 +50,7 @@ void draw_print(const drawn *c, uint64_t seed) {
 
 bool draw_can_emit(const drawn *c) {
   tf_diags *d = tf_diags_new();
-  char *ir = tf_emit_ir(c->tree, d);
+  char *ir = tf_emit_ir(c->tree, NULL, d);
   tf_code code = tf_diags_count(d) ? tf_diags_at(d, 0)->code : TF_E_LIMIT;
   bool can = ir || (code != TF_E_COVER && code != TF_E_STREAM);
   free(ir);

@@ -16,6 +16,16 @@ typedef struct {
 /* draw_conv.c: small convolutions, one or two in a row, whose lanes are to run along channels. */
 void draw_conv(page *p, uint64_t seed);
 
+/* Which cases a program draws: --cases N of --seed S, or the one of --one SEED; shown: that one's lowering. */
+typedef struct {
+  long cases;
+  uint64_t seed, only;
+  bool show;
+} draw_plan;
+draw_plan draw_options(int argc, char **argv, long cases);
+/* Calls one with each seed, or with that of --one. */
+void draw_each(const draw_plan *plan, void (*one)(void *ctx, uint64_t seed), void *ctx);
+
 /* To be closed. */
 void draw(drawn *c, uint64_t seed);
 void draw_close(drawn *c);

@@ -21,10 +21,19 @@ typedef struct {
   int n, k, c, p, q, r, s, stride, pad;
 } conv;
 
+/* An image has a row and a column. */
+static void fit_border(conv *v) {
+  if ((v->p - 1) * v->stride + v->r <= v->pad || (v->q - 1) * v->stride + v->s <= v->pad) v->pad = 0;
+}
+
 static conv draw_one(tf_rng *g) {
-  conv v = {between(g, 1, 2), between(g, 1, 70), between(g, 1, 9), between(g, 1, 9), between(g, 1, 31), between(g, 1, 3), between(g, 1, 3),
-            between(g, 1, 3), between(g, 0, 1)};
+  static const int most[] = {2, 70, 9, 9, 31, 3, 3, 3, 1};
+  int n[9]; /* in this order, whatever the compiler */
+  for (int i = 0; i < 9; i++)
+    n[i] = between(g, i < 8, most[i]);
+  conv v = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
   if (tf_rng_below(g, 3) == 0) v.r = v.s = 1;
+  fit_border(&v);
   return v;
 }
 
@@ -40,7 +49,7 @@ static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
  * lanes do not run along channels). */
 static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q, const char *reduced, int c, int r,
                 int s, const char *windows[2], int depth) {
-  const int lanes = between(g, 2, 4), across = k > lanes ? between(g, 1, 2) : 1, wide = tf_rng_below(g, 8) == 0 ? 4 : 1;
+  const int lanes = between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1, across = k > lanes && wide == 1 ? between(g, 1, 2) : 1;
   const char *word = " for";
   put(t, "%*sL1", depth, "");
   int k1 = tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k, c1 = tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
@@ -48,7 +57,7 @@ static void own(tf_rng *g, page *t, const char *op, const char *channels, int k,
       windows[0], r, windows[1], s);
   put(t, " spatial %s=%d@x", channels, lanes);
   if (across > 1) put(t, " %s=%d@y", channels, across);
-  if (wide > 1) put(t, " %s=%d@z", columns, wide);
+  if (wide > 1) put(t, " %s=%d@y", columns, wide);
   put(t, "\n%*sop %s\n", depth + 4, "", op);
 }
 
@@ -78,7 +87,7 @@ static void single(tf_rng *g, page *p) {
   own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6);
 }
 
-/* Two, the second over what the first makes, with a border or without. */
+/* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew. */
 static void chain(tf_rng *g, page *p) {
   static const char *first[2] = {"r", "s"}, *second[2] = {"u", "v"};
   conv a = draw_one(g);
@@ -86,6 +95,7 @@ static void chain(tf_rng *g, page *p) {
   a.n = 1;
   a.p = (b.p - 1) * b.stride + b.r - b.pad, a.q = (b.q - 1) * b.stride + b.s - b.pad;
   const int rows = a.p < 1 || a.q < 1;
+  fit_border(&a);
   if (rows) { /* nothing but border */
     single(g, p);
     return;
@@ -97,13 +107,13 @@ static void chain(tf_rng *g, page *p) {
   put(p, "  - \"M[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * W[k,c,r,s]\"\n", a.stride, a.pad, a.stride, a.pad);
   put(p, "  - \"O[n,f,x,y] += M[n, k, %d*x + u - %d, %d*y + v - %d] * V[f,k,u,v]\"\nmapping: |\n  L0", b.stride, b.pad, b.stride, b.pad);
   const char *word = " for";
-  const int x = cut(g, p, "x", b.p, &word);
+  const int x = cut(g, p, "x", b.p, &word), y = tf_rng_below(g, 3) ? b.q : cut(g, p, "y", b.q, &word);
   /* rows of M of one tile of x, and its columns */
   const int rows_of_m = (x - 1) * b.stride + b.r;
-  put(p, "\n    L0\n      Seq\n        L0 for p=%d\n", rows_of_m < a.p ? rows_of_m : a.p);
+  put(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", tf_rng_below(g, 3) ? " retain M" : "", rows_of_m < a.p ? rows_of_m : a.p);
   own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10);
   put(p, "        L0 for x=%d\n", x);
-  own(g, p, "O", "f", b.k, "y", b.q, "k", a.k, b.r, b.s, second, 10);
+  own(g, p, "O", "f", b.k, "y", y, "k", a.k, b.r, b.s, second, 10);
 }
 
 void draw_conv(page *p, uint64_t seed) {

@@ -116,20 +116,16 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
 int main(int argc, char **argv) {
   session s = {.clang = have("clang"), .xsmm = system("echo '#include <libxsmm.h>' | cc -E - >/dev/null 2>&1") == 0};
   if (!s.xsmm) puts("SKIP: --micro libxsmm: no libxsmm here");
-  long cases = 50;
-  uint64_t seed = 1, only = 0;
+  const draw_plan plan = draw_options(argc, argv, 50);
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
-    if (!strcmp(argv[i], "--cases")) cases = strtol(value, NULL, 10);
-    if (!strcmp(argv[i], "--seed")) seed = strtoull(value, NULL, 10);
-    if (!strcmp(argv[i], "--one")) only = strtoull(value, NULL, 10);
   }
-  uint64_t turn = 0, at = seed * UINT64_C(1000000007);
-  if (only) one(&s, only, 0);
-  for (; !only && turn < (uint64_t)cases; at++)
+  uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
+  if (plan.only) one(&s, plan.only, 0);
+  for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, turn % 4 == 2 ? at | DRAW_CONV : at, turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld\n", s.equal, s.wrong, s.refused, s.packed);
   return s.wrong != 0 || s.equal == 0;

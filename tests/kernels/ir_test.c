@@ -23,11 +23,10 @@ static bool near(const tf_workload *wl, double **want, double **got) {
   return true;
 }
 
-/* With and without buffers for sums of narrow outputs. */
-static bool lowered_equal(const tf_tree *tree, ir_type data, tf_diags *d, bool show) {
+/* With and without buffers for sums of narrow outputs, tiles of inputs, and halves for the next ones. */
+static bool lowered_equal(const tf_tree *tree, ir_target target, tf_diags *d, bool show) {
   const tf_workload *wl = tree->workload;
   double **want = whole_new(wl), **got = whole_new(wl);
-  const ir_target target = {.data = data};
   ir_program *p = ir_lower(tree, &target, d);
   if (p && show) ir_dump(stdout, p);
   whole_run(wl, want);
@@ -38,33 +37,39 @@ static bool lowered_equal(const tf_tree *tree, ir_type data, tf_diags *d, bool s
   return ok;
 }
 
-static void one(session *s, uint64_t seed) {
+static bool all_equal(const tf_tree *tree, tf_diags *d, bool show) {
+  static const ir_target targets[] = {
+    {.data = IR_F32}, {.data = IR_BF16}, {.data = IR_F32, .staged = true}, {.data = IR_F32, .staged = true, .doubled = true}};
+  bool equal = true;
+  for (size_t i = 0; i < sizeof targets / sizeof *targets && equal; i++)
+    equal = lowered_equal(tree, targets[i], d, show);
+  return equal;
+}
+
+static void one(void *ctx, uint64_t seed) {
+  session *s = ctx;
   drawn c;
   draw(&c, seed);
-  if (!c.tree)
+  if (!c.tree) {
     s->refused++;
-  else if (!draw_can_emit(&c))
+    if (s->show) draw_print(&c, seed);
+  } else if (!draw_can_emit(&c))
     s->unlike++;
-  else if (lowered_equal(c.tree, IR_F32, c.diags, s->show) && lowered_equal(c.tree, IR_BF16, c.diags, s->show))
+  else if (all_equal(c.tree, c.diags, s->show))
     s->equal++;
   else if (s->wrong++ < 5)
     draw_print(&c, seed);
   draw_close(&c);
 }
 
+static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
+
 int main(int argc, char **argv) {
-  session s = {0};
-  long cases = 2000;
-  uint64_t seed = 1, only = 0;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--cases")) cases = strtol(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 10);
-    if (!strcmp(argv[i], "--one")) only = strtoull(argv[i + 1], NULL, 10);
-  }
-  s.show = only != 0;
-  if (only) one(&s, only);
-  for (long i = 0; i < cases && !only; i++)
-    one(&s, seed * 1000000007 + (uint64_t)i);
+  const draw_plan plan = draw_options(argc, argv, 2000);
+  session s = {.show = plan.show};
+  const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 200, .seed = plan.seed};
+  draw_each(&plan, one, &s);
+  draw_each(&few, one_conv, &s);
   printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n", s.equal, s.wrong,
          s.refused, s.unlike);
   return s.wrong != 0 || s.equal == 0;
