@@ -111,11 +111,19 @@ static double in_turn(const struct tf_model *m, const tf_view *v, const pace *pa
   return load + store;
 }
 
+/* Steps of the view's loops, idle ones (where ranges end, and where a retaining scope has nothing to make) among them. */
+static double all_steps(const struct tf_model *m, const tf_view *v) {
+  double n = 1;
+  for (int j = 0; j < v->n_rows - 1; j++)
+    n *= (double)m->run.trip[v->row_loop[j]];
+  return n;
+}
+
 /* While a step works, the next one's words are loaded and those of the one before are stored: the maximum, class
  * by class, plus what nothing hides, the first load and the last store. */
 static double stepwise(struct tf_model *m, int n, const pace *paces, double child) {
   const tf_view *v = &m->views->node[n];
-  double work = m->steps[n] > 0 ? child / (double)m->steps[n] : 0, total = work, outer = 1;
+  double work = child / all_steps(m, v), total = work, outer = 1;
   for (int j = v->n_rows - 2; j >= 0; j--) {
     double trip = (double)m->run.trip[v->row_loop[j]], t;
     if (trip <= 1)
