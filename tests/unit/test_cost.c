@@ -119,8 +119,26 @@ static void check_halo(void) {
       CHECK_I64(e.r.ops[0].points, points[i]);
       CHECK_I64(e.r.ops[0].recomputed, points[i] - 5);
       CHECK_I64(e.r.ops[1].points, 8);
-      /* no memory is ever waited for: a cycle a point, and none for the step that has nothing left to make */
-      CHECK_NEAR(e.r.cycles, (double)points[i] + 8, 1e-12);
+    }
+    drop(&e);
+  }
+}
+
+/* The same with a level more, where no memory is ever waited for: a cycle a point, and none for a step that has nothing left to make. */
+static void check_idle_steps(void) {
+  static const char *const scope[] = {"Seq", "Seq retain T"};
+  for (int i = 0; i < 2; i++) {
+    page p = {.len = 0};
+    say(&p, "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
+            "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
+            "workload:\n  name: w\n  dims: {h: 9, p: 8, r: 2, c: 4}\n  ops:\n"
+            "  - T[h] += I[h,c] * V[c]\n  - O[p] += T[p + r] * W[r]\n"
+            "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n          Reg for c=2\n            op T\n"
+            "        Buf for r=2\n          op O\n", scope[i]);
+    run e = evaluate(p.text, FREELY);
+    if (CHECK(e.ok)) {
+      CHECK_I64(e.r.ops[0].points, i ? 9 * 4 : 16 * 4);
+      CHECK_NEAR(e.r.cycles, (double)(e.r.ops[0].points + e.r.ops[1].points), 1e-12);
     }
     drop(&e);
   }
@@ -423,6 +441,7 @@ int main(int argc, char **argv) {
   tally t = {0};
   check_worked();
   check_halo();
+  check_idle_steps();
   check_retain();
   for (uint64_t seed = 1; seed <= (argc > 1 ? strtoull(argv[1], NULL, 10) : 3000); seed++)
     twin(seed, &t);
