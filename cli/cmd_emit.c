@@ -25,8 +25,9 @@ static void reproduce(const cli_options *o, const char *isa, cli_text *t) {
   if (o->out) cli_printf(t, " -o %s", o->out);
 }
 
-static cli_status dump(const cli_session *s, const char *target) {
-  char *ir = tf_emit_ir(s->tree, target, s->diags);
+static cli_status dump(const cli_session *s, const cli_options *o) {
+  const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype};
+  char *ir = tf_emit_ir(s->tree, o->target, o->isa ? &e : NULL, s->diags);
   if (!ir) return CLI_BAD_INPUT;
   bool ok = fputs(ir, stdout) >= 0;
   free(ir);
@@ -191,7 +192,7 @@ cli_status cmd_emit(const cli_options *o) {
   if (status == CLI_DONE) status = cli_report_violations(&s, CLI_DONE);
   if (status == CLI_DONE && o->measure) status = measure(&s, o, &c, &m);
   if (status == CLI_DONE) {
-    if (o->dump_ir) status = dump(&s, o->target);
+    if (o->dump_ir) status = dump(&s, o);
     if (status == CLI_DONE && o->out) status = emit(&s, o, &m);
     if (status == CLI_BAD_INPUT && tf_diags_errors(s.diags)) cli_complain(s.diags);
   }

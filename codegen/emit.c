@@ -181,9 +181,13 @@ static bool facts_of(const char *name, ir_target *target, tf_diags *d) {
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
 }
 
-char *tf_emit_ir(const tf_tree *tree, const char *target, tf_diags *d) {
+char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+  const tf_micro_isa *isas[MOST_ISAS];
   ir_target facts;
-  ir_program *p = facts_of(target, &facts, d) ? ir_lower(tree, &facts, d) : NULL;
+  ir_type data = IR_F32;
+  if (!facts_of(target, &facts, d) || (o && (!isas_of(o, isas, d) || !type_of(o, &data, d)))) return NULL;
+  if (o && !facts.staged) facts = tf_micro_target(isas[0], data);
+  ir_program *p = ir_lower(tree, &facts, d);
   char *text = NULL;
   size_t n = 0;
   FILE *out = p ? open_memstream(&text, &n) : NULL;

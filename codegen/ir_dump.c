@@ -67,7 +67,37 @@ static void keep(const dump *d, const ir_stmt *s) {
   fputc('\n', d->out);
 }
 
-static void nest(const dump *d, const ir_stmt *s) {
+static const char *dim(const dump *d, const tf_op *op, int k) { return d->wl->dims[op->dims[k]].name; }
+
+static const char *read_name(const dump *d, const tf_op *op, int read) { return d->wl->tensors[op->reads[read].tensor].name; }
+
+static bool pads(const dump *d, const tf_op *op, int read) {
+  const tf_tensor *z = &d->wl->tensors[op->reads[read].tensor];
+  bool any = false;
+  for (int r = 0; r < z->rank; r++)
+    any |= z->pad[r] > 0;
+  return any;
+}
+
+/* Rows, lanes and what is summed; then what stands elsewhere, and how. */
+static void product(const dump *d, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const tf_op *op = &d->wl->ops[s->op];
+  fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", p->joined ? dim(d, op, p->m - 1) : "", p->joined ? " and " : "",
+          dim(d, op, p->m), dim(d, op, p->n), dim(d, op, p->k));
+  for (int k = op->n_out_dims + 1; p->channels && k < op->n_dims; k++)
+    fprintf(d->out, " %s", dim(d, op, k));
+  const int slab = p->channels ? p->a : p->b;
+  if (p->channels) fprintf(d->out, ", %s in panels of %d", read_name(d, op, p->b), p->panel);
+  if (p->slab)
+    fprintf(d->out, ", %s copied%s%s", read_name(d, op, slab), pads(d, op, slab) ? " with its borders" : "",
+            p->keep_slab ? " until its box changes" : "");
+  else if (p->pack >= 0) fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
+  if (p->turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
+  if (p->copy >= 0) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+}
+
+static void nest(const dump *d, const ir_stmt *s, int depth) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "nest %s", op->name);
   over(d, s, op->n_dims);
@@ -75,6 +105,7 @@ static void nest(const dump *d, const ir_stmt *s) {
   for (int i = 0; i < s->n_fresh; i++)
     fputc(' ', d->out), atom(d, s->fresh[i]);
   if (s->divides >= 0) fputs(", not divided yet", d->out);
+  if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s);
   fputc('\n', d->out);
 }
 
@@ -108,7 +139,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     fprintf(d->out, "together over the first %d\n", s->n_common);
     body(d, &s->body, depth + 1);
     break;
-  case IR_NEST: nest(d, s); break;
+  case IR_NEST: nest(d, s, depth); break;
   case IR_SAVE:
     fprintf(d->out, "save %s", d->p->buffers[s->buffer].name), over(d, s, d->wl->ops[s->op].n_out_dims);
     fputc('\n', d->out);

@@ -69,8 +69,9 @@ double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d
   X("cpu", "C17 (tf_emit_cpu)", false, false)      \
   X("staged", "loops alone (tf_emit_ir)", true, true)
 
-/* The loop IR of a target (a key of TF_TARGETS; NULL: cpu) in float32, as text.  Malloc'd.  NULL as above; E_NAME: no such target. */
-char *tf_emit_ir(const tf_tree *tree, const char *target, tf_diags *d);
+/* The loop IR of a target (a key of TF_TARGETS; NULL: cpu) as text: of cpu, what tf_emit_cpu prints for o's isa (of several the best) and dtype.
+ * o NULL: in float32 and in the mapping's own order, as the model counts.  Malloc'd.  NULL as above; E_NAME: no such target. */
+char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 
 /* The best isa for data of that type (a key of TF_DTYPES; NULL: f32) that the computer it runs on has. */
 const char *tf_emit_isa(const char *dtype);

@@ -50,7 +50,7 @@ void draw_print(const drawn *c, uint64_t seed) {
 
 bool draw_can_emit(const drawn *c) {
   tf_diags *d = tf_diags_new();
-  char *ir = tf_emit_ir(c->tree, NULL, d);
+  char *ir = tf_emit_ir(c->tree, NULL, NULL, d);
   tf_code code = tf_diags_count(d) ? tf_diags_at(d, 0)->code : TF_E_LIMIT;
   bool can = ir || (code != TF_E_COVER && code != TF_E_STREAM);
   free(ir);
