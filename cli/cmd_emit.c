@@ -142,6 +142,9 @@ static cli_status choose(cli_session *s, const cli_options *o, cli_candidates *c
   return status;
 }
 
+/* Ctrl-C ends the looking, not only the search at hand. */
+static bool was_interrupted(const cli_session *s) { return s->search && s->search->stopped_by == TF_STOP_INTERRUPT; }
+
 /* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts.  Where the blocks of all ops
  * fit close to the core at once, so be it; else the better of the forms in which they pass through. */
 static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) {
@@ -157,7 +160,7 @@ static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) 
   }
   if (status == CLI_DONE && (!s->tree || s->tree->open)) status = look(s, o, c);
   const bool whole = form == TF_TEMPLATE_WHOLE + 1;
-  for (; status == CLI_DONE && !given && (o->measure || !whole) && form < TF_N_TEMPLATES; form++)
+  for (; status == CLI_DONE && !given && (o->measure || !whole) && form < TF_N_TEMPLATES && !was_interrupted(s); form++)
     status = look_further(s, o, c, (tf_template)form, !whole);
   if (status == CLI_DONE && c->n > 0) status = choose(s, o, c);
   return status == CLI_DONE ? cli_count_words(s) : status;

@@ -1,12 +1,12 @@
 /* tileflow solve: the best mapping of a stated space, with a proof of it or of how far it may be. */
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/report.h"
 #include "cli/safe_write.h"
 
@@ -25,20 +25,7 @@ const char *cli_method(int k) {
   return k >= 0 && k < (int)(sizeof methods / sizeof methods[0]) ? methods[k].name : NULL;
 }
 
-/* ---- Ctrl-C and progress ------------------------------------------------------------------------ */
-/* A handler can reach nothing but a global. */
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
-}
-
-static bool stopped(void *ctx) {
-  (void)ctx;
-  return interrupted != 0;
-}
-
+/* ---- progress ------------------------------------------------------------------------------------- */
 typedef struct {
   double last;
   bool shown;
@@ -99,12 +86,11 @@ static tf_solve_result *run(cli_session *s, const cli_options *o, double time_li
     if (!strcmp(methods[i].name, o->method)) by = &methods[i];
   meter m = {0};
   tf_solve_opts opts = {.objective = o->objective, .threads = o->threads, .time_limit = time_limit,
-                        .max_evals = evals, .stop = stopped,
+                        .max_evals = evals, .stop = cli_interrupted,
                         .progress = !o->quiet && isatty(2) ? show : NULL, .ctx = &m};
-  struct sigaction now = {.sa_handler = note_interrupt}, before;
-  sigaction(SIGINT, &now, &before);
+  cli_hold_interrupt();
   tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, d);
-  sigaction(SIGINT, &before, NULL);
+  cli_release_interrupt();
   if (m.shown) fputs("\r\033[K", stderr);
   return r;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/run_program.h"
 #include "cli/safe_dir.h"
 #include "cli/text.h"

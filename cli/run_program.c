@@ -10,24 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A handler can reach nothing but a global. */
-static volatile sig_atomic_t interrupted;
-
-static void note(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
-}
-
-void cli_hold_interrupt(void) {
-  struct sigaction now = {.sa_handler = note};
-  interrupted = 0;
-  sigaction(SIGINT, &now, NULL);
-}
-
-void cli_release_interrupt(void) {
-  struct sigaction now = {.sa_handler = SIG_DFL};
-  sigaction(SIGINT, &now, NULL);
-}
+#include "cli/interrupt.h"
 
 enum { NO_SUCH_PROGRAM = 127 };
 
@@ -62,11 +45,11 @@ cli_ran cli_run_program(const char *const *args, const char *said, double second
   if (child == 0) become(args, said);
   setpgid(child, child); /* here, too: whichever comes first */
   while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
-    if (interrupted) return kill_all(child, CLI_STOPPED);
+    if (cli_interrupted(NULL)) return kill_all(child, CLI_STOPPED);
     if (now() > end) return kill_all(child, CLI_TOO_LONG);
     nanosleep(&nap, NULL);
   }
-  if (interrupted) return CLI_STOPPED;
+  if (cli_interrupted(NULL)) return CLI_STOPPED;
   if (ended != child || !WIFEXITED(status)) return CLI_BROKE;
   return WEXITSTATUS(status) == 0 ? CLI_RAN : WEXITSTATUS(status) == NO_SUCH_PROGRAM ? CLI_NOT_THERE : CLI_BROKE;
 }

@@ -1,29 +1,15 @@
 /* A search as the options ask for it: progress on a terminal, Ctrl-C, and the best adopted. */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
 #include "cli/report.h"
 
 /* Where neither is said: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
-
-/* ---- Ctrl-C --------------------------------------------------------------------------- */
-/* A handler can reach nothing but a global. */
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int signal_number) {
-  (void)signal_number;
-  interrupted = 1;
-}
-
-static bool stopped(void *ctx) {
-  (void)ctx;
-  return interrupted != 0;
-}
 
 /* ---- progress ------------------------------------------------------------------------- */
 typedef struct {
@@ -65,13 +51,12 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
              .limit = said ? o->time_limit : SECONDS_UNLESS_SAID};
   tf_search_opts opts = {.strategy = o->strategy, .objective = o->objective, .seed = o->seed,
                          .threads = o->threads, .max_evals = m.max_evals, .max_effort = o->effort, .time_limit = m.limit,
-                         .log = o->log, .variants = o->variants, .resume = o->resume, .stop = stopped,
+                         .log = o->log, .variants = o->variants, .resume = o->resume, .stop = cli_interrupted,
                          .progress = terminal ? show : NULL, .ctx = &m};
-  struct sigaction now = {.sa_handler = note_interrupt}, before;
-  sigaction(SIGINT, &now, &before);
+  cli_hold_interrupt();
   const tf_tree *given = s->tree;
   tf_search_result *r = tf_search_run(s->spec->arch, s->spec->workload, given, &opts, s->diags);
-  sigaction(SIGINT, &before, NULL);
+  cli_release_interrupt();
   if (m.shown) fputs("\r\033[K", stderr);
   return r;
 }
