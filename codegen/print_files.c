@@ -61,7 +61,8 @@ static void argument_fields(FILE *out, const c_package *k, bool inputs) {
 
 static void dense(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  fprintf(out, "\n/* Strides of arrays without gaps. */\nstatic inline void %s_dense(%s_args *args) {\n  (void)args;\n", k->name, k->name);
+  fprintf(out, "\n/* Strides of arrays without gaps%s. */\nstatic inline void %s_dense(%s_args *args) {\n  (void)args;\n",
+          c_packs(k) ? "; nothing is packed" : "", k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     int64_t step = 1;
@@ -233,6 +234,9 @@ void c_readme(FILE *out, const c_package *k) {
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
   if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
   fputs(".\n", out);
+  if (c_packs(k))
+    fprintf(out, "\n%" PRId64 " of them are for weights as the kernel reads them, laid out in each call.  For many calls with the same weights, `%s_pack`\n"
+                 "does it once.\n", k->packed, k->name);
 }
 
 static void manifest_tensors(FILE *out, const c_package *k) {
