@@ -11,7 +11,10 @@ enum {
   ROW = 8,           /* ... and cycles to begin a row */
   PART = 2048,       /* rows of a panel in one go (print_channels.c) */
   FAR = 2,           /* cycles that a tile waits for a vector of b where rows lie pages apart */
-  LATENCY = 4        /* cycles of a multiply-add */
+  LATENCY = 4,       /* cycles of a multiply-add */
+  NEAR = 1 << 18,    /* words that stay in a core's second cache; of panels beyond ... */
+  WORDS_STREAMED = 2, /* ... so many a cycle come from further out, while tiles multiply ... */
+  WORDS_SEEN = 8      /* ... but not wholly: as if so many a cycle came in between */
 };
 
 typedef struct {
@@ -106,8 +109,10 @@ static void channels(walk *w, const ir_stmt *s) {
   const int64_t joined = p->joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
   const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
   if (p->slab) slab(w, s);
-  w->cycles += runs(w, 0, false) * (k + calls * (tf_cost_tiles(w->isa, rows, vectors, k / passes, across) +
-                                                 squares * SQUARE_LANE * w->isa->lanes));
+  double busy = calls * (tf_cost_tiles(w->isa, rows, vectors, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
+  const double panels = k * vectors * w->isa->lanes;
+  if (panels > NEAR) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
+  w->cycles += runs(w, 0, false) * (k + busy);
 }
 
 static void product(walk *w, const ir_stmt *s) {
