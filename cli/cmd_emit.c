@@ -108,24 +108,22 @@ static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) 
   return status;
 }
 
-/* Another form of the template, if it suits: more to measure.  What was adopted stays so, unless what is found is better and `may_win`. */
-static cli_status look_further(cli_session *s, const cli_options *o, cli_candidates *c, tf_template form, bool may_win) {
+/* Another form of the template, if it suits: more to choose from.  What was adopted stays so. */
+static cli_status look_further(cli_session *s, const cli_options *o, cli_candidates *c, tf_template form) {
   char *text = tf_search_template(s->spec->arch, s->spec->workload, form);
   if (!text || !suits(s, text)) {
     free(text);
     return CLI_DONE;
   }
   char *adopted = s->found_text;
-  const cli_found before = s->found;
   s->found_text = NULL;
   cli_status status = cli_adopt(s, text, "search");
   if (status == CLI_DONE) status = look(s, o, c);
-  if (status != CLI_DONE || (may_win && s->found.value < before.value)) {
+  if (status != CLI_DONE) {
     free(adopted);
     return status;
   }
   free(s->found_text);
-  s->found = before;
   return cli_adopt(s, adopted, "search");
 }
 
@@ -146,7 +144,7 @@ static cli_status choose(cli_session *s, const cli_options *o, cli_candidates *c
 static bool was_interrupted(const cli_session *s) { return s->search && s->search->stopped_by == TF_STOP_INTERRUPT; }
 
 /* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts.  Where the blocks of all ops
- * fit close to the core at once, so be it; else the better of the forms in which they pass through. */
+ * fit close to the core at once, so be it; else the best of all forms in which they pass through. */
 static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) {
   cli_status status = cli_check_sections(s);
   int form = 0;
@@ -161,7 +159,7 @@ static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) 
   if (status == CLI_DONE && (!s->tree || s->tree->open)) status = look(s, o, c);
   const bool whole = form == TF_TEMPLATE_WHOLE + 1;
   for (; status == CLI_DONE && !given && (o->measure || !whole) && form < TF_N_TEMPLATES && !was_interrupted(s); form++)
-    status = look_further(s, o, c, (tf_template)form, !whole);
+    status = look_further(s, o, c, (tf_template)form);
   if (status == CLI_DONE && c->n > 0) status = choose(s, o, c);
   return status == CLI_DONE ? cli_count_words(s) : status;
 }

@@ -7,6 +7,7 @@
 /* Cycles, of cores that work at once those of one.  Negative: out of memory. */
 double tf_cost(const ir_program *p, const tf_micro_isa *isa);
 
-/* Cycles of m rows by that many vectors, k deep, in tiles `across` vectors wide. */
+/* Cycles of m rows by that many vectors in tiles `across` vectors wide: for each step of k; and in all, k deep. */
+double tf_cost_steps(int registers, int64_t m, double vectors, int across);
 double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across);
 #endif

@@ -1,6 +1,6 @@
 /* Products whose lanes run along channels, the output's rows down: where the mapping spreads channels over the units. */
+#include "codegen/cost.h"
 #include "codegen/lower.h"
-#include "codegen/micro.h"
 
 /* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands, and how long its
  * rows must be for that, in words (measured on layers of 1 x 1: 3 to 20 % faster than from a copy; with rows shorter than a line, 6 % slower). */
@@ -8,20 +8,13 @@ enum { PANELS_MOST = 1 << 28, COPY_USES = 16, LINE_WORDS = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
-/* Steps of one k: multiply-adds and loads, two a cycle each, but a sum is added to every fourth cycle; and the loop's own. */
-static int64_t steps(int registers, int64_t m, int64_t vectors, int across) {
-  const int64_t rows = parts(m, parts(m, tf_micro_rows(registers, across))), sums = rows * across, loads = rows + across;
-  int64_t one = sums > loads ? sums : loads;
-  if (one < 8) one = 8;
-  return parts(vectors, across) * parts(m, rows) * (one + 1);
-}
-
 /* The best width of panels for rows of m, of n columns; `part`: they must end with panels. */
 static int panel_of(const ir_target *t, int64_t m, int64_t n, bool part) {
   int best = 1;
-  const int64_t vectors = parts(n, t->lanes);
+  const double vectors = (double)parts(n, t->lanes);
   for (int across = 2; across <= 4; across++)
-    if ((!part || n % (across * t->lanes) == 0) && steps(t->registers, m, vectors, across) < steps(t->registers, m, vectors, best))
+    if ((!part || n % (across * t->lanes) == 0) &&
+        tf_cost_steps(t->registers, m, vectors, across) < tf_cost_steps(t->registers, m, vectors, best))
       best = across;
   return best * t->lanes;
 }

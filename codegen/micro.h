@@ -94,6 +94,9 @@ void tf_micro_turn_text(FILE *out);
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n);
 
+/* Rows of a panel in one go: they stay in a core's second cache while all rows of the output pass. */
+enum { TF_MICRO_PART = 2048 };
+
 /* Rows of the output: m elements, whose elements of a stand `step` apart; `joined` (1: one alone) go together, a's `apart`. */
 typedef struct {
   int64_t m, step, joined, apart;

@@ -4,9 +4,6 @@
 
 #include "codegen/print_c.h"
 
-/* Rows of a panel in one go: they stay in the second cache while all rows of a pass. */
-enum { PART = 2048 };
-
 static const char *dim_name(const c_printer *c, const tf_op *op, int k) { return c->wl->dims[op->dims[k]].name; }
 static void name_of(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].name, buffer); }
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
@@ -137,7 +134,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
     c->failed = true;
     return;
   }
-  fprintf(c->out, "%s(least(%d, n_at - part), ", name, PART);
+  fprintf(c->out, "%s(least(%d, n_at - part), ", name, TF_MICRO_PART);
   if (p->slab) c_slab_at(c, op, p);
   else fputc('&', c->out), c_place(c, op, p->a);
   fprintf(c->out, ", at + part, panel + part * %d, &", p->panel), c_place(c, op, -1);
@@ -180,7 +177,7 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 ";\n", dim, rows, dim_name(c, op, op->n_out_dims),
           settings(c, op, op->n_out_dims + 1) * p->panel);
   c_indent(c);
-  fprintf(c->out, "for (int64_t part = 0; part < n_at; part += %d) {\n", PART);
+  fprintf(c->out, "for (int64_t part = 0; part < n_at; part += %d) {\n", TF_MICRO_PART);
   c->depth++;
 }
 

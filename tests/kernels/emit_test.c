@@ -1,5 +1,5 @@
-/* Random cases of the oracle's generator, one in four a convolution with lanes along channels: emitted, compiled with warnings as errors, run, and held against double.  Compilers,
- * instruction sets and sanitizers take turns.
+/* Random cases of the oracle's generator, one in four a convolution with lanes along channels: emitted, compiled with warnings as
+ * errors, run, and held against double.  Compilers, instruction sets and sanitizers take turns.
  *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
