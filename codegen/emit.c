@@ -183,7 +183,7 @@ static bool facts_of(const char *name, ir_target *target, tf_diags *d) {
 
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[MOST_ISAS];
-  ir_target facts;
+  ir_target facts = {0};
   ir_type data = IR_F32;
   if (!facts_of(target, &facts, d) || (o && (!isas_of(o, isas, d) || !type_of(o, &data, d)))) return NULL;
   if (o && !facts.staged) facts = tf_micro_target(isas[0], data);
