@@ -54,7 +54,7 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
                "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%s",
           isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
   fprintf(out, "enum { ADDS = 1, FAR_A = 2, FAR_C = 4 };\n"
-               "/* Rows that the next tile reads, asked for ahead: they come from afar, and no stream tells the machine where a row ends. */\n"
+               "/* Rows asked for ahead: they come from afar, and no stream tells the machine where a row ends. */\n"
                "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
                "  for (int64_t i = 0; i < rows; i++)\n"
                "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n}\n", LINE_BYTES);
@@ -108,7 +108,9 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int across, int 
          (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part}));
 }
 
-/* The first panel asks for the rows of a that the next tile wants; those behind the block are the next block's where rows are all there is. */
+/* A tile asks for the lines of c that it will write without reading, which then come while it multiplies: here, since its own body would keep all
+ * their addresses till the end, in places that its sums want.  The first panel asks for the rows of a that the next tile wants; those behind the
+ * block are the next block's where rows are all there is. */
 static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, bool first) {
   char name[64], column[32] = "j";
   const ir_kernel *k = &t->kernel->kernel;
@@ -120,6 +122,8 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
   if (first)
     fprintf(out, "      if (j == 0 && add & FAR_A) fetch_rows((uintptr_t)a + (uintptr_t)((i + %d) * a_m * %d), a_m * %d, %d, k * %d);\n",
             t->rows, ir_bytes(k->a), ir_bytes(k->a), t->rows, k->group * ir_bytes(k->a));
+  fprintf(out, "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n", ir_bytes(k->c), t->rows,
+          t->across * t->lanes * ir_bytes(k->c));
   fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add);\n    }\n", name, column);
 }
 

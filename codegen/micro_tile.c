@@ -79,16 +79,6 @@ static void step(FILE *out, const tf_tile *t) {
   fputs("  }\n", out);
 }
 
-/* Asks for the lines of c that are to be written without being read: they then come while the tile multiplies. */
-static void fetch_c(FILE *out, const tf_tile *t) {
-  enum { LINE_WORDS = 16 };
-  fputs("  if ((add & (ADDS | FAR_C)) == FAR_C) {\n", out);
-  for (int i = 0; i < t->rows; i++)
-    for (int j = 0; j < t->across * t->lanes; j += LINE_WORDS)
-      fprintf(out, "    FETCH(c + %d * c_m + %d, 1);\n", i, j);
-  fputs("  }\n", out);
-}
-
 static void finish(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
   fputs("  if (add & ADDS) {\n", out);
@@ -115,7 +105,6 @@ void tf_tile_print(FILE *out, const tf_tile *t) {
                "                        int64_t b_k, %s *c, int64_t c_m, int add) {\n",
           name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c));
   declare(out, t);
-  fetch_c(out, t);
   step(out, t);
   finish(out, t);
   fputs("}\n", out);
