@@ -126,10 +126,9 @@ static void product(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most, calls = outside(w, s);
   bool in[MAX_DIMS];
-  int rows, across;
   if (op->n_dims > MAX_DIMS) return;
-  tf_micro_best(w->isa->registers, &rows, &across);
-  const double vectors = parts(n, w->isa->lanes), wide = parts(vectors, parts(vectors, across)), once = runs(w, 0, false);
+  const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
+  const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
   /* sums go to memory and come back for each block of k */
   w->cycles += once * calls * (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
   if (p->far) w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;

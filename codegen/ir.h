@@ -115,6 +115,14 @@ typedef enum {
   IR_DIVIDE   /* where `last` is reached: the op's output divided by `buffer` over range[] */
 } ir_kind;
 
+/* Rows of neighbours in an argument that a product of one pair of matrices will read or write: its box where its range stands now, or further by
+ * shift[dim of its op]. */
+typedef struct {
+  const ir_stmt *nest;
+  int read;             /* a or b of the product; -1: what it writes */
+  const int64_t *shift;
+} ir_ahead;
+
 struct ir_stmt {
   ir_kind kind;
   int var;           /* LET, FOR */
@@ -140,6 +148,9 @@ struct ir_stmt {
   int divides;       /* NEST: read that the expression divides by and that waits (DIVIDE does it); -1: none */
   int buffer, other;
   const ir_product *product; /* NEST; NULL: point by point */
+  int n_ahead;               /* products: what it asks for ahead while it multiplies ... */
+  const ir_ahead *ahead;
+  unsigned asked;            /* ... and what of its own another asks for: bit 0 what it writes, 1 + i read i */
 };
 
 /* All panels of the argument that a product reads as b. */

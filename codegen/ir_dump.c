@@ -97,6 +97,19 @@ static void product(const dump *d, const ir_stmt *s) {
   if (p->copy >= 0) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
 }
 
+/* What it asks for; "next": where loops have gone on. */
+static void ahead(const dump *d, const ir_stmt *s) {
+  for (int i = 0; i < s->n_ahead; i++) {
+    const ir_ahead *a = &s->ahead[i];
+    const tf_op *op = &d->wl->ops[a->nest->op];
+    bool next = false;
+    for (int k = 0; k < op->n_dims; k++)
+      next |= a->shift[k] != 0;
+    fprintf(d->out, "%s%s%s of %s", i ? ", " : ", asks ahead for ", next ? "the next " : "",
+            a->read < 0 ? d->wl->tensors[op->out].name : read_name(d, op, a->read), op->name);
+  }
+}
+
 static void nest(const dump *d, const ir_stmt *s, int depth) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "nest %s", op->name);
@@ -105,7 +118,7 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
   for (int i = 0; i < s->n_fresh; i++)
     fputc(' ', d->out), atom(d, s->fresh[i]);
   if (s->divides >= 0) fputs(", not divided yet", d->out);
-  if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s);
+  if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), ahead(d, s);
   fputc('\n', d->out);
 }
 

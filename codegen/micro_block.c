@@ -10,6 +10,7 @@ typedef struct {
   const tf_micro_kernel *kernel;
   int lanes;
   int64_t m, n;
+  bool ahead;
   char name[96];
 } block;
 
@@ -58,6 +59,7 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
                "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
                "  for (int64_t i = 0; i < rows; i++)\n"
                "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n}\n", LINE_BYTES);
+  tf_ahead_text(out);
 }
 
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
@@ -82,7 +84,7 @@ static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {
 static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
   for (size_t i = 0; i < u->n_tiles; i++) {
     const tf_tile *o = &u->tiles[i];
-    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part) return true;
+    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part && o->ahead == t.ahead) return true;
   }
   tf_tile *grown = realloc(u->tiles, (u->n_tiles + 1) * sizeof *grown);
   if (!grown)
@@ -104,8 +106,8 @@ static void cut_rows(const tf_micro *u, int64_t m, int across, int64_t *size, in
 static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int across, int part) {
   int64_t size, more, count;
   cut_rows(u, b->m, across, &size, &more, &count);
-  return (!more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size + 1, across, part})) &&
-         (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part}));
+  return (!more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size + 1, across, part, b->ahead})) &&
+         (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part, b->ahead}));
 }
 
 /* A tile asks for the lines of c that it will write without reading, which then come while it multiplies: here, since its own body would keep all
@@ -124,7 +126,9 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
             t->rows, ir_bytes(k->a), ir_bytes(k->a), t->rows, k->group * ir_bytes(k->a));
   fprintf(out, "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n", ir_bytes(k->c), t->rows,
           t->across * t->lanes * ir_bytes(k->c));
-  fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add);\n    }\n", name, column);
+  if (t->ahead) fputs("      ask_next(&ahead);\n", out);
+  fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n    }\n", name, column,
+          t->ahead ? ", ahead.from, ahead.each" : "");
 }
 
 /* The rows of panels that start at columns `from`, ... before `to`, all of that width. */
@@ -133,7 +137,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   if (from == to)
     return;
   cut_rows(u, b->m, across, &size, &more, &count);
-  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part}, low = high;
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->ahead}, low = high;
   low.rows--;
   fprintf(out, "  for (int64_t j = %lld; j < %lld; j += %d) {\n", (long long)from, (long long)to, across * b->lanes);
   run_of_rows(out, 0, more * (size + 1), &high, from == 0);
@@ -147,19 +151,24 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
   for (int rows = 1; rows <= 2; rows++)
     for (int across = 1; across <= 2; across++) {
       bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2, right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
-      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0})) return false;
+      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, false})) return false;
     }
   tf_amx_block(out, b->kernel, b->name, b->m, b->n);
   return true;
 }
 
+static int64_t tiles_of(const tf_micro *u, const block *b, int64_t panels, int64_t size, int64_t more) {
+  int64_t ignored, rest, wide = 0, narrow = 0;
+  if (more) cut_rows(u, b->m, (int)size + 1, &ignored, &rest, &wide);
+  if (panels > more) cut_rows(u, b->m, (int)size, &ignored, &rest, &narrow);
+  return more * wide + (panels - more) * narrow;
+}
+
 static bool print_block(FILE *out, tf_micro *u, const block *b) {
   if (b->kernel->tiles) return print_amx(out, u, b);
   const ir_kernel *kernel = &b->kernel->kernel;
-  int lanes = b->lanes, rows, most, part = (int)(b->n % lanes);
-  int64_t vectors = (b->n + lanes - 1) / lanes, size, more;
-  tf_micro_best(u->isa->registers, &rows, &most);
-  int64_t panels = (vectors + most - 1) / most;
+  int lanes = b->lanes, part = (int)(b->n % lanes);
+  int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors), size, more;
   share(vectors, panels, &size, &more);
   /* A cut vector ends the last panel, which is one of the narrow. */
   int64_t whole = panels - (part > 0);
@@ -167,9 +176,11 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
       (part && !panel_tiles(out, u, b, (int)size, part)))
     return false;
   fprintf(out, "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
-               "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add) {\n",
-          (long long)b->m, (long long)b->n, b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c));
+               "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s) {\n",
+          (long long)b->m, (long long)b->n, b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c),
+          b->ahead ? ", const far_rows *far, int64_t boxes" : "");
   if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
+  if (b->ahead) fprintf(out, "  asking ahead = ask_for(far, boxes, %lld, k);\n", (long long)tiles_of(u, b, panels, size, more));
   int64_t middle = more * (size + 1) * lanes, last = middle + (whole - more) * size * lanes;
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);
@@ -178,10 +189,10 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   return true;
 }
 
-const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n) {
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool ahead) {
   const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
   for (size_t i = 0; i < u->n_blocks; i++)
-    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n)
+    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->ahead == ahead)
       return u->blocks[i]->name;
   block **grown = !k || m < 1 || n < 1 ? NULL : realloc(u->blocks, (u->n_blocks + 1) * sizeof(block *));
   block *b = grown ? malloc(sizeof *b) : NULL;
@@ -189,9 +200,9 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
     u->blocks = grown;
   if (!b)
     return NULL;
-  *b = (block){.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n};
-  snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld", k->prefix ? kernel->name : "", k->prefix ? "_" : "", (long long)m,
-           (long long)n);
+  *b = (block){.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .ahead = ahead};
+  snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld%s", k->prefix ? kernel->name : "", k->prefix ? "_" : "", (long long)m,
+           (long long)n, ahead ? "_ahead" : "");
   u->blocks[u->n_blocks++] = b;
   return print_block(out, u, b) ? b->name : NULL;
 }

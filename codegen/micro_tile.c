@@ -17,11 +17,26 @@ void tf_micro_best(int registers, int *rows, int *across) {
   }
 }
 
+/* Loads a row and step of k: one of a for each panel, and those of b, which all rows of a tile share. */
+static double loads(int registers, int64_t vectors, int64_t panels) {
+  const int64_t narrow = vectors / panels, wider = vectors % panels;
+  double sum = (double)panels;
+  if (wider) sum += (double)(wider * (narrow + 1)) / tf_micro_rows(registers, (int)narrow + 1);
+  return sum + (double)((panels - wider) * narrow) / tf_micro_rows(registers, (int)narrow);
+}
+
+int64_t tf_micro_panels(int registers, int64_t vectors) {
+  int rows, most;
+  tf_micro_best(registers, &rows, &most);
+  const int64_t best = (vectors + most - 1) / most, fewer = (vectors + most) / (most + 1);
+  return loads(registers, vectors, fewer) < 0.95 * loads(registers, vectors, best) ? fewer : best; /* by less, the last register is not worth it */
+}
+
 enum { ROWS_A_POINTER = 4 };
 
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
-  snprintf(name, 64, "tile_%.30s%s%d_%d_%d", kernel, *kernel ? "_" : "", t->rows, t->across, t->part);
+  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part, t->ahead ? "_ahead" : "");
 }
 
 /* Sums start at zero, or at what makes up for the 128 too much in a: it stands behind b. */
@@ -73,6 +88,7 @@ static void step(FILE *out, const tf_tile *t) {
     for (int j = 0; j < t->across; j++)
       fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i, j, i, j);
   }
+  if (t->ahead) fputs("    ASK(ask);\n    ask += each;\n", out);
   fputs("    a += a_k;\n    b += b_k;\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
     fprintf(out, "    a%d += a_k;\n", i);
@@ -102,8 +118,8 @@ void tf_tile_print(FILE *out, const tf_tile *t) {
   const ir_kernel *k = &t->kernel->kernel;
   tf_tile_name(t, name);
   fprintf(out, "\nstatic APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
-               "                        int64_t b_k, %s *c, int64_t c_m, int add) {\n",
-          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c));
+               "                        int64_t b_k, %s *c, int64_t c_m, int add%s) {\n",
+          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c), t->ahead ? ", uintptr_t ask, uintptr_t each" : "");
   declare(out, t);
   step(out, t);
   finish(out, t);

@@ -95,8 +95,12 @@ int64_t c_held_words(const ir_buffer *b);
 /* print_product.c: the lengths that a range can have, `most` and others where it can be cut short; how many. */
 enum { C_MOST_LENGTHS = 2 + sizeof((ir_range *)0)->also / sizeof(int64_t) };
 int c_lengths(const ir_range *r, int64_t *v);
+void c_length(c_printer *c, const ir_range *r);
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_product(c_printer *c, const ir_stmt *s);
+
+/* print_ahead.c: `far`, what the product asks for while it multiplies. */
+void c_ask_ahead(c_printer *c, const ir_stmt *s);
 
 /* print_channels.c: a product whose lanes run along channels, and its panels. */
 void c_channels(c_printer *c, const ir_stmt *s);

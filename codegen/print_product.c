@@ -10,7 +10,7 @@ void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   fputs(";\n", c->out);
 }
 
-static void length(c_printer *c, const ir_range *r) {
+void c_length(c_printer *c, const ir_range *r) {
   if (r->exact) {
     fprintf(c->out, "%" PRId64, r->most);
     return;
@@ -60,10 +60,10 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
 }
 
-/* name(k, a, a_m, a_k, b, b_k, c, c_m, add) */
+/* name(k, a, a_m, a_k, b, b_k, c, c_m, add); what another product has asked for needs no asking. */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int64_t n) {
   const ir_product *p = s->product;
-  const char *name = tf_micro_block(c->blocks, c->micro, p->kernel, m, n);
+  const char *name = tf_micro_block(c->blocks, c->micro, p->kernel, m, n, s->n_ahead > 0);
   if (!name) {
     c->failed = true;
     return;
@@ -73,7 +73,11 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fputs(", ", c->out), b_argument(c, op, p);
   fputs(", &", c->out), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
-  fprintf(c->out, ", add%s%s);\n", far_a(c, op, p) ? " | FAR_A" : "", c_buffer(c, op, -1)->argument ? " | FAR_C" : "");
+  fputs(", add", c->out);
+  if (far_a(c, op, p) && !(s->asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
+  if (c_buffer(c, op, -1)->argument && !(s->asked & 1)) fputs(" | FAR_C", c->out);
+  if (s->n_ahead) fprintf(c->out, ", far, %d", s->n_ahead);
+  fputs(");\n", c->out);
 }
 
 int c_lengths(const ir_range *r, int64_t *v) {
@@ -135,9 +139,9 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
-  if (!m->exact || p->copy >= 0) fputs("n_m = ", c->out), length(c, m), fputs(", ", c->out);
-  if (!n->exact || panels) fputs("n_n = ", c->out), length(c, n), fputs(", ", c->out);
-  fputs("n_k = ", c->out), length(c, &s->range[p->k]);
+  if (!m->exact || p->copy >= 0) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
+  if (!n->exact || panels) fputs("n_n = ", c->out), c_length(c, n), fputs(", ", c->out);
+  fputs("n_k = ", c->out), c_length(c, &s->range[p->k]);
   if (panels) fprintf(c->out, ", o_%s = d_%s", n_name, n_name);
   if (panels || p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
   if (p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", c->wl->dims[op->dims[p->m]].name, c->wl->dims[op->dims[p->m]].name);
@@ -163,6 +167,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   fprintf(c->out, "%s: a product over %s, %s and %s */\n", op->name, c->wl->dims[op->dims[p->m]].name,
           c->wl->dims[op->dims[p->n]].name, c->wl->dims[op->dims[p->k]].name);
   c->depth++;
+  c_ask_ahead(c, s);
   c_origin(c, op, s, p->m);
   c_origin(c, op, s, p->n);
   c_origin(c, op, s, p->k);

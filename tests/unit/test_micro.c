@@ -37,6 +37,28 @@ static void test_shape_twin(void) {
   }
 }
 
+/* Slow twin: loads of every row and step, panel after panel. */
+static void test_panels(void) {
+  CHECK_I64(tf_micro_panels(32, 5), 1);
+  CHECK_I64(tf_micro_panels(32, 4), 1);
+  CHECK_I64(tf_micro_panels(32, 32), 8);
+  CHECK_I64(tf_micro_panels(16, 3), 1);
+  for (int registers = 16; registers <= 32; registers += 16)
+    for (int vectors = 1; vectors <= 40; vectors++) {
+      double all[2];
+      const int most = registers == 32 ? 4 : 2;
+      for (int more = 0; more < 2; more++) {
+        const int panels = (vectors + most + more - 1) / (most + more);
+        all[more] = 0;
+        for (int i = 0; i < panels; i++) {
+          const int across = vectors / panels + (i < vectors % panels);
+          all[more] += 1 + (double)across / tf_micro_rows(registers, across);
+        }
+      }
+      CHECK_I64(tf_micro_panels(registers, vectors), (vectors + most - 1) / most - (all[1] < 0.95 * all[0] ? (vectors + most - 1) / most - (vectors + most) / (most + 1) : 0));
+    }
+}
+
 /* Slow twin: tile after tile as the blocks cut them, cycle after cycle of two multiply-adds and two loads. */
 static void test_cost(void) {
   const tf_micro_isa *isa = tf_micro_isa_find("avx512");
@@ -119,6 +141,35 @@ static const char exponents[] =
   "  if (wrong) printf(\"exp: %d wrong\\n\", wrong);\n"
   "  return wrong;\n}\n";
 
+/* Blocks that ask ahead: what they compute is the same, and the lines of the boxes are asked for, little else, where there are tiles enough: a
+ * line a step. */
+static const char asks[] =
+  "static char far_away[64 * 1024];\n"
+  "static int asked_lines[1024], steps;\n"
+  "static void asked(uintptr_t p) {\n"
+  "  const uintptr_t at = p - (uintptr_t)far_away;\n"
+  "  steps++;\n"
+  "  if (at < sizeof far_away) asked_lines[at / 64]++;\n"
+  "}\n"
+  "static far_rows boxes[3];\n"
+  "static int lines_missing(const far_rows *f) {\n"
+  "  int missing = 0;\n"
+  "  for (int64_t r = 0; r < f->rows; r++)\n"
+  "    for (int64_t at = 0; at < f->bytes; at += 64) missing += !asked_lines[(f->from - (uintptr_t)far_away + (uintptr_t)(r * f->step + at)) / 64];\n"
+  "  return missing;\n}\n"
+  "static int bad_asks(kernel *f, int m, int n, int k) {\n"
+  "  int wrong = 0;\n"
+  "  const uintptr_t from = ((uintptr_t)far_away + 63) / 64 * 64;\n"
+  "  boxes[0] = far_box(from, 3, 128, 128), boxes[1] = far_box(from, 0, 64, 64), boxes[2] = far_box(from + 4096, 2, 200, 1024);\n"
+  "  memset(asked_lines, 0, sizeof asked_lines), steps = 0;\n"
+  "  wrong += bad(f, m, n, k, k, 1, 0) + (boxes[0].rows != 1) + (boxes[2].rows != 2);\n"
+  "  int all = 0;\n"
+  "  for (int i = 0; i < 1024; i++) all += asked_lines[i] > 0;\n"
+  "  if (steps >= 3 * k) wrong += lines_missing(&boxes[0]) + lines_missing(&boxes[2]);\n"
+  "  wrong += steps < k || steps % k || all < 1 || all > 24;\n"
+  "  if (wrong) printf(\"%d x %d, %d steps: %d lines asked for\\n\", m, n, steps, all);\n"
+  "  return wrong;\n}\n";
+
 static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14, 32}, {15, 31}, {29, 17}, {12, 80},
                                 {5, 100}, {37, 48}, {9, 7}, {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
@@ -170,12 +221,23 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   fputs("  return w;\n}\n", f);
 }
 
+static void print_asking(FILE *f, tf_micro *u) {
+  fputs(asks, f);
+  for (int i = 0; i < N_SHAPES; i++) {
+    const char *name = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], true);
+    if (!CHECK(name)) return;
+    fprintf(f, "static void asking_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k, float *c, int64_t c_m, int add) {\n"
+               "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n", i, name);
+  }
+}
+
 /* The product kernel of float32. */
 static void print_plain(FILE *f, const tf_micro_isa *isa) {
   const char *name[N_SHAPES];
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   if (!CHECK(u)) return;
   fputs(head, f);
+  fputs("static void asked(uintptr_t p);\n#define ASK(p) asked(p)\n", f);
   fputs(row_head, f);
   tf_micro_prologue(f, isa);
   tf_micro_rows_text(f, isa->lanes);
@@ -185,17 +247,20 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
     fputs(exponents, f);
   }
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1])) != NULL);
-  CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64) == name[2]); /* once */
-  CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4));
+    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], false)) != NULL);
+  CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64, false) == name[2]); /* once */
+  CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4, false));
   fputs(tail, f);
   print_channels(f, u, isa);
+  print_asking(f, u);
   fputs("int main(void) {\n  int w = bad_rows() + all_channels();\n", f);
   if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", tf_micro_math_find(TF_K_EXP)->error);
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
               add ? 40 : 1, add ? 1 : 41, add);
+  for (int i = 0; i < N_SHAPES; i++)
+    fprintf(f, "  w += bad_asks(asking_%d, %d, %d, %d);\n", i, shapes[i][0], shapes[i][1], 6 + 5 * i % 34);
   fputs("  printf(\"%d wrong\\n\", w);\n  return w != 0;\n}\n", f);
   tf_micro_free(u);
 }
@@ -253,7 +318,7 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
   tf_micro_prologue(f, isa);
   tf_micro_kernel_text(f, target);
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK((name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1])) != NULL);
+    CHECK((name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false)) != NULL);
   fputs(groups, f);
   fputs("int main(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_SHAPES; i++)
@@ -323,6 +388,7 @@ static void try_narrow(void) {
 int main(void) {
   test_shape();
   test_shape_twin();
+  test_panels();
   test_cost();
   try_isa("portable", "f32", "cc", "");
   try_isa("portable", "int8", "cc", "");
