@@ -121,7 +121,7 @@ typedef struct {
   const ir_stmt *nest;
   int read;             /* a or b of the product; -1: what it writes */
   const int64_t *shift;
-} ir_ahead;
+} ir_ask;
 
 struct ir_stmt {
   ir_kind kind;
@@ -148,8 +148,8 @@ struct ir_stmt {
   int divides;       /* NEST: read that the expression divides by and that waits (DIVIDE does it); -1: none */
   int buffer, other;
   const ir_product *product; /* NEST; NULL: point by point */
-  int n_ahead;               /* products: what it asks for ahead while it multiplies ... */
-  const ir_ahead *ahead;
+  int n_asks;                /* products: what it asks for ahead while it multiplies ... */
+  const ir_ask *asks;
   unsigned asked;            /* ... and what of its own another asks for: bit 0 what it writes, 1 + i read i */
 };
 

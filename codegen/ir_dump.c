@@ -98,9 +98,9 @@ static void product(const dump *d, const ir_stmt *s) {
 }
 
 /* What it asks for; "next": where loops have gone on. */
-static void ahead(const dump *d, const ir_stmt *s) {
-  for (int i = 0; i < s->n_ahead; i++) {
-    const ir_ahead *a = &s->ahead[i];
+static void asks(const dump *d, const ir_stmt *s) {
+  for (int i = 0; i < s->n_asks; i++) {
+    const ir_ask *a = &s->asks[i];
     const tf_op *op = &d->wl->ops[a->nest->op];
     bool next = false;
     for (int k = 0; k < op->n_dims; k++)
@@ -118,7 +118,7 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
   for (int i = 0; i < s->n_fresh; i++)
     fputc(' ', d->out), atom(d, s->fresh[i]);
   if (s->divides >= 0) fputs(", not divided yet", d->out);
-  if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), ahead(d, s);
+  if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), asks(d, s);
   fputc('\n', d->out);
 }
 

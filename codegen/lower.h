@@ -131,7 +131,7 @@ void low_divide_late(lowering *w, ir_body *body);
 /* lower_share.c: after rows are joined. */
 void low_share(lowering *w, const ir_body *body);
 
-/* lower_ahead.c: after what is written over is known. */
+/* lower_ask.c: after what is written over is known. */
 void low_ask_ahead(lowering *w);
 
 /* lower_unused.c: at the end. */

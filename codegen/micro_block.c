@@ -10,7 +10,7 @@ typedef struct {
   const tf_micro_kernel *kernel;
   int lanes;
   int64_t m, n;
-  bool ahead;
+  bool asks;
   char name[96];
 } block;
 
@@ -59,7 +59,7 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
                "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
                "  for (int64_t i = 0; i < rows; i++)\n"
                "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n}\n", LINE_BYTES);
-  tf_ahead_text(out);
+  tf_ask_text(out);
 }
 
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
@@ -84,7 +84,7 @@ static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {
 static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
   for (size_t i = 0; i < u->n_tiles; i++) {
     const tf_tile *o = &u->tiles[i];
-    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part && o->ahead == t.ahead) return true;
+    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part && o->asks == t.asks) return true;
   }
   tf_tile *grown = realloc(u->tiles, (u->n_tiles + 1) * sizeof *grown);
   if (!grown)
@@ -106,8 +106,8 @@ static void cut_rows(const tf_micro *u, int64_t m, int across, int64_t *size, in
 static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int across, int part) {
   int64_t size, more, count;
   cut_rows(u, b->m, across, &size, &more, &count);
-  return (!more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size + 1, across, part, b->ahead})) &&
-         (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part, b->ahead}));
+  return (!more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size + 1, across, part, b->asks})) &&
+         (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part, b->asks}));
 }
 
 /* A tile asks for the lines of c that it will write without reading, which then come while it multiplies: here, since its own body would keep all
@@ -126,9 +126,9 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
             t->rows, ir_bytes(k->a), ir_bytes(k->a), t->rows, k->group * ir_bytes(k->a));
   fprintf(out, "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n", ir_bytes(k->c), t->rows,
           t->across * t->lanes * ir_bytes(k->c));
-  if (t->ahead) fputs("      ask_next(&ahead);\n", out);
+  if (t->asks) fputs("      ask_next(&ask);\n", out);
   fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n    }\n", name, column,
-          t->ahead ? ", ahead.from, ahead.each" : "");
+          t->asks ? ", ask.from, ask.each" : "");
 }
 
 /* The rows of panels that start at columns `from`, ... before `to`, all of that width. */
@@ -137,7 +137,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   if (from == to)
     return;
   cut_rows(u, b->m, across, &size, &more, &count);
-  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->ahead}, low = high;
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->asks}, low = high;
   low.rows--;
   fprintf(out, "  for (int64_t j = %lld; j < %lld; j += %d) {\n", (long long)from, (long long)to, across * b->lanes);
   run_of_rows(out, 0, more * (size + 1), &high, from == 0);
@@ -178,9 +178,9 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   fprintf(out, "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
                "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s) {\n",
           (long long)b->m, (long long)b->n, b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c),
-          b->ahead ? ", const far_rows *far, int64_t boxes" : "");
+          b->asks ? ", const far_rows *far, int64_t boxes" : "");
   if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
-  if (b->ahead) fprintf(out, "  asking ahead = ask_for(far, boxes, %lld, k);\n", (long long)tiles_of(u, b, panels, size, more));
+  if (b->asks) fprintf(out, "  asking ask = ask_for(far, boxes, %lld, k);\n", (long long)tiles_of(u, b, panels, size, more));
   int64_t middle = more * (size + 1) * lanes, last = middle + (whole - more) * size * lanes;
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);
@@ -189,10 +189,10 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   return true;
 }
 
-const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool ahead) {
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks) {
   const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
   for (size_t i = 0; i < u->n_blocks; i++)
-    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->ahead == ahead)
+    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->asks == asks)
       return u->blocks[i]->name;
   block **grown = !k || m < 1 || n < 1 ? NULL : realloc(u->blocks, (u->n_blocks + 1) * sizeof(block *));
   block *b = grown ? malloc(sizeof *b) : NULL;
@@ -200,9 +200,9 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
     u->blocks = grown;
   if (!b)
     return NULL;
-  *b = (block){.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .ahead = ahead};
+  *b = (block){.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .asks = asks};
   snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld%s", k->prefix ? kernel->name : "", k->prefix ? "_" : "", (long long)m,
-           (long long)n, ahead ? "_ahead" : "");
+           (long long)n, asks ? "_asks" : "");
   u->blocks[u->n_blocks++] = b;
   return print_block(out, u, b) ? b->name : NULL;
 }

@@ -36,7 +36,7 @@ enum { ROWS_A_POINTER = 4 };
 
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
-  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part, t->ahead ? "_ahead" : "");
+  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part, t->asks ? "_asks" : "");
 }
 
 /* Sums start at zero, or at what makes up for the 128 too much in a: it stands behind b. */
@@ -88,7 +88,7 @@ static void step(FILE *out, const tf_tile *t) {
     for (int j = 0; j < t->across; j++)
       fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i, j, i, j);
   }
-  if (t->ahead) fputs("    ASK(ask);\n    ask += each;\n", out);
+  if (t->asks) fputs("    ASK(ask);\n    ask += each;\n", out);
   fputs("    a += a_k;\n    b += b_k;\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
     fprintf(out, "    a%d += a_k;\n", i);
@@ -119,7 +119,7 @@ void tf_tile_print(FILE *out, const tf_tile *t) {
   tf_tile_name(t, name);
   fprintf(out, "\nstatic APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
                "                        int64_t b_k, %s *c, int64_t c_m, int add%s) {\n",
-          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c), t->ahead ? ", uintptr_t ask, uintptr_t each" : "");
+          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
   declare(out, t);
   step(out, t);
   finish(out, t);

@@ -10,7 +10,7 @@ typedef struct {
   int lanes;
   int rows, across; /* elements down, vectors across */
   int part;         /* lanes of the last vector; 0: all */
-  bool ahead;       /* it asks for lines that others will want: one more argument says from where on, another how far it gets in a step */
+  bool asks;        /* it asks for lines that others will want: one more argument says from where on, another how far it gets in a step */
 } tf_tile;
 
 /* Its function's name; of 64 characters. */
@@ -18,8 +18,8 @@ void tf_tile_name(const tf_tile *t, char *name);
 /* Prints the function of one tile; its arguments are tf_micro_block's. */
 void tf_tile_print(FILE *out, const tf_tile *t);
 
-/* micro_ahead.c: what blocks that ask ahead are made of. */
-void tf_ahead_text(FILE *out);
+/* micro_ask.c: what blocks that ask ahead are made of. */
+void tf_ask_text(FILE *out);
 
 /* micro_block.c: the function of that name, kept by u (NULL: out of memory); anew: it is still to be printed.  And whose text it is. */
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);

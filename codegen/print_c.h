@@ -99,7 +99,7 @@ void c_length(c_printer *c, const ir_range *r);
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_product(c_printer *c, const ir_stmt *s);
 
-/* print_ahead.c: `far`, what the product asks for while it multiplies. */
+/* print_ask.c: `far`, what the product asks for while it multiplies. */
 void c_ask_ahead(c_printer *c, const ir_stmt *s);
 
 /* print_channels.c: a product whose lanes run along channels, and its panels. */

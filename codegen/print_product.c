@@ -63,7 +63,7 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add); what another product has asked for needs no asking. */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int64_t n) {
   const ir_product *p = s->product;
-  const char *name = tf_micro_block(c->blocks, c->micro, p->kernel, m, n, s->n_ahead > 0);
+  const char *name = tf_micro_block(c->blocks, c->micro, p->kernel, m, n, s->n_asks > 0);
   if (!name) {
     c->failed = true;
     return;
@@ -76,7 +76,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fputs(", add", c->out);
   if (far_a(c, op, p) && !(s->asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
   if (c_buffer(c, op, -1)->argument && !(s->asked & 1)) fputs(" | FAR_C", c->out);
-  if (s->n_ahead) fprintf(c->out, ", far, %d", s->n_ahead);
+  if (s->n_asks) fprintf(c->out, ", far, %d", s->n_asks);
   fputs(");\n", c->out);
 }
 

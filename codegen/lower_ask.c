@@ -109,17 +109,17 @@ static void ask(const asking *a, const ir_body *b, int from, int to) {
   ir_stmt *s = b->s[from], *next = b->s[to];
   const tf_op *op = &w->plan->wl->ops[next->op];
   const int operand[] = {next->product->a, next->product->b, -1};
-  ir_ahead *ahead = TF_ARRAY(w->p->arena, ir_ahead, 3);
+  ir_ask *asks = TF_ARRAY(w->p->arena, ir_ask, 3);
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
-  w->oom |= !ahead || !none;
+  w->oom |= !asks || !none;
   if (w->oom || (to > from && !known(a, b, from, to))) return;
   for (int i = 0; i < 3; i++) {
     const int64_t *shift = is_far(w, next, operand[i]) ? shift_of(a, next, operand[i]) : NULL;
     if (!shift) continue;
-    ahead[s->n_ahead++] = (ir_ahead){next, operand[i], to > from ? none : shift};
+    asks[s->n_asks++] = (ir_ask){next, operand[i], to > from ? none : shift};
     next->asked |= 1U << (1 + operand[i]);
   }
-  s->ahead = ahead;
+  s->asks = asks;
 }
 
 static void in_turn(const asking *a, const ir_body *b) {

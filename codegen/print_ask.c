@@ -1,4 +1,4 @@
-/* What a product asks for while it multiplies (codegen/micro_ahead.c). */
+/* What a product asks for while it multiplies (codegen/micro_ask.c). */
 #include <inttypes.h>
 
 #include "codegen/print_c.h"
@@ -22,13 +22,13 @@ static bool stands_in(const c_printer *c, const tf_op *op, int read, int k) {
   return any;
 }
 
-static void origin(c_printer *c, const tf_op *op, const ir_ahead *a) {
+static void origin(c_printer *c, const tf_op *op, const ir_ask *a) {
   for (int k = 0; k < op->n_dims; k++)
     if (stands_in(c, op, a->read, k)) c_origin(c, op, a->nest, k);
 }
 
 /* How much further the box will lie, in bytes. */
-static void further(c_printer *c, const tf_op *op, const ir_ahead *a) {
+static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
   for (int k = 0; k < op->n_dims; k++) {
     if (!a->shift[k]) continue;
     fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (", a->shift[k] * ir_bytes(c_buffer(c, op, a->read)->type)), c_step(c, op, a->read, op->dims[k]);
@@ -36,7 +36,7 @@ static void further(c_printer *c, const tf_op *op, const ir_ahead *a) {
   }
 }
 
-static void box(c_printer *c, int i, const ir_ahead *a) {
+static void box(c_printer *c, int i, const ir_ask *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = c_buffer(c, op, a->read);
   const ir_range *range = a->nest->range;
@@ -57,9 +57,9 @@ static void box(c_printer *c, int i, const ir_ahead *a) {
 }
 
 void c_ask_ahead(c_printer *c, const ir_stmt *s) {
-  if (!s->n_ahead) return;
+  if (!s->n_asks) return;
   c_indent(c);
-  fprintf(c->out, "far_rows far[%d];\n", s->n_ahead);
-  for (int i = 0; i < s->n_ahead; i++)
-    box(c, i, &s->ahead[i]);
+  fprintf(c->out, "far_rows far[%d];\n", s->n_asks);
+  for (int i = 0; i < s->n_asks; i++)
+    box(c, i, &s->asks[i]);
 }

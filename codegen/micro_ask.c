@@ -45,7 +45,7 @@ static const char text[] =
   "  if (w->from >= w->end) ask_row(w);\n"
   "}\n";
 
-void tf_ahead_text(FILE *out) {
+void tf_ask_text(FILE *out) {
   fputs("enum { LINE = 64 }; /* bytes */\n"
         "#if defined(ASK) /* a test's */\n"
         "#elif defined(__GNUC__)\n#define ASK(p) __builtin_prefetch((const void *)(p), 0)\n"
