@@ -21,6 +21,7 @@ typedef struct {
   const char *text;     /* `vec` and its operations in C */
   const char *shuffle;  /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
   const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */
+  bool picks;           /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
 } tf_micro_isa;
 
 /* A key of TF_ISAS; NULL where there is none.  At `i`: the i-th row, NULL past the last. */
@@ -73,9 +74,10 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 /* What the kernels of a target are made of, after the prologue. */
 void tf_micro_kernel_text(FILE *out, const ir_target *target);
 
-/* `vec vec_exp(vec)` where kinds (bits 1 << tf_kind) hold exp, after the prologue of an instruction set of more than one lane: as exact as
- * tf_micro_math's. */
-void tf_micro_vector_math(FILE *out, uint32_t kinds);
+/* Where kinds (bits 1 << tf_kind) hold exp, after the prologue of an instruction set of more than one lane: `vec vec_exp(vec)`, and
+ * `vec vec_exp_low(vec)` of what is 0 or less, or not a number; and the most that they are off, said as in tf_micro_fn. */
+void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds);
+double tf_micro_vector_error(const tf_micro_isa *isa);
 
 /* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none; `vec vec_keep(vec v, vec other, int n)`:
  * v, but from lane n on the other; and, of more than one lane, `vec vec_whole_part(const int32_t *p, int n)`: the first n as float, then zeros. */

@@ -47,6 +47,8 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type);
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op in float; reads print through c_element, the one at `skip` as 1. */
 void c_value(c_printer *c, const tf_op *op, int skip);
+/* Whether the op's i-th expression is an element less the maximum of its row: 0 or less, or not a number. */
+bool c_is_low(const tf_workload *wl, const tf_op *op, int i);
 /* Step along a dim of a reference in elements, as text: a number, or sums of strides of arguments. */
 void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 const char *c_combine(tf_reduce r, bool with); /* "+", or the function of two */

@@ -241,7 +241,8 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
 
 static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
   const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
-  fprintf(c->out, "%s(", inverse ? "vec_mul" : vector_call(e->call));
+  const bool low = e->call == TF_K_EXP && c_is_low(c->wl, op, e->arg[0]);
+  fprintf(c->out, "%s(", inverse ? "vec_mul" : low ? "vec_exp_low" : vector_call(e->call));
   if (e->call == TF_K_NEG) fputs("vec_splat(-0.0f), ", c->out);
   vector_value(c, op, e->arg[0], skip, part);
   if (e->call == TF_K_RELU) fputs(", vec_zero()", c->out);
