@@ -77,6 +77,7 @@ static const char tail[] =
 
 /* Rows of every length up to some registers' worth, the greatest and the least element at every place. */
 static const char row_head[] =
+  "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
   "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
   "static inline float smaller(float a, float b) { return a < b ? a : b; }\n";
 static const char rows[] =
@@ -119,6 +120,20 @@ static const char exponents[] =
   "    }\n"
   "  }\n"
   "  if (wrong) printf(\"exp: %d wrong\\n\", wrong);\n"
+  "  return wrong;\n}\n";
+
+/* Words turned, of every number of rows and words up to two squares and a rest; nothing beyond is touched. */
+static const char turned[] =
+  "static int bad_turns(void) {\n"
+  "  static int32_t from[40 * 43], to[43 * 47];\n"
+  "  int wrong = 0;\n"
+  "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
+  "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words <= 37; words += 1 + (rows % 16 != 0)) {\n"
+  "    memset(to, 0, sizeof to);\n"
+  "    turn_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
+  "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong += to[p * 47 + q] != (p < words && q < rows ? from[q * 43 + p] : 0);\n"
+  "  }\n"
+  "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
   "  return wrong;\n}\n";
 
 static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14, 32}, {15, 31}, {29, 17}, {12, 80},
@@ -182,6 +197,8 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   tf_micro_prologue(f, isa);
   tf_micro_rows_text(f, isa->lanes);
   fputs(rows, f);
+  tf_micro_turn_text(f);
+  fputs(turned, f);
   if (isa->lanes > 1) {
     tf_micro_vector_math(f, isa, 1u << TF_K_EXP);
     fputs(exponents, f);
@@ -192,7 +209,7 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4));
   fputs(tail, f);
   print_channels(f, u, isa);
-  fputs("int main(void) {\n  int w = bad_rows() + all_channels();\n", f);
+  fputs("int main(void) {\n  int w = bad_rows() + bad_turns() + all_channels();\n", f);
   if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", tf_micro_vector_error(isa));
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
