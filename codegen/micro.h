@@ -96,6 +96,20 @@ void tf_micro_turn_text(FILE *out);
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n);
 
+/* Rows of a that are made while the product multiplies, as C over `const NAME *of`, which says where they stand, and row `i`; TYPE is NAME.
+ * `void NAME_rows(const NAME *of, int64_t from, int64_t to)` makes rows from ... to - 1, and has been printed. */
+typedef struct {
+  const char *name;
+  const char *place; /* the variable of `vector` that goes along the row, from 0 by LANES */
+  int64_t words;     /* of a row: k of the product */
+  const char *begin;                 /* before row `from`, the first of some */
+  const char *open, *vector, *close; /* of row i (the last is to - 1): before, at each whole vector, behind */
+} tf_micro_ahead;
+
+/* As tf_micro_block, of rows of float32 that are not there yet; `const NAME *of` is its last argument.  Instruction sets whose vectors have more lanes
+ * than tiles have rows. */
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, const tf_micro_ahead *ahead);
+
 /* Rows of a panel in one go: they stay in a core's second cache while all rows of the output pass. */
 enum { TF_MICRO_PART = 2048 };
 

@@ -174,3 +174,18 @@ const tf_micro_fn *tf_micro_math_find(int kind) {
       return &rows[i].fn;
   return NULL;
 }
+
+const char *tf_micro_vector_name(int kind) {
+  switch (kind) {
+  case TF_K_ADD: return "vec_add";
+  case TF_K_SUB: return "vec_sub";
+  case TF_K_MUL: return "vec_mul";
+  case TF_K_DIV: return "vec_div";
+  case TF_K_MAX: return "vec_max";
+  case TF_K_MIN: return "vec_min";
+  case TF_K_EXP: return "vec_exp";
+  case TF_K_NEG: return "vec_sub";
+  case TF_K_RELU: return "vec_max";
+  default: return NULL;
+  }
+}

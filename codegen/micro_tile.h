@@ -14,8 +14,9 @@ typedef struct {
 
 /* Its function's name; of 64 characters. */
 void tf_tile_name(const tf_tile *t, char *name);
-/* Prints the function of one tile; its arguments are tf_micro_block's. */
-void tf_tile_print(FILE *out, const tf_tile *t);
+/* Prints the function of one tile; its arguments are tf_micro_block's.  ahead: NULL; or what it makes of rows `from` ... `to` - 1 beside it, no
+ * more than `rows`; these are three more arguments (of, from, to). */
+void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead);
 
 /* micro_block.c: the function of that name, kept by u (NULL: out of memory); anew: it is still to be printed.  And whose text it is. */
 const char *tf_micro_name(tf_micro *u, const char *name, bool *anew);

@@ -179,14 +179,28 @@ const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref) {
   return &c->p->buffers[c->p->buffer_of[ref < 0 ? op->out : op->reads[ref].tensor]];
 }
 
+/* Whether it stands in a row that is made ahead, and has been printed. */
+static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
+  for (int i = 0; i < c->n_row_at; i++)
+    if (c->row_at[i].op == op && c->row_at[i].ref == ref) {
+      fprintf(c->out, "at%d[", i);
+      fprintf(c->out, c->row_at[i].moves ? "d_%s]" : "0]", c->wl->dims[c->row_dim].name);
+      return true;
+    }
+  return false;
+}
+
 void c_place(c_printer *c, const tf_op *op, int ref) {
+  if (in_row_at(c, op, ref)) return;
   if (ref >= 0)
     read_place(c, &op->reads[ref]);
   else
     made_element(c, c_buffer(c, op, -1), op);
 }
 
-void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) { read_element(c, &op->reads[ref], type); }
+void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) {
+  if (!in_row_at(c, op, ref)) read_element(c, &op->reads[ref], type);
+}
 
 void c_element(c_printer *c, const tf_op *op, int ref) {
   if (ref < 0) c_place(c, op, ref);

@@ -61,9 +61,9 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add) */
-static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int64_t n) {
+static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
   const ir_product *p = s->product;
-  const char *name = tf_micro_block(c->blocks, c->micro, p->kernel, m, n);
+  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, ahead) : tf_micro_block(c->blocks, c->micro, p->kernel, m, n);
   if (!name) {
     c->failed = true;
     return;
@@ -73,7 +73,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fputs(", ", c->out), b_argument(c, op, p);
   fputs(", &", c->out), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
-  fprintf(c->out, ", add%s%s);\n", far_a(c, op, p) ? " | FAR_A" : "", c_buffer(c, op, -1)->argument ? " | FAR_C" : "");
+  fprintf(c->out, ", add%s%s%s);\n", far_a(c, op, p) ? " | FAR_A" : "", c_buffer(c, op, -1)->argument ? " | FAR_C" : "", ahead ? ", &of" : "");
 }
 
 int c_lengths(const ir_range *r, int64_t *v) {
@@ -85,7 +85,7 @@ int c_lengths(const ir_range *r, int64_t *v) {
   return r->exact || r->rest == r->most ? 1 : n;
 }
 
-static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
+static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead) {
   const ir_range *m = &s->range[s->product->m], *n = &s->range[s->product->n];
   int64_t mv[C_MOST_LENGTHS], nv[C_MOST_LENGTHS];
   int n_m = c_lengths(m, mv), n_n = c_lengths(n, nv);
@@ -102,7 +102,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
         c_indent(c);
         c->depth--;
       }
-      call(c, op, s, mv[i], nv[j]);
+      call(c, op, s, ahead, mv[i], nv[j]);
     }
 }
 
@@ -179,7 +179,9 @@ void c_product(c_printer *c, const ir_stmt *s) {
   add_flag(c, op, s);
   if (p->copy >= 0) c_copy_rows(c, op, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
-  calls(c, op, s);
+  c_ahead *h = s->rows ? c_ahead_begin(c, s) : NULL;
+  calls(c, op, s, c_ahead_micro(h));
+  c_ahead_free(h);
   c_close(c, may_be_empty);
   for (int k = 0; k < op->n_dims; k++)
     if (stands_outside(p, k)) c_close(c, 1);
