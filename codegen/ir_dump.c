@@ -149,7 +149,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     body(d, &s->body, depth + 1);
     break;
   case IR_TOGETHER:
-    fprintf(d->out, "together over the first %d\n", s->n_common);
+    fprintf(d->out, "together over the first %d%s\n", s->n_common, s->ahead ? ", a tile of rows ahead of the product behind" : "");
     body(d, &s->body, depth + 1);
     break;
   case IR_NEST: nest(d, s, depth); break;

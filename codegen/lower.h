@@ -145,4 +145,7 @@ void low_split_leaders(lowering *w, int l, ir_atom digit);
 /* A row over the output of op o. */
 ir_stmt *low_over_output(lowering *w, ir_kind kind, int o);
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);
+
+/* lower_ahead.c: rows that the product behind them makes while it multiplies; after low_share. */
+void low_rows_ahead(lowering *w, const ir_body *body);
 #endif

@@ -21,6 +21,7 @@ typedef struct {
   const char *text;     /* `vec` and its operations in C */
   const char *shuffle;  /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
   const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */
+  bool picks;           /* `vec_pick` is there, and `vec_scale` takes any n, of which it rounds down */
 } tf_micro_isa;
 
 /* A key of TF_ISAS; NULL where there is none.  At `i`: the i-th row, NULL past the last. */
@@ -76,9 +77,10 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 /* What the kernels of a target are made of, after the prologue. */
 void tf_micro_kernel_text(FILE *out, const ir_target *target);
 
-/* `vec vec_exp(vec)` where kinds (bits 1 << tf_kind) hold exp, after the prologue of an instruction set of more than one lane: as exact as
- * tf_micro_math's. */
-void tf_micro_vector_math(FILE *out, uint32_t kinds);
+/* Where kinds (bits 1 << tf_kind) hold exp, after the prologue of an instruction set of more than one lane: `vec vec_exp(vec)`, and
+ * `vec vec_exp_low(vec)` of what is 0 or less, or not a number; and the most that they are off, said as in tf_micro_fn. */
+void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds);
+double tf_micro_vector_error(const tf_micro_isa *isa);
 
 /* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none; `vec vec_keep(vec v, vec other, int n)`:
  * v, but from lane n on the other; and, of more than one lane, `vec vec_whole_part(const int32_t *p, int n)`: the first n as float, then zeros. */
@@ -98,6 +100,20 @@ void tf_micro_turn_text(FILE *out);
  * Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group + e], and a and b are filled up as
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks);
+
+/* Rows of a that are made while the product multiplies, as C over `const NAME *of`, which says where they stand, and row `i`; TYPE is NAME.
+ * `void NAME_rows(const NAME *of, int64_t from, int64_t to)` makes rows from ... to - 1, and has been printed. */
+typedef struct {
+  const char *name;
+  const char *place; /* the variable of `vector` that goes along the row, from 0 by LANES */
+  int64_t words;     /* of a row: k of the product */
+  const char *begin;                 /* before row `from`, the first of some */
+  const char *open, *vector, *close; /* of row i (the last is to - 1): before, at each whole vector, behind */
+} tf_micro_ahead;
+
+/* As tf_micro_block, of rows of float32 that are not there yet; `const NAME *of` is its last argument, behind those of `asks`.  Instruction sets whose vectors have more lanes
+ * than tiles have rows. */
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, const tf_micro_ahead *ahead);
 
 /* Rows of a panel in one go: they stay in a core's second cache while all rows of the output pass. */
 enum { TF_MICRO_PART = 2048 };

@@ -11,6 +11,7 @@ typedef struct {
   int lanes;
   int64_t m, n;
   bool asks;
+  const tf_micro_ahead *ahead; /* what the tiles of the first panel make beside it; NULL: nothing */
   char name[96];
 } block;
 
@@ -92,7 +93,18 @@ static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
   u->tiles = grown;
   u->tiles[u->n_tiles++] = t;
   if (t.kernel->tiles) tf_amx_print(out, &t);
-  else tf_tile_print(out, &t);
+  else tf_tile_print(out, &t, NULL);
+  return true;
+}
+
+/* The same where it makes rows, too. */
+static bool print_ahead(FILE *out, tf_micro *u, tf_tile t, const tf_micro_ahead *ahead) {
+  char tile[64], name[128];
+  bool anew;
+  tf_tile_name(&t, tile);
+  snprintf(name, sizeof name, "%.60s_%s", ahead->name, tile);
+  if (!tf_micro_name(u, name, &anew)) return false;
+  if (anew) tf_tile_print(out, &t, ahead);
   return true;
 }
 
@@ -103,11 +115,16 @@ static void cut_rows(const tf_micro *u, int64_t m, int across, int64_t *size, in
   share(m, *count, size, more);
 }
 
-static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int across, int part) {
+static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, int64_t to, int across, int part) {
   int64_t size, more, count;
+  bool ok = true;
   cut_rows(u, b->m, across, &size, &more, &count);
-  return (!more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size + 1, across, part, b->asks})) &&
-         (count == more || print_tile(out, u, (tf_tile){b->kernel, b->lanes, (int)size, across, part, b->asks}));
+  for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
+    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->asks};
+    const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
+    ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || print_tile(out, u, t));
+  }
+  return ok;
 }
 
 /* A tile asks for the lines of c that it will write without reading, which then come while it multiplies: here, since its own body would keep all
@@ -131,6 +148,18 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
           t->asks ? ", ask.from, ask.each" : "");
 }
 
+/* The first panel, each of whose tiles makes the rows of a that the next one takes: `after` in all behind `to`, the next tile's first. */
+static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t, const tf_micro_ahead *ahead, int after) {
+  char name[64];
+  if (from == to) return;
+  tf_tile_name(t, name);
+  fprintf(out, "  for (int64_t i = %lld; i < %lld; i += %d) {\n", (long long)from, (long long)to, t->rows);
+  fprintf(out, "    if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m), c_m * 4, %d, %d);\n", t->rows, t->across * t->lanes * 4);
+  if (t->asks) fputs("    ask_next(&ask);\n", out);
+  fprintf(out, "    %s_%s(k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, add & ADDS%s, of, i + %d, i + %d + (i + %d < %lld ? %d : %d));\n  }\n",
+          ahead->name, name, t->asks ? ", ask.from, ask.each" : "", t->rows, t->rows, t->rows, (long long)to, t->rows, after);
+}
+
 /* The rows of panels that start at columns `from`, ... before `to`, all of that width. */
 static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t from, int64_t to, int across, int part) {
   int64_t size, more, count;
@@ -139,9 +168,17 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   cut_rows(u, b->m, across, &size, &more, &count);
   tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->asks}, low = high;
   low.rows--;
+  const int64_t border = more * (size + 1);
+  if (b->ahead && from == 0) {
+    fprintf(out, "  %s_rows(of, 0, %d);\n", b->ahead->name, more ? high.rows : low.rows);
+    run_of_ahead(out, 0, border, &high, b->ahead, border < b->m ? low.rows : 0);
+    run_of_ahead(out, border, b->m, &low, b->ahead, 0);
+    from += (int64_t)across * b->lanes;
+    if (from >= to) return;
+  }
   fprintf(out, "  for (int64_t j = %lld; j < %lld; j += %d) {\n", (long long)from, (long long)to, across * b->lanes);
-  run_of_rows(out, 0, more * (size + 1), &high, from == 0);
-  run_of_rows(out, more * (size + 1), b->m, &low, from == 0);
+  run_of_rows(out, 0, border, &high, from == 0);
+  run_of_rows(out, border, b->m, &low, from == 0);
   fputs("  }\n", out);
 }
 
@@ -171,17 +208,18 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors), size, more;
   share(vectors, panels, &size, &more);
   /* A cut vector ends the last panel, which is one of the narrow. */
-  int64_t whole = panels - (part > 0);
-  if ((more && !panel_tiles(out, u, b, (int)size + 1, 0)) || (whole > more && !panel_tiles(out, u, b, (int)size, 0)) ||
-      (part && !panel_tiles(out, u, b, (int)size, part)))
+  int64_t whole = panels - (part > 0), middle = more * (size + 1) * lanes, last = middle + (whole - more) * size * lanes;
+  if (!panel_tiles(out, u, b, 0, middle, (int)size + 1, 0) || !panel_tiles(out, u, b, middle, last, (int)size, 0) ||
+      !panel_tiles(out, u, b, last, b->n, (int)size, part))
     return false;
-  fprintf(out, "\n/* c (%lld x %lld) = or += a b */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
-               "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s) {\n",
-          (long long)b->m, (long long)b->n, b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c),
+  fprintf(out, "\n/* c (%lld x %lld) = or += a b%s */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
+               "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s", (long long)b->m, (long long)b->n,
+          b->ahead ? ", and a's rows before they are read" : "", b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c),
           b->asks ? ", const far_rows *far, int64_t boxes" : "");
+  if (b->ahead) fprintf(out, ", const %s *of", b->ahead->name);
+  fputs(") {\n", out);
   if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
   if (b->asks) fprintf(out, "  asking ask = ask_for(far, boxes, %lld, k);\n", (long long)tiles_of(u, b, panels, size, more));
-  int64_t middle = more * (size + 1) * lanes, last = middle + (whole - more) * size * lanes;
   run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
   run_of_panels(out, u, b, middle, last, (int)size, 0);
   run_of_panels(out, u, b, last, b->n, (int)size, part);
@@ -205,4 +243,24 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
            (long long)n, asks ? "_asks" : "");
   u->blocks[u->n_blocks++] = b;
   return print_block(out, u, b) ? b->name : NULL;
+}
+
+/* A library that is asked for the block wants all rows beforehand. */
+static bool rows_before(FILE *out, tf_micro *u, const block *b) {
+  const char *plain = tf_micro_block(out, u, &b->kernel->kernel, b->m, b->n, b->asks);
+  if (plain)
+    fprintf(out, "\nstatic void %s(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,\n"
+                 "    float *c, int64_t c_m, int add%s, const %s *of) {\n  %s_rows(of, 0, %lld);\n  %s(k, a, a_m, a_k, b, b_k, c, c_m, add%s);\n}\n",
+            b->name, b->asks ? ", const far_rows *far, int64_t boxes" : "", b->ahead->name, b->ahead->name, (long long)b->m, plain,
+            b->asks ? ", far, boxes" : "");
+  return plain != NULL;
+}
+
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, const tf_micro_ahead *ahead) {
+  block b = {.kernel = tf_micro_kernel_find(kernel->name), .lanes = u->isa->lanes, .m = m, .n = n, .asks = asks, .ahead = ahead};
+  bool anew;
+  snprintf(b.name, sizeof b.name, "%.40s_%lld_%lld%s", ahead->name, (long long)m, (long long)n, asks ? "_asks" : "");
+  const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
+  if (!name || !anew) return name;
+  return (*u->source->ask ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
 }

@@ -1,5 +1,6 @@
 #include "codegen/micro_math.h"
 
+#include "codegen/micro.h"
 #include "tileflow/spec.h"
 
 static const char bits[] =
@@ -30,11 +31,11 @@ static const char exp_text[] =
   "  return v != v ? v : all;\n"
   "}\n";
 
-/* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
 /* The same for vectors: vec_scale takes any n. */
 static const char vector_exp_text[] =
-  "static inline vec vec_exp(vec v) {\n"
-  "  const vec x = vec_min(vec_splat(89.0f), vec_max(vec_splat(-104.0f), v)); /* not a number stays so */\n"
+  "/* e^v where v is 0 or less, or not a number */\n"
+  "static inline vec vec_exp_low(vec v) {\n"
+  "  const vec x = vec_max(vec_splat(-104.0f), v); /* not a number stays so */\n"
   "  const vec n = vec_sub(vec_fma(x, vec_splat(1.44269504f), vec_splat(12582912.0f)), vec_splat(12582912.0f));\n"
   "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
   "  vec q = vec_fma(r, vec_splat(0.00138144672f), vec_splat(0.00836878084f));\n"
@@ -45,6 +46,27 @@ static const char vector_exp_text[] =
   "  return vec_scale(vec_add(vec_splat(1.0f), q), n);\n"
   "}\n";
 
+/* Where a vector looks up in a register: e^x = 2^floor(n) 2^(n - floor(n)) e^r, n in eighths, |r| <= ln 2 / 16.  Eighths and not less: of their
+ * powers that float32 holds, none is off by more than 3.2e-8. */
+static const char picked_exp_text[] =
+  "static const float eighths[] = {\n"
+  "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f,\n"
+  "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f};\n"
+  "/* e^v where v is 0 or less, or not a number */\n"
+  "static inline vec vec_exp_low(vec v) {\n"
+  "  const vec x = vec_max(vec_splat(-104.0f), v); /* not a number stays so */\n"
+  "  const vec shifted = vec_fma(x, vec_splat(1.44269504f), vec_splat(1572864.0f)); /* its low bits: eighths */\n"
+  "  const vec n = vec_sub(shifted, vec_splat(1572864.0f)), p = vec_pick(eighths, shifted);\n"
+  "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
+  "  vec q = vec_fma(r, vec_splat(0.166588545f), vec_splat(0.50006634f));\n"
+  "  q = vec_fma(r, q, vec_splat(1.00000012f));\n"
+  "  return vec_scale(vec_fma(vec_mul(p, r), q, p), n);\n"
+  "}\n";
+
+static const char any_exp_text[] =
+  "static inline vec vec_exp(vec v) { return vec_exp_low(vec_min(vec_splat(89.0f), v)); }\n";
+
+/* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
 static const char log_text[] =
   "static inline float fast_log(float x) {\n"
   "  int tiny = x < 1.17549435e-38f;\n"
@@ -138,13 +160,32 @@ void tf_micro_math(FILE *out, uint32_t kinds) {
       fputs(rows[i].text, out);
 }
 
-void tf_micro_vector_math(FILE *out, uint32_t kinds) {
-  if (kinds >> TF_K_EXP & 1) fputs(vector_exp_text, out);
+void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds) {
+  if (!(kinds >> TF_K_EXP & 1)) return;
+  fputs(isa->picks ? picked_exp_text : vector_exp_text, out);
+  fputs(any_exp_text, out);
 }
+
+double tf_micro_vector_error(const tf_micro_isa *isa) { return isa->picks ? 1.1e-7 : 1e-7; }
 
 const tf_micro_fn *tf_micro_math_find(int kind) {
   for (int i = 0; i < N_ROWS; i++)
     if ((int)rows[i].kind == kind)
       return &rows[i].fn;
   return NULL;
+}
+
+const char *tf_micro_vector_name(int kind) {
+  switch (kind) {
+  case TF_K_ADD: return "vec_add";
+  case TF_K_SUB: return "vec_sub";
+  case TF_K_MUL: return "vec_mul";
+  case TF_K_DIV: return "vec_div";
+  case TF_K_MAX: return "vec_max";
+  case TF_K_MIN: return "vec_min";
+  case TF_K_EXP: return "vec_exp";
+  case TF_K_NEG: return "vec_sub";
+  case TF_K_RELU: return "vec_max";
+  default: return NULL;
+  }
 }

@@ -20,4 +20,7 @@ typedef struct {
   int relative;
 } tf_micro_fn;
 const tf_micro_fn *tf_micro_math_find(int kind);
+
+/* The function of parts.h that says kind `kind` in vectors; NULL: none.  NEG and RELU: of two, the first -0, the second 0. */
+const char *tf_micro_vector_name(int kind);
 #endif

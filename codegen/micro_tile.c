@@ -78,9 +78,9 @@ static void splat_a(FILE *out, const tf_tile *t, int i) {
     fprintf(out, "    const vec x%d = vec_splat(%s);\n", i, from);
 }
 
+/* One group of k. */
 static void step(FILE *out, const tf_tile *t) {
   const char *prefix = t->kernel->prefix;
-  fputs("  for (; k > 0; k--) {\n", out);
   for (int j = 0; j < t->across; j++)
     load_b(out, t, j);
   for (int i = 0; i < t->rows; i++) {
@@ -92,7 +92,19 @@ static void step(FILE *out, const tf_tile *t) {
   fputs("    a += a_k;\n    b += b_k;\n", out);
   for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
     fprintf(out, "    a%d += a_k;\n", i);
-  fputs("  }\n", out);
+}
+
+/* All rows are made before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile are no more than the lanes. */
+static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
+  const int steps = t->lanes / t->rows;
+  fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
+  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place, (long long)h->words, h->place);
+  for (int s = 0; s < steps; s++) {
+    fputs("    {\n", out);
+    step(out, t);
+    fputs("    }\n", out);
+  }
+  fprintf(out, "%s  }\n  k -= %lld;\n%s  }\n", h->vector, (long long)(h->words / t->lanes * steps), h->close);
 }
 
 static void finish(FILE *out, const tf_tile *t) {
@@ -113,15 +125,20 @@ static void finish(FILE *out, const tf_tile *t) {
     }
 }
 
-void tf_tile_print(FILE *out, const tf_tile *t) {
+void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   char name[64];
   const ir_kernel *k = &t->kernel->kernel;
   tf_tile_name(t, name);
-  fprintf(out, "\nstatic APART void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
-               "                        int64_t b_k, %s *c, int64_t c_m, int add%s) {\n",
+  fprintf(out, "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
+               "                        int64_t b_k, %s *c, int64_t c_m, int add%s", ahead ? ahead->name : "", ahead ? "_" : "",
           name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
+  if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
+  fputs(") {\n", out);
   declare(out, t);
+  if (ahead) rows_beside(out, t, ahead);
+  fputs("  for (; k > 0; k--) {\n", out);
   step(out, t);
+  fputs("  }\n", out);
   finish(out, t);
   fputs("}\n", out);
 }

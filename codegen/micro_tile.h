@@ -15,8 +15,9 @@ typedef struct {
 
 /* Its function's name; of 64 characters. */
 void tf_tile_name(const tf_tile *t, char *name);
-/* Prints the function of one tile; its arguments are tf_micro_block's. */
-void tf_tile_print(FILE *out, const tf_tile *t);
+/* Prints the function of one tile; its arguments are tf_micro_block's.  ahead: NULL; or what it makes of rows `from` ... `to` - 1 beside it, no
+ * more than `rows`; these are three more arguments (of, from, to). */
+void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead);
 
 /* micro_ask.c: what blocks that ask ahead are made of. */
 void tf_ask_text(FILE *out);

@@ -356,7 +356,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   if (keeps(p)) c_keep_text(out);
   if (p->target.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
-  if (k->isa->lanes > 1) tf_micro_vector_math(out, kinds_used(p->tree->workload));
+  if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->target);
   tf_micro_rows_text(out, k->isa->lanes);

@@ -4,6 +4,14 @@
 #include "codegen/ir.h"
 #include "codegen/micro.h"
 
+/* What rows made ahead are reached by: at<i> is where the i-th stands in the row at hand. */
+typedef struct {
+  const tf_op *op;
+  int ref;    /* -1: what the op makes */
+  bool moves; /* along the row; else one for all of it */
+  bool lead;  /* of the sum that is a row ahead of the others */
+} c_row_at;
+
 typedef struct {
   FILE *out;
   const ir_program *p;
@@ -23,6 +31,8 @@ typedef struct {
   int64_t *held;       /* [buffer] kept: words into the part of the workspace in which its content stands */
   bool in_parallel;    /* inside a loop over threads */
   bool whole;          /* reads print as int32_t */
+  const c_row_at *row_at; /* [n_row_at] while rows made ahead are printed, along dim row_dim; else NULL */
+  int n_row_at, row_dim, n_ahead;
   bool failed;         /* out of memory */
 } c_printer;
 
@@ -47,6 +57,8 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type);
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op in float; reads print through c_element, the one at `skip` as 1. */
 void c_value(c_printer *c, const tf_op *op, int skip);
+/* Whether the op's i-th expression is an element less the maximum of its row: 0 or less, or not a number. */
+bool c_is_low(const tf_workload *wl, const tf_op *op, int i);
 /* Step along a dim of a reference in elements, as text: a number, or sums of strides of arguments. */
 void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 const char *c_combine(tf_reduce r, bool with); /* "+", or the function of two */
@@ -101,6 +113,12 @@ void c_product(c_printer *c, const ir_stmt *s);
 
 /* print_ask.c: `far`, what the product asks for while it multiplies. */
 void c_ask_ahead(c_printer *c, const ir_stmt *s);
+/* print_ahead.c: the rows that the product's kernel makes.  Prints what they are made by, and `of`, which says where they are, where the loops of the
+ * dims outside have been opened; NULL: out of memory. */
+typedef struct c_ahead c_ahead;
+c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s);
+const tf_micro_ahead *c_ahead_micro(const c_ahead *h); /* NULL for NULL */
+void c_ahead_free(c_ahead *h);
 
 /* print_channels.c: a product whose lanes run along channels, and its panels. */
 void c_channels(c_printer *c, const ir_stmt *s);

@@ -179,14 +179,28 @@ const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref) {
   return &c->p->buffers[c->p->buffer_of[ref < 0 ? op->out : op->reads[ref].tensor]];
 }
 
+/* Whether it stands in a row that is made ahead, and has been printed. */
+static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
+  for (int i = 0; i < c->n_row_at; i++)
+    if (c->row_at[i].op == op && c->row_at[i].ref == ref) {
+      fprintf(c->out, "at%d[", i);
+      fprintf(c->out, c->row_at[i].moves ? "d_%s]" : "0]", c->wl->dims[c->row_dim].name);
+      return true;
+    }
+  return false;
+}
+
 void c_place(c_printer *c, const tf_op *op, int ref) {
+  if (in_row_at(c, op, ref)) return;
   if (ref >= 0)
     read_place(c, &op->reads[ref]);
   else
     made_element(c, c_buffer(c, op, -1), op);
 }
 
-void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) { read_element(c, &op->reads[ref], type); }
+void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) {
+  if (!in_row_at(c, op, ref)) read_element(c, &op->reads[ref], type);
+}
 
 void c_element(c_printer *c, const tf_op *op, int ref) {
   if (ref < 0) c_place(c, op, ref);
@@ -287,4 +301,40 @@ const char *c_combine(tf_reduce r, bool with) {
   case TF_ASSIGN: break;
   }
   return "";
+}
+
+/* ---- signs ------------------------------------------------------------------------------------------------ */
+
+static bool is_dim(const tf_index *ix, int dim) { return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim; }
+
+static bool same_index(const tf_index *a, const tf_index *b) {
+  bool same = a->n_terms == b->n_terms && a->c == b->c;
+  for (int t = 0; same && t < a->n_terms; t++)
+    same = a->terms[t].dim == b->terms[t].dim && a->terms[t].coef == b->terms[t].coef;
+  return same;
+}
+
+/* Whether `top` is the maximum over a row in which `of` stands. */
+static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *of) {
+  const tf_tensor *x = &wl->tensors[top->tensor], *z = &wl->tensors[of->tensor];
+  const tf_op *maker = x->producer < 0 ? NULL : &wl->ops[x->producer];
+  if (!maker || maker->reduce != TF_REDUCE_MAX || maker->n_expr != 1 || maker->expr[0].what != TF_X_READ) return false;
+  bool same = maker->reads[0].tensor == of->tensor;
+  for (int r = 0; same && r < x->rank; r++)
+    same = is_dim(&top->index[r], maker->dims[r]);
+  for (int r = 0; same && r < z->rank; r++)
+    same = same_index(&maker->reads[0].index[r], &of->index[r]) && !z->pad[r];
+  return same;
+}
+
+bool c_is_low(const tf_workload *wl, const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_READ) {
+    const int maker = wl->tensors[op->reads[e->ref].tensor].producer;
+    const tf_op *from = maker < 0 ? NULL : &wl->ops[maker];
+    return from && from->reduce == TF_ASSIGN && from->expr[from->n_expr - 1].what == TF_X_CALL && c_is_low(wl, from, from->n_expr - 1);
+  }
+  if (e->what != TF_X_CALL || e->call != TF_K_SUB) return false;
+  const tf_expr *a = &op->expr[e->arg[0]], *b = &op->expr[e->arg[1]];
+  return a->what == TF_X_READ && b->what == TF_X_READ && is_most_of(wl, &op->reads[b->ref], &op->reads[a->ref]);
 }

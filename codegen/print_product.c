@@ -60,10 +60,13 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
 }
 
-/* name(k, a, a_m, a_k, b, b_k, c, c_m, add); what another product has asked for needs no asking. */
-static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int64_t n) {
+/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another product has asked for needs no
+ * asking. */
+static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
   const ir_product *p = s->product;
-  const char *name = tf_micro_block(c->blocks, c->micro, p->kernel, m, n, s->n_asks > 0);
+  const bool asks = s->n_asks > 0;
+  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, asks, ahead)
+                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks);
   if (!name) {
     c->failed = true;
     return;
@@ -76,8 +79,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fputs(", add", c->out);
   if (far_a(c, op, p) && !(s->asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
   if (c_buffer(c, op, -1)->argument && !(s->asked & 1)) fputs(" | FAR_C", c->out);
-  if (s->n_asks) fprintf(c->out, ", far, %d", s->n_asks);
-  fputs(");\n", c->out);
+  if (asks) fprintf(c->out, ", far, %d", s->n_asks);
+  fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
 
 int c_lengths(const ir_range *r, int64_t *v) {
@@ -89,7 +92,7 @@ int c_lengths(const ir_range *r, int64_t *v) {
   return r->exact || r->rest == r->most ? 1 : n;
 }
 
-static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
+static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead) {
   const ir_range *m = &s->range[s->product->m], *n = &s->range[s->product->n];
   int64_t mv[C_MOST_LENGTHS], nv[C_MOST_LENGTHS];
   int n_m = c_lengths(m, mv), n_n = c_lengths(n, nv);
@@ -106,7 +109,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
         c_indent(c);
         c->depth--;
       }
-      call(c, op, s, mv[i], nv[j]);
+      call(c, op, s, ahead, mv[i], nv[j]);
     }
 }
 
@@ -184,7 +187,9 @@ void c_product(c_printer *c, const ir_stmt *s) {
   add_flag(c, op, s);
   if (p->copy >= 0) c_copy_rows(c, op, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
-  calls(c, op, s);
+  c_ahead *h = s->rows ? c_ahead_begin(c, s) : NULL;
+  calls(c, op, s, c_ahead_micro(h));
+  c_ahead_free(h);
   c_close(c, may_be_empty);
   for (int k = 0; k < op->n_dims; k++)
     if (stands_outside(p, k)) c_close(c, 1);

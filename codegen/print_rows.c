@@ -1,7 +1,8 @@
 /* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element by element or as vectors. */
 #include <inttypes.h>
 
-#include "codegen/print_c.h"
+#include "codegen/micro_math.h"
+#include "codegen/print_rows.h"
 
 /* Whether the op sums neighbours as they are: row_sum and its like do that. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op) {
@@ -59,21 +60,6 @@ static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
 
 /* ---- as vectors ------------------------------------------------------------------------------------------- */
 
-static const char *vector_call(tf_kind k) {
-  switch (k) {
-  case TF_K_ADD: return "vec_add";
-  case TF_K_SUB: return "vec_sub";
-  case TF_K_MUL: return "vec_mul";
-  case TF_K_DIV: return "vec_div";
-  case TF_K_MAX: return "vec_max";
-  case TF_K_MIN: return "vec_min";
-  case TF_K_EXP: return "vec_exp";
-  case TF_K_NEG: return "vec_sub";  /* from -0 */
-  case TF_K_RELU: return "vec_max"; /* with 0 */
-  default: return NULL;
-  }
-}
-
 static bool unpadded(const tf_tensor *z) {
   for (int r = 0; r < z->rank; r++)
     if (z->pad[r]) return false;
@@ -87,7 +73,7 @@ static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   for (int i = 0; can && i < op->n_reads; i++)
     can = (c_buffer(c, op, i)->type == IR_F32 || c_buffer(c, op, i)->type == IR_I32) && unpadded(&c->wl->tensors[op->reads[i].tensor]);
   for (int i = 0; can && i < op->n_expr; i++)
-    can = op->expr[i].what != TF_X_CALL || vector_call(op->expr[i].call);
+    can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
   return can;
 }
 
@@ -156,7 +142,7 @@ static bool stays_in_row(const c_printer *c, const ir_stmt *const *all, int n, c
   return z->n_consumers > 0;
 }
 
-static bool moves_with(const c_printer *c, const tf_ref *ref, int dim) {
+bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim) {
   for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
       if (ref->index[r].terms[t].dim == dim) return true;
@@ -168,7 +154,7 @@ static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt 
   uint64_t all = 0;
   int divisor = c_steady_divisor(c, op, s, dim);
   for (int i = 0; i < op->n_reads && i < 64; i++)
-    if (i != divisor && i != s->divides && !moves_with(c, &op->reads[i], dim)) all |= UINT64_C(1) << i;
+    if (i != divisor && i != s->divides && !c_moves_with(c, &op->reads[i], dim)) all |= UINT64_C(1) << i;
   return all;
 }
 
@@ -241,7 +227,8 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
 
 static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
   const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
-  fprintf(c->out, "%s(", inverse ? "vec_mul" : vector_call(e->call));
+  const bool low = e->call == TF_K_EXP && c_is_low(c->wl, op, e->arg[0]);
+  fprintf(c->out, "%s(", inverse ? "vec_mul" : low ? "vec_exp_low" : tf_micro_vector_name((int)e->call));
   if (e->call == TF_K_NEG) fputs("vec_splat(-0.0f), ", c->out);
   vector_value(c, op, e->arg[0], skip, part);
   if (e->call == TF_K_RELU) fputs(", vec_zero()", c->out);
@@ -265,8 +252,7 @@ static const char *vector_combine(tf_reduce r, bool across) {
   return across ? "vec_least" : "vec_min";
 }
 
-/* One vector of all ops; part: of its first `rest` lanes. */
-static void one_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part) {
+void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     const char *out = c->wl->tensors[op->out].name;
@@ -292,7 +278,7 @@ static void one_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, 
   c->in_row = 0;
 }
 
-static void open_vectors(c_printer *c, const ir_stmt *const *all, int n, int dim) {
+void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     if (op->reduce == TF_ASSIGN) {
@@ -304,7 +290,7 @@ static void open_vectors(c_printer *c, const ir_stmt *const *all, int n, int dim
   }
 }
 
-static void close_vectors(c_printer *c, const ir_stmt *const *all, int n) {
+void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     if (op->reduce == TF_ASSIGN) continue;
@@ -323,13 +309,13 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
   const ir_range *r = &all[0]->range[open];
   const char *name = c->wl->dims[dim].name;
   names_of(c, all, n);
-  open_vectors(c, all, n, dim);
+  c_rows_open(c, all, n, dim);
   c_indent(c);
   fprintf(c->out, "int64_t d_%s = ", name), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (; d_%s + LANES <= ", name), c_atom(c->out, c->p, r->hi), fprintf(c->out, "; d_%s += LANES) {\n", name);
   c->depth++;
-  one_vector(c, all, n, dim, false);
+  c_rows_vector(c, all, n, dim, false);
   c_close(c, 1);
   if (!r->exact || r->most % tf_micro_lanes(c->micro)) {
     c_indent(c);
@@ -337,10 +323,10 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
     c->depth++;
     c_indent(c);
     fputs("const int rest = (int)(", c->out), c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", name);
-    one_vector(c, all, n, dim, true);
+    c_rows_vector(c, all, n, dim, true);
     c_close(c, 1);
   }
-  close_vectors(c, all, n);
+  c_rows_close(c, all, n);
   c_close(c, 1);
 }
 
@@ -351,8 +337,7 @@ static int place_of(const ir_program *p, int z) {
   return buffer;
 }
 
-/* Whether the map is a quotient that waits, of what stands where the quotient would. */
-static bool is_nothing(const c_printer *c, const ir_stmt *s) {
+bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const tf_expr *root = &op->expr[op->n_expr - 1];
   if (s->divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return false;
@@ -372,15 +357,16 @@ static bool as_vectors(const c_printer *c, const ir_stmt *const *all, int n, int
 }
 
 void c_together(c_printer *c, const ir_stmt *s) {
+  if (s->ahead) return; /* the product behind it says it */
   const ir_stmt *head = s->body.s[0];
   const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
   for (int k = 0; k < s->n_common; k++)
     c_loop(c, &c->wl->ops[head->op], head, k);
   for (int i = 0, n; i < s->body.n; i += n) {
-    for (n = 1; is_row_map(c, all[i], s->n_common) && i + n < s->body.n && !is_nothing(c, all[i + n]);)
+    for (n = 1; is_row_map(c, all[i], s->n_common) && i + n < s->body.n && !c_is_nothing(c, all[i + n]);)
       if (joins_row(c, all + i, n, all[i + n], s->n_common)) n++;
       else break;
-    if (is_nothing(c, all[i])) n = 1;
+    if (c_is_nothing(c, all[i])) n = 1;
     else if (!is_row_map(c, all[i], s->n_common)) c_nest(c, all[i], s->n_common);
     else if (as_vectors(c, all + i, n, s->n_common)) c_row_vectors(c, all + i, n, s->n_common);
     else row_maps(c, all + i, n, s->n_common);

@@ -10,11 +10,14 @@ typedef struct {
   tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
 } drawn;
 
-/* A seed of one of the convolutions below instead. */
+/* A seed of one of the convolutions, or of the rows, below instead. */
 #define DRAW_CONV (UINT64_C(1) << 63)
+#define DRAW_ROWS (UINT64_C(1) << 62)
 
 /* draw_conv.c: small convolutions, one or two in a row, whose lanes are to run along channels. */
 void draw_conv(page *p, uint64_t seed);
+/* draw_rows.c: maps and sums of rows before a product that reads the rows. */
+void draw_rows(page *p, uint64_t seed);
 
 /* Which cases a program draws: --cases N of --seed S, or the one of --one SEED; shown: that one's lowering. */
 typedef struct {

@@ -1,4 +1,4 @@
-/* Random cases of the oracle's generator, one in four a convolution with lanes along channels: emitted, compiled with warnings as
+/* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before a product: emitted, compiled with warnings as
  * errors, run, and held against double.  Compilers, instruction sets and sanitizers take turns.
  *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] */
 #define _POSIX_C_SOURCE 200809L
@@ -11,7 +11,7 @@
 #include "tileflow/emit.h"
 
 typedef struct {
-  long equal, wrong, refused, packed;
+  long equal, wrong, refused, packed, ahead;
   bool keep, clang, xsmm;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
@@ -73,22 +73,27 @@ static bool compile_and_run(const session *s, const char *dir, const char *isa, 
   return system(command) == 0;
 }
 
-/* Whether some product's lanes run along channels: arguments can be packed beforehand. */
-static bool packs(const tf_emitted *e) {
+static bool holds(const tf_emitted *e, const char *text) {
   bool any = false;
   for (int i = 0; e && i < e->n; i++)
-    any |= !strncmp(e->file[i].name, "kernel", 6) && strstr(e->file[i].text, "float *packed)");
+    any |= !strncmp(e->file[i].name, "kernel", 6) && strstr(e->file[i].text, text);
   return any;
 }
 
+/* Whether some product's lanes run along channels: arguments can be packed beforehand. */
+static bool packs(const tf_emitted *e) { return holds(e, "float *packed)"); }
+/* Whether a product makes rows that it reads. */
+static bool makes_ahead(const tf_emitted *e) { return holds(e, "const ahead0 *of"); }
+
 static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
-  tf_emit_options o = {.isa = s->isa ? s->isa : isa_of_turn(turn)};
+  tf_emit_options o = {.isa = s->isa ? s->isa : turn % 8 == 4 && tf_emit_runs("avx512") ? "avx512" : isa_of_turn(turn)};
   o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
   o.dtype = s->dtype ? s->dtype : dtype_of_turn(o.isa, turn);
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
   s->packed += ok && packs(e);
+  s->ahead += ok && makes_ahead(e);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
@@ -126,7 +131,7 @@ int main(int argc, char **argv) {
   uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
-    turn += one(&s, turn % 4 == 2 ? at | DRAW_CONV : at, turn);
-  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld\n", s.equal, s.wrong, s.refused, s.packed);
+    turn += one(&s, turn % 4 == 2 ? at | DRAW_CONV : turn % 4 == 0 ? at | DRAW_ROWS : at, turn);
+  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, rows ahead in %ld\n", s.equal, s.wrong, s.refused, s.packed, s.ahead);
   return s.wrong != 0 || s.equal == 0;
 }

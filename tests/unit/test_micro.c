@@ -99,6 +99,7 @@ static const char tail[] =
 
 /* Rows of every length up to some registers' worth, the greatest and the least element at every place. */
 static const char row_head[] =
+  "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
   "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
   "static inline float smaller(float a, float b) { return a < b ? a : b; }\n";
 static const char rows[] =
@@ -117,14 +118,15 @@ static const char rows[] =
   "  }\n"
   "  return wrong + (row_max(x, 0) != -INFINITY) + (row_min(x, 0) != INFINITY);\n}\n";
 
-/* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns; what vec_keep keeps. */
+/* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns; vec_exp_low is the same up to 0; what vec_keep keeps. */
 static const char exponents[] =
   "static int bad_exponents(double most) {\n"
   "  int wrong = 0;\n"
   "  for (uint64_t i = 0; i <= 0xffffffffU; i += 8191 * LANES) {\n"
-  "    float x[LANES], got[LANES], kept[LANES];\n"
+  "    float x[LANES], got[LANES], low[LANES], kept[LANES];\n"
   "    for (int l = 0; l < LANES; l++) { uint32_t u = (uint32_t)i + 8191U * (uint32_t)l; memcpy(&x[l], &u, 4); }\n"
   "    vec_store(got, vec_exp(vec_load(x)));\n"
+  "    vec_store(low, vec_exp_low(vec_load(x)));\n"
   "    const int32_t n[] = {-5, -4, 3};\n"
   "    float whole[LANES];\n"
   "    vec_store(whole, vec_whole_part(n, 2));\n"
@@ -134,11 +136,26 @@ static const char exponents[] =
   "      if (isnan(w)) wrong += !isnan(v);\n"
   "      else if (w > 3.4028235e38) wrong += !isinf(v);\n"
   "      else wrong += !(fabs(v - w) <= most * fmax(w, 1.2e-38));\n"
+  "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(low[l]) : low[l] != got[l];\n"
   "      wrong += i < 8191 * LANES && whole[l] != (l < 2 ? (float)l - 5 : 0);\n"
   "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : 7);\n"
   "    }\n"
   "  }\n"
   "  if (wrong) printf(\"exp: %d wrong\\n\", wrong);\n"
+  "  return wrong;\n}\n";
+
+/* Words turned, of every number of rows and words up to two squares and a rest; nothing beyond is touched. */
+static const char turned[] =
+  "static int bad_turns(void) {\n"
+  "  static int32_t from[40 * 43], to[43 * 47];\n"
+  "  int wrong = 0;\n"
+  "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
+  "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words <= 37; words += 1 + (rows % 16 != 0)) {\n"
+  "    memset(to, 0, sizeof to);\n"
+  "    turn_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
+  "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong += to[p * 47 + q] != (p < words && q < rows ? from[q * 43 + p] : 0);\n"
+  "  }\n"
+  "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
   "  return wrong;\n}\n";
 
 /* Blocks that ask ahead: what they compute is the same, and the lines of the boxes are asked for, little else, where there are tiles enough: a
@@ -242,8 +259,10 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   tf_micro_prologue(f, isa);
   tf_micro_rows_text(f, isa->lanes);
   fputs(rows, f);
+  tf_micro_turn_text(f);
+  fputs(turned, f);
   if (isa->lanes > 1) {
-    tf_micro_vector_math(f, 1u << TF_K_EXP);
+    tf_micro_vector_math(f, isa, 1u << TF_K_EXP);
     fputs(exponents, f);
   }
   for (int i = 0; i < N_SHAPES; i++)
@@ -253,8 +272,8 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
   fputs(tail, f);
   print_channels(f, u, isa);
   print_asking(f, u);
-  fputs("int main(void) {\n  int w = bad_rows() + all_channels();\n", f);
-  if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", tf_micro_math_find(TF_K_EXP)->error);
+  fputs("int main(void) {\n  int w = bad_rows() + bad_turns() + all_channels();\n", f);
+  if (isa->lanes > 1) fprintf(f, "  w += bad_exponents(%.17g);\n", tf_micro_vector_error(isa));
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
