@@ -18,25 +18,42 @@ enum { WITH_SOFTMAX = 1 };
 enum { WITH_SOFTMAX = 0 };
 #endif
 
-/* Between the products, rows of L: softmax or exp with the same fast exp as ours, or nothing. */
+#if defined(SOFTMAX) || defined(EXPONENT)
+/* e^v, in place; `low`: of what is 0 or less. */
+static vec exponent(float *x, vec v, bool low, int n) {
+  v = low ? vec_exp_low(v) : vec_exp(v);
+  vec_store_part(x, v, n);
+  return n < LANES ? vec_keep(v, vec_splat(0), n) : v;
+}
+#endif
+
+/* Between the products, rows of L: softmax or exp in the same vectors as ours, or nothing. */
 static void between(float *all, int rows) {
 #if defined(SOFTMAX)
   for (int m = 0; m < rows; m++) {
-    float top = -INFINITY, sum = 0, *x = all + (size_t)m * L;
-#pragma omp simd reduction(max : top)
-    for (int l = 0; l < L; l++) top = x[l] > top ? x[l] : top;
-#pragma omp simd reduction(+ : sum)
-    for (int l = 0; l < L; l++) {
-      x[l] = fast_exp(x[l] - top);
-      sum += x[l];
+    float *x = all + (size_t)m * L;
+    const vec top = vec_splat(row_max(x, L));
+    vec sum[2] = {vec_splat(0), vec_splat(0)};
+    int l = 0;
+    for (; l + 2 * LANES <= L; l += 2 * LANES)
+      for (int i = 0; i < 2; i++) {
+        const vec e = vec_exp_low(vec_sub(vec_load(x + l + i * LANES), top));
+        vec_store(x + l + i * LANES, e);
+        sum[i] = vec_add(sum[i], e);
+      }
+    for (; l < L; l += LANES) {
+      const int n = L - l < LANES ? L - l : LANES;
+      sum[0] = vec_add(sum[0], exponent(x + l, vec_sub(vec_load_part(x + l, n), top), true, n));
     }
-    sum = 1 / sum;
+    const float by = 1 / vec_sum(vec_add(sum[0], sum[1]));
 #pragma omp simd
-    for (int l = 0; l < L; l++) x[l] *= sum;
+    for (l = 0; l < L; l++) x[l] *= by;
   }
 #elif defined(EXPONENT)
-#pragma omp simd
-  for (int64_t i = 0; i < (int64_t)rows * L; i++) all[i] = fast_exp(all[i]);
+  const int64_t n = (int64_t)rows * L;
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) vec_store(all + i, vec_exp(vec_load(all + i)));
+  if (i < n) exponent(all + i, vec_load_part(all + i, (int)(n - i)), false, (int)(n - i));
 #else
   (void)all, (void)rows;
 #endif
