@@ -132,6 +132,8 @@ struct ir_stmt {
   bool parallel;     /* FOR: its steps touch nothing in common but what they read */
   ir_body body;      /* FOR, IF, TOGETHER */
   int n_common;      /* TOGETHER */
+  const ir_stmt *rounds_for; /* NEST: the statement behind it that would copy its sums, rounded, which its product does at once; NULL */
+  bool done;         /* SAVE, and the copy of a product's rows: by the product before */
   bool ahead;        /* TOGETHER: its rows are those of `a` of the product behind it, which makes them while it multiplies, a tile ahead */
   const ir_stmt *rows; /* NEST: that TOGETHER; NULL: what its product reads is there */
   const int *from;   /* NEST: [reads] the buffer that each is read from; NULL: that of the tensor */

@@ -94,7 +94,8 @@ static void product(const dump *d, const ir_stmt *s) {
             p->keep_slab ? " until its box changes" : "");
   else if (p->pack >= 0) fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
   if (p->turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
-  if (p->copy >= 0) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+  if (p->copy >= 0 && !s->done) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+  if (s->rounds_for) fputs(", sums leave it rounded", d->out);
 }
 
 /* What it asks for; "next": where loops have gone on. */
@@ -155,6 +156,7 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
   case IR_NEST: nest(d, s, depth); break;
   case IR_SAVE:
     fprintf(d->out, "save %s", d->p->buffers[s->buffer].name), over(d, s, d->wl->ops[s->op].n_out_dims);
+    if (s->done) fputs(", as it leaves the product", d->out);
     fputc('\n', d->out);
     break;
   case IR_CORRECT:

@@ -131,6 +131,9 @@ void low_divide_late(lowering *w, ir_body *body);
 /* lower_share.c: after rows are joined. */
 void low_share(lowering *w, const ir_body *body);
 
+/* lower_round.c: after rows are joined. */
+void low_round_early(lowering *w, const ir_body *body);
+
 /* lower_ask.c: after what is written over is known. */
 void low_ask_ahead(lowering *w);
 

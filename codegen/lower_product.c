@@ -78,13 +78,13 @@ static bool read_has(const finder *f, int read, int k) {
   return low_reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
 }
 
-/* The longest dim at positions from .. to - 1 that read a has, and b has or lacks as said. */
-static int longest(const finder *f, int from, int to, int a, int b, bool both) {
+static bool longer(const finder *f, int k, int best) { return best < 0 || f->nest->range[k].most > f->nest->range[best].most; }
+
+/* The longest dim of the output that a has and b has not. */
+static int rows_of(const finder *f, const ir_product *p) {
   int best = -1;
-  for (int k = from; k < to; k++)
-    if (read_has(f, a, k) && read_has(f, b, k) == both &&
-        (best < 0 || f->nest->range[k].most > f->nest->range[best].most))
-      best = k;
+  for (int k = 0; k < p->n; k++)
+    if (read_has(f, p->a, k) && !read_has(f, p->b, k) && longer(f, k, best)) best = k;
   return best;
 }
 
@@ -198,6 +198,17 @@ static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
   return false;
 }
 
+/* The longest dim of which both are summed; where b is copied in phases, of those that stay in one: along others no two steps need be alike. */
+static int sums_of(const finder *f, const ir_product *p) {
+  const tf_ref *b = &f->op->reads[p->b];
+  const int last = f->w->plan->wl->tensors[b->tensor].rank - 1;
+  const bool phases = p->kernel->group == 1 && p->stride > 1;
+  int best = -1;
+  for (int k = f->op->n_out_dims; k < f->op->n_dims; k++)
+    if (read_has(f, p->a, k) && read_has(f, p->b, k) && !(phases && reads_dim_at(b, last, f->op->dims[k])) && longer(f, k, best)) best = k;
+  return best;
+}
+
 static bool windows(const tf_ref *ref, int rank) {
   for (int r = 0; r < rank; r++)
     if (ref->index[r].n_terms > 1) return true;
@@ -231,7 +242,6 @@ static void panels(const finder *f, ir_product *p) {
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
-  p->stride = stride_of(f, p);
   p->far = p->kernel->group == 1 && same && far_apart(f, p);
   if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
     low_add_slab(f->w, f->nest, b, p);
@@ -256,7 +266,7 @@ static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
 }
 
 void low_product(lowering *w, ir_stmt *nest) {
-  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1};
+  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, false};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
   ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1, .panels = -1, .offsets = -1};
@@ -270,8 +280,9 @@ void low_product(lowering *w, ir_stmt *nest) {
   if (in_first == in_second) return;
   p.b = in_first ? 0 : 1;
   p.a = 1 - p.b;
-  p.m = longest(&f, 0, p.n, p.a, p.b, false);
-  p.k = longest(&f, op->n_out_dims, op->n_dims, p.a, p.b, true);
+  p.stride = stride_of(&f, &p);
+  p.m = rows_of(&f, &p);
+  p.k = sums_of(&f, &p);
   if (p.m < 0 || p.k < 0 || low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
   if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
   panels(&f, &p);

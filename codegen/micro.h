@@ -99,7 +99,7 @@ void tf_micro_turn_text(FILE *out);
  * kernels in AMX's tiles.
  * Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group + e], and a and b are filled up as
  * ir_kernel says. */
-const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks);
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, bool rounds);
 
 /* Rows of a that are made while the product multiplies, as C over `const NAME *of`, which says where they stand, and row `i`; TYPE is NAME.
  * `void NAME_rows(const NAME *of, int64_t from, int64_t to)` makes rows from ... to - 1, and has been printed. */

@@ -82,7 +82,7 @@ static void column(FILE *out, const tf_micro_kernel *k, int64_t m, int across, c
   char name[64];
   int64_t pairs = m > SIDE ? (m + SIDE - 1) / SIDE / 2 : 0;
   for (int rows = 2; rows >= 1; rows--) {
-    tf_tile t = {k, 16, rows, across, 0, false};
+    tf_tile t = {k, 16, rows, across, 0, false, false};
     tf_tile_name(&t, name);
     int64_t from = rows == 2 ? 0 : pairs * 2 * SIDE, to = rows == 2 ? pairs * 2 * SIDE : m;
     if (from >= to) continue;

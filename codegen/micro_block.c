@@ -10,7 +10,7 @@ typedef struct {
   const tf_micro_kernel *kernel;
   int lanes;
   int64_t m, n;
-  bool asks;
+  bool rounds, asks;
   const tf_micro_ahead *ahead; /* what the tiles of the first panel make beside it; NULL: nothing */
   char name[96];
 } block;
@@ -85,7 +85,7 @@ static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {
 static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
   for (size_t i = 0; i < u->n_tiles; i++) {
     const tf_tile *o = &u->tiles[i];
-    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part && o->asks == t.asks) return true;
+    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part && o->rounds == t.rounds && o->asks == t.asks) return true;
   }
   tf_tile *grown = realloc(u->tiles, (u->n_tiles + 1) * sizeof *grown);
   if (!grown)
@@ -120,7 +120,7 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
   bool ok = true;
   cut_rows(u, b->m, across, &size, &more, &count);
   for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
-    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->asks};
+    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, b->asks};
     const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
     ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || print_tile(out, u, t));
   }
@@ -133,6 +133,7 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
 static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, bool first) {
   char name[64], column[32] = "j";
   const ir_kernel *k = &t->kernel->kernel;
+  const int c_bytes = t->rounds ? 2 : ir_bytes(k->c);
   if (from == to)
     return;
   tf_tile_name(t, name);
@@ -141,8 +142,8 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
   if (first)
     fprintf(out, "      if (j == 0 && add & FAR_A) fetch_rows((uintptr_t)a + (uintptr_t)((i + %d) * a_m * %d), a_m * %d, %d, k * %d);\n",
             t->rows, ir_bytes(k->a), ir_bytes(k->a), t->rows, k->group * ir_bytes(k->a));
-  fprintf(out, "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n", ir_bytes(k->c), t->rows,
-          t->across * t->lanes * ir_bytes(k->c));
+  fprintf(out, "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n", c_bytes, t->rows,
+          t->across * t->lanes * c_bytes);
   if (t->asks) fputs("      ask_next(&ask);\n", out);
   fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n    }\n", name, column,
           t->asks ? ", ask.from, ask.each" : "");
@@ -166,7 +167,7 @@ static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t 
   if (from == to)
     return;
   cut_rows(u, b->m, across, &size, &more, &count);
-  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->asks}, low = high;
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, b->asks}, low = high;
   low.rows--;
   const int64_t border = more * (size + 1);
   if (b->ahead && from == 0) {
@@ -188,7 +189,7 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
   for (int rows = 1; rows <= 2; rows++)
     for (int across = 1; across <= 2; across++) {
       bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2, right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
-      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, false})) return false;
+      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, false, false})) return false;
     }
   tf_amx_block(out, b->kernel, b->name, b->m, b->n);
   return true;
@@ -214,7 +215,7 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
     return false;
   fprintf(out, "\n/* c (%lld x %lld) = or += a b%s */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
                "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s", (long long)b->m, (long long)b->n,
-          b->ahead ? ", and a's rows before they are read" : "", b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(kernel->c),
+          b->ahead ? ", and a's rows before they are read" : "", b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(b->rounds ? IR_BF16 : kernel->c),
           b->asks ? ", const far_rows *far, int64_t boxes" : "");
   if (b->ahead) fprintf(out, ", const %s *of", b->ahead->name);
   fputs(") {\n", out);
@@ -227,10 +228,11 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
   return true;
 }
 
-const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks) {
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, bool rounds) {
   const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
   for (size_t i = 0; i < u->n_blocks; i++)
-    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->asks == asks)
+    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->asks == asks &&
+        u->blocks[i]->rounds == rounds)
       return u->blocks[i]->name;
   block **grown = !k || m < 1 || n < 1 ? NULL : realloc(u->blocks, (u->n_blocks + 1) * sizeof(block *));
   block *b = grown ? malloc(sizeof *b) : NULL;
@@ -238,16 +240,16 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
     u->blocks = grown;
   if (!b)
     return NULL;
-  *b = (block){.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .asks = asks};
-  snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld%s", k->prefix ? kernel->name : "", k->prefix ? "_" : "", (long long)m,
-           (long long)n, asks ? "_asks" : "");
+  *b = (block){.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .rounds = rounds, .asks = asks};
+  snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld%s%s", k->prefix ? kernel->name : "", k->prefix ? "_" : "", (long long)m,
+           (long long)n, rounds ? "_rounds" : "", asks ? "_asks" : "");
   u->blocks[u->n_blocks++] = b;
   return print_block(out, u, b) ? b->name : NULL;
 }
 
 /* A library that is asked for the block wants all rows beforehand. */
 static bool rows_before(FILE *out, tf_micro *u, const block *b) {
-  const char *plain = tf_micro_block(out, u, &b->kernel->kernel, b->m, b->n, b->asks);
+  const char *plain = tf_micro_block(out, u, &b->kernel->kernel, b->m, b->n, b->asks, false);
   if (plain)
     fprintf(out, "\nstatic void %s(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,\n"
                  "    float *c, int64_t c_m, int add%s, const %s *of) {\n  %s_rows(of, 0, %lld);\n  %s(k, a, a_m, a_k, b, b_k, c, c_m, add%s);\n}\n",

@@ -86,19 +86,21 @@ static const char avxvnni_int8[] = IVEC_AVX2 TAKE("int8", "__m256i", "uint8_t", 
 static const char vnni_int8[] = IVEC_AVX512 TAKE("int8", "__m512i", "uint8_t", "int8_t", "_mm512", "si512")
   SUM("_mm512_dpbusd_epi32(c, x, b)");
 static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uint16_t", "_mm512", "si512")
-  "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)b); }\n";
+  "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)b); }\n"
+  "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, (__m256i)_mm512_cvtneps_pbh(v)); }\n"
+  "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), (__m256i)_mm512_cvtneps_pbh(v)); }\n";
 
 static const tf_micro_kernel kernels[] = {
-  {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1}, 0, false, NULL, "vec", ""},
-  {{"int8", IR_I8, IR_I8, IR_I32, 1, 1, 1, 1}, 1, false, "int8", "ivec", portable_int8},
-  {{"int8_sse2", IR_I16, IR_I16, IR_I32, 2, 1, 4, 2}, 4, false, "int8", "ivec", sse2_int8},
-  {{"int8_avx2", IR_I16, IR_I16, IR_I32, 2, 1, 8, 2}, 8, false, "int8", "ivec", avx2_int8},
-  {{"int8_avx512", IR_I16, IR_I16, IR_I32, 2, 1, 16, 2}, 16, false, "int8", "ivec", avx512_int8},
-  {{"int8_avxvnni", IR_U8, IR_I8, IR_I32, 4, 1, 8, 4}, 8, false, "int8", "ivec", avxvnni_int8},
-  {{"int8_vnni", IR_U8, IR_I8, IR_I32, 4, 1, 16, 4}, 16, false, "int8", "ivec", vnni_int8},
-  {{"int8_amx", IR_I8, IR_I8, IR_I32, 4, 16, 16, 64}, 16, true, "int8", "ivec", ""},
-  {{"bf16_avx512", IR_BF16, IR_BF16, IR_F32, 2, 1, 16, 2}, 16, false, "bf16", "vec", avx512_bf16},
-  {{"bf16_amx", IR_BF16, IR_BF16, IR_F32, 2, 16, 16, 32}, 16, true, "bf16", "vec", ""},
+  {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, false}, 0, false, NULL, "vec", ""},
+  {{"int8", IR_I8, IR_I8, IR_I32, 1, 1, 1, 1, false}, 1, false, "int8", "ivec", portable_int8},
+  {{"int8_sse2", IR_I16, IR_I16, IR_I32, 2, 1, 4, 2, false}, 4, false, "int8", "ivec", sse2_int8},
+  {{"int8_avx2", IR_I16, IR_I16, IR_I32, 2, 1, 8, 2, false}, 8, false, "int8", "ivec", avx2_int8},
+  {{"int8_avx512", IR_I16, IR_I16, IR_I32, 2, 1, 16, 2, false}, 16, false, "int8", "ivec", avx512_int8},
+  {{"int8_avxvnni", IR_U8, IR_I8, IR_I32, 4, 1, 8, 4, false}, 8, false, "int8", "ivec", avxvnni_int8},
+  {{"int8_vnni", IR_U8, IR_I8, IR_I32, 4, 1, 16, 4, false}, 16, false, "int8", "ivec", vnni_int8},
+  {{"int8_amx", IR_I8, IR_I8, IR_I32, 4, 16, 16, 64, false}, 16, true, "int8", "ivec", ""},
+  {{"bf16_avx512", IR_BF16, IR_BF16, IR_F32, 2, 1, 16, 2, true}, 16, false, "bf16", "vec", avx512_bf16},
+  {{"bf16_amx", IR_BF16, IR_BF16, IR_F32, 2, 16, 16, 32, false}, 16, true, "bf16", "vec", ""},
 };
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 

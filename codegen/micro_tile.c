@@ -36,7 +36,7 @@ enum { ROWS_A_POINTER = 4 };
 
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
-  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part, t->asks ? "_asks" : "");
+  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part, t->rounds ? "_rounds" : "", t->asks ? "_asks" : "");
 }
 
 /* Sums start at zero, or at what makes up for the 128 too much in a: it stands behind b. */
@@ -107,7 +107,7 @@ static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
   fprintf(out, "%s  }\n  k -= %lld;\n%s  }\n", h->vector, (long long)(h->words / t->lanes * steps), h->close);
 }
 
-static void finish(FILE *out, const tf_tile *t) {
+static void add_to_c(FILE *out, const tf_tile *t) {
   const char *sums = t->kernel->sums;
   fputs("  if (add & ADDS) {\n", out);
   for (int i = 0; i < t->rows; i++)
@@ -117,9 +117,15 @@ static void finish(FILE *out, const tf_tile *t) {
       fprintf(out, "), c%d_%d);\n", i, j);
     }
   fputs("  }\n", out);
+}
+
+static void finish(FILE *out, const tf_tile *t) {
+  const char *sums = t->rounds ? t->kernel->prefix : t->kernel->sums;
+  if (t->rounds) fputs("  (void)add;\n", out);
+  else add_to_c(out, t);
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++) {
-      fprintf(out, "  %s_store%s(c + %d * c_m + %d, c%d_%d", sums, cut(t, j) ? "_part" : "", i, j * t->lanes, i, j);
+      fprintf(out, "  %s_%s%s(c + %d * c_m + %d, c%d_%d", sums, t->rounds ? "round" : "store", cut(t, j) ? "_part" : "", i, j * t->lanes, i, j);
       if (cut(t, j)) fprintf(out, ", %d", t->part);
       fputs(");\n", out);
     }
@@ -131,7 +137,7 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   tf_tile_name(t, name);
   fprintf(out, "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
                "                        int64_t b_k, %s *c, int64_t c_m, int add%s", ahead ? ahead->name : "", ahead ? "_" : "",
-          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
+          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(t->rounds ? IR_BF16 : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);

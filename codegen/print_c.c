@@ -8,10 +8,42 @@
 enum { SLAB_RANK = 16 }; /* no tensor has more */
 enum { LINE = 16 }; /* words of a cache line: buffers start on one */
 
+/* What is rounded on its way to the next product never stands in a buffer of its own. */
+static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
+  const tf_op *op = &c->wl->ops[s->op];
+  bool used = c->p->buffer_of[op->out] == buffer && !s->rounds_for;
+  for (int i = 0; i < op->n_reads; i++)
+    used |= c->p->buffer_of[op->reads[i].tensor] == buffer && !(s->kind == IR_NEST && s->done && i == s->product->a);
+  return used;
+}
+
+/* Whether a statement of the body names the buffer. */
+static bool uses(const c_printer *c, const ir_body *body, int buffer) {
+  for (int i = 0; i < body->n; i++) {
+    const ir_stmt *s = body->s[i];
+    if (s->kind != IR_LET && s->kind < IR_NEST && uses(c, &s->body, buffer)) return true;
+    if (s->kind == IR_KEEP && s->buffer == buffer) return true;
+    if (s->kind < IR_NEST) continue;
+    if ((s->buffer == buffer && !(s->kind == IR_SAVE && s->done)) || s->other == buffer) return true;
+    if (s->kind != IR_SAVE && op_uses(c, s, buffer)) return true;
+    const ir_product *p = s->product;
+    if (p && (p->pack == buffer || p->turned == buffer || p->copy == buffer || p->panels == buffer || p->offsets == buffer)) return true;
+  }
+  return false;
+}
+
+/* Nobody names it, and nobody takes its place. */
+static bool stands_nowhere(const c_printer *c, int buffer) {
+  bool taken = c->p->buffers[buffer].tensor < 0 || uses(c, &c->p->body, buffer);
+  for (int i = 0; i < c->p->n_buffers; i++)
+    taken |= c->p->buffers[i].shares == buffer;
+  return !taken;
+}
+
 static void place_buffers(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->argument || b->shares >= 0) continue;
+    if (b->argument || b->shares >= 0 || stands_nowhere(c, i)) continue;
     int64_t *part = b->packed ? &c->packed : b->each ? &c->each : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
@@ -23,28 +55,6 @@ static void place_buffers(c_printer *c) {
   c->shared += c->packed;
   for (int i = 0; i < c->p->n_buffers; i++)
     if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
-}
-
-static bool op_uses(const c_printer *c, const tf_op *op, int buffer) {
-  bool used = c->p->buffer_of[op->out] == buffer;
-  for (int i = 0; i < op->n_reads; i++)
-    used |= c->p->buffer_of[op->reads[i].tensor] == buffer;
-  return used;
-}
-
-/* Whether a statement of the body names the buffer. */
-static bool uses(const c_printer *c, const ir_body *body, int buffer) {
-  for (int i = 0; i < body->n; i++) {
-    const ir_stmt *s = body->s[i];
-    if (s->kind != IR_LET && s->kind < IR_NEST && uses(c, &s->body, buffer)) return true;
-    if (s->kind == IR_KEEP && s->buffer == buffer) return true;
-    if (s->kind < IR_NEST) continue;
-    if (s->buffer == buffer || s->other == buffer) return true;
-    if (s->kind != IR_SAVE && op_uses(c, &c->wl->ops[s->op], buffer)) return true;
-    const ir_product *p = s->product;
-    if (p && (p->pack == buffer || p->turned == buffer || p->copy == buffer || p->panels == buffer || p->offsets == buffer)) return true;
-  }
-  return false;
 }
 
 static void pointer(c_printer *c, const ir_buffer *b, const char *name, const char *part, int64_t offset) {
@@ -197,6 +207,9 @@ void c_body(c_printer *c, const ir_body *b) {
       if (s->product && s->product->channels) c_channels(c, s);
       else if (s->product) c_product(c, s);
       else c_nest(c, s, 0);
+      break;
+    case IR_SAVE:
+      if (!s->done) c_over(c, s);
       break;
     default: c_over(c, s);
     }

@@ -217,8 +217,7 @@ void c_element_of(c_printer *c, int buffer) {
   made_element(c, b, &c->wl->ops[c->wl->tensors[b->tensor].producer]);
 }
 
-void c_step(c_printer *c, const tf_op *op, int ref, int dim) {
-  const ir_buffer *b = c_buffer(c, op, ref);
+static void step_in(c_printer *c, const ir_buffer *b, const tf_op *op, int ref, int dim) {
   bool any = false;
   for (int r = 0; r < b->rank; r++) {
     int64_t coef = ref < 0 && op->dims[r] == dim;
@@ -231,6 +230,13 @@ void c_step(c_printer *c, const tf_op *op, int ref, int dim) {
     any = true;
   }
   if (!any) fputc('0', c->out);
+}
+
+void c_step(c_printer *c, const tf_op *op, int ref, int dim) { step_in(c, c_buffer(c, op, ref), op, ref, dim); }
+
+void c_step_of(c_printer *c, int buffer, int dim) {
+  const ir_buffer *b = &c->p->buffers[buffer];
+  step_in(c, b, &c->wl->ops[c->wl->tensors[b->tensor].producer], -1, dim);
 }
 
 /* ---- expressions ----------------------------------------------------------------------------------- */

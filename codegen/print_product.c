@@ -60,13 +60,28 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
 }
 
+/* Where the sums go, and the step from row to row: rows as the next product's kernel wants them have no gaps. */
+static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_stmt *next = s->rounds_for;
+  if (next && next->kind == IR_NEST) {
+    fprintf(c->out, "%s_pack%d, %" PRId64, c->p->buffers[next->product->copy].name, next->product->copy, s->range[s->product->n].most);
+    return;
+  }
+  fputc('&', c->out);
+  if (next) c_element_of(c, next->other);
+  else c_place(c, op, -1);
+  fputs(", ", c->out);
+  if (next) c_step_of(c, next->other, op->dims[s->product->m]);
+  else c_step(c, op, -1, op->dims[s->product->m]);
+}
+
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another product has asked for needs no
  * asking. */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
   const ir_product *p = s->product;
   const bool asks = s->n_asks > 0;
   const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, asks, ahead)
-                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks);
+                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks, s->rounds_for != NULL);
   if (!name) {
     c->failed = true;
     return;
@@ -74,11 +89,10 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
   fprintf(c->out, "%s(%s, ", name, p->kernel->group > 1 ? "n_g" : "n_k");
   a_argument(c, op, s);
   fputs(", ", c->out), b_argument(c, op, p);
-  fputs(", &", c->out), c_place(c, op, -1);
-  fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
+  fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
   if (far_a(c, op, p) && !(s->asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
-  if (c_buffer(c, op, -1)->argument && !(s->asked & 1)) fputs(" | FAR_C", c->out);
+  if ((c_buffer(c, op, -1)->argument || (s->rounds_for && s->rounds_for->kind == IR_SAVE)) && !(s->asked & 1)) fputs(" | FAR_C", c->out);
   if (asks) fprintf(c->out, ", far, %d", s->n_asks);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
@@ -139,22 +153,22 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->wl->dims[op->dims[p->n]].name, *k_name = c->wl->dims[op->dims[p->k]].name;
-  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1;
+  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1, copies = p->copy >= 0 && !s->done;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
-  if (!m->exact || p->copy >= 0) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
+  if (!m->exact || copies) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
   if (!n->exact || panels) fputs("n_n = ", c->out), c_length(c, n), fputs(", ", c->out);
   fputs("n_k = ", c->out), c_length(c, &s->range[p->k]);
   if (panels) fprintf(c->out, ", o_%s = d_%s", n_name, n_name);
-  if (panels || p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
-  if (p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", c->wl->dims[op->dims[p->m]].name, c->wl->dims[op->dims[p->m]].name);
+  if (panels || copies) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
+  if (copies) fprintf(c->out, ", o_%s = d_%s", c->wl->dims[op->dims[p->m]].name, c->wl->dims[op->dims[p->m]].name);
   fputs(";\n", c->out);
   if (panels) {
     c_indent(c);
     fprintf(c->out, "(void)o_%s, (void)o_%s;\n", n_name, k_name);
   }
   if (p->copy >= 0 || groups) wide(c, "k_wide", "n_k", p->kernel->k_round);
-  if (p->copy >= 0 && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
+  if (copies && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
   if (!groups) return;
   wide(c, "n_wide", "n_n", p->kernel->n_round);
   c_indent(c);
@@ -185,7 +199,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
     c->depth++;
   }
   add_flag(c, op, s);
-  if (p->copy >= 0) c_copy_rows(c, op, s);
+  if (p->copy >= 0 && !s->done) c_copy_rows(c, op, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
   c_ahead *h = s->rows ? c_ahead_begin(c, s) : NULL;
   calls(c, op, s, c_ahead_micro(h));

@@ -241,7 +241,7 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
 static void print_asking(FILE *f, tf_micro *u) {
   fputs(asks, f);
   for (int i = 0; i < N_SHAPES; i++) {
-    const char *name = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], true);
+    const char *name = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], true, false);
     if (!CHECK(name)) return;
     fprintf(f, "static void asking_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k, float *c, int64_t c_m, int add) {\n"
                "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n", i, name);
@@ -266,9 +266,9 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
     fputs(exponents, f);
   }
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], false)) != NULL);
-  CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64, false) == name[2]); /* once */
-  CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4, false));
+    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], false, false)) != NULL);
+  CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64, false, false) == name[2]); /* once */
+  CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4, false, false));
   fputs(tail, f);
   print_channels(f, u, isa);
   print_asking(f, u);
@@ -306,7 +306,7 @@ static const char groups[] =
   "  for (int i = 0; i < M; i++) for (int j = 0; j < c_m; j++) {\n"
   "    int in = i < m && j < n, w = in && !add ? 0 : 3;\n"
   "    for (int p = 0; in && p < k; p++) w += number_a(i, p) * number_b(p, j);\n"
-  "    wrong += c[i * c_m + j] != (C)w;\n"
+  "    wrong += c[i * c_m + j] != (rounding && in ? nearest((C)w) : (C)w);\n"
   "  }\n"
   "  if (wrong) printf(\"%d x %d x %d, add %d: %d wrong\\n\", m, n, k, add, wrong);\n"
   "  return wrong;\n}\n";
@@ -328,6 +328,18 @@ static void print_values(FILE *f, const ir_kernel *k) {
     fprintf(f, "#define a_of(v) ((A)((v) + %d))\n#define b_of(v) ((B)(v))\n", k->a == IR_U8 ? 128 : 0);
 }
 
+/* What a block does whose sums leave it rounded, widened again for `bad`. */
+static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel) {
+  for (int i = 0; kernel->rounds && i < N_SHAPES; i++) {
+    const char *name = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, true);
+    if (!CHECK(name)) return;
+    fprintf(f, "static void rounding_%d(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int add) {\n"
+               "  static uint16_t to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = a_of((int)c[i]);\n"
+               "  %s(k, a, a_m, a_k, b, b_k, to, c_m, add);\n"
+               "  for (int i = 0; i < 48 * 213; i++) { uint32_t w = (uint32_t)to[i] << 16; memcpy(&c[i], &w, 4); }\n}\n", i, name);
+  }
+}
+
 static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *target, const ir_kernel *kernel) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   const char *name[N_SHAPES];
@@ -337,12 +349,19 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
   tf_micro_prologue(f, isa);
   tf_micro_kernel_text(f, target);
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK((name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false)) != NULL);
+    CHECK((name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, false)) != NULL);
+  fputs(kernel->rounds ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + 0x7fff + (u >> 16 & 1)) & 0xffff0000U;\n"
+                         "  memcpy(&x, &u, 4);\n  return x;\n}\n" : "#define nearest(x) (x)\n", f);
+  fputs("static int rounding;\n", f);
   fputs(groups, f);
+  print_rounding(f, u, kernel);
   fputs("int main(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 131 : 1 + 7 * i, add);
+  fputs("  rounding = 1;\n", f);
+  for (int i = 0; kernel->rounds && i < N_SHAPES; i++)
+    fprintf(f, "  w += bad(rounding_%d, %d, %d, %d, 0);\n", i, shapes[i][0], shapes[i][1], 1 + 13 * i);
   fputs("  return w != 0;\n}\n", f);
   tf_micro_free(u);
 }
