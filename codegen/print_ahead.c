@@ -107,12 +107,14 @@ static void print_type(c_printer *c, const char *name) {
 
 static void print_rows(c_printer *c, const rows *r, const char *name) {
   fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name, name);
-  c_line(c, "  for (int64_t i = from; i < to; i++) {\n");
-  c->depth += 2;
-  if (r->lead) whole_row(c, r, true, "i");
-  whole_row(c, r, false, "i");
-  c->depth -= 2;
-  c_line(c, "  }\n}\n");
+  c->depth++;
+  for (int lead = r->lead; lead >= 0; lead--) { /* the leads of all rows first: one waits for its own row's end, several do not */
+    c_line(c, "for (int64_t i = from; i < to; i++) {\n");
+    c->depth++;
+    whole_row(c, r, lead, "i");
+    c_close(c, 1);
+  }
+  c_close(c, 1);
 }
 
 enum { BEGIN, OPEN, VECTOR, CLOSE, TEXTS };
