@@ -121,11 +121,14 @@ static bool two_passes(rows *r) {
   return maps > 0;
 }
 
+/* Whether rows are copied only to be rounded. */
+static bool narrows(const ir_product *p) { return p->kernel->a == IR_BF16 && p->kernel->m_round == 1 && !p->keep_copy; }
+
 /* Whether product s goes over the rows as they are: its rows and what is outside are theirs, and it sums over all of each. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const ir_product *p = s->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->channels || p->slab || p->turned >= 0 || p->copy >= 0 || p->kernel->group != 1 || p->kernel->a != IR_F32 || s->from) return false;
+  if (p->channels || p->slab || p->turned >= 0 || s->from || !(p->copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 : narrows(p))) return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
               same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
   for (int k = 0; same && k < op->n_dims; k++) {

@@ -139,22 +139,22 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->wl->dims[op->dims[p->n]].name, *k_name = c->wl->dims[op->dims[p->k]].name;
-  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1;
+  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1, copies = p->copy >= 0 && !s->rows;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
-  if (!m->exact || p->copy >= 0) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
+  if (!m->exact || copies) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
   if (!n->exact || panels) fputs("n_n = ", c->out), c_length(c, n), fputs(", ", c->out);
   fputs("n_k = ", c->out), c_length(c, &s->range[p->k]);
   if (panels) fprintf(c->out, ", o_%s = d_%s", n_name, n_name);
-  if (panels || p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
-  if (p->copy >= 0) fprintf(c->out, ", o_%s = d_%s", c->wl->dims[op->dims[p->m]].name, c->wl->dims[op->dims[p->m]].name);
+  if (panels || copies) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
+  if (copies) fprintf(c->out, ", o_%s = d_%s", c->wl->dims[op->dims[p->m]].name, c->wl->dims[op->dims[p->m]].name);
   fputs(";\n", c->out);
   if (panels) {
     c_indent(c);
     fprintf(c->out, "(void)o_%s, (void)o_%s;\n", n_name, k_name);
   }
   if (p->copy >= 0 || groups) wide(c, "k_wide", "n_k", p->kernel->k_round);
-  if (p->copy >= 0 && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
+  if (copies && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
   if (!groups) return;
   wide(c, "n_wide", "n_n", p->kernel->n_round);
   c_indent(c);
@@ -185,7 +185,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
     c->depth++;
   }
   add_flag(c, op, s);
-  if (p->copy >= 0) c_copy_rows(c, op, s);
+  if (p->copy >= 0 && !s->rows) c_copy_rows(c, op, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
   c_ahead *h = s->rows ? c_ahead_begin(c, s) : NULL;
   calls(c, op, s, c_ahead_micro(h));
