@@ -173,18 +173,23 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   return all;
 }
 
+/* Statement at + 1 of the body makes the rows of the one at `at`, where it can. */
+static void put_ahead(lowering *w, const ir_body *body, int at) {
+  ir_stmt *const product = body->s[at + 1];
+  if (product->kind != IR_NEST || !product->product || !has_room(&w->p->target)) return;
+  ir_stmt *all = rows_in(w, body->s[at]);
+  const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
+  if (!last || all->n_common < 1 || last->n_dims != all->n_common + 1) return;
+  rows r = {w, all->body.s, all->body.n, all->n_common, last->dims[all->n_common]};
+  if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
+  all->ahead = true;
+  product->rows = all;
+  body->s[at] = all;
+}
+
 void low_rows_ahead(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n && !w->oom; i++) {
-    ir_stmt *next = i + 1 < body->n ? body->s[i + 1] : NULL;
     if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) low_rows_ahead(w, &body->s[i]->body);
-    if (!next || next->kind != IR_NEST || !next->product || !has_room(&w->p->target)) continue;
-    ir_stmt *all = rows_in(w, body->s[i]);
-    const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
-    if (!last || all->n_common < 1 || last->n_dims != all->n_common + 1) continue;
-    rows r = {w, all->body.s, all->body.n, all->n_common, last->dims[all->n_common]};
-    if (!two_passes(&r) || !takes_rows(&r, next) || !keeps_clear(&r, next)) continue;
-    all->ahead = true;
-    next->rows = all;
-    body->s[i] = all;
+    if (i + 1 < body->n) put_ahead(w, body, i);
   }
 }

@@ -213,7 +213,7 @@ static bool print_before(c_printer *c, const rows *r, c_ahead *h) {
 c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
   const rows r = rows_of(c, s);
   const int n = list_places(c, &r, NULL);
-  c_row_at *at = malloc((size_t)n * sizeof *at);
+  c_row_at *at = calloc((size_t)n + 1, sizeof *at);
   c_ahead *h = calloc(1, sizeof *h);
   bool ok = at && h;
   if (ok) {
