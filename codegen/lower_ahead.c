@@ -121,11 +121,14 @@ static bool two_passes(rows *r) {
   return maps > 0;
 }
 
+/* Whether rows are copied only to be rounded. */
+static bool narrows(const ir_product *p) { return p->kernel->a == IR_BF16 && p->kernel->m_round == 1 && !p->keep_copy; }
+
 /* Whether product s goes over the rows as they are: its rows and what is outside are theirs, and it sums over all of each. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const ir_product *p = s->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->channels || p->slab || p->turned >= 0 || p->copy >= 0 || p->kernel->group != 1 || p->kernel->a != IR_F32 || s->from) return false;
+  if (p->channels || p->slab || p->turned >= 0 || s->from || !(p->copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 : narrows(p))) return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
               same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
   for (int k = 0; same && k < op->n_dims; k++) {
@@ -170,18 +173,23 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   return all;
 }
 
+/* Statement at + 1 of the body makes the rows of the one at `at`, where it can. */
+static void put_ahead(lowering *w, const ir_body *body, int at) {
+  ir_stmt *const product = body->s[at + 1];
+  if (product->kind != IR_NEST || !product->product || !has_room(&w->p->target)) return;
+  ir_stmt *all = rows_in(w, body->s[at]);
+  const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
+  if (!last || all->n_common < 1 || last->n_dims != all->n_common + 1) return;
+  rows r = {w, all->body.s, all->body.n, all->n_common, last->dims[all->n_common]};
+  if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
+  all->ahead = true;
+  product->rows = all;
+  body->s[at] = all;
+}
+
 void low_rows_ahead(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n && !w->oom; i++) {
-    ir_stmt *next = i + 1 < body->n ? body->s[i + 1] : NULL;
     if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) low_rows_ahead(w, &body->s[i]->body);
-    if (!next || next->kind != IR_NEST || !next->product || !has_room(&w->p->target)) continue;
-    ir_stmt *all = rows_in(w, body->s[i]);
-    const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
-    if (!last || all->n_common < 1 || last->n_dims != all->n_common + 1) continue;
-    rows r = {w, all->body.s, all->body.n, all->n_common, last->dims[all->n_common]};
-    if (!two_passes(&r) || !takes_rows(&r, next) || !keeps_clear(&r, next)) continue;
-    all->ahead = true;
-    next->rows = all;
-    body->s[i] = all;
+    if (i + 1 < body->n) put_ahead(w, body, i);
   }
 }

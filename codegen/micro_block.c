@@ -259,10 +259,11 @@ static bool rows_before(FILE *out, tf_micro *u, const block *b) {
 }
 
 const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, const tf_micro_ahead *ahead) {
-  block b = {.kernel = tf_micro_kernel_find(kernel->name), .lanes = u->isa->lanes, .m = m, .n = n, .asks = asks, .ahead = ahead};
+  const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
+  block b = {.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .asks = asks, .ahead = ahead};
   bool anew;
   snprintf(b.name, sizeof b.name, "%.40s_%lld_%lld%s", ahead->name, (long long)m, (long long)n, asks ? "_asks" : "");
   const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
   if (!name || !anew) return name;
-  return (*u->source->ask ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
+  return (!k->prefix && *u->source->ask ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
 }

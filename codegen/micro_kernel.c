@@ -86,9 +86,10 @@ static const char avxvnni_int8[] = IVEC_AVX2 TAKE("int8", "__m256i", "uint8_t", 
 static const char vnni_int8[] = IVEC_AVX512 TAKE("int8", "__m512i", "uint8_t", "int8_t", "_mm512", "si512")
   SUM("_mm512_dpbusd_epi32(c, x, b)");
 static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uint16_t", "_mm512", "si512")
-  "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)b); }\n"
-  "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, (__m256i)_mm512_cvtneps_pbh(v)); }\n"
-  "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), (__m256i)_mm512_cvtneps_pbh(v)); }\n";
+  "static inline __m256i bf16_of(vec v) { return (__m256i)_mm512_cvtneps_pbh(v); }\n"
+  "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, bf16_of(v)); }\n"
+  "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), bf16_of(v)); }\n"
+  "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)b); }\n";
 
 static const tf_micro_kernel kernels[] = {
   {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, false}, 0, false, NULL, "vec", ""},

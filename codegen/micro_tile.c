@@ -94,9 +94,10 @@ static void step(FILE *out, const tf_tile *t) {
     fprintf(out, "    a%d += a_k;\n", i);
 }
 
-/* All rows are made before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile are no more than the lanes. */
+/* All rows are made before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile are no more than the lanes, of each of
+ * which a group of k takes some.  Where a step is too long for that, they are made before it begins. */
 static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
-  const int steps = t->lanes / t->rows;
+  const int steps = t->lanes / t->kernel->kernel.group / t->rows;
   fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
   fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place, (long long)h->words, h->place);
   for (int s = 0; s < steps; s++) {

@@ -9,15 +9,27 @@ typedef struct {
   const ir_stmt *const *all;
   int lead, n, dim, across; /* dim: along the row; across: from row to row */
   int64_t words;
+  const char *rounded; /* what the product wants as bfloat16, in rows of its own; NULL: it takes them as they are */
 } rows;
+
+/* Of the rows' tensors the one that the product reads, or would if no quotient waited. */
+static const char *read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
+  int z = c->wl->ops[s->op].reads[s->product->a].tensor;
+  for (int k = s->rows->body.n - 1; k >= r->n; k--) {
+    const tf_op *op = &c->wl->ops[r->all[k]->op];
+    if (op->out == z) z = op->reads[op->expr[op->expr[op->n_expr - 1].arg[0]].ref].tensor;
+  }
+  return c->wl->tensors[z].name;
+}
 
 static rows rows_of(const c_printer *c, const ir_stmt *s) {
   const ir_stmt *t = s->rows, *first = t->body.s[0];
   const tf_op *op = &c->wl->ops[first->op];
   rows r = {(const ir_stmt *const *)t->body.s, op->reduce != TF_ASSIGN, 0, op->dims[t->n_common], op->dims[t->n_common - 1],
-            first->range[t->n_common].most};
+            first->range[t->n_common].most, NULL};
   while (r.n < t->body.n && !c_is_nothing(c, r.all[r.n]))
     r.n++;
+  if (s->product->copy >= 0) r.rounded = read_by(c, &r, s);
   return r;
 }
 
@@ -56,6 +68,7 @@ static void open_part(c_printer *c, const rows *r, bool lead, const char *row) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
   places(c, lead, row);
+  if (r->rounded && !lead) c_line(c, ""), fprintf(c->out, "uint16_t *const rounded = of->rounded + %s * of->wide;\n", row);
   c_rows_open(c, all, n, r->dim);
 }
 
@@ -63,12 +76,18 @@ static void at_vector(c_printer *c, const rows *r, bool lead, bool cut) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
   c_rows_vector(c, all, n, r->dim, cut);
+  if (!r->rounded || lead) return;
+  c_indent(c);
+  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->wl->dims[r->dim].name, r->rounded, cut ? ", rest" : "");
 }
 
 static void close_part(c_printer *c, const rows *r, bool lead) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
   c_rows_close(c, all, n);
+  if (!r->rounded || lead) return;
+  c_indent(c);
+  fprintf(c->out, "for (int64_t q = %" PRId64 "; q < of->wide; q++) rounded[q] = 0;\n", r->words);
 }
 
 static int64_t rest_of(const c_printer *c, const rows *r) { return r->words % tf_micro_lanes(c->micro); }
@@ -98,21 +117,24 @@ static void whole_row(c_printer *c, const rows *r, bool lead, const char *row) {
   c_close(c, 1);
 }
 
-static void print_type(c_printer *c, const char *name) {
+static void print_type(c_printer *c, const rows *r, const char *name) {
   fputs("\ntypedef struct {\n", c->out);
   for (int i = 0; i < c->n_row_at; i++)
     c_line(c, "  "), type_of(c, &c->row_at[i]), fprintf(c->out, "at%d;\n  int64_t step%d;\n", i, i);
+  if (r->rounded) c_line(c, "  uint16_t *rounded;\n  int64_t wide;\n");
   fprintf(c->out, "} %s;\n", name);
 }
 
 static void print_rows(c_printer *c, const rows *r, const char *name) {
   fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name, name);
-  c_line(c, "  for (int64_t i = from; i < to; i++) {\n");
-  c->depth += 2;
-  if (r->lead) whole_row(c, r, true, "i");
-  whole_row(c, r, false, "i");
-  c->depth -= 2;
-  c_line(c, "  }\n}\n");
+  c->depth++;
+  for (int lead = r->lead; lead >= 0; lead--) { /* the leads of all rows first: one waits for its own row's end, several do not */
+    c_line(c, "for (int64_t i = from; i < to; i++) {\n");
+    c->depth++;
+    whole_row(c, r, lead, "i");
+    c_close(c, 1);
+  }
+  c_close(c, 1);
 }
 
 enum { BEGIN, OPEN, VECTOR, CLOSE, TEXTS };
@@ -142,13 +164,14 @@ static void print_text(c_printer *c, const rows *r, int which) {
 }
 
 /* The places at the first row, and the steps from row to row: as the kernel stands there. */
-static void print_places(c_printer *c, const rows *r, const c_row_at *at, int n, const char *name) {
+static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_row_at *at, int n, const char *name) {
   c_indent(c);
   fprintf(c->out, "const %s of = {", name);
   for (int i = 0; i < n; i++) {
     fputs(i ? ", &" : "&", c->out), c_place(c, at[i].op, at[i].ref);
     fputs(", ", c->out), c_step(c, at[i].op, at[i].ref, r->across);
   }
+  if (r->rounded) fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->product->copy].name, s->product->copy);
   fputs("};\n", c->out);
 }
 
@@ -173,7 +196,7 @@ static bool print_before(c_printer *c, const rows *r, c_ahead *h) {
   bool ok = true;
   c->depth = 0;
   c->out = c->blocks;
-  print_type(c, h->name);
+  print_type(c, r, h->name);
   print_rows(c, r, h->name);
   c->depth = 2;
   for (int i = 0; ok && i < TEXTS; i++) {
@@ -190,7 +213,7 @@ static bool print_before(c_printer *c, const rows *r, c_ahead *h) {
 c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
   const rows r = rows_of(c, s);
   const int n = list_places(c, &r, NULL);
-  c_row_at *at = malloc((size_t)n * sizeof *at);
+  c_row_at *at = calloc((size_t)n + 1, sizeof *at);
   c_ahead *h = calloc(1, sizeof *h);
   bool ok = at && h;
   if (ok) {
@@ -201,7 +224,7 @@ c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
     ok = print_before(c, &r, h);
     c->row_at = NULL, c->n_row_at = 0;
     h->micro = (tf_micro_ahead){h->name, h->place, r.words, h->text[BEGIN], h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
-    if (ok) print_places(c, &r, at, n, h->name);
+    if (ok) print_places(c, &r, s, at, n, h->name);
   }
   free(at);
   c->failed |= !ok;

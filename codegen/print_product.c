@@ -153,7 +153,7 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->wl->dims[op->dims[p->n]].name, *k_name = c->wl->dims[op->dims[p->k]].name;
-  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1, copies = p->copy >= 0 && !s->done;
+  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1, copies = p->copy >= 0 && !s->rows && !s->done;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
   if (!m->exact || copies) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
@@ -199,7 +199,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
     c->depth++;
   }
   add_flag(c, op, s);
-  if (p->copy >= 0 && !s->done) c_copy_rows(c, op, s);
+  if (p->copy >= 0 && !s->rows && !s->done) c_copy_rows(c, op, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
   c_ahead *h = s->rows ? c_ahead_begin(c, s) : NULL;
   calls(c, op, s, c_ahead_micro(h));
