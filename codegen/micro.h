@@ -113,7 +113,8 @@ typedef struct {
 
 /* As tf_micro_block, of rows of float32 that are not there yet; `const NAME *of` is its last argument, behind those of `asks`.  Instruction sets whose vectors have more lanes
  * than tiles have rows. */
-const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, const tf_micro_ahead *ahead);
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, bool rounds,
+                                 const tf_micro_ahead *ahead);
 
 /* Rows of a panel in one go: they stay in a core's second cache while all rows of the output pass. */
 enum { TF_MICRO_PART = 2048 };

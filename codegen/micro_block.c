@@ -151,11 +151,12 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
 
 /* The first panel, each of whose tiles makes the rows of a that the next one takes: `after` in all behind `to`, the next tile's first. */
 static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t, const tf_micro_ahead *ahead, int after) {
+  const int c_bytes = t->rounds ? 2 : 4;
   char name[64];
   if (from == to) return;
   tf_tile_name(t, name);
   fprintf(out, "  for (int64_t i = %lld; i < %lld; i += %d) {\n", (long long)from, (long long)to, t->rows);
-  fprintf(out, "    if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m), c_m * 4, %d, %d);\n", t->rows, t->across * t->lanes * 4);
+  fprintf(out, "    if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m), c_m * %d, %d, %d);\n", c_bytes, t->rows, t->across * t->lanes * c_bytes);
   if (t->asks) fputs("    ask_next(&ask);\n", out);
   fprintf(out, "    %s_%s(k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, add & ADDS%s, of, i + %d, i + %d + (i + %d < %lld ? %d : %d));\n  }\n",
           ahead->name, name, t->asks ? ", ask.from, ask.each" : "", t->rows, t->rows, t->rows, (long long)to, t->rows, after);
@@ -258,11 +259,12 @@ static bool rows_before(FILE *out, tf_micro *u, const block *b) {
   return plain != NULL;
 }
 
-const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, const tf_micro_ahead *ahead) {
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, bool rounds,
+                                 const tf_micro_ahead *ahead) {
   const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
-  block b = {.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .asks = asks, .ahead = ahead};
+  block b = {.kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .asks = asks, .rounds = rounds, .ahead = ahead};
   bool anew;
-  snprintf(b.name, sizeof b.name, "%.40s_%lld_%lld%s", ahead->name, (long long)m, (long long)n, asks ? "_asks" : "");
+  snprintf(b.name, sizeof b.name, "%.40s_%lld_%lld%s%s", ahead->name, (long long)m, (long long)n, rounds ? "_rounds" : "", asks ? "_asks" : "");
   const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
   if (!name || !anew) return name;
   return (!k->prefix && *u->source->ask ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;

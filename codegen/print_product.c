@@ -79,9 +79,9 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
  * asking. */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
   const ir_product *p = s->product;
-  const bool asks = s->n_asks > 0;
-  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, asks, ahead)
-                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks, s->rounds_for != NULL);
+  const bool asks = s->n_asks > 0, rounds = s->rounds_for != NULL;
+  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, asks, rounds, ahead)
+                           : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks, rounds);
   if (!name) {
     c->failed = true;
     return;

@@ -146,8 +146,11 @@ static void head(FILE *out, const tf_workload *wl, ir_type data) {
   if (borders) fputs(fetch, out);
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
     if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
-  fputs("/* Numbers that any machine draws alike. */\nstatic double number(unsigned long long i, unsigned tensor) {\n"
-        "  double v = (double)((i * 37 + tensor * 11ULL) % 101);\n", out);
+  fputs("/* Numbers that any machine draws alike, in no order, so that sums of them do not cancel. */\n"
+        "static double number(unsigned long long i, unsigned tensor) {\n"
+        "  unsigned long long u = (i * 61 + tensor) * 0x9e3779b97f4a7c15ULL;\n"
+        "  u = (u ^ u >> 31) * 0x9e3779b97f4a7c15ULL;\n"
+        "  double v = (double)((u ^ u >> 29) % 101);\n", out);
   fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data));
   if (data == IR_BF16) fputs(bf16_text, out);
   fputs(common, out);
