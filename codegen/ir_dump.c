@@ -79,6 +79,15 @@ static bool pads(const dump *d, const tf_op *op, int read) {
   return any;
 }
 
+static const char *const asks_for[] = {
+  [IR_NEXT_UNASKED] = "", [IR_NEXT_SAME] = " (asks for its next)", [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
+  [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
+
+static const char *narrow(const ir_product *p, char *text) {
+  if (p->channels && p->last != p->panel) snprintf(text, 32, ", the last of %d", p->last);
+  return text;
+}
+
 /* Rows, lanes and what is summed; then what stands elsewhere, and how. */
 static void product(const dump *d, const ir_stmt *s) {
   const ir_product *p = s->product;
@@ -88,11 +97,13 @@ static void product(const dump *d, const ir_stmt *s) {
   for (int k = op->n_out_dims + 1; p->channels && k < op->n_dims; k++)
     fprintf(d->out, " %s", dim(d, op, k));
   const int slab = p->channels ? p->a : p->b;
-  if (p->channels) fprintf(d->out, ", %s in panels of %d", read_name(d, op, p->b), p->panel);
-  if (p->slab)
+  if (p->channels) fprintf(d->out, ", %s in panels of %d%s%s", read_name(d, op, p->b), p->panel, narrow(p, (char[32]){0}), p->channels ? asks_for[p->next] : "");
+  if (p->slab) {
     fprintf(d->out, ", %s copied%s%s", read_name(d, op, slab), pads(d, op, slab) ? " with its borders" : "",
             p->keep_slab ? " until its box changes" : "");
-  else if (p->pack >= 0) fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
+    for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[slab].tensor].rank; r++)
+      fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
+  } else if (p->pack >= 0) fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
   if (p->turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
   if (p->copy >= 0 && !s->done) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
   if (s->rounds_for) fputs(", sums leave it rounded", d->out);
@@ -186,6 +197,7 @@ void ir_dump(FILE *out, const ir_program *p) {
       fprintf(out, " %" PRId64 "@", b->extent[r]);
       atom(&d, b->base[r]);
     }
+    if (b->block) fprintf(out, ", rank %d in blocks of %" PRId64, b->block_rank, b->block);
     if (b->kept) fputs(" kept", out);
     if (b->staged) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
     if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
