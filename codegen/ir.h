@@ -56,6 +56,7 @@ typedef enum {
 typedef struct {
   int m, n, k, a, b;
   int pack;     /* buffer where rows of b's n stand side by side; -1: they do in b itself */
+  int64_t wide; /* pack, of no slab: elements (groups, where the kernel has them) from row to row of it */
   bool far;     /* neighbours of b along k lie a page or more apart, and stay where they are */
   bool keep;    /* b is an argument: what was packed stays true until the box changes */
   ir_range *slab; /* [rank of b] the box of b, borders and all, that `pack` holds once for the whole nest; NULL: a panel for

@@ -236,6 +236,14 @@ static bool worth_copying(const finder *f, const ir_product *p) {
   return p->far && f->nest->range[p->m].most >= USES && f->nest->range[p->n].most < PAGE_WORDS;
 }
 
+/* From row to row of a panel: an odd number of lines where there are several tiles side by side.  A tile goes down a few of them, and with rows an
+ * even number of lines apart these fall into few sets of a cache. */
+static int64_t wide_rows(const ir_kernel *kernel, int64_t n) {
+  enum { LINE = 64, TILE_LINES = 4 };
+  const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b);
+  return bytes > TILE_LINES * LINE && bytes % (2 * LINE) == 0 ? wide + LINE / (kernel->group * ir_bytes(kernel->b)) : wide;
+}
+
 /* What of b has to be laid out anew. */
 static void panels(const finder *f, ir_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
@@ -246,8 +254,8 @@ static void panels(const finder *f, ir_product *p) {
   if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
     low_add_slab(f->w, f->nest, b, p);
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
-    int64_t n_words = rounded(n->most, p->kernel->n_round);
-    int64_t words = rounded(k->most, p->kernel->k_round) * n_words + (p->kernel->a == IR_U8 ? 4 * n_words : 0);
+    p->wide = wide_rows(p->kernel, n->most);
+    int64_t words = rounded(k->most, p->kernel->k_round) * p->wide + (p->kernel->a == IR_U8 ? 4 * p->wide : 0);
     p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name);
     p->keep = from->producer < 0 && !low_padded(from);
     p->far = false;

@@ -58,7 +58,7 @@ static void turn_panel(c_printer *c, const tf_op *op, const ir_product *p, const
 /* One row of k: b's box for the dims outside, rows of n side by side. */
 static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   if (turns(c, op, p)) {
-    turn_panel(c, op, p, "n_n");
+    turn_panel(c, op, p, "n_wide");
     return;
   }
   const char *n = dim_name(c, op, p->n), *k = dim_name(c, op, p->k);
@@ -67,7 +67,7 @@ static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + q, d_%s = o_%s + p;\n", n, n, k, k);
   c_indent(c);
-  name_of(c, p->pack), fputs("[p * n_n + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
+  name_of(c, p->pack), fputs("[p * n_wide + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
   c_close(c, 2);
 }
 

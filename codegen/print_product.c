@@ -44,7 +44,7 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_product *p) {
   } else if (p->pack >= 0) {
     fprintf(c->out, "%s_pack%d, ", c->p->buffers[p->pack].name, p->pack);
     if (p->kernel->group > 1) fprintf(c->out, "n_wide * %d", p->kernel->group);
-    else fputs("n_n", c->out);
+    else fputs("n_wide", c->out);
   } else {
     fputc('&', c->out), c_place(c, op, p->b);
     fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->k]);
@@ -169,8 +169,11 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
   if (p->copy >= 0 || groups) wide(c, "k_wide", "n_k", p->kernel->k_round);
   if (copies && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
+  if (panels) {
+    c_indent(c);
+    fprintf(c->out, "const int64_t n_wide = %" PRId64 ";\n", p->wide);
+  }
   if (!groups) return;
-  wide(c, "n_wide", "n_n", p->kernel->n_round);
   c_indent(c);
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
 }
