@@ -274,7 +274,7 @@ static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
 }
 
 void low_product(lowering *w, ir_stmt *nest) {
-  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, false};
+  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
   ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1, .panels = -1, .offsets = -1};

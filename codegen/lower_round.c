@@ -1,5 +1,5 @@
-/* Sums that leave the registers rounded: where what a product makes is next copied, rounded to bfloat16, into the rows that another product reads,
- * or into an output, its tiles put it there at once, and it never stands in float32. */
+/* Sums that leave the registers rounded: where what a product makes is next copied, as another type, into the rows that another product reads, or
+ * into an output, its tiles put it there at once, and it never stands as it was summed. */
 #include "codegen/lower.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
@@ -9,14 +9,14 @@ static bool same(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b
 /* A product of one pair of matrices at a time whose sums are whole when a tile is done. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const ir_product *p = s->product;
-  if (s->kind != IR_NEST || !p || !p->kernel->rounds || p->channels || s->n_fresh > 0) return false;
+  if (s->kind != IR_NEST || !p || p->kernel->leaves == p->kernel->c || p->channels || s->n_fresh > 0) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
-  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && !b->argument && !b->lasting && !b->kept && b->type == IR_F32;
+  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && !b->argument && !b->lasting && !b->kept && b->type == p->kernel->c;
 }
 
 static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   if (next->kind != IR_SAVE || next->op != s->op || next->buffer != w->p->buffer_of[op_of(w, s)->out]) return false;
-  bool all = w->p->buffers[next->other].type == IR_BF16;
+  bool all = w->p->buffers[next->other].type == s->product->kernel->leaves;
   for (int k = 0; k < op_of(w, s)->n_out_dims; k++)
     all &= same(&s->range[k], &next->range[k]);
   return all;
@@ -33,7 +33,7 @@ static int find_dim(const tf_op *op, int dim) {
 static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
   const ir_product *p = s->product, *q = next->product;
-  if (next->kind != IR_NEST || !q || q->copy < 0 || q->keep_copy || q->kernel->a != IR_BF16 || next->from) return false;
+  if (next->kind != IR_NEST || !q || q->copy < 0 || q->keep_copy || q->kernel->a != p->kernel->leaves || next->from) return false;
   const tf_op *reader = op_of(w, next);
   const tf_ref *a = &reader->reads[q->a];
   const tf_tensor *z = &w->plan->wl->tensors[op->out];

@@ -133,7 +133,7 @@ static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, in
 static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, bool first) {
   char name[64], column[32] = "j";
   const ir_kernel *k = &t->kernel->kernel;
-  const int c_bytes = t->rounds ? 2 : ir_bytes(k->c);
+  const int c_bytes = ir_bytes(t->rounds ? k->leaves : k->c);
   if (from == to)
     return;
   tf_tile_name(t, name);
@@ -151,7 +151,7 @@ static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, b
 
 /* The first panel, each of whose tiles makes the rows of a that the next one takes: `after` in all behind `to`, the next tile's first. */
 static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t, const tf_micro_ahead *ahead, int after) {
-  const int c_bytes = t->rounds ? 2 : 4;
+  const int c_bytes = ir_bytes(t->rounds ? t->kernel->kernel.leaves : IR_F32);
   char name[64];
   if (from == to) return;
   tf_tile_name(t, name);
@@ -216,7 +216,7 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
     return false;
   fprintf(out, "\n/* c (%lld x %lld) = or += a b%s */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
                "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s", (long long)b->m, (long long)b->n,
-          b->ahead ? ", and a's rows before they are read" : "", b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(b->rounds ? IR_BF16 : kernel->c),
+          b->ahead ? ", and a's rows before they are read" : "", b->name, tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(b->rounds ? kernel->leaves : kernel->c),
           b->asks ? ", const far_rows *far, int64_t boxes" : "");
   if (b->ahead) fprintf(out, ", const %s *of", b->ahead->name);
   fputs(") {\n", out);

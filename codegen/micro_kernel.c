@@ -16,6 +16,7 @@ static const char portable_int8[] =
   "static inline ivec ivec_add(ivec a, ivec b) { return a + b; }\n"
   "static inline ivec ivec_load(const int32_t *p) { return *p; }\n"
   "static inline void ivec_store(int32_t *p, ivec v) { *p = v; }\n"
+  "static inline void int8_round(float *p, ivec v) { *p = (float)v; }\n"
   "static inline int8s int8_splat(const int8_t *p) { return *p; }\n"
   "static inline int8s int8_load(const int8_t *p) { return *p; }\n"
   "static inline ivec int8_add(int8s x, int8s b, ivec c) { return c + x * b; }\n";
@@ -38,7 +39,9 @@ static const char portable_int8[] =
   "static inline ivec ivec_zero(void) { return " P "_setzero_" N "(); }\n"                                        \
   "static inline ivec ivec_add(ivec a, ivec b) { return " P "_add_epi32(a, b); }\n"                               \
   "static inline ivec ivec_load(const int32_t *p) { return " P "_loadu_" N "((const void *)p); }\n"               \
-  "static inline void ivec_store(int32_t *p, ivec v) { " P "_storeu_" N "((void *)p, v); }\n"
+  "static inline void ivec_store(int32_t *p, ivec v) { " P "_storeu_" N "((void *)p, v); }\n"                         \
+  "static inline void int8_round(float *p, ivec v) { vec_store(p, " P "_cvtepi32_ps(v)); }\n"                      \
+  "static inline void int8_round_part(float *p, ivec v, int n) { vec_store_part(p, " P "_cvtepi32_ps(v), n); }\n"
 
 #define BY_LANE(LANES)                                                                                            \
   "static inline ivec ivec_load_part(const int32_t *p, int n) {\n"                                                \
@@ -92,16 +95,16 @@ static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uin
   "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, (__m512bh)b); }\n";
 
 static const tf_micro_kernel kernels[] = {
-  {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, false}, 0, false, NULL, "vec", ""},
-  {{"int8", IR_I8, IR_I8, IR_I32, 1, 1, 1, 1, false}, 1, false, "int8", "ivec", portable_int8},
-  {{"int8_sse2", IR_I16, IR_I16, IR_I32, 2, 1, 4, 2, false}, 4, false, "int8", "ivec", sse2_int8},
-  {{"int8_avx2", IR_I16, IR_I16, IR_I32, 2, 1, 8, 2, false}, 8, false, "int8", "ivec", avx2_int8},
-  {{"int8_avx512", IR_I16, IR_I16, IR_I32, 2, 1, 16, 2, false}, 16, false, "int8", "ivec", avx512_int8},
-  {{"int8_avxvnni", IR_U8, IR_I8, IR_I32, 4, 1, 8, 4, false}, 8, false, "int8", "ivec", avxvnni_int8},
-  {{"int8_vnni", IR_U8, IR_I8, IR_I32, 4, 1, 16, 4, false}, 16, false, "int8", "ivec", vnni_int8},
-  {{"int8_amx", IR_I8, IR_I8, IR_I32, 4, 16, 16, 64, false}, 16, true, "int8", "ivec", ""},
-  {{"bf16_avx512", IR_BF16, IR_BF16, IR_F32, 2, 1, 16, 2, true}, 16, false, "bf16", "vec", avx512_bf16},
-  {{"bf16_amx", IR_BF16, IR_BF16, IR_F32, 2, 16, 16, 32, false}, 16, true, "bf16", "vec", ""},
+  {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32}, 0, false, NULL, "vec", ""},
+  {{"int8", IR_I8, IR_I8, IR_I32, 1, 1, 1, 1, IR_F32}, 1, false, "int8", "ivec", portable_int8},
+  {{"int8_sse2", IR_I16, IR_I16, IR_I32, 2, 1, 4, 2, IR_F32}, 4, false, "int8", "ivec", sse2_int8},
+  {{"int8_avx2", IR_I16, IR_I16, IR_I32, 2, 1, 8, 2, IR_F32}, 8, false, "int8", "ivec", avx2_int8},
+  {{"int8_avx512", IR_I16, IR_I16, IR_I32, 2, 1, 16, 2, IR_F32}, 16, false, "int8", "ivec", avx512_int8},
+  {{"int8_avxvnni", IR_U8, IR_I8, IR_I32, 4, 1, 8, 4, IR_F32}, 8, false, "int8", "ivec", avxvnni_int8},
+  {{"int8_vnni", IR_U8, IR_I8, IR_I32, 4, 1, 16, 4, IR_F32}, 16, false, "int8", "ivec", vnni_int8},
+  {{"int8_amx", IR_I8, IR_I8, IR_I32, 4, 16, 16, 64, IR_I32}, 16, true, "int8", "ivec", ""},
+  {{"bf16_avx512", IR_BF16, IR_BF16, IR_F32, 2, 1, 16, 2, IR_BF16}, 16, false, "bf16", "vec", avx512_bf16},
+  {{"bf16_amx", IR_BF16, IR_BF16, IR_F32, 2, 16, 16, 32, IR_F32}, 16, true, "bf16", "vec", ""},
 };
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -138,7 +138,7 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   tf_tile_name(t, name);
   fprintf(out, "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
                "                        int64_t b_k, %s *c, int64_t c_m, int add%s", ahead ? ahead->name : "", ahead ? "_" : "",
-          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(t->rounds ? IR_BF16 : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
+          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(t->rounds ? k->leaves : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);

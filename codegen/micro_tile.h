@@ -10,7 +10,7 @@ typedef struct {
   int lanes;
   int rows, across; /* elements down, vectors across */
   int part;         /* lanes of the last vector; 0: all */
-  bool rounds;      /* its sums leave as IR_BF16: all of them, for nothing is added */
+  bool rounds;      /* its sums leave as what the kernel says they may: all of them, for nothing is added */
   bool asks;        /* it asks for lines that others will want: one more argument says from where on, another how far it gets in a step */
 } tf_tile;
 

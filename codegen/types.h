@@ -24,7 +24,7 @@ typedef struct {
   ir_type a, b, c;
   int group;            /* 1: b is rows of n, and rows of a may stride */
   int m_round, n_round, k_round;
-  bool rounds;          /* its sums may leave the registers as IR_BF16 */
+  ir_type leaves;       /* what its sums may leave the registers as; c: nothing else */
 } ir_kernel;
 
 /* What lowering must know of where the program shall run. */

@@ -367,13 +367,13 @@ static void print_values(FILE *f, const ir_kernel *k) {
 
 /* What a block does whose sums leave it rounded, widened again for `bad`. */
 static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel) {
-  for (int i = 0; kernel->rounds && i < N_SHAPES; i++) {
+  for (int i = 0; kernel->leaves != kernel->c && i < N_SHAPES; i++) {
     const char *name = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, true);
     if (!CHECK(name)) return;
     fprintf(f, "static void rounding_%d(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int add) {\n"
-               "  static uint16_t to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = a_of((int)c[i]);\n"
+               "  static %s to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = narrower((int)c[i]);\n"
                "  %s(k, a, a_m, a_k, b, b_k, to, c_m, add);\n"
-               "  for (int i = 0; i < 48 * 213; i++) { uint32_t w = (uint32_t)to[i] << 16; memcpy(&c[i], &w, 4); }\n}\n", i, name);
+               "  for (int i = 0; i < 48 * 213; i++) c[i] = wider(to[i]);\n}\n", i, tf_micro_type(kernel->leaves), name);
   }
 }
 
@@ -387,8 +387,10 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
   tf_micro_kernel_text(f, target);
   for (int i = 0; i < N_SHAPES; i++)
     CHECK((name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, false)) != NULL);
-  fputs(kernel->rounds ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + 0x7fff + (u >> 16 & 1)) & 0xffff0000U;\n"
-                         "  memcpy(&x, &u, 4);\n  return x;\n}\n" : "#define nearest(x) (x)\n", f);
+  fputs(kernel->leaves == IR_BF16 ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + 0x7fff + (u >> 16 & 1)) & 0xffff0000U;\n"
+                         "  memcpy(&x, &u, 4);\n  return x;\n}\n"
+                         "static float wider(uint16_t h) {\n  uint32_t u = (uint32_t)h << 16;\n  float x;\n  memcpy(&x, &u, 4);\n  return x;\n}\n#define narrower a_of\n"
+                                    : "#define nearest(x) (x)\n#define narrower(x) ((float)(x))\n#define wider(x) ((C)(x))\n", f);
   fputs("static int rounding;\n", f);
   fputs(groups, f);
   print_rounding(f, u, kernel);
@@ -397,7 +399,7 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
     for (int add = 0; add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 131 : 1 + 7 * i, add);
   fputs("  rounding = 1;\n", f);
-  for (int i = 0; kernel->rounds && i < N_SHAPES; i++)
+  for (int i = 0; kernel->leaves != kernel->c && i < N_SHAPES; i++)
     fprintf(f, "  w += bad(rounding_%d, %d, %d, %d, 0);\n", i, shapes[i][0], shapes[i][1], 1 + 13 * i);
   fputs("  return w != 0;\n}\n", f);
   tf_micro_free(u);
