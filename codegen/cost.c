@@ -3,6 +3,8 @@
  * of ResNet and YOLO rank as they were measured, not measured one by one. */
 #include "codegen/cost.h"
 
+#include <math.h>
+
 enum {
   MAX_DEPTH = 64,
   CALL = 20,         /* cycles to enter and leave a tile */
@@ -103,6 +105,29 @@ static double outside(const walk *w, const ir_stmt *s) {
   return n;
 }
 
+/* Words of a that the nest reads, borders and all. */
+static double read_box(const walk *w, const ir_stmt *s, int read) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_ref *ref = &op->reads[read];
+  double words = 1;
+  for (int r = 0; r < w->p->tree->workload->tensors[ref->tensor].rank; r++) {
+    double along = 1;
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      for (int k = 0; k < op->n_dims; k++)
+        if (op->dims[k] == ref->index[r].terms[t].dim) along += fabs((double)ref->index[r].terms[t].coef) * (double)(s->range[k].most - 1);
+    words *= along;
+  }
+  return words;
+}
+
+/* What the nest reads of a slab that stays in no near cache beside the nest's panels comes from further out. */
+static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
+  const ir_product *p = s->product;
+  if (!p->slab || (double)w->p->buffers[p->pack].words + words_of_panels <= NEAR) return 0;
+  const double words = read_box(w, s, p->a);
+  return (words > NEAR ? panels : 1) * words / WORDS_COPIED;
+}
+
 static void channels(walk *w, const ir_stmt *s) {
   const ir_product *p = s->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
@@ -117,7 +142,7 @@ static void channels(walk *w, const ir_stmt *s) {
   double busy = calls * (tf_cost_tiles(w->isa, rows, vectors, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
   const double panels = k * vectors * w->isa->lanes;
   if (panels > NEAR) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
-  w->cycles += runs(w, 0, false) * (k + busy);
+  w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));
 }
 
 static void product(walk *w, const ir_stmt *s) {

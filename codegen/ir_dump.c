@@ -89,10 +89,12 @@ static void product(const dump *d, const ir_stmt *s) {
     fprintf(d->out, " %s", dim(d, op, k));
   const int slab = p->channels ? p->a : p->b;
   if (p->channels) fprintf(d->out, ", %s in panels of %d", read_name(d, op, p->b), p->panel);
-  if (p->slab)
+  if (p->slab) {
     fprintf(d->out, ", %s copied%s%s", read_name(d, op, slab), pads(d, op, slab) ? " with its borders" : "",
             p->keep_slab ? " until its box changes" : "");
-  else if (p->pack >= 0) fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
+    for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[slab].tensor].rank; r++)
+      fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
+  } else if (p->pack >= 0) fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
   if (p->turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
   if (p->copy >= 0 && !s->done) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
   if (s->rounds_for) fputs(", sums leave it rounded", d->out);

@@ -117,6 +117,9 @@ bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 /* lower_channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 
+/* lower_slab.c: slabs that are kept and filled again and again become wide enough to be filled once; before unused values are dropped. */
+void low_widen_slabs(lowering *w);
+
 /* lower_product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */

@@ -28,7 +28,7 @@ static void find_lets(usage *u, const ir_body *b) {
 
 static void use_product(usage *u, const tf_workload *wl, const ir_stmt *s) {
   const ir_product *p = s->product;
-  if (p) use_ranges(u, p->slab, wl->tensors[wl->ops[s->op].reads[p->b].tensor].rank);
+  if (p) use_ranges(u, p->slab, wl->tensors[wl->ops[s->op].reads[p->channels ? p->a : p->b].tensor].rank);
 }
 
 static void use_body(usage *u, const tf_workload *wl, const ir_body *b) {

@@ -178,10 +178,26 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
 /* Elements of one phase of a row: all of it where n does not stride. */
 static int64_t phase_words(const ir_product *p, int rank) { return (p->slab[rank - 1].most + p->stride - 1) / p->stride; }
 
-static int64_t slab_step(const ir_product *p, int rank, int r) {
-  int64_t step = r == rank - 1 ? 1 : phase_words(p, rank) * p->stride;
-  for (int k = r + 1; k < rank - 1; k++)
-    step *= p->slab[k].most;
+/* The read whose box it is. */
+static int slab_of(const ir_product *p) { return p->channels ? p->a : p->b; }
+
+/* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is reduced moves, so that a row of the
+ * output reads one piece for each of its windows' rows; ranks that rows move stand outside of them. */
+static bool by_rows(const tf_op *op, const ir_product *p, int r) {
+  const tf_index *ix = &op->reads[slab_of(p)].index[r];
+  for (int t = 0; t < ix->n_terms; t++)
+    for (int k = 0; k < op->n_out_dims; k++)
+      if (op->dims[k] == ix->terms[t].dim) return false;
+  return p->channels;
+}
+
+/* From one element along rank r to the next: ranks in their order, but those by rows last before the last. */
+static int64_t slab_step(const tf_op *op, const ir_product *p, int rank, int r) {
+  if (r == rank - 1) return 1;
+  const bool within = by_rows(op, p, r);
+  int64_t step = phase_words(p, rank) * p->stride;
+  for (int k = 0; k < rank - 1; k++)
+    if (by_rows(op, p, k) == within ? k > r : !within) step *= p->slab[k].most;
   return step;
 }
 
@@ -223,9 +239,6 @@ static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int 
   }
 }
 
-/* The read whose box it is. */
-static int slab_of(const ir_product *p) { return p->channels ? p->a : p->b; }
-
 /* Opens a block that is entered only where the slab does not hold the box yet. */
 static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
   c_line(c, "{\n");
@@ -254,7 +267,7 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   fprintf(c->out, "%s *const row = ", c_type(p->kernel->b)), name_of(c, p->pack);
   for (int r = 0; r < last; r++) {
     fprintf(c->out, " + (x%d - (", r), c_atom(c->out, c->p, p->slab[r].lo);
-    fprintf(c->out, ")) * %" PRId64, slab_step(p, z->rank, r));
+    fprintf(c->out, ")) * %" PRId64, slab_step(op, p, z->rank, r));
   }
   fputs(";\n", c->out);
   c_indent(c);
@@ -284,7 +297,7 @@ int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, in
   int64_t step = 0;
   for (int r = 0; r < rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
-      if (ref->index[r].terms[t].dim == dim) step += ref->index[r].terms[t].coef * slab_step(p, rank, r);
+      if (ref->index[r].terms[t].dim == dim) step += ref->index[r].terms[t].coef * slab_step(op, p, rank, r);
   return step;
 }
 
@@ -299,7 +312,7 @@ void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p) {
     if (phases)
       fprintf(c->out, "), %" PRId64 ", %" PRId64 ")", p->stride, phase_words(p, rank));
     else
-      fprintf(c->out, ")) * %" PRId64, slab_step(p, rank, r));
+      fprintf(c->out, ")) * %" PRId64, slab_step(op, p, rank, r));
   }
 }
 
