@@ -80,6 +80,8 @@ typedef struct {
   ir_atom *base;    /* [rank] coordinate of element 0 */
   ir_type type;
   int64_t words;    /* product of the extents: elements of the type */
+  int64_t block;    /* above 0: along rank block_rank, so many neighbours stand side by side, innermost; the last block is filled up */
+  int block_rank;
   int level;        /* memory of the architecture it stands for */
   bool lasting;     /* keeps its content from run to run of its scope: covers the tensor, one for all that run in parallel */
   bool each;        /* each thread has its own */

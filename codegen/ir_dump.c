@@ -188,6 +188,7 @@ void ir_dump(FILE *out, const ir_program *p) {
       fprintf(out, " %" PRId64 "@", b->extent[r]);
       atom(&d, b->base[r]);
     }
+    if (b->block) fprintf(out, ", rank %d in blocks of %" PRId64, b->block_rank, b->block);
     if (b->kept) fputs(" kept", out);
     if (b->staged) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
     if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);

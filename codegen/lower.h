@@ -120,6 +120,9 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 /* lower_slab.c: slabs that are kept and filled again and again become wide enough to be filled once; before unused values are dropped. */
 void low_widen_slabs(lowering *w);
 
+/* lower_blocks.c: what stands between products with lanes along channels, in blocks of these; after buffers are shared. */
+void low_block_channels(lowering *w);
+
 /* lower_product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */

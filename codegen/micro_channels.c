@@ -13,6 +13,7 @@ typedef struct {
   bool far; /* a is in memory */
   int64_t of, apart; /* rows of the output that are joined have that many elements, and a's stand that far apart; of 0: not joined */
   int64_t first;     /* then: the tile's first element among them all */
+  int64_t block;     /* above 0: c is not turned, and elements stand so far apart */
 } shape;
 
 /* Where element i of the tile stands in a, and in c. */
@@ -21,8 +22,9 @@ static int64_t in_a(const shape *s, int i) {
 }
 
 static void in_c(FILE *out, const shape *s, int i) {
-  if (s->of) fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)((s->first + i) % s->of));
-  else fprintf(out, "c + %d", i);
+  const int64_t step = s->block ? s->block : 1, at = s->of ? (s->first + i) % s->of : i;
+  if (s->of) fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)(at * step));
+  else fprintf(out, "c + %lld", (long long)(at * step));
 }
 
 /* The end of the piece that starts at i: no longer than there are lanes, and of one row of the output. */
@@ -35,6 +37,7 @@ static int piece(const shape *s, int i) {
 
 static void tile_name(const shape *s, char *name) {
   snprintf(name, 96, "channels_%d_%d_s%lld%s", s->rows, s->across, (long long)s->step, s->far ? "_far" : "");
+  if (s->block) snprintf(name + strlen(name), 96 - strlen(name), "_to%lld", (long long)s->block);
   if (s->of)
     snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of, (long long)s->apart);
 }
@@ -93,6 +96,15 @@ static void print_turned(FILE *out, const shape *s, const char *mm) {
       print_square(out, s, mm, i, piece(s, i), j);
 }
 
+static void print_blocks(FILE *out, const shape *s) {
+  for (int i = 0; i < s->rows; i++) {
+    fputs("  {\n  float *const to = ", out), in_c(out, s, i), fputs(";\n", out);
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec_store(to + %d, add & ADDS ? vec_add(c%d_%d, vec_load(to + %d)) : c%d_%d);\n", j * s->lanes, i, j, j * s->lanes, i, j);
+    fputs("  }\n", out);
+  }
+}
+
 static void print_by_element(FILE *out, const shape *s) {
   const int width = s->across * s->lanes;
   fprintf(out, "  float sums[%d];\n", s->rows * width);
@@ -106,15 +118,20 @@ static void print_by_element(FILE *out, const shape *s) {
   }
 }
 
-static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
-  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p,\n"
-               "                       int64_t n, int add) {\n%s", name, s->of ? "" : "  (void)c_p;\n");
+/* Both ends of each piece of c. */
+static void ask_for_rows(FILE *out, const shape *s) {
   fputs("  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n", out);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
     fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
     fputs("    FETCH(", out), in_c(out, s, piece(s, i) - 1), fputs(" + j * c_n, 1);\n", out);
   }
   fputs("  }\n", out);
+}
+
+static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
+  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p,\n"
+               "                       int64_t n, int add) {\n%s%s", name, s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+  if (!s->block) ask_for_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
@@ -131,7 +148,8 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
       fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
   }
   fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
-  if (mm) print_turned(out, s, mm);
+  if (s->block) print_blocks(out, s);
+  else if (mm) print_turned(out, s, mm);
   else print_by_element(out, s);
   fputs("}\n", out);
 }
@@ -149,8 +167,8 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     if (s.of)
       fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add);\n", name);
     else
-      fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i, c_n, c_p, n, add);\n", (long long)from,
-              (long long)to, s.rows, name, (long long)s.step);
+      fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, add);\n", (long long)from,
+              (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1));
   }
   return true;
 }
@@ -171,12 +189,13 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
 
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel) {
   const int lanes = tf_micro_of(u)->lanes;
-  const shape s = {.across = panel / lanes, .lanes = lanes, .step = r->step, .far = r->far, .of = r->joined > 1 ? r->m : 0, .apart = r->apart};
+  const shape s = {.across = panel / lanes, .lanes = lanes, .step = r->step, .far = r->far, .of = r->joined > 1 ? r->m : 0, .apart = r->apart, .block = r->block};
   char name[128], *text = NULL;
   size_t bytes = 0;
   bool anew;
   if (r->m < 1 || s.across < 1) return NULL;
   snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)r->m, panel, (long long)r->step, r->far ? "_far" : "");
+  if (s.block) snprintf(name + strlen(name), sizeof name - strlen(name), "_to%lld", (long long)s.block);
   if (s.of) snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined, (long long)r->apart);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;

@@ -223,6 +223,7 @@ static const char helpers[] =
   "static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
   "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
   "/* Where element x of a row stands that holds its phases one after the other. */\n"
+  "static inline int64_t in_block(int64_t i, int64_t block, int64_t step) { return i / block * block * step + i % block; }\n"
   "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * words + x / stride; }\n"
   "/* Whether the n bounds are those that were kept; they are afterwards. */\n"
   "static inline int same_box(int64_t *kept, const int64_t *now, int n) {\n"

@@ -84,6 +84,12 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
 
 /* ---- the nest -------------------------------------------------------------------------------------------------- */
 
+/* How many neighbours along a dim stand side by side in a; 0: all in the order of its ranks. */
+static int64_t block_along(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
+  const ir_buffer *b = c_buffer(c, op, p->a);
+  return b->block && op->reads[p->a].index[b->block_rank].terms[0].dim == dim ? b->block : 0;
+}
+
 /* Where each element of a that is reduced stands from the first. */
 static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
@@ -94,9 +100,11 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_loop(c, op, s, k);
   c_line(c, "at[n_at++] = ");
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    fprintf(c->out, "%s(d_%s - (", k > op->n_out_dims ? " + " : "", dim_name(c, op, k));
+    const int64_t block = p->slab ? 0 : block_along(c, op, p, op->dims[k]);
+    fprintf(c->out, "%s%sd_%s - (", k > op->n_out_dims ? " + " : "", block ? "in_block(" : "(", dim_name(c, op, k));
     c_atom(c->out, c->p, s->range[k].lo);
-    fputs(")) * (", c->out);
+    fputs(block ? "), " : ")) * (", c->out);
+    if (block) fprintf(c->out, "%" PRId64 ", ", block);
     if (p->slab) fprintf(c->out, "%" PRId64, c_slab_step(c, op, p, op->dims[k]));
     else c_step(c, op, p->a, op->dims[k]);
     fputc(')', c->out);
@@ -117,17 +125,19 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *
   if (p->slab) return c_slab_step(c, op, p, dim);
   const tf_ref *a = &op->reads[p->a];
   const ir_buffer *b = c_buffer(c, op, p->a);
-  int64_t step = 0, stride = 1;
-  for (int r = b->rank - 1; r >= 0; stride *= b->extent[r--])
+  int64_t step = 0;
+  for (int r = 0; r < b->rank; r++)
     for (int t = 0; t < a->index[r].n_terms; t++)
-      if (a->index[r].terms[t].dim == dim) step += a->index[r].terms[t].coef * stride;
+      if (a->index[r].terms[t].dim == dim) step += a->index[r].terms[t].coef * c_rank_step(b, r);
   return step;
 }
 
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   const ir_product *p = s->product;
-  tf_micro_rows_of rows = {.m = m, .step = p->row_step, .joined = 1, .far = !p->slab && c_buffer(c, op, p->a)->argument};
+  const ir_buffer *a = c_buffer(c, op, p->a);
+  tf_micro_rows_of rows = {.m = m, .step = p->row_step * (!p->slab && a->block ? a->block : 1), .joined = 1, .far = !p->slab && a->argument,
+                           .block = c_buffer(c, op, -1)->block};
   if (p->joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, p->panel);
   if (!name) {

@@ -47,18 +47,17 @@ void c_let(c_printer *c, const ir_stmt *s) {
   fputs(";\n", c->out);
 }
 
+int64_t c_rank_step(const ir_buffer *b, int r) {
+  int64_t step = b->block && r != b->block_rank ? b->block : 1;
+  for (int k = r + 1; k < b->rank; k++)
+    step *= b->block && k == b->block_rank ? (b->extent[k] + b->block - 1) / b->block : b->extent[k];
+  return step;
+}
+
 /* The step of rank r of a buffer in elements. */
 static void stride(c_printer *c, const ir_buffer *b, int r) {
-  if (r == b->rank - 1)
-    fputc('1', c->out);
-  else if (b->argument)
-    fprintf(c->out, "%s_s%d", b->name, r);
-  else {
-    int64_t step = 1;
-    for (int k = r + 1; k < b->rank; k++)
-      step *= b->extent[k];
-    fprintf(c->out, "%" PRId64, step);
-  }
+  if (b->argument && r < b->rank - 1) fprintf(c->out, "%s_s%d", b->name, r);
+  else fprintf(c->out, "%" PRId64, c_rank_step(b, r));
 }
 
 
@@ -70,7 +69,7 @@ static void close_rank(c_printer *c, const ir_buffer *b, int r) {
     fputc(')', c->out);
   }
   fputc(')', c->out);
-  if (r < b->rank - 1) fputs(" * ", c->out), stride(c, b, r);
+  if (r < b->rank - 1 || b->block) fputs(" * ", c->out), stride(c, b, r);
 }
 
 static void index_text(c_printer *c, const tf_index *ix) {

@@ -48,11 +48,11 @@ static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
 /* The op's own levels: near memory, then units over its channels (and, seldom, more over its columns than channels can have: then
  * lanes do not run along channels). */
 static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q, const char *reduced, int c, int r,
-                int s, const char *windows[2], int depth) {
+                int s, const char *windows[2], int depth, bool whole) {
   const int lanes = between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1, across = k > lanes && wide == 1 ? between(g, 1, 2) : 1;
   const char *word = " for";
   put(t, "%*sL1", depth, "");
-  int k1 = tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k, c1 = tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
+  int k1 = !whole && tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k, c1 = !whole && tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
   put(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", channels, parts(k1, lanes * across), columns, parts(q, wide), reduced, c1,
       windows[0], r, windows[1], s);
   put(t, " spatial %s=%d@x", channels, lanes);
@@ -84,14 +84,17 @@ static void single(tf_rng *g, page *p) {
   put(p, "\n    L0 for p=%d%s", p1, "");
   if (!strstr(p->text, "for n=")) put(p, " n=%d", v.n);
   put(p, "\n");
-  own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6);
+  own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6, false);
 }
 
-/* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew. */
+/* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew; in half of the cases channels
+ * are whole and there is no border, so that those between them can stand in blocks. */
 static void chain(tf_rng *g, page *p) {
   static const char *first[2] = {"r", "s"}, *second[2] = {"u", "v"};
   conv a = draw_one(g);
-  const conv b = draw_one(g);
+  conv b = draw_one(g);
+  const bool whole = tf_rng_below(g, 2) == 0;
+  if (whole) b.pad = 0;
   a.n = 1;
   a.p = (b.p - 1) * b.stride + b.r - b.pad, a.q = (b.q - 1) * b.stride + b.s - b.pad;
   const int rows = a.p < 1 || a.q < 1;
@@ -110,10 +113,10 @@ static void chain(tf_rng *g, page *p) {
   const int x = cut(g, p, "x", b.p, &word), y = tf_rng_below(g, 3) ? b.q : cut(g, p, "y", b.q, &word);
   /* rows of M of one tile of x, and its columns */
   const int rows_of_m = (x - 1) * b.stride + b.r;
-  put(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", tf_rng_below(g, 3) ? " retain M" : "", rows_of_m < a.p ? rows_of_m : a.p);
-  own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10);
+  put(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", !whole && tf_rng_below(g, 3) ? " retain M" : "", rows_of_m < a.p ? rows_of_m : a.p);
+  own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10, whole);
   put(p, "        L0 for x=%d\n", x);
-  own(g, p, "O", "f", b.k, "y", y, "k", a.k, b.r, b.s, second, 10);
+  own(g, p, "O", "f", b.k, "y", y, "k", a.k, b.r, b.s, second, 10, whole);
 }
 
 void draw_conv(page *p, uint64_t seed) {

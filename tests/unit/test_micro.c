@@ -210,6 +210,23 @@ static const char channels[] =
   "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
   "  }\n"
   "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, k, add, wrong);\n"
+  "  return wrong;\n}\n"
+  "static int bad_blocks(channels *f, int of, int joined, int panel, int block, int step, int k, int add) {\n"
+  "  static float a[1024], b[50 * 64], c[64 * 100];\n"
+  "  static int64_t at[50];\n"
+  "  int wrong = 0, c_p = of * block + 3;\n"
+  "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
+  "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
+  "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
+  "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
+  "  f(k, a, at, b, c, 0, c_p, 1, add);\n"
+  "  for (int i = 0; i < joined * c_p + 4; i++) {\n"
+  "    int row = i / c_p, e = i % c_p / block, j = i % c_p % block, in = row < joined && e < of && j < panel;\n"
+  "    double w = in && !add ? 0 : 3;\n"
+  "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + row * 50 + e * step] * b[p * panel + j];\n"
+  "    wrong += !(fabs(c[i] - w) <= 1e-5 * (1 + fabs(w)));\n"
+  "  }\n"
+  "  if (wrong) printf(\"%d x %d rows in blocks of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, block, step, k, add, wrong);\n"
   "  return wrong;\n}\n";
 
 /* Elements of a row, vectors across, step, rows joined. */
@@ -219,21 +236,29 @@ enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
 
 static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1}, s[1] * lanes);
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0}, s[1] * lanes);
+}
+
+/* The same, elements of c apart by a block that their channels fill, or nearly. */
+static const char *blocks_of(FILE *f, tf_micro *u, int i, int lanes, int gap) {
+  const int *s = channel_shapes[i];
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap}, s[1] * lanes);
 }
 
 static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
-  const char *name[N_CHANNELS];
+  const char *name[N_CHANNELS], *block[N_CHANNELS];
   for (int i = 0; i < N_CHANNELS; i++)
-    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL);
+    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL && (block[i] = blocks_of(f, u, i, isa->lanes, i % 2)) != NULL);
   CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false}, isa->lanes));
+  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0}, isa->lanes));
   fputs(channels, f);
   fputs("static int all_channels(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_CHANNELS; i++) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
       fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
+    fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes + i % 2, s[2],
+            17 + i, i % 2);
   }
   fputs("  return w;\n}\n", f);
 }
