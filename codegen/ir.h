@@ -43,6 +43,14 @@ typedef struct {
   int64_t also[2]; /* where rest is known; 0: no more */
 } ir_range;
 
+/* What the nest that comes next reads of the panels, which tiles ask for ahead: they come from afar. */
+typedef enum {
+  IR_NEXT_UNASKED, /* they are near */
+  IR_NEXT_SAME,    /* those of this nest, or nobody knows */
+  IR_NEXT_LANES,   /* those behind them along n */
+  IR_NEXT_SUMS     /* those behind them along the outermost dim that is reduced */
+} ir_next;
+
 /* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.  Positions in the
  * op's dims and reads. */
 typedef struct {
@@ -62,6 +70,7 @@ typedef struct {
   int64_t row_step; /* channels: of m along a's last rank */
   bool joined;    /* channels: short rows are joined with those of the output's dim before m, of which the nest has few */
   int panel;      /* channels: columns of n that stand side by side */
+  ir_next next;   /* channels: which panels the next nest wants */
   int panels;     /* channels: buffer with all of b in panels, in each a row of n for each setting of what is reduced */
   int offsets;    /* channels: buffer for where a's elements stand, one for each setting of what is reduced */
 } ir_product;

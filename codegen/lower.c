@@ -478,7 +478,7 @@ ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) 
     if (!w.oom && target && !p->target.staged) low_round_early(&w, &p->body);
     if (!w.oom && target && !p->target.staged) low_ask_ahead(&w);
     if (!w.oom) low_block_channels(&w);
-    if (!w.oom) low_widen_slabs(&w);
+    if (!w.oom) low_around_channels(&w);
     if (!w.oom) low_drop_unused(&w);
     if (!w.oom && target) low_rows_ahead(&w, &p->body);
   }

@@ -117,8 +117,9 @@ bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 /* lower_channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 
-/* lower_slab.c: slabs that are kept and filled again and again become wide enough to be filled once; before unused values are dropped. */
-void low_widen_slabs(lowering *w);
+/* lower_around.c: of products with lanes along channels: slabs that are kept and filled again and again become wide enough to be filled once; panels
+ * that come from afar are asked for.  Before unused values are dropped. */
+void low_around_channels(lowering *w);
 
 /* lower_blocks.c: what stands between products with lanes along channels, in blocks of these; after buffers are shared. */
 void low_block_channels(lowering *w);

@@ -124,12 +124,14 @@ typedef struct {
   int64_t m, step, joined, apart;
   bool far; /* a is in memory, and asked for ahead (rows that are not joined) */
   int64_t block; /* above 0: elements of c stand so far apart, and panels of their channels side by side */
+  bool asks;     /* for what the next panels hold: has two more arguments */
 } tf_micro_rows_of;
 
 /* micro_channels.c: rows whose lanes run along channels.  Prints, where it is not there yet, and names (owned by u; NULL: out of memory)
  *   static void NAME(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p, int64_t n, int add)
  * c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r * apart + i * step] * b[p * panel + j], i < m,
  * r < joined, j < n <= panel, sums in the order of p.  panel: a multiple of the lanes.  add & FAR_C: as above.  Touches nothing
- * beyond these elements of c; reads whole rows of b.  With a block: c[r * c_p + i * block + j] for all j < panel <= block. */
+ * beyond these elements of c; reads whole rows of b.  With a block: c[r * c_p + i * block + j] for all j < panel <= block.
+ * That asks: (.., int add, uintptr_t ahead, int64_t by): each tile asks for the k * by bytes from `ahead` on, the next one for those behind. */
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);
 #endif

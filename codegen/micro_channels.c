@@ -14,6 +14,7 @@ typedef struct {
   int64_t of, apart; /* rows of the output that are joined have that many elements, and a's stand that far apart; of 0: not joined */
   int64_t first;     /* then: the tile's first element among them all */
   int64_t block;     /* above 0: c is not turned, and elements stand so far apart */
+  bool asks;         /* for a part of the next panels */
 } shape;
 
 /* Where element i of the tile stands in a, and in c. */
@@ -38,6 +39,7 @@ static int piece(const shape *s, int i) {
 static void tile_name(const shape *s, char *name) {
   snprintf(name, 96, "channels_%d_%d_s%lld%s", s->rows, s->across, (long long)s->step, s->far ? "_far" : "");
   if (s->block) snprintf(name + strlen(name), 96 - strlen(name), "_to%lld", (long long)s->block);
+  if (s->asks) snprintf(name + strlen(name), 96 - strlen(name), "_asks");
   if (s->of)
     snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of, (long long)s->apart);
 }
@@ -128,9 +130,11 @@ static void ask_for_rows(FILE *out, const shape *s) {
   fputs("  }\n", out);
 }
 
+static const char asked[] = ", uintptr_t ahead, int64_t by";
+
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
   fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p,\n"
-               "                       int64_t n, int add) {\n%s%s", name, s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+               "                       int64_t n, int add%s) {\n%s%s", name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) ask_for_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -147,6 +151,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
     for (int j = 0; j < s->across; j++)
       fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
   }
+  if (s->asks) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
   fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
   if (s->block) print_blocks(out, s);
   else if (mm) print_turned(out, s, mm);
@@ -158,6 +163,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
 
 /* Calls of the tile, for the elements from .. to - 1. */
 static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
+  const char *more = s.asks ? ", ahead, by), ahead += (uintptr_t)(k * by)" : ")";
   char name[96];
   bool anew;
   for (s.first = from; s.first < to; s.first += s.of ? s.rows : to - from) {
@@ -165,10 +171,10 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     if (!tf_micro_name(u, name, &anew)) return false;
     if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
     if (s.of)
-      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add);\n", name);
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s;\n", name, more);
     else
-      fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, add);\n", (long long)from,
-              (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1));
+      fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, add%s;\n", (long long)from,
+              (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1), more);
   }
   return true;
 }
@@ -181,7 +187,7 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   high.rows = low.rows + 1;
   fprintf(body, "\n/* %lld elements by up to %d channels */\n"
                 "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p, int64_t n,\n"
-                "                int add) {\n", (long long)m, s.across * s.lanes, name);
+                "                int add%s) {\n", (long long)m, s.across * s.lanes, name, s.asks ? asked : "");
   bool ok = run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
   fputs("}\n", body);
   return ok;
@@ -189,13 +195,14 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
 
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel) {
   const int lanes = tf_micro_of(u)->lanes;
-  const shape s = {.across = panel / lanes, .lanes = lanes, .step = r->step, .far = r->far, .of = r->joined > 1 ? r->m : 0, .apart = r->apart, .block = r->block};
+  const shape s = {.across = panel / lanes, .lanes = lanes, .step = r->step, .far = r->far, .of = r->joined > 1 ? r->m : 0, .apart = r->apart, .block = r->block, .asks = r->asks};
   char name[128], *text = NULL;
   size_t bytes = 0;
   bool anew;
   if (r->m < 1 || s.across < 1) return NULL;
   snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)r->m, panel, (long long)r->step, r->far ? "_far" : "");
   if (s.block) snprintf(name + strlen(name), sizeof name - strlen(name), "_to%lld", (long long)s.block);
+  if (s.asks) snprintf(name + strlen(name), sizeof name - strlen(name), "_asks");
   if (s.of) snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined, (long long)r->apart);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;

@@ -223,6 +223,7 @@ static const char helpers[] =
   "static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
   "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
   "/* Where element x of a row stands that holds its phases one after the other. */\n"
+  "static inline int64_t equal_part(int64_t n, int64_t most) { const int64_t parts = n > most ? (n + most - 1) / most : 1; return (n + parts - 1) / parts; }\n"
   "static inline int64_t in_block(int64_t i, int64_t block, int64_t step) { return i / block * block * step + i % block; }\n"
   "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * words + x / stride; }\n"
   "/* Whether the n bounds are those that were kept; they are afterwards. */\n"

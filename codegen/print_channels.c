@@ -111,6 +111,8 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
   fputs(";\n", c->out);
   c_close(c, op->n_dims - op->n_out_dims);
+  c_line(c, "const int64_t n_part = equal_part(n_at, ");
+  fprintf(c->out, "%d);\n", TF_MICRO_PART);
 }
 
 static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
@@ -137,14 +139,14 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   const ir_product *p = s->product;
   const ir_buffer *a = c_buffer(c, op, p->a);
   tf_micro_rows_of rows = {.m = m, .step = p->row_step * (!p->slab && a->block ? a->block : 1), .joined = 1, .far = !p->slab && a->argument,
-                           .block = c_buffer(c, op, -1)->block};
+                           .block = c_buffer(c, op, -1)->block, .asks = p->next != IR_NEXT_UNASKED};
   if (p->joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, p->panel);
   if (!name) {
     c->failed = true;
     return;
   }
-  fprintf(c->out, "%s(least(%d, n_at - part), ", name, TF_MICRO_PART);
+  fprintf(c->out, "%s(n_k, ", name);
   if (p->slab) c_slab_at(c, op, p);
   else fputc('&', c->out), c_place(c, op, p->a);
   fprintf(c->out, ", at + part, panel + part * %d, &", p->panel), c_place(c, op, -1);
@@ -152,7 +154,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   fputs(", ", c->out);
   if (p->joined) c_step(c, op, -1, op->dims[p->m - 1]);
   else fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "");
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "", rows.asks ? ", ahead, by" : "");
 }
 
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
@@ -171,6 +173,44 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
 }
 
+/* Tiles of one panel's part: each row's, and rows outside. */
+static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const int64_t m = s->range[p->m].most * (p->joined ? s->range[p->m - 1].most : 1);
+  const int most = tf_micro_rows(c->p->target.registers, p->panel / c->p->target.lanes);
+  return (m + most - 1) / most;
+}
+
+static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
+  int64_t n = tiles_of_row(c, s);
+  for (int k = 0; k < op->n_dims; k++)
+    if (outside(op, s->product, k)) n *= s->range[k].most;
+  return n;
+}
+
+/* What comes next in the order of the loops: the part behind this one, the panel behind, the first one of the next nest; and how much of it a step of
+ * what is reduced asks for in each tile, so that all of it is there when it is wanted. */
+static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
+  const char *dim = dim_name(c, op, p->n), *first = dim_name(c, op, op->n_out_dims);
+  const int64_t rows = settings(c, op, op->n_out_dims), row = settings(c, op, op->n_out_dims + 1) * p->panel;
+  c_line(c, "const int64_t next = ");
+  fprintf(c->out, "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64 " + (part + n_part) * %d :\n", dim, rows, first, row, p->panel);
+  c_line(c, "  ");
+  fprintf(c->out, "d_%s + %d < ", dim, p->panel), c_atom(c->out, c->p, n->hi);
+  fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->panel, rows, first, row);
+  c_atom(c->out, c->p, p->next == IR_NEXT_LANES ? n->hi : n->lo);
+  fprintf(c->out, ") * %" PRId64 " + (", rows);
+  if (p->next == IR_NEXT_SUMS) c_atom(c->out, c->p, k->hi);
+  else fprintf(c->out, "d_%s", first);
+  fprintf(c->out, ") * %" PRId64 ";\n", row);
+  c_line(c, "uintptr_t ahead = (uintptr_t)"), name_of(c, p->panels), fputs(" + (uintptr_t)next * sizeof(float);\n", c->out);
+  const int64_t bytes = p->panel * (int64_t)sizeof(float), all = tiles(c, op, s);
+  c_indent(c);
+  fprintf(c->out, "const int64_t by = %" PRId64 ";\n", (bytes + all - 1) / all);
+}
+
 static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *n = &s->range[p->n];
@@ -187,8 +227,10 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 ";\n", dim, rows, dim_name(c, op, op->n_out_dims),
           settings(c, op, op->n_out_dims + 1) * p->panel);
   c_indent(c);
-  fprintf(c->out, "for (int64_t part = 0; part < n_at; part += %d) {\n", TF_MICRO_PART);
+  fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
   c->depth++;
+  c_line(c, "const int64_t n_k = least(n_part, n_at - part);\n");
+  if (p->next != IR_NEXT_UNASKED) ask(c, op, s);
 }
 
 void c_channels(c_printer *c, const ir_stmt *s) {
@@ -213,5 +255,9 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   for (int k = 0; k < op->n_dims; k++)
     if (outside(op, p, k)) c_loop(c, op, s, k), opened++;
   calls(c, op, s);
+  if (p->next != IR_NEXT_UNASKED) {
+    c_indent(c);
+    fprintf(c->out, "ahead += (uintptr_t)(%" PRId64 " * n_k * by);\n", tiles_of_row(c, s));
+  }
   c_close(c, opened + 3);
 }

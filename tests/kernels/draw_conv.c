@@ -33,6 +33,7 @@ static conv draw_one(tf_rng *g) {
     n[i] = between(g, i < 8, most[i]);
   conv v = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
   if (tf_rng_below(g, 3) == 0) v.r = v.s = 1;
+  else if (tf_rng_below(g, 4) == 0) v.k += 60, v.c += 40, v.r = v.s = 3, v.p = parts(v.p, 3); /* weights that do not stay near */
   fit_border(&v);
   return v;
 }

@@ -11,7 +11,7 @@
 #include "tileflow/emit.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, ahead;
+  long equal, wrong, refused, packed, blocked, asks, ahead;
   bool keep, clang, xsmm;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
@@ -83,6 +83,8 @@ static bool holds(const tf_emitted *e, const char *text) {
 /* Whether some product's lanes run along channels: arguments can be packed beforehand; whether what stands between two has channels in blocks. */
 static bool packs(const tf_emitted *e) { return holds(e, "float *packed)"); }
 static bool blocks(const tf_emitted *e) { return holds(e, "in_block("); }
+/* Whether panels are asked for ahead. */
+static bool asks(const tf_emitted *e) { return holds(e, "uintptr_t ahead = "); }
 /* Whether a product makes rows that it reads. */
 static bool makes_ahead(const tf_emitted *e) { return holds(e, "const ahead0 *of"); }
 
@@ -95,6 +97,7 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
   s->packed += ok && packs(e);
   s->blocked += ok && blocks(e);
+  s->asks += ok && asks(e);
   s->ahead += ok && makes_ahead(e);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
@@ -134,7 +137,7 @@ int main(int argc, char **argv) {
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, turn % 4 == 2 ? at | DRAW_CONV : turn % 4 == 0 ? at | DRAW_ROWS : at, turn);
-  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, rows ahead in %ld\n", s.equal,
-         s.wrong, s.refused, s.packed, s.blocked, s.ahead);
+  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, asked for in %ld, rows ahead in %ld\n",
+         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead);
   return s.wrong != 0 || s.equal == 0;
 }

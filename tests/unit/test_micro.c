@@ -236,27 +236,39 @@ enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
 
 static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0}, s[1] * lanes);
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false}, s[1] * lanes);
 }
 
 /* The same, elements of c apart by a block that their channels fill, or nearly. */
 static const char *blocks_of(FILE *f, tf_micro *u, int i, int lanes, int gap) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap}, s[1] * lanes);
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false}, s[1] * lanes);
+}
+
+/* The same, asking for what follows: prefetches go anywhere. */
+static const char *asking_of(FILE *f, tf_micro *u, int i, int lanes) {
+  const int *s = channel_shapes[i];
+  const char *name = tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, 0, true}, s[1] * lanes);
+  if (name)
+    fprintf(f, "static void asking%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p, int64_t n,\n"
+               "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add, (uintptr_t)b, 24);\n}\n", i, name);
+  return name;
 }
 
 static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   const char *name[N_CHANNELS], *block[N_CHANNELS];
   for (int i = 0; i < N_CHANNELS; i++)
-    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL && (block[i] = blocks_of(f, u, i, isa->lanes, i % 2)) != NULL);
+    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL && (block[i] = blocks_of(f, u, i, isa->lanes, i % 2)) != NULL &&
+          asking_of(f, u, i, isa->lanes) != NULL);
   CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
-  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0}, isa->lanes));
+  CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0, false}, isa->lanes));
   fputs(channels, f);
   fputs("static int all_channels(void) {\n  int w = 0;\n", f);
   for (int i = 0; i < N_CHANNELS; i++) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
       fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
+    fprintf(f, "  w += bad_channels(asking%d, %d, %d, %d, %d, %d, %d, %d);\n", i, s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes, s[2], 31, i % 2);
     fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes + i % 2, s[2],
             17 + i, i % 2);
   }
