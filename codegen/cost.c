@@ -46,6 +46,11 @@ double tf_cost_steps(int registers, int64_t m, double vectors, int across) {
   return parts(vectors, across) * count * (step(parts((double)m, count), across) + 0.5);
 }
 
+double tf_cost_panels(int registers, int64_t m, int64_t vectors, int across) {
+  const int rest = (int)(vectors % across);
+  return tf_cost_steps(registers, m, (double)(vectors - rest), across) + (rest ? tf_cost_steps(registers, m, rest, rest) : 0);
+}
+
 double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
   return k * tf_cost_steps(isa->registers, m, vectors, across) + parts(vectors, across) * tiles_down(isa->registers, m, across) * CALL;
 }
@@ -135,11 +140,13 @@ static void channels(walk *w, const ir_stmt *s) {
   double k = 1;
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     k *= (double)s->range[i].most;
-  const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, p->panel) * across, calls = outside(w, s) * passes;
+  const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes), calls = outside(w, s) * passes;
   const int64_t joined = p->joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
   const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
   if (p->slab) slab(w, s);
-  double busy = calls * (tf_cost_tiles(w->isa, rows, vectors, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
+  const double rest = (double)((int64_t)vectors % across);
+  double busy = calls * (tf_cost_tiles(w->isa, rows, vectors - rest, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
+  if (rest > 0) busy += calls * tf_cost_tiles(w->isa, rows, rest, k / passes, (int)rest);
   const double panels = k * vectors * w->isa->lanes;
   if (panels > NEAR) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
   w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));

@@ -69,7 +69,8 @@ typedef struct {
   bool keep_slab; /* the slab is of an argument: it stays until its box changes */
   int64_t row_step; /* channels: of m along a's last rank */
   bool joined;    /* channels: short rows are joined with those of the output's dim before m, of which the nest has few */
-  int panel;      /* channels: columns of n that stand side by side */
+  int panel;      /* channels: columns of n that stand side by side ... */
+  int last;       /* ... and in the last panel, whole vectors of them */
   ir_next next;   /* channels: which panels the next nest wants */
   int panels;     /* channels: buffer with all of b in panels, in each a row of n for each setting of what is reduced */
   int offsets;    /* channels: buffer for where a's elements stand, one for each setting of what is reduced */

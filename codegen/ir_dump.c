@@ -83,6 +83,11 @@ static const char *const asks_for[] = {
   [IR_NEXT_UNASKED] = "", [IR_NEXT_SAME] = " (asks for its next)", [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
   [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
 
+static const char *narrow(const ir_product *p, char *text) {
+  if (p->channels && p->last != p->panel) snprintf(text, 32, ", the last of %d", p->last);
+  return text;
+}
+
 /* Rows, lanes and what is summed; then what stands elsewhere, and how. */
 static void product(const dump *d, const ir_stmt *s) {
   const ir_product *p = s->product;
@@ -92,7 +97,7 @@ static void product(const dump *d, const ir_stmt *s) {
   for (int k = op->n_out_dims + 1; p->channels && k < op->n_dims; k++)
     fprintf(d->out, " %s", dim(d, op, k));
   const int slab = p->channels ? p->a : p->b;
-  if (p->channels) fprintf(d->out, ", %s in panels of %d%s", read_name(d, op, p->b), p->panel, p->channels ? asks_for[p->next] : "");
+  if (p->channels) fprintf(d->out, ", %s in panels of %d%s%s", read_name(d, op, p->b), p->panel, narrow(p, (char[32]){0}), p->channels ? asks_for[p->next] : "");
   if (p->slab) {
     fprintf(d->out, ", %s copied%s%s", read_name(d, op, slab), pads(d, op, slab) ? " with its borders" : "",
             p->keep_slab ? " until its box changes" : "");

@@ -11,10 +11,10 @@ static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 /* The best width of panels for rows of m, of n columns; `part`: they must end with panels. */
 static int panel_of(const ir_target *t, int64_t m, int64_t n, bool part) {
   int best = 1;
-  const double vectors = (double)parts(n, t->lanes);
+  const int64_t vectors = parts(n, t->lanes);
   for (int across = 2; across <= 4; across++)
     if ((!part || n % (across * t->lanes) == 0) &&
-        tf_cost_steps(t->registers, m, vectors, across) < tf_cost_steps(t->registers, m, vectors, best))
+        tf_cost_panels(t->registers, m, vectors, across) < tf_cost_panels(t->registers, m, vectors, best))
       best = across;
   return best * t->lanes;
 }
@@ -90,7 +90,9 @@ static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *
 static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t places) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[nest->op];
-  int64_t words = parts(wl->dims[op->dims[p->n]].extent, p->panel) * p->panel;
+  const int64_t lanes = w->p->target.lanes, n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
+  int64_t words = n;
+  p->last = n % p->panel ? (int)(n % p->panel) : p->panel;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     if (__builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;

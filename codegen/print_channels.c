@@ -33,7 +33,7 @@ static void each_element(c_printer *c, const tf_op *op, const ir_product *p, con
           dim_name(c, op, p->n));
   c_element_as(c, op, p->b, IR_F32), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t j = %s; j < from + %d; j++) *to++ = 0.0f;\n", end, p->panel);
+  fprintf(c->out, "for (int64_t j = %s; j < from + wide; j++) *to++ = 0.0f;\n", end);
   c_close(c, op->n_dims - op->n_out_dims);
 }
 
@@ -53,16 +53,20 @@ static bool in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
 static void turn(c_printer *c, const tf_op *op, const ir_product *p) {
   const char *z = c_buffer(c, op, p->b)->name;
   const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
-  c_line(c, "if (end == from + ");
-  fprintf(c->out, "%d", p->panel);
+  c_line(c, "if (end == from + wide");
   for (int r = 1; r + 1 < rank; r++)
     fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, op->n_out_dims + r));
   fputs(") {\n", c->out);
   c_indent(c);
-  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * %d, %d, %" PRId64 ");\n", z, z, z, p->panel, p->panel,
-          settings(c, op, op->n_out_dims));
+  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * wide, wide, %" PRId64 ");\n", z, z, z, settings(c, op, op->n_out_dims));
   c_line(c, "  continue;\n");
   c_line(c, "}\n");
+}
+
+/* Columns of the panel that begins at `from`. */
+static void width(c_printer *c, const tf_op *op, const ir_product *p, const char *from) {
+  if (p->last == p->panel) fprintf(c->out, "%d", p->panel);
+  else fprintf(c->out, "%s + %d > %" PRId64 " ? %d : %d", from, p->panel, c->wl->dims[op->dims[p->n]].extent, p->last, p->panel);
 }
 
 void c_pack_panels(c_printer *c, const ir_pack *pack) {
@@ -76,7 +80,7 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   c_indent(c);
   fprintf(c->out, "float *to = packed + %" PRId64 " + from * %" PRId64 ";\n", c->offset[p->panels], rows);
   c_indent(c);
-  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 ");\n", p->panel, n);
+  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), wide = ", p->panel, n), width(c, op, p, "from"), fputs(";\n", c->out);
   if (in_order(c, op, p)) turn(c, op, p);
   each_element(c, op, p, "end");
   c_close(c, 1);
@@ -135,13 +139,13 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *
 }
 
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
-static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
+static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
   const ir_product *p = s->product;
   const ir_buffer *a = c_buffer(c, op, p->a);
   tf_micro_rows_of rows = {.m = m, .step = p->row_step * (!p->slab && a->block ? a->block : 1), .joined = 1, .far = !p->slab && a->argument,
                            .block = c_buffer(c, op, -1)->block, .asks = p->next != IR_NEXT_UNASKED};
   if (p->joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
-  const char *name = tf_micro_channels(c->blocks, c->micro, &rows, p->panel);
+  const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
   if (!name) {
     c->failed = true;
     return;
@@ -149,7 +153,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   fprintf(c->out, "%s(n_k, ", name);
   if (p->slab) c_slab_at(c, op, p);
   else fputc('&', c->out), c_place(c, op, p->a);
-  fprintf(c->out, ", at + part, panel + part * %d, &", p->panel), c_place(c, op, -1);
+  fprintf(c->out, ", at + part, panel + part * %d, &", wide), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
   fputs(", ", c->out);
   if (p->joined) c_step(c, op, -1, op->dims[p->m - 1]);
@@ -157,19 +161,17 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m) {
   fprintf(c->out, ", n_n, (begun || part > 0)%s%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "", rows.asks ? ", ahead, by" : "");
 }
 
+/* For each length that rows can have, and for panels and the last one. */
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_range *m = &s->range[s->product->m];
-  if (m->exact) {
-    c_indent(c);
-    call(c, op, s, m->most);
-    return;
-  }
+  const ir_product *p = s->product;
+  const ir_range *m = &s->range[p->m];
   int64_t v[C_MOST_LENGTHS];
-  const int n = c_lengths(m, v);
-  for (int i = 0; i < n; i++) {
-    c_line(c, "if (n_m == ");
-    fprintf(c->out, "%" PRId64 ") ", v[i]);
-    call(c, op, s, v[i]);
+  const int n = c_lengths(m, v), widths = p->last == p->panel ? 1 : 2;
+  for (int i = 0; i < n * widths; i++) {
+    c_indent(c);
+    if (!m->exact) fprintf(c->out, "if (n_m == %" PRId64 ") ", v[i / widths]);
+    if (widths > 1) fprintf(c->out, "if (wide == %d) ", i % widths ? p->last : p->panel);
+    call(c, op, s, v[i / widths], i % widths ? p->last : p->panel);
   }
 }
 
@@ -222,10 +224,13 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c->depth++;
   c_indent(c);
   fprintf(c->out, "const int64_t n_n = least(%d, ", p->panel), c_atom(c->out, c->p, n->hi), fprintf(c->out, " - d_%s);\n", dim);
+  char from[96];
+  snprintf(from, sizeof from, "d_%s", dim);
+  c_line(c, "const int64_t wide = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "const float *const panel = "), name_of(c, p->panels);
-  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 ";\n", dim, rows, dim_name(c, op, op->n_out_dims),
-          settings(c, op, op->n_out_dims + 1) * p->panel);
+  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * wide;\n", dim, rows, dim_name(c, op, op->n_out_dims),
+          settings(c, op, op->n_out_dims + 1));
   c_indent(c);
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
   c->depth++;
