@@ -33,7 +33,7 @@ static void each_element(c_printer *c, const tf_op *op, const ir_product *p, con
           dim_name(c, op, p->n));
   c_element_as(c, op, p->b, IR_F32), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t j = %s; j < from + wide; j++) *to++ = 0.0f;\n", end);
+  fprintf(c->out, "for (int64_t j = %s; j < from + columns; j++) *to++ = 0.0f;\n", end);
   c_close(c, op->n_dims - op->n_out_dims);
 }
 
@@ -53,12 +53,12 @@ static bool in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
 static void turn(c_printer *c, const tf_op *op, const ir_product *p) {
   const char *z = c_buffer(c, op, p->b)->name;
   const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
-  c_line(c, "if (end == from + wide");
+  c_line(c, "if (end == from + columns");
   for (int r = 1; r + 1 < rank; r++)
     fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, op->n_out_dims + r));
   fputs(") {\n", c->out);
   c_indent(c);
-  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * wide, wide, %" PRId64 ");\n", z, z, z, settings(c, op, op->n_out_dims));
+  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * columns, columns, %" PRId64 ");\n", z, z, z, settings(c, op, op->n_out_dims));
   c_line(c, "  continue;\n");
   c_line(c, "}\n");
 }
@@ -80,7 +80,7 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   c_indent(c);
   fprintf(c->out, "float *to = packed + %" PRId64 " + from * %" PRId64 ";\n", c->offset[p->panels], rows);
   c_indent(c);
-  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), wide = ", p->panel, n), width(c, op, p, "from"), fputs(";\n", c->out);
+  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->panel, n), width(c, op, p, "from"), fputs(";\n", c->out);
   if (in_order(c, op, p)) turn(c, op, p);
   each_element(c, op, p, "end");
   c_close(c, 1);
@@ -170,7 +170,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
   for (int i = 0; i < n * widths; i++) {
     c_indent(c);
     if (!m->exact) fprintf(c->out, "if (n_m == %" PRId64 ") ", v[i / widths]);
-    if (widths > 1) fprintf(c->out, "if (wide == %d) ", i % widths ? p->last : p->panel);
+    if (widths > 1) fprintf(c->out, "if (columns == %d) ", i % widths ? p->last : p->panel);
     call(c, op, s, v[i / widths], i % widths ? p->last : p->panel);
   }
 }
@@ -226,10 +226,10 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const int64_t n_n = least(%d, ", p->panel), c_atom(c->out, c->p, n->hi), fprintf(c->out, " - d_%s);\n", dim);
   char from[96];
   snprintf(from, sizeof from, "d_%s", dim);
-  c_line(c, "const int64_t wide = "), width(c, op, p, from), fputs(";\n", c->out);
+  c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "const float *const panel = "), name_of(c, p->panels);
-  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * wide;\n", dim, rows, dim_name(c, op, op->n_out_dims),
+  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows, dim_name(c, op, op->n_out_dims),
           settings(c, op, op->n_out_dims + 1));
   c_indent(c);
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);

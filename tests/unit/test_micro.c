@@ -255,11 +255,17 @@ static const char *asking_of(FILE *f, tf_micro *u, int i, int lanes) {
   return name;
 }
 
+/* Every fourth shape in blocks, others asking: compilers take long over tiles. */
+static bool stands_in_blocks(int i) { return i % 4 == 1; }
+static bool wants_more(int i) { return i % 5 == 1; }
+
 static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
-  const char *name[N_CHANNELS], *block[N_CHANNELS];
-  for (int i = 0; i < N_CHANNELS; i++)
-    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL && (block[i] = blocks_of(f, u, i, isa->lanes, i % 2)) != NULL &&
-          asking_of(f, u, i, isa->lanes) != NULL);
+  const char *name[N_CHANNELS], *block[N_CHANNELS] = {NULL};
+  for (int i = 0; i < N_CHANNELS; i++) {
+    CHECK((name[i] = channels_of(f, u, i, isa->lanes)) != NULL);
+    CHECK(!stands_in_blocks(i) || (block[i] = blocks_of(f, u, i, isa->lanes, i % 2)) != NULL);
+    CHECK(!wants_more(i) || asking_of(f, u, i, isa->lanes) != NULL);
+  }
   CHECK(channels_of(f, u, 1, isa->lanes) == name[1]); /* once */
   CHECK(!tf_micro_channels(f, u, &(tf_micro_rows_of){0, 1, 1, 0, false, 0, false}, isa->lanes));
   fputs(channels, f);
@@ -268,8 +274,8 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
       fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
-    fprintf(f, "  w += bad_channels(asking%d, %d, %d, %d, %d, %d, %d, %d);\n", i, s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes, s[2], 31, i % 2);
-    fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes + i % 2, s[2],
+    if (wants_more(i)) fprintf(f, "  w += bad_channels(asking%d, %d, %d, %d, %d, %d, %d, %d);\n", i, s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes, s[2], 31, i % 2);
+    if (block[i]) fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes + i % 2, s[2],
             17 + i, i % 2);
   }
   fputs("  return w;\n}\n", f);
