@@ -64,6 +64,9 @@ void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 void c_step_of(c_printer *c, int buffer, int dim); /* as c_element_of has it */
 /* The same of rank r of a buffer in the workspace; of the rank that is in blocks, from a block's first element to another's. */
 int64_t c_rank_step(const ir_buffer *b, int r);
+/* The name of the op's k-th dim; that of scratch. */
+const char *c_dim_name(const c_printer *c, const tf_op *op, int k);
+void c_pack_name(c_printer *c, int buffer);
 const char *c_combine(tf_reduce r, bool with); /* "+", or the function of two */
 
 /* print_nest.c: a line at the depth; the loop over the k-th dim of a nest; the end of n loops. */

@@ -4,8 +4,6 @@
 
 #include "codegen/print_c.h"
 
-static const char *dim_name(const c_printer *c, const tf_op *op, int k) { return c->wl->dims[op->dims[k]].name; }
-static void name_of(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].name, buffer); }
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
 static bool outside(const tf_op *op, const ir_product *p, int k) {
   return !reduced(op, k) && k != p->m && k != p->n && !(p->joined && k == p->m - 1);
@@ -24,13 +22,13 @@ static int64_t settings(const c_printer *c, const tf_op *op, int k) {
 static void each_element(c_printer *c, const tf_op *op, const ir_product *p, const char *end) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     c_indent(c);
-    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", dim_name(c, op, k), dim_name(c, op, k),
-            c->wl->dims[op->dims[k]].extent, dim_name(c, op, k));
+    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", c_dim_name(c, op, k), c_dim_name(c, op, k),
+            c->wl->dims[op->dims[k]].extent, c_dim_name(c, op, k));
     c->depth++;
   }
   c_indent(c);
-  fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) *to++ = ", dim_name(c, op, p->n), dim_name(c, op, p->n), end,
-          dim_name(c, op, p->n));
+  fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) *to++ = ", c_dim_name(c, op, p->n), c_dim_name(c, op, p->n), end,
+          c_dim_name(c, op, p->n));
   c_element_as(c, op, p->b, IR_F32), fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t j = %s; j < from + columns; j++) *to++ = 0.0f;\n", end);
@@ -98,14 +96,14 @@ static int64_t block_along(const c_printer *c, const tf_op *op, const ir_product
 static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   c_indent(c);
-  fprintf(c->out, "int64_t *const at = "), name_of(c, p->offsets), fputs(";\n", c->out);
+  fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->offsets), fputs(";\n", c->out);
   c_line(c, "int64_t n_at = 0;\n");
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     c_loop(c, op, s, k);
   c_line(c, "at[n_at++] = ");
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     const int64_t block = p->slab ? 0 : block_along(c, op, p, op->dims[k]);
-    fprintf(c->out, "%s%sd_%s - (", k > op->n_out_dims ? " + " : "", block ? "in_block(" : "(", dim_name(c, op, k));
+    fprintf(c->out, "%s%sd_%s - (", k > op->n_out_dims ? " + " : "", block ? "in_block(" : "(", c_dim_name(c, op, k));
     c_atom(c->out, c->p, s->range[k].lo);
     fputs(block ? "), " : ")) * (", c->out);
     if (block) fprintf(c->out, "%" PRId64 ", ", block);
@@ -195,7 +193,7 @@ static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
 static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
-  const char *dim = dim_name(c, op, p->n), *first = dim_name(c, op, op->n_out_dims);
+  const char *dim = c_dim_name(c, op, p->n), *first = c_dim_name(c, op, op->n_out_dims);
   const int64_t rows = settings(c, op, op->n_out_dims), row = settings(c, op, op->n_out_dims + 1) * p->panel;
   c_line(c, "const int64_t next = ");
   fprintf(c->out, "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64 " + (part + n_part) * %d :\n", dim, rows, first, row, p->panel);
@@ -207,7 +205,7 @@ static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
   if (p->next == IR_NEXT_SUMS) c_atom(c->out, c->p, k->hi);
   else fprintf(c->out, "d_%s", first);
   fprintf(c->out, ") * %" PRId64 ";\n", row);
-  c_line(c, "uintptr_t ahead = (uintptr_t)"), name_of(c, p->panels), fputs(" + (uintptr_t)next * sizeof(float);\n", c->out);
+  c_line(c, "uintptr_t ahead = (uintptr_t)"), c_pack_name(c, p->panels), fputs(" + (uintptr_t)next * sizeof(float);\n", c->out);
   const int64_t bytes = p->panel * (int64_t)sizeof(float), all = tiles(c, op, s);
   c_indent(c);
   fprintf(c->out, "const int64_t by = %" PRId64 ";\n", (bytes + all - 1) / all);
@@ -216,7 +214,7 @@ static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
 static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *n = &s->range[p->n];
-  const char *dim = dim_name(c, op, p->n);
+  const char *dim = c_dim_name(c, op, p->n);
   const int64_t rows = settings(c, op, op->n_out_dims);
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim), c_atom(c->out, c->p, n->lo);
@@ -228,8 +226,8 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   snprintf(from, sizeof from, "d_%s", dim);
   c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const float *const panel = "), name_of(c, p->panels);
-  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows, dim_name(c, op, op->n_out_dims),
+  fprintf(c->out, "const float *const panel = "), c_pack_name(c, p->panels);
+  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows, c_dim_name(c, op, op->n_out_dims),
           settings(c, op, op->n_out_dims + 1));
   c_indent(c);
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
@@ -243,7 +241,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   const ir_product *p = s->product;
   int opened = 0;
   c_line(c, "{ /* ");
-  fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, dim_name(c, op, p->m), dim_name(c, op, p->n));
+  fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, c_dim_name(c, op, p->m), c_dim_name(c, op, p->n));
   c->depth++;
   c_origin(c, op, s, p->m);
   if (p->joined) c_origin(c, op, s, p->m - 1);
@@ -251,7 +249,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
     c_origin(c, op, s, k);
   if (!s->range[p->m].exact) {
     c_line(c, "const int64_t n_m = ");
-    c_atom(c->out, c->p, s->range[p->m].hi), fprintf(c->out, " - d_%s;\n", dim_name(c, op, p->m));
+    c_atom(c->out, c->p, s->range[p->m].hi), fprintf(c->out, " - d_%s;\n", c_dim_name(c, op, p->m));
   }
   if (p->slab) c_fill_slab(c, op, p);
   list_places(c, op, s);

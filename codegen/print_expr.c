@@ -231,6 +231,10 @@ static void step_in(c_printer *c, const ir_buffer *b, const tf_op *op, int ref, 
   if (!any) fputc('0', c->out);
 }
 
+const char *c_dim_name(const c_printer *c, const tf_op *op, int k) { return c->wl->dims[op->dims[k]].name; }
+
+void c_pack_name(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].name, buffer); }
+
 void c_step(c_printer *c, const tf_op *op, int ref, int dim) { step_in(c, c_buffer(c, op, ref), op, ref, dim); }
 
 void c_step_of(c_printer *c, int buffer, int dim) {

@@ -3,10 +3,6 @@
 
 #include "codegen/print_c.h"
 
-static const char *dim_name(const c_printer *c, const tf_op *op, int k) { return c->wl->dims[op->dims[k]].name; }
-
-static void name_of(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].name, buffer); }
-
 /* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are those it may change. */
 static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a, const char *b) {
   char name[96];
@@ -51,7 +47,7 @@ static void turn_panel(c_printer *c, const tf_op *op, const ir_product *p, const
   const int bytes = ir_bytes(p->kernel->b);
   c_line(c, "turn_words(&"), c_place(c, op, p->b);
   fprintf(c->out, ", (int64_t)%d * (", bytes), c_step(c, op, p->b, op->dims[p->n]);
-  fputs("), ", c->out), name_of(c, p->pack);
+  fputs("), ", c->out), c_pack_name(c, p->pack);
   fprintf(c->out, ", 4 * %s, n_n, n_k / %d);\n", row, p->kernel->group);
 }
 
@@ -61,19 +57,19 @@ static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
     turn_panel(c, op, p, "n_wide");
     return;
   }
-  const char *n = dim_name(c, op, p->n), *k = dim_name(c, op, p->k);
+  const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   open_count(c, "p", "0; p < n_k; p++");
   open_count(c, "q", "0; q < n_n; q++");
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + q, d_%s = o_%s + p;\n", n, n, k, k);
   c_indent(c);
-  name_of(c, p->pack), fputs("[p * n_wide + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
+  c_pack_name(c, p->pack), fputs("[p * n_wide + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
   c_close(c, 2);
 }
 
 /* Groups of k along each n; `most` of a group are there, the rest is zero. */
 static void group_row(c_printer *c, const tf_op *op, const ir_product *p, bool whole) {
-  const char *n = dim_name(c, op, p->n), *k = dim_name(c, op, p->k);
+  const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
   int g = p->kernel->group;
   open_count(c, "q", "0; q < n_n; q++");
   c_indent(c);
@@ -96,7 +92,7 @@ static void group_row(c_printer *c, const tf_op *op, const ir_product *p, bool w
 static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bool whole, bool fills) {
   const char *type = c_type(p->kernel->b);
   c_indent(c);
-  fprintf(c->out, "%s *const row = ", type), name_of(c, p->pack), fputs(" + p * n_wide;\n", c->out);
+  fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
   if (fills) group_row(c, op, p, whole);
   c_indent(c);
   fprintf(c->out, "for (int64_t q = n_n * %d; q < n_wide * %d; q++) row[q] = 0;\n", p->kernel->group, p->kernel->group);
@@ -118,17 +114,17 @@ static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   row_of_groups(c, op, p, false, true);
   c_close(c, 1);
   c_line(c, "for (int64_t q = p * n_wide; q < k_wide * n_wide; q++) ");
-  name_of(c, p->pack), fputs("[q] = 0;\n", c->out);
+  c_pack_name(c, p->pack), fputs("[q] = 0;\n", c->out);
   if (p->kernel->a != IR_U8) return;
   /* behind the panel: what the 128 too much in a come to */
   c_indent(c);
-  fprintf(c->out, "int32_t *const excess = (int32_t *)(void *)("), name_of(c, p->pack), fputs(" + k_wide * n_wide);\n", c->out);
+  fprintf(c->out, "int32_t *const excess = (int32_t *)(void *)("), c_pack_name(c, p->pack), fputs(" + k_wide * n_wide);\n", c->out);
   c_line(c, "for (int64_t q = 0; q < n_wide; q++) excess[q] = 0;\n");
   c_indent(c);
   fprintf(c->out, "for (p = 0; p < k_wide; p += %d) {\n", p->kernel->group);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "const %s *const row = ", type), name_of(c, p->pack), fputs(" + p * n_wide;\n", c->out);
+  fprintf(c->out, "const %s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
   c_line(c, "for (int64_t q = 0; q < n_wide; q++) excess[q] -= 128 * (");
   for (int e = 0; e < p->kernel->group; e++)
     fprintf(c->out, "%srow[q * %d + %d]", e ? " + " : "", p->kernel->group, e);
@@ -150,7 +146,7 @@ void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
-  const char *m = dim_name(c, op, p->m), *k = dim_name(c, op, p->k);
+  const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
   c_line(c, "{\n");
   c->depth++;
   if (p->keep_copy) open_kept(c, op, p->a, p->copy, "n_k", "n_m");
@@ -158,7 +154,7 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + i;\n", m, m);
   c_indent(c);
-  fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), name_of(c, p->copy), fputs(" + i * k_wide;\n", c->out);
+  fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_pack_name(c, p->copy), fputs(" + i * k_wide;\n", c->out);
   open_count(c, "p", "0; p < n_k; p++");
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + p;\n", k, k);
@@ -168,7 +164,7 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_close(c, 1);
   if (p->kernel->m_round > 1) {
     c_line(c, "for (int64_t i = n_m * k_wide; i < m_wide * k_wide; i++) ");
-    name_of(c, p->copy), fputs("[i] = 0;\n", c->out);
+    c_pack_name(c, p->copy), fputs("[i] = 0;\n", c->out);
   }
   c_close(c, 1 + p->keep_copy);
 }
@@ -251,7 +247,7 @@ static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
   }
   fputs("};\n", c->out);
   c_indent(c);
-  fputs("if (!same_box(", c->out), name_of(c, p->pack), fprintf(c->out, "_box, box, %d)) {\n", 2 * rank);
+  fputs("if (!same_box(", c->out), c_pack_name(c, p->pack), fprintf(c->out, "_box, box, %d)) {\n", 2 * rank);
   c->depth++;
 }
 
@@ -264,7 +260,7 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   for (int r = 0; r < last; r++)
     open_rank(c, &p->slab[r], r);
   c_indent(c);
-  fprintf(c->out, "%s *const row = ", c_type(p->kernel->b)), name_of(c, p->pack);
+  fprintf(c->out, "%s *const row = ", c_type(p->kernel->b)), c_pack_name(c, p->pack);
   for (int r = 0; r < last; r++) {
     fprintf(c->out, " + (x%d - (", r), c_atom(c->out, c->p, p->slab[r].lo);
     fprintf(c->out, ")) * %" PRId64, slab_step(op, p, z->rank, r));
@@ -304,7 +300,7 @@ int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, in
 void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[slab_of(p)];
   int rank = c->wl->tensors[ref->tensor].rank;
-  name_of(c, p->pack);
+  c_pack_name(c, p->pack);
   for (int r = 0; r < rank; r++) {
     const bool phases = r == rank - 1 && p->stride > 1;
     fputs(phases ? " + phase(" : " + (", c->out), c_index(c, &ref->index[r]), fputs(" - (", c->out);
@@ -350,11 +346,11 @@ static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s
 /* Where the point stands in it, the dims `with` m and k or without. */
 void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
   const ir_product *p = s->product;
-  name_of(c, p->turned);
+  c_pack_name(c, p->turned);
   for (int k = 0; k < op->n_dims; k++) {
     int64_t step = turned_step(c, op, s, k);
     if (!step || (!with && (k == p->m || k == p->k))) continue;
-    fprintf(c->out, " + (d_%s - (", dim_name(c, op, k)), c_atom(c->out, c->p, s->range[k].lo);
+    fprintf(c->out, " + (d_%s - (", c_dim_name(c, op, k)), c_atom(c->out, c->p, s->range[k].lo);
     fprintf(c->out, ")) * %" PRId64, step);
   }
 }
@@ -371,13 +367,13 @@ void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a), fputs(";\n", c->out);
   c_indent(c);
-  fputs("if (from != ", c->out), name_of(c, p->turned), fputs("_of) {\n", c->out);
+  fputs("if (from != ", c->out), c_pack_name(c, p->turned), fputs("_of) {\n", c->out);
   c->depth++;
   c_indent(c);
-  name_of(c, p->turned), fputs("_of = from;\n", c->out);
+  c_pack_name(c, p->turned), fputs("_of = from;\n", c->out);
   if (s->range[p->m].most % p->kernel->m_round || s->range[p->k].most % p->kernel->k_round) {
     c_indent(c);
-    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), name_of(c, p->turned), fputs("[i] = 0;\n", c->out);
+    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->turned), fputs("[i] = 0;\n", c->out);
   }
   for (int pass = 0; pass < 3; pass++) /* others, then what stands around the innermost */
     for (int k = 0; k < op->n_dims; k++) {

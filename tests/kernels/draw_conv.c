@@ -1,19 +1,9 @@
 /* Small convolutions, one or two in a row, whose mapping spreads channels over the units. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/kernels/draw.h"
 
-static TF_PRINTF(2, 3) void put(page *p, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  int n = vsnprintf(p->text + p->len, sizeof p->text - p->len, fmt, ap);
-  va_end(ap);
-  p->len += n > 0 ? (size_t)n : 0;
-}
-
-static int between(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
 static int parts(int n, int by) { return (n + by - 1) / by; }
 
 /* A convolution's lengths: batch, channels out and in, rows and columns out, window, stride, padding. */
@@ -30,7 +20,7 @@ static conv draw_one(tf_rng *g) {
   static const int most[] = {2, 70, 9, 9, 31, 3, 3, 3, 1};
   int n[9]; /* in this order, whatever the compiler */
   for (int i = 0; i < 9; i++)
-    n[i] = between(g, i < 8, most[i]);
+    n[i] = rng_between(g, i < 8, most[i]);
   conv v = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
   if (tf_rng_below(g, 3) == 0) v.r = v.s = 1;
   else if (tf_rng_below(g, 4) == 0) v.k += 60, v.c += 40, v.r = v.s = 3, v.p = parts(v.p, 3); /* weights that do not stay near */
@@ -40,8 +30,8 @@ static conv draw_one(tf_rng *g) {
 
 /* " for d=T" of a tile of at most `tile`; what is left of the dim for further in. */
 static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
-  const int tile = between(g, 1, n), trip = parts(n, tile);
-  put(p, "%s %s=%d", *word, dim, trip);
+  const int tile = rng_between(g, 1, n), trip = parts(n, tile);
+  page_say(p, "%s %s=%d", *word, dim, trip);
   *word = "";
   return parts(n, trip);
 }
@@ -50,25 +40,25 @@ static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
  * lanes do not run along channels). */
 static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q, const char *reduced, int c, int r,
                 int s, const char *windows[2], int depth, bool whole) {
-  const int lanes = between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1, across = k > lanes && wide == 1 ? between(g, 1, 2) : 1;
+  const int lanes = rng_between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1, across = k > lanes && wide == 1 ? rng_between(g, 1, 2) : 1;
   const char *word = " for";
-  put(t, "%*sL1", depth, "");
+  page_say(t, "%*sL1", depth, "");
   int k1 = !whole && tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k, c1 = !whole && tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
-  put(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", channels, parts(k1, lanes * across), columns, parts(q, wide), reduced, c1,
+  page_say(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", channels, parts(k1, lanes * across), columns, parts(q, wide), reduced, c1,
       windows[0], r, windows[1], s);
-  put(t, " spatial %s=%d@x", channels, lanes);
-  if (across > 1) put(t, " %s=%d@y", channels, across);
-  if (wide > 1) put(t, " %s=%d@y", columns, wide);
-  put(t, "\n%*sop %s\n", depth + 4, "", op);
+  page_say(t, " spatial %s=%d@x", channels, lanes);
+  if (across > 1) page_say(t, " %s=%d@y", channels, across);
+  if (wide > 1) page_say(t, " %s=%d@y", columns, wide);
+  page_say(t, "\n%*sop %s\n", depth + 4, "", op);
 }
 
 static void machine(page *p) {
-  put(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
          "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, mul, max, relu], below: L2, mesh: [16, 4]}\n");
 }
 
 static void image(page *p, const conv *v) {
-  put(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n", v->pad, v->pad, v->n, v->c, (v->p - 1) * v->stride + v->r - v->pad,
+  page_say(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n", v->pad, v->pad, v->n, v->c, (v->p - 1) * v->stride + v->r - v->pad,
       (v->q - 1) * v->stride + v->s - v->pad);
 }
 
@@ -76,15 +66,15 @@ static void single(tf_rng *g, page *p) {
   static const char *windows[2] = {"r", "s"};
   const conv v = draw_one(g);
   const char *word = " for";
-  put(p, "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n", v.n, v.k, v.p, v.q, v.c, v.r, v.s);
+  page_say(p, "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n", v.n, v.k, v.p, v.q, v.c, v.r, v.s);
   image(p, &v);
-  put(p, "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * F[k,c,r,s]\"\nmapping: |\n  L0", v.stride, v.pad, v.stride, v.pad);
-  if (tf_rng_below(g, 2)) put(p, " for n=%d", v.n), word = "";
+  page_say(p, "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * F[k,c,r,s]\"\nmapping: |\n  L0", v.stride, v.pad, v.stride, v.pad);
+  if (tf_rng_below(g, 2)) page_say(p, " for n=%d", v.n), word = "";
   const int q = tf_rng_below(g, 3) ? v.q : cut(g, p, "q", v.q, &word), k = tf_rng_below(g, 2) ? v.k : cut(g, p, "k", v.k, &word);
   const int p1 = cut(g, p, "p", v.p, &word);
-  put(p, "\n    L0 for p=%d%s", p1, "");
-  if (!strstr(p->text, "for n=")) put(p, " n=%d", v.n);
-  put(p, "\n");
+  page_say(p, "\n    L0 for p=%d%s", p1, "");
+  if (!strstr(p->text, "for n=")) page_say(p, " n=%d", v.n);
+  page_say(p, "\n");
   own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6, false);
 }
 
@@ -104,19 +94,19 @@ static void chain(tf_rng *g, page *p) {
     single(g, p);
     return;
   }
-  put(p, "workload:\n  name: w\n  dims: {n: 1, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d, f: %d, x: %d, y: %d, u: %d, v: %d}\n  tensors:\n", a.k, a.p,
+  page_say(p, "workload:\n  name: w\n  dims: {n: 1, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d, f: %d, x: %d, y: %d, u: %d, v: %d}\n  tensors:\n", a.k, a.p,
       a.q, a.c, a.r, a.s, b.k, b.p, b.q, b.r, b.s);
   image(p, &a);
-  put(p, "    M: {pad: [0, 0, %d, %d]}\n  ops:\n", b.pad, b.pad);
-  put(p, "  - \"M[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * W[k,c,r,s]\"\n", a.stride, a.pad, a.stride, a.pad);
-  put(p, "  - \"O[n,f,x,y] += M[n, k, %d*x + u - %d, %d*y + v - %d] * V[f,k,u,v]\"\nmapping: |\n  L0", b.stride, b.pad, b.stride, b.pad);
+  page_say(p, "    M: {pad: [0, 0, %d, %d]}\n  ops:\n", b.pad, b.pad);
+  page_say(p, "  - \"M[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * W[k,c,r,s]\"\n", a.stride, a.pad, a.stride, a.pad);
+  page_say(p, "  - \"O[n,f,x,y] += M[n, k, %d*x + u - %d, %d*y + v - %d] * V[f,k,u,v]\"\nmapping: |\n  L0", b.stride, b.pad, b.stride, b.pad);
   const char *word = " for";
   const int x = cut(g, p, "x", b.p, &word), y = tf_rng_below(g, 3) ? b.q : cut(g, p, "y", b.q, &word);
   /* rows of M of one tile of x, and its columns */
   const int rows_of_m = (x - 1) * b.stride + b.r;
-  put(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", !whole && tf_rng_below(g, 3) ? " retain M" : "", rows_of_m < a.p ? rows_of_m : a.p);
+  page_say(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", !whole && tf_rng_below(g, 3) ? " retain M" : "", rows_of_m < a.p ? rows_of_m : a.p);
   own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10, whole);
-  put(p, "        L0 for x=%d\n", x);
+  page_say(p, "        L0 for x=%d\n", x);
   own(g, p, "O", "f", b.k, "y", y, "k", a.k, b.r, b.s, second, 10, whole);
 }
 

@@ -1,19 +1,9 @@
 /* Maps and sums over rows of all lengths between two products, as attention has them, or before one: those that a kernel may make while it
  * multiplies, and some that it must not. */
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
 
-static TF_PRINTF(2, 3) void put(page *p, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  int n = vsnprintf(p->text + p->len, sizeof p->text - p->len, fmt, ap);
-  va_end(ap);
-  p->len += n > 0 ? (size_t)n : 0;
-}
-
-static int between(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
 static int parts(int n, int by) { return (n + by - 1) / by; }
 
 /* What stands between S and the last product, which reads P. */
@@ -34,29 +24,29 @@ enum { N_ALL = sizeof all / sizeof *all };
 
 /* The loops of one op below its tile of rows: m of them are left, and l columns. */
 static void own(page *p, const char *name, const char *dims, int h, int m, int l, const char *more, int n) {
-  put(p, "        L0 for");
-  if (h > 1) put(p, " h=%d", h);
-  put(p, " m=%d\n          L1\n            L2 for", m);
-  if (dims) put(p, " %s=%d", dims, l);
-  if (more) put(p, " %s=%d", more, n);
-  put(p, "\n              op %s\n", name);
+  page_say(p, "        L0 for");
+  if (h > 1) page_say(p, " h=%d", h);
+  page_say(p, " m=%d\n          L1\n            L2 for", m);
+  if (dims) page_say(p, " %s=%d", dims, l);
+  if (more) page_say(p, " %s=%d", more, n);
+  page_say(p, "\n              op %s\n", name);
 }
 
 void draw_rows(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 11);
   const op *between_ops = all[tf_rng_below(&g, N_ALL)];
-  const int h = between(&g, 1, 3), m = between(&g, 1, 50), a = between(&g, 1, 7), n = between(&g, 1, tf_rng_below(&g, 3) ? 40 : 150);
-  const int l = tf_rng_below(&g, 3) ? between(&g, 1, 130) : 16 * between(&g, 1, 8), tile = between(&g, 1, m);
+  const int h = rng_between(&g, 1, 3), m = rng_between(&g, 1, 50), a = rng_between(&g, 1, 7), n = rng_between(&g, 1, tf_rng_below(&g, 3) ? 40 : 150);
+  const int l = tf_rng_below(&g, 3) ? rng_between(&g, 1, 130) : 16 * rng_between(&g, 1, 8), tile = rng_between(&g, 1, m);
   const int heads = tf_rng_below(&g, 2) ? h : 1, trip = parts(m, tile), left = parts(m, trip);
   const bool made = tf_rng_below(&g, 4) > 0;
   p->len = 0;
-  put(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
          "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, mesh: [1, 1]}\n");
-  put(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
-  if (made) put(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
+  page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
+  if (made) page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
   for (const op *o = between_ops; o->name; o++)
-    put(p, "  - \"%s\"\n", o->expr);
-  put(p, "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      Seq\n", heads, trip);
+    page_say(p, "  - \"%s\"\n", o->expr);
+  page_say(p, "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      Seq\n", heads, trip);
   const int rest = h / heads;
   if (made) own(p, "S", "l", rest, left, l, "a", a);
   for (const op *o = between_ops; o->name; o++)

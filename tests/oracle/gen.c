@@ -9,8 +9,7 @@ const char *const gen_feature_name[GEN_N] = {
     "spatial loops", "partial tiles", "bypass", "keep", "retain", "stream", "nested scopes", "padding",
     "Para", "Pipe", "Shar", "Seq", "networks off"};
 
-static void say(page *p, const char *fmt, ...) TF_PRINTF(2, 3);
-static void say(page *p, const char *fmt, ...) {
+void page_say(page *p, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
   int n = vsnprintf(p->text + p->len, sizeof p->text - p->len, fmt, ap);
@@ -18,7 +17,7 @@ static void say(page *p, const char *fmt, ...) {
   p->len += n > 0 ? (size_t)n : 0;
 }
 
-static int pick(tf_rng *g, int lo, int hi) {
+int rng_between(tf_rng *g, int lo, int hi) {
   return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
 }
 
@@ -34,35 +33,35 @@ static const char *truth(bool b) {
 }
 
 static int machine(tf_rng *g, page *p, unsigned *features) {
-  int n = pick(g, 2, 4);
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n");
+  int n = rng_between(g, 2, 4);
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n");
   for (int i = 0; i < n; i++) {
     bool multicast = !chance(g, 4), reduce = !chance(g, 4);
     *features |= multicast && reduce ? 0 : 1u << GEN_NO_NETWORK;
-    say(p, "  - {name: L%d", i);
+    page_say(p, "  - {name: L%d", i);
     if (chance(g, 3))
-      say(p, ", bandwidth: {read: %d, write: %d}", pick(g, 1, 4), pick(g, 1, 4));
+      page_say(p, ", bandwidth: {read: %d, write: %d}", rng_between(g, 1, 4), rng_between(g, 1, 4));
     else if (!chance(g, 5))
-      say(p, ", bandwidth: %d", pick(g, 1, 4));
+      page_say(p, ", bandwidth: %d", rng_between(g, 1, 4));
     if (i)
-      say(p, ", mesh: [%d, %d], network: {multicast: %s, reduce: %s}", chance(g, 3) ? 1 : 4,
+      page_say(p, ", mesh: [%d, %d], network: {multicast: %s, reduce: %s}", chance(g, 3) ? 1 : 4,
           chance(g, 3) ? 1 : 4, truth(multicast), truth(reduce));
     if (i && chance(g, 3))
-      say(p, ", capacity: %d", pick(g, 4, 200));
+      page_say(p, ", capacity: %d", rng_between(g, 4, 200));
     if (i && chance(g, 4))
-      say(p, ", double-buffered: true");
+      page_say(p, ", double-buffered: true");
     if (chance(g, 6))
-      say(p, ", word-bits: 8");
-    say(p, "}\n");
+      page_say(p, ", word-bits: 8");
+    page_say(p, "}\n");
   }
   bool two = chance(g, 3);
-  say(p, "  compute:\n  - {name: u, ops: [mac%s], below: L%d, mesh: [%d, 4], network: {multicast: %s, "
+  page_say(p, "  compute:\n  - {name: u, ops: [mac%s], below: L%d, mesh: [%d, 4], network: {multicast: %s, "
          "reduce: %s}}\n",
-      two ? "" : ", add, sub, mul, div, max, exp", n - 1, pick(g, 1, 8), truth(!chance(g, 5)),
+      two ? "" : ", add, sub, mul, div, max, exp", n - 1, rng_between(g, 1, 8), truth(!chance(g, 5)),
       truth(!chance(g, 5)));
   if (two)
-    say(p, "  - {name: v, ops: [add, sub, mul, div, max, exp], below: L%d, mesh: [4, %d], rate: 2}\n",
-        pick(g, n - 2, n - 1), pick(g, 1, 4));
+    page_say(p, "  - {name: v, ops: [add, sub, mul, div, max, exp], below: L%d, mesh: [4, %d], rate: 2}\n",
+        rng_between(g, n - 2, n - 1), rng_between(g, 1, 4));
   return n;
 }
 
@@ -113,19 +112,19 @@ static const workload workloads[] = {
 enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0] };
 
 static void say_workload(tf_rng *g, page *p, const workload *w) {
-  say(p, "workload:\n  name: w\n  dims: {");
+  page_say(p, "workload:\n  name: w\n  dims: {");
   for (const char *c = w->dims; *c; c++)
     if (*c == '@')
-      say(p, "%d", pick(g, 1, 6));
+      page_say(p, "%d", rng_between(g, 1, 6));
     else
-      say(p, "%c", *c);
-  say(p, "}\n");
+      page_say(p, "%c", *c);
+  page_say(p, "}\n");
   if (w->tensors)
-    say(p, "  tensors: %s\n", w->tensors);
-  say(p, "  ops:\n");
+    page_say(p, "  tensors: %s\n", w->tensors);
+  page_say(p, "  ops:\n");
   for (const char *line = w->ops; *line;) {
     size_t n = strcspn(line, "\n");
-    say(p, "  - \"%.*s\"\n", (int)n, line);
+    page_say(p, "  - \"%.*s\"\n", (int)n, line);
     line += n + (line[n] != 0);
   }
 }
@@ -206,7 +205,7 @@ static void infer(maker *k, const int *ops, int n) {
 static int64_t trip_for(maker *k, int64_t len, bool all) {
   if (len <= 1)
     return all || !chance(k->g, 12) ? 1 : 2;
-  int64_t t = all ? len : pick(k->g, 1, (int)len);
+  int64_t t = all ? len : rng_between(k->g, 1, (int)len);
   if (!all && chance(k->g, 2))
     while (len % t)
       t--;
@@ -221,8 +220,8 @@ static int64_t up(int64_t a, int64_t b) {
 static void tile(maker *k, int indent, int level, bool first, const int *ops, int n, bool all) {
   char spatial[256] = "";
   bool any = false;
-  say(k->p, "  %*sL%d", indent, "", level);
-  int turn = pick(k->g, 0, k->wl->n_dims - 1);
+  page_say(k->p, "  %*sL%d", indent, "", level);
+  int turn = rng_between(k->g, 0, k->wl->n_dims - 1);
   for (int i = 0; i < k->wl->n_dims; i++) {
     int d = (turn + i) % k->wl->n_dims;
     int64_t len = 0;
@@ -244,18 +243,18 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
                chance(k->g, 2) ? 'x' : 'y');
       *k->features |= 1u << GEN_SPATIAL;
     } else {
-      say(k->p, "%s %s=%d", any ? "" : " for", k->wl->dims[d].name, (int)trip);
+      page_say(k->p, "%s %s=%d", any ? "" : " for", k->wl->dims[d].name, (int)trip);
       any = true;
     }
   }
-  say(k->p, "%s%s", *spatial ? " spatial" : "", spatial);
+  page_say(k->p, "%s%s", *spatial ? " spatial" : "", spatial);
   if (level && first && chance(k->g, 6)) {
-    const tf_op *op = &k->wl->ops[ops[pick(k->g, 0, n - 1)]];
-    int z = chance(k->g, 2) && op->n_reads ? op->reads[pick(k->g, 0, op->n_reads - 1)].tensor : op->out;
-    say(k->p, " bypass %s", k->wl->tensors[z].name);
+    const tf_op *op = &k->wl->ops[ops[rng_between(k->g, 0, n - 1)]];
+    int z = chance(k->g, 2) && op->n_reads ? op->reads[rng_between(k->g, 0, op->n_reads - 1)].tensor : op->out;
+    page_say(k->p, " bypass %s", k->wl->tensors[z].name);
     *k->features |= 1u << GEN_BYPASS;
   }
-  say(k->p, "\n");
+  page_say(k->p, "\n");
   infer(k, ops, n);
 }
 
@@ -268,9 +267,9 @@ static int deepest(const maker *k, int op) {
 
 /* One op's own Tiles from `level` inwards; `above`: the last level that a Tile above has, -1. */
 static void nest(maker *k, int indent, int level, int above, int op) {
-  int last = deepest(k, op), n = pick(k->g, 1, 3), levels[4], at = level;
+  int last = deepest(k, op), n = rng_between(k->g, 1, 3), levels[4], at = level;
   for (int i = 0; i < n; i++)
-    levels[i] = at = at < last ? pick(k->g, at, last) : at;
+    levels[i] = at = at < last ? rng_between(k->g, at, last) : at;
   if (k->must[op] > level && k->must[op] <= last) {
     int i = 0;
     while (i < n && levels[i] < k->must[op])
@@ -281,7 +280,7 @@ static void nest(maker *k, int indent, int level, int above, int op) {
   }
   for (int i = 0; i < n; above = levels[i], i++, indent += 2)
     tile(k, indent, levels[i], levels[i] != above, &op, 1, i == n - 1);
-  say(k->p, "  %*sop %s\n", indent, "", k->wl->ops[op].name);
+  page_say(k->p, "  %*sop %s\n", indent, "", k->wl->ops[op].name);
 }
 
 /* Children of a scope: ops [at[i], at[i + 1]). */
@@ -295,7 +294,7 @@ static parts cut(maker *k, int n) {
   for (int from = 0; from < n;) {
     int most = from == 0 ? n - 1 : n - from;
     c.at[c.n++] = from;
-    from += apart ? 1 : pick(k->g, 1, most);
+    from += apart ? 1 : rng_between(k->g, 1, most);
   }
   c.at[c.n] = n;
   return c;
@@ -326,7 +325,7 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
   static const char *const name[] = {"Seq", "Shar", "Pipe", "Para"};
   static const gen_feature feature[] = {GEN_SEQ, GEN_SHAR, GEN_PIPE, GEN_PARA};
   char keep[128] = "", retain[128] = "";
-  int kind = independent(k, ops, c) && chance(k->g, 2) ? 3 : pick(k->g, 0, 4);
+  int kind = independent(k, ops, c) && chance(k->g, 2) ? 3 : rng_between(k->g, 0, 4);
   kind = (k->stream && top) || kind == 4 || (kind == 3 && !independent(k, ops, c)) ? 0 : kind;
   *k->features |= 1u << feature[kind];
   for (int i = 0; i < c->at[c->n]; i++) {
@@ -334,7 +333,7 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
     if (!at_home(k, ops, c, i))
       continue;
     if (chance(k->g, 6) && level + 1 < k->arch->n_memories) {
-      int to = pick(k->g, level + 1, k->arch->n_memories - 1);
+      int to = rng_between(k->g, level + 1, k->arch->n_memories - 1);
       snprintf(keep + strlen(keep), sizeof keep - strlen(keep), " %s@L%d", k->wl->tensors[z].name, to);
       for (int j = 0; j < c->at[c->n]; j++)
         if (ops[j] == ops[i] || reads(&k->wl->ops[ops[j]], z))
@@ -346,7 +345,7 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
       *k->features |= 1u << GEN_RETAIN;
     }
   }
-  say(k->p, "  %*s%s%s%s%s%s%s\n", indent, "", name[kind], *keep ? " keep" : "", keep,
+  page_say(k->p, "  %*s%s%s%s%s%s%s\n", indent, "", name[kind], *keep ? " keep" : "", keep,
       *retain ? " retain" : "", retain, k->stream && top ? " stream X Z O" : "");
   if (k->stream && top)
     *k->features |= 1u << GEN_STREAM;
@@ -357,11 +356,11 @@ static void group(maker *k, int indent, int level, int above, const int *ops, in
     nest(k, indent, level, above, ops[0]);
     return;
   }
-  int tiles = pick(k->g, depth ? 0 : 1, 2), last = k->arch->n_memories - 1;
+  int tiles = rng_between(k->g, depth ? 0 : 1, 2), last = k->arch->n_memories - 1;
   for (int i = 0; i < n; i++)
     last = deepest(k, ops[i]) < last ? deepest(k, ops[i]) : last;
   for (int i = 0; i < tiles; i++, indent += 2) {
-    level = pick(k->g, level, level + 1 < last ? level + 1 : last);
+    level = rng_between(k->g, level, level + 1 < last ? level + 1 : last);
     tile(k, indent, level, level != above, ops, n, false);
     above = level;
   }
@@ -383,7 +382,7 @@ static void mapping(maker *k) {
     for (int d = 0; d < k->wl->n_dims; d++)
       k->len[i][d] = k->wl->dims[d].extent;
   }
-  say(k->p, "mapping: |\n");
+  page_say(k->p, "mapping: |\n");
   if (k->wl->n_ops == 1 || !chance(k->g, 12))
     group(k, 0, 0, -1, ops, k->wl->n_ops, 0);
   else
@@ -395,7 +394,7 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   *p = (page){.len = 0};
   *features = 0;
   machine(&g, p, features);
-  const workload *w = &workloads[pick(&g, 0, N_WORKLOADS - 1)];
+  const workload *w = &workloads[rng_between(&g, 0, N_WORKLOADS - 1)];
   *kind = w->name;
   *features |= w->tensors ? 1u << GEN_PAD : 0;
   say_workload(&g, p, w);

@@ -11,6 +11,10 @@ typedef struct {
   size_t len;
 } page;
 
+/* Appends; a number from lo to hi. */
+void page_say(page *p, const char *fmt, ...) TF_PRINTF(2, 3);
+int rng_between(tf_rng *g, int lo, int hi);
+
 /* Names of what a case was drawn to have, for the coverage table. */
 typedef enum {
   GEN_SPATIAL, GEN_PARTIAL, GEN_BYPASS, GEN_KEEP, GEN_RETAIN, GEN_STREAM, GEN_NESTED, GEN_PAD, GEN_PARA,
