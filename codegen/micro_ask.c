@@ -9,6 +9,7 @@ static const char text[] =
   "  int64_t rows, bytes, step;\n"
   "} far_rows;\n"
   "static inline far_rows far_box(uintptr_t from, int64_t rows, int64_t bytes, int64_t step) {\n"
+  "  if (rows <= 0 || bytes <= 0) return (far_rows){from, 0, 0, 0};\n"
   "  return rows > 1 && step == bytes ? (far_rows){from, 1, rows * bytes, step} : (far_rows){from, rows, bytes, step};\n"
   "}\n"
   "/* Pieces of such rows, one for each tile: it asks from `from` on, `each` further in every step. */\n"
