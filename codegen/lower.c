@@ -149,10 +149,6 @@ static bool runs_parallel(const lowering *w, int n, int l) {
   return !w->in_parallel && !w->p->target.staged && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) && independent(w, n, l);
 }
 
-static bool same_range(const ir_range *a, const ir_range *b) {
-  return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
-}
-
 /* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
 static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
   const tf_plan *p = w->plan;
@@ -165,7 +161,7 @@ static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
     *r = low_split(w, p->wl->dims[pl->dim].name, *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
     bool new = true;
     for (int k = 0; k < n; k++)
-      new &= !same_range(&guard[k], r);
+      new &= !low_same_range(&guard[k], r);
     if (new) guard[n++] = *r;
     always |= r->some;
   }

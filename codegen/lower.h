@@ -64,6 +64,11 @@ ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker);
 /* The range, empty while the op has nothing to do in another dim; `but` is not looked at. */
 ir_range low_unless_idle(lowering *w, int op, ir_range v, int but);
 
+bool low_same_range(const ir_range *a, const ir_range *b);
+/* Position of the dim in the op's; -1: not there.  Whether an index is that dim alone. */
+int low_find_dim(const tf_op *op, int dim);
+bool low_is_dim(const tf_index *ix, int dim);
+
 /* The other lengths of a range, as far as there is room for them; false: there is none, and they are unknown. */
 bool low_add_length(ir_range *r, int64_t length);
 

@@ -12,17 +12,6 @@ static int place_of(const lowering *w, int z) {
   return b;
 }
 
-static bool same_range(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
-
-/* Position of dim in the op's; -1: not there. */
-static int find_dim(const tf_op *op, int dim) {
-  for (int k = 0; k < op->n_dims; k++)
-    if (op->dims[k] == dim) return k;
-  return -1;
-}
-
-static bool is_dim(const tf_index *ix, int dim) { return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim; }
-
 /* The first n nests of a TOGETHER at hand, whose rows run along dim. */
 typedef struct {
   const lowering *w;
@@ -49,11 +38,11 @@ static bool reads_rows(const rows *r, int k) {
     const ir_type type = r->w->p->buffers[r->w->p->buffer_of[ref->tensor]].type;
     const bool moves = low_reads_dim(ref, z->rank, r->dim);
     can = (type == IR_F32 || (type == IR_I32 && moves)) && !low_padded(z) && z->rank > 0 && !low_reads_dim(ref, z->rank - 1, r->dim) &&
-          (!moves || is_dim(&ref->index[z->rank - 1], r->dim));
+          (!moves || low_is_dim(&ref->index[z->rank - 1], r->dim));
     const int made = maker_in(r, ref->tensor);
     if (made < 0 || op_of(r->w, r->nest[made])->reduce != TF_ASSIGN) continue;
     for (int rank = 0; can && rank < z->rank; rank++)
-      can = is_dim(&ref->index[rank], op_of(r->w, r->nest[made])->dims[rank]);
+      can = low_is_dim(&ref->index[rank], op_of(r->w, r->nest[made])->dims[rank]);
   }
   return can;
 }
@@ -62,9 +51,9 @@ static bool goes_over(const rows *r, int k) {
   const ir_stmt *s = r->nest[k], *first = r->nest[0];
   const tf_op *op = op_of(r->w, s);
   bool over = s->kind == IR_NEST && !s->product && !s->from && s->n_fresh == 0 && op->n_dims == r->common + 1 && op->dims[r->common] == r->dim &&
-              s->range[r->common].exact && same_range(&s->range[r->common], &first->range[r->common]);
+              s->range[r->common].exact && low_same_range(&s->range[r->common], &first->range[r->common]);
   for (int d = 0; over && d < r->common; d++)
-    over = op->dims[d] == op_of(r->w, first)->dims[d] && same_range(&s->range[d], &first->range[d]);
+    over = op->dims[d] == op_of(r->w, first)->dims[d] && low_same_range(&s->range[d], &first->range[d]);
   return over && op->n_reads < 64 && r->w->p->buffers[r->w->p->buffer_of[op->out]].type == IR_F32 && reads_rows(r, k);
 }
 
@@ -130,17 +119,17 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
   if (p->channels || p->slab || p->turned >= 0 || s->from || !(p->copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 : narrows(p))) return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
-              same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
+              low_same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
   for (int k = 0; same && k < op->n_dims; k++) {
-    const int at = find_dim(first, op->dims[k]);
-    same = k == p->n || k == p->k || (at >= 0 && at < r->common && k < op->n_out_dims && same_range(&s->range[k], &r->nest[0]->range[at]));
+    const int at = low_find_dim(first, op->dims[k]);
+    same = k == p->n || k == p->k || (at >= 0 && at < r->common && k < op->n_out_dims && low_same_range(&s->range[k], &r->nest[0]->range[at]));
   }
   for (int d = 0; same && d < r->common; d++)
-    same = find_dim(op, first->dims[d]) >= 0;
+    same = low_find_dim(op, first->dims[d]) >= 0;
   const int maker = maker_in(r, op->reads[p->a].tensor);
   same = same && maker >= 0 && is_map(r, maker);
   for (int rank = 0; same && rank <= r->common; rank++)
-    same = is_dim(&op->reads[p->a].index[rank], op_of(r->w, r->nest[maker])->dims[rank]);
+    same = low_is_dim(&op->reads[p->a].index[rank], op_of(r->w, r->nest[maker])->dims[rank]);
   return same;
 }
 

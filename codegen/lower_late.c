@@ -4,17 +4,13 @@
 
 #include "codegen/lower.h"
 
-static bool is_dim(const tf_index *ix, int dim) {
-  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
-}
-
 /* Whether ref reads its tensor at the very point of the op that makes it. */
 static bool at_made_point(const lowering *w, const tf_ref *ref) {
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   const tf_op *maker = z->producer < 0 ? NULL : &w->plan->wl->ops[z->producer];
   bool same = maker != NULL;
   for (int r = 0; same && r < z->rank; r++)
-    same = is_dim(&ref->index[r], maker->dims[r]);
+    same = low_is_dim(&ref->index[r], maker->dims[r]);
   return same;
 }
 

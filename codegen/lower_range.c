@@ -150,3 +150,13 @@ ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
   v.most = v.most < t->extent[r] ? v.most : t->extent[r];
   return v;
 }
+
+bool low_same_range(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+
+int low_find_dim(const tf_op *op, int dim) {
+  for (int k = 0; k < op->n_dims; k++)
+    if (op->dims[k] == dim) return k;
+  return -1;
+}
+
+bool low_is_dim(const tf_index *ix, int dim) { return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim; }

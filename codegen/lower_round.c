@@ -4,8 +4,6 @@
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
-static bool same(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
-
 /* A product of one pair of matrices at a time whose sums are whole when a tile is done. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
   const ir_product *p = s->product;
@@ -18,15 +16,8 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   if (next->kind != IR_SAVE || next->op != s->op || next->buffer != w->p->buffer_of[op_of(w, s)->out]) return false;
   bool all = w->p->buffers[next->other].type == s->product->kernel->leaves;
   for (int k = 0; k < op_of(w, s)->n_out_dims; k++)
-    all &= same(&s->range[k], &next->range[k]);
+    all &= low_same_range(&s->range[k], &next->range[k]);
   return all;
-}
-
-/* The position of the dim in the op; -1: not there. */
-static int find_dim(const tf_op *op, int dim) {
-  for (int k = 0; k < op->n_dims; k++)
-    if (op->dims[k] == dim) return k;
-  return -1;
 }
 
 /* Whether next copies rows of a that are the rows of s, all of them, as its kernel wants them. */
@@ -41,9 +32,9 @@ static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   bool all = reader->dims[q->m] == op->dims[p->m] && reader->dims[q->k] == op->dims[p->n];
   for (int r = 0; all && r < z->rank; r++) {
     const tf_index *ix = &a->index[r];
-    const int k = find_dim(reader, op->dims[r]);
+    const int k = low_find_dim(reader, op->dims[r]);
     const bool matrix = r == p->m || r == p->n;
-    all = ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == op->dims[r] && k >= 0 && same(&s->range[r], &next->range[k]) &&
+    all = low_is_dim(ix, op->dims[r]) && k >= 0 && low_same_range(&s->range[r], &next->range[k]) &&
           (matrix ? s->range[r].exact : s->range[r].most == 1);
   }
   return all && s->range[p->n].most % q->kernel->k_round == 0 && q->kernel->m_round == 1;

@@ -96,7 +96,7 @@ void tf_micro_turn_text(FILE *out);
  * i < m, j < n, sums in C (float or int32_t) in the order of p.  Touches nothing beyond these elements of c.  add & FAR_A: a comes
  * from memory, row by row, neighbours along k; add & FAR_C: so does c; both are then asked for ahead.
  * asks: two more arguments, `const far_rows *far, int64_t boxes`: what will be wanted after it, asked for while it multiplies; not for
- * kernels in AMX's tiles.
+ * kernels in AMX's tiles.  rounds: c is of the type that the kernel's sums may leave as (ir_kernel.leaves), and nothing is added.
  * Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group + e], and a and b are filled up as
  * ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks, bool rounds);
