@@ -53,16 +53,23 @@ bool low_has_sums(const lowering *w, int n, int k) {
   return false;
 }
 
+static char *with_sums(lowering *w, const char *name) {
+  const size_t size = strlen(name) + sizeof "_sums";
+  char *text = TF_ARRAY(w->p->arena, char, size);
+  if (text) snprintf(text, size, "%s_sums", name);
+  return text;
+}
+
 static void open_one(lowering *w, int o) {
   int z = w->plan->wl->ops[o].out;
   const tf_tensor *t = &w->plan->wl->tensors[z];
-  char *name = TF_ARRAY(w->p->arena, char, strlen(t->name) + sizeof "_sums");
-  w->oom |= !name;
+  char *name = with_sums(w, t->name), *id = with_sums(w, w->p->tensor_id[z]);
+  w->oom |= !name || !id;
   if (w->oom) return;
-  snprintf(name, strlen(t->name) + sizeof "_sums", "%s_sums", t->name);
   int i = low_buffer(w, z, name, false, w->plan->arch->n_memories - 1);
   if (w->oom) return;
   ir_buffer *b = &w->p->buffers[i];
+  b->id = id;
   b->type = IR_F32;
   b->each = w->in_parallel;
   b->words = 1;

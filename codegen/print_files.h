@@ -36,6 +36,13 @@ void c_manifest(FILE *out, const c_package *k);
 /* Whether the caller may have panels laid out beforehand: with several instruction sets nobody could say whose. */
 static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
 
+/* The i-th argument of which panels are laid out. */
+static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
+  const tf_workload *wl = k->p->tree->workload;
+  const ir_pack *pack = &k->p->packs[i];
+  return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
+}
+
 /* The type of an argument's elements. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {
   for (int i = 0; i < p->n_buffers; i++)

@@ -11,7 +11,7 @@ static const char *const identities[] = {
 const char *c_identity(tf_reduce r) { return identities[r]; }
 
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
-  const char *dim = c->wl->dims[op->dims[k]].name;
+  const char *dim = c->p->dim_id[op->dims[k]];
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim);
   c_atom(c->out, c->p, s->range[k].lo);
@@ -118,7 +118,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
     c_line(c, "{\n");
     c->depth++, opened++;
     c_indent(c);
-    fprintf(c->out, "const float inverse_%s = 1.0f / ", c->wl->tensors[op->out].name);
+    fprintf(c->out, "const float inverse_%s = 1.0f / ", c->p->tensor_id[op->out]);
     c_element(c, op, divisor), fputs(";\n", c->out);
   }
   c->inverse = divisor, c->inverse_of = op;

@@ -108,6 +108,7 @@ typedef struct tf_plan {
   bool clips;         /* a tensor is padded: borders may clip boxes */
   int64_t reach;      /* sum of all paddings: how far a border is felt */
   bool irregular;     /* needs the exact walk whatever the trip counts */
+  struct tf_range_memo *memo; /* of questions about ranges (range_memo.h); NULL: none is needed */
 } tf_plan;
 
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
