@@ -131,7 +131,7 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
 }
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
-enum { CASES = 500, MOST = 2500 };
+enum { CASES = 400, MOST = 2500 };
 #else
 enum { CASES = 60, MOST = 600 };
 #endif

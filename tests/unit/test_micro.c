@@ -430,11 +430,11 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
   tf_micro_free(u);
 }
 
-static void print_program(FILE *f, const tf_micro_isa *isa, const char *type, turn turn) {
+static void print_program(FILE *f, const tf_micro_isa *isa, const char *type, turn half) {
   ir_target t = tf_micro_target(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
   const ir_kernel *kernel = t.whole ? t.whole : t.real;
   if (kernel->a == IR_F32) print_plain(f, isa);
-  else print_groups(f, isa, &t, kernel, turn);
+  else print_groups(f, isa, &t, kernel, half);
 }
 
 static void run_program(const char *dir, const char *runner, const char *name, const char *type) {
@@ -446,14 +446,14 @@ static void run_program(const char *dir, const char *runner, const char *name, c
 }
 
 /* Compiles with `compiler` and runs behind `runner` (NULL: does not run). */
-static void try_isa(const char *name, const char *type, const char *compiler, const char *runner, turn turn) {
+static void try_isa(const char *name, const char *type, const char *compiler, const char *runner, turn half) {
   const tf_micro_isa *isa = tf_micro_isa_find(name);
   char dir[] = "/tmp/tf_micro_XXXXXX", path[64], command[800];
   if (!CHECK(isa) || !CHECK(mkdtemp(dir))) return;
   snprintf(path, sizeof path, "%s/k.c", dir);
   FILE *f = fopen(path, "w");
   if (!CHECK(f)) return;
-  print_program(f, isa, type, turn);
+  print_program(f, isa, type, half);
   CHECK_I64(fclose(f), 0);
   snprintf(command, sizeof command, "%s -std=c17 -Og -Wall -Wextra -Wno-unused-function -Werror %s -o %s/k %s -lm", compiler, isa->flags, dir, path);
   CHECK_I64(system(command), 0);
