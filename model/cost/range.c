@@ -141,7 +141,7 @@ static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *
   if (!run->plan->memo)
     return found_range(run, o, d, n, dg);
   bool known;
-  tf_found *f = tf_range_look(run->plan, o, d, n, &known);
+  tf_range_found *f = tf_range_look(run->plan, o, d, n, &known);
   if (known)
     return f->range;
   tf_ival v = found_range(run, o, d, n, dg);
@@ -241,7 +241,7 @@ static uint64_t dim_mask(const tf_plan *p, int o, int d, int n) {
   if (!p->memo)
     return found_mask(p, o, d, n);
   bool known;
-  tf_found *f = tf_range_look(p, o, d, n, &known);
+  tf_range_found *f = tf_range_look(p, o, d, n, &known);
   if (known)
     return f->mask;
   uint64_t mask = found_mask(p, o, d, n);

@@ -29,13 +29,13 @@ bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
   p->memo->question = 1;
   const size_t all = ((size_t)deep + 1) * (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
   p->memo->n = all < MOST_FOUND ? all : MOST_FOUND;
-  p->memo->found = TF_ARRAY(a, tf_found, p->memo->n);
+  p->memo->found = TF_ARRAY(a, tf_range_found, p->memo->n);
   return p->memo->found != NULL;
 }
 
-tf_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known) {
+tf_range_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known) {
   const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim, ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
-  tf_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];
+  tf_range_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];
   *known = f->question == p->memo->question && f->op_dim == (int)op_dim && f->node == node;
   return f;
 }

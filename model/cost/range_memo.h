@@ -12,13 +12,13 @@ typedef struct {
     uint64_t mask;
     int scope;
   };
-} tf_found;
+} tf_range_found;
 
 typedef struct tf_range_memo {
   uint64_t question;
   int64_t walked; /* answers that were worked out: what tests count */
   size_t n;
-  tf_found *found; /* [n] */
+  tf_range_found *found; /* [n] */
 } tf_range_memo;
 
 /* Makes the plan's memo; NULL where there are so few ways that walking them is faster.  False: out of memory. */
@@ -30,9 +30,9 @@ static inline void tf_range_ask(const tf_plan *p) {
 }
 
 /* The place of an answer, and whether it is there.  Only with a memo. */
-tf_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known);
+tf_range_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known);
 /* Says that the place holds the answer, which the caller has written. */
-static inline void tf_range_keep(const tf_plan *p, tf_found *f, int op, int dim, int node) {
+static inline void tf_range_keep(const tf_plan *p, tf_range_found *f, int op, int dim, int node) {
   f->question = p->memo->question, f->op_dim = op * p->wl->n_dims + dim, f->node = node;
   p->memo->walked++;
 }

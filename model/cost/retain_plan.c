@@ -17,7 +17,7 @@ static int range_in(const tf_plan *p, int o, int n) {
   if (!p->memo)
     return found_in(p, o, n);
   bool known;
-  tf_found *f = tf_range_look(p, o, 0, n, &known);
+  tf_range_found *f = tf_range_look(p, o, 0, n, &known);
   if (known)
     return f->scope;
   int in = found_in(p, o, n);
