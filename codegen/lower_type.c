@@ -53,18 +53,18 @@ bool low_has_sums(const lowering *w, int n, int k) {
   return false;
 }
 
-static char *with_sums(lowering *w, const char *name) {
-  const size_t size = strlen(name) + sizeof "_sums";
+char *low_derived(lowering *w, const char *name, const char *what) {
+  const size_t size = strlen(name) + strlen(what) + 2;
   char *text = TF_ARRAY(w->p->arena, char, size);
-  if (text) snprintf(text, size, "%s_sums", name);
+  if (text) snprintf(text, size, "%s_%s", name, what);
+  w->oom |= !text;
   return text;
 }
 
 static void open_one(lowering *w, int o) {
   int z = w->plan->wl->ops[o].out;
   const tf_tensor *t = &w->plan->wl->tensors[z];
-  char *name = with_sums(w, t->name), *id = with_sums(w, w->p->tensor_id[z]);
-  w->oom |= !name || !id;
+  char *name = low_derived(w, t->name, "sums"), *id = low_derived(w, w->p->tensor_id[z], "sums");
   if (w->oom) return;
   int i = low_buffer(w, z, name, false, w->plan->arch->n_memories - 1);
   if (w->oom) return;
