@@ -20,7 +20,7 @@ static int64_t *slot_of(tf_scratch *w, const int64_t *row, int n) {
   uint64_t h = UINT64_C(1469598103934665603);
   for (int i = 0; i < n; i++)
     h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
-  uint64_t slots = 2 * (uint64_t)w->leaf_room, at = (h ^ h >> 32) % slots;
+  uint64_t slots = 2 * (uint64_t)w->leaf_room + 1, at = (h ^ h >> 32) % slots;
   for (; w->slot[at] > w->met; at = (at + 1) % slots)
     if (!memcmp(w->leaf + (size_t)(w->slot[at] - w->met - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row))
       break;
@@ -32,7 +32,7 @@ static bool more_room(tf_scratch *w, int n) {
   if (w->n_leaf < w->leaf_room)
     return true;
   size_t room = w->leaf_room ? 4 * (size_t)w->leaf_room : TF_LEAF_FEW;
-  int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room), *leaf = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
+  int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room + 1), *leaf = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
   if (!slot || !leaf)
     return false;
   if (w->n_leaf)
