@@ -34,6 +34,7 @@ static void treat(oracle *o, int op, int64_t reads, int64_t updates) {
 
 static void correct(oracle *o, int op, fix kind, int64_t n) {
   o->fixes[op * N_FIXES + (int)kind] += n;
+  o->saw[SAW_FIXES] |= n > 0;
   if (kind != FIX_EXP)
     treat(o, op, n, n);
 }

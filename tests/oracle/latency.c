@@ -325,7 +325,7 @@ static double free_time(const oracle *o, int n, int level, bool write) {
 }
 
 /* What of the first load of child `next` hides behind the last step of child `c`. */
-static double hidden(const oracle *o, int c, int next) {
+static double hidden(oracle *o, int c, int next) {
   int f = edge_tile(o, next, false), l = edge_tile(o, c, true);
   double before = 0, after = 0;
   if (f < 0 || l < 0 || !o->runs[f] || !o->runs[l])
@@ -336,11 +336,13 @@ static double hidden(const oracle *o, int c, int next) {
     before = larger(before, a);
     after = larger(after, a - (a < room ? a : room));
   }
+  o->saw[SAW_HIDDEN] |= after < before;
+  o->saw[SAW_NO_ROOM] |= after > 0 && before <= step_work(o, l);
   return before - after;
 }
 
 /* Choice: children that never run are passed over. */
-static double hidden_between(const oracle *o, int n) {
+static double hidden_between(oracle *o, int n) {
   const tf_node *t = &o->tree->nodes[n];
   double sum = 0;
   int before = -1;
@@ -354,7 +356,7 @@ static double hidden_between(const oracle *o, int n) {
   return sum;
 }
 
-static double scope_time(const oracle *o, int n) {
+static double scope_time(oracle *o, int n) {
   const tf_node *t = &o->tree->nodes[n];
   double sum = 0, longest = 0;
   for (int c = 0; c < t->n_children; c++) {
@@ -373,10 +375,12 @@ void find_latency(oracle *o) {
     const tf_node *t = &o->tree->nodes[n];
     double k = t->kind == TF_OP ? op_time(o, t->op) : t->kind == TF_TILE ? tile_time(o, n) : scope_time(o, n);
     o->node_cycles[n] = larger(k, busiest_port(o, n));
+    o->saw[SAW_FLOOR] |= t->kind == TF_SCOPE && o->node_cycles[n] > k * (1 + 1e-12);
   }
   o->cycles = o->node_cycles[0];
   for (int l = 0; l < o->arch->n_memories; l++) {
     o->level_cycles[l] = port_time(o, 0, l, caused(o, 0, l));
+    o->saw[SAW_PORTS] |= o->level_cycles[l] > 0 && o->level_cycles[l] >= o->cycles;
     o->level_instances[l] = (int64_t)instances(o, 0, l);
   }
   for (int u = 0; u < o->arch->n_units; u++) {

@@ -1,5 +1,5 @@
 /* The model against the brute-force walk on random cases.
- *   oracle_test [--cases N] [--seed S] [--one SEED] [--save DIR] [--coverage]
+ *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML] [--save DIR] [--coverage]
  * A case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,122 +17,15 @@ typedef struct {
 } tally;
 
 typedef struct {
-  const char *save;
+  const char *save, *file;
   bool coverage, print;
   long refused, walked, equal, differ, overflow, too_long, quick;
-  long with[GEN_N];
+  long with[GEN_N], saw[N_EVENTS], feasible;
   tally kinds[MAX_KINDS];
   int n_kinds;
 } session;
 
-/* ---- one comparison ------------------------------------------------------------------------- */
-
-typedef struct {
-  char text[8192];
-  size_t len;
-} note;
-
-static void differs(note *n, const char *what, const char *of, int64_t model, int64_t oracle_) {
-  if (model == oracle_ || n->len > sizeof n->text - 200)
-    return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
-                             "# %s of %s: model %" PRId64 ", oracle %" PRId64 "\n", what, of, model, oracle_);
-}
-
-static bool apart(double a, double b) {
-  double gap = a - b, size = b < 0 ? -b : b;
-  return !(gap <= 1e-9 * size && gap >= -1e-9 * size);
-}
-
-static void differ_by(note *n, const char *what, const char *of, double model, double oracle_) {
-  if (!apart(model, oracle_) || n->len > sizeof n->text - 200)
-    return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s of %s: model %.12g, oracle %.12g\n",
-                             what, of, model, oracle_);
-}
-
-/* What can never be: `least` is above `value`. */
-static void never_below(note *n, const char *what, const char *of, double value, double least) {
-  if (value >= least * (1 - 1e-9) || n->len > sizeof n->text - 200)
-    return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s: %.12g, but %s needs %.12g\n", what, value,
-                             of, least);
-}
-
-static void compare_counts(note *n, const oracle *o, const tf_result *r) {
-  char of[200];
-  for (int l = 0; l < o->arch->n_memories; l++)
-    for (int z = 0; z < o->wl->n_tensors; z++) {
-      const tf_counts *c = &r->counts[l * o->wl->n_tensors + z];
-      const words *w = &o->moved[l * o->wl->n_tensors + z];
-      snprintf(of, sizeof of, "%s in %s", o->wl->tensors[z].name, o->arch->memories[l].name);
-      differs(n, "fill", of, c->fill, w->fill);
-      differs(n, "read", of, c->read, w->read);
-      differs(n, "update", of, c->update, w->update);
-      differs(n, "drain", of, c->drain, w->drain);
-      differs(n, "peak", of, c->peak, o->peak[l * o->wl->n_tensors + z]);
-    }
-  for (int l = 0; l < o->arch->n_memories; l++)
-    differs(n, "peak words", o->arch->memories[l].name, r->levels[l].peak, o->level_peak[l]);
-}
-
-static void compare_work(note *n, const oracle *o, const tf_result *r) {
-  for (int op = 0; op < o->wl->n_ops; op++) {
-    int64_t fixes = 0;
-    for (int i = 0; i < N_FIXES; i++)
-      fixes += o->fixes[op * N_FIXES + i];
-    differs(n, "points", o->wl->ops[op].name, r->ops[op].points, o->points[op] + fixes);
-    differs(n, "units", o->wl->ops[op].name, r->ops[op].units, o->units[op]);
-    differs(n, "kind of unit", o->wl->ops[op].name, r->ops[op].unit, o->unit[op]);
-  }
-  for (int k = 0; k < o->tree->n_nodes; k++) {
-    char of[40];
-    int64_t loads = 0, stores = 0;
-    for (int z = 0; z < o->wl->n_tensors; z++) {
-      loads += o->by_node[k * o->wl->n_tensors + z].fill;
-      stores += o->by_node[k * o->wl->n_tensors + z].drain;
-    }
-    snprintf(of, sizeof of, "node %d", k);
-    differs(n, "runs", of, r->nodes[k].runs, o->runs[k]);
-    differs(n, "loads", of, r->nodes[k].loads, loads);
-    differs(n, "stores", of, r->nodes[k].stores, stores);
-  }
-}
-
-static void compare_time(note *n, const oracle *o, const tf_result *r) {
-  for (int k = 0; k < o->tree->n_nodes; k++) {
-    char of[40];
-    snprintf(of, sizeof of, "node %d", k);
-    differ_by(n, "cycles", of, r->nodes[k].cycles, o->node_cycles[k]);
-  }
-  differ_by(n, "cycles", "all", r->cycles, o->cycles);
-  for (int l = 0; l < o->arch->n_memories; l++) {
-    differ_by(n, "port", o->arch->memories[l].name, r->levels[l].cycles, o->level_cycles[l]);
-    differs(n, "instances", o->arch->memories[l].name, r->levels[l].instances, o->level_instances[l]);
-    never_below(n, "oracle's cycles", o->arch->memories[l].name, o->cycles, o->level_cycles[l]);
-    never_below(n, "model's cycles", o->arch->memories[l].name, r->cycles, r->levels[l].cycles);
-  }
-  for (int u = 0; u < o->arch->n_units; u++) {
-    differ_by(n, "cycles", o->arch->units[u].name, r->units[u].cycles, o->unit_cycles[u]);
-    differs(n, "units in use", o->arch->units[u].name, r->units[u].units, o->unit_use[u]);
-    never_below(n, "oracle's cycles", o->arch->units[u].name, o->cycles, o->unit_cycles[u]);
-    never_below(n, "model's cycles", o->arch->units[u].name, r->cycles, r->units[u].cycles);
-  }
-}
-
-/* No mapping that fits beats the bounds in time; none at all in words and energy. */
-static void compare_bounds(note *n, const oracle *o, const tf_result *r) {
-  tf_bounds b;
-  double moved = 0;
-  if (!tf_bounds_of(o->arch, o->wl, &b))
-    return;
-  for (int z = 0; z < o->wl->n_tensors; z++)
-    moved += (double)(r->counts[z].fill + r->counts[z].read + r->counts[z].update + r->counts[z].drain);
-  never_below(n, "words through the outermost memory", "the bound", moved, (double)b.traffic_words);
-  never_below(n, "energy", "the bound", r->energy_pj, b.energy_pj);
-  if (r->feasible)
-    never_below(n, "cycles", "the bound", r->cycles, b.cycles);
-}
+/* ---- one case ------------------------------------------------------------------------- */
 
 static void report(session *s, uint64_t seed, const page *p, const note *n) {
   printf("# seed %" PRIu64 "\n%s%s\n", seed, n->text, p->text);
@@ -163,10 +56,10 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
                              r.overflow ? "overflow" : "trip counts do not cover the extents");
   } else {
     counted = true;
-    compare_counts(&n, o, &r);
-    compare_work(&n, o, &r);
-    compare_time(&n, o, &r);
-    compare_bounds(&n, o, &r);
+    compare_results(&n, o, &r);
+    for (int e = 0; e < N_EVENTS; e++)
+      s->saw[e] += o->saw[e];
+    s->feasible += r.feasible;
   }
   if (n.len)
     report(s, seed, p, &n);
@@ -177,8 +70,6 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   return counted;
 }
 
-/* ---- cases ------------------------------------------------------------------------------------ */
-
 static tally *kind_of(session *s, const char *name) {
   for (int i = 0; i < s->n_kinds; i++)
     if (!strcmp(s->kinds[i].name, name))
@@ -187,11 +78,20 @@ static tally *kind_of(session *s, const char *name) {
   return &s->kinds[s->n_kinds++];
 }
 
+static bool take_file(page *p, const char *path) {
+  FILE *f = fopen(path, "r");
+  p->len = f ? fread(p->text, 1, sizeof p->text - 1, f) : 0;
+  p->text[p->len] = 0;
+  if (f)
+    fclose(f);
+  return p->len > 0;
+}
+
 static void one(session *s, uint64_t seed) {
   page p;
-  unsigned features;
-  const char *kind;
-  if (!gen_case(seed, &p, &features, &kind))
+  unsigned features = 0;
+  const char *kind = "file";
+  if (s->file ? !take_file(&p, s->file) : !gen_case(seed, &p, &features, &kind))
     abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
@@ -217,15 +117,23 @@ static void one(session *s, uint64_t seed) {
   tf_diags_free(d);
 }
 
+static const char *const event_name[N_EVENTS] = {
+    [SAW_PORTS] = "a port that makes the whole", [SAW_FLOOR] = "a scope held up by a port",
+    [SAW_HIDDEN] = "a load that hides", [SAW_NO_ROOM] = "a load that a busy port keeps", [SAW_FOLLOWS] = "words after a sibling's",
+    [SAW_IDLE] = "an idle step", [SAW_FIXES] = "corrections"};
+
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
     printf("%-16s %7ld drawn %7ld compared\n", s->kinds[i].name, s->kinds[i].drawn, s->kinds[i].run);
   for (int f = 0; f < GEN_N; f++)
-    printf("%-16s %24ld compared\n", gen_feature_name[f], s->with[f]);
+    printf("%-17s %23ld compared\n", gen_feature_name[f], s->with[f]);
+  for (int e = 0; e < N_EVENTS; e++)
+    printf("%-32s %8ld compared\n", event_name[e], s->saw[e]);
+  printf("%-32s %8ld compared\n", "that fit", s->feasible);
 }
 
 int main(int argc, char **argv) {
-  session s = {.save = NULL};
+  session s = {.save = NULL, .file = NULL};
   long cases = 2000;
   uint64_t seed = 1, only = 0;
   for (int i = 1; i < argc; i++) {
@@ -238,6 +146,8 @@ int main(int argc, char **argv) {
       seed = strtoull(value, NULL, 10), i++;
     else if (!strcmp(argv[i], "--one"))
       only = strtoull(value, NULL, 10), i++;
+    else if (!strcmp(argv[i], "--file"))
+      s.file = value, only = 1, i++;
     else if (!strcmp(argv[i], "--save"))
       s.save = value, i++;
     else

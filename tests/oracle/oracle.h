@@ -9,6 +9,9 @@
 enum { MAX_RANK = 8, MAX_ELEMENTS = 4096, MAX_PATH = 48, MAX_NODES = 96, MAX_PRODUCTIONS = 512,
        MAX_CLASSES = MAX_PATH + 1 };
 
+/* What a case had, for the coverage table. */
+typedef enum { SAW_PORTS, SAW_FLOOR, SAW_HIDDEN, SAW_NO_ROOM, SAW_FOLLOWS, SAW_IDLE, SAW_FIXES, N_EVENTS } event;
+
 /* Corrections of a streamed reduction (DECISIONS 11). */
 typedef enum { FIX_EXP, FIX_MUL, FIX_DIV, N_FIXES } fix;
 
@@ -97,7 +100,7 @@ typedef struct {
   int64_t *level_instances, *unit_use;
   int64_t steps;                /* taken so far, against `limit` */
   int64_t limit;
-  bool gave_up;
+  bool gave_up, saw[N_EVENTS];
 } oracle;
 
 /* NULL when memory runs out. */
@@ -158,4 +161,13 @@ void find_peaks(oracle *o);
 int leaf_server(const oracle *o, int op, int z);                /* memory that serves the op's operand z */
 bool share_instance(const oracle *o, int scope, int level);     /* whether children share one (DECISIONS 12) */
 void find_latency(oracle *o);
+
+/* ---- beside the model (compare.c) ------------------------------------------------------------------- */
+typedef struct {
+  char text[8192];
+  size_t len;
+} note;
+/* Writes a line for each figure of the model that differs from the walk's, and for each that can never be: a port or
+ * unit busier than the whole, or what lies below a bound. */
+void compare_results(note *n, const oracle *o, const tf_result *r);
 #endif

@@ -63,6 +63,7 @@ static void charge(oracle *o, int n, int z, int level, int up, words w) {
   add_words(&o->moved[level * nt + z], (words){.fill = w.fill, .drain = w.drain});
   add_words(&o->moved[up * nt + z], (words){.read = w.read, .update = w.update});
   add_words(&o->by_node[n * nt + z], w);
+  o->saw[SAW_FOLLOWS] |= scope >= 0 && w.fill + w.drain > 0;
   if (scope >= 0)
     add_words(&o->by_scope[(n * o->tree->n_nodes + scope) * nt + z], w);
   else
@@ -458,6 +459,7 @@ static void run_node(oracle *o, int n) {
   const tf_node *t = &o->tree->nodes[n];
   int64_t at_once = running(o, n);
   o->gave_up |= ++o->steps > o->limit;
+  o->saw[SAW_IDLE] |= !at_once;
   if (!at_once || o->gave_up)
     return;
   note_step(o, n);
