@@ -76,25 +76,35 @@ static bool may_loop(const maker *k, int dim, const int *ops, int n) {
   return any;
 }
 
+/* What an index reaches while its op's lengths are len, from 0 on; all of both where they turn differently. */
+static void reach(const tf_index *ix, const int64_t *len, const tf_index **first, int64_t *lo, int64_t *hi) {
+  int64_t from = ix->c, to = ix->c;
+  bool alike = !*first || (*first)->n_terms == ix->n_terms;
+  for (int t = 0; t < ix->n_terms; t++) {
+    int64_t far = ix->terms[t].coef * (len[ix->terms[t].dim] - 1);
+    *(far < 0 ? &from : &to) += far;
+    alike = alike && (!*first || (*first)->terms[t].coef == ix->terms[t].coef);
+  }
+  *lo = !*first || from < *lo ? from : *lo;
+  *hi = !*first || to > *hi ? to : *hi;
+  *hi += alike ? 0 : 1000;
+  *first = ix;
+}
+
 /* Lengths of what producers make for consumers whose lengths are set. */
 static void infer(maker *k, const int *ops, int n) {
   for (int i = n - 1; i >= 0; i--) {
     const tf_op *op = &k->wl->ops[ops[i]];
-    int64_t need[MAX_DIMS] = {0};
-    for (int c = 0; c < n; c++)
-      for (int r = 0; r < k->wl->ops[ops[c]].n_reads; r++) {
-        const tf_ref *ref = &k->wl->ops[ops[c]].reads[r];
-        for (int d = 0; ref->tensor == op->out && d < op->n_out_dims; d++) {
-          int64_t len = 1;
-          for (int t = 0; t < ref->index[d].n_terms; t++)
-            len += llabs(ref->index[d].terms[t].coef) *
-                   (k->len[ops[c]][ref->index[d].terms[t].dim] - 1);
-          need[d] = len > need[d] ? len : need[d];
-        }
-      }
-    for (int d = 0; d < op->n_out_dims; d++)
-      if (need[d] && need[d] < k->len[ops[i]][op->dims[d]])
-        k->len[ops[i]][op->dims[d]] = need[d];
+    for (int d = 0; d < op->n_out_dims; d++) {
+      const tf_index *first = NULL;
+      int64_t lo = 0, hi = 0, *len = &k->len[ops[i]][op->dims[d]];
+      for (int c = 0; c < n; c++)
+        for (int r = 0; r < k->wl->ops[ops[c]].n_reads; r++)
+          if (k->wl->ops[ops[c]].reads[r].tensor == op->out)
+            reach(&k->wl->ops[ops[c]].reads[r].index[d], k->len[ops[c]], &first, &lo, &hi);
+      if (first && hi - lo + 1 < *len)
+        *len = hi - lo + 1;
+    }
   }
 }
 
@@ -118,11 +128,12 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
   char spatial[256] = "";
   bool any = false;
   page_say(k->p, "  %*sL%d", indent, "", level);
-  int turn = rng_between(k->g, 0, k->wl->n_dims - 1);
+  bool streamed = k->stream && n == k->wl->n_ops;
+  int turn = streamed ? 0 : rng_between(k->g, 0, k->wl->n_dims - 1);
   for (int i = 0; i < k->wl->n_dims; i++) {
     int d = (turn + i) % k->wl->n_dims;
     int64_t len = 0;
-    if (!may_loop(k, d, ops, n) || (!all && rng_chance(k->g, 3)))
+    if (!may_loop(k, d, ops, n) || (streamed && *k->wl->dims[d].name == 'n') || (!all && rng_chance(k->g, 3)))
       continue;
     for (int o = 0; o < n; o++)
       if (leads_in(k, ops[o], ops, n) && k->len[ops[o]][d] > len)
@@ -192,7 +203,7 @@ typedef struct {
 
 static parts cut(maker *k, int n) {
   parts c = {.n = 0};
-  bool apart = rng_chance(k->g, 2) || n == 2;
+  bool apart = rng_chance(k->g, 2) || n == 2 || (k->stream && n == k->wl->n_ops);
   for (int from = 0; from < n;) {
     int most = from == 0 ? n - 1 : n - from;
     c.at[c.n++] = from;
@@ -303,7 +314,7 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   bool ok = spec && spec->workload && spec->arch;
   if (ok) {
     maker k = {.g = &g, .p = p, .arch = spec->arch, .wl = spec->workload, .features = features,
-               .stream = !strcmp(*kind, "attention") && !rng_chance(&g, 3), .far = rng_chance(&g, 2)};
+               .stream = !strncmp(*kind, "attention", 9) && !rng_chance(&g, 3), .far = rng_chance(&g, 2)};
     mapping(&k);
   } else {
     char *why = tf_diags_text(d);

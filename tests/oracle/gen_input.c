@@ -117,6 +117,14 @@ static const workload workloads[] = {
     {"attention", "m: @, l: @, a: 2, n: 2",
      "S[m,l] += Q[m,a] * K[l,a]\nX[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\n"
      "P[m,l] = E[m,l] / Z[m]\nO[m,n] += P[m,l] * V[l,n]", NULL},
+    {"attention, one wide", "m: @, l: @, a: 2",
+     "S[m,l] += Q[m,a] * K[l,a]\nX[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\n"
+     "P[m,l] = E[m,l] / Z[m]\nO[m] += P[m,l] * V[l]", NULL},
+    {"attention, undivided", "m: @, l: @, n: 2",
+     "X[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\nO[m,n] += E[m,l] * V[l,n]", NULL},
+    {"attention, batched", "b: 2, m: @, l: @, n: 2",
+     "X[b,m] max= S[b,m,l]\nE[b,m,l] = exp(S[b,m,l] - X[b,m])\nZ[b,m] += E[b,m,l]\n"
+     "P[b,m,l] = E[b,m,l] / Z[b,m]\nO[b,m,n] += P[b,m,l] * V[b,l,n]", NULL},
     {"softmax", "m: @, l: @",
      "X[m] max= S[m,l]\nD[m,l] = S[m,l] - X[m]\nE[m,l] = exp(D[m,l])\nZ[m] += E[m,l]\nP[m,l] = E[m,l] / Z[m]", NULL},
     {"residual", "m: @, k: 2, n: 3",
