@@ -22,7 +22,8 @@ static double work_time(const struct tf_model *m, int o) {
 static double op_time(struct tf_model *m, int n) {
   tf_op_result *r = &m->res.ops[m->plan->tree->nodes[n].op];
   r->cycles = more(work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n, true));
-  return r->cycles + (m->plan->arch->overlap != TF_OVERLAP_PERFECT ? m->plan->arch->units[r->unit].pipeline : 0);
+  bool fills = m->plan->arch->overlap != TF_OVERLAP_PERFECT && r->points;
+  return r->cycles + (fills ? m->plan->arch->units[r->unit].pipeline : 0);
 }
 
 /* What Tile v's own entries move through one of its legs. */
