@@ -171,23 +171,25 @@ static const char neon[] =
 #define CPU_V4 CPU_V3 " && " CPU("avx512f") " && " CPU("avx512vl") " && " CPU("avx512bw") " && " CPU("avx512dq") " && " CPU("avx512cd")
 #define CPU_VNNI CPU_V4 " && " CPU("avx512vnni")
 #define CPU_BF16 CPU_VNNI " && " CPU("avx512bf16")
+/* All that comes with these and that compilers use unasked. */
+#define PLAIN "no-avx,no-bmi,no-bmi2,no-lzcnt,no-movbe"
 #define ALL "f32 bf16 int8"
 
 static const tf_micro_isa isas[] = {
-  {"portable", 1, 16, "", "1", ALL, NULL, portable, NULL, NULL, NULL, false},
-  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", sse2, "_mm", NULL, "int8_sse2", false},
-  {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, avx2, "_mm256", NULL, "int8_avx2", false},
-  {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8", CPU_V3 " && leaf7(1, 0, 4)",
+  {"portable", 1, 16, "", "1", ALL, NULL, NULL, portable, NULL, NULL, NULL, false},
+  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", NULL, sse2, "_mm", NULL, "int8_sse2", false},
+  {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, PLAIN, avx2, "_mm256", NULL, "int8_avx2", false},
+  {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8", CPU_V3 " && leaf7(1, 0, 4)", PLAIN,
    avx2, "_mm256", NULL, "int8_avxvnni", false},
-  {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, avx512, "_mm512", NULL, "int8_avx512", true},
-  {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, avx512, "_mm512", NULL, "int8_vnni", true},
+  {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, PLAIN, avx512, "_mm512", NULL, "int8_avx512", true},
+  {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, PLAIN, avx512, "_mm512", NULL, "int8_vnni", true},
   {"avx512_bf16", 16, 32, V4 " -mavx512vnni -mavx512bf16", HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", "bf16",
-   CPU_BF16, avx512, "_mm512", "bf16_avx512", "int8_vnni", true},
+   CPU_BF16, PLAIN, avx512, "_mm512", "bf16_avx512", "int8_vnni", true},
   {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
    HAS_V4 /* clang 14 spells them without a bar */
    " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
-   "(defined(__AMX_INT8__) || defined(__AMXINT8__))", "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", avx512, "_mm512", "bf16_amx", "int8_amx", true},
-  {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, neon, NULL, NULL, NULL, false},
+   "(defined(__AMX_INT8__) || defined(__AMXINT8__))", "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", PLAIN, avx512, "_mm512", "bf16_amx", "int8_amx", true},
+  {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, NULL, neon, NULL, NULL, NULL, false},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) {
