@@ -112,10 +112,19 @@ static bool has_isa(const c_package *k, const char *name) {
   return has;
 }
 
+static bool divides(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= b->s[i]->kind == IR_DIVIDE || divides(&b->s[i]->body);
+  return any;
+}
+
 /* What becomes of numbers that are infinite, none at all, or all but 0. */
 static void ends_of_range(FILE *out, const c_package *k) {
   fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max and min, max= and min= and relu are C's fmax\n"
         " * and fmin: of a number and NaN they give the number (max= of NaN alone gives -inf); select takes NaN for true.\n", out);
+  if (divides(&k->p->body))
+    fputs(" * Rows are divided by their sum behind the product they go through, so that there values above 3.4e38 / (length of a row) may overflow.\n", out);
   if (k->p->target.data == IR_BF16 && (has_isa(k, "avx512_bf16") || has_isa(k, "amx")))
     fprintf(out, " * Products of bfloat16 in AVX512-BF16 and AMX%s take subnormal numbers (below 1.2e-38) as 0, and give 0 for subnormal\n"
                  " * sums; the other instruction sets keep them.\n", k->n_isas ? ", where they are chosen," : "");
