@@ -67,6 +67,14 @@ static bool contains(tf_span outer, tf_span inner) {
                             inner.lo + inner.len <= outer.lo + outer.len);
 }
 
+static void report_found(const range_rules *q, int o, const char *which) {
+  int z = q->c->f->wl->ops[o].out;
+  q->made_told[o] = true;
+  tf_fail(q->c->diags, tf_leaf(q->c, o)->at, TF_E_ORDER,
+          "readers of '%.50s' outside the inner scope %s: let all its readers share one scope", tf_tensor_name(q->c, z), which);
+  tf_note(q->c->diags, q->c->f->tree->nodes[q->c->f->home_scope[z]].at, "the scope that runs all its readers");
+}
+
 /* One run of the branch at `node` makes what its own readers want; what the readers beside it
  * want, up to the home scope, must be among that. */
 static void check_found(tf_ranges *r, int o, int i, int node, tf_span before) {
@@ -75,12 +83,12 @@ static void check_found(tf_ranges *r, int o, int i, int node, tf_span before) {
   int z = r->f->wl->ops[o].out, home = r->f->home_scope[z], up = t->nodes[node].parent;
   bool branch = up >= 0 && t->nodes[up].kind == TF_SCOPE && tf_is_above(r->f, home, up);
   if (!branch || q->made_told[o] || contains(r->now[r->f->dim_from[o] + i], before)) return;
-  q->made_told[o] = true;
-  tf_fail(q->c->diags, tf_leaf(q->c, o)->at, TF_E_ORDER,
-          "readers of '%.50s' outside the inner scope want more of it than is made for those "
-          "inside: let all its readers share one scope",
-          tf_tensor_name(q->c, z));
-  tf_note(q->c->diags, t->nodes[home].at, "the scope that runs all its readers");
+  report_found(q, o, "want more of it than is made for those inside");
+}
+
+static void unknown_found(tf_ranges *r, int o) {
+  range_rules *q = r->user;
+  if (!q->made_told[o]) report_found(q, o, "may want more of it than is made for those inside, in steps too many to look at");
 }
 
 /* ---- made once ---------------------------------------------------------------------- */
@@ -238,7 +246,8 @@ void tf_check_ranges(const tf_checker *c) {
   r.inferred = q.nested ? check_found : NULL;
   r.entered = q.nested ? check_made_once : NULL;
   tf_ranges_walk(&r, 0);
-  if (!is_padded(c->f->wl) && !r.clash) return;
   r.entered = NULL;
-  check_middles(&r);
+  if (is_padded(c->f->wl) || r.clash) check_middles(&r);
+  r.middle = false;
+  if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
 }
