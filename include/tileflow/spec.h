@@ -156,7 +156,7 @@ typedef struct tf_spec {
 } tf_spec;
 
 typedef struct {
-  const char *name, *value; /* --set NAME=VALUE: overrides params */
+  const char *name, *value; /* --set NAME=VALUE: overrides params of that name; arch.NAME, workload.NAME: of one file */
 } tf_setting;
 
 /* Reads and checks the files; every error of every file is in d.  NULL if there was any. */
