@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/report.h"
 
 static const tf_loc nowhere = {0};
@@ -24,7 +25,7 @@ cli_status cli_open(cli_session *s, const cli_options *o) {
     fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
     return CLI_FAILED;
   }
-  s->spec = tf_spec_read((const char *const *)o->files, o->n_files, o->set, o->n_set, s->diags);
+  s->spec = cli_read_spec(o, s->diags);
   if (!s->spec) return fail(s);
   const tf_spec *p = s->spec;
   if (!p->mapping_text || !p->arch || !p->workload) return CLI_DONE;

@@ -64,20 +64,28 @@ static char *load(FILE *f, size_t *len) {
   return NULL;
 }
 
-static bool read_file(tf_diags *d, const char *path, tf_text *out) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return fail_file(d, path, strerror(errno));
+static tf_text take(FILE *f, const char *name, tf_diags *d) {
+  tf_text t = {.name = name};
   errno = 0;
-  char *text = load(f, &out->len);
-  bool bad = ferror(f) != 0;
-  int why = errno;
+  char *text = load(f, &t.len);
+  const char *why = !text ? "out of memory" : ferror(f) ? strerror(errno) : t.len > TF_YAML_MAX_BYTES ? "larger than 16 MiB" : NULL;
+  t.text = text;
+  if (!why) return t;
+  fail_file(d, name, why);
+  free(text);
+  return (tf_text){.name = name};
+}
+
+tf_text tf_text_read(const char *path, tf_diags *d) {
+  if (!strcmp(path, "-")) return take(stdin, "<stdin>", d);
+  FILE *f = fopen(path, "rb");
+  if (!f) {
+    fail_file(d, path, strerror(errno));
+    return (tf_text){.name = path};
+  }
+  tf_text t = take(f, path, d);
   fclose(f);
-  out->name = path;
-  out->text = text;
-  if (!text) return fail_file(d, path, "out of memory");
-  if (bad) return fail_file(d, path, strerror(why));
-  if (out->len > TF_YAML_MAX_BYTES) return fail_file(d, path, "larger than 16 MiB");
-  return true;
+  return t;
 }
 
 /* ---- sections ----------------------------------------------------------------------- */
@@ -136,10 +144,10 @@ static void merge(tf_diags *d, const tf_ynode *root, sections_read *all) {
     return;
   }
   tf_yschema_check(root, sections, N_S, "a file", v, d);
-  if (v[S_PARAMS]) add_params(all, root, v[S_PARAMS]);
   for (size_t i = 0; i < root->n; i++)
     for (int s = 0; s < N_S; s++)
       if (s != S_PARAMS && tf_ynode_is(root->pairs[i].key, sections[s].key)) add_section(d, root->pairs[i].key, s, v[s], all);
+  if (v[S_PARAMS]) add_params(all, root, v[S_PARAMS]);
 }
 
 /* The text of a mapping is a literal block: only there do its lines stand in the file as
@@ -204,6 +212,8 @@ static bool read_all(tf_reader *r, const tf_text *texts, size_t n, sections_read
   if (!all->params.map || !all->params.shared) return tf_no_memory(r);
   for (size_t i = 0; i < n; i++) {
     const char *text = texts[i].text;
+    whole = whole && text;
+    if (!text) continue;
     size_t len = texts[i].len;
     bool mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     text += mark ? 3 : 0;
@@ -216,10 +226,10 @@ static bool read_all(tf_reader *r, const tf_text *texts, size_t n, sections_read
   return whole;
 }
 
-/* whole: no file is missing.  Where one is and no params were found, they may have been in
- * it: what uses them is not checked, so that one cause is one error. */
-static tf_spec *read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                           bool whole, tf_diags *d) {
+/* Where a file is missing and no params were found, they may have been in it: what uses them is not checked, so that one
+ * cause is one error. */
+tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                            tf_diags *d) {
   sections_read all = {.params = {.n = 0}};
   size_t before = tf_diags_errors(d);
   tf_arena *arena = tf_arena_new();
@@ -231,39 +241,29 @@ static tf_spec *read_texts(const tf_text *texts, size_t n, const tf_setting *set
     return NULL;
   }
   s->arena = arena;
+  bool whole = false;
   if (n > MAX_FILES || n_set > MAX_FILES)
     tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "more than %d files or settings", MAX_FILES);
   else
-    whole = read_all(&r, texts, n, &all) && whole;
+    whole = read_all(&r, texts, n, &all);
   if (whole || all.params.n) read_sections(&r, &all, set, n_set, &s->spec);
   if (tf_diags_errors(d) == before) return &s->spec;
   tf_spec_free(&s->spec);
   return NULL;
 }
 
-tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                            tf_diags *d) {
-  return read_texts(texts, n, set, n_set, true, d);
-}
-
 tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
                       size_t n_set, tf_diags *d) {
-  size_t before = tf_diags_errors(d), n = 0;
+  size_t before = tf_diags_errors(d);
   tf_text *texts = calloc(n_paths + 1, sizeof *texts);
   if (!texts) {
     tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  for (size_t i = 0; i < n_paths; i++) {
-    tf_text t = {0};
-    bool ok = read_file(d, paths[i], &t);
-    if (ok)
-      texts[n++] = t;
-    else
-      free((void *)(uintptr_t)t.text);
-  }
-  tf_spec *s = read_texts(texts, n, set, n_set, n == n_paths, d);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n_paths; i++)
+    texts[i] = tf_text_read(paths[i], d);
+  tf_spec *s = tf_spec_read_texts(texts, n_paths, set, n_set, d);
+  for (size_t i = 0; i < n_paths; i++)
     free((void *)(uintptr_t)texts[i].text);
   free(texts);
   if (tf_diags_errors(d) == before) return s;
