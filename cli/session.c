@@ -30,7 +30,9 @@ cli_status cli_open(cli_session *s, const cli_options *o) {
   const tf_spec *p = s->spec;
   if (!p->mapping_text || !p->arch || !p->workload) return CLI_DONE;
   s->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, s->diags);
-  return s->tree ? CLI_DONE : fail(s);
+  if (!s->tree) return fail(s);
+  if (tf_diags_count(s->diags) && !o->quiet) cli_complain(s->diags); /* warnings */
+  return CLI_DONE;
 }
 
 cli_status cli_check_sections(cli_session *s) {
