@@ -94,6 +94,12 @@ static bool check_network(ex_case *x, tf_loc at, const char *name, bool multicas
 static bool check_architecture(ex_case *x) {
   const tf_arch *a = x->arch;
   bool ok = true;
+  for (int i = 0; x->tree && i < x->tree->n_nodes; i++)
+    if (x->tree->nodes[i].kind == TF_TILE && x->tree->nodes[i].level >= ex_n_memories(x))
+      ok = tf_fail(x->diags, x->tree->nodes[i].at, TF_E_LEVEL, "'%.60s' lies below '%.60s', the units that the format is given",
+                   a->memories[x->tree->nodes[i].level].name, x->unit->name);
+  x->fits = ok;
+  if (!ok) return false;
   for (int i = 0; i < a->n_memories; i++) {
     const tf_memory *m = &a->memories[i];
     if (i) ok &= check_network(x, m->at, m->name, m->multicast, m->reduce);
@@ -206,7 +212,7 @@ tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_wor
   }
   bool ok = check_architecture(&x);
   for (int i = 0; i < N_FORMATS; i++)
-    if (!strcmp(formats[i].name, format)) ok &= formats[i].write(&x);
+    if (!strcmp(formats[i].name, format) && x.fits) ok &= formats[i].write(&x);
   if (x.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (ok && x.out->n > 0) return x.out;
   tf_export_free(x.out);
