@@ -32,6 +32,10 @@ static bool asks(const char *arg, const char *option) { return arg && !strcmp(ar
 static cli_status dispatch(int argc, char **argv, tf_diags *d) {
   const char *name = argc > 1 ? argv[1] : NULL;
   if (asks(name, "--version")) {
+    if (argc > 2) {
+      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--version stands alone: '%.60s' means nothing to it", argv[2]);
+      return CLI_BAD_INPUT;
+    }
     puts("tileflow " TILEFLOW_VERSION);
     return CLI_DONE;
   }

@@ -102,7 +102,7 @@ static bool read_count(reader *r, const row *o, const char *value) {
   if (ok) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE,
                  "%s needs a whole number of %d or more%s, not '%.60s'", o->name, (int)least,
-                 o->target == THREADS ? ", at most 256" : o->target == MEASURE ? ", at most 1000" : "", value);
+                 errno == ERANGE && most == INT64_MAX ? ", at most 9223372036854775807" : o->target == THREADS ? ", at most 256" : o->target == MEASURE ? ", at most 1000" : "", value);
 }
 
 static bool read_seconds(reader *r, const row *o, const char *value) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/report.h"
 
 static const tf_loc nowhere = {0};
@@ -24,12 +25,14 @@ cli_status cli_open(cli_session *s, const cli_options *o) {
     fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
     return CLI_FAILED;
   }
-  s->spec = tf_spec_read((const char *const *)o->files, o->n_files, o->set, o->n_set, s->diags);
+  s->spec = cli_read_spec(o, s->diags);
   if (!s->spec) return fail(s);
   const tf_spec *p = s->spec;
   if (!p->mapping_text || !p->arch || !p->workload) return CLI_DONE;
   s->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, s->diags);
-  return s->tree ? CLI_DONE : fail(s);
+  if (!s->tree) return fail(s);
+  if (tf_diags_count(s->diags) && !o->quiet) cli_complain(s->diags); /* warnings */
+  return CLI_DONE;
 }
 
 cli_status cli_check_sections(cli_session *s) {
