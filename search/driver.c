@@ -21,7 +21,7 @@ enum {
   UNEVEN_ONE_IN = 24,  /* tasks in which trip counts need not divide */
   IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
   WALK_GIVEN = 20000,  /* steps an exact walk may take where the given tree retains: it always does */
-  START_ONE_IN = 16,   /* tasks that go on from a start, after the first of each */
+  START_ONE_IN = 32,   /* tasks that go on from a start, after the first of each */
 };
 
 typedef struct {
@@ -103,7 +103,7 @@ static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
   t->begin = s->trips;
   t->begin_loops = s->n_loops;
   t->walk_limit = retains(s->open) ? WALK_GIVEN : v->walk_limit;
-  t->growth = TF_GROWTH_GIVEN;
+  t->growth = v->growth;
   t->like = 0;
   memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes));
   return true;
