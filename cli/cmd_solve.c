@@ -16,9 +16,10 @@ typedef struct {
   tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o, tf_diags *d);
 } method;
 
+enum { EXACT, CLOSED };
 static const method methods[] = {
-    {"exact", tf_solve_exact},
-    {"closed", tf_solve_closed},
+    [EXACT] = {"exact", tf_solve_exact},
+    [CLOSED] = {"closed", tf_solve_closed},
 };
 
 const char *cli_method(int k) {
@@ -66,11 +67,7 @@ static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) 
                          .closed = r->closed};
 }
 
-static tf_solve_result *run(cli_session *s, const cli_options *o, double time_limit, int64_t evals,
-                            tf_diags *d) {
-  const method *by = &methods[0];
-  for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
-    if (!strcmp(methods[i].name, o->method)) by = &methods[i];
+static tf_solve_result *run(cli_session *s, const cli_options *o, const method *by, double time_limit, int64_t evals, tf_diags *d) {
   cli_meter m = cli_meter_new(o);
   m.limit = time_limit;
   m.max_evals = evals;
@@ -112,7 +109,10 @@ static bool print_all(const cli_session *s, const cli_options *o) {
 }
 
 static cli_status solve(cli_session *s, const cli_options *o) {
-  tf_solve_result *r = run(s, o, o->time_limit, o->evals, s->diags);
+  const method *by = &methods[EXACT];
+  for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
+    if (!strcmp(methods[i].name, o->method)) by = &methods[i];
+  tf_solve_result *r = run(s, o, by, o->time_limit, o->evals, s->diags);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
@@ -127,21 +127,41 @@ static cli_status solve(cli_session *s, const cli_options *o) {
 }
 
 /* ---- for commands that lack a mapping ------------------------------------------------------------- */
-enum { EVALS_FIRST = 1000000 };
+enum { EVALS_FIRST = 1000000, EVALS_OF_SEARCH = 125000, PART_OF_SEARCH = 4 };
+
+/* What a solver found and did not prove is for the search to begin with. */
+static bool begin_with(cli_session *s, tf_solve_result *r) {
+  if (!r) return true;
+  s->spent += r->evals;
+  char *text = r->text;
+  r->text = NULL;
+  return !text || cli_starts_add(&s->starts, text);
+}
+
+cli_status cli_search_after_solving(cli_session *s, const cli_options *o) {
+  if (s->tree || o->strategy) return cli_search(s, o);
+  int64_t evals = o->evals ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_SEARCH;
+  tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
+  /* A search that is resumed must begin as it began: not with what a solver found until its time was over. */
+  tf_solve_result *r = d ? run(s, o, &methods[o->log ? CLOSED : EXACT], o->log ? 0 : o->time_limit / PART_OF_SEARCH, evals, d) : NULL;
+  bool ok = begin_with(s, r);
+  tf_solve_free(r);
+  tf_diags_free(d);
+  return ok ? cli_search(s, o) : CLI_FAILED;
+}
 
 cli_status cli_find(cli_session *s, const cli_options *o) {
   int64_t evals = o->evals && o->evals < EVALS_FIRST ? o->evals : EVALS_FIRST;
   if (o->strategy) return cli_search(s, o);
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  tf_solve_result *r = d ? run(s, o, o->time_limit / 2, evals, d) : NULL;
+  tf_solve_result *r = d ? run(s, o, &methods[EXACT], o->time_limit / 2, evals, d) : NULL;
   cli_status status = CLI_DONE;
   bool done = r && r->text && (r->proved || cli_interrupted(NULL));
   if (done) {
     say(s, o, r);
     status = adopt(s, r);
-  } else if (r && r->text) {
-    if (!cli_starts_add(&s->starts, r->text)) status = CLI_FAILED;
-    r->text = NULL;
+  } else if (!begin_with(s, r)) {
+    status = CLI_FAILED;
   }
   if (!done && cli_interrupted(NULL)) status = none(s, r);
   tf_solve_free(r);

@@ -28,6 +28,7 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
   cli_meter m = cli_meter_new(o);
   m.bound = cli_bound_value(s, o->objective);
   m.max_evals = said ? o->evals : EVALS_UNLESS_SAID;
+  if (m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
   m.limit = said ? o->time_limit : SECONDS_UNLESS_SAID;
   tf_search_opts opts = {.strategy = o->strategy, .objective = o->objective, .seed = o->seed,
                          .threads = o->threads, .max_evals = m.max_evals, .max_effort = o->effort, .time_limit = m.limit,
@@ -47,7 +48,7 @@ static void say(cli_session *s, const cli_options *o) {
   s->found = (cli_found){.method = r->strategy, .objective = tf_objective_key((int)o->objective),
                          .value = r->n_best ? r->best[0].value : INFINITY,
                          .bound = cli_bound_value(s, o->objective),
-                         .evaluations = r->evals, .seconds = r->seconds, .threads = r->threads,
+                         .evaluations = r->evals + s->spent, .seconds = r->seconds, .threads = r->threads,
                          .seed = r->seed, .stopped_by = tf_stop_key(r->stopped_by)};
   s->found.proved = s->found.value <= s->found.bound;
 }
