@@ -74,7 +74,7 @@ typedef struct {
   cli_found found;    /* method is NULL where the mapping is given */
   char *found_text;   /* the mapping found */
   cli_starts starts;
-  int64_t spent;      /* evaluations of a solver before the search */
+  int64_t spent;      /* of the search's evaluations, before it began */
   tf_search_result *search;
 } cli_session;
 
@@ -97,10 +97,10 @@ double cli_bound_value(const cli_session *s, tf_objective o);
 /* Where no mapping is given: solves for a short while, and where that proves no mapping searches, beginning with what the solver found.
  * The options may name a strategy of the search; then nothing is solved. */
 cli_status cli_find(cli_session *s, const cli_options *o);
-/* The same for the command that searches whatever is proved: a quarter of what it may take is the solver's, whose result the search begins
- * with.  What it finds hangs less on the seed. */
-cli_status cli_search_after_solving(cli_session *s, const cli_options *o);
-/* Searches as the options say, beginning with s->starts and what formulas give, and adopts what was found; a progress line on a
+/* Searches, beginning with what formulas give, too, so that what is found hangs less on the seed.  Not so where the options name a
+ * strategy. */
+cli_status cli_search_after_formulas(cli_session *s, const cli_options *o);
+/* Searches as the options say, beginning with s->starts, and adopts what was found; a progress line on a
  * terminal. */
 cli_status cli_search(cli_session *s, const cli_options *o);
 

@@ -54,7 +54,7 @@ cli_status cmd_search(const cli_options *o) {
   cli_status status = cli_open(&s, o);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) status = cli_read_starts(&s, o);
-  if (status == CLI_DONE) status = cli_search_after_solving(&s, o);
+  if (status == CLI_DONE) status = cli_search_after_formulas(&s, o);
   if (status == CLI_DONE) status = cli_count_words(&s);
   if (status == CLI_DONE && !print_all(&s, o)) status = CLI_FAILED;
   cli_close(&s);

@@ -127,24 +127,23 @@ static cli_status solve(cli_session *s, const cli_options *o) {
 }
 
 /* ---- for commands that lack a mapping ------------------------------------------------------------- */
-enum { EVALS_FIRST = 1000000, EVALS_OF_SEARCH = 125000, PART_OF_SEARCH = 4 };
+enum { EVALS_FIRST = 1000000, EVALS_OF_FORMULAS = 2000, PART_OF_SEARCH = 8 };
 
 /* What a solver found and did not prove is for the search to begin with. */
 static bool begin_with(cli_session *s, tf_solve_result *r) {
   if (!r) return true;
-  s->spent += r->evals;
   char *text = r->text;
   r->text = NULL;
   return !text || cli_starts_add(&s->starts, text);
 }
 
-cli_status cli_search_after_solving(cli_session *s, const cli_options *o) {
+cli_status cli_search_after_formulas(cli_session *s, const cli_options *o) {
   if (s->tree || o->strategy) return cli_search(s, o);
-  int64_t evals = o->evals ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_SEARCH;
+  int64_t evals = o->evals && o->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  /* A search that is resumed must begin as it began: not with what a solver found until its time was over. */
-  tf_solve_result *r = d ? run(s, o, &methods[o->log ? CLOSED : EXACT], o->log ? 0 : o->time_limit / PART_OF_SEARCH, evals, d) : NULL;
+  tf_solve_result *r = d ? run(s, o, &methods[CLOSED], 0, evals, d) : NULL; /* not by the clock: a search that is resumed begins as it began */
   bool ok = begin_with(s, r);
+  s->spent = r ? r->evals : 0;
   tf_solve_free(r);
   tf_diags_free(d);
   return ok ? cli_search(s, o) : CLI_FAILED;

@@ -13,7 +13,7 @@ static const cli_command commands[] = {
      "the mapping moves, holds, takes and costs, and what limits it.  A mapping that does not "
      "fit the machine is told where and by how much; its counts are printed all the same.\n"
      "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
-     "arch-specs/edge.yaml workloads/attention/g1.yaml \\ "
+     "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
      "    workloads/dataflows/edge/attention-flat-rgran.yaml",
      cmd_eval},
     {CLI_CHECK, "check", "read and check only",
@@ -25,7 +25,7 @@ static const cli_command commands[] = {
      "Evaluates the mapping and draws its tree: how often each node runs, the words it holds, "
      "loads and stores, and the memory in which each tensor lives.\n"
      "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
-     "arch-specs/edge.yaml workloads/attention/g1.yaml \\ "
+     "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
      "    workloads/dataflows/edge/attention-flat-rgran.yaml",
      cmd_tree},
     {CLI_BOUND, "bound", "what no mapping can beat",
@@ -68,7 +68,7 @@ static const cli_command commands[] = {
      "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest. "
      "Where no mapping is given, or some of it is open, one is searched for first.\n"
      "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",
-     "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\ "
+     "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\\n"
      "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
      cmd_emit},
 };

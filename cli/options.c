@@ -87,8 +87,11 @@ void cli_options_help(unsigned command, FILE *out) {
   for (size_t i = 0; i < N_ROWS; i++) {
     if (!(rows[i].commands & command)) continue;
     const char *v = rows[i].value ? rows[i].value : "";
-    int at = fprintf(out, "  %-*s %-*s  ", name, rows[i].name, value, v), left = name + value + 5;
-    if (at > left) fprintf(out, "\n%*s", left, ""); /* a long value has its line */
+    int left = name + value + 5;
+    if ((int)strlen(v) > value) /* a long value has its line */
+      fprintf(out, "  %-*s %s\n%*s", name, rows[i].name, v, left, "");
+    else
+      fprintf(out, "  %-*s %-*s  ", name, rows[i].name, value, v);
     cli_wrap(out, rows[i].help, left);
   }
 }

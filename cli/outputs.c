@@ -14,7 +14,7 @@ typedef struct {
 
 enum { N_OUTPUTS = 8 };
 
-/* Those that are asked for and are files of their own. */
+/* Those that are asked for and are files of their own, --out last. */
 static int list(const cli_options *o, output *out) {
   const output all[N_OUTPUTS] = {{"--json", o->json},       {"--csv", o->csv},       {"--svg", o->svg}, {"--dot", o->dot},
                                  {"--mapping", o->mapping}, {"--pareto", o->pareto}, {"--log", o->log}, {"--out", o->out}};
@@ -110,7 +110,7 @@ bool cli_outputs_ready(const cli_options *o) {
   output all[N_OUTPUTS];
   bool ok = true;
   int n = list(o, all);
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n && strcmp(all[i].option, "--out") != 0; i++) /* what goes there is told with what else is wrong */
     ok = ready(&all[i]) && ok;
   return ok;
 }

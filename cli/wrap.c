@@ -5,22 +5,21 @@
 enum { COLUMNS = 79 };
 
 void cli_wrap(FILE *out, const char *text, int left) {
-  int at = left;
-  while (*text) {
+  int at = left, blanks = 0; /* blanks: between the word before and the next */
+  for (; *text; text++) {
     int n = (int)strcspn(text, " \n");
-    if (at > left && at + 1 + n > COLUMNS) {
+    if (n > 0 && at > left && at + blanks + n > COLUMNS) {
       fprintf(out, "\n%*s", left, "");
       at = left;
     }
-    at += fprintf(out, "%s%.*s", at > left ? " " : "", n, text);
+    if (n > 0) at += fprintf(out, "%*s%.*s", at > left ? blanks : 0, "", n, text);
     text += n;
-    while (*text == ' ')
-      text++;
+    blanks = n > 0 ? 1 : blanks + 1;
     if (*text == '\n' && text[1]) {
       fprintf(out, "\n%*s", left, "");
       at = left;
     }
-    text += *text == '\n';
+    if (!*text) break;
   }
   fputc('\n', out);
 }
