@@ -111,7 +111,7 @@ static bool read_whole(const char *text, int64_t *out) {
   int64_t n = 0;
   int behind = 0, digits = 0; /* behind: digits behind the point */
   bool point = false;
-  for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
+  for (; text && ((*text >= '0' && *text <= '9') || (*text == '.' && !point)); text++) {
     if (*text == '.') {
       point = true;
       continue;
@@ -121,7 +121,8 @@ static bool read_whole(const char *text, int64_t *out) {
     digits++;
   }
   long power = 0;
-  if (digits && (*text == 'e' || *text == 'E')) {
+  if (!digits) return false;
+  if (*text == 'e' || *text == 'E') {
     text += text[1] == '+' ? 2 : 1;
     if (*text < '0' || *text > '9') return false;
     for (; *text >= '0' && *text <= '9'; text++)
@@ -132,7 +133,7 @@ static bool read_whole(const char *text, int64_t *out) {
   for (; power > 0 && n; power--)
     if (__builtin_mul_overflow(n, (int64_t)10, &n)) return false;
   *out = n;
-  return digits && !*text && (power >= 0 || n == 0);
+  return !*text && (power >= 0 || n == 0);
 }
 
 static bool read_count(reader *r, const row *o, const char *value) {
