@@ -138,9 +138,13 @@ static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappin
 
 tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
   tf_slope *s = calloc(1, sizeof *s);
-  bool ok = s != NULL, done = false;
-  if (s) s->compulsory = tf_slope_bound(wl, INFINITY);
-  if (s && s->compulsory < 0) {
+  bool ok = true, done = false;
+  if (!s) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  s->compulsory = tf_slope_bound(wl, INFINITY);
+  if (s->compulsory < 0) {
     tf_fail(d, wl->at, TF_E_OVERFLOW, "a count passes 2^53");
     tf_slope_free(s);
     return NULL;
@@ -156,7 +160,7 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
     if (o->own > c / 2 && o->own < c) ok = add(s, wl, mappings, o->own, o);
     if (!stopped(o)) ok = ok && add(s, wl, mappings, c, o);
-    done = stopped(o) || (ok && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
+    done = stopped(o) || (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
   }
   tf_bound_slope_free(mappings);
   if (ok) return s;
