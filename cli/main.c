@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 
 /* A full disk or a closed pipe shows at the latest here. */
 static int finish(cli_status status) {
@@ -20,7 +22,9 @@ static cli_status run(const cli_command *c, int n, char **args, tf_diags *d) {
     if (o.help)
       cli_command_help(c, stdout);
     else
-      status = c->run(&o);
+      status = cli_outputs_ready(&o) ? c->run(&o) : CLI_FAILED;
+    /* what was found until then is printed, and how it ended is said */
+    if ((status == CLI_DONE || status == CLI_INFEASIBLE) && cli_interrupted(NULL)) status = CLI_INTERRUPTED;
   }
   cli_options_free(&o);
   return status;
@@ -52,6 +56,7 @@ static cli_status dispatch(int argc, char **argv, tf_diags *d) {
 }
 
 int main(int argc, char **argv) {
+  cli_catch_signals();
   tf_diags *d = tf_diags_new();
   if (!d) return CLI_FAILED;
   cli_status status = dispatch(argc, argv, d);

@@ -36,14 +36,14 @@ typedef struct {
   column next;
 } writer;
 
-/* A text, quoted where it holds what would end the cell. */
+/* A text in one line, quoted where it holds what would end the cell: many tools read a row a line, so a break in a name is a blank. */
 static void put_text(cli_text *out, const char *text) {
   bool quote = false;
   for (const char *p = text; *p; p++)
-    quote |= *p == ',' || *p == '"' || *p == '\n' || *p == '\r';
+    quote |= *p == ',' || *p == '"';
   if (quote) cli_printf(out, "\"");
   for (const char *p = text; *p; p++)
-    cli_printf(out, *p == '"' ? "\"\"" : "%c", *p);
+    cli_printf(out, *p == '"' ? "\"\"" : "%c", (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p);
   if (quote) cli_printf(out, "\"");
 }
 

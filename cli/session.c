@@ -87,11 +87,8 @@ cli_status cli_evaluate(cli_session *s, const cli_options *o) {
   cli_status status = cli_open(s, o);
   if (status == CLI_DONE) status = cli_check_sections(s);
   if (status != CLI_DONE) return status;
-  if (!s->tree || s->tree->open) {
-    if (s->tree || !cli_solve_first(s, o, &status)) status = cli_search(s, o);
-    if (status != CLI_DONE) return status;
-  }
-  return cli_count_words(s);
+  if (!s->tree || s->tree->open) status = s->tree ? cli_search(s, o) : cli_find(s, o);
+  return status == CLI_DONE ? cli_count_words(s) : status;
 }
 
 double cli_bound_value(const cli_session *s, tf_objective o) {
@@ -103,6 +100,7 @@ double cli_bound_value(const cli_session *s, tf_objective o) {
 }
 
 void cli_close(cli_session *s) {
+  cli_starts_free(&s->starts);
   tf_search_free(s->search);
   tf_model_free(s->model);
   tf_tree_free(s->tree);
