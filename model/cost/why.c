@@ -86,7 +86,7 @@ static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, 
 
 /* What class c lost that a memory of the same size could have kept: to a Seq, to another layout. */
 static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *row) {
-  bool again = c->carry >= 0 ? !(s->moving >> c->carry & 1) : c->zero_from > 0;
+  bool again = c->carry >= 0 ? !(s->moving >> c->carry & 1) : c->prev >= 0 || c->seq >= 0;
   if (!again || moves_inside(w, s, c->carry >= 0 ? c->carry : c->zero_from - 1))
     return false;
   *row = (tf_why_row){.cause = TF_WHY_SEQ, .at = c->seq, .slot = -1};
