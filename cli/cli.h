@@ -51,7 +51,7 @@ typedef struct {
   tf_closed_figures closed; /* orders 0: another method */
 } cli_found;
 
-/* Everything one run reads and makes.  result and bounds are valid after cli_evaluate. */
+/* Everything one run reads and makes.  result, bounds and why are valid after cli_evaluate. */
 typedef struct {
   tf_diags *diags;
   tf_spec *spec;
@@ -59,6 +59,7 @@ typedef struct {
   tf_model *model;
   tf_result result;
   tf_bounds bounds;
+  tf_why why;         /* none where causes are not known (tf_why_of) */
   const char *origin; /* given, solve, search */
   cli_found found;    /* method is NULL where the mapping is given */
   char *found_text;   /* the mapping found */

@@ -19,6 +19,13 @@ void cli_report_closed(const cli_session *s, cli_text *out);
 /* The mapping as a YAML section. */
 void cli_mapping_yaml(const cli_session *s, cli_text *out);
 
+/* Why it passes: "loop m=4 of DRAM (line 22) steps outside of it". */
+void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out);
+/* Words that a row moves at the memory that serves it. */
+int64_t cli_cause_words(const tf_why_row *r);
+/* What passes more than once, and why: the large terms. */
+void cli_report_why(const cli_session *s, cli_text *out);
+
 /* Writes the files (or stdout) that --json and --csv name.  False after a message. */
 bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes);
 /* Does one of the results go to stdout, so that nothing else may? */

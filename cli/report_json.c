@@ -114,6 +114,34 @@ static json_t *ops(const cli_session *s) {
   return out;
 }
 
+/* ---- causes ------------------------------------------------------------------------- */
+static json_t *cause(const cli_session *s, const tf_why_row *r) {
+  const tf_memory *m = s->spec->arch->memories;
+  cli_text node = {0}, text = {0};
+  cli_node_line(s->tree, r->node, &node);
+  cli_cause(s, r, &text);
+  json_t *o = json_pack("{s:s, s:s, s:s?, s:s*, s:i, s:s, s:s*}", "tensor", s->spec->workload->tensors[r->tensor].name, "from",
+                        m[r->above].name, "into", r->level < 0 ? NULL : m[r->level].name, "node", node.text, "line",
+                        (int)s->tree->nodes[r->node].at.line, "cause", tf_cause_key(r->cause), "text", text.text);
+  cli_text_free(&node);
+  cli_text_free(&text);
+  if (r->at >= 0 && r->slot >= 0) {
+    const tf_loop *l = &s->tree->nodes[r->at].loops[r->slot];
+    json_object_set_new(o, "loop", json_pack("{s:s, s:I, s:i}", "dim", s->spec->workload->dims[l->dim].name, "trip",
+                                             (json_int_t)l->trip, "line", (int)l->at.line));
+  }
+  set_counts(o, &r->words);
+  json_object_set_new(o, "passes", real((double)cli_cause_words(r) / (double)r->size));
+  return o;
+}
+
+static json_t *causes(const cli_session *s) {
+  json_t *out = json_array();
+  for (int i = 0; i < s->why.n; i++)
+    json_array_append_new(out, cause(s, &s->why.rows[i]));
+  return out;
+}
+
 static json_t *bounds(const cli_session *s) {
   return json_pack("{s:o, s:o, s:I}", "cycles", real(s->bounds.cycles), "energy_pj",
                    real(s->bounds.energy_pj), "traffic_words",
@@ -178,6 +206,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "levels", levels(s));
   json_object_set_new(o, "compute", units(s));
   json_object_set_new(o, "ops", ops(s));
+  json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
   double area = tf_arch_area(s->spec->arch);
   if (area > 0) json_object_set_new(o, "area_um2", real(area));

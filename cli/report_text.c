@@ -229,6 +229,7 @@ void cli_report_text(const cli_session *s, cli_text *out) {
   put_totals(s, out);
   put_bottleneck(s, out);
   put_levels(s, out);
+  cli_report_why(s, out);
   put_ops(s, out);
   put_units(s, out);
   put_legend(s->spec->arch, out);

@@ -31,6 +31,7 @@ typedef struct {
   int node;            /* the Tile or op; of STREAM: the scope that streams */
   tf_cause cause;
   int at, slot;        /* the loop that repeats: nodes[at].loops[slot]; the Seq: at alone; else -1 */
+  int64_t size;        /* words of the tensor: so many are one pass; saturates */
   tf_counts words;     /* fill and drain at `level`, read and update at `above`; peak: 0 */
 } tf_why_row;
 
@@ -43,8 +44,9 @@ typedef struct {
 /* The causes of what the model's last evaluation counted.  For each memory M and tensor, fill and drain summed over the rows
  * with level M, and read and update over those with above M, are exactly its counters.  What enters at a moment at
  * which loops that do not move the tensor have all not stepped yet is needed (or a halo, a copy); the rest falls to the
- * outermost of these loops that has stepped.  False: no memory, or a count passes 2^63 - 1.  Not after
- * tf_model_partial.  The evaluation's result stays as it is. */
+ * outermost of these loops that has stepped.  False, with nothing in out: no memory, or the evaluation walked more than
+ * TF_WHY_WALK steps (it would be walked again).  Not after tf_model_partial.  The evaluation's result stays as it is. */
+enum { TF_WHY_WALK = 1000000 };
 bool tf_why_of(tf_model *m, tf_why *out);
 void tf_why_free(tf_why *w);
 const char *tf_cause_key(tf_cause c);

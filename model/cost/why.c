@@ -57,6 +57,7 @@ static void add(why_log *w, int i, tf_why_row row, const tf_move *v) {
     row.above = s->above;
     row.level = s->leaf ? -1 : s->level;
     row.node = s->node;
+    row.size = tf_whole_words(&w->m->plan->wl->tensors[s->tensor]);
     w->rows[w->n++] = row;
   }
   tf_counts *c = &w->rows[k].words;
@@ -235,15 +236,13 @@ static int64_t beyond(int64_t n, int64_t size) { return n > size ? n - size : 0;
 
 /* Of a pass, what is more than the tensor has: boxes that overlap. */
 static void split_halos(why_log *w) {
-  const tf_plan *p = w->m->plan;
   w->from = 0;
   for (int k = 0, n = w->n; k < n && w->ok; k++) {
     const tf_why_row *r = &w->rows[k];
-    const int64_t size = tf_whole_words(&p->wl->tensors[r->tensor]);
     if (r->at >= 0 || r->cause != w->base[w->slice[k]])
       continue;
-    tf_move v = {beyond(r->words.fill, size), beyond(r->words.drain, size), beyond(r->words.read, size),
-                 beyond(r->words.update, size)};
+    tf_move v = {beyond(r->words.fill, r->size), beyond(r->words.drain, r->size),
+                 beyond(r->words.read, r->size), beyond(r->words.update, r->size)};
     shift(w, w->slice[k], *r, TF_WHY_HALO, v);
   }
 }
@@ -270,7 +269,8 @@ static void add_streams(why_log *w) {
         c.read -= w->rows[k].words.read;
         c.update -= w->rows[k].words.update;
       }
-    tf_why_row row = {z, above, -1, p->stream_scope[o], TF_WHY_STREAM, -1, -1, {.read = c.read, .update = c.update}};
+    tf_why_row row = {z, above, -1, p->stream_scope[o], TF_WHY_STREAM, -1, -1,
+                      tf_whole_words(&p->wl->tensors[z]), {.read = c.read, .update = c.update}};
     if ((c.read || c.update) && row_room(w))
       w->rows[w->n++] = row;
   }
@@ -321,6 +321,8 @@ static bool collect(why_log *w) {
   struct tf_model *m = w->m;
   bool walked = m->run.irregular;
   int64_t work = m->run.work;
+  if (walked && work > TF_WHY_WALK)
+    return false;
   if (!(walked ? by_walk(w) : by_sums(w)) || !w->ok)
     return false;
   m->run.irregular = walked;
