@@ -41,6 +41,18 @@ cli_status cli_report_violations(cli_session *s, cli_status status);
 bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum);
 /* The same of a result that cli_evaluate has let pass: its sums fit. */
 tf_counts cli_level_counts(const cli_session *s, int level);
+/* The same in words of that memory, which may be wider or narrower than the tensors'. */
+typedef struct {
+  double fill, read, update, drain, peak;
+} cli_words;
+cli_words cli_level_words(const cli_session *s, int level);
+cli_words cli_tensor_words(const cli_session *s, int level, int tensor);
+/* What Tile n loads and stores, in words of its memory; as tf_node_result has it where causes are not known. */
+cli_words cli_node_words(const cli_session *s, int n);
+/* Whether words of different sizes meet: then reports say whose words they count. */
+bool cli_word_sizes_differ(const cli_session *s);
+/* Of each memory, how wide its words are. */
+void cli_put_word_sizes(const tf_arch *a, cli_text *out);
 /* Words through the outermost memory, either way. */
 double cli_outer_traffic(const cli_session *s);
 /* How many units of a kind the machine has, as a double: it may pass 2^63. */

@@ -22,12 +22,13 @@ typedef enum {
   UNITS_USED,
   CYCLES,
   ENERGY,
+  WORD_BITS,
   N_COLUMNS
 } column;
 
 static const char header[] =
     "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,"
-    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj\n";
+    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,word_bits\n";
 
 typedef struct {
   const cli_session *s;
@@ -99,6 +100,7 @@ static void put_level(writer *w, int l) {
   counts(w, r->peak, &sum);
   real(w, CYCLES, r->cycles);
   real(w, ENERGY, r->energy_pj);
+  count(w, WORD_BITS, m->word_bits);
   end(w);
 }
 
@@ -109,6 +111,7 @@ static void put_tensor(writer *w, int l, int z) {
   text(w, NAME, w->s->spec->arch->memories[l].name);
   text(w, TENSOR, wl->tensors[z].name);
   counts(w, c->peak, c);
+  count(w, WORD_BITS, wl->tensors[z].word_bits);
   end(w);
 }
 

@@ -54,6 +54,14 @@ static void set_counts(json_t *out, const tf_counts *c) {
   json_object_set_new(out, "drain", json_integer(c->drain));
 }
 
+/* What a memory moves and holds in bits, as words of several sizes do not add up. */
+static json_t *bits_moved(const cli_session *s, int l) {
+  const double word = s->spec->arch->memories[l].word_bits;
+  const cli_words w = cli_level_words(s, l);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "fill", real(w.fill * word), "read", real(w.read * word), "update",
+                   real(w.update * word), "drain", real(w.drain * word), "peak", real(w.peak * word));
+}
+
 static json_t *level(const cli_session *s, int l) {
   const tf_memory *m = &s->spec->arch->memories[l];
   const tf_level_result *r = &s->result.levels[l];
@@ -65,6 +73,7 @@ static json_t *level(const cli_session *s, int l) {
     json_t *one = json_object();
     set_counts(one, c);
     json_object_set_new(one, "peak_words", json_integer(c->peak));
+    json_object_set_new(one, "word_bits", json_integer(wl->tensors[z].word_bits));
     json_object_set_new(tensors, wl->tensors[z].name, one);
   }
   json_t *capacity = m->capacity_words < 0 ? json_null() : json_integer(m->capacity_words);
@@ -75,6 +84,8 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "cycles", real(r->cycles));
   json_object_set_new(out, "energy_pj", real(r->energy_pj));
   json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
+  json_object_set_new(out, "word_bits", json_integer(m->word_bits));
+  json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
   return out;
 }
