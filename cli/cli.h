@@ -15,7 +15,7 @@ typedef enum {
  */
 typedef struct {
   const char **files;
-  size_t n_files;
+  size_t n_files, n_first; /* n_first: of diff, files before "--"; 0: none was given */
   tf_setting *set;
   size_t n_set;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
@@ -98,6 +98,7 @@ cli_status cmd_eval(const cli_options *o);
 cli_status cmd_check(const cli_options *o);
 cli_status cmd_tree(const cli_options *o);
 cli_status cmd_bound(const cli_options *o);
+cli_status cmd_diff(const cli_options *o);
 cli_status cmd_solve(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);

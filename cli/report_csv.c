@@ -36,8 +36,7 @@ typedef struct {
   column next;
 } writer;
 
-/* A text, quoted where it holds what would end the cell. */
-static void put_text(cli_text *out, const char *text) {
+void cli_csv_cell(cli_text *out, const char *text) {
   bool quote = false;
   for (const char *p = text; *p; p++)
     quote |= *p == ',' || *p == '"' || *p == '\n' || *p == '\r';
@@ -54,9 +53,9 @@ static void go_to(writer *w, column c) {
 }
 
 static void begin(writer *w, const char *part) {
-  put_text(w->out, w->s->spec->arch->name);
+  cli_csv_cell(w->out, w->s->spec->arch->name);
   cli_printf(w->out, ",");
-  put_text(w->out, w->s->spec->workload->name);
+  cli_csv_cell(w->out, w->s->spec->workload->name);
   cli_printf(w->out, ",%s,%s", w->s->result.feasible ? "true" : "false", part);
   w->next = NAME;
 }
@@ -68,7 +67,7 @@ static void end(writer *w) {
 
 static void text(writer *w, column c, const char *value) {
   go_to(w, c);
-  put_text(w->out, value);
+  cli_csv_cell(w->out, value);
 }
 
 static void count(writer *w, column c, int64_t value) {
@@ -160,9 +159,9 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
 void cli_slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
   cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words\n");
   for (int i = 0; i < p->n; i++) {
-    put_text(out, s->spec->arch->name);
+    cli_csv_cell(out, s->spec->arch->name);
     cli_printf(out, ",");
-    put_text(out, s->spec->workload->name);
+    cli_csv_cell(out, s->spec->workload->name);
     cli_printf(out, ",%" PRId64 ",%.0f,", p->at[i].capacity, p->at[i].bound);
     if (p->at[i].attained < INFINITY) cli_printf(out, "%.0f", p->at[i].attained);
     cli_printf(out, ",%.0f\n", p->compulsory);
