@@ -80,6 +80,12 @@ void cli_put_word_sizes(const tf_arch *a, cli_text *out) {
   cli_printf(out, ".\n");
 }
 
+bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit) {
+  const char *bottleneck = s->result.bottleneck;
+  size_t len = strlen(name);
+  return !strncmp(bottleneck, name, len) && bottleneck[len] == ' ' && unit == !strcmp(bottleneck + len, " compute");
+}
+
 double cli_outer_traffic(const cli_session *s) {
   const tf_counts sum = cli_level_counts(s, 0);
   return (double)sum.read + (double)sum.update;

@@ -39,6 +39,8 @@ void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *o
  * Returns CLI_INFEASIBLE if there are any, else `status`. */
 cli_status cli_report_violations(cli_session *s, cli_status status);
 
+/* Is it what the model names: "DRAM read", "matrix compute"? */
+bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit);
 /* What a memory moves of all tensors; peak is 0.  False if a sum passes 2^63 - 1. */
 bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum);
 /* The same of a result that cli_evaluate has let pass: its sums fit. */

@@ -85,13 +85,6 @@ static int list_resources(const cli_session *s, resource *list) {
   return n;
 }
 
-/* Is it the one that the model names: "DRAM read", "matrix compute"? */
-static bool is_named(const resource *r, const char *bottleneck) {
-  size_t len = strlen(r->name);
-  return !strncmp(bottleneck, r->name, len) && bottleneck[len] == ' ' &&
-         r->unit == !strcmp(bottleneck + len, " compute");
-}
-
 /* Slack is how long a resource is idle, of all cycles. */
 static void put_bottleneck(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
@@ -103,7 +96,7 @@ static void put_bottleneck(const cli_session *s, cli_text *out) {
   cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck,
              cli_percent(busy, all).s);
   for (int i = 0; i < n; i++) {
-    if (is_named(&list[i], s->result.bottleneck)) continue;
+    if (cli_is_bottleneck(s, list[i].name, list[i].unit)) continue;
     double idle = list[i].cycles < all ? all - list[i].cycles : 0;
     cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name,
                cli_percent(idle, all).s);
