@@ -23,8 +23,9 @@ static const char *home(const cli_session *s, const char *tensor) {
 /* Why the larger side is larger: where the tensor lives, or its largest cause. */
 static void put_reason(const diff *d, const diff_term *t, cli_text *out) {
   const tf_why_row *row;
-  if (t->tensor && strcmp(home(d->a, t->tensor), home(d->b, t->tensor)) != 0) {
-    cli_printf(out, "it lives in %s in A, in %s in B", home(d->a, t->tensor), home(d->b, t->tensor));
+  const char *in_a = t->tensor ? home(d->a, t->tensor) : "", *in_b = t->tensor ? home(d->b, t->tensor) : "";
+  if (*in_a && *in_b && strcmp(in_a, in_b) != 0) {
+    cli_printf(out, "it lives in %s in A, in %s in B", in_a, in_b);
     return;
   }
   const cli_session *larger = t->b > t->a ? d->b : d->a;
