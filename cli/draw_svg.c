@@ -275,14 +275,16 @@ static double edge_bits(const cli_session *s, int n) {
   return bits;
 }
 
-/* "Q 262.1k down, O 262.1k up": told where the mouse rests. */
+/* "Q: 262.1k words down, 0 up", words of the memory that serves: told where the mouse rests. */
 static void put_edge_words(const cli_session *s, int n, cli_text *out) {
   for (int z = 0; z < s->spec->workload->n_tensors; z++) {
     double down = 0, up = 0;
     for (int i = 0; i < s->why.n; i++)
       if (s->why.rows[i].tensor == z && passes(s, n, &s->why.rows[i])) {
-        down += (double)s->why.rows[i].words.read;
-        up += (double)s->why.rows[i].words.update;
+        const double k = (double)s->spec->workload->tensors[z].word_bits /
+                         s->spec->arch->memories[s->why.rows[i].above].word_bits;
+        down += k * (double)s->why.rows[i].words.read;
+        up += k * (double)s->why.rows[i].words.update;
       }
     if (down <= 0 && up <= 0) continue;
     put_escaped(s->spec->workload->tensors[z].name, out);
