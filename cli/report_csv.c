@@ -22,13 +22,14 @@ typedef enum {
   UNITS_USED,
   CYCLES,
   ENERGY,
+  RESCALING,
   WORD_BITS,
   N_COLUMNS
 } column;
 
 static const char header[] =
     "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,"
-    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,word_bits\n";
+    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,rescaling,word_bits\n";
 
 typedef struct {
   const cli_session *s;
@@ -134,6 +135,7 @@ static void put_op(writer *w, int o) {
   text(w, UNIT, w->s->spec->arch->units[r->unit].name);
   count(w, UNITS_USED, r->units);
   real(w, CYCLES, r->cycles);
+  count(w, RESCALING, r->corrections);
   end(w);
 }
 
