@@ -17,24 +17,24 @@
 
 typedef struct {
   int line;
-  tf_cause cause;
   const char *text, *tensor;
+  int64_t cause;    /* tf_cause */
   tf_counts want;   /* of all rows of the tensor that enter Buf for that cause */
   int64_t dim;      /* of the loop: letter; 0: none */
 } row;
 
 static const row rows[] = {
     /* The page's worked example: B passes four times, once for each m; 16 words are needed, m's other three steps bring 48. */
-    {__LINE__, TF_WHY_FIRST, MACHINE("") PRODUCT "  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n", "B", {16, 16, 0, 0, 0}, 0},
-    {__LINE__, TF_WHY_LOOP, MACHINE("") PRODUCT "  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n", "B", {48, 48, 0, 0, 0}, 'm'},
-    {__LINE__, TF_WHY_FIRST, MACHINE("") PRODUCT "  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n", "A", {16, 16, 0, 0, 0}, 0},
+    {__LINE__, MACHINE("") PRODUCT "  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n", "B", TF_WHY_FIRST, {16, 16, 0, 0, 0}, 0},
+    {__LINE__, MACHINE("") PRODUCT "  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n", "B", TF_WHY_LOOP, {48, 48, 0, 0, 0}, 'm'},
+    {__LINE__, MACHINE("") PRODUCT "  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n", "A", TF_WHY_FIRST, {16, 16, 0, 0, 0}, 0},
     /* k outermost: C leaves once for each of its two steps, and half of that comes back. */
-    {__LINE__, TF_WHY_PARTIAL, MACHINE("") PRODUCT "  DRAM for k=2 m=4\n    Buf for n=4 k=2\n      op C\n", "C", {16, 16, 16, 16, 0}, 'k'},
-    {__LINE__, TF_WHY_FIRST, MACHINE("") PRODUCT "  DRAM for k=2 m=4\n    Buf for n=4 k=2\n      op C\n", "C", {0, 0, 16, 16, 0}, 0},
+    {__LINE__, MACHINE("") PRODUCT "  DRAM for k=2 m=4\n    Buf for n=4 k=2\n      op C\n", "C", TF_WHY_PARTIAL, {16, 16, 16, 16, 0}, 'k'},
+    {__LINE__, MACHINE("") PRODUCT "  DRAM for k=2 m=4\n    Buf for n=4 k=2\n      op C\n", "C", TF_WHY_FIRST, {0, 0, 16, 16, 0}, 0},
     /* Four instances, one a row of C: each has its own B, and without multicast DRAM is read for each. */
-    {__LINE__, TF_WHY_COPIES, MACHINE(", mesh: [4, 1]") PRODUCT "  DRAM spatial m=4@x\n    Buf for n=4 k=4\n      op C\n", "B",
+    {__LINE__, MACHINE(", mesh: [4, 1]") PRODUCT "  DRAM spatial m=4@x\n    Buf for n=4 k=4\n      op C\n", "B", TF_WHY_COPIES,
      {48, 0, 0, 0, 0}, 'm'},
-    {__LINE__, TF_WHY_LAYOUT, MACHINE(", mesh: [4, 1], network: {multicast: false}") PRODUCT "  DRAM spatial m=4@x\n    Buf for n=4 k=4\n      op C\n",
+    {__LINE__, MACHINE(", mesh: [4, 1], network: {multicast: false}") PRODUCT "  DRAM spatial m=4@x\n    Buf for n=4 k=4\n      op C\n",
      "B", TF_WHY_COPIES, {48, 48, 0, 0, 0}, 'm'},
     /* B is given up while E is made: three of four m bring it anew.  A is touched by both and stays. */
     {__LINE__, MACHINE("") TWO "  DRAM for m=4\n    Seq\n      Buf for x=2 k=3\n        op C\n      Buf for y=2 k=3\n        op E\n",
@@ -48,20 +48,20 @@ static const row rows[] = {
      "A", TF_WHY_SPLIT, {12, 12, 0, 0, 0}, 0},
     /* One child has A spread over two instances, the other whole in one: what the first left is of no use. */
     {__LINE__, MACHINE(", mesh: [2, 1]") TWO "  DRAM\n    Seq\n      DRAM spatial m=2@x\n        Buf for m=2 x=2 k=3\n          op C\n"
-     "      Buf for m=4 y=2 k=3\n        op E\n", "A", {12, 12, 0, 0, 0}, 0},
+     "      Buf for m=4 y=2 k=3\n        op E\n", "A", TF_WHY_LAYOUT, {12, 12, 0, 0, 0}, 0},
     /* 4 x 4 outputs by 2 x 2 tiles read 6 x 6 inputs; 4 tiles of 4 x 4, of which a step finds 8, 4 and 8 words: 44 in all. */
-    {__LINE__, TF_WHY_FIRST, MACHINE("") WINDOW "  DRAM for p=2 q=2\n    Buf for p=2 q=2 r=3 s=3\n      op O\n", "I", {36, 36, 0, 0, 0}, 0},
-    {__LINE__, TF_WHY_HALO, MACHINE("") WINDOW "  DRAM for p=2 q=2\n    Buf for p=2 q=2 r=3 s=3\n      op O\n", "I", {8, 8, 0, 0, 0}, 0},
+    {__LINE__, MACHINE("") WINDOW "  DRAM for p=2 q=2\n    Buf for p=2 q=2 r=3 s=3\n      op O\n", "I", TF_WHY_FIRST, {36, 36, 0, 0, 0}, 0},
+    {__LINE__, MACHINE("") WINDOW "  DRAM for p=2 q=2\n    Buf for p=2 q=2 r=3 s=3\n      op O\n", "I", TF_WHY_HALO, {8, 8, 0, 0, 0}, 0},
     /* C passes through DRAM between the ops; n asks for it again. */
-    {__LINE__, TF_WHY_LOOP, MACHINE("") CHAIN "  DRAM\n    Seq\n      Buf for m=4 l=3 k=2\n        op C\n      DRAM for n=5\n"
-     "        DRAM for m=4\n          Buf for l=3\n            op E\n", "C", {48, 48, 0, 0, 0}, 'n'},
+    {__LINE__, MACHINE("") CHAIN "  DRAM\n    Seq\n      Buf for m=4 l=3 k=2\n        op C\n      DRAM for n=5\n"
+     "        DRAM for m=4\n          Buf for l=3\n            op E\n", "C", TF_WHY_LOOP, {48, 48, 0, 0, 0}, 'n'},
 };
 
 static tf_counts sum_of(const row *r, const tf_tree *tree, const tf_why *w) {
   tf_counts sum = {0};
   for (int i = 0; i < w->n; i++) {
     const tf_why_row *x = &w->rows[i];
-    if (strcmp(tree->workload->tensors[x->tensor].name, r->tensor) != 0 || x->level != 1 || x->cause != r->cause)
+    if (strcmp(tree->workload->tensors[x->tensor].name, r->tensor) != 0 || x->level != 1 || (int64_t)x->cause != r->cause)
       continue;
     sum.fill += x->words.fill;
     sum.read += x->words.read;
