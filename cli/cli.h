@@ -15,7 +15,7 @@ typedef enum {
  */
 typedef struct {
   const char **files;
-  size_t n_files;
+  size_t n_files, n_first; /* n_first: of diff, files before "--"; 0: none was given */
   tf_setting *set;
   size_t n_set;
   const char **start; /* files with mappings that a search begins with */
@@ -62,7 +62,7 @@ typedef struct {
 bool cli_starts_add(cli_starts *s, char *text);
 void cli_starts_free(cli_starts *s);
 
-/* Everything one run reads and makes.  result and bounds are valid after cli_evaluate. */
+/* Everything one run reads and makes.  result, bounds and why are valid after cli_evaluate. */
 typedef struct {
   tf_diags *diags;
   tf_spec *spec;
@@ -70,6 +70,7 @@ typedef struct {
   tf_model *model;
   tf_result result;
   tf_bounds bounds;
+  tf_why why;         /* none where causes are not known (tf_why_of) */
   const char *origin; /* given, solve, search */
   cli_found found;    /* method is NULL where the mapping is given */
   char *found_text;   /* the mapping found */
@@ -114,6 +115,7 @@ cli_status cmd_eval(const cli_options *o);
 cli_status cmd_check(const cli_options *o);
 cli_status cmd_tree(const cli_options *o);
 cli_status cmd_bound(const cli_options *o);
+cli_status cmd_diff(const cli_options *o);
 cli_status cmd_solve(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);

@@ -34,6 +34,15 @@ static const cli_command commands[] = {
      "the words that are proved to pass through the outermost memory, and those of a mapping (docs/HOWTO-bound.md).\n"
      "Exit status: 0, or 2 for bad input.\n",
      "arch-specs/edge.yaml workloads/attention/g1.yaml", cmd_bound},
+    {CLI_DIFF, "diff", "two mappings, term by term: why one is faster",
+     "Evaluates two mappings on the same machine and workload, and prints what differs, the larger\n"
+     "difference first: cycles, energy, words by memory and tensor with what makes them pass again,\n"
+     "units and instances.  The two files that hold a mapping are A and B; all others are common.\n"
+     "FILE... -- FILE... says the files of each side, which may differ in machine and workload, too.\n"
+     "Exit status: 0, 2 for bad input, 3 if one of the mappings does not fit.\n",
+     "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
+     "    workloads/dataflows/edge/attention-layerwise.yaml workloads/dataflows/edge/attention-flat-rgran.yaml",
+     cmd_diff},
     {CLI_SOLVE, "solve", "find the best mapping of a space, and prove it",
      "Enumerates loop orders, scopes, spreads and trip counts with bounds (docs/HOWTO-solve.md) and "
      "prints the best mapping: proved, or with the gap to what is proved where it was stopped. "

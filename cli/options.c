@@ -26,9 +26,9 @@ typedef struct {
 static const row rows[] = {
     {"--set", "NAME=VALUE", SETTING, SET, CLI_READING | CLI_IMPORT,
      "give a param (import: a macro) another value; may be repeated"},
-    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
+    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
-    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
+    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
     {"--svg", "FILE|-", PATH, SVG, CLI_TREE, "draw the tree as SVG, not as text"},
     {"--dot", "FILE|-", PATH, DOT, CLI_TREE, "draw it for Graphviz"},
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
@@ -315,6 +315,7 @@ static void check_export(reader *r) {
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
   if (r->command->id == CLI_EXPORT) check_export(r);
+  if (o->n_first && o->n_first == o->n_files) tf_fail(r->diags, nowhere, TF_E_USAGE, "diff needs files after '--', too");
   if (r->command->id == CLI_EMIT) check_emit(r);
   if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) +
           is_stdout(o->mapping) + is_stdout(o->pareto) >
@@ -330,6 +331,15 @@ static void check_whole(reader *r) {
   }
 }
 
+/* "--": what follows are files; of diff, those of the second side, and options may still follow.  Returns the latter. */
+static bool part_files(reader *r) {
+  if (r->command->id != CLI_DIFF) return false;
+  if (r->out->n_first || r->out->n_files == 0)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "diff needs files before '--', and '--' once");
+  r->out->n_first = r->out->n_files;
+  return true;
+}
+
 bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args, tf_diags *d) {
   *out = (cli_options){.files = calloc((size_t)n + 1, sizeof *out->files),
                        .set = calloc((size_t)n + 1, sizeof *out->set),
@@ -340,7 +350,7 @@ bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args
   bool options = true;
   for (int i = 0; i < n; i++) {
     if (options && !strcmp(args[i], "--"))
-      options = false;
+      options = part_files(&r);
     else if (options && args[i][0] == '-' && args[i][1])
       i = read_option(&r, i, n, args);
     else

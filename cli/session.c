@@ -69,6 +69,8 @@ cli_status cli_count_words(cli_session *s) {
     report_failure(s);
     return fail(s);
   }
+  tf_why_free(&s->why);
+  tf_why_of(s->model, &s->why);
   if (tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) return CLI_DONE;
   tf_fail(s->diags, s->spec->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   return fail(s);
@@ -102,6 +104,7 @@ double cli_bound_value(const cli_session *s, tf_objective o) {
 void cli_close(cli_session *s) {
   cli_starts_free(&s->starts);
   tf_search_free(s->search);
+  tf_why_free(&s->why);
   tf_model_free(s->model);
   tf_tree_free(s->tree);
   tf_spec_free(s->spec);
