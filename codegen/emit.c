@@ -68,7 +68,7 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   int n = 0;
   for (int i = 0; i < e->n; i++) {
     const char *end = strrchr(e->file[i].name, '.');
-    if (end && (!strcmp(end, ".c") || !strcmp(end, ".h"))) text[n++] = e->file[i].text;
+    if (end && strcmp(e->file[i].name, "kernel.h") != 0 && (!strcmp(end, ".c") || !strcmp(end, ".h"))) text[n++] = e->file[i].text;
   }
   if ((fault = c_name_fault(name, text, n))) return bad_name(name, fault, d);
   for (int i = 0; i < e->n; i++) {

@@ -91,12 +91,15 @@ static bool is_made(const char *word, size_t length, const char *name, const cha
   return made;
 }
 
+/* Names of fields clash with nothing. */
+static bool is_field(const char *file, const char *c) { return c > file && (c[-1] == '.' || (c - file > 1 && c[-1] == '>' && c[-2] == '-')); }
+
 static bool has_word_of(const char *file, const char *name, const char *const *text, int n) {
   for (const char *c = file; *c;) {
     const char *next = behind(c);
     if (next == c && is_word_char(*c)) {
       while (is_word_char(*next)) next++;
-      if ((c == file || c[-1] != *C_NAME) && is_made(c, (size_t)(next - c), name, text, n)) return true;
+      if ((c == file || c[-1] != *C_NAME) && !is_field(file, c) && is_made(c, (size_t)(next - c), name, text, n)) return true;
     }
     c = next == c ? c + 1 : next;
   }

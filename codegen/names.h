@@ -34,7 +34,8 @@ bool c_is_library(const char *s);
 
 /* In a file's text the kernel's own name stands as C_NAME until all of them are printed, so that it can be told from the same word elsewhere. */
 #define C_NAME "\x01"
-/* Why `name` cannot be the kernel's; NULL: it can.  text: all the C that is printed, n files. */
+/* Why `name` cannot be the kernel's; NULL: it can.  text: n files, all the C that is printed but kernel.h, where
+ * all else is fields. */
 const char *c_name_fault(const char *name, const char *const *text, int n);
 /* text with the name in it, to be freed; NULL: out of memory. */
 char *c_with_name(const char *text, const char *name);

@@ -43,6 +43,11 @@ static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
   return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
 }
 
+/* Whether the kernel's entry asks if the computer can run it. */
+static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa->plain; }
+/* `leaf7`, which the conditions of instruction sets stand on; with what it includes. */
+void c_leaf7(FILE *out);
+
 /* The type of an argument's elements. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {
   for (int i = 0; i < p->n_buffers; i++)
