@@ -113,9 +113,7 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
     return NULL;
   }
   double all = all_words(wl, o);
-  chip levels; /* any memories may stand between: two are as good as more */
-  make_chip(&levels, 3, o->word_bits, -1);
-  tf_bound_slope *mappings = tf_bound_slope_of(&levels.arch, wl, false, d);
+  tf_bound_slope *mappings = tf_bound_slope_of(wl, o->word_bits, d);
   if (!mappings) {
     tf_slope_free(s);
     return NULL;
