@@ -30,12 +30,14 @@ static const cli_command commands[] = {
     {CLI_BOUND, "bound", "what no mapping can beat",
      "Prints the words that must pass through the outermost memory, the cycles and the energy\n"
      "below which no mapping of the workload on the architecture can get; then, for each capacity on chip,\n"
-     "the words that are proved to pass through the outermost memory, and those of a mapping (docs/HOWTO-bound.md).\n"
+     "the words that are proved to pass through the outermost memory, with one unit and with all that the machine has,\n"
+     "and those of a mapping (docs/HOWTO-bound.md).\n"
      "Exit status: 0, or 2 for bad input.\n",
      "arch-specs/edge.yaml workloads/attention/g1.yaml", cmd_bound},
-    {CLI_SOLVE, "solve", "find the best mapping of a space, and prove it",
-     "Enumerates loop orders, scopes, spreads and trip counts with bounds (docs/HOWTO-solve.md) and\n"
-     "prints the best mapping: proved, or with the gap to what is proved where it was stopped.\n"
+    {CLI_SOLVE, "solve", "find the best mapping of the solver's space, and prove it",
+     "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping of\n"
+     "its space (docs/HOWTO-solve.md): proved, or with the gap to what is proved where it was stopped.\n"
+     "Mappings outside that space, which search may find (bypasses, uneven trip counts), can be better.\n"
      "--method closed takes the tiles that formulas give for each loop order, in milliseconds.\n"
      "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
      "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",

@@ -99,7 +99,7 @@ static void put_units(const cli_session *s, double y, cli_text *out) {
     cli_text line = {0};
     cli_printf(&line, "%s: %s of %s", s->spec->arch->units[u].name,
                cli_count(s->result.units[u].units).s,
-               cli_real(cli_units_there(s->spec->arch, u)).s);
+               cli_real(tf_bounds_units(s->spec->arch, u)).s);
     if (++at <= 3) put_text(out, MARGIN + 8, y + 22 + 17 * at, "small", line.text);
     cli_text_free(&line);
   }

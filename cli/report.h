@@ -36,6 +36,6 @@ bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum);
 tf_counts cli_level_counts(const cli_session *s, int level);
 /* Words through the outermost memory, either way. */
 double cli_outer_traffic(const cli_session *s);
-/* How many units of a kind the machine has, as a double: it may pass 2^63. */
-double cli_units_there(const tf_arch *a, int unit);
+/* How many units of all kinds the machine has, as a double: it may pass 2^63. */
+double cli_all_units(const tf_arch *a);
 #endif

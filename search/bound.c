@@ -243,7 +243,9 @@ tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags
   if (!ok) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   ok = ok && climb(&s, d);
   if (ok) {
-    *out = (tf_bound_slope){s.all.n, s.all.step};
+    *out = (tf_bound_slope){s.all.n, s.all.step, -1};
+    for (int o = 0; o < wl->n_ops; o++)
+      if (wl->ops[o].n_dims > TF_B_DIMS) out->left_out = o;
   } else {
     free(s.all.step);
     free(out);

@@ -214,10 +214,17 @@ int tf_slope_operands(const tf_workload *wl) {
   return most;
 }
 
+double tf_slope_hand(const tf_arch *arch, const tf_workload *wl) {
+  double units = 0;
+  for (int u = 0; u < arch->n_units; u++)
+    units += tf_bounds_units(arch, u);
+  return units * tf_slope_operands(wl);
+}
+
 double tf_slope_bound(const tf_workload *wl, double capacity) {
   double best = compulsory(wl);
   tf_demand need;
-  if (best < 0 || !(capacity < 1e18) || wl->n_dims > 64) return best;
+  if (best < 0 || !(capacity < 1e18) || wl->n_dims > TF_SLOPE_DIMS) return best;
   if (!tf_demand_of(wl, &need)) {
     tf_demand_free(&need);
     return best;

@@ -11,6 +11,7 @@ typedef struct {
 typedef struct {
   int n;
   tf_bound_step *steps; /* capacity ascending from 0, words falling; never NULL */
+  int left_out;         /* an op that has more than 16 dims, of whose tensors each word counts once; -1: none */
 } tf_bound_slope;
 
 /* Least words through the outermost memory that can be proved of nested loops, for every capacity: of all mappings for machines with
