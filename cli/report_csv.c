@@ -22,12 +22,13 @@ typedef enum {
   UNITS_USED,
   CYCLES,
   ENERGY,
+  RESCALING,
   N_COLUMNS
 } column;
 
 static const char header[] =
     "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,"
-    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj\n";
+    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,rescaling\n";
 
 typedef struct {
   const cli_session *s;
@@ -132,6 +133,7 @@ static void put_op(writer *w, int o) {
   text(w, UNIT, w->s->spec->arch->units[r->unit].name);
   count(w, UNITS_USED, r->units);
   real(w, CYCLES, r->cycles);
+  count(w, RESCALING, r->corrections);
   end(w);
 }
 

@@ -106,9 +106,9 @@ static json_t *ops(const cli_session *s) {
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
     json_array_append_new(
-        out, json_pack("{s:s, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
+        out, json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
                        "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
-                       "unit", s->spec->arch->units[r->unit].name, "units_used",
+                       "rescaling", (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name, "units_used",
                        (json_int_t)r->units, "cycles", real(r->cycles)));
   }
   return out;

@@ -172,16 +172,27 @@ static void put_levels(const cli_session *s, cli_text *out) {
 }
 
 /* ---- work --------------------------------------------------------------------------- */
+static bool any_corrections(const cli_session *s) {
+  for (int o = 0; o < s->spec->workload->n_ops; o++)
+    if (s->result.ops[o].corrections)
+      return true;
+  return false;
+}
+
+/* Corrections (of streaming) have a column where there are any: they run on the unit that rescales, not on the op's. */
 static void put_ops(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"op",   "points", "recomputed", "unit",
-                                      "used", "cycles", NULL};
-  cli_table t = {.align = "lrrlrr"};
-  put_headers(&t, names);
+  static const char *const names[] = {"op", "points", "recomputed", "unit", "used", "cycles", NULL};
+  static const char *const streamed[] = {"op", "points", "recomputed", "rescaling", "unit", "used", "cycles", NULL};
+  bool corrections = any_corrections(s);
+  cli_table t = {.align = corrections ? "lrrrlrr" : "lrrlrr"};
+  put_headers(&t, corrections ? streamed : names);
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
     cli_cell(&t, "%s", s->spec->workload->ops[o].name);
     cli_cell(&t, "%s", cli_count(r->points).s);
     cli_cell(&t, "%s", cli_count(r->recomputed).s);
+    if (corrections)
+      cli_cell(&t, "%s", cli_count(r->corrections).s);
     cli_cell(&t, "%s", s->spec->arch->units[r->unit].name);
     cli_cell(&t, "%s", cli_count(r->units).s);
     cli_cell(&t, "%s", cli_real(r->cycles).s);

@@ -13,8 +13,10 @@ typedef struct {
 } tf_counts;
 
 typedef struct {
-  int64_t points;     /* run, recomputation and streaming corrections included */
+  int64_t points;     /* run, recomputation included */
   int64_t recomputed; /* of these, beyond one production of the whole output */
+  int64_t corrections; /* beside them: points by which streaming rescales, or divides, what was made so far;
+                          on the unit that runs exp, mul and div (DECISIONS 11) */
   int64_t units;      /* most units busy at once */
   int unit;           /* index into arch->units */
   double cycles;

@@ -54,6 +54,29 @@ static void keep_larger(hunt *h) {
   memcpy(h->top, h->digits, (size_t)h->m->plan->n_loops * sizeof *h->top);
 }
 
+/* Settings of all loops together. */
+static double settings(const hunt *h) {
+  double n = 1;
+  for (int i = 0; i < h->n; i++)
+    n *= (double)h->m->run.trip[h->loops[i]];
+  return n;
+}
+
+/* Every combination of the loops from i on. */
+static void try_every(hunt *h, int i) {
+  if (i == h->n) {
+    keep_larger(h);
+    return;
+  }
+  int64_t *digit = &h->digits[h->loops[i]];
+  *digit = 0;
+  for (int64_t n = tf_turns(&h->m->run, h->loops[i], h->digits), t = 0; t < n; t++) {
+    *digit = t;
+    try_every(h, i + 1);
+  }
+  *digit = 0;
+}
+
 /* Every combination of first, middle and last settings of the loops from i on. */
 static void try_all(hunt *h, int i) {
   if (i == h->n) {
@@ -87,19 +110,25 @@ static void list_loops(hunt *h, int node, bool temporal, bool spatial, const tf_
   }
 }
 
-enum { TF_TRY_ALL = 6 }; /* loops of which every combination is tried */
+enum {
+  TF_TRY_ALL = 6,    /* loops of which first, middle and last are tried in every combination */
+  TF_TRY_EVERY = 256 /* settings that are all tried: boxes narrower than the padding may meet the tensor anywhere */
+};
 
-/* The largest measure, and in digits[] the setting that has it: among all combinations of few loops, else
- * climbing from the first, the middle and the last. */
+/* The largest measure, and in digits[] the setting that has it: among all settings where they are few, among first, middle
+ * and last ones of few loops, else climbing from the first, the middle and the last. */
 static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
                      const void *what, int64_t *digits) {
   hunt h = {.m = m, .size = size, .what = what, .digits = digits, .top = m->scratch.top, .best = -1};
   size_t bytes = (size_t)m->plan->n_loops * sizeof *digits;
   list_loops(&h, node, temporal, spatial, size == box_at ? what : NULL);
   memset(digits, 0, bytes);
-  if (h.n <= TF_TRY_ALL)
+  bool every = settings(&h) <= TF_TRY_EVERY;
+  if (every)
+    try_every(&h, 0);
+  else if (h.n <= TF_TRY_ALL)
     try_all(&h, 0);
-  for (int start = 0; start < 3 && h.n > TF_TRY_ALL; start++) {
+  for (int start = 0; start < 3 && !every && h.n > TF_TRY_ALL; start++) {
     memset(digits, 0, bytes);
     for (int i = 0; i < h.n && start; i++) {
       int64_t n = tf_turns(&m->run, h.loops[i], digits);
@@ -208,6 +237,20 @@ int64_t tf_border_width(struct tf_model *m, int n) {
   return climb(m, n, true, false, width_at, &m->plan->at[n], m->scratch.prv);
 }
 
+/* The shortest range of dim d that consumers below node n ask of op o, borders left out: of full tiles, or of those cut short at
+ * the end of every loop. */
+static int64_t shortest(struct tf_model *m, int o, int d, int n) {
+  const tf_path *path = &m->plan->path[n];
+  int64_t *digits = m->scratch.cur, full = tf_dim_range(&m->run, o, d, n, m->scratch.zero).len;
+  memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
+  for (int k = 0; k < path->n; k++)
+    if (m->plan->loops[path->loops[k]].op >= 0)
+      digits[path->loops[k]] = tf_turns(&m->run, path->loops[k], digits) - 1;
+  int64_t cut = tf_dim_range(&m->run, o, d, n, digits).len;
+  memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
+  return cut < full ? cut : full;
+}
+
 bool tf_border_empties(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool found = false;
@@ -217,7 +260,7 @@ bool tf_border_empties(struct tf_model *m) {
     const tf_tensor *z = &p->wl->tensors[op->out];
     int up = p->tree->nodes[p->lead[o]].parent;
     for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
-      int64_t len = tf_dim_range(&m->run, o, op->dims[r], up, m->scratch.zero).len;
+      int64_t len = shortest(m, o, op->dims[r], up);
       /* Of a tile cut short nobody knows what is left, but one element is. */
       if (p->retained[op->out] && tf_retain_cut(&m->run, up, m->scratch.zero))
         len = 1;

@@ -139,11 +139,11 @@ bool tf_count_treated(struct tf_model *m) {
 
 bool tf_count_all(struct tf_model *m) {
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
+  if (!count_nodes(m) || (m->by_steps && !tf_class_steps(m)))
+    return false;
   for (int i = 0; i < m->plan->n_tile_slices && !m->run.irregular; i++)
     if (!count_tile_slice(m, i))
       return false;
-  if (!count_nodes(m))
-    return false;
   for (int o = 0; o < m->plan->wl->n_ops && !m->run.irregular; o++)
     if (!count_op(m, o))
       return false;

@@ -36,8 +36,10 @@ static tf_ival around(tf_ival a, tf_ival b) {
   return (tf_ival){lo, end - lo};
 }
 
+enum { TF_EVERY_INSTANCE = 64 };
+
 /* Dim d of z's producer at z's home scope, in all instances that the loops from path position k on bring into
- * one memory: the range around the first, middle and last of each. */
+ * one memory: the range around the first, middle and last of each; where borders clip, around every one of few. */
 static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[p->home_scope[z]];
@@ -50,9 +52,10 @@ static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   *digit = 0;
   n = tf_turns(&m->run, path->loops[k], cur);
   const int64_t tries[] = {0, n / 2, n - 1};
+  bool every = p->clips && n <= TF_EVERY_INSTANCE;
   tf_ival all = {0, 0};
-  for (int i = 0; i < 3; i++) {
-    *digit = tries[i];
+  for (int64_t i = 0; i < (every ? n : 3); i++) {
+    *digit = every ? i : tries[i];
     all = around(all, brought(m, z, d, k + 1, cur));
   }
   *digit = 0;

@@ -25,15 +25,6 @@ static bool fill_rows(tf_arena *a, const tf_plan *p, tf_view *v, int n) {
   return v->row_loop != NULL;
 }
 
-static bool fill_served(tf_arena *a, const tf_plan *p, tf_view *v, int n) {
-  int level = p->tree->nodes[n].level;
-  v->served = TF_ARRAY(a, int, (size_t)p->n_slices + 1);
-  for (int i = 0; v->served && i < p->n_slices; i++)
-    if (p->slices[i].above == level && tf_plan_above(p, n, p->slices[i].node))
-      v->served[v->n_served++] = i;
-  return v->served != NULL;
-}
-
 static bool fill_tile(tf_arena *a, const tf_plan *p, tf_views *w, int n) {
   tf_view *v = &w->node[n];
   leg_for(p, v, n, p->tree->nodes[n].level, 0);
@@ -43,7 +34,7 @@ static bool fill_tile(tf_arena *a, const tf_plan *p, tf_views *w, int n) {
     v->first = v->n_slices++ ? v->first : i;
     w->leg[i] = leg_for(p, v, n, p->slices[i].above, 1);
   }
-  return fill_rows(a, p, v, n) && fill_served(a, p, v, n);
+  return fill_rows(a, p, v, n);
 }
 
 static void fill_op(const tf_plan *p, tf_views *w, int n) {
@@ -68,13 +59,15 @@ static bool same_instance(const tf_plan *p, int n, int level) {
 static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
   int levels = w->n_memories = p->arch->n_memories;
   w->shared = TF_ARRAY(a, bool, (size_t)(p->tree->n_nodes * levels));
-  for (int n = 0; w->shared && n < p->tree->n_nodes; n++)
-    for (int l = 0; p->tree->nodes[n].kind == TF_SCOPE && l < levels; l++)
-      w->shared[n * levels + l] = same_instance(p, n, l);
+  w->instances_of = TF_ARRAY(a, int, (size_t)(p->tree->n_nodes * levels));
+  for (int i = 0; w->shared && w->instances_of && i < p->tree->n_nodes * levels; i++) {
+    w->shared[i] = p->tree->nodes[i / levels].kind == TF_SCOPE && same_instance(p, i / levels, i % levels);
+    w->instances_of[i] = tf_plan_mtile(p, i / levels, i % levels);
+  }
   for (int n = 0; n < p->tree->n_nodes; n++)
     w->splits |= p->tree->nodes[n].kind == TF_SCOPE &&
                  (p->tree->nodes[n].scope == TF_PARA || p->tree->nodes[n].scope == TF_PIPE);
-  return w->shared != NULL;
+  return w->shared && w->instances_of;
 }
 
 /* At most 40 bytes of the name, and what of it. */
@@ -194,7 +187,9 @@ tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
     else if (!fill_tile(a, p, w, n))
       return NULL;
     v->cell = w->n_cells;
+    v->row = w->n_rows;
     w->n_cells += v->n_rows * v->n_legs;
+    w->n_rows += v->n_rows;
   }
   return w;
 }

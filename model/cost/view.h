@@ -18,8 +18,7 @@ typedef struct {
   int n_rows;          /* Tile: temporal loops above it, inner to outer, and the first step */
   int *row_loop;       /* [n_rows - 1] loop ids */
   int cell;            /* its first cell: n_rows * n_legs of them */
-  int n_served;        /* Tile: slices below it that its level serves */
-  int *served;
+  int row;             /* its first of all Tiles' rows */
 } tf_view;
 
 /* What a mesh is asked for: the instances of memory `level` + 1 (unit -1), or units below memory `level`. */
@@ -35,7 +34,7 @@ enum { TF_MAX_LEGS = 64 };
 
 typedef struct tf_views {
   tf_view *node;       /* [n_nodes] */
-  int n_cells;
+  int n_cells, n_rows;
   int *leg;            /* [n_slices] leg of the slice's node through which it is served */
   double *own;         /* [n_slices] words of its own level's width per word of the tensor */
   double *up;          /* [n_slices] the same for the serving level */
@@ -44,6 +43,7 @@ typedef struct tf_views {
   int n_meshes;
   tf_mesh *meshes;
   bool *shared;        /* [node * n_memories + level] see tf_shared_instance */
+  int *instances_of;   /* [node * n_memories + level] m-tile of the level at or above the node, -1: none */
   int n_memories;
   double *peak;        /* [n_units] points per cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
