@@ -20,6 +20,7 @@ typedef struct {
   int word_bits;
   tf_demand need;
   bool *counted; /* [tensor] some op's staircase has it */
+  bool *needs;   /* [op * n_ops + other] */
   drive *drives; /* [op * TF_B_DIMS + slot] */
   tf_b_stairs all;
 } slope;
@@ -104,21 +105,29 @@ static bool overlaps(const slope *s, int o) {
   return false;
 }
 
-/* Whether op o needs what `other` makes, directly or not. */
-static bool needs(const tf_workload *wl, int o, int other) {
-  for (int r = 0; r < wl->ops[o].n_reads; r++) {
-    int maker = wl->tensors[wl->ops[o].reads[r].tensor].producer;
-    if (maker == other || (maker >= 0 && maker != o && needs(wl, maker, other))) return true;
+/* Which ops each op needs, directly or not: each op once, in the order in which they are made. */
+static void find_needs(slope *s) {
+  const tf_workload *wl = s->wl;
+  for (int k = 0; k < wl->n_ops; k++) {
+    bool *mine = &s->needs[(size_t)wl->topo[k] * (size_t)wl->n_ops];
+    for (int r = 0; r < wl->ops[wl->topo[k]].n_reads; r++) {
+      int maker = wl->tensors[wl->ops[wl->topo[k]].reads[r].tensor].producer;
+      if (maker < 0) continue;
+      mine[maker] = true;
+      for (int o = 0; o < wl->n_ops; o++)
+        mine[o] |= s->needs[(size_t)maker * (size_t)wl->n_ops + (size_t)o];
+    }
   }
-  return false;
 }
 
 /* A dim that the op reduces and another has that is not needed for it: a stream may cut it. */
-static bool shares_reduced(const tf_workload *wl, int o) {
+static bool shares_reduced(const slope *s, int o) {
+  const tf_workload *wl = s->wl;
   const tf_op *op = &wl->ops[o];
+  const bool *needed = &s->needs[(size_t)o * (size_t)wl->n_ops];
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     for (int other = 0; other < wl->n_ops; other++)
-      if (other != o && !needs(wl, o, other) && slot_of(&wl->ops[other], op->dims[i]) >= 0) return true;
+      if (other != o && !needed[other] && slot_of(&wl->ops[other], op->dims[i]) >= 0) return true;
   return false;
 }
 
@@ -156,7 +165,7 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
 static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   unsigned dims = 0;
-  if (references(op, op->out) || (stays && shares_reduced(s->wl, o)) || (!stays && overlaps(s, o))) return;
+  if (references(op, op->out) || (stays && shares_reduced(s, o)) || (!stays && overlaps(s, o))) return;
   for (int i = 0; i < op->n_out_dims && i < TF_B_DIMS; i++)
     dims |= 1u << i;
   add_tensor(s, b, op->out, dims, true, stays);
@@ -219,6 +228,7 @@ static double whole_words(double words) { return ceil(words * (1 - 1e-12)); }
 static bool climb(slope *s, tf_diags *d) {
   double more;
   find_drives(s);
+  find_needs(s);
   tf_b_add(&s->all, 0, 0);
   for (int k = 0; k < s->wl->n_ops; k++)
     add_op(s, s->wl->topo[k]);
@@ -232,8 +242,9 @@ static bool climb(slope *s, tf_diags *d) {
 static bool prepare(slope *s, const tf_workload *wl, int word_bits) {
   s->wl = wl, s->word_bits = word_bits;
   s->counted = calloc((size_t)wl->n_tensors + 1, sizeof *s->counted);
+  s->needs = calloc((size_t)wl->n_ops * (size_t)wl->n_ops + 1, sizeof *s->needs);
   s->drives = calloc((size_t)wl->n_ops * TF_B_DIMS + 1, sizeof *s->drives);
-  return tf_demand_of(wl, &s->need) && s->counted && s->drives;
+  return tf_demand_of(wl, &s->need) && s->counted && s->needs && s->drives;
 }
 
 tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d) {
@@ -253,6 +264,7 @@ tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags
   }
   tf_demand_free(&s.need);
   free(s.counted);
+  free(s.needs);
   free(s.drives);
   return out;
 }

@@ -125,11 +125,12 @@ static bool climb(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mapp
 tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
   tf_slope *s = calloc(1, sizeof *s);
   tf_bound_slope *mappings = NULL;
-  bool ok = s || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  if (ok) {
-    s->compulsory = tf_slope_bound(wl, INFINITY);
-    ok = s->compulsory >= 0 || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  if (!s) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
   }
+  s->compulsory = tf_slope_bound(wl, INFINITY);
+  bool ok = s->compulsory >= 0 || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   if (ok) ok = (mappings = tf_bound_slope_of(wl, o->word_bits, d)) != NULL;
   if (ok) {
     s->op_left_out = mappings->left_out;
