@@ -360,6 +360,7 @@ static void lower_nest(lowering *w, int n) {
     s->range[k] = *low_range(w, o, op->dims[k]);
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
   }
+  s->finite = op->reduce == TF_REDUCE_MAX && s->n_fresh > 0 && w->plan->stream_scope[o] >= 0 && w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
   if (!w->oom && !w->p->target.staged) low_product(w, s);
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */

@@ -22,10 +22,7 @@ typedef struct {
 
 /* Whether class c carries into a loop that only brings the same boxes again, in the same production. */
 static bool comes_again(const tf_slice *s, const tf_pclass *c) {
-  for (int i = 0; c->carry >= 0 && i < c->n_comp; i++)
-    if (c->comp[i].loops >> c->carry & 1)
-      return c->comp[i].n_rank == 0 && s->inside >> c->carry & 1;
-  return false;
+  return c->carry >= 0 && (s->inside & ~s->moving) >> c->carry & 1;
 }
 
 static bool enter_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share,

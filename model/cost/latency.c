@@ -21,8 +21,9 @@ static double work_time(const struct tf_model *m, int o) {
 
 static double op_time(struct tf_model *m, int n) {
   tf_op_result *r = &m->res.ops[m->plan->tree->nodes[n].op];
-  r->cycles = more(work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n));
-  return r->cycles + (m->plan->arch->overlap != TF_OVERLAP_PERFECT ? m->plan->arch->units[r->unit].pipeline : 0);
+  r->cycles = more(work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n, true));
+  bool fills = m->plan->arch->overlap != TF_OVERLAP_PERFECT && r->points;
+  return r->cycles + (fills ? m->plan->arch->units[r->unit].pipeline : 0);
 }
 
 /* What Tile v's own entries move through one of its legs. */
@@ -57,7 +58,7 @@ static double in_turn(const struct tf_model *m, int n) {
   double load = 0, store = 0;
   for (int l = 0; l < v->n_legs; l++) {
     tf_ports w = entries(m, v, l);
-    tf_pace pace = tf_pace_at(m, n, v->legs[l].level);
+    tf_pace pace = tf_pace_at(m, v->legs[l].pass);
     load = more(load, tf_port_time(pace, loads(w, l)));
     store = more(store, tf_port_time(pace, stores(w, l)));
   }
@@ -73,12 +74,12 @@ static double stepwise(struct tf_model *m, int n, double child) {
   for (int j = 0; j < v->n_rows - 1; j++) {
     double t = steps[j] * work;
     for (int l = 0; l < v->n_legs && steps[j] > 0; l++)
-      t = more(t, tf_port_time(tf_pace_at(m, n, v->legs[l].level), m->cells[v->cell + j * v->n_legs + l]));
+      t = more(t, tf_port_time(tf_pace_at(m, v->legs[l].pass), m->cells[v->cell + j * v->n_legs + l]));
     total += t;
   }
   const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
   for (int l = 0; l < v->n_legs; l++) {
-    tf_pace pace = tf_pace_at(m, n, v->legs[l].level);
+    tf_pace pace = tf_pace_at(m, v->legs[l].pass);
     load = more(load, tf_port_time(pace, loads(first[l], l)));
     store = more(store, tf_port_time(pace, stores(first[l], l)));
   }
@@ -114,19 +115,23 @@ static bool at_once(const tf_node *t) {
 
 /* How long the port that leg l of Tile f loads through is free while the last step of Tile last works. */
 static double free_time(const struct tf_model *m, int last, const tf_view *f, int l) {
-  int level = f->legs[l].level, child = m->plan->tree->nodes[last].children[0];
+  int level = f->legs[l].level, child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
+  int own = tf_pass_of(m->views, last, level);
   const tf_view *v = &m->views->node[last];
-  tf_ports w = m->below[child * m->views->n_memories + level];
+  double work = m->heads[last].work;
+  if (own < 0 || !m->steps[last])
+    return m->steps[last] ? work : 0;
+  tf_ports w = child < 0 ? (tf_ports){0, 0} : m->below[child];
   for (int k = 0; k < v->n_legs; k++)
     if (v->legs[k].level == level) {
-      tf_ports own = stores(entries(m, v, k), k);
-      w.read += own.read;
-      w.write += own.write;
+      tf_ports passed = stores(entries(m, v, k), k);
+      w.read += passed.read;
+      w.write += passed.write;
     }
-  tf_pace pace = tf_pace_at(m, last, level);
+  tf_pace pace = tf_pace_at(m, own);
   if (!pace.one_port)
     w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
-  return m->steps[last] ? more(0, m->heads[last].work - tf_port_time(pace, w) / (double)m->steps[last]) : 0;
+  return more(0, work - tf_port_time(pace, w) / (double)m->steps[last]);
 }
 
 /* Of the first load of Tile f, what hides behind the last step of Tile last. */
@@ -135,7 +140,7 @@ static double hides(const struct tf_model *m, int f, int last) {
   double longest = 0, left = 0;
   for (int l = 0; l < v->n_legs; l++) {
     tf_ports w = loads(m->cells[v->cell + (v->n_rows - 1) * v->n_legs + l], l);
-    double load = tf_port_time(tf_pace_at(m, f, v->legs[l].level), w);
+    double load = tf_port_time(tf_pace_at(m, v->legs[l].pass), w);
     if (load <= 0)
       continue;
     longest = more(longest, load);
@@ -220,7 +225,7 @@ static double least_time(const struct tf_model *m, int n) {
 
 static double node_time(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
-  double sum = 0, most = 0, time;
+  double sum = 0, most = 0, hide = 0, time;
   bool open = m->open && m->open->node[n];
   for (int c = 0; c < t->n_children && !open; c++) {
     double k = node_time(m, t->children[c]);
@@ -235,12 +240,12 @@ static double node_time(struct tf_model *m, int n) {
   else if (t->kind == TF_TILE)
     time = tile_time(m, n, sum);
   else if (!at_once(t))
-    time = sum - hidden(m, n);
+    time = sum - (hide = hidden(m, n));
   else
     time = (m->open ? more(most, shared_units_time(m, n)) : most) +
            (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
   if (t->kind != TF_OP)
-    time = more(time, tf_busiest_port(m, n));
+    time = more(time, tf_busiest_port(m, n, hide > 0));
   m->res.nodes[n].cycles = time;
   return time;
 }

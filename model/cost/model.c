@@ -19,8 +19,8 @@ static bool alloc_state(struct tf_model *m) {
   m->at_once = TF_ARRAY(a, int64_t, nodes);
   m->heads = TF_ARRAY(a, tf_head, nodes);
   m->class_steps = TF_ARRAY(a, double, (size_t)m->views->n_rows + 1);
-  m->below = TF_ARRAY(a, tf_ports, nodes * (size_t)p->arch->n_memories);
-  m->in_use = TF_ARRAY(a, int64_t, nodes * (size_t)p->arch->n_memories);
+  m->below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
+  m->in_use = TF_ARRAY(a, int64_t, (size_t)m->views->n_passes + 1);
   m->corrections = TF_ARRAY(a, tf_correction, (size_t)p->wl->n_ops * 2);
   m->own_trip = TF_ARRAY(a, int64_t, loops);
   m->by_steps = p->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER;

@@ -47,6 +47,7 @@ typedef struct {
   tf_touch *touch;    /* references below node */
   uint64_t merge;     /* path loops: spatial, between the serving instance and node, same production */
   uint64_t inside;    /* path loops inside the production of the tensor */
+  uint64_t moving;    /* path loops that move its box */
   int n_class;
   struct tf_pclass *classes; /* m-tiles only: how an entry finds the memory */
   int n_comp;

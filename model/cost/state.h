@@ -54,8 +54,8 @@ struct tf_model {
   double *class_steps;    /* [views->n_rows] overlap double-buffer, of a Tile: steps in which the loop of each row carries;
                              the last row: 1, the first step */
   tf_head *heads;         /* [n_nodes] overlap double-buffer */
-  tf_ports *below;        /* [node * n_memories + level] words that the node and those below it cause there */
-  int64_t *in_use;        /* [node * n_memories + level] instances in use at once; 0: it has none of its own */
+  tf_ports *below;        /* [views->n_passes] words that the node and those below it cause there */
+  int64_t *in_use;        /* [views->n_passes] instances in use at once; 0: it has none of its own */
   tf_correction *corrections; /* [2 * op] of every run of the scope that streams op, [2 * op + 1] its late divisions */
   int64_t *steps;         /* [n_nodes] moments */
   int64_t *width;         /* [n_nodes] most instances of the path's spatial loops in use at once */
@@ -112,10 +112,11 @@ bool tf_count_stream(struct tf_model *m);
 void tf_stream_ports(struct tf_model *m);
 /* Fills below and in_use. */
 void tf_ports_fill(struct tf_model *m);
-/* Of memory l at node n; needs tf_ports_fill. */
-tf_pace tf_pace_at(const struct tf_model *m, int n, int l);
-/* The longest time that any port needs for what node n and those below it cause: no completion takes less. */
-double tf_busiest_port(const struct tf_model *m, int n);
+/* Of a pass (of views); needs tf_ports_fill. */
+tf_pace tf_pace_at(const struct tf_model *m, int pass);
+/* The longest time that a port needs for what node n and those below it cause, of those that bind (all: of all of them): no
+ * completion takes less. */
+double tf_busiest_port(const struct tf_model *m, int n, bool all);
 /* Instances and cycles of memory l over the whole run; *writes: its write port is the busier one. */
 void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* Peaks, violations. */

@@ -100,7 +100,7 @@ static void touch(struct tf_model *m, int o, int64_t words, bool update) {
   if (m->open && m->open->node[p->stream_scope[o]])
     return;
   double w = (double)words * m->views->ratio[level * p->wl->n_tensors + p->wl->ops[o].out];
-  tf_ports *at = &m->below[p->stream_scope[o] * m->views->n_memories + level];
+  tf_ports *at = &m->below[tf_pass_of(m->views, p->stream_scope[o], level)];
   at->read += w;
   at->write += update ? w : 0;
 }

@@ -30,6 +30,7 @@ void draw(drawn *c, uint64_t seed) {
   if (!c->diags) abort();
   if (seed & DRAW_CONV) draw_conv(&c->text, seed);
   else if (seed & DRAW_ROWS) draw_rows(&c->text, seed);
+  else if (seed & DRAW_WILD) draw_wild(&c->text, seed);
   else if (!gen_case(seed, &c->text, &features, &kind)) abort();
   tf_text t = {"case", c->text.text, c->text.len};
   c->spec = tf_spec_read_texts(&t, 1, NULL, 0, c->diags);
