@@ -3,6 +3,8 @@
 #define TILEFLOW_SLOPE_H
 #include "tileflow/spec.h"
 
+enum { TF_SLOPE_DIMS = 64 }; /* with more dims in the workload: what each tensor costs once */
+
 /* Words that every mapping of the workload reads from and writes to the outermost memory, while `capacity` words at most are on
  * chip at any time: in all memories within, all instances together, and in the units that work on them, which have up to
  * tf_slope_operands words each in hand.  Proved for every execution, tiled or not, on any number
@@ -11,7 +13,6 @@
  * The argument is Hong and Kung's with Hoelder-Brascamp-Lieb inequalities over single dims (Irony, Toledo and Tiskin 2004;
  * Christ et al. 2013; the constants of one matrix product: Smith and van de Geijn 2017), extended to intermediates that
  * never leave the chip.  -1: a count passes 2^63 - 1. */
-enum { TF_SLOPE_DIMS = 64 }; /* with more dims in the workload: what each tensor costs once */
 double tf_slope_bound(const tf_workload *wl, double capacity);
 
 /* The most words that one point works on: what it reads, and what it makes. */
