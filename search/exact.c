@@ -262,7 +262,7 @@ static void next_pass(solver *v) {
   v->n_heads = v->n_again;
   v->again = done;
   v->n_again = v->next = 0;
-  v->quota *= QUOTA_GROWS;
+  v->quota = v->quota < INT64_MAX / QUOTA_GROWS ? QUOTA_GROWS * v->quota : INT64_MAX;
 }
 
 static void run(solver *v) {
