@@ -49,8 +49,8 @@ typedef struct {
 /* What one tree node moves and takes, over all its executions (for `tree`). */
 typedef struct {
   int64_t runs;   /* moments: executions, all instances at once counted once */
-  int64_t held;   /* words it holds at its level, largest moment; 0 if it is no m-tile */
-  int64_t loads, stores; /* words filled / drained by it */
+  int64_t held;   /* words of its memory that it holds there, largest moment; 0 if it is no m-tile */
+  int64_t loads, stores; /* words of the tensors filled / drained by it */
   double cycles;
 } tf_node_result;
 

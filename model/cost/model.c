@@ -138,8 +138,8 @@ static void summarize(tf_model *m, tf_result *out) {
       out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
-/* What only the general way needs, made when it is first taken: most trees never do. */
-static bool ready(tf_model *m) {
+/* Made when it is first needed: most trees never do. */
+bool tf_model_ready(tf_model *m) {
   tf_arena *a = m->arena;
   size_t loops = (size_t)m->plan->n_loops + 1;
   if (m->scratch.arena)
@@ -199,7 +199,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     return false;
   }
   if (!ok) {
-    out->overflow = !ready(m) || !tf_run_steps(&m->run);
+    out->overflow = !tf_model_ready(m) || !tf_run_steps(&m->run);
     if (out->overflow || !covered(m))
       return false;
     ok = count(m);

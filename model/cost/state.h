@@ -11,6 +11,11 @@ typedef struct {
   int64_t read, update;   /* serving level */
 } tf_move;
 
+/* Words that enter: by instance, by sharing group, and (where ops below make them) for the first time. */
+typedef struct {
+  int64_t all, groups, first;
+} tf_entry;
+
 /* Words through the two ports of one memory, in words of that memory. */
 typedef struct {
   double read, write;
@@ -73,12 +78,23 @@ struct tf_model {
   int64_t *value, *lo, *len; /* of even's products and ranges */
   int64_t *outer;         /* [n_loops] moments of the loops outside it */
   tf_result res;          /* arrays */
+  struct tf_why_log *log; /* the exact walk tells it every entry; NULL: nobody asks */
 };
 
 enum { TF_WALK_MAX = 20000000 };
 
 /* Fill moves, cells, op points; steps, widths and sizes.  False on overflow. */
 bool tf_count_all(struct tf_model *m);
+/* Makes what only the general way of counting needs.  False: out of memory. */
+bool tf_model_ready(struct tf_model *m);
+/* Whether several instances may share what a slice moves. */
+bool tf_count_shares(const tf_run *run, const tf_slice *s);
+/* What enters slice s in class c of its entries.  False on overflow. */
+bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e);
+/* What slice s, in memory mem, moves for it. */
+tf_move tf_count_move(const tf_slice *s, const tf_memory *mem, tf_entry e);
+/* The walk: slice i is entered in one instance, loops where m->scratch.cur says. */
+void tf_why_note(struct tf_model *m, int i, const tf_move *v);
 /* Fills treated.  False on overflow. */
 bool tf_count_treated(struct tf_model *m);
 /* Sizes of m-tiles' slices, and of intermediates at home. */

@@ -187,15 +187,14 @@ static void enter_instance(tf_exact *e, int i, bool first, tf_move *v) {
     for (int r = 0; r < rank; r++)
       both[r] = (tf_ival){0, 0};
   bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, row));
-  if (s->makes) {
-    v->drain += words;
-    v->update += !mem->reduce || fresh ? words : 0;
-    v->fill += fresh && !first ? words : 0;
-    v->read += fresh && !first ? words : 0;
-  } else {
-    v->fill += words;
-    v->read += !mem->multicast || fresh ? words : 0;
-  }
+  tf_entry in = {words, fresh ? words : 0, fresh && first ? words : 0};
+  tf_move once = tf_count_move(s, mem, in);
+  v->fill += once.fill;
+  v->drain += once.drain;
+  v->read += once.read;
+  v->update += once.update;
+  if (e->m->log)
+    tf_why_note(e->m, i, &once);
   held->owner = i;
   memcpy(held->box, box, sizeof box);
   note_size(e, i, box);

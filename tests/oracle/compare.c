@@ -1,6 +1,7 @@
 /* What the model says beside what the walk saw, and what can never be. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "tests/oracle/oracle.h"
 
@@ -112,4 +113,33 @@ void compare_results(note *n, const oracle *o, const tf_result *r) {
   compare_work(n, o, r);
   compare_time(n, o, r);
   compare_bounds(n, o, r);
+}
+
+/* The words of all causes are the words counted. */
+void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r) {
+  int nz = o->wl->n_tensors;
+  tf_why why;
+  tf_counts *sum = calloc((size_t)(o->arch->n_memories * nz), sizeof *sum);
+  if (!sum || !tf_why_of(m, &why))
+    abort();
+  for (int i = 0; i < why.n; i++) {
+    const tf_why_row *row = &why.rows[i];
+    tf_counts *above = &sum[row->above * nz + row->tensor], *own = &sum[(row->level < 0 ? 0 : row->level) * nz + row->tensor];
+    above->read += row->words.read;
+    above->update += row->words.update;
+    own->fill += row->words.fill;
+    own->drain += row->words.drain;
+    if (row->words.fill < 0 || row->words.drain < 0 || row->words.read < 0 || row->words.update < 0)
+      differs(n, "words by one cause", o->wl->tensors[row->tensor].name, -1, 0);
+  }
+  for (int i = 0; i < o->arch->n_memories * nz; i++) {
+    char of[200];
+    snprintf(of, sizeof of, "causes, %s in %s", o->wl->tensors[i % nz].name, o->arch->memories[i / nz].name);
+    differs(n, "fill", of, sum[i].fill, r->counts[i].fill);
+    differs(n, "read", of, sum[i].read, r->counts[i].read);
+    differs(n, "update", of, sum[i].update, r->counts[i].update);
+    differs(n, "drain", of, sum[i].drain, r->counts[i].drain);
+  }
+  tf_why_free(&why);
+  free(sum);
 }

@@ -57,6 +57,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   } else {
     counted = true;
     compare_results(&n, o, &r);
+    compare_causes(&n, o, m, &r);
     for (int e = 0; e < N_EVENTS; e++)
       s->saw[e] += o->saw[e];
     s->feasible += r.feasible;

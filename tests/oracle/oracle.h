@@ -170,4 +170,6 @@ typedef struct {
 /* Writes a line for each figure of the model that differs from the walk's, and for each that can never be: a port or
  * unit busier than the whole, or what lies below a bound. */
 void compare_results(note *n, const oracle *o, const tf_result *r);
+/* The same where the words of all causes are not the words that model m counted. */
+void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r);
 #endif
