@@ -392,19 +392,23 @@ static void mapping(maker *k) {
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};
-  *features = 0;
+  bool padded = *features;
   machine(&g, p, features);
   const workload *w = &workloads[rng_between(&g, 0, N_WORKLOADS - 1)];
-  *kind = w->name;
-  *features |= w->tensors ? 1u << GEN_PAD : 0;
-  say_workload(&g, p, w);
+  *kind = padded ? "padded" : w->name;
+  if (padded) {
+    gen_padded(&g, p);
+  } else {
+    *features |= w->tensors ? 1u << GEN_PAD : 0;
+    say_workload(&g, p, w);
+  }
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p->text, p->len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
   bool ok = spec && spec->workload && spec->arch;
   if (ok) {
     maker k = {.g = &g, .p = p, .arch = spec->arch, .wl = spec->workload, .features = features,
-               .stream = !strcmp(w->name, "attention") && chance(&g, 2)};
+               .stream = !padded && !strcmp(w->name, "attention") && chance(&g, 2)};
     mapping(&k);
   } else {
     char *why = tf_diags_text(d);

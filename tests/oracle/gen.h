@@ -21,8 +21,11 @@ typedef enum {
   GEN_PIPE, GEN_SHAR, GEN_SEQ, GEN_NO_NETWORK, GEN_N
 } gen_feature;
 
+/* Writes a workload with padding (gen_padded.c). */
+void gen_padded(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
- * 1 << gen_feature; *kind: the workload's.  False if the workload itself was refused (a bug of the generator). */
+ * 1 << gen_feature, GEN_PAD alone before: such a workload; *kind: the workload's.  False if the workload itself was refused
+ * (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 extern const char *const gen_feature_name[GEN_N];
 #endif
