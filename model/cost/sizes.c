@@ -82,7 +82,7 @@ int64_t tf_whole_words(const tf_tensor *t) {
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool first = !p->clips && !m->run.irregular; /* the first step has the largest */
+  bool first = !p->cuts && !m->run.irregular; /* the first step has the largest */
   if (!first)
     tf_border_homes(m);
   for (int z = 0; z < p->wl->n_tensors && first; z++)
