@@ -152,8 +152,21 @@ static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digi
   return bits;
 }
 
+/* What follows from what a retaining scope makes is as much as that in each of its runs. */
 static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
-  return tf_home_words(m, *(const int *)what, digits);
+  const tf_plan *p = m->plan;
+  int z = *(const int *)what, above = p->retain_at[p->home_scope[z]];
+  tf_made made;
+  if (above < 0 && p->home_scope[z] >= 0)
+    for (int i = 0; i < p->n_retains; i++)
+      above = p->retains[i].scope == p->home_scope[z] ? i : above;
+  bool follows = !p->retained[z] && above >= 0 && p->made_in[p->wl->tensors[z].producer] == above;
+  if (follows)
+    tf_retain_at(&m->run, &m->scratch, &p->retains[above], digits, &made);
+  int64_t words = tf_home_words(m, z, digits);
+  if (follows)
+    m->run.made = NULL;
+  return words;
 }
 
 /* Instances in use at the step of the digits. */
@@ -229,6 +242,46 @@ int64_t tf_border_width(struct tf_model *m, int n) {
   return climb(m, n, true, false, mask, width_at, &p->at[n]);
 }
 
+/* The lowest end (less 1) and the highest start of an index below node n, over all settings, borders aside: of each dim the
+ * end of its first range and the start of its last. */
+static tf_ival reach_of(const tf_run *run, int o, const tf_index *ix, int n, const int64_t *first, const int64_t *last) {
+  int64_t end = ix->c, start = ix->c;
+  for (int i = 0; i < ix->n_terms; i++) {
+    int64_t c = ix->terms[i].coef;
+    tf_ival a = tf_dim_range(run, o, ix->terms[i].dim, n, first), b = tf_dim_range(run, o, ix->terms[i].dim, n, last);
+    int64_t low = a.lo + a.len - 1, high = b.lo;
+    end += c > 0 ? c * low : c * high;
+    start += c > 0 ? c * high : c * low;
+  }
+  return (tf_ival){end, start - end + 1};
+}
+
+/* Whether all that is read of rank r of op o's output below node n may be padding. */
+static bool may_miss(const tf_run *run, int o, int r, int n, const int64_t *first, const int64_t *last) {
+  const tf_plan *p = run->plan;
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  for (int i = 0; i < z->n_consumers; i++) {
+    const tf_op *op = &p->wl->ops[z->consumers[i]];
+    for (int k = 0; k < op->n_reads && tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]); k++) {
+      if (op->reads[k].tensor != p->wl->ops[o].out)
+        continue;
+      tf_ival v = reach_of(run, z->consumers[i], &op->reads[k].index[r], n, first, last);
+      if (v.lo >= z->lo[r] && v.lo + v.len - 1 < z->lo[r] + z->extent[r])
+        return false;
+    }
+  }
+  return true;
+}
+
+/* The last setting of every loop above node n. */
+static void set_last(struct tf_model *m, int n, int64_t *digits) {
+  const tf_path *path = &m->plan->path[n];
+  memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
+  for (int k = 0; k < path->n; k++)
+    if (m->plan->loops[path->loops[k]].op >= 0)
+      digits[path->loops[k]] = tf_turns(&m->run, path->loops[k], digits) - 1;
+}
+
 bool tf_border_empties(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool found = false;
@@ -237,12 +290,17 @@ bool tf_border_empties(struct tf_model *m) {
     const tf_op *op = &p->wl->ops[o];
     const tf_tensor *z = &p->wl->tensors[op->out];
     int up = p->tree->nodes[p->lead[o]].parent;
-    for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
+    if (up >= 0)
+      set_last(m, up, m->scratch.top);
+    for (int r = 0; r < op->n_out_dims && up >= 0 && z->n_consumers; r++) {
       int64_t len = tf_dim_range(&m->run, o, op->dims[r], up, m->scratch.zero).len;
+      if (z->pad[r] == 0)
+        continue;
       /* Of a tile cut short nobody knows what is left, but one element is. */
-      if (p->retained[op->out] && tf_retain_cut(&m->run, up, m->scratch.zero))
-        len = 1;
-      found |= z->pad[r] > 0 && len <= z->pad[r];
+      if (p->retained[op->out])
+        found |= tf_retain_cut(&m->run, up, m->scratch.zero) || len <= z->pad[r];
+      else
+        found |= may_miss(&m->run, o, r, up, m->scratch.zero, m->scratch.top);
     }
   }
   m->run.noclip = false;
