@@ -152,20 +152,29 @@ static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digi
   return bits;
 }
 
-/* What follows from what a retaining scope makes is as much as that in each of its runs. */
-static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
+/* The retaining scope whose runs decide how much of intermediate z its home holds.  NULL: none, or as much as is read of it
+ * is taken, which may be more than there is: where the home retains it in another such scope, and where several runs, which
+ * make different parts, share a memory. */
+static const tf_retain *home_decider(const struct tf_model *m, int z) {
   const tf_plan *p = m->plan;
-  int z = *(const int *)what, above = p->retain_at[p->home_scope[z]];
+  const tf_path *path = &p->path[p->home_scope[z]];
+  int in = p->made_in[p->wl->tensors[z].producer];
+  if (p->retained[z] || in < 0 || !tf_plan_above(p, p->retains[in].scope, p->home_scope[z]))
+    return NULL;
+  for (int k = 0; k < path->n; k++)
+    if (m->run.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k]))
+      return NULL;
+  return &p->retains[in];
+}
+
+static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
+  int z = *(const int *)what;
+  const tf_retain *h = home_decider(m, z);
   tf_made made;
-  if (above < 0 && p->home_scope[z] >= 0)
-    for (int i = 0; i < p->n_retains; i++)
-      above = p->retains[i].scope == p->home_scope[z] ? i : above;
-  bool follows = !p->retained[z] && above >= 0 && p->made_in[p->wl->tensors[z].producer] == above;
-  if (follows)
-    tf_retain_at(&m->run, &m->scratch, &p->retains[above], digits, &made);
+  if (h)
+    tf_retain_at(&m->run, &m->scratch, h, digits, &made);
   int64_t words = tf_home_words(m, z, digits);
-  if (follows)
-    m->run.made = NULL;
+  m->run.made = NULL;
   return words;
 }
 
