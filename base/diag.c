@@ -40,13 +40,32 @@ static char *copy_text(const char *s, size_t n) {
   return copy;
 }
 
+/* A file's name as messages show it: what would move the cursor about or is not UTF-8 as \xNN, byte by byte. */
+static char *copy_name(const char *s) {
+  size_t len = strlen(s), out = 0;
+  char *copy = malloc(4 * len + 1);
+  for (size_t i = 0; copy && i < len;) {
+    uint32_t code;
+    size_t n = tf_utf8_next(s + i, s + len, &code);
+    bool show = n > 0 && tf_printable(code);
+    n = n ? n : 1;
+    if (show) memcpy(copy + out, s + i, n);
+    for (size_t k = 0; !show && k < n; k++)
+      snprintf(copy + out + 4 * k, 5, "\\x%02x", (unsigned)(unsigned char)s[i + k]);
+    out += show ? n : 4 * n;
+    i += n;
+  }
+  if (copy) copy[out] = '\0';
+  return copy;
+}
+
 /* File numbers start at 1; 0, also returned when no more can be kept, is "no file". */
 uint16_t tf_diags_add_file(tf_diags *d, const char *name, const char *text, size_t len) {
   if (d->n_files >= UINT16_MAX) return 0;
   void *files = d->files;
   if (!grow(&files, &d->files_room, d->n_files, sizeof *d->files)) return 0;
   d->files = files;
-  tf_source f = {copy_text(name, strlen(name)), copy_text(text, len), len};
+  tf_source f = {copy_name(name), copy_text(text, len), len};
   if (!f.name || !f.text) {
     free(f.name);
     free(f.text);

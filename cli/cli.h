@@ -8,16 +8,18 @@ typedef enum {
   CLI_FAILED = 1,    /* the tool or the machine */
   CLI_BAD_INPUT = 2, /* usage or files */
   CLI_INFEASIBLE = 3,
-  CLI_INTERRUPTED = 130 /* a search; what it found is printed */
+  CLI_INTERRUPTED = 130 /* what a search or a solver found until then is printed */
 } cli_status;
 
 /* What the arguments after the command say.  A path is NULL if not asked for, "-" for stdout.
  */
 typedef struct {
   const char **files;
-  size_t n_files;
+  size_t n_files, n_first; /* n_first: of diff, files before "--"; 0: none was given */
   tf_setting *set;
   size_t n_set;
+  const char **start; /* files with mappings that a search begins with */
+  size_t n_start;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
   const char *target, *isa, *dtype, *micro, *name; /* of emit */
   const char *format;                      /* of export */
@@ -51,7 +53,16 @@ typedef struct {
   tf_closed_figures closed; /* orders 0: another method */
 } cli_found;
 
-/* Everything one run reads and makes.  result and bounds are valid after cli_evaluate. */
+/* Mappings that a search begins with, as text.  Starts as {0}. */
+typedef struct {
+  int n;
+  char **text;
+} cli_starts;
+/* Takes the text's ownership.  False: out of memory. */
+bool cli_starts_add(cli_starts *s, char *text);
+void cli_starts_free(cli_starts *s);
+
+/* Everything one run reads and makes.  result, bounds and why are valid after cli_evaluate. */
 typedef struct {
   tf_diags *diags;
   tf_spec *spec;
@@ -59,9 +70,12 @@ typedef struct {
   tf_model *model;
   tf_result result;
   tf_bounds bounds;
+  tf_why why;         /* none where causes are not known (tf_why_of) */
   const char *origin; /* given, solve, search */
   cli_found found;    /* method is NULL where the mapping is given */
   char *found_text;   /* the mapping found */
+  cli_starts starts;
+  int64_t spent;      /* of the search's evaluations, before it began */
   tf_search_result *search;
 } cli_session;
 
@@ -81,10 +95,14 @@ cli_status cli_count_words(cli_session *s);
 cli_status cli_adopt(cli_session *s, char *text, const char *origin);
 /* What no mapping can beat; tf_bounds_of has filled s->bounds. */
 double cli_bound_value(const cli_session *s, tf_objective o);
-/* Solves for a short while; true where it proved a mapping and adopted it, with how that went in *status.  Not where
- * the options name a strategy of the search. */
-bool cli_solve_first(cli_session *s, const cli_options *o, cli_status *status);
-/* Searches as the options say and adopts what was found; a progress line on a terminal. */
+/* Where no mapping is given: solves for a short while, and where that proves no mapping searches, beginning with what the solver found.
+ * The options may name a strategy of the search; then nothing is solved. */
+cli_status cli_find(cli_session *s, const cli_options *o);
+/* Searches, beginning with what formulas give, too, so that what is found hangs less on the seed.  Not so where the options name a
+ * strategy. */
+cli_status cli_search_after_formulas(cli_session *s, const cli_options *o);
+/* Searches as the options say, beginning with s->starts, and adopts what was found; a progress line on a
+ * terminal. */
 cli_status cli_search(cli_session *s, const cli_options *o);
 
 /* Name of the k-th method of solve; NULL past the last. */
@@ -97,6 +115,7 @@ cli_status cmd_eval(const cli_options *o);
 cli_status cmd_check(const cli_options *o);
 cli_status cmd_tree(const cli_options *o);
 cli_status cmd_bound(const cli_options *o);
+cli_status cmd_diff(const cli_options *o);
 cli_status cmd_solve(const cli_options *o);
 cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);

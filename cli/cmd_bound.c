@@ -1,9 +1,13 @@
 /* tileflow bound: what no mapping can beat. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "cli/interrupt.h"
+#include "cli/meter.h"
 #include "cli/report.h"
 #include "cli/safe_write.h"
 #include "cli/table.h"
@@ -79,7 +83,9 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
   }
   cli_table_end(&t, out);
   cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\nfound: a mapping on one memory of that size.\n");
-  if (own > p->at[p->n - 1].capacity)
+  if (cli_interrupted(NULL))
+    cli_printf(out, "Interrupted: the table ends early.\n");
+  else if (own > p->at[p->n - 1].capacity)
     cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n", cli_count(own).s);
 }
 
@@ -105,14 +111,40 @@ static bool print(const cli_session *s, const cli_options *o, const tf_slope *p)
   return ok;
 }
 
+/* ---- the slope ------------------------------------------------------------------------------------ */
+typedef struct {
+  cli_meter meter;
+  struct timespec start;
+} way;
+
+static void show(void *ctx, int64_t capacity, int64_t evals) {
+  way *w = ctx;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  double seconds = (double)(now.tv_sec - w->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->start.tv_nsec);
+  char words[48];
+  snprintf(words, sizeof words, "%s words on chip", cli_count(capacity).s);
+  cli_meter_show(&w->meter, evals, seconds, words);
+}
+
+static tf_slope *find_slope(cli_session *s, const cli_options *o) {
+  way w = {.meter = cli_meter_new(o)};
+  tf_slope_opts so = {.word_bits = s->spec->arch->word_bits, .own = on_chip(s->spec->arch), .evals = o->evals ? o->evals : EVALS,
+                      .seconds = o->time_limit > 0 ? o->time_limit : SECONDS, .threads = o->threads, .stop = cli_interrupted,
+                      .progress = w.meter.on ? show : NULL, .ctx = &w};
+  clock_gettime(CLOCK_MONOTONIC, &w.start);
+  cli_hold_interrupt(CLI_GRACE);
+  tf_slope *p = tf_slope_of(s->spec->workload, &so, s->diags);
+  cli_release_interrupt();
+  cli_meter_end(&w.meter);
+  return p;
+}
+
 cli_status cmd_bound(const cli_options *o) {
   cli_session s;
   cli_status status = cli_open(&s, o);
   tf_slope *p = NULL;
-  if (status == CLI_DONE && find_bounds(&s)) {
-    tf_slope_opts so = {s.spec->arch->word_bits, on_chip(s.spec->arch), o->evals ? o->evals : EVALS, o->time_limit > 0 ? o->time_limit : SECONDS, o->threads};
-    p = tf_slope_of(s.spec->workload, &so, s.diags);
-  }
+  if (status == CLI_DONE && find_bounds(&s)) p = find_slope(&s, o);
   if (status == CLI_DONE && !p) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;

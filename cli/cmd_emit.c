@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/measure.h"
 #include "cli/report.h"
 #include "cli/safe_dir.h"
@@ -104,6 +105,7 @@ static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) 
   s->search = NULL;
   cli_status status = cli_search(s, &said);
   free(template);
+  if (status == CLI_DONE && cli_interrupted(NULL)) status = CLI_INTERRUPTED; /* all the looking, not only the search at hand */
   if (status == CLI_DONE && !cli_candidates_add(c, s->search->variants, s->search->n_variants)) return no_memory();
   return status;
 }
@@ -140,9 +142,6 @@ static cli_status choose(cli_session *s, const cli_options *o, cli_candidates *c
   return status;
 }
 
-/* Ctrl-C ends the looking, not only the search at hand. */
-static bool was_interrupted(const cli_session *s) { return s->search && s->search->stopped_by == TF_STOP_INTERRUPT; }
-
 /* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts.  Where the blocks of all ops
  * fit close to the core at once, so be it; else the best of all forms in which they pass through. */
 static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) {
@@ -158,7 +157,7 @@ static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) 
   }
   if (status == CLI_DONE && (!s->tree || s->tree->open)) status = look(s, o, c);
   const bool whole = form == TF_TEMPLATE_WHOLE + 1;
-  for (; status == CLI_DONE && !given && (o->measure || !whole) && form < TF_N_TEMPLATES && !was_interrupted(s); form++)
+  for (; status == CLI_DONE && !given && (o->measure || !whole) && form < TF_N_TEMPLATES; form++)
     status = look_further(s, o, c, (tf_template)form);
   if (status == CLI_DONE && c->n > 0) status = choose(s, o, c);
   return status == CLI_DONE ? cli_count_words(s) : status;
@@ -197,6 +196,7 @@ cli_status cmd_emit(const cli_options *o) {
     if (status == CLI_DONE && o->out) status = emit(&s, o, &m);
     if (status == CLI_BAD_INPUT && tf_diags_errors(s.diags)) cli_complain(s.diags);
   }
+  if (status == CLI_INTERRUPTED) fputs("tileflow: interrupted; nothing is written\n", stderr);
   cli_candidates_free(&c);
   cli_measured_free(&m);
   cli_close(&s);

@@ -1,43 +1,20 @@
 /* tileflow import: writes what others describe in the native form. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/host.h"
+#include "cli/input.h"
 #include "cli/report.h"
 #include "cli/safe_write.h"
 
 static const tf_loc nowhere = {0};
-enum { MAX_BYTES = 16 << 20 };
-
-/* The whole file into *out, malloc'd; false with an error in d. */
-static bool load(const char *path, tf_text *out, tf_diags *d) {
-  FILE *f = fopen(path, "rb");
-  char *text = f ? malloc(MAX_BYTES + 1) : NULL;
-  size_t len = text ? fread(text, 1, MAX_BYTES + 1, f) : 0;
-  bool bad = !f || !text || ferror(f) || len > MAX_BYTES;
-  if (bad) {
-    tf_loc at = {tf_diags_add_file(d, path, "", 0), 0, 0, 0};
-    tf_fail(d, at, TF_E_IO, "cannot read: %s", len > MAX_BYTES ? "larger than 16 MiB" : strerror(errno));
-  }
-  if (f) fclose(f);
-  if (bad) free(text);
-  *out = (tf_text){path, bad ? NULL : text, len};
-  return !bad;
-}
 
 static bool import_files(const cli_options *o, cli_text *text, tf_diags *d) {
-  tf_text *files = calloc(o->n_files, sizeof *files);
+  tf_text *files;
   char *native = NULL;
-  bool ok = files != NULL;
-  for (size_t i = 0; files && i < o->n_files; i++)
-    ok &= load(o->files[i], &files[i], d);
-  if (ok) native = tf_import(files, o->n_files, o->set, o->n_set, d);
+  if (cli_read_texts(o, &files, d)) native = tf_import(files, o->n_files, o->set, o->n_set, d);
   if (native) cli_printf(text, "%s", native);
-  for (size_t i = 0; files && i < o->n_files; i++)
-    free((char *)(uintptr_t)files[i].text);
-  free(files);
+  cli_free_texts(files, o->n_files);
   free(native);
   return native != NULL;
 }

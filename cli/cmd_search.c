@@ -3,6 +3,7 @@
 
 #include "cli/report.h"
 #include "cli/safe_write.h"
+#include "cli/starts.h"
 
 static bool write(const char *path, cli_text *t) {
   bool ok = cli_safe_write(path, t);
@@ -10,14 +11,24 @@ static bool write(const char *path, cli_text *t) {
   return ok;
 }
 
+/* A mapping's lines in one cell of one line: \n stands between them. */
+static void put_in_line(const char *text, cli_text *out) {
+  for (; *text; text++) {
+    if (*text != '\n') cli_printf(out, "%c", *text);
+    else if (text[1]) cli_printf(out, "\\n");
+  }
+}
+
 static bool write_pareto(const cli_session *s, const char *path) {
   cli_text t = {0};
   cli_printf(&t, "cycles,energy_pj,edp,traffic_words,held_words,mapping\n");
   for (int i = 0; i < s->search->n_pareto; i++) {
     const tf_found *f = &s->search->pareto[i];
-    cli_printf(&t, "%.15g,%.15g,%.15g,%.15g,%.15g,\"%s\"\n", f->figures.cycles,
+    cli_printf(&t, "%.15g,%.15g,%.15g,%.15g,%.15g,\"", f->figures.cycles,
                f->figures.energy_pj, f->figures.edp, f->figures.traffic_words,
-               f->figures.held_words, f->text);
+               f->figures.held_words);
+    put_in_line(f->text, &t);
+    cli_printf(&t, "\"\n");
   }
   return write(path, &t);
 }
@@ -42,14 +53,10 @@ cli_status cmd_search(const cli_options *o) {
   cli_session s;
   cli_status status = cli_open(&s, o);
   if (status == CLI_DONE) status = cli_check_sections(&s);
-  if (status == CLI_DONE) status = cli_search(&s, o);
+  if (status == CLI_DONE) status = cli_read_starts(&s, o);
+  if (status == CLI_DONE) status = cli_search_after_formulas(&s, o);
   if (status == CLI_DONE) status = cli_count_words(&s);
-  if (status == CLI_DONE) {
-    bool ok = print_all(&s, o);
-    status = !ok ? CLI_FAILED
-             : s.search->stopped_by == TF_STOP_INTERRUPT ? CLI_INTERRUPTED
-                                                         : CLI_DONE;
-  }
+  if (status == CLI_DONE && !print_all(&s, o)) status = CLI_FAILED;
   cli_close(&s);
   return status;
 }

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "cli/meter.h"
 #include "cli/report.h"
 #include "cli/safe_write.h"
 
@@ -16,33 +16,20 @@ typedef struct {
   tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o, tf_diags *d);
 } method;
 
+enum { EXACT, CLOSED };
 static const method methods[] = {
-    {"exact", tf_solve_exact},
-    {"closed", tf_solve_closed},
+    [EXACT] = {"exact", tf_solve_exact},
+    [CLOSED] = {"closed", tf_solve_closed},
 };
 
 const char *cli_method(int k) {
   return k >= 0 && k < (int)(sizeof methods / sizeof methods[0]) ? methods[k].name : NULL;
 }
 
-/* ---- progress ------------------------------------------------------------------------------------- */
-typedef struct {
-  double last;
-  bool shown;
-} meter;
-
 static void show(void *ctx, const tf_solve_progress *p) {
-  meter *m = ctx;
-  if (p->seconds - m->last < 0.1) return;
-  m->last = p->seconds;
-  m->shown = true;
-  double rate = p->seconds > 0 ? (double)p->evals / p->seconds : 0;
-  fprintf(stderr, "\r%s evaluations, %s/s, %.0f s, ", cli_count(p->evals).s, cli_real(rate).s, p->seconds);
-  if (isfinite(p->best))
-    fprintf(stderr, "best %s, gap %.3g %% \033[K", cli_real(p->best).s, 100 * (p->best / p->bound - 1));
-  else
-    fprintf(stderr, "nothing fits yet \033[K");
-  fflush(stderr);
+  cli_meter *m = ctx;
+  m->bound = p->bound;
+  cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
 }
 
 /* ---- what was found ------------------------------------------------------------------------------- */
@@ -61,13 +48,14 @@ static void say_left_out(const cli_session *s, const tf_solve_result *r, FILE *o
 }
 
 static cli_status none(const cli_session *s, const tf_solve_result *r) {
+  if (!r) return CLI_INFEASIBLE;
   fprintf(stderr, "tileflow: %s (%s mappings or heads of mappings tried)\n",
           r->proved                              ? "no mapping of the space fits the machine"
           : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
                                                : "stopped before a mapping was found that fits",
           cli_count(r->evals).s);
   say_left_out(s, r, stderr);
-  return !r->proved && r->stopped_by == TF_STOP_INTERRUPT ? CLI_INTERRUPTED : CLI_INFEASIBLE;
+  return CLI_INFEASIBLE;
 }
 
 static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) {
@@ -79,19 +67,17 @@ static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) 
                          .closed = r->closed};
 }
 
-static tf_solve_result *run(cli_session *s, const cli_options *o, double time_limit, int64_t evals,
-                            tf_diags *d) {
-  const method *by = &methods[0];
-  for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
-    if (!strcmp(methods[i].name, o->method)) by = &methods[i];
-  meter m = {0};
+static tf_solve_result *run(cli_session *s, const cli_options *o, const method *by, double time_limit, int64_t evals, tf_diags *d) {
+  cli_meter m = cli_meter_new(o);
+  m.limit = time_limit;
+  m.max_evals = evals;
   tf_solve_opts opts = {.objective = o->objective, .threads = o->threads, .time_limit = time_limit,
                         .max_evals = evals, .stop = cli_interrupted,
-                        .progress = !o->quiet && isatty(2) ? show : NULL, .ctx = &m};
-  cli_hold_interrupt();
+                        .progress = m.on ? show : NULL, .ctx = &m};
+  cli_hold_interrupt(CLI_GRACE);
   tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, d);
   cli_release_interrupt();
-  if (m.shown) fputs("\r\033[K", stderr);
+  cli_meter_end(&m);
   return r;
 }
 
@@ -123,37 +109,63 @@ static bool print_all(const cli_session *s, const cli_options *o) {
 }
 
 static cli_status solve(cli_session *s, const cli_options *o) {
-  tf_solve_result *r = run(s, o, o->time_limit, o->evals, s->diags);
+  const method *by = &methods[EXACT];
+  for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
+    if (!strcmp(methods[i].name, o->method)) by = &methods[i];
+  tf_solve_result *r = run(s, o, by, o->time_limit, o->evals, s->diags);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
   say(s, o, r);
-  bool halted = !r->proved && r->stopped_by == TF_STOP_INTERRUPT;
   cli_status status = r->text ? adopt(s, r) : none(s, r);
   if (status == CLI_DONE) status = cli_count_words(s);
   if (status == CLI_DONE && !print_all(s, o)) status = CLI_FAILED;
   if (status == CLI_DONE && !r->proved && !o->quiet) say_left_out(s, r, stderr);
   tf_solve_free(r);
-  return status == CLI_DONE && halted ? CLI_INTERRUPTED : status;
+  return status;
 }
 
 /* ---- for commands that lack a mapping ------------------------------------------------------------- */
-enum { EVALS_FIRST = 1000000 };
+enum { EVALS_FIRST = 1000000, EVALS_OF_FORMULAS = 2000, PART_OF_SEARCH = 8 };
 
-bool cli_solve_first(cli_session *s, const cli_options *o, cli_status *status) {
-  int64_t evals = o->evals && o->evals < EVALS_FIRST ? o->evals : EVALS_FIRST;
-  if (o->strategy) return false;
+/* What a solver found and did not prove is for the search to begin with. */
+static bool begin_with(cli_session *s, tf_solve_result *r) {
+  if (!r) return true;
+  char *text = r->text;
+  r->text = NULL;
+  return !text || cli_starts_add(&s->starts, text);
+}
+
+cli_status cli_search_after_formulas(cli_session *s, const cli_options *o) {
+  if (s->tree || o->strategy) return cli_search(s, o);
+  int64_t evals = o->evals && o->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  tf_solve_result *r = d ? run(s, o, o->time_limit / 2, evals, d) : NULL;
-  bool proved = r && r->proved && r->text;
-  if (proved) {
-    say(s, o, r);
-    *status = adopt(s, r);
-  }
+  tf_solve_result *r = d ? run(s, o, &methods[CLOSED], 0, evals, d) : NULL; /* not by the clock: a search that is resumed begins as it began */
+  bool ok = begin_with(s, r);
+  s->spent = r ? r->evals : 0;
   tf_solve_free(r);
   tf_diags_free(d);
-  return proved;
+  return ok ? cli_search(s, o) : CLI_FAILED;
+}
+
+cli_status cli_find(cli_session *s, const cli_options *o) {
+  int64_t evals = o->evals && o->evals < EVALS_FIRST ? o->evals : EVALS_FIRST;
+  if (o->strategy) return cli_search(s, o);
+  tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
+  tf_solve_result *r = d ? run(s, o, &methods[EXACT], o->time_limit / 2, evals, d) : NULL;
+  cli_status status = CLI_DONE;
+  bool done = r && r->text && (r->proved || cli_interrupted(NULL));
+  if (done) {
+    say(s, o, r);
+    status = adopt(s, r);
+  } else if (!begin_with(s, r)) {
+    status = CLI_FAILED;
+  }
+  if (!done && cli_interrupted(NULL)) status = none(s, r);
+  tf_solve_free(r);
+  tf_diags_free(d);
+  return done || status != CLI_DONE ? status : cli_search(s, o);
 }
 
 cli_status cmd_solve(const cli_options *o) {

@@ -16,7 +16,8 @@ enum {
   CLI_IMPORT = 64,
   CLI_EMIT = 128,
   CLI_EXPORT = 256,
-  CLI_ALL = 511,
+  CLI_DIFF = 512,
+  CLI_ALL = 1023,
   CLI_READING = CLI_ALL & ~CLI_IMPORT, /* read native files */
   CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH | CLI_EMIT /* may have to find a mapping */
 };

@@ -1,6 +1,7 @@
 /* The tree for Graphviz: one box a node, with the same figures as the text. */
 #include "cli/draw.h"
 #include "cli/node_text.h"
+#include "cli/report.h"
 
 static void put_escaped(const char *text, cli_text *out) {
   for (; text && *text; text++)
@@ -9,9 +10,10 @@ static void put_escaped(const char *text, cli_text *out) {
 
 static void put_figures(const cli_session *s, int node, cli_text *out) {
   const tf_node_result *r = &s->result.nodes[node];
+  const cli_words words = cli_node_words(s, node);
   if (r->held || r->loads || r->stores)
-    cli_printf(out, "\\nholds %s, loads %s, stores %s", cli_count(r->held).s,
-               cli_count(r->loads).s, cli_count(r->stores).s);
+    cli_printf(out, "\\nholds %s, loads %s, stores %s words", cli_real(words.peak).s, cli_real(words.fill).s,
+               cli_real(words.drain).s);
   cli_printf(out, "\\n%s runs, %s cycles", cli_count(r->runs).s, cli_real(r->cycles).s);
 }
 
@@ -46,7 +48,7 @@ void cli_draw_dot(const cli_session *s, cli_text *out) {
   put_escaped(s->spec->workload->name, out);
   cli_printf(out, " on ");
   put_escaped(s->spec->arch->name, out);
-  cli_printf(out, "\";\n");
+  cli_printf(out, "; words are those of the memory that holds them\";\n");
   for (int i = 0; i < s->tree->n_nodes; i++)
     put_node(s, i, out);
   cli_printf(out, "}\n");

@@ -5,6 +5,7 @@
 
 #include "cli/draw.h"
 #include "cli/node_text.h"
+#include "cli/report.h"
 #include "cli/table.h"
 
 /* What stands in front of a node, and in front of what is below it. */
@@ -44,12 +45,13 @@ static void put_lead(const tf_tree *t, const lines *l, int node, int self, cli_t
 }
 
 /* A figure of a node that has none is a dash. */
-static void put_words(cli_table *t, bool any, int64_t n) {
-  cli_cell(t, "%s", any ? cli_count(n).s : "-");
+static void put_words(cli_table *t, bool any, double n) {
+  cli_cell(t, "%s", any ? cli_real(n).s : "-");
 }
 
 static void put_node(const cli_session *s, const lines *l, int node, cli_table *t) {
   const tf_node_result *r = &s->result.nodes[node];
+  const cli_words words = cli_node_words(s, node);
   bool holds = r->held || r->loads || r->stores;
   cli_text line = {0};
   put_lead(s->tree, l, node, node, &line);
@@ -57,9 +59,9 @@ static void put_node(const cli_session *s, const lines *l, int node, cli_table *
   cli_cell(t, "%s", line.text ? line.text : "");
   cli_text_free(&line);
   cli_cell(t, "%s", cli_count(r->runs).s);
-  put_words(t, holds, r->held);
-  put_words(t, holds, r->loads);
-  put_words(t, holds, r->stores);
+  put_words(t, holds, words.peak);
+  put_words(t, holds, words.fill);
+  put_words(t, holds, words.drain);
   cli_cell(t, "%s", cli_real(r->cycles).s);
   const char *wrong = "";
   for (int i = 0; i < s->result.n_violations; i++)
@@ -98,7 +100,7 @@ static void put_homes(const cli_session *s, cli_text *out) {
     cli_cell(&t, "%s", wl->tensors[z].name);
     cli_cell(&t, "%s", role(&wl->tensors[z]));
     cli_cell(&t, "%s", s->spec->arch->memories[home].name);
-    cli_cell(&t, "%s", cli_count(s->result.counts[home * wl->n_tensors + z].peak).s);
+    cli_cell(&t, "%s", cli_real(cli_tensor_words(s, home, z).peak).s);
     if (scope >= 0)
       cli_cell(&t, "%s, line %u", node.text, (unsigned)s->tree->nodes[scope].at.line);
     else
@@ -114,4 +116,8 @@ void cli_draw_text(const cli_session *s, cli_text *out) {
   put_nodes(s, out);
   cli_printf(out, "\n");
   put_homes(s, out);
+  if (cli_word_sizes_differ(s)) {
+    cli_printf(out, "\n");
+    cli_put_word_sizes(s->spec->arch, out);
+  }
 }

@@ -1,4 +1,5 @@
 /* Sums over a result that several reports show, and the files they go to. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/report.h"
@@ -22,6 +23,67 @@ tf_counts cli_level_counts(const cli_session *s, int level) {
   tf_counts sum;
   cli_sum_counts(s, level, &sum);
   return sum;
+}
+
+static double scale(const cli_session *s, int level, int z) {
+  return (double)s->spec->workload->tensors[z].word_bits / s->spec->arch->memories[level].word_bits;
+}
+
+static void add_words(cli_words *sum, double k, const tf_counts *c) {
+  sum->fill += k * (double)c->fill;
+  sum->read += k * (double)c->read;
+  sum->update += k * (double)c->update;
+  sum->drain += k * (double)c->drain;
+  sum->peak += k * (double)c->peak;
+}
+
+cli_words cli_tensor_words(const cli_session *s, int level, int z) {
+  cli_words w = {0};
+  add_words(&w, scale(s, level, z), &s->result.counts[level * s->spec->workload->n_tensors + z]);
+  w.peak = ceil(w.peak);
+  return w;
+}
+
+cli_words cli_level_words(const cli_session *s, int level) {
+  cli_words w = {0};
+  for (int z = 0; z < s->spec->workload->n_tensors; z++)
+    add_words(&w, scale(s, level, z), &s->result.counts[level * s->spec->workload->n_tensors + z]);
+  w.peak = (double)s->result.levels[level].peak;
+  return w;
+}
+
+cli_words cli_node_words(const cli_session *s, int n) {
+  const tf_node_result *r = &s->result.nodes[n];
+  cli_words w = {0};
+  for (int i = 0; i < s->why.n; i++)
+    if (s->why.rows[i].node == n && s->why.rows[i].level >= 0)
+      add_words(&w, scale(s, s->why.rows[i].level, s->why.rows[i].tensor), &s->why.rows[i].words);
+  if (!s->why.n) w = (cli_words){.fill = (double)r->loads, .drain = (double)r->stores};
+  w.peak = (double)r->held;
+  return w;
+}
+
+bool cli_word_sizes_differ(const cli_session *s) {
+  const int bits = s->spec->arch->memories[0].word_bits;
+  bool differ = false;
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    differ |= s->spec->arch->memories[l].word_bits != bits;
+  for (int z = 0; z < s->spec->workload->n_tensors; z++)
+    differ |= s->spec->workload->tensors[z].word_bits != bits;
+  return differ;
+}
+
+void cli_put_word_sizes(const tf_arch *a, cli_text *out) {
+  cli_printf(out, "Words are those of the memory that holds them, whatever the tensor's size:");
+  for (int l = 0; l < a->n_memories; l++)
+    cli_printf(out, "%s %s %d bits", l ? "," : "", a->memories[l].name, a->memories[l].word_bits);
+  cli_printf(out, ".\n");
+}
+
+bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit) {
+  const char *bottleneck = s->result.bottleneck;
+  size_t len = strlen(name);
+  return !strncmp(bottleneck, name, len) && bottleneck[len] == ' ' && unit == !strcmp(bottleneck + len, " compute");
 }
 
 double cli_outer_traffic(const cli_session *s) {

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/outputs.h"
 
 /* A full disk or a closed pipe shows at the latest here. */
 static int finish(cli_status status) {
@@ -20,7 +22,9 @@ static cli_status run(const cli_command *c, int n, char **args, tf_diags *d) {
     if (o.help)
       cli_command_help(c, stdout);
     else
-      status = c->run(&o);
+      status = cli_outputs_ready(&o) ? c->run(&o) : CLI_FAILED;
+    /* what was found until then is printed, and how it ended is said */
+    if ((status == CLI_DONE || status == CLI_INFEASIBLE) && cli_interrupted(NULL)) status = CLI_INTERRUPTED;
   }
   cli_options_free(&o);
   return status;
@@ -32,6 +36,10 @@ static bool asks(const char *arg, const char *option) { return arg && !strcmp(ar
 static cli_status dispatch(int argc, char **argv, tf_diags *d) {
   const char *name = argc > 1 ? argv[1] : NULL;
   if (asks(name, "--version")) {
+    if (argc > 2) {
+      tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--version stands alone: '%.60s' means nothing to it", argv[2]);
+      return CLI_BAD_INPUT;
+    }
     puts("tileflow " TILEFLOW_VERSION);
     return CLI_DONE;
   }
@@ -48,6 +56,7 @@ static cli_status dispatch(int argc, char **argv, tf_diags *d) {
 }
 
 int main(int argc, char **argv) {
+  cli_catch_signals();
   tf_diags *d = tf_diags_new();
   if (!d) return CLI_FAILED;
   cli_status status = dispatch(argc, argv, d);

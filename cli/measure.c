@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "cli/meter.h"
 #include "cli/run_program.h"
 #include "cli/safe_dir.h"
 #include "cli/text.h"
@@ -20,7 +21,8 @@ static const tf_loc nowhere = {0};
 typedef struct {
   tf_measured m;
   int candidate;
-  char *source; /* kernel.c: mappings that make the same are one */
+  tf_emitted *files;  /* until they are written */
+  const char *source; /* kernel.c among them: mappings that make the same are one */
   int rounds;
 } kernel;
 
@@ -29,6 +31,7 @@ typedef struct {
   const cli_options *o;
   const cli_candidates *c;
   const char *dir;
+  cli_meter meter;
   kernel *k;
   int n;
   bool no_tool; /* make is not there */
@@ -72,37 +75,30 @@ static bool is_new(const bench *b, const char *source) {
   return true;
 }
 
-/* Where the kernel differs from all before: keeps it under its number. */
-static bool keep_new(bench *b, int candidate, const tf_emitted *e, double predicted) {
+/* Where the kernel differs from all before: keeps it under its number.  Takes its ownership. */
+static void keep_new(bench *b, int candidate, tf_emitted *e, double predicted) {
   const char *source = NULL;
   for (int f = e->n; f-- > 0;) /* the first: of several instruction sets, kernel.c only chooses */
     if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) source = e->file[f].text;
-  if (!source || !is_new(b, source)) return true;
-  size_t bytes = strlen(source) + 1;
-  char *copy = malloc(bytes);
-  if (!copy || !write_kernel(b, b->n, e)) {
-    free(copy);
-    return false;
+  if (!source || !is_new(b, source)) {
+    tf_emitted_free(e);
+    return;
   }
-  memcpy(copy, source, bytes);
-  b->k[b->n] = (kernel){.m = {.rank = candidate + 1, .predicted = predicted, .measured = -1},
-                        .candidate = candidate, .source = copy, .rounds = ROUNDS_FIRST};
-  b->n++;
-  return true;
+  b->k[b->n++] = (kernel){.m = {.rank = candidate + 1, .predicted = predicted, .measured = -1},
+                          .candidate = candidate, .files = e, .source = source, .rounds = ROUNDS_FIRST};
 }
 
-/* A mapping that does not fit, or that the generator refuses, is passed over.  False: the disk, or memory. */
+/* A mapping that does not fit, or that the generator refuses, is passed over.  False: out of memory. */
 static bool emit_candidate(bench *b, int i) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = d ? tf_tree_parse(b->c->at[i].text, nowhere, b->s->spec->arch, b->s->spec->workload, d) : NULL;
   tf_model *model = tree ? tf_model_new(tree, d) : NULL;
   tf_result r;
-  bool ok = d != NULL;
+  const bool ok = d != NULL;
   if (model && tf_model_eval(model, NULL, &r) && r.feasible) {
     tf_emit_options e = {.isa = b->o->isa ? b->o->isa : tf_emit_isa(b->o->dtype), .dtype = b->o->dtype, .micro = b->o->micro, .name = b->o->name};
     tf_emitted *files = tf_emit_cpu(tree, &e, d);
-    ok = !files || keep_new(b, i, files, r.seconds);
-    tf_emitted_free(files);
+    if (files) keep_new(b, i, files, r.seconds);
   }
   tf_model_free(model);
   tf_tree_free(tree);
@@ -180,14 +176,17 @@ static cli_ran take_turn(bench *b, int i, bool counts) {
 /* All in turn, so that what else the machine does falls on all alike. */
 static cli_status time_all(bench *b) {
   for (int i = 0; i < b->n; i++) {
+    cli_meter_say(&b->meter, "compiling kernel %d of %d", i + 1, b->n);
     cli_ran how = compile(b, i);
     if (how == CLI_STOPPED) return CLI_INTERRUPTED;
     if (how == CLI_NOT_THERE) return CLI_FAILED;
     if (how == CLI_RAN && take_turn(b, i, false) == CLI_STOPPED) return CLI_INTERRUPTED;
   }
   for (int turn = 0; turn < TURNS; turn++)
-    for (int i = 0; i < b->n; i++)
+    for (int i = 0; i < b->n; i++) {
+      cli_meter_say(&b->meter, "timing kernel %d of %d, turn %d of %d", i + 1, b->n, turn + 1, TURNS);
       if (b->k[i].m.measured >= 0 && take_turn(b, i, true) == CLI_STOPPED) return CLI_INTERRUPTED;
+    }
   return CLI_DONE;
 }
 
@@ -213,17 +212,28 @@ static bool report(const bench *b, int best, cli_measured *m) {
   return true;
 }
 
+/* In a temporary folder, from which Ctrl-C has a way out: it is gone afterwards. */
+static cli_status time_in_folder(bench *b) {
+  cli_hold_interrupt(0);
+  char *dir = fresh_dir();
+  cli_status status = dir ? CLI_DONE : CLI_FAILED;
+  b->dir = dir;
+  for (int i = 0; status == CLI_DONE && i < b->n; i++)
+    status = cli_interrupted(NULL) ? CLI_INTERRUPTED : write_kernel(b, i, b->k[i].files) ? CLI_DONE : CLI_FAILED;
+  if (status == CLI_DONE) status = time_all(b);
+  cli_meter_end(&b->meter);
+  if (dir) nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS);
+  free(dir);
+  cli_release_interrupt();
+  return status == CLI_DONE && cli_interrupted(NULL) ? CLI_INTERRUPTED : status;
+}
+
 static cli_status measure(bench *b, cli_measured *m) {
   for (int i = 0; i < b->c->n && b->n < b->o->measure; i++)
     if (!emit_candidate(b, i)) return CLI_FAILED;
   if (b->n == 0) return CLI_DONE; /* the caller's own attempt says why nothing can be emitted */
-  cli_hold_interrupt();
-  cli_status status = time_all(b);
-  cli_release_interrupt();
-  if (status == CLI_INTERRUPTED) {
-    fputs("tileflow: interrupted while it measured; nothing is written\n", stderr);
-    return status;
-  }
+  cli_status status = time_in_folder(b);
+  if (status != CLI_DONE && !b->no_tool) return status;
   int best = fastest(b);
   if (best >= 0) return report(b, best, m) ? CLI_DONE : CLI_FAILED;
   fputs(b->no_tool ? "tileflow: error[E_IO]: --measure needs make and a C compiler (cc, or $CC), and there is no make\n"
@@ -233,15 +243,12 @@ static cli_status measure(bench *b, cli_measured *m) {
 }
 
 cli_status cli_measure(const cli_session *s, const cli_options *o, const cli_candidates *c, cli_measured *m) {
-  char *dir = fresh_dir();
-  bench b = {.s = s, .o = o, .c = c, .dir = dir};
-  b.k = dir ? calloc((size_t)o->measure, sizeof *b.k) : NULL;
+  bench b = {.s = s, .o = o, .c = c, .meter = cli_meter_new(o)};
+  b.k = calloc((size_t)o->measure, sizeof *b.k);
   cli_status status = b.k ? measure(&b, m) : CLI_FAILED;
   for (int i = 0; i < b.n; i++)
-    free(b.k[i].source);
+    tf_emitted_free(b.k[i].files);
   free(b.k);
-  if (dir) nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS);
-  free(dir);
   return status;
 }
 

@@ -1,16 +1,17 @@
 /* One table says which options there are, what follows them and which commands take them. */
 #include "cli/options.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/nearest.h"
+#include "cli/outputs.h"
+#include "cli/wrap.h"
 
-typedef enum { FLAG, SETTING, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
+typedef enum { FLAG, SETTING, PATHS, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
 typedef enum {
-  SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS,
+  SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS, START,
   EVALS, KEEP, LIMIT, WAY, TARGET, ISA, DTYPE, MICRO, NAME, DUMP, TO, MEASURE
 } target;
 
@@ -25,9 +26,9 @@ typedef struct {
 static const row rows[] = {
     {"--set", "NAME=VALUE", SETTING, SET, CLI_READING | CLI_IMPORT,
      "give a param (import: a macro) another value; may be repeated"},
-    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
+    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
-    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
+    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
     {"--svg", "FILE|-", PATH, SVG, CLI_TREE, "draw the tree as SVG, not as text"},
     {"--dot", "FILE|-", PATH, DOT, CLI_TREE, "draw it for Graphviz"},
     {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
@@ -36,7 +37,7 @@ static const row rows[] = {
     {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
      "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
     {"--to", "NAME", PATH, TO, CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
-    {"--target", "cpu|staged", PATH, TARGET, CLI_EMIT, "what the kernel is for; staged: loops alone"},
+    {"--target", "cpu|staged", PATH, TARGET, CLI_EMIT, "what the kernel is for, cpu if not given; staged: loops alone"},
     {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
     {"--dtype", "NAME", PATH, DTYPE, CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
     {"--micro", "NAME", PATH, MICRO, CLI_EMIT, "where products of float32 come from: own, libxsmm; own if not given"},
@@ -55,6 +56,7 @@ static const row rows[] = {
     {"--strategy", "NAME", STRATEGY, HOW, CLI_SEARCHING & ~CLI_SOLVE,
      "ga-mcts (the rule), mcts, ga, random, exhaustive"},
     {"--method", "NAME", METHOD, WAY, CLI_SOLVE, "how to solve: exact (the rule), closed"},
+    {"--start", "FILE", PATHS, START, CLI_SEARCH, "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated"},
     {"--log", "FILE", PATH, LOG, CLI_SEARCH, "write what each step of the search found"},
     {"--resume", NULL, FLAG, RESUME, CLI_SEARCH, "go on from the log of a search that was stopped"},
     {"--mapping", "FILE|-", PATH, MAPPING, CLI_SOLVE | CLI_SEARCH, "write the mapping as YAML"},
@@ -67,16 +69,31 @@ typedef struct {
   cli_options *out;
   const cli_command *command;
   tf_diags *diags;
-  unsigned seen; /* bits of rows, to refuse what is given twice */
+  uint64_t seen; /* bits of rows, to refuse what is given twice */
 } reader;
 
 static const tf_loc nowhere = {0};
+enum { VALUE_MOST = 12 }; /* columns of a value beside which its help stands */
+
+static int longer(int n, const char *text) { return (int)strlen(text) > n ? (int)strlen(text) : n; }
 
 void cli_options_help(unsigned command, FILE *out) {
-  for (size_t i = 0; i < N_ROWS; i++)
-    if (rows[i].commands & command)
-      fprintf(out, "  %-7s %-12s %s\n", rows[i].name, rows[i].value ? rows[i].value : "",
-              rows[i].help);
+  int name = 0, value = 0;
+  for (size_t i = 0; i < N_ROWS; i++) {
+    if (!(rows[i].commands & command)) continue;
+    name = longer(name, rows[i].name);
+    if (rows[i].value && strlen(rows[i].value) <= VALUE_MOST) value = longer(value, rows[i].value);
+  }
+  for (size_t i = 0; i < N_ROWS; i++) {
+    if (!(rows[i].commands & command)) continue;
+    const char *v = rows[i].value ? rows[i].value : "";
+    int left = name + value + 5;
+    if ((int)strlen(v) > value) /* a long value has its line */
+      fprintf(out, "  %-*s %s\n%*s", name, rows[i].name, v, left, "");
+    else
+      fprintf(out, "  %-*s %-*s  ", name, rows[i].name, value, v);
+    cli_wrap(out, rows[i].help, left);
+  }
 }
 
 /* ---- values ------------------------------------------------------------------------- */
@@ -89,12 +106,40 @@ static bool read_setting(reader *r, char *value) {
   return true;
 }
 
+/* 1000000 or 1e6 or 2.5e6: whole numbers up to 2^63 - 1, exactly. */
+static bool read_whole(const char *text, int64_t *out) {
+  int64_t n = 0;
+  int behind = 0, digits = 0; /* behind: digits behind the point */
+  bool point = false;
+  for (; text && ((*text >= '0' && *text <= '9') || (*text == '.' && !point)); text++) {
+    if (*text == '.') {
+      point = true;
+      continue;
+    }
+    if (__builtin_mul_overflow(n, (int64_t)10, &n) || __builtin_add_overflow(n, (int64_t)(*text - '0'), &n)) return false;
+    behind += point;
+    digits++;
+  }
+  long power = 0;
+  if (!digits) return false;
+  if (*text == 'e' || *text == 'E') {
+    text += text[1] == '+' ? 2 : 1;
+    if (*text < '0' || *text > '9') return false;
+    for (; *text >= '0' && *text <= '9'; text++)
+      power = power < 1000 ? 10 * power + (*text - '0') : power;
+  }
+  for (power -= behind; power < 0 && n % 10 == 0; power++)
+    n /= 10;
+  for (; power > 0 && n; power--)
+    if (__builtin_mul_overflow(n, (int64_t)10, &n)) return false;
+  *out = n;
+  return !*text && (power >= 0 || n == 0);
+}
+
 static bool read_count(reader *r, const row *o, const char *value) {
-  char *end;
-  errno = 0;
-  long long n = strtoll(value, &end, 10), least = o->target != SEED;
-  long long most = o->target == THREADS ? 256 : o->target == MEASURE ? 1000 : INT64_MAX;
-  bool ok = end != value && !*end && !errno && n >= least && n <= most;
+  int64_t n = 0, least = o->target != SEED;
+  int64_t most = o->target == THREADS ? 256 : o->target == MEASURE ? 1000 : INT64_MAX;
+  bool ok = read_whole(value, &n) && n >= least && n <= most;
   if (o->target == SEED) r->out->seed = (uint64_t)n;
   if (o->target == THREADS) r->out->threads = (int)n;
   if (o->target == EVALS) r->out->evals = n;
@@ -102,7 +147,7 @@ static bool read_count(reader *r, const row *o, const char *value) {
   if (ok) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE,
                  "%s needs a whole number of %d or more%s, not '%.60s'", o->name, (int)least,
-                 o->target == THREADS ? ", at most 256" : o->target == MEASURE ? ", at most 1000" : "", value);
+                 errno == ERANGE && most == INT64_MAX ? ", at most 9223372036854775807" : o->target == THREADS ? ", at most 256" : o->target == MEASURE ? ", at most 1000" : "", value);
 }
 
 static bool read_seconds(reader *r, const row *o, const char *value) {
@@ -168,6 +213,9 @@ static bool keep_path(reader *r, const row *o, const char *value) {
 
 static bool take(reader *r, const row *o, char *value) {
   switch (o->kind) {
+  case PATHS:
+    r->out->start[r->out->n_start++] = value;
+    return true;
   case SETTING:
     return read_setting(r, value);
   case PATH:
@@ -224,8 +272,8 @@ static int read_option(reader *r, int i, int n, char **args) {
   char *eq = strchr(args[i], '=');
   const row *o = find(r, args[i], eq ? (size_t)(eq - args[i]) : strlen(args[i]));
   if (!o) return i;
-  unsigned bit = 1u << (o - rows);
-  if ((r->seen & bit) && o->kind != SETTING && o->kind != FLAG)
+  uint64_t bit = UINT64_C(1) << (o - rows);
+  if ((r->seen & bit) && o->kind != SETTING && o->kind != PATHS && o->kind != FLAG)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s given twice", o->name);
   r->seen |= bit;
   if (eq && !o->value)
@@ -243,9 +291,8 @@ static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
 static void check_emit(reader *r) {
   const cli_options *o = r->out;
-  if (!o->target)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs --target cpu");
-  else if (strcmp(o->target, "cpu") != 0 && strcmp(o->target, "staged") != 0)
+  if (!o->target) r->out->target = "cpu";
+  if (strcmp(o->target, "cpu") != 0 && strcmp(o->target, "staged") != 0)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no target '%.40s'; this version has cpu, and staged, whose loops --dump-ir prints", o->target);
   else if (strcmp(o->target, "cpu") != 0 && (o->out || o->measure))
     tf_fail(r->diags, nowhere, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure", o->target);
@@ -268,11 +315,13 @@ static void check_export(reader *r) {
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
   if (r->command->id == CLI_EXPORT) check_export(r);
+  if (o->n_first && o->n_first == o->n_files) tf_fail(r->diags, nowhere, TF_E_USAGE, "diff needs files after '--', too");
   if (r->command->id == CLI_EMIT) check_emit(r);
   if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) +
           is_stdout(o->mapping) + is_stdout(o->pareto) >
       1)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "only one result can go to stdout ('-')");
+  cli_check_outputs(o, r->diags);
   if (o->resume && !o->log)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
   if (is_stdout(o->log)) tf_fail(r->diags, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
@@ -282,16 +331,26 @@ static void check_whole(reader *r) {
   }
 }
 
+/* "--": what follows are files; of diff, those of the second side, and options may still follow.  Returns the latter. */
+static bool part_files(reader *r) {
+  if (r->command->id != CLI_DIFF) return false;
+  if (r->out->n_first || r->out->n_files == 0)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "diff needs files before '--', and '--' once");
+  r->out->n_first = r->out->n_files;
+  return true;
+}
+
 bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args, tf_diags *d) {
   *out = (cli_options){.files = calloc((size_t)n + 1, sizeof *out->files),
                        .set = calloc((size_t)n + 1, sizeof *out->set),
+                       .start = calloc((size_t)n + 1, sizeof *out->start),
                        .seed = 1};
-  if (!out->files || !out->set) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  if (!out->files || !out->set || !out->start) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
   reader r = {.out = out, .command = c, .diags = d};
   bool options = true;
   for (int i = 0; i < n; i++) {
     if (options && !strcmp(args[i], "--"))
-      options = false;
+      options = part_files(&r);
     else if (options && args[i][0] == '-' && args[i][1])
       i = read_option(&r, i, n, args);
     else
@@ -304,4 +363,5 @@ bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args
 void cli_options_free(cli_options *o) {
   free(o->files);
   free(o->set);
+  free(o->start);
 }

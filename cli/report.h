@@ -8,6 +8,8 @@ void cli_report_text(const cli_session *s, cli_text *out);
 /* The object of the contract; nodes adds one entry for each node of the tree. */
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
 void cli_report_csv(const cli_session *s, cli_text *out);
+/* A text as a cell, quoted where it holds what would end the cell. */
+void cli_csv_cell(cli_text *out, const char *text);
 /* The version, the names and the bounds alone, for a run without a mapping. */
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
 void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);
@@ -18,6 +20,13 @@ void cli_report_found(const cli_session *s, cli_text *out);
 void cli_report_closed(const cli_session *s, cli_text *out);
 /* The mapping as a YAML section. */
 void cli_mapping_yaml(const cli_session *s, cli_text *out);
+
+/* Why it passes: "loop m=4 of DRAM (line 22) steps outside of it". */
+void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out);
+/* Words that a row moves at the memory that serves it. */
+int64_t cli_cause_words(const tf_why_row *r);
+/* What passes more than once, and why: the large terms. */
+void cli_report_why(const cli_session *s, cli_text *out);
 
 /* Writes the files (or stdout) that --json and --csv name.  False after a message. */
 bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes);
@@ -30,10 +39,24 @@ void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *o
  * Returns CLI_INFEASIBLE if there are any, else `status`. */
 cli_status cli_report_violations(cli_session *s, cli_status status);
 
+/* Is it what the model names: "DRAM read", "matrix compute"? */
+bool cli_is_bottleneck(const cli_session *s, const char *name, bool unit);
 /* What a memory moves of all tensors; peak is 0.  False if a sum passes 2^63 - 1. */
 bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum);
 /* The same of a result that cli_evaluate has let pass: its sums fit. */
 tf_counts cli_level_counts(const cli_session *s, int level);
+/* The same in words of that memory, which may be wider or narrower than the tensors'. */
+typedef struct {
+  double fill, read, update, drain, peak;
+} cli_words;
+cli_words cli_level_words(const cli_session *s, int level);
+cli_words cli_tensor_words(const cli_session *s, int level, int tensor);
+/* What Tile n loads and stores, in words of its memory; as tf_node_result has it where causes are not known. */
+cli_words cli_node_words(const cli_session *s, int n);
+/* Whether words of different sizes meet: then reports say whose words they count. */
+bool cli_word_sizes_differ(const cli_session *s);
+/* Of each memory, how wide its words are. */
+void cli_put_word_sizes(const tf_arch *a, cli_text *out);
 /* Words through the outermost memory, either way. */
 double cli_outer_traffic(const cli_session *s);
 /* How many units of a kind the machine has, as a double: it may pass 2^63. */

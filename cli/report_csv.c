@@ -22,12 +22,14 @@ typedef enum {
   UNITS_USED,
   CYCLES,
   ENERGY,
+  RESCALING,
+  WORD_BITS,
   N_COLUMNS
 } column;
 
 static const char header[] =
     "architecture,workload,feasible,part,name,tensor,instances,capacity_words,peak_words,"
-    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj\n";
+    "fill,read,update,drain,points,recomputed,unit,units_used,cycles,energy_pj,rescaling,word_bits\n";
 
 typedef struct {
   const cli_session *s;
@@ -35,14 +37,14 @@ typedef struct {
   column next;
 } writer;
 
-/* A text, quoted where it holds what would end the cell. */
-static void put_text(cli_text *out, const char *text) {
+/* A text in one line, quoted where it holds what would end the cell: many tools read a row a line, so a break in a name is a blank. */
+void cli_csv_cell(cli_text *out, const char *text) {
   bool quote = false;
   for (const char *p = text; *p; p++)
-    quote |= *p == ',' || *p == '"' || *p == '\n' || *p == '\r';
+    quote |= *p == ',' || *p == '"';
   if (quote) cli_printf(out, "\"");
   for (const char *p = text; *p; p++)
-    cli_printf(out, *p == '"' ? "\"\"" : "%c", *p);
+    cli_printf(out, *p == '"' ? "\"\"" : "%c", (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p);
   if (quote) cli_printf(out, "\"");
 }
 
@@ -53,9 +55,9 @@ static void go_to(writer *w, column c) {
 }
 
 static void begin(writer *w, const char *part) {
-  put_text(w->out, w->s->spec->arch->name);
+  cli_csv_cell(w->out, w->s->spec->arch->name);
   cli_printf(w->out, ",");
-  put_text(w->out, w->s->spec->workload->name);
+  cli_csv_cell(w->out, w->s->spec->workload->name);
   cli_printf(w->out, ",%s,%s", w->s->result.feasible ? "true" : "false", part);
   w->next = NAME;
 }
@@ -67,7 +69,7 @@ static void end(writer *w) {
 
 static void text(writer *w, column c, const char *value) {
   go_to(w, c);
-  put_text(w->out, value);
+  cli_csv_cell(w->out, value);
 }
 
 static void count(writer *w, column c, int64_t value) {
@@ -99,6 +101,7 @@ static void put_level(writer *w, int l) {
   counts(w, r->peak, &sum);
   real(w, CYCLES, r->cycles);
   real(w, ENERGY, r->energy_pj);
+  count(w, WORD_BITS, m->word_bits);
   end(w);
 }
 
@@ -109,6 +112,7 @@ static void put_tensor(writer *w, int l, int z) {
   text(w, NAME, w->s->spec->arch->memories[l].name);
   text(w, TENSOR, wl->tensors[z].name);
   counts(w, c->peak, c);
+  count(w, WORD_BITS, wl->tensors[z].word_bits);
   end(w);
 }
 
@@ -132,6 +136,7 @@ static void put_op(writer *w, int o) {
   text(w, UNIT, w->s->spec->arch->units[r->unit].name);
   count(w, UNITS_USED, r->units);
   real(w, CYCLES, r->cycles);
+  count(w, RESCALING, r->corrections);
   end(w);
 }
 
@@ -157,9 +162,9 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
 void cli_slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
   cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words\n");
   for (int i = 0; i < p->n; i++) {
-    put_text(out, s->spec->arch->name);
+    cli_csv_cell(out, s->spec->arch->name);
     cli_printf(out, ",");
-    put_text(out, s->spec->workload->name);
+    cli_csv_cell(out, s->spec->workload->name);
     cli_printf(out, ",%" PRId64 ",%.0f,", p->at[i].capacity, p->at[i].bound);
     if (p->at[i].attained < INFINITY) cli_printf(out, "%.0f", p->at[i].attained);
     cli_printf(out, ",%.0f\n", p->compulsory);

@@ -54,6 +54,14 @@ static void set_counts(json_t *out, const tf_counts *c) {
   json_object_set_new(out, "drain", json_integer(c->drain));
 }
 
+/* What a memory moves and holds in bits, as words of several sizes do not add up. */
+static json_t *bits_moved(const cli_session *s, int l) {
+  const double word = s->spec->arch->memories[l].word_bits;
+  const cli_words w = cli_level_words(s, l);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o}", "fill", real(w.fill * word), "read", real(w.read * word), "update",
+                   real(w.update * word), "drain", real(w.drain * word), "peak", real(w.peak * word));
+}
+
 static json_t *level(const cli_session *s, int l) {
   const tf_memory *m = &s->spec->arch->memories[l];
   const tf_level_result *r = &s->result.levels[l];
@@ -65,6 +73,7 @@ static json_t *level(const cli_session *s, int l) {
     json_t *one = json_object();
     set_counts(one, c);
     json_object_set_new(one, "peak_words", json_integer(c->peak));
+    json_object_set_new(one, "word_bits", json_integer(wl->tensors[z].word_bits));
     json_object_set_new(tensors, wl->tensors[z].name, one);
   }
   json_t *capacity = m->capacity_words < 0 ? json_null() : json_integer(m->capacity_words);
@@ -75,6 +84,8 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "cycles", real(r->cycles));
   json_object_set_new(out, "energy_pj", real(r->energy_pj));
   json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
+  json_object_set_new(out, "word_bits", json_integer(m->word_bits));
+  json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
   return out;
 }
@@ -106,11 +117,39 @@ static json_t *ops(const cli_session *s) {
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
     json_array_append_new(
-        out, json_pack("{s:s, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
+        out, json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
                        "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
-                       "unit", s->spec->arch->units[r->unit].name, "units_used",
+                       "rescaling", (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name, "units_used",
                        (json_int_t)r->units, "cycles", real(r->cycles)));
   }
+  return out;
+}
+
+/* ---- causes ------------------------------------------------------------------------- */
+static json_t *cause(const cli_session *s, const tf_why_row *r) {
+  const tf_memory *m = s->spec->arch->memories;
+  cli_text node = {0}, text = {0};
+  cli_node_line(s->tree, r->node, &node);
+  cli_cause(s, r, &text);
+  json_t *o = json_pack("{s:s, s:s, s:s?, s:s*, s:i, s:s, s:s*}", "tensor", s->spec->workload->tensors[r->tensor].name, "from",
+                        m[r->above].name, "into", r->level < 0 ? NULL : m[r->level].name, "node", node.text, "line",
+                        (int)s->tree->nodes[r->node].at.line, "cause", tf_cause_key(r->cause), "text", text.text);
+  cli_text_free(&node);
+  cli_text_free(&text);
+  if (r->at >= 0 && r->slot >= 0) {
+    const tf_loop *l = &s->tree->nodes[r->at].loops[r->slot];
+    json_object_set_new(o, "loop", json_pack("{s:s, s:I, s:i}", "dim", s->spec->workload->dims[l->dim].name, "trip",
+                                             (json_int_t)l->trip, "line", (int)l->at.line));
+  }
+  set_counts(o, &r->words);
+  json_object_set_new(o, "passes", real((double)cli_cause_words(r) / (double)r->size));
+  return o;
+}
+
+static json_t *causes(const cli_session *s) {
+  json_t *out = json_array();
+  for (int i = 0; i < s->why.n; i++)
+    json_array_append_new(out, cause(s, &s->why.rows[i]));
   return out;
 }
 
@@ -178,6 +217,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "levels", levels(s));
   json_object_set_new(o, "compute", units(s));
   json_object_set_new(o, "ops", ops(s));
+  json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
   double area = tf_arch_area(s->spec->arch);
   if (area > 0) json_object_set_new(o, "area_um2", real(area));

@@ -45,7 +45,7 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
   cli_cell(&t, "%s", cli_real(traffic).s);
   cli_cell(&t, "%s the bound", cli_times(traffic, (double)b->traffic_words).s);
-  cli_cell(&t, "read and written");
+  cli_cell(&t, cli_word_sizes_differ(s) ? "read and written, in words of the tensors" : "read and written");
   cli_cell(&t, "utilisation");
   cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);
   cli_skip(&t, 1);
@@ -85,13 +85,6 @@ static int list_resources(const cli_session *s, resource *list) {
   return n;
 }
 
-/* Is it the one that the model names: "DRAM read", "matrix compute"? */
-static bool is_named(const resource *r, const char *bottleneck) {
-  size_t len = strlen(r->name);
-  return !strncmp(bottleneck, r->name, len) && bottleneck[len] == ' ' &&
-         r->unit == !strcmp(bottleneck + len, " compute");
-}
-
 /* Slack is how long a resource is idle, of all cycles. */
 static void put_bottleneck(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
@@ -103,7 +96,7 @@ static void put_bottleneck(const cli_session *s, cli_text *out) {
   cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck,
              cli_percent(busy, all).s);
   for (int i = 0; i < n; i++) {
-    if (is_named(&list[i], s->result.bottleneck)) continue;
+    if (cli_is_bottleneck(s, list[i].name, list[i].unit)) continue;
     double idle = list[i].cycles < all ? all - list[i].cycles : 0;
     cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name,
                cli_percent(idle, all).s);
@@ -113,24 +106,24 @@ static void put_bottleneck(const cli_session *s, cli_text *out) {
 }
 
 /* ---- memories ----------------------------------------------------------------------- */
-static void put_counts(cli_table *t, const tf_counts *c, int64_t peak) {
-  cli_cell(t, "%s", cli_count(c->fill).s);
-  cli_cell(t, "%s", cli_count(c->read).s);
-  cli_cell(t, "%s", cli_count(c->update).s);
-  cli_cell(t, "%s", cli_count(c->drain).s);
-  cli_cell(t, "%s", cli_count(peak).s);
+static void put_counts(cli_table *t, const cli_words *c) {
+  cli_cell(t, "%s", cli_real(c->fill).s);
+  cli_cell(t, "%s", cli_real(c->read).s);
+  cli_cell(t, "%s", cli_real(c->update).s);
+  cli_cell(t, "%s", cli_real(c->drain).s);
+  cli_cell(t, "%s", cli_real(c->peak).s);
 }
 
 static void put_level(const cli_session *s, int l, cli_table *t) {
   const tf_memory *m = &s->spec->arch->memories[l];
   const tf_level_result *r = &s->result.levels[l];
-  const tf_counts sum = cli_level_counts(s, l);
+  const cli_words sum = cli_level_words(s, l);
   if (r->instances > 1)
     cli_cell(t, "%s x %s", m->name, cli_count(r->instances).s);
   else
     cli_cell(t, "%s", m->name);
   cli_skip(t, 1);
-  put_counts(t, &sum, r->peak);
+  put_counts(t, &sum);
   cli_cell(t, "%s", m->capacity_words < 0 ? "-" : cli_count(m->capacity_words).s);
   cli_cell(t, "%s", cli_percent((double)r->peak, (double)m->capacity_words).s);
   cli_cell(t, "%s", cli_percent(r->cycles, s->result.cycles).s);
@@ -145,9 +138,10 @@ static bool silent(const tf_counts *c) {
 static void put_tensor(const cli_session *s, int l, int z, cli_table *t) {
   const tf_counts *c = &s->result.counts[l * s->spec->workload->n_tensors + z];
   if (silent(c)) return;
+  const cli_words words = cli_tensor_words(s, l, z);
   cli_skip(t, 1);
   cli_cell(t, "%s", s->spec->workload->tensors[z].name);
-  put_counts(t, c, c->peak);
+  put_counts(t, &words);
   cli_skip(t, 5);
 }
 
@@ -172,16 +166,27 @@ static void put_levels(const cli_session *s, cli_text *out) {
 }
 
 /* ---- work --------------------------------------------------------------------------- */
+static bool any_corrections(const cli_session *s) {
+  for (int o = 0; o < s->spec->workload->n_ops; o++)
+    if (s->result.ops[o].corrections)
+      return true;
+  return false;
+}
+
+/* Corrections (of streaming) have a column where there are any: they run on the unit that rescales, not on the op's. */
 static void put_ops(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"op",   "points", "recomputed", "unit",
-                                      "used", "cycles", NULL};
-  cli_table t = {.align = "lrrlrr"};
-  put_headers(&t, names);
+  static const char *const names[] = {"op", "points", "recomputed", "unit", "used", "cycles", NULL};
+  static const char *const streamed[] = {"op", "points", "recomputed", "rescaling", "unit", "used", "cycles", NULL};
+  bool corrections = any_corrections(s);
+  cli_table t = {.align = corrections ? "lrrrlrr" : "lrrlrr"};
+  put_headers(&t, corrections ? streamed : names);
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
     cli_cell(&t, "%s", s->spec->workload->ops[o].name);
     cli_cell(&t, "%s", cli_count(r->points).s);
     cli_cell(&t, "%s", cli_count(r->recomputed).s);
+    if (corrections)
+      cli_cell(&t, "%s", cli_count(r->corrections).s);
     cli_cell(&t, "%s", s->spec->arch->units[r->unit].name);
     cli_cell(&t, "%s", cli_count(r->units).s);
     cli_cell(&t, "%s", cli_real(r->cycles).s);
@@ -211,7 +216,8 @@ static void put_units(const cli_session *s, cli_text *out) {
   cli_table_end(&t, out);
 }
 
-static void put_legend(const tf_arch *a, cli_text *out) {
+static void put_legend(const cli_session *s, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
   bool table = false;
   for (int l = 0; l < a->n_memories; l++)
     table |= a->memories[l].energy_from_table;
@@ -220,6 +226,7 @@ static void put_legend(const tf_arch *a, cli_text *out) {
   cli_printf(out,
              "\nCounts are words, over all instances and the whole run; peak and capacity are "
              "those of one instance.\n");
+  if (cli_word_sizes_differ(s)) cli_put_word_sizes(a, out);
   if (table)
     cli_printf(out, "* from the table of default energies: the architecture gives none\n");
 }
@@ -229,7 +236,8 @@ void cli_report_text(const cli_session *s, cli_text *out) {
   put_totals(s, out);
   put_bottleneck(s, out);
   put_levels(s, out);
+  cli_report_why(s, out);
   put_ops(s, out);
   put_units(s, out);
-  put_legend(s->spec->arch, out);
+  put_legend(s, out);
 }

@@ -17,6 +17,7 @@ enum { NO_SUCH_PROGRAM = 127 };
 static void become(const char *const *args, const char *said) {
   int in = open("/dev/null", O_RDONLY), out = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   setpgid(0, 0);
+  cli_default_signals();
   if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0) _exit(NO_SUCH_PROGRAM - 1);
   execvp(args[0], (char *const *)(uintptr_t)args);
   _exit(errno == ENOENT ? NO_SUCH_PROGRAM : NO_SUCH_PROGRAM - 1);

@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
+
 static bool write_file(const char *dir, const cli_dir_file *f) {
   size_t size = strlen(dir) + strlen(f->name) + 2, n = strlen(f->text);
   char *path = malloc(size);
@@ -47,6 +49,7 @@ bool cli_safe_dir(const char *path, const cli_dir_file *files, size_t n, bool *t
   *there = to && lstat(to, &old) == 0;
   if (*there) fprintf(stderr, "%s: error[E_IO]: is there already, and nothing is overwritten; give another -o\n", path);
   bool made = false, ok = to && temp && !*there;
+  cli_begin_write();
   if (ok) {
     sprintf(temp + strlen(to), ".tmp-%ld", (long)getpid());
     ok = made = mkdir(temp, 0777) == 0;
@@ -56,6 +59,7 @@ bool cli_safe_dir(const char *path, const cli_dir_file *files, size_t n, bool *t
   ok = ok && rename(temp, to) == 0;
   if (!ok && !*there) fprintf(stderr, "%s: error[E_IO]: cannot write: %s\n", path, strerror(errno));
   if (!ok && made) discard(temp, files, n);
+  cli_end_write();
   free(to);
   free(temp);
   return ok;

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/interrupt.h"
+
 static bool fail(const char *path, const char *why) {
   fprintf(stderr, "%s: error[E_IO]: cannot write: %s\n", path, why);
   return false;
@@ -42,10 +44,12 @@ static bool replace(const char *path, const struct stat *old, const cli_text *te
   size_t size = strlen(path) + 48;
   char *temp = malloc(size);
   if (!temp) return fail(path, "out of memory");
+  cli_begin_write();
   FILE *f = open_beside(path, old, temp, size);
   bool ok = f && put(f, text) && rename(temp, path) == 0;
   if (!ok) fail(path, strerror(errno));
   if (f && !ok) unlink(temp);
+  cli_end_write();
   free(temp);
   return ok;
 }

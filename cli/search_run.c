@@ -3,38 +3,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "cli/meter.h"
 #include "cli/report.h"
 
 /* Where neither is said: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
 
-/* ---- progress ------------------------------------------------------------------------- */
-typedef struct {
-  double bound, limit, last;
-  int64_t max_evals;
-  bool shown;
-} meter;
-
 static void show(void *ctx, const tf_search_progress *p) {
-  meter *m = ctx;
-  if (p->seconds - m->last < 0.1) return;
-  m->last = p->seconds;
-  m->shown = true;
-  double rate = p->seconds > 0 ? (double)p->evals / p->seconds : 0;
-  double left = m->limit > 0 ? m->limit - p->seconds : INFINITY;
-  if (m->max_evals > 0 && rate > 0) left = fmin(left, (double)(m->max_evals - p->evals) / rate);
-  fprintf(stderr, "\r%s evaluations, %s/s, %s shapes, ", cli_count(p->evals).s, cli_real(rate).s,
-          cli_count(p->shapes).s);
-  if (isfinite(p->best))
-    fprintf(stderr, "best %s, %s the bound, ", cli_real(p->best).s,
-            cli_times(p->best, m->bound).s);
-  else
-    fprintf(stderr, "nothing fits yet, ");
-  fprintf(stderr, "%.0f s left \033[K", left > 0 ? left : 0.0);
-  fflush(stderr);
+  char shapes[48];
+  snprintf(shapes, sizeof shapes, "%s shapes", cli_count(p->shapes).s);
+  cli_meter_show_best(ctx, p->evals, p->seconds, p->best, shapes);
 }
 
 /* ---- the search --------------------------------------------------------------------------- */
@@ -44,20 +24,22 @@ static cli_status complain(cli_session *s, cli_status status) {
 }
 
 static tf_search_result *run(cli_session *s, const cli_options *o) {
-  bool terminal = !o->quiet && isatty(2);
   bool said = o->time_limit > 0 || o->evals > 0;
-  meter m = {.bound = cli_bound_value(s, o->objective),
-             .max_evals = said ? o->evals : EVALS_UNLESS_SAID,
-             .limit = said ? o->time_limit : SECONDS_UNLESS_SAID};
+  cli_meter m = cli_meter_new(o);
+  m.bound = cli_bound_value(s, o->objective);
+  m.max_evals = said ? o->evals : EVALS_UNLESS_SAID;
+  if (m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
+  m.limit = said ? o->time_limit : SECONDS_UNLESS_SAID;
   tf_search_opts opts = {.strategy = o->strategy, .objective = o->objective, .seed = o->seed,
                          .threads = o->threads, .max_evals = m.max_evals, .max_effort = o->effort, .time_limit = m.limit,
-                         .log = o->log, .variants = o->variants, .resume = o->resume, .stop = cli_interrupted,
-                         .progress = terminal ? show : NULL, .ctx = &m};
-  cli_hold_interrupt();
+                         .log = o->log, .variants = o->variants, .resume = o->resume,
+                         .starts = (const char *const *)s->starts.text, .n_starts = s->starts.n, .stop = cli_interrupted,
+                         .progress = m.on ? show : NULL, .ctx = &m};
+  cli_hold_interrupt(CLI_GRACE);
   const tf_tree *given = s->tree;
   tf_search_result *r = tf_search_run(s->spec->arch, s->spec->workload, given, &opts, s->diags);
   cli_release_interrupt();
-  if (m.shown) fputs("\r\033[K", stderr);
+  cli_meter_end(&m);
   return r;
 }
 
@@ -66,7 +48,7 @@ static void say(cli_session *s, const cli_options *o) {
   s->found = (cli_found){.method = r->strategy, .objective = tf_objective_key((int)o->objective),
                          .value = r->n_best ? r->best[0].value : INFINITY,
                          .bound = cli_bound_value(s, o->objective),
-                         .evaluations = r->evals, .seconds = r->seconds, .threads = r->threads,
+                         .evaluations = r->evals + s->spent, .seconds = r->seconds, .threads = r->threads,
                          .seed = r->seed, .stopped_by = tf_stop_key(r->stopped_by)};
   s->found.proved = s->found.value <= s->found.bound;
 }
@@ -76,7 +58,7 @@ static cli_status none(cli_session *s) {
           "tileflow: none of %s mappings tried fits the machine (stopped by %s): give the search "
           "longer, or the memories more\n",
           cli_count(s->search->evals).s, tf_stop_key(s->search->stopped_by));
-  return s->search->stopped_by == TF_STOP_INTERRUPT ? CLI_INTERRUPTED : CLI_INFEASIBLE;
+  return CLI_INFEASIBLE;
 }
 
 /* Nothing could even be tried: no choice covers the extents within the meshes and memories. */
@@ -105,7 +87,7 @@ cli_status cli_search(cli_session *s, const cli_options *o) {
     return complain(s, CLI_BAD_INPUT);
   }
   s->search = run(s, o);
-  if (!s->search) return complain(s, CLI_BAD_INPUT);
+  if (!s->search) return complain(s, o->log && !o->resume ? CLI_FAILED : CLI_BAD_INPUT);
   say(s, o);
   if (s->tree && s->search->evals == 0 && s->search->stopped_by == TF_STOP_EXHAUSTED)
     return impossible(s);

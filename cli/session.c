@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/input.h"
 #include "cli/report.h"
 
 static const tf_loc nowhere = {0};
@@ -24,12 +25,14 @@ cli_status cli_open(cli_session *s, const cli_options *o) {
     fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
     return CLI_FAILED;
   }
-  s->spec = tf_spec_read((const char *const *)o->files, o->n_files, o->set, o->n_set, s->diags);
+  s->spec = cli_read_spec(o, s->diags);
   if (!s->spec) return fail(s);
   const tf_spec *p = s->spec;
   if (!p->mapping_text || !p->arch || !p->workload) return CLI_DONE;
   s->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, s->diags);
-  return s->tree ? CLI_DONE : fail(s);
+  if (!s->tree) return fail(s);
+  if (tf_diags_count(s->diags) && !o->quiet) cli_complain(s->diags); /* warnings */
+  return CLI_DONE;
 }
 
 cli_status cli_check_sections(cli_session *s) {
@@ -66,6 +69,8 @@ cli_status cli_count_words(cli_session *s) {
     report_failure(s);
     return fail(s);
   }
+  tf_why_free(&s->why);
+  tf_why_of(s->model, &s->why);
   if (tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) return CLI_DONE;
   tf_fail(s->diags, s->spec->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   return fail(s);
@@ -84,11 +89,8 @@ cli_status cli_evaluate(cli_session *s, const cli_options *o) {
   cli_status status = cli_open(s, o);
   if (status == CLI_DONE) status = cli_check_sections(s);
   if (status != CLI_DONE) return status;
-  if (!s->tree || s->tree->open) {
-    if (s->tree || !cli_solve_first(s, o, &status)) status = cli_search(s, o);
-    if (status != CLI_DONE) return status;
-  }
-  return cli_count_words(s);
+  if (!s->tree || s->tree->open) status = s->tree ? cli_search(s, o) : cli_find(s, o);
+  return status == CLI_DONE ? cli_count_words(s) : status;
 }
 
 double cli_bound_value(const cli_session *s, tf_objective o) {
@@ -100,7 +102,9 @@ double cli_bound_value(const cli_session *s, tf_objective o) {
 }
 
 void cli_close(cli_session *s) {
+  cli_starts_free(&s->starts);
   tf_search_free(s->search);
+  tf_why_free(&s->why);
   tf_model_free(s->model);
   tf_tree_free(s->tree);
   tf_spec_free(s->spec);

@@ -4,8 +4,15 @@
 #include <stdlib.h>
 
 #include "cli/node_text.h"
+#include "cli/report.h"
 
-enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 60, LEAST_W = 560, LEAST_BAND = 70 };
+enum { PAD = 8, GAP_X = 14, GAP_Y = 24, WRAP = 60, LEAST_W = 560, LEAST_BAND = 106, BAR_LINE = 26 };
+
+/* Of DejaVu Sans, which is wider than Helvetica and Arial and is what many systems put in their place. */
+double svg_width(svg_style style, const char *text) {
+  static const double letter[] = {[SVG_HEAD] = 9.2, [SVG_LOOPS] = 7.4, [SVG_SMALL] = 6.9, [SVG_WRONG] = 7.8};
+  return text ? letter[style] * (double)cli_columns(text) : 0;
+}
 
 /* ---- what a box says ---------------------------------------------------------------- */
 static cli_text *add_line(svg_box *b, svg_style style) {
@@ -28,9 +35,9 @@ static void describe_tile(const cli_session *s, int node, svg_box *b) {
   cli_node_rest(s->tree, node, add_line(b, SVG_LOOPS));
   drop_empty_line(b);
   if (!r->held && !r->loads && !r->stores) return;
-  cli_printf(add_line(b, SVG_SMALL), "holds %s", cli_count(r->held).s);
-  cli_printf(add_line(b, SVG_SMALL), "in %s, out %s", cli_count(r->loads).s,
-             cli_count(r->stores).s);
+  const cli_words w = cli_node_words(s, node);
+  cli_printf(add_line(b, SVG_SMALL), "holds %s words", cli_real(w.peak).s);
+  cli_printf(add_line(b, SVG_SMALL), "fill %s, drain %s", cli_real(w.fill).s, cli_real(w.drain).s);
 }
 
 /* The tensors that live in one memory at a scope: "in L1: S 65.54k, X 128". */
@@ -42,12 +49,12 @@ static void describe_homes(const cli_session *s, int node, int level, svg_box *b
     if (!line || line->len > WRAP) {
       const char *lead = line ? "" : "in ";
       line = add_line(b, SVG_SMALL);
-      if (*lead) cli_printf(line, "in %s: ", s->spec->arch->memories[level].name);
+      if (*lead) cli_printf(line, "keeps in %s: ", s->spec->arch->memories[level].name);
     } else {
       cli_printf(line, ", ");
     }
     cli_printf(line, "%s %s", wl->tensors[z].name,
-               cli_count(s->result.counts[level * wl->n_tensors + z].peak).s);
+               cli_real(cli_tensor_words(s, level, z).peak).s);
   }
 }
 
@@ -76,13 +83,11 @@ static bool violates(const cli_session *s, int node) {
 static void describe(const cli_session *s, int node, svg_box *b) {
   static void (*const how[])(const cli_session *, int, svg_box *) = {
       [TF_TILE] = describe_tile, [TF_SCOPE] = describe_scope, [TF_OP] = describe_op};
-  static const double letter[] = {
-      [SVG_HEAD] = 7.6, [SVG_LOOPS] = 7.3, [SVG_SMALL] = 6.2, [SVG_WRONG] = 6.6};
   how[s->tree->nodes[node].kind](s, node, b);
   b->wrong = violates(s, node);
   if (b->wrong) cli_printf(add_line(b, SVG_WRONG), "does not fit");
   for (int i = 0; i < b->n; i++) {
-    double w = b->line[i].text ? letter[b->style[i]] * (double)cli_columns(b->line[i].text) : 0;
+    double w = svg_width(b->style[i], b->line[i].text);
     if (w > b->w) b->w = w;
   }
   b->w += 2 * PAD;
@@ -91,7 +96,7 @@ static void describe(const cli_session *s, int node, svg_box *b) {
 
 /* ---- where it stands ---------------------------------------------------------------- */
 /* The band of a node: that of the nearest Tile, itself included; ops have one of their own. */
-static int band_of(const cli_session *s, int node) {
+int svg_band_of(const cli_session *s, int node) {
   const tf_tree *t = s->tree;
   if (t->nodes[node].kind == TF_OP) return s->spec->arch->n_memories;
   while (node >= 0 && t->nodes[node].kind != TF_TILE)
@@ -101,11 +106,19 @@ static int band_of(const cli_session *s, int node) {
 
 /* How many nodes of its own band stand above it; a band has as many rows as its deepest. */
 static void place_in_band(const cli_session *s, int node, svg_page *p) {
-  int band = band_of(s, node), row = 0;
+  int band = svg_band_of(s, node), row = 0;
   for (int a = s->tree->nodes[node].parent; a >= 0; a = s->tree->nodes[a].parent)
-    row += band_of(s, a) == band;
+    row += svg_band_of(s, a) == band;
   p->box[node].row = row;
   if (row + 1 > p->band[band].rows) p->band[band].rows = row + 1;
+}
+
+/* What a band's labels need: a memory's five lines, or the kinds of unit in use. */
+static double least_band(const cli_session *s, int band) {
+  int kinds = 0;
+  for (int u = 0; u < s->spec->arch->n_units; u++)
+    kinds += s->result.units[u].points > 0;
+  return band < s->spec->arch->n_memories ? LEAST_BAND : 36 + BAR_LINE * fmin(kinds, 4);
 }
 
 /* Heights, band by band: a row is as high as its highest box. */
@@ -117,13 +130,13 @@ static void stack_bands(const cli_session *s, svg_page *p, double top) {
     for (int row = 0; row < p->band[b].rows; row++) {
       double highest = 0;
       for (int i = 0; i < s->tree->n_nodes; i++) {
-        if (p->box[i].row != row || band_of(s, i) != b) continue;
+        if (p->box[i].row != row || svg_band_of(s, i) != b) continue;
         p->box[i].y = p->h;
         if (p->box[i].h > highest) highest = p->box[i].h;
       }
       p->h += highest + (row + 1 < p->band[b].rows ? GAP_Y : GAP_Y / 2);
     }
-    if (p->band[b].rows && p->h < p->band[b].y + LEAST_BAND) p->h = p->band[b].y + LEAST_BAND;
+    if (p->band[b].rows && p->h < p->band[b].y + least_band(s, b)) p->h = p->band[b].y + least_band(s, b);
     p->band[b].h = p->h - p->band[b].y;
   }
 }

@@ -32,5 +32,9 @@ typedef struct {
 
 /* False if memory ran out.  To be freed whatever it returns. */
 bool svg_page_make(svg_page *p, const cli_session *s, double left, double top);
+/* The band of a node: that of the nearest Tile, itself included; ops have one of their own. */
+int svg_band_of(const cli_session *s, int node);
+/* Pixels that a text takes at most, whatever font stands in for ours. */
+double svg_width(svg_style style, const char *text);
 void svg_page_free(svg_page *p, const cli_session *s);
 #endif

@@ -160,6 +160,8 @@ struct ir_stmt {
   ir_range *range;   /* [dims of op]; KEEP, SAVE, CORRECT, DIVIDE: the first n_out_dims of them */
   int n_fresh;       /* NEST: lower ends of the reduced dims; CORRECT: of the loop it streams over */
   ir_atom *fresh;
+  bool finite;       /* NEST: a running maximum that sums are corrected by: it starts at the lowest finite number, so that where all is -inf as yet
+                        exp(-inf - maximum) is 0 and exp(old - new) a number */
   ir_atom last;      /* STAGE; DIVIDE: upper end of the range that is streamed over ... */
   int64_t last_at;   /* ... and its value in the last step */
   int divides;       /* NEST: read that the expression divides by and that waits (DIVIDE does it); -1: none */
@@ -218,5 +220,11 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 /* The value of op's expression; read[i] is its i-th operand.  skip: the read to be taken as 1; -1: none. */
 double ir_value(const tf_op *op, const double *read, int skip);
 double ir_identity(tf_reduce r);
+/* Maxima and minima, of expressions too, are C's fmax and fmin: an operand that is not a number counts as if it were not there. */
 double ir_combine(tf_reduce r, double a, double b);
+/* Whether the op's i-th expression is an element less the maximum of its row: 0 or less, or not a number. */
+bool ir_is_low(const tf_workload *wl, const tf_op *op, int i);
+/* Whether tensor z is the sum over rows of exponentials of such differences: of numbers from 0 to 1 of which the greatest is 1, it is at least 1 and at
+ * most the length of a row, or not a number. */
+bool ir_is_share_sum(const tf_workload *wl, int z);
 #endif

@@ -129,6 +129,7 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
   if (op->reduce != TF_ASSIGN) fputs(s->n_fresh ? " afresh where 0 is" : " afresh", d->out);
   for (int i = 0; i < s->n_fresh; i++)
     fputc(' ', d->out), atom(d, s->fresh[i]);
+  if (s->finite) fputs(" from the lowest finite number", d->out);
   if (s->divides >= 0) fputs(", not divided yet", d->out);
   if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), asks(d, s);
   fputc('\n', d->out);

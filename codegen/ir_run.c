@@ -1,4 +1,5 @@
 /* The interpreter: slow, in double, and sure of every access. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -106,7 +107,8 @@ static void point_of_nest(machine *m, const ir_stmt *s, const int64_t *point, bo
     c->read += op->reduce != TF_ASSIGN && !first;
     m->counts->points[s->op]++;
   }
-  *out = op->reduce == TF_ASSIGN ? v : ir_combine(op->reduce, first ? ir_identity(op->reduce) : *out, v);
+  const double none = s->finite ? -DBL_MAX : ir_identity(op->reduce);
+  *out = op->reduce == TF_ASSIGN ? v : ir_combine(op->reduce, first ? none : *out, v);
 }
 
 static void point_of(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {

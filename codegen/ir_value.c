@@ -11,8 +11,8 @@ double ir_combine(tf_reduce r, double a, double b) {
   switch (r) {
   case TF_REDUCE_ADD: return a + b;
   case TF_REDUCE_MUL: return a * b;
-  case TF_REDUCE_MAX: return a > b ? a : b;
-  case TF_REDUCE_MIN: return a < b ? a : b;
+  case TF_REDUCE_MAX: return fmax(a, b);
+  case TF_REDUCE_MIN: return fmin(a, b);
   case TF_ASSIGN: break;
   }
   return b;
@@ -25,8 +25,8 @@ static double call(tf_kind k, const double *v) {
   case TF_K_MUL: return v[0] * v[1];
   case TF_K_DIV: return v[0] / v[1];
   case TF_K_NEG: return -v[0];
-  case TF_K_MAX: return v[0] > v[1] ? v[0] : v[1];
-  case TF_K_MIN: return v[0] < v[1] ? v[0] : v[1];
+  case TF_K_MAX: return fmax(v[0], v[1]);
+  case TF_K_MIN: return fmin(v[0], v[1]);
   case TF_K_EXP: return exp(v[0]);
   case TF_K_LOG: return log(v[0]);
   case TF_K_SQRT: return sqrt(v[0]);

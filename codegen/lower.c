@@ -31,28 +31,6 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   return p->n_buffers++;
 }
 
-static int child_above(const tf_plan *p, int n, int o) {
-  int c = p->tree->op_node[o];
-  while (p->tree->nodes[c].parent != n)
-    c = p->tree->nodes[c].parent;
-  return c;
-}
-
-/* Whether what is made of z in a run of its home scope n covers what is read: where the maker takes its range from readers
- * in its own branch, or from the loops above, the others must not read beyond. */
-static bool covers(lowering *w, int z, int r, int n, const ir_range *all) {
-  const tf_plan *p = w->plan;
-  int o = p->wl->tensors[z].producer, branch = child_above(p, n, o);
-  ir_range made = *low_range(w, o, p->wl->ops[o].dims[r]);
-  if (!tf_plan_leads(p, o, n)) {
-    if (p->tree->nodes[p->lead[o]].parent == n) return true;
-    made = low_demand(w, z, r, branch, false);
-  }
-  if (ir_same(made.lo, all->lo) && ir_same(made.hi, all->hi)) return true;
-  return tf_fail(w->d, p->tree->nodes[n].at, TF_E_COVER,
-                 "emit: what one run makes of '%.40s' may not be all that is read of it here", p->wl->tensors[z].name);
-}
-
 static bool makes_dim(const tf_op *op, int dim) {
   for (int r = 0; r < op->n_out_dims; r++)
     if (op->dims[r] == dim) return true;
@@ -94,7 +72,6 @@ static void open_homes(lowering *w, int n) {
     b->words = b->lasting ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
       ir_range v = low_demand(w, z, r, n, true);
-      if (!covers(w, z, r, n, &v)) return;
       if (b->lasting) continue;
       b->extent[r] = v.most;
       b->base[r] = v.lo;
@@ -360,6 +337,7 @@ static void lower_nest(lowering *w, int n) {
     s->range[k] = *low_range(w, o, op->dims[k]);
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
   }
+  s->finite = op->reduce == TF_REDUCE_MAX && s->n_fresh > 0 && w->plan->stream_scope[o] >= 0 && w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
   if (!w->oom && !w->p->target.staged) low_product(w, s);
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */

@@ -1,5 +1,9 @@
 /* Quotients that wait: where a map divides rows by what a row has in common, and one product reads it, the product's rows are divided
- * instead, which are shorter: (e / z) v = (e v) / z. */
+ * instead, which are shorter: (e / z) v = (e v) / z.
+ *
+ * Only where the range of numbers stays the same, but for a factor: z is the sum of those very e, of which each is from 0 to 1 and one is 1 (softmax,
+ * its maximum subtracted).  Then 1 <= z <= the row's length, and |sum of e v| <= z max |v|: nothing is lost below, and above no more than |v| beyond
+ * the largest number / the row's length.  Of other quotients neither is known: 1e20 * 1e20 / 1e20 would be infinite. */
 #include <string.h>
 
 #include "codegen/lower.h"
@@ -60,12 +64,22 @@ static bool takes_over(const lowering *w, const ir_stmt *s, const tf_op *map, in
   return reads == 1;
 }
 
+/* Whether op divides the very elements that z sums, as they are, and z is a sum of shares. */
+static bool divides_shares(const lowering *w, const tf_op *op, int z) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_expr *of = &op->expr[op->expr[op->n_expr - 1].arg[0]];
+  if (of->what != TF_X_READ || !ir_is_share_sum(wl, z)) return false;
+  const tf_op *sum = &wl->ops[wl->tensors[z].producer];
+  return op->reads[of->ref].tensor == sum->reads[0].tensor && at_made_point(w, &op->reads[of->ref]);
+}
+
 /* The quotients that map s makes may wait, whoever takes them. */
 static int waiting(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int read = s->kind == IR_NEST && s->divides < 0 ? divisor(op) : -1;
   if (read < 0 || w->plan->wl->tensors[op->out].n_consumers != 1) return -1;
   const int z = op->reads[read].tensor;
+  if (!divides_shares(w, op, z)) return -1;
   for (int i = 0; i < op->n_reads; i++)
     if (i != read && op->reads[i].tensor == z) return -1;
   return at_made_point(w, &op->reads[read]) && passes(w, z) && passes(w, op->out) ? read : -1;

@@ -18,6 +18,7 @@ typedef struct {
   const char *machine;  /* the preprocessor's condition that the text can be compiled here */
   const char *data;     /* types that gain by it over the rows above: "f32 bf16 int8" */
   const char *has;      /* condition in C that the computer can run it, over leaf7 and TILES_ALLOWED of print_multi.c; NULL: not asked */
+  const char *plain;    /* target attribute of functions that run without it, and ask; NULL: every computer has it */
   const char *text;     /* `vec` and its operations in C */
   const char *shuffle;  /* prefix of Intel's intrinsics on `vec`; NULL: rows are turned element by element */
   const char *bf16, *int8; /* kernels of products of bf16, and of int8 by int8; NULL: float32, and portable */

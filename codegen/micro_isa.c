@@ -32,6 +32,16 @@
   "  return vec_mul(vec_mul(p, vec_power(half)), vec_power(" P "_sub_epi32(all, half)));\n"                      \
   "}\n"
 
+/* The greater and the smaller of two, of which the second is a number: in its stead where the first is none.  Of any two, as fmax and fmin have it.
+ * And limits of what may not be a number, and stays so.  Intel's instructions take the second of two where one is not a number. */
+#define LIMITS(P)                                                                                                \
+  "static inline vec vec_max(vec a, vec b) { return " P "_max_ps(a, b); }\n"                                    \
+  "static inline vec vec_min(vec a, vec b) { return " P "_min_ps(a, b); }\n"                                    \
+  "static inline vec vec_floor(vec a, vec least) { return " P "_max_ps(least, a); }\n"                          \
+  "static inline vec vec_ceiling(vec a, vec most) { return " P "_min_ps(most, a); }\n"                          \
+  "static inline vec vec_max_of(vec a, vec b) { return number_or(b, vec_max(a, b), a); }\n"                     \
+  "static inline vec vec_min_of(vec a, vec b) { return number_or(b, vec_min(a, b), a); }\n"
+
 /* All lanes of 128 bits into one, by halves. */
 #define HALVES(NAME, OP)                                                                                         \
   "static inline float lanes_" NAME "(__m128 v) {\n"                                                            \
@@ -70,8 +80,10 @@ static const char sse2[] =
   "static inline void vec_store(float *p, vec v) { _mm_storeu_ps(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n"
-  "static inline vec vec_max(vec a, vec b) { return _mm_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm_min_ps(a, b); }\n" ARITHMETIC("_mm") WHOLE("_mm", "si128") SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
+  "static inline vec number_or(vec of, vec yes, vec no) { /* where `of` is a number: yes */\n"
+  "  const vec not = _mm_cmpunord_ps(of, of);\n"
+  "  return _mm_or_ps(_mm_and_ps(not, no), _mm_andnot_ps(not, yes));\n"
+  "}\n" LIMITS("_mm") ARITHMETIC("_mm") WHOLE("_mm", "si128") SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
   "static inline float vec_sum(vec v) { return lanes_sum(v); }\n"
   "static inline float vec_most(vec v) { return lanes_most(v); }\n"
   "static inline float vec_least(vec v) { return lanes_least(v); }\n";
@@ -86,8 +98,7 @@ static const char avx2[] =
   "static inline void vec_store(float *p, vec v) { _mm256_storeu_ps(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
-  "static inline vec vec_max(vec a, vec b) { return _mm256_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm256_min_ps(a, b); }\n" ARITHMETIC("_mm256") WHOLE("_mm256", "si256") SCALE("_mm256", "__m256i", "si256")
+  "static inline vec number_or(vec of, vec yes, vec no) { return _mm256_blendv_ps(yes, no, _mm256_cmp_ps(of, of, _CMP_UNORD_Q)); }\n" LIMITS("_mm256") ARITHMETIC("_mm256") WHOLE("_mm256", "si256") SCALE("_mm256", "__m256i", "si256")
   ALL_HALVES
   "static inline float vec_sum(vec v) { return lanes_sum(_mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
   "static inline float vec_most(vec v) { return lanes_most(_mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1))); }\n"
@@ -108,8 +119,7 @@ static const char avx512[] =
   "static inline void vec_store(float *p, vec v) { _mm512_storeu_ps(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
-  "static inline vec vec_max(vec a, vec b) { return _mm512_max_ps(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return _mm512_min_ps(a, b); }\n" ARITHMETIC("_mm512") WHOLE("_mm512", "si512")
+  "static inline vec number_or(vec of, vec yes, vec no) { return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(of, of, _CMP_ORD_Q), yes); }\n" LIMITS("_mm512") ARITHMETIC("_mm512") WHOLE("_mm512", "si512")
   "static inline vec vec_scale(vec p, vec n) { return _mm512_scalef_ps(p, n); }\n"
   "/* One of 16, by the low four bits of each lane. */\n"
   "static inline vec vec_pick(const float *of, vec bits) { return _mm512_permutexvar_ps(_mm512_castps_si512(bits), vec_load(of)); }\n"
@@ -131,8 +141,12 @@ static const char neon[] =
   "static inline void vec_store(float *p, vec v) { vst1q_f32(p, v); }\n"
   "static inline vec vec_add(vec a, vec b) { return vaddq_f32(a, b); }\n"
   "static inline vec vec_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }\n"
-  "static inline vec vec_max(vec a, vec b) { return vmaxq_f32(a, b); }\n"
-  "static inline vec vec_min(vec a, vec b) { return vminq_f32(a, b); }\n"
+  "static inline vec vec_max(vec a, vec b) { return vmaxnmq_f32(a, b); }\n"
+  "static inline vec vec_min(vec a, vec b) { return vminnmq_f32(a, b); }\n"
+  "static inline vec vec_floor(vec a, vec least) { return vmaxq_f32(a, least); }\n"
+  "static inline vec vec_ceiling(vec a, vec most) { return vminq_f32(a, most); }\n"
+  "static inline vec vec_max_of(vec a, vec b) { return vmaxnmq_f32(a, b); }\n"
+  "static inline vec vec_min_of(vec a, vec b) { return vminnmq_f32(a, b); }\n"
   "static inline vec vec_sub(vec a, vec b) { return vsubq_f32(a, b); }\n"
   "static inline vec vec_mul(vec a, vec b) { return vmulq_f32(a, b); }\n"
   "static inline vec vec_div(vec a, vec b) { return vdivq_f32(a, b); }\n"
@@ -157,23 +171,25 @@ static const char neon[] =
 #define CPU_V4 CPU_V3 " && " CPU("avx512f") " && " CPU("avx512vl") " && " CPU("avx512bw") " && " CPU("avx512dq") " && " CPU("avx512cd")
 #define CPU_VNNI CPU_V4 " && " CPU("avx512vnni")
 #define CPU_BF16 CPU_VNNI " && " CPU("avx512bf16")
+/* All that comes with these and that compilers use unasked. */
+#define PLAIN "no-avx,no-bmi,no-bmi2,no-lzcnt,no-movbe"
 #define ALL "f32 bf16 int8"
 
 static const tf_micro_isa isas[] = {
-  {"portable", 1, 16, "", "1", ALL, NULL, portable, NULL, NULL, NULL, false},
-  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", sse2, "_mm", NULL, "int8_sse2", false},
-  {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, avx2, "_mm256", NULL, "int8_avx2", false},
-  {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8", CPU_V3 " && leaf7(1, 0, 4)",
+  {"portable", 1, 16, "", "1", ALL, NULL, NULL, portable, NULL, NULL, NULL, false},
+  {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", NULL, sse2, "_mm", NULL, "int8_sse2", false},
+  {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, PLAIN, avx2, "_mm256", NULL, "int8_avx2", false},
+  {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8", CPU_V3 " && leaf7(1, 0, 4)", PLAIN,
    avx2, "_mm256", NULL, "int8_avxvnni", false},
-  {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, avx512, "_mm512", NULL, "int8_avx512", true},
-  {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, avx512, "_mm512", NULL, "int8_vnni", true},
+  {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, PLAIN, avx512, "_mm512", NULL, "int8_avx512", true},
+  {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, PLAIN, avx512, "_mm512", NULL, "int8_vnni", true},
   {"avx512_bf16", 16, 32, V4 " -mavx512vnni -mavx512bf16", HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", "bf16",
-   CPU_BF16, avx512, "_mm512", "bf16_avx512", "int8_vnni", true},
+   CPU_BF16, PLAIN, avx512, "_mm512", "bf16_avx512", "int8_vnni", true},
   {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
    HAS_V4 /* clang 14 spells them without a bar */
    " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
-   "(defined(__AMX_INT8__) || defined(__AMXINT8__))", "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", avx512, "_mm512", "bf16_amx", "int8_amx", true},
-  {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, neon, NULL, NULL, NULL, false},
+   "(defined(__AMX_INT8__) || defined(__AMXINT8__))", "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", PLAIN, avx512, "_mm512", "bf16_amx", "int8_amx", true},
+  {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, NULL, neon, NULL, NULL, NULL, false},
 };
 
 const tf_micro_isa *tf_micro_isa_at(int i) {

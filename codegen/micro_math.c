@@ -35,7 +35,7 @@ static const char exp_text[] =
 static const char vector_exp_text[] =
   "/* e^v where v is 0 or less, or not a number */\n"
   "static inline vec vec_exp_low(vec v) {\n"
-  "  const vec x = vec_max(vec_splat(-104.0f), v); /* not a number stays so */\n"
+  "  const vec x = vec_floor(v, vec_splat(-104.0f));\n"
   "  const vec n = vec_sub(vec_fma(x, vec_splat(1.44269504f), vec_splat(12582912.0f)), vec_splat(12582912.0f));\n"
   "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
   "  vec q = vec_fma(r, vec_splat(0.00138144672f), vec_splat(0.00836878084f));\n"
@@ -54,7 +54,7 @@ static const char picked_exp_text[] =
   "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f};\n"
   "/* e^v where v is 0 or less, or not a number */\n"
   "static inline vec vec_exp_low(vec v) {\n"
-  "  const vec x = vec_max(vec_splat(-104.0f), v); /* not a number stays so */\n"
+  "  const vec x = vec_floor(v, vec_splat(-104.0f));\n"
   "  const vec shifted = vec_fma(x, vec_splat(1.44269504f), vec_splat(1572864.0f)); /* its low bits: eighths */\n"
   "  const vec n = vec_sub(shifted, vec_splat(1572864.0f)), p = vec_pick(eighths, shifted);\n"
   "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
@@ -64,7 +64,7 @@ static const char picked_exp_text[] =
   "}\n";
 
 static const char any_exp_text[] =
-  "static inline vec vec_exp(vec v) { return vec_exp_low(vec_min(vec_splat(89.0f), v)); }\n";
+  "static inline vec vec_exp(vec v) { return vec_exp_low(vec_ceiling(v, vec_splat(89.0f))); }\n";
 
 /* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
 static const char log_text[] =

@@ -157,12 +157,12 @@ static void row_text(FILE *out, const char *name, const char *op, const char *no
           "  vec a = vec_splat(%s), b = a, c = a, d = a;\n"
           "  int64_t i = 0;\n"
           "  for (; n - i >= 4 * LANES; i += 4 * LANES) {\n"
-          "    a = %s(a, vec_load(x + i));\n"
-          "    b = %s(b, vec_load(x + i + LANES));\n"
-          "    c = %s(c, vec_load(x + i + 2 * LANES));\n"
-          "    d = %s(d, vec_load(x + i + 3 * LANES));\n"
+          "    a = %s(vec_load(x + i), a);\n"
+          "    b = %s(vec_load(x + i + LANES), b);\n"
+          "    c = %s(vec_load(x + i + 2 * LANES), c);\n"
+          "    d = %s(vec_load(x + i + 3 * LANES), d);\n"
           "  }\n"
-          "  for (; n - i >= LANES; i += LANES) a = %s(a, vec_load(x + i));\n"
+          "  for (; n - i >= LANES; i += LANES) a = %s(vec_load(x + i), a);\n"
           "  float all = %s(%s(%s(a, b), %s(c, d)));\n",
           name, none, op, op, op, op, op, total, op, op, op);
   fprintf(out, "  for (; i < n; i++) all = %s;\n  return all;\n}\n", rest);
@@ -170,8 +170,8 @@ static void row_text(FILE *out, const char *name, const char *op, const char *no
 
 void tf_micro_rows_text(FILE *out, int lanes) {
   row_text(out, "sum", "vec_add", "0.0f", "vec_sum", "all + x[i]");
-  row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(all, x[i])");
-  row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(all, x[i])");
+  row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(x[i], all)");
+  row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(x[i], all)");
   fputs("static inline vec vec_keep(vec v, vec other, int n) {\n"
         "  float lane[LANES];\n"
         "  vec_store(lane, other);\n"

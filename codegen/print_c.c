@@ -1,6 +1,7 @@
 /* kernel.c: the loop IR in C17. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codegen/micro_math.h"
 #include "codegen/print_files.h"
@@ -235,8 +236,17 @@ static const char helpers[] =
   "  }\n"
   "  return same;\n"
   "}\n"
+  "/* The greater, the smaller; b where a is not a number.  In one instruction, for sums (which start as numbers and stay so) and limits. */\n"
   "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
   "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
+  "/* The same of any two, as C's fmaxf and fminf have it: the other one where one is not a number. */\n"
+  "static inline float greater_of(float a, float b) { return a > b || b != b ? a : b; }\n"
+  "static inline float smaller_of(float a, float b) { return a < b || b != b ? a : b; }\n"
+  "/* The power of two that brings the inverse of a small or a large number among the numbers of float32. */\n"
+  "static inline float power_for(float by) {\n"
+  "  const float size = by < 0.0f ? -by : by;\n"
+  "  return size < 0x1p-64f ? 0x1p64f : size > 0x1p64f ? 0x1p-64f : 1.0f;\n"
+  "}\n"
   "static inline float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n"
   "\n#if defined(_OPENMP)\n#include <omp.h>\n"
   "static inline int64_t thread_number(void) { return omp_get_thread_num(); }\n"
@@ -280,20 +290,33 @@ static void arguments(c_printer *c) {
   }
 }
 
+/* What the caller calls runs on any computer, until it has asked; and calls, but never takes in, what does not.  --isa multi has asked before. */
+static void can_run(FILE *out, const c_package *k) {
+  fputs("\n#if !defined(MACHINE_HAS) /* whether the computer can run what is above */\n", out);
+  if (strstr(k->isa->has, "leaf7")) c_leaf7(out);
+  const char *has = k->isa->has, *tiles = strstr(has, " && TILES"); /* which are asked for by themselves */
+  fprintf(out, "#define MACHINE_HAS() (%.*s)\n#endif\n", (int)(tiles ? (size_t)(tiles - has) : strlen(has)), has);
+  fprintf(out, "#if defined(__GNUC__)\n#define PLAIN __attribute__((target(\"%s\")))\n#else\n#define PLAIN\n#endif\n", k->isa->plain);
+}
+
+static const char *plain(const c_package *k) { return c_asks_isa(k) ? "PLAIN " : ""; }
+
 static void entry(c_printer *c, const c_package *k) {
   const char *n = k->name, *f = k->entry;
   bool spreads = has_parallel(&c->p->body);
   if (k->n_isas) fprintf(c->out, "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t bytes);\n", f, f, n);
-  fprintf(c->out, "\nsize_t %s_workspace(void) {\n", f);
+  if (c_asks_isa(k)) can_run(c->out, k);
+  fprintf(c->out, "\n%ssize_t %s_workspace(void) {\n", plain(k), f);
   fprintf(c->out, "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n", c->shared + LINE,
           spreads ? "most_threads() * " : "", c->each);
   fprintf(c->out,
-          "\nint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
+          "\n%sint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return %s_bad_argument;\n",
-          f, n, n);
+          plain(k), f, n, n);
   for (int z = 0; z < c->wl->n_tensors; z++)
     if (c_is_argument(&c->wl->tensors[z]))
       fprintf(c->out, "  if (!args->%s) return %s_bad_argument;\n", c->wl->tensors[z].name, n);
+  if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   if (tf_micro_has_tiles(&c->p->target)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
   fprintf(c->out,
           "  void *own = NULL;\n"
@@ -332,12 +355,14 @@ static void find_packed(c_printer *c, const c_package *k) {
 /* What the caller calls to have them for many calls. */
 static void pack_entry(c_printer *c, const c_package *k) {
   const char *n = k->name;
-  fprintf(c->out, "\nsize_t %s_packed(void) {\n  return (size_t)INT64_C(%" PRId64 ") * sizeof(float);\n}\n", n, c->packed);
-  fprintf(c->out, "\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed", n, n);
+  fprintf(c->out, "\n%ssize_t %s_packed(void) {\n  return (size_t)INT64_C(%" PRId64 ") * sizeof(float);\n}\n", plain(k), n, c->packed);
+  fprintf(c->out, "\n%sint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed", plain(k), n, n);
   for (int i = 0; i < c->p->n_packs; i++)
     fprintf(c->out, " || !args->%s", c->wl->tensors[c->wl->ops[c->p->packs[i].op].reads[c->p->packs[i].product->b].tensor].name);
-  fprintf(c->out, ") return %s_bad_argument;\n  if (bytes < %s_packed()) return %s_small_workspace;\n"
-                  "  pack(args, (float *)packed);\n  return %s_done;\n}\n", n, n, n, n);
+  fprintf(c->out, ") return %s_bad_argument;\n", n);
+  if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
+  fprintf(c->out, "  if (bytes < %s_packed()) return %s_small_workspace;\n"
+                  "  pack(args, (float *)packed);\n  return %s_done;\n}\n", n, n, n);
 }
 
 static void whole(c_printer *c, const c_package *k) {
@@ -361,10 +386,16 @@ static bool keeps(const ir_program *p) {
   return any;
 }
 
+/* Options that let the compiler reorder sums, or think that nothing is infinite: exp and its like are made of what these break. */
+static const char strict[] =
+  "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)\n"
+  "#error \"compile without -ffast-math, -Ofast, -funsafe-math-optimizations and -ffinite-math-only: exp, infinities and NaN come out wrong with them\"\n"
+  "#endif\n";
+
 void c_parts_h(FILE *out, const c_package *k) {
   const ir_program *p = k->p;
   fprintf(out, "/* What kernel.c is made of: vectors of %s, functions of one number, and the least and the most of two. */\n"
-               "#ifndef TILEFLOW_%s_PARTS_H\n#define TILEFLOW_%s_PARTS_H\n", k->isa->name, k->name, k->name);
+               "#ifndef TILEFLOW_%s_PARTS_H\n#define TILEFLOW_%s_PARTS_H\n%s", k->isa->name, k->name, k->name, strict);
   tf_micro_math(out, kinds_used(p->tree->workload) | (corrects(&p->body) ? 1u << TF_K_EXP : 0));
   fputc('\n', out);
   fputs(helpers, out);
@@ -398,6 +429,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
     fprintf(out, "/* %s: %s for %s.  Written by tileflow; see README.md. */\n"
                  "#if defined(__GNUC__) && !defined(__clang__)\n"
                  "#pragma GCC optimize(\"no-tree-pre\") /* it takes loops' first steps apart, and they stay scalar */\n#endif\n"
+                 "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* of OpenMP, where it is off */\n#endif\n"
                  "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
                  "#include \"%s\"\n", k->name, c.wl->name, k->isa->name, k->parts);
     fwrite(blocks, 1, n_blocks, out);

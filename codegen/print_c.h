@@ -57,8 +57,8 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type);
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op in float; reads print through c_element, the one at `skip` as 1. */
 void c_value(c_printer *c, const tf_op *op, int skip);
-/* Whether the op's i-th expression is an element less the maximum of its row: 0 or less, or not a number. */
-bool c_is_low(const tf_workload *wl, const tf_op *op, int i);
+/* Which argument of a call is a number as it stands; -1: none. */
+int c_number_of(const tf_op *op, const tf_expr *e);
 /* Step along a dim of a reference in elements, as text: a number, or sums of strides of arguments. */
 void c_step(c_printer *c, const tf_op *op, int ref, int dim);
 void c_step_of(c_printer *c, int buffer, int dim); /* as c_element_of has it */
@@ -67,7 +67,7 @@ int64_t c_rank_step(const ir_buffer *b, int r);
 /* The name of the op's k-th dim; that of scratch. */
 const char *c_dim_name(const c_printer *c, const tf_op *op, int k);
 void c_pack_name(c_printer *c, int buffer);
-const char *c_combine(tf_reduce r, bool with); /* "+", or the function of two */
+const char *c_combine(tf_reduce r); /* "+", or the function of two */
 
 /* print_nest.c: a line at the depth; the loop over the k-th dim of a nest; the end of n loops. */
 void c_line(c_printer *c, const char *text);
@@ -82,7 +82,12 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip);
 void c_fresh_flag(c_printer *c, const ir_stmt *s);
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
 int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim);
+/* `inverse_OUT` of it, before the loop; and whether there is `power_OUT`, too, by which a product with the inverse is multiplied. */
+void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors);
+bool c_has_power(const c_printer *c, const tf_op *op, int divisor);
 const char *c_identity(tf_reduce r);
+/* The same for the nest: its maximum may have to be finite. */
+const char *c_start(const ir_stmt *s, tf_reduce r);
 void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
 
 /* print_rows.c: ops over rows of neighbours.  Whether the op sums neighbours as they are, and the loops around such a sum. */

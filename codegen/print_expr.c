@@ -263,6 +263,22 @@ static void function(c_printer *c, const tf_op *op, const tf_expr *e, const char
   fputc(')', c->out);
 }
 
+int c_number_of(const tf_op *op, const tf_expr *e) {
+  for (int k = e->n_args - 1; k >= 0; k--)
+    if (op->expr[e->arg[k]].what == TF_X_NUMBER) return k;
+  return -1;
+}
+
+/* A number stands second: what is not a number gives way to it. */
+static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
+  const int number = c_number_of(op, e);
+  fprintf(c->out, "%s%s(", name, number < 0 ? "_of" : "");
+  expression(c, op, e->arg[number == 0], skip);
+  fputs(", ", c->out);
+  expression(c, op, e->arg[number != 0], skip);
+  fputc(')', c->out);
+}
+
 static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   const tf_micro_fn *fn = tf_micro_math_find((int)e->call);
   switch (e->call) {
@@ -272,14 +288,16 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_DIV:
     if (c->inverse >= 0 && op == c->inverse_of && e == &op->expr[op->n_expr - 1]) {
       fputc('(', c->out), expression(c, op, e->arg[0], skip);
-      fprintf(c->out, " * inverse_%s)", c->wl->tensors[op->out].name);
+      fprintf(c->out, " * inverse_%s", c->wl->tensors[op->out].name);
+      if (c_has_power(c, op, c->inverse)) fprintf(c->out, " * power_%s", c->wl->tensors[op->out].name);
+      fputc(')', c->out);
       return;
     }
     infix(c, op, e, "/", skip);
     return;
   case TF_K_NEG: function(c, op, e, "-", skip); return;
-  case TF_K_MAX: function(c, op, e, "greater", skip); return;
-  case TF_K_MIN: function(c, op, e, "smaller", skip); return;
+  case TF_K_MAX: limit(c, op, e, "greater", skip); return;
+  case TF_K_MIN: limit(c, op, e, "smaller", skip); return;
   case TF_K_SELECT: function(c, op, e, "chosen", skip); return;
   default: function(c, op, e, fn ? fn->name : "", skip);
   }
@@ -301,49 +319,13 @@ static void expression(c_printer *c, const tf_op *op, int i, int skip) {
 
 void c_value(c_printer *c, const tf_op *op, int skip) { expression(c, op, op->n_expr - 1, skip); }
 
-const char *c_combine(tf_reduce r, bool with) {
+const char *c_combine(tf_reduce r) {
   switch (r) {
   case TF_REDUCE_ADD: return "+";
   case TF_REDUCE_MUL: return "*";
-  case TF_REDUCE_MAX: return with ? "greater" : "max";
-  case TF_REDUCE_MIN: return with ? "smaller" : "min";
+  case TF_REDUCE_MAX: return "greater";
+  case TF_REDUCE_MIN: return "smaller";
   case TF_ASSIGN: break;
   }
   return "";
-}
-
-/* ---- signs ------------------------------------------------------------------------------------------------ */
-
-static bool is_dim(const tf_index *ix, int dim) { return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim; }
-
-static bool same_index(const tf_index *a, const tf_index *b) {
-  bool same = a->n_terms == b->n_terms && a->c == b->c;
-  for (int t = 0; same && t < a->n_terms; t++)
-    same = a->terms[t].dim == b->terms[t].dim && a->terms[t].coef == b->terms[t].coef;
-  return same;
-}
-
-/* Whether `top` is the maximum over a row in which `of` stands. */
-static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *of) {
-  const tf_tensor *x = &wl->tensors[top->tensor], *z = &wl->tensors[of->tensor];
-  const tf_op *maker = x->producer < 0 ? NULL : &wl->ops[x->producer];
-  if (!maker || maker->reduce != TF_REDUCE_MAX || maker->n_expr != 1 || maker->expr[0].what != TF_X_READ) return false;
-  bool same = maker->reads[0].tensor == of->tensor;
-  for (int r = 0; same && r < x->rank; r++)
-    same = is_dim(&top->index[r], maker->dims[r]);
-  for (int r = 0; same && r < z->rank; r++)
-    same = same_index(&maker->reads[0].index[r], &of->index[r]) && !z->pad[r];
-  return same;
-}
-
-bool c_is_low(const tf_workload *wl, const tf_op *op, int i) {
-  const tf_expr *e = &op->expr[i];
-  if (e->what == TF_X_READ) {
-    const int maker = wl->tensors[op->reads[e->ref].tensor].producer;
-    const tf_op *from = maker < 0 ? NULL : &wl->ops[maker];
-    return from && from->reduce == TF_ASSIGN && from->expr[from->n_expr - 1].what == TF_X_CALL && c_is_low(wl, from, from->n_expr - 1);
-  }
-  if (e->what != TF_X_CALL || e->call != TF_K_SUB) return false;
-  const tf_expr *a = &op->expr[e->arg[0]], *b = &op->expr[e->arg[1]];
-  return a->what == TF_X_READ && b->what == TF_X_READ && is_most_of(wl, &op->reads[b->ref], &op->reads[a->ref]);
 }

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-
+#include <string.h>
 
 static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
 
@@ -45,6 +45,17 @@ static const struct {
              " * the outputs (test.c holds it against double)."},
 };
 
+/* The coordinates of element 0, where it is not the origin. */
+static void begins(FILE *out, const tf_tensor *t) {
+  bool origin = true;
+  for (int r = 0; r < t->rank; r++)
+    origin &= t->lo[r] == 0;
+  if (origin) return;
+  fputs(", of which element 0 is at coordinate ", out);
+  for (int r = 0; r < t->rank; r++)
+    fprintf(out, "%s%" PRId64, r ? ", " : "", t->lo[r]);
+}
+
 static void argument_fields(FILE *out, const c_package *k, bool inputs) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -54,6 +65,7 @@ static void argument_fields(FILE *out, const c_package *k, bool inputs) {
     fprintf(out, "  %s%s *%s; /* ", inputs ? "const " : "", c_type(type), t->name);
     shape(out, t, " x ");
     if (type != IR_F32) fprintf(out, ", %s", c_type_name(type));
+    begins(out, t);
     fprintf(out, "%s */\n", inputs ? "" : ", written");
     if (t->rank > 1) fprintf(out, "  int64_t %s_stride[%d];\n", t->name, t->rank - 1);
   }
@@ -86,6 +98,40 @@ static void packing(FILE *out, const c_package *k) {
           k->p->n_packs > 1 ? "them" : "it", n, n, n, n);
 }
 
+static const char *spreading(const c_package *k) {
+  return has_parallel(&k->p->body)
+           ? "\n * Compiled with OpenMP it spreads its outermost independent loops over omp_get_max_threads() threads.  After a call, a child of\n"
+             " * fork() that calls it may wait forever (GNU's OpenMP does not survive fork): call it in the parent or in children, or exec."
+           : "";
+}
+
+static bool has_isa(const c_package *k, const char *name) {
+  bool has = !k->n_isas && !strcmp(k->isa->name, name);
+  for (int i = 0; i < k->n_isas; i++)
+    has |= !strcmp(k->isas[i]->name, name);
+  return has;
+}
+
+static bool divides(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= b->s[i]->kind == IR_DIVIDE || divides(&b->s[i]->body);
+  return any;
+}
+
+/* What becomes of numbers that are infinite, none at all, or all but 0. */
+static void ends_of_range(FILE *out, const c_package *k) {
+  fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max and min, max= and min= and relu are C's fmax\n"
+        " * and fmin: of a number and NaN they give the number (max= of NaN alone gives -inf); select takes NaN for true.\n", out);
+  if (divides(&k->p->body))
+    fputs(" * Rows are divided by their sum behind the product they go through, so that there values above 3.4e38 / (length of a row) may overflow.\n", out);
+  if (k->p->target.data == IR_BF16 && (has_isa(k, "avx512_bf16") || has_isa(k, "amx")))
+    fprintf(out, " * Products of bfloat16 in AVX512-BF16 and AMX%s take subnormal numbers (below 1.2e-38) as 0, and give 0 for subnormal\n"
+                 " * sums; the other instruction sets keep them.\n", k->n_isas ? ", where they are chosen," : "");
+  if (k->tiles)
+    fputs(" * AMX: a call sets the tiles as it needs them and releases them; what the caller had in tiles or in their configuration is lost.\n", out);
+}
+
 void c_kernel_h(FILE *out, const c_package *k) {
   const char *n = k->name;
   fprintf(out,
@@ -96,13 +142,13 @@ void c_kernel_h(FILE *out, const c_package *k) {
           " * for.  Outputs may not overlap inputs.\n"
           " *\n"
           " * Re-entrant: no state outlives a call, and calls with their own outputs and workspaces may run at once.%s\n"
-          " * Accuracy: %s */\n"
+          " * Accuracy: %s\n", n, workload(k)->name, said[k->p->target.data].hold, n, spreading(k), said[k->p->target.data].accuracy);
+  ends_of_range(out, k);
+  fprintf(out,
+          " */\n"
           "#ifndef TILEFLOW_%s_H\n#define TILEFLOW_%s_H\n#include <stddef.h>\n#include <stdint.h>\n\n"
           "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-          n, workload(k)->name, said[k->p->target.data].hold, n,
-          has_parallel(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over omp_get_max_threads() threads." : "",
-          said[k->p->target.data].accuracy, n, n);
-  const bool tiles = k->tiles;
+          n, n);
   fputs("typedef struct {\n", out);
   argument_fields(out, k, true);
   argument_fields(out, k, false);
@@ -111,14 +157,15 @@ void c_kernel_h(FILE *out, const c_package *k) {
   dense(out, k);
   fprintf(out,
           "\nenum {\n  %s_done = 0,\n  %s_bad_argument = -1,    /* a pointer is NULL */\n"
-          "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3%s%s%s\n};\n\n"
+          "  %s_small_workspace = -2, /* bytes < %s_workspace() */\n  %s_no_memory = -3,\n"
+          "  %s_no_tiles = -4, /* the system or the computer has no AMX, and the kernel needs it */\n"
+          "  %s_no_isa = -5    /* the computer cannot run the instructions that it was compiled to (%s) */\n};\n\n"
           "/* Bytes of workspace a call needs now (with OpenMP: for the threads it may use). */\n"
           "size_t %s_workspace(void);\n\n"
           "/* Computes the outputs.  workspace: that many bytes, any alignment, nothing in it before or after; NULL: the call\n"
           " * allocates and frees them. */\n"
           "int %s(const %s_args *args, void *workspace, size_t bytes);\n\n",
-          n, n, n, n, n, tiles ? ",\n  " : "", tiles ? n : "", tiles ? "_no_tiles = -4 /* the system or the computer has no AMX */" : "",
-          n, n, n);
+          n, n, n, n, n, n, n, c_isa(k), n, n, n);
   if (c_packs(k)) packing(out, k);
   if (k->n_isas) c_chooser_h(out, k);
   fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);

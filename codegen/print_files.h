@@ -36,6 +36,11 @@ void c_manifest(FILE *out, const c_package *k);
 /* Whether the caller may have panels laid out beforehand: with several instruction sets nobody could say whose. */
 static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
 
+/* Whether the kernel's entry asks if the computer can run it. */
+static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa->plain; }
+/* `leaf7`, which the conditions of instruction sets stand on; with what it includes. */
+void c_leaf7(FILE *out);
+
 /* The type of an argument's elements. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {
   for (int i = 0; i < p->n_buffers; i++)

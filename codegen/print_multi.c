@@ -4,8 +4,9 @@
 #include "codegen/print_files.h"
 
 static const char machine[] =
-  "#if !defined(__x86_64__)\n#error \"these kernels are for x86-64\"\n#endif\n#include <cpuid.h>\n\n";
+  "#if !defined(__x86_64__)\n#error \"these kernels are for x86-64\"\n#endif\n";
 static const char leaf7[] =
+  "#include <cpuid.h>\n"
   "/* Bit of a register (0: EAX, 3: EDX) of CPUID's leaf 7. */\n"
   "static inline int leaf7(unsigned sub, int which, int bit) {\n"
   "  unsigned r[4] = {0, 0, 0, 0};\n"
@@ -16,6 +17,8 @@ static const char tiles[] =
   "#define TILES_ALLOWED() \\\n"
   "  (leaf7(0, 3, 22) && leaf7(0, 3, 24) && leaf7(0, 3, 25) && syscall(158L, 0x1023L, 18L) == 0)\n"
   "#endif\n\n";
+
+void c_leaf7(FILE *out) { fputs(leaf7, out); }
 
 /* What the conditions stand on. */
 static void questions(FILE *out, const c_package *k) {

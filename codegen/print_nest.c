@@ -9,6 +9,7 @@ static const char *const identities[] = {
 };
 
 const char *c_identity(tf_reduce r) { return identities[r]; }
+const char *c_start(const ir_stmt *s, tf_reduce r) { return s->finite ? "-3.40282347e38f" : identities[r]; }
 
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const char *dim = c->wl->dims[op->dims[k]].name;
@@ -57,11 +58,11 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
     c_round(c, type), c_value(c, op, skip), c_rounded(c, type);
   } else {
     bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
-    if (!sign) fprintf(c->out, "%s(", c_combine(op->reduce, true));
+    if (!sign) /* the value first: where it is not a number, it gives way to what there is */
+      fprintf(c->out, "%s(", c_combine(op->reduce)), c_value(c, op, skip), fputs(", ", c->out);
     if (acc) fputs(acc, c->out); else c_element(c, op, -1);
-    fprintf(c->out, sign ? " %s " : ", ", c_combine(op->reduce, true));
-    c_value(c, op, skip);
-    if (!sign) fputc(')', c->out);
+    if (sign) fprintf(c->out, " %s ", c_combine(op->reduce)), c_value(c, op, skip);
+    else fputc(')', c->out);
   }
   fputs(";\n", c->out);
 }
@@ -90,6 +91,24 @@ int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int 
   return ref;
 }
 
+/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the numbers of float32 where quotients are not: then it is
+ * taken of the divisor times a power of two, by which products with it are multiplied once more. */
+bool c_has_power(const c_printer *c, const tf_op *op, int divisor) { return !ir_is_share_sum(c->wl, op->reads[divisor].tensor); }
+
+void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors) {
+  const char *name = c->wl->tensors[op->out].name, *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "", *close = vectors ? ")" : "";
+  const bool power = c_has_power(c, op, divisor);
+  if (power) {
+    c_indent(c);
+    fprintf(c->out, "const %s power_%s = %spower_for(", type, name, open), c_element(c, op, divisor), fprintf(c->out, ")%s;\n", close);
+  }
+  c_indent(c);
+  fprintf(c->out, "const %s inverse_%s = %s1.0f / ", type, name, open);
+  if (power) fputc('(', c->out), c_element(c, op, divisor), fputs(" * power_for(", c->out), c_element(c, op, divisor), fputs("))", c->out);
+  else c_element(c, op, divisor);
+  fprintf(c->out, "%s;\n", close);
+}
+
 /* All of the output dims, then one vector of elements at a time along the last of them. */
 static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   int last = op->n_out_dims - 1, opened = 0;
@@ -103,7 +122,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
     c_loop(c, op, s, last);
     c_indent(c);
     c_element(c, op, -1);
-    fprintf(c->out, " = %s;\n", identities[op->reduce]);
+    fprintf(c->out, " = %s;\n", c_start(s, op->reduce));
     c_close(c, 1 + (s->n_fresh > 0));
   }
   for (int k = last + 1; k < op->n_dims; k++, opened++)
@@ -117,9 +136,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
   if (divisor >= 0) {
     c_line(c, "{\n");
     c->depth++, opened++;
-    c_indent(c);
-    fprintf(c->out, "const float inverse_%s = 1.0f / ", c->wl->tensors[op->out].name);
-    c_element(c, op, divisor), fputs(";\n", c->out);
+    c_take_divisor(c, op, divisor, false);
   }
   c->inverse = divisor, c->inverse_of = op;
   c_line(c, "#pragma omp simd\n");
@@ -135,7 +152,7 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
   for (int k = open; k < op->n_out_dims; k++, opened++)
     c_loop(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->n_fresh ? "fresh ? " : "", identities[op->reduce]);
+  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->n_fresh ? "fresh ? " : "", c_start(s, op->reduce));
   if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
@@ -189,9 +206,14 @@ static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
   return true;
 }
 
-/* What the output is multiplied by. */
+/* Whether the inverse of what DIVIDE divides by is taken: see c_has_power. */
+static bool inverts(const c_printer *c, const ir_stmt *s) {
+  return s->kind == IR_DIVIDE && ir_is_share_sum(c->wl, c->p->buffers[s->buffer].tensor);
+}
+
+/* What the output is multiplied by, or divided. */
 static void factor(c_printer *c, const ir_stmt *s) {
-  fputs(s->kind == IR_CORRECT ? "fast_exp(" : "1.0f / ", c->out);
+  fputs(s->kind == IR_CORRECT ? "fast_exp(" : inverts(c, s) ? "1.0f / " : "", c->out);
   if (s->kind == IR_CORRECT) c_element_of(c, s->other), fputs(" - ", c->out);
   c_element_of(c, s->buffer);
   if (s->kind == IR_CORRECT) fputc(')', c->out);
@@ -204,7 +226,7 @@ static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool b
     c_element_of(c, s->other), fputs(" = ", c->out);
     c_round(c, c->p->buffers[s->other].type), c_element_of(c, s->buffer), c_rounded(c, c->p->buffers[s->other].type);
   } else {
-    c_element(c, op, -1), fputs(" *= ", c->out);
+    c_element(c, op, -1), fputs(s->kind == IR_DIVIDE && !inverts(c, s) ? " /= " : " *= ", c->out);
     if (by) fputs("by", c->out);
     else factor(c, s);
   }

@@ -8,6 +8,8 @@ void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   fprintf(c->out, "const int64_t d_%s = ", c->wl->dims[op->dims[k]].name);
   c_atom(c->out, c->p, s->range[k].lo);
   fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "(void)d_%s;\n", c->wl->dims[op->dims[k]].name); /* an operand laid out anew need not ask for it */
 }
 
 void c_length(c_printer *c, const ir_range *r) {

@@ -20,12 +20,14 @@ bool c_is_row_sum(const c_printer *c, const tf_op *op) {
 static void take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   c_element(c, op, -1), fputs(" = ", c->out);
-  if (s->n_fresh) fputs("fresh ? all : ", c->out);
   bool sign = op->reduce == TF_REDUCE_ADD;
-  if (s->n_fresh) {
-    if (!sign) fprintf(c->out, "%s(", c_combine(op->reduce, true));
+  if (s->finite) {
+    fprintf(c->out, "greater(all, fresh ? %s : ", c_start(s, op->reduce)), c_element(c, op, -1), fputc(')', c->out);
+  } else if (s->n_fresh) {
+    fputs("fresh ? all : ", c->out);
+    if (!sign) fprintf(c->out, "%s(all, ", c_combine(op->reduce));
     c_element(c, op, -1);
-    fputs(sign ? " + all" : ", all)", c->out);
+    fputs(sign ? " + all" : ")", c->out);
   } else {
     fputs("all", c->out);
   }
@@ -164,11 +166,12 @@ static void take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim
   uint64_t steady = steady_reads(c, op, s, dim);
   for (int i = 0; i < op->n_reads && i < 64; i++) {
     if (i != divisor && !(steady >> i & 1)) continue;
+    if (i == divisor) {
+      c_take_divisor(c, op, i, vectors);
+      continue;
+    }
     c_indent(c);
-    if (i == divisor)
-      fprintf(c->out, "const %s inverse_%s = %s1.0f / ", type, name, open);
-    else
-      fprintf(c->out, "const %s s_%s_%d = %s", type, name, i, open);
+    fprintf(c->out, "const %s s_%s_%d = %s", type, name, i, open);
     c_element(c, op, i), fputs(vectors ? ");\n" : ";\n", c->out);
   }
 }
@@ -227,15 +230,20 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
 
 static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
   const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
-  const bool low = e->call == TF_K_EXP && c_is_low(c->wl, op, e->arg[0]);
-  fprintf(c->out, "%s(", inverse ? "vec_mul" : low ? "vec_exp_low" : tf_micro_vector_name((int)e->call));
+  const bool low = e->call == TF_K_EXP && ir_is_low(c->wl, op, e->arg[0]);
+  const bool limit = e->call == TF_K_MAX || e->call == TF_K_MIN;
+  const int number = limit ? c_number_of(op, e) : -1;
+  const bool power = inverse && c_has_power(c, op, c->inverse);
+  if (power) fputs("vec_mul(", c->out);
+  fprintf(c->out, "%s%s(", inverse ? "vec_mul" : low ? "vec_exp_low" : tf_micro_vector_name((int)e->call), limit && number < 0 ? "_of" : "");
   if (e->call == TF_K_NEG) fputs("vec_splat(-0.0f), ", c->out);
-  vector_value(c, op, e->arg[0], skip, part);
+  vector_value(c, op, e->arg[number == 0], skip, part);
   if (e->call == TF_K_RELU) fputs(", vec_zero()", c->out);
   if (inverse) fprintf(c->out, ", inverse_%s", c->wl->tensors[op->out].name);
   for (int k = 1; !inverse && k < e->n_args; k++)
-    fputs(", ", c->out), vector_value(c, op, e->arg[k], skip, part);
+    fputs(", ", c->out), vector_value(c, op, e->arg[number == 0 ? 0 : k], skip, part);
   fputc(')', c->out);
+  if (power) fprintf(c->out, ", power_%s)", c->wl->tensors[op->out].name);
 }
 
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part) {
@@ -258,11 +266,11 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
     const char *out = c->wl->tensors[op->out].name;
     c_indent(c);
     if (op->reduce != TF_ASSIGN) {
-      fprintf(c->out, "all_%s = %s(all_%s, ", out, vector_combine(op->reduce, false), out);
+      fprintf(c->out, "all_%s = %s(", out, vector_combine(op->reduce, false));
       if (part) fputs("vec_keep(", c->out);
       vector_read(c, op, 0, part);
       if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
-      fputs(");\n", c->out);
+      fprintf(c->out, ", all_%s);\n", out); /* second: what is not a number gives way to it */
       continue;
     }
     fprintf(c->out, "const vec v_%s = ", out);

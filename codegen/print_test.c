@@ -251,9 +251,10 @@ void c_test_c(FILE *out, const c_package *k) {
   for (int i = 0; i < wl->n_ops; i++)
     reference_op(out, wl, &wl->ops[wl->topo[i]]);
   fprintf(out, "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
+               "  if (%s(&args, workspace, bytes) == %s_no_isa) return puts(\"not run: this computer has not the instruction set\"), 2;\n"
                "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n"
                "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return 2;\n",
-          k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+          k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name);
   if (c_packs(k)) packed_again(out, k);
   if (k->n_isas) each_isa(out, k);
   for (int z = 0; z < wl->n_tensors; z++)

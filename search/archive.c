@@ -11,17 +11,32 @@ static bool copy(tf_found *to, const tf_found *from) {
   return to->text != NULL;
 }
 
+static int order(double a, double b) { return (a > b) - (a < b); }
+
+int tf_figures_order(double a_value, const tf_figures *a, double b_value, const tf_figures *b) {
+  int by = order(a_value, b_value);
+  if (!by) by = order(a->energy_pj, b->energy_pj);
+  if (!by) by = order(a->traffic_words, b->traffic_words);
+  if (!by) by = order(a->cycles, b->cycles);
+  return by ? by : order(a->held_words, b->held_words);
+}
+
+int tf_found_order(const tf_found *a, const tf_found *b) {
+  int by = tf_figures_order(a->value, &a->figures, b->value, &b->figures);
+  return by ? by : strcmp(a->text, b->text);
+}
+
 bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_found *f,
                   uint64_t shape) {
   int at = 0;
   while (at < *n && shapes[at] != shape)
     at++;
   if (at < *n) {
-    if (list[at].value <= f->value) return true;
+    if (tf_found_order(&list[at], f) <= 0) return true;
   } else if (*n < room) {
     list[(*n)++] = (tf_found){0};
     at = *n - 1;
-  } else if (list[--at].value <= f->value) {
+  } else if (tf_found_order(&list[--at], f) <= 0) {
     return true;
   }
   tf_found fresh;
@@ -33,7 +48,7 @@ bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_f
     (*n)--;
     return false;
   }
-  for (; at > 0 && list[at - 1].value > f->value; at--) {
+  for (; at > 0 && tf_found_order(&list[at - 1], f) > 0; at--) {
     list[at] = list[at - 1];
     shapes[at] = shapes[at - 1];
   }

@@ -1,4 +1,5 @@
 /* Batches of tasks: asked in order, run on any thread, told in order. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +7,11 @@
 #include "base/threads.h"
 #include "search/archive.h"
 #include "search/complete.h"
+#include "search/exact_state.h"
 #include "search/identity.h"
 #include "search/log.h"
 #include "search/memory.h"
+#include "search/starts.h"
 
 enum {
   BATCH = 16,          /* whatever the number of threads */
@@ -17,12 +20,16 @@ enum {
   UNEVEN_ONE_IN = 24,  /* tasks in which trip counts need not divide */
   IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
   WALK_GIVEN = 20000,  /* steps an exact walk may take where the given tree retains: it always does */
+  START_ONE_IN = 32,   /* tasks that go on from a start, after the first of each */
 };
 
 typedef struct {
   const tf_search_opts *o;
   const tf_strategy *strategy;
   tf_shapes *shapes;
+  tf_start *starts;         /* [o->n_starts] */
+  int64_t walk_limit;       /* of rows, as is growth (tf_task) */
+  int growth;
   tf_arena *arena;
   void *outer;
   tf_task tasks[BATCH];
@@ -60,7 +67,7 @@ static bool effort_spent(const driver *v) {
 static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
-  for (int i = 0; i < v->tasks[0].growth && most * 2 * BATCH <= left; i++)
+  for (int i = 0; i < v->growth && most * 2 * BATCH <= left; i++)
     most *= 2;
   return most;
 }
@@ -73,14 +80,50 @@ static bool ask_aside(const driver *v, tf_task *t) {
   return true;
 }
 
+/* The start whose space task `no` searches: each in turn at first, then now and then.  NULL: none. */
+static const tf_start *start_of(const driver *v, int64_t no) {
+  int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
+  if (n == 0 || v->strategy->evals_per_shape == 0 || (no >= n && no % START_ONE_IN != START_ONE_IN - 1)) return NULL;
+  const tf_start *s = &v->starts[no < n ? no : turn % n];
+  return s->shapes ? s : NULL;
+}
+
+static bool retains(const tf_tree *t) {
+  for (int i = 0; t && i < t->n_nodes; i++)
+    if (t->nodes[i].kind == TF_SCOPE && t->nodes[i].n_retain > 0) return true;
+  return false;
+}
+
+static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
+  t->start = true;
+  t->uneven = t->aside = false;
+  t->shapes = s->shapes;
+  t->begin = s->trips;
+  t->begin_loops = s->n_loops;
+  t->walk_limit = retains(s->open) ? WALK_GIVEN : v->walk_limit;
+  t->growth = v->growth;
+  t->like = 0;
+  memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes));
+  return true;
+}
+
+/* Asks the strategy for a row; false: none is left. */
+static bool ask_row(const driver *v, tf_task *t) {
+  t->shapes = v->shapes;
+  t->walk_limit = v->walk_limit;
+  t->growth = v->growth;
+  t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
+  t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
+  return t->aside ? ask_aside(v, t) : v->strategy->outer->ask(v->outer, t->genes, &t->like);
+}
+
 static int ask_batch(driver *v) {
   int64_t left = left_of(v), most = most_of(v, left);
   int n = 0;
   for (; n < BATCH && left > 0 && !effort_spent(v); n++) {
     tf_task *t = &v->tasks[n];
-    t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
-    t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
-    if (!(t->aside ? ask_aside(v, t) : v->strategy->outer->ask(v->outer, t->genes, &t->like))) break;
+    const tf_start *s = start_of(v, v->asked);
+    if (!(s ? ask_start(v, t, s) : ask_row(v, t))) break;
     t->no = v->asked++;
     t->quota = left < most ? left : most;
     t->effort_quota = v->o->max_effort > 0 ? 1 + (v->o->max_effort - v->effort) / BATCH : 0;
@@ -131,7 +174,7 @@ static void tell(driver *v, tf_task *t) {
     v->failed |= !tf_memory_learn(&v->memory, t);
     if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
   }
-  if (t->aside) return;
+  if (t->aside || t->start) return;
   if (t->cost < v->best_cost) {
     v->best_cost = t->cost;
     memcpy(v->best_genes, t->genes, (size_t)tf_shapes_genes(v->shapes));
@@ -162,7 +205,7 @@ static bool batch(driver *v, int threads, int n, tf_diags *d) {
     tf_task_clear(&v->tasks[i]);
   }
   if (v->file && fflush(v->file) != 0)
-    v->failed = !tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log");
+    v->failed = !tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", v->o->log, strerror(errno));
   report(v);
   return v->res->evals > before;
 }
@@ -186,8 +229,40 @@ static void run(driver *v, int threads, tf_diags *d) {
 }
 
 /* ---- around it ------------------------------------------------------------------------------ */
+/* ---- starts -------------------------------------------------------------------------------- */
+static bool open_starts(driver *v, const tf_arch *arch, const tf_workload *quick) {
+  v->starts = calloc((size_t)v->o->n_starts + 1, sizeof *v->starts);
+  bool ok = v->starts != NULL;
+  for (int i = 0; ok && i < v->o->n_starts; i++)
+    ok = tf_start_open(&v->starts[i], v->o->starts[i], arch, quick);
+  return ok;
+}
+
+/* Genes of the largest space that a task may be given. */
+static int most_genes(const driver *v) {
+  int most = tf_shapes_genes(v->shapes);
+  for (int i = 0; i < v->o->n_starts; i++) {
+    int n = v->starts[i].shapes ? tf_shapes_genes(v->starts[i].shapes) : 0;
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+/* Starts that fit count as found, just as they are. */
+static void take_starts(driver *v, const tf_arch *arch, const tf_workload *wl) {
+  for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
+    tf_found f = {.text = (char *)(uintptr_t)v->o->starts[i]};
+    v->res->evals++;
+    if (!tf_start_figures(f.text, arch, wl, &f.figures)) continue;
+    f.value = tf_x_value(&f.figures, v->o->objective);
+    uint64_t name = tf_hash(TF_HASH_START, f.text, strlen(f.text));
+    v->failed |= !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name) ||
+                 !tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+  }
+}
+
 static bool alloc(driver *v) {
-  size_t genes = (size_t)tf_shapes_genes(v->shapes);
+  size_t genes = (size_t)most_genes(v);
   v->room = v->o->keep > 0 ? v->o->keep : KEEP;
   v->res = calloc(1, sizeof *v->res);
   if (!v->res) return false;
@@ -211,18 +286,12 @@ static bool alloc(driver *v) {
   return ok;
 }
 
-static bool retains(const tf_tree *t) {
-  for (int i = 0; t && i < t->n_nodes; i++)
-    if (t->nodes[i].kind == TF_SCOPE && t->nodes[i].n_retain > 0) return true;
-  return false;
-}
-
 static void set_limits(driver *v, const tf_tree *given) {
+  v->walk_limit = retains(given) ? WALK_GIVEN : 0;
+  v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     double whole = floor(v->o->time_limit);
-    t->walk_limit = retains(given) ? WALK_GIVEN : 0;
-    t->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
     t->quick_only = !given && v->strategy->evals_per_shape > 0;
     t->end.tv_sec += (time_t)whole;
     t->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
@@ -235,7 +304,7 @@ static void set_limits(driver *v, const tf_tree *given) {
 static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
                      tf_diags *d) {
   tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->seed,
-                      tf_identity(arch, wl, given)};
+                      tf_identity(arch, wl, given, v->o->starts, v->o->n_starts)};
   if (!v->o->log) return true;
   v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
   return v->file != NULL;
@@ -253,12 +322,15 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   int threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
-  if (!v->shapes || !open_log(v, arch, wl, given, d)) return NULL;
+  bool opened = v->shapes && open_starts(v, arch, wl);
+  if (v->shapes && !opened) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!opened || !open_log(v, arch, wl, given, d)) return NULL;
   if (!alloc(v)) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
   set_limits(v, given);
+  take_starts(v, arch, wl);
   run(v, threads, d);
   sum_up(v, threads);
   if (v->failed && tf_diags_errors(d) == 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -281,12 +353,15 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   else
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no strategy '%.60s'", o->strategy);
   if (v->file && fclose(v->file) != 0 && out) {
-    tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log");
+    tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", o->log, strerror(errno));
     out = NULL;
   }
   if (!out) tf_search_free(v->res);
   tf_log_free(&v->log);
   tf_memory_clear(&v->memory);
+  for (int i = 0; v->starts && i < o->n_starts; i++)
+    tf_start_clear(&v->starts[i]);
+  free(v->starts);
   tf_shapes_free(v->shapes);
   tf_arena_free(v->arena);
   free(v);

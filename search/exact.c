@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "search/archive.h"
 #include "search/exact_state.h"
 #include "search/ilp.h"
 
@@ -12,6 +13,7 @@ enum {
   BATCH = 16,
   TEMPLATES = 256,
   START_EVALS = 300000,
+  TIE_LEAST = 100000, TIE_MOST = 2000000,
   QUOTA = 40000, QUOTA_GROWS = 4 /* evaluations behind a head, in each pass over those that are left */
 };
 
@@ -19,6 +21,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_solve_opts *o;
+  const tf_x_tie *tie;     /* NULL: every mapping counts */
   tf_diags *diags;
   tf_bounds floor;
   int threads;
@@ -36,6 +39,7 @@ typedef struct {
   struct timespec start, end;
   atomic_int halt;
   tf_solve_result *res;
+  const tf_solve_result *known; /* where there is a tie: of which mapping */
   bool failed;
 } solver;
 
@@ -130,7 +134,7 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 /* ---- tasks -------------------------------------------------------------------------------------- */
 /* One of n tasks that share what is left of the budget. */
 static void prepare(solver *v, tf_x_task *t, int n) {
-  *t = (tf_x_task){.opts = v->o, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
+  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
@@ -140,7 +144,7 @@ static void prepare(solver *v, tf_x_task *t, int n) {
 }
 
 static void take_best(solver *v, tf_x_best *b) {
-  if (b->there && (!v->res->text || b->value < v->res->value)) {
+  if (b->there && (!v->res->text || tf_figures_order(b->value, &b->figures, v->res->value, &v->res->figures) < 0)) {
     free(v->res->text);
     v->res->text = b->text;
     v->res->value = b->value;
@@ -286,7 +290,7 @@ static void run(solver *v) {
 static void start_closed(solver *v) {
   tf_diags *d = tf_diags_new(); /* that it finds none is no error here */
   tf_solve_result *r = d ? tf_solve_closed(v->arch, v->wl, v->o, d) : NULL;
-  if (r && r->text && (!v->res->text || r->value < v->res->value)) {
+  if (r && r->text && (!v->res->text || tf_figures_order(r->value, &r->figures, v->res->value, &v->res->figures) < 0)) {
     free(v->res->text);
     v->res->text = r->text;
     r->text = NULL;
@@ -317,6 +321,13 @@ static void start(solver *v) {
   tf_diags_free(d);
 }
 
+static char *copy_of(const char *text) {
+  size_t n = strlen(text) + 1;
+  char *out = malloc(n);
+  if (out) memcpy(out, text, n);
+  return out;
+}
+
 static void prove(solver *v) {
   tf_solve_result *r = v->res;
   double open = open_bound(v);
@@ -341,6 +352,14 @@ static void clear(solver *v) {
   free(v->again);
 }
 
+/* What is known when ties are settled. */
+static bool begin_with(solver *v, const tf_solve_result *known) {
+  v->res->text = copy_of(known->text);
+  v->res->figures = known->figures;
+  v->res->value = tf_x_value(&known->figures, v->o->objective);
+  return v->res->text;
+}
+
 static bool solve(solver *v) {
   tf_solve_result *r = v->res = calloc(1, sizeof *v->res);
   v->threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
@@ -359,7 +378,9 @@ static bool solve(solver *v) {
                      v->wl->ops[o].name);
   raise_floor_by_factors(v);
   if (!make_templates(v)) return false;
-  if (!v->o->alone) {
+  if (v->tie) {
+    if (!begin_with(v, v->known)) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  } else if (!v->o->alone) {
     start(v);
     start_closed(v);
   }
@@ -369,19 +390,51 @@ static bool solve(solver *v) {
   return true;
 }
 
-static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+/* tie and known: both or neither. */
+static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, const tf_x_tie *tie,
+                                  const tf_solve_result *known, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  v->arch = arch, v->wl = wl, v->o = o, v->diags = d;
+  v->arch = arch, v->wl = wl, v->o = o, v->tie = tie, v->known = known, v->diags = d;
   set_end(v);
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
   clear(v);
   free(v);
   return r;
+}
+
+/* ---- ties ------------------------------------------------------------------------------------------- */
+/* Of the mappings that are as good as the one found, the space is looked through for one of less energy, with as many evaluations as
+ * there were, at least TIE_LEAST and at most TIE_MOST.  What is proved stays so. */
+static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
+  bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
+  if (!r->text || o->objective == TF_ENERGY || (over && !r->proved)) return;
+  tf_x_tie tie = {o->objective, r->value};
+  tf_solve_opts also = *o;
+  also.objective = TF_ENERGY;
+  also.progress = NULL;
+  also.max_evals = r->evals < TIE_LEAST ? TIE_LEAST : r->evals < TIE_MOST ? r->evals : TIE_MOST;
+  if (o->max_evals && also.max_evals > o->max_evals - r->evals) also.max_evals = o->max_evals - r->evals;
+  if (o->time_limit > 0) also.time_limit = o->time_limit - r->seconds;
+  if (also.max_evals <= 0 || (o->time_limit > 0 && also.time_limit <= 0)) return;
+  tf_diags *d = tf_diags_new(); /* that there is none is no error */
+  tf_solve_result *better = d ? solve_for(arch, wl, &also, &tie, r, d) : NULL;
+  if (better && better->text) {
+    char *text = r->text;
+    r->text = better->text;
+    better->text = text;
+    r->figures = better->figures;
+    r->value = tf_x_value(&r->figures, o->objective);
+    if (r->proved) r->bound = r->value;
+  }
+  r->evals += better ? better->evals : 0;
+  r->seconds += better ? better->seconds : 0;
+  tf_solve_free(better);
+  tf_diags_free(d);
 }
 
 /* ---- padding ---------------------------------------------------------------------------------------- */
@@ -407,8 +460,11 @@ static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_so
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                                 tf_diags *d) {
-  tf_solve_result *r = solve_for(arch, wl, o, d);
-  if (r && makes_padded(wl)) bound_padded(arch, wl, o, r);
+  tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
+  if (r && makes_padded(wl))
+    bound_padded(arch, wl, o, r);
+  else if (r)
+    settle_ties(arch, wl, o, r);
   return r;
 }
 

@@ -84,7 +84,13 @@ double tf_x_bound_of(const tf_x_worker *w, const tf_result *r) {
   f.energy_pj = fmax(f.energy_pj, b->energy_pj);
   f.traffic_words = fmax(f.traffic_words, (double)b->traffic_words);
   f.edp = f.energy_pj * f.cycles / arch->clock_hz;
+  if (!tf_x_ties(w, &f)) return INFINITY;
   return tf_x_value(&f, w->task->opts->objective);
+}
+
+bool tf_x_ties(const tf_x_worker *w, const tf_figures *f) {
+  const tf_x_tie *tie = w->task->tie;
+  return !tie || tf_x_value(f, tie->goal) <= tie->most * (1 + 1e-12);
 }
 
 /* Below the limit by more than rounding. */

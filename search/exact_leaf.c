@@ -46,7 +46,7 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
   tf_figures f = tf_x_figures(w->t->facts->arch, w->t->facts->wl, r);
   double value = tf_x_value(&f, k->opts->objective);
   char *text;
-  if (!tf_x_promises(w, value)) {
+  if (!tf_x_promises(w, value) || !tf_x_ties(w, &f)) {
     k->counts.by_bound++;
     return;
   }

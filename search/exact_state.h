@@ -57,6 +57,8 @@ double tf_x_most_units(tf_x_worker *w, int o, int stage, const tf_x_state *s);
 double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *s);
 /* Of the objective, from an evaluation of what is decided. */
 double tf_x_bound_of(const tf_x_worker *w, const tf_result *r);
+/* Whether figures, or bounds of them, are no worse than what the task's ties allow. */
+bool tf_x_ties(const tf_x_worker *w, const tf_figures *f);
 /* Below the limit by more than rounding. */
 bool tf_x_promises(const tf_x_worker *w, double bound);
 /* Whether what is decided fits: the peaks of settled memories are those of every completion. */

@@ -45,8 +45,15 @@ typedef struct {
   tf_x_list own[TF_X_OPS]; /* nothing shared: choices of each op's first Tile, by the time behind them */
 } tf_x_heads;
 
+/* Mappings with more of `goal` than `most` are none: what is sought is the best of those that are equal in it. */
+typedef struct {
+  tf_objective goal;
+  double most;
+} tf_x_tie;
+
 typedef struct {
   const tf_solve_opts *opts;
+  const tf_x_tie *tie;     /* NULL: every mapping counts */
   const tf_bounds *floor;  /* of any mapping */
   double limit;            /* only mappings with less are looked for */
   int64_t most_evals;      /* 0: no bound */

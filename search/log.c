@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -271,13 +272,15 @@ static FILE *open_old(const char *path, const tf_log_head *head, tf_log *out, tf
 FILE *tf_log_open(const char *path, bool resume, const tf_log_head *head, tf_log *out, tf_diags *d) {
   *out = (tf_log){0};
   if (resume) return open_old(path, head, out, d);
-  FILE *f = fopen(path, "wxb");
-  if (f) {
-    tf_log_write_head(f, head);
-    return f;
-  }
-  tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", path, strerror(errno));
-  if (errno == EEXIST)
-    tf_note(d, (tf_loc){0}, "--resume goes on from it; remove it to start anew");
+  struct stat old;
+  bool special = stat(path, &old) == 0 && !S_ISREG(old.st_mode); /* a device, a pipe: nothing in it would be lost */
+  FILE *f = fopen(path, special ? "wb" : "wxb");
+  if (f) tf_log_write_head(f, head);
+  if (f && fflush(f) == 0) return f;
+  int why = errno;
+  tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", path, strerror(why));
+  if (!f && why == EEXIST) tf_note(d, (tf_loc){0}, "--resume goes on from it; remove it to start anew");
+  if (f) fclose(f);
+  if (f && !special) unlink(path);
   return NULL;
 }

@@ -43,18 +43,45 @@ static char *copy(const char *text) {
   return c ? strcpy(c, text) : NULL;
 }
 
+/* What solver and search are given, so that both say how far all of it is. */
+typedef struct {
+  const tf_slope_opts *o;
+  int64_t capacity, before; /* before: mappings tried for other capacities */
+} part;
+
+static bool part_stop(void *ctx) {
+  const part *p = ctx;
+  return p->o->stop && p->o->stop(p->o->ctx);
+}
+
+static void part_solved(void *ctx, const tf_solve_progress *now) {
+  const part *p = ctx;
+  if (p->o->progress) p->o->progress(p->o->ctx, p->capacity, p->before + now->evals);
+}
+
+static void part_searched(void *ctx, const tf_search_progress *now) {
+  const part *p = ctx;
+  if (p->o->progress) p->o->progress(p->o->ctx, p->capacity, p->before + now->evals);
+}
+
 /* The best mapping that solver and search find with so much on chip; what a smaller chip attains, a larger one does, too. */
-static bool attain(const tf_workload *wl, tf_slope_point *p, const tf_slope_point *smaller, const tf_slope_opts *o) {
+static bool attain(const tf_workload *wl, tf_slope *s, const tf_slope_point *smaller, const tf_slope_opts *o) {
+  tf_slope_point *p = &s->at[s->n - 1];
+  part here = {o, p->capacity, s->evals};
   chip c;
   tf_diags *d = tf_diags_new(); /* that nothing fits is no error here */
-  tf_solve_opts so = {.objective = TF_TRAFFIC, .threads = o->threads, .max_evals = o->evals, .alone = true, .time_limit = o->seconds};
-  tf_search_opts go = {.objective = TF_TRAFFIC, .threads = o->threads, .max_evals = o->evals / 2 + 1, .seed = 1, .time_limit = o->seconds};
+  tf_solve_opts so = {.objective = TF_TRAFFIC, .threads = o->threads, .max_evals = o->evals, .alone = true, .time_limit = o->seconds,
+                      .stop = part_stop, .progress = part_solved, .ctx = &here};
+  tf_search_opts go = {.objective = TF_TRAFFIC, .threads = o->threads, .max_evals = o->evals / 2 + 1, .seed = 1, .time_limit = o->seconds,
+                       .stop = part_stop, .progress = part_searched, .ctx = &here};
   make_chip(&c, 2, o->word_bits, p->capacity);
   tf_solve_result *r = d ? tf_solve_exact(&c.arch, wl, &so, d) : NULL;
+  here.before += r ? r->evals : 0;
   tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, wl, NULL, &go, d) : NULL;
   bool ok = r != NULL;
   if (r) offer(p, r->value, &r->text);
   if (g && g->n_best) offer(p, g->best[0].value, &g->best[0].text);
+  s->evals = here.before + (g ? g->evals : 0);
   if (smaller && smaller->attained < p->attained) {
     free(p->text);
     p->text = copy(smaller->text);
@@ -88,6 +115,8 @@ static double proved(const tf_workload *wl, const tf_bound_slope *mappings, int6
   return fmax(tf_slope_bound(wl, elements), tf_bound_at(mappings, (double)capacity));
 }
 
+static bool stopped(const tf_slope_opts *o) { return o->stop && o->stop(o->ctx); }
+
 static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, int64_t capacity, const tf_slope_opts *o) {
   tf_slope_point *more = realloc(s->at, (size_t)(s->n + 1) * sizeof *more);
   if (!more) return false;
@@ -95,7 +124,11 @@ static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappin
   s->at[s->n] = (tf_slope_point){.capacity = capacity, .bound = proved(wl, mappings, capacity, o), .attained = INFINITY};
   const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;
   s->n++;
-  bool ok = attain(wl, &s->at[s->n - 1], smaller, o);
+  bool ok = attain(wl, s, smaller, o);
+  if (stopped(o)) { /* another run would find more */
+    free(s->at[--s->n].text);
+    return ok;
+  }
   if (s->n > 1 && isinf(s->at[s->n - 1].attained)) { /* nothing fits yet: the last such capacity is enough */
     s->at[s->n - 2] = s->at[s->n - 1];
     s->n--;
@@ -105,9 +138,13 @@ static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappin
 
 tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
   tf_slope *s = calloc(1, sizeof *s);
-  bool ok = s != NULL, done = false;
-  if (s) s->compulsory = tf_slope_bound(wl, INFINITY);
-  if (s && s->compulsory < 0) {
+  bool ok = true, done = false;
+  if (!s) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  s->compulsory = tf_slope_bound(wl, INFINITY);
+  if (s->compulsory < 0) {
     tf_fail(d, wl->at, TF_E_OVERFLOW, "a count passes 2^53");
     tf_slope_free(s);
     return NULL;
@@ -122,8 +159,8 @@ tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d
   }
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
     if (o->own > c / 2 && o->own < c) ok = add(s, wl, mappings, o->own, o);
-    ok = ok && add(s, wl, mappings, c, o);
-    done = ok && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all);
+    if (!stopped(o)) ok = ok && add(s, wl, mappings, c, o);
+    done = stopped(o) || (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
   }
   tf_bound_slope_free(mappings);
   if (ok) return s;

@@ -115,8 +115,12 @@ tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d
       return NULL;
     }
   }
-  tf_fail(d, wl->at, TF_E_LIMIT, "too large to search: more than %d ops or %d memories, or no memory",
-          TF_OPS_MAX, TF_MEMORIES_MAX);
+  if (wl->n_ops > TF_OPS_MAX)
+    tf_fail(d, wl->at, TF_E_LIMIT, "%d ops, and a search takes %d at most: give it parts, or a mapping with open trip counts", wl->n_ops, TF_OPS_MAX);
+  else if (!small)
+    tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories, TF_MEMORIES_MAX);
+  else
+    tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
   tf_arena_free(a);
   return NULL;
 }

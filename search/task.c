@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/archive.h"
 #include "search/complete.h"
 #include "search/variants.h"
 
@@ -75,8 +76,8 @@ static bool legal(const work *w, const int64_t *trips) {
 static bool offer(work *w, const tf_figures *f, double cost, double guide) {
   const double by[TF_N_BY] = {cost, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
   const tf_task_best *best = w->t->best;
-  bool leads = !best[0].there || cost < best[0].value ||
-               (cost == best[0].value && guide < w->guide);
+  int order = best[0].there ? tf_figures_order(cost, f, best[0].value, &best[0].figures) : -1;
+  bool leads = order < 0 || (order == 0 && guide < w->guide);
   if (leads && !legal(w, w->trips->trips)) {
     w->refused++;
     return false;
@@ -144,7 +145,9 @@ static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   return lo < n && hints[lo].key == key ? hints[lo].trip : 0;
 }
 
-/* What this shape did best with before, else what the like loops of the shape it came from have, or of the best
+static bool begins(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
+
+/* What this shape did best with before, or what the task begins with, else what the like loops of the shape it came from have, or of the best
  * mapping. */
 static int32_t *hints_for(const work *w) {
   int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->n + 1);
@@ -157,10 +160,29 @@ static int32_t *hints_for(const work *w) {
     const tf_decision *d = &w->trips->at[i];
     if (w->known && w->known->trips && w->known->n_loops == w->trips->n_loops)
       hint[i] = (int32_t)w->known->trips[d->loop];
+    else if (begins(w))
+      hint[i] = (int32_t)(w->t->begin[d->loop] > INT32_MAX ? 0 : w->t->begin[d->loop]);
     else
       hint[i] = hint_of(hints, n, d->key);
   }
   return hint;
+}
+
+/* Counts what was evaluated last; false: the task may take no more. */
+static bool spend(work *w, int64_t *spent) {
+  tf_task *t = w->t;
+  t->effort += tf_model_effort(w->model);
+  *spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
+  return !t->effort_quota || t->effort < t->effort_quota;
+}
+
+/* The mapping that the task begins with, as it is. */
+static bool try_begin(work *w, int64_t *spent) {
+  if (!begins(w) || w->known) return true;
+  memcpy(w->trips->trips, w->t->begin, (size_t)w->trips->n_loops * sizeof *w->trips->trips);
+  w->t->evals++;
+  evaluate(w);
+  return spend(w, spent);
 }
 
 static void search(work *w) {
@@ -178,17 +200,18 @@ static void search(work *w) {
   void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng)
                      : NULL;
   t->failed = !state;
-  for (int64_t spent = 0; state && spent < quota && w->refused < REFUSED_MOST;) {
-    if (t->evals % LOOK_EVERY == 0 && (t->cut = halted(t))) return;
+  int64_t spent = 0;
+  if (state && !try_begin(w, &spent)) return;
+  while (state && spent < quota && w->refused < REFUSED_MOST) {
+    bool asked = t->opts->stop && t->opts->stop(t->opts->ctx);
+    if ((asked || t->evals % LOOK_EVERY == 0) && (t->cut = halted(t))) return;
     if (!in->ask(state)) {
       t->exhausted = true;
       return;
     }
     t->evals++;
     in->tell(state, evaluate(w));
-    t->effort += tf_model_effort(w->model);
-    if (t->effort_quota && t->effort >= t->effort_quota) return;
-    spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
+    if (!spend(w, &spent)) return;
   }
 }
 
@@ -290,6 +313,7 @@ void tf_task_clear(tf_task *t) {
   t->hints = NULL;
   t->n_hints = 0;
   t->evals = t->effort = 0;
-  t->exhausted = t->cut = t->failed = false;
+  t->exhausted = t->cut = t->failed = t->start = false;
+  t->begin = NULL;
   t->logged = NULL;
 }

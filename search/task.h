@@ -90,6 +90,9 @@ typedef struct {
   int64_t quota, effort_quota; /* 0: no bound */
   bool uneven;            /* see tf_trips */
   bool aside;             /* what it finds steers nothing */
+  bool start;             /* the space of a mapping that was known before: no strategy's row */
+  const int64_t *begin;   /* trip counts that are tried first and led by, as many as begin_loops; NULL: none */
+  int begin_loops;
   const tf_logged *logged; /* NULL: to be searched */
   /* found */
   tf_reads reads;

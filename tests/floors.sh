@@ -29,7 +29,7 @@ BEGIN {
   public["spec.h"] = 2
   public["tree.h"] = 3
   public["import.h"] = 4;  public["export.h"] = 4
-  public["model.h"] = 4;   public["search.h"] = 5
+  public["model.h"] = 4;   public["why.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
   public["tileflow.h"] = 6

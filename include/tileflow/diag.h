@@ -66,7 +66,8 @@ typedef struct tf_diags tf_diags;
 tf_diags *tf_diags_new(void);
 void tf_diags_free(tf_diags *d);
 
-/* Registers a source text so that messages can show its lines; copies name and text.
+/* Registers a source text so that messages can show its lines; copies name and text;
+ * of the name, what a terminal must not be sent is written \xNN.
  * Returns the file number for tf_loc.  Texts stay alive as long as d. */
 uint16_t tf_diags_add_file(tf_diags *d, const char *name, const char *text, size_t len);
 const char *tf_diags_file_name(const tf_diags *d, uint16_t file);

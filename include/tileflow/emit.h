@@ -53,7 +53,7 @@ typedef struct {
 
 /* Emits C17 for CPUs: arrays row-major with any leading strides, OpenMP where the mapping spreads work over
  * instances.  The kernel computes what the workload's expressions say, whatever the architecture.  The tree is borrowed
- * for the call.  NULL with every reason in d: an open mapping (E_OPEN), one whose loops do not make what is read (E_COVER),
+ * for the call.  NULL with every reason in d: an open mapping (E_OPEN),
  * streams that need a state for each instance (E_STREAM), an unknown isa, dtype or micro (E_NAME), memory (E_LIMIT). */
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 void tf_emitted_free(tf_emitted *e);

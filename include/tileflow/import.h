@@ -14,6 +14,9 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d);
  * notation), macro, check.  A setting gives a macro its value.  What is said and has no effect here is a warning in d, too. */
 char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 
+/* Whether a text is a file of one of the two, and no native one. */
+bool tf_import_foreign(const tf_text *text);
+
 /* Whichever of the two the texts are: TileFlow's where one of them has what only TileFlow has. */
 char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 

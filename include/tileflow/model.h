@@ -13,8 +13,10 @@ typedef struct {
 } tf_counts;
 
 typedef struct {
-  int64_t points;     /* run, recomputation and streaming corrections included */
+  int64_t points;     /* run, recomputation included */
   int64_t recomputed; /* of these, beyond one production of the whole output */
+  int64_t corrections; /* beside them: points by which streaming rescales, or divides, what was made so far;
+                          on the unit that runs exp, mul and div (DECISIONS 11) */
   int64_t units;      /* most units busy at once */
   int unit;           /* index into arch->units */
   double cycles;
@@ -47,8 +49,8 @@ typedef struct {
 /* What one tree node moves and takes, over all its executions (for `tree`). */
 typedef struct {
   int64_t runs;   /* moments: executions, all instances at once counted once */
-  int64_t held;   /* words it holds at its level, largest moment; 0 if it is no m-tile */
-  int64_t loads, stores; /* words filled / drained by it */
+  int64_t held;   /* words of its memory that it holds there, largest moment; 0 if it is no m-tile */
+  int64_t loads, stores; /* words of the tensors filled / drained by it */
   double cycles;
 } tf_node_result;
 

@@ -60,6 +60,9 @@ typedef struct {
   double time_limit;     /* seconds; 0: none */
   int keep;              /* how many different shapes to keep, best first; 0: 8 */
   int variants;          /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
+  const char *const *starts; /* [n_starts] mappings that tf_tree_parse reads: the first to be tried, and the space around each is searched from
+                                its trip counts.  One that fits counts as found, whatever the space; one that does not is mended */
+  int n_starts;
   const char *log;       /* file that is written as the search goes; NULL: none */
   bool resume;           /* take what the log already holds as found, and write on */
   bool (*stop)(void *ctx);                                         /* may be NULL */
@@ -69,7 +72,7 @@ typedef struct {
 
 typedef struct {
   int n_best;       /* 0: nothing that fits was found */
-  tf_found *best;   /* ascending value, different shapes */
+  tf_found *best;   /* best first, different shapes: of equal value the one with less energy, then fewer words through the outermost memory */
   int n_variants;
   tf_found *variants; /* ascending value, different texts; figures as the search counts them (padding as if it were read) */
   int n_pareto;

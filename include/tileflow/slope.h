@@ -25,7 +25,8 @@ typedef struct {
 
 typedef struct {
   int n;
-  tf_slope_point *at; /* [n], capacities rise, words do not */
+  tf_slope_point *at; /* [n], capacities rise, words do not; n is 0 only where it was stopped */
+  int64_t evals;      /* mappings tried, of all capacities */
   double compulsory;  /* each input and output once */
 } tf_slope;
 
@@ -35,6 +36,10 @@ typedef struct {
   int64_t evals;  /* mappings that are tried for each */
   double seconds; /* at most, for each of two ways to try; 0: no limit.  A run that ends so may not be repeated elsewhere */
   int threads;    /* 0: one for each processor */
+  /* Asked while mappings are sought; NULL: never.  Once it says so, the points that are whole are all there is. */
+  bool (*stop)(void *ctx);
+  void (*progress)(void *ctx, int64_t capacity, int64_t evals); /* evals: of all capacities so far; may be NULL */
+  void *ctx;
 } tf_slope_opts;
 
 /* Capacities are powers of two from 16 to the first at which the compulsory words are attained, or that holds all tensors.  NULL with an error in d. */

@@ -156,17 +156,22 @@ typedef struct tf_spec {
 } tf_spec;
 
 typedef struct {
-  const char *name, *value; /* --set NAME=VALUE: overrides params */
+  const char *name, *value; /* --set NAME=VALUE: overrides params of that name; arch.NAME, workload.NAME: of one file */
 } tf_setting;
+
+/* A named text. */
+typedef struct {
+  const char *name, *text; /* text NULL: could not be read, of which whoever tried has told */
+  size_t len;
+} tf_text;
+
+/* The whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an error in d. */
+tf_text tf_text_read(const char *path, tf_diags *d);
 
 /* Reads and checks the files; every error of every file is in d.  NULL if there was any. */
 tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
                       size_t n_set, tf_diags *d);
-/* The same from memory: n named texts. */
-typedef struct {
-  const char *name, *text;
-  size_t len;
-} tf_text;
+/* The same from memory. */
 tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
                             tf_diags *d);
 void tf_spec_free(tf_spec *s);

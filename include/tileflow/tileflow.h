@@ -12,5 +12,6 @@
 #include "tileflow/solve.h"
 #include "tileflow/spec.h"
 #include "tileflow/tree.h"
+#include "tileflow/why.h"
 #define TILEFLOW_VERSION "0.1.0"
 #endif

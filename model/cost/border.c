@@ -47,6 +47,29 @@ static void keep_larger(hunt *h) {
   memcpy(h->top, h->digits, (size_t)h->m->plan->n_loops * sizeof *h->top);
 }
 
+/* Settings of all loops together. */
+static double settings(const hunt *h) {
+  double n = 1;
+  for (int i = 0; i < h->n; i++)
+    n *= (double)h->m->run.trip[h->loops[i]];
+  return n;
+}
+
+/* Every combination of the loops from i on. */
+static void try_every(hunt *h, int i) {
+  if (i == h->n) {
+    keep_larger(h);
+    return;
+  }
+  int64_t *digit = &h->digits[h->loops[i]];
+  *digit = 0;
+  for (int64_t n = tf_turns(&h->m->run, h->loops[i], h->digits), t = 0; t < n; t++) {
+    *digit = t;
+    try_every(h, i + 1);
+  }
+  *digit = 0;
+}
+
 /* Every combination of first, middle and last settings of the loops from i on. */
 static void try_all(hunt *h, int i) {
   if (i == h->n) {
@@ -77,10 +100,13 @@ static void list_loops(hunt *h, int node, bool temporal, bool spatial, uint64_t 
   }
 }
 
-enum { TF_TRY_ALL = 6 }; /* loops of which every combination is tried */
+enum {
+  TF_TRY_ALL = 6,    /* loops of which first, middle and last are tried in every combination */
+  TF_TRY_EVERY = 256 /* settings that are all tried: boxes narrower than the padding may meet the tensor anywhere */
+};
 
-/* The largest measure, and in digits[] the setting that has it: among all combinations of few loops, else
- * climbing from the first, the middle and the last. */
+/* The largest measure, and in scratch.prv the setting that has it, of the loops in `mask`: among all settings where they are few,
+ * among first, middle and last ones of few loops, else climbing from the first, the middle and the last. */
 static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, uint64_t mask, measure *size,
                      const void *what) {
   int64_t *digits = m->scratch.prv;
@@ -88,9 +114,12 @@ static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, 
   size_t bytes = (size_t)m->plan->n_loops * sizeof *digits;
   list_loops(&h, node, temporal, spatial, m->plan->n_retains ? ~UINT64_C(0) : mask);
   memset(digits, 0, bytes);
-  if (h.n <= TF_TRY_ALL)
+  bool every = settings(&h) <= TF_TRY_EVERY;
+  if (every)
+    try_every(&h, 0);
+  else if (h.n <= TF_TRY_ALL)
     try_all(&h, 0);
-  for (int start = 0; start < 3 && h.n > TF_TRY_ALL; start++) {
+  for (int start = 0; start < 3 && !every && h.n > TF_TRY_ALL; start++) {
     memset(digits, 0, bytes);
     for (int i = 0; i < h.n && start; i++) {
       int64_t n = tf_turns(&m->run, h.loops[i], digits);
@@ -251,44 +280,18 @@ int64_t tf_border_width(struct tf_model *m, int n) {
   return climb(m, n, true, false, mask, width_at, &p->at[n]);
 }
 
-/* The lowest end (less 1) and the highest start of an index below node n, over all settings, borders aside: of each dim the
- * end of its first range and the start of its last. */
-static tf_ival reach_of(const tf_run *run, int o, const tf_index *ix, int n, const int64_t *first, const int64_t *last) {
-  int64_t end = ix->c, start = ix->c;
-  for (int i = 0; i < ix->n_terms; i++) {
-    int64_t c = ix->terms[i].coef;
-    tf_ival a = tf_dim_range(run, o, ix->terms[i].dim, n, first), b = tf_dim_range(run, o, ix->terms[i].dim, n, last);
-    int64_t low = a.lo + a.len - 1, high = b.lo;
-    end += c > 0 ? c * low : c * high;
-    start += c > 0 ? c * high : c * low;
-  }
-  return (tf_ival){end, start - end + 1};
-}
-
-/* Whether all that is read of rank r of op o's output below node n may be padding. */
-static bool may_miss(const tf_run *run, int o, int r, int n, const int64_t *first, const int64_t *last) {
-  const tf_plan *p = run->plan;
-  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
-  for (int i = 0; i < z->n_consumers; i++) {
-    const tf_op *op = &p->wl->ops[z->consumers[i]];
-    for (int k = 0; k < op->n_reads && tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]); k++) {
-      if (op->reads[k].tensor != p->wl->ops[o].out)
-        continue;
-      tf_ival v = reach_of(run, z->consumers[i], &op->reads[k].index[r], n, first, last);
-      if (v.lo >= z->lo[r] && v.lo + v.len - 1 < z->lo[r] + z->extent[r])
-        return false;
-    }
-  }
-  return true;
-}
-
-/* The last setting of every loop above node n. */
-static void set_last(struct tf_model *m, int n, int64_t *digits) {
+/* The shortest range of dim d that consumers below node n ask of op o, borders left out: of full tiles, or of those cut short at
+ * the end of every loop. */
+static int64_t shortest(struct tf_model *m, int o, int d, int n) {
   const tf_path *path = &m->plan->path[n];
+  int64_t *digits = m->scratch.cur, full = tf_dim_range(&m->run, o, d, n, m->scratch.zero).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
   for (int k = 0; k < path->n; k++)
     if (m->plan->loops[path->loops[k]].op >= 0)
       digits[path->loops[k]] = tf_turns(&m->run, path->loops[k], digits) - 1;
+  int64_t cut = tf_dim_range(&m->run, o, d, n, digits).len;
+  memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
+  return cut < full ? cut : full;
 }
 
 bool tf_border_empties(struct tf_model *m) {
@@ -299,17 +302,12 @@ bool tf_border_empties(struct tf_model *m) {
     const tf_op *op = &p->wl->ops[o];
     const tf_tensor *z = &p->wl->tensors[op->out];
     int up = p->tree->nodes[p->lead[o]].parent;
-    if (up >= 0)
-      set_last(m, up, m->scratch.top);
-    for (int r = 0; r < op->n_out_dims && up >= 0 && z->n_consumers; r++) {
-      int64_t len = tf_dim_range(&m->run, o, op->dims[r], up, m->scratch.zero).len;
-      if (z->pad[r] == 0)
-        continue;
+    for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
+      int64_t len = shortest(m, o, op->dims[r], up);
       /* Of a tile cut short nobody knows what is left, but one element is. */
-      if (p->retained[op->out])
-        found |= tf_retain_cut(&m->run, up, m->scratch.zero) || len <= z->pad[r];
-      else
-        found |= may_miss(&m->run, o, r, up, m->scratch.zero, m->scratch.top);
+      if (p->retained[op->out] && tf_retain_cut(&m->run, up, m->scratch.zero))
+        len = 1;
+      found |= z->pad[r] > 0 && len <= z->pad[r];
     }
   }
   m->run.noclip = false;

@@ -6,8 +6,7 @@ static bool plus(int64_t *sum, int64_t v) {
   return !__builtin_add_overflow(*sum, v, sum);
 }
 
-/* Whether several instances may share what a slice moves. */
-static bool shares(const tf_run *run, const tf_slice *s) {
+bool tf_count_shares(const tf_run *run, const tf_slice *s) {
   const tf_path *path = &run->plan->path[s->node];
   for (int k = 0; k < path->n; k++)
     if (s->merge >> k & 1 && run->trip[path->loops[k]] > 1)
@@ -15,23 +14,23 @@ static bool shares(const tf_run *run, const tf_slice *s) {
   return false;
 }
 
-/* Words that enter: by instance, by sharing group, and (where ops below make them) for the first time. */
-typedef struct {
-  int64_t all, groups, first;
-} entry;
-
-/* Whether class c carries into a loop that only brings the same boxes again, in the same production. */
-static bool comes_again(const tf_slice *s, const tf_pclass *c) {
-  for (int i = 0; c->carry >= 0 && i < c->n_comp; i++)
-    if (c->comp[i].loops >> c->carry & 1)
-      return c->comp[i].n_rank == 0 && s->inside >> c->carry & 1;
-  return false;
+/* What enters slice s in class c, by sharing group, for the first time in its production: with the loops of the production that
+ * only bring the same boxes again at their first setting. */
+static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool keeps, int64_t *words) {
+  uint64_t again = s->inside & ~s->moving & m->plan->path[s->node].temporal, still = m->run.still;
+  tf_sum sum = {0, 0};
+  m->run.still |= again;
+  bool ok = (c->carry >= 0 && again >> c->carry & 1) ||
+            tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
+  m->run.still = still;
+  *words = sum.box - sum.kept;
+  return ok;
 }
 
-static bool enter_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share,
-                        entry *e) {
+bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share,
+                    tf_entry *e) {
   tf_sum sum;
-  *e = (entry){0, 0, 0};
+  *e = (tf_entry){0, 0, 0};
   if (c->carry >= 0 && m->run.trip[m->plan->path[s->node].loops[c->carry]] <= 1)
     return true;
   bool keeps = tf_class_survives(&m->run, &m->scratch, s, c);
@@ -41,15 +40,10 @@ static bool enter_class(struct tf_model *m, const tf_slice *s, const tf_pclass *
   if (share && !tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum))
     return false;
   e->groups = sum.box - sum.kept;
-  if (!s->makes || comes_again(s, c))
-    return true;
-  if (!tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_FIRST, &sum))
-    return false;
-  e->first = sum.box - sum.kept;
-  return true;
+  return !s->makes || first_time(m, s, c, keeps, &e->first);
 }
 
-static tf_move moved(const tf_slice *s, const tf_memory *mem, entry e) {
+tf_move tf_count_move(const tf_slice *s, const tf_memory *mem, tf_entry e) {
   if (!s->makes)
     return (tf_move){.fill = e.all, .read = mem->multicast ? e.groups : e.all};
   int64_t partial = e.groups - e.first;
@@ -60,20 +54,20 @@ static tf_move moved(const tf_slice *s, const tf_memory *mem, entry e) {
 static bool count_tile_slice(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_memory *mem = &m->plan->arch->memories[s->level];
-  entry sum = {0, 0, 0}, e;
+  tf_entry sum = {0, 0, 0}, e;
   tf_sum first = {0, 0};
-  bool share = shares(&m->run, s), ok = true;
+  bool share = tf_count_shares(&m->run, s), ok = true;
   for (int c = 0; c < s->n_class; c++) {
-    if (!enter_class(m, s, &s->classes[c], share, &e))
+    if (!tf_count_class(m, s, &s->classes[c], share, &e))
       return false;
-    tf_move v = moved(s, mem, e);
+    tf_move v = tf_count_move(s, mem, e);
     tf_cells_add(m, i, c, &v);
     ok &= plus(&sum.all, e.all) && plus(&sum.groups, e.groups);
   }
   if (s->makes && !tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first))
     return false;
   sum.first = first.box;
-  m->moves[i] = moved(s, mem, sum);
+  m->moves[i] = tf_count_move(s, mem, sum);
   return ok;
 }
 
@@ -139,11 +133,11 @@ bool tf_count_treated(struct tf_model *m) {
 
 bool tf_count_all(struct tf_model *m) {
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
+  if (!count_nodes(m) || (m->by_steps && !tf_class_steps(m)))
+    return false;
   for (int i = 0; i < m->plan->n_tile_slices && !m->run.irregular; i++)
     if (!count_tile_slice(m, i))
       return false;
-  if (!count_nodes(m))
-    return false;
   for (int o = 0; o < m->plan->wl->n_ops && !m->run.irregular; o++)
     if (!count_op(m, o))
       return false;

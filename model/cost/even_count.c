@@ -409,6 +409,8 @@ bool tf_even_count(struct tf_model *m) {
   bool ok = true;
   m->clipped = -1;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
+  if (m->by_steps)
+    tf_class_steps(m); /* nothing idles: multiplies, and cannot fail */
   for (int i = 0; i < p->n_tile_slices && ok; i++)
     ok = count_tile(m, i);
   for (int o = 0; o < p->wl->n_ops && ok; o++)

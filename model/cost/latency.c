@@ -1,4 +1,4 @@
-/* Latency of every node over all its executions (model.md section 5; thesis Eq. 3.22; DECISIONS 15). */
+/* Latency of every node over all its executions (model.md section 5; thesis Eq. 3.22; DECISIONS 15, 18, 19). */
 #include <math.h>
 #include <string.h>
 
@@ -8,63 +8,25 @@ static double more(double a, double b) {
   return a > b ? a : b;
 }
 
-/* Cycles per word of a memory's ports, over all its instances in use. */
-typedef struct {
-  double read, write;
-  bool one_port; /* the words of both pass one after the other */
-} pace;
-
-static pace pace_of(const tf_memory *mem, double instances) {
-  pace p = {1 / mem->read_bw, 1 / mem->write_bw, mem->one_port};
-  if (instances > 1) {
-    p.read /= instances;
-    p.write /= instances;
-  }
-  return p;
-}
-
-static double port_time(pace p, tf_ports w) {
-  double read = w.read * p.read, write = w.write * p.write;
-  return p.one_port ? read + write : more(read, write);
-}
-
-/* The pace of a leg's memory, by its instances in use on the path. */
-static pace leg_pace(const struct tf_model *m, const tf_leg *leg) {
-  return pace_of(&m->plan->arch->memories[leg->level],
-                 leg->inst < 0 ? 1 : (double)m->width[leg->inst]);
+/* Time of an op's points, and of its corrections, on the units that run them. */
+static double work_time(const struct tf_model *m, int o) {
+  const tf_op_result *r = &m->res.ops[o];
+  const tf_unit *units = m->plan->arch->units;
+  double t = r->units ? (double)r->points / ((double)r->units * units[r->unit].rate) : 0;
+  for (int k = 2 * o; k < 2 * o + 2 && r->corrections; k++)
+    if (m->corrections[k].points)
+      t += (double)m->corrections[k].points / ((double)m->corrections[k].units * units[m->corrections[k].unit].rate);
+  return t;
 }
 
 static double op_time(struct tf_model *m, int n) {
-  const tf_plan *p = m->plan;
-  const tf_view *v = &m->views->node[n];
-  int o = p->tree->nodes[n].op;
-  tf_op_result *r = &m->res.ops[o];
-  const tf_unit *u = &p->arch->units[r->unit];
-  double t = r->units ? (double)r->points / ((double)r->units * u->rate) : 0;
-  for (int l = 0; l < v->n_legs; l++) {
-    tf_ports w = {0, 0};
-    for (int i = p->op_slice[o]; i <= p->op_slice[o] + p->wl->ops[o].n_reads; i++)
-      if (m->views->leg[i] == l) {
-        w.read += (double)m->moves[i].read * m->views->up[i];
-        w.write += (double)m->moves[i].update * m->views->up[i];
-      }
-    t = more(t, port_time(leg_pace(m, &v->legs[l]), w));
-  }
-  r->cycles = t;
-  return t + (p->arch->overlap != TF_OVERLAP_PERFECT ? u->pipeline : 0);
+  tf_op_result *r = &m->res.ops[m->plan->tree->nodes[n].op];
+  r->cycles = more(work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n, true));
+  bool fills = m->plan->arch->overlap != TF_OVERLAP_PERFECT && r->points;
+  return r->cycles + (fills ? m->plan->arch->units[r->unit].pipeline : 0);
 }
 
-/* What tile v's memory moves for the nodes below it and for itself. */
-static tf_ports own_ports(const struct tf_model *m, const tf_view *v, tf_ports self) {
-  for (int k = 0; k < v->n_served; k++) {
-    int i = v->served[k];
-    self.read += (double)m->moves[i].read * m->views->up[i];
-    self.write += (double)m->moves[i].update * m->views->up[i];
-  }
-  return self;
-}
-
-/* What tile v's own entries move through one of its legs. */
+/* What Tile v's own entries move through one of its legs. */
 static tf_ports entries(const struct tf_model *m, const tf_view *v, int leg) {
   const tf_views *w = m->views;
   tf_ports sum = {0, 0};
@@ -81,16 +43,6 @@ static tf_ports entries(const struct tf_model *m, const tf_view *v, int leg) {
   return sum;
 }
 
-/* The longest leg over the totals. */
-static double busiest(const struct tf_model *m, const tf_view *v, const pace *paces) {
-  double t = 0;
-  for (int l = 0; l < v->n_legs; l++) {
-    tf_ports w = entries(m, v, l);
-    t = more(t, port_time(paces[l], l ? w : own_ports(m, v, w)));
-  }
-  return t;
-}
-
 /* Loads of a leg: words read from the memory that serves, or written into the Tile's own. */
 static tf_ports loads(tf_ports w, int leg) {
   return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
@@ -101,47 +53,38 @@ static tf_ports stores(tf_ports w, int leg) {
 }
 
 /* The time of all loads, and then of all stores, where nothing overlaps. */
-static double in_turn(const struct tf_model *m, const tf_view *v, const pace *paces) {
+static double in_turn(const struct tf_model *m, int n) {
+  const tf_view *v = &m->views->node[n];
   double load = 0, store = 0;
   for (int l = 0; l < v->n_legs; l++) {
     tf_ports w = entries(m, v, l);
-    load = more(load, port_time(paces[l], loads(w, l)));
-    store = more(store, port_time(paces[l], stores(w, l)));
+    tf_pace pace = tf_pace_at(m, v->legs[l].pass);
+    load = more(load, tf_port_time(pace, loads(w, l)));
+    store = more(store, tf_port_time(pace, stores(w, l)));
   }
   return load + store;
 }
 
-/* Steps of the view's loops, idle ones (where ranges end, and where a retaining scope has nothing to make) among them. */
-static double all_steps(const struct tf_model *m, const tf_view *v) {
-  double n = 1;
-  for (int j = 0; j < v->n_rows - 1; j++)
-    n *= (double)m->run.trip[v->row_loop[j]];
-  return n;
-}
-
 /* While a step works, the next one's words are loaded and those of the one before are stored: the maximum, class
- * by class, plus what nothing hides, the first load and the last store. */
-static double stepwise(struct tf_model *m, int n, const pace *paces, double child) {
+ * by class, plus what nothing hides, the first load and the last store (DECISIONS 18). */
+static double stepwise(struct tf_model *m, int n, double child) {
   const tf_view *v = &m->views->node[n];
-  double work = child / all_steps(m, v), total = work, outer = 1;
-  for (int j = v->n_rows - 2; j >= 0; j--) {
-    double trip = (double)m->run.trip[v->row_loop[j]], t;
-    if (trip <= 1)
-      continue;
-    t = (trip - 1) * outer * work;
-    for (int l = 0; l < v->n_legs; l++)
-      t = more(t, port_time(paces[l], m->cells[v->cell + j * v->n_legs + l]));
+  const double *steps = &m->class_steps[v->row];
+  double work = m->steps[n] ? child / (double)m->steps[n] : 0, total = 0, load = 0, store = 0;
+  for (int j = 0; j < v->n_rows - 1; j++) {
+    double t = steps[j] * work;
+    for (int l = 0; l < v->n_legs && steps[j] > 0; l++)
+      t = more(t, tf_port_time(tf_pace_at(m, v->legs[l].pass), m->cells[v->cell + j * v->n_legs + l]));
     total += t;
-    outer *= trip;
   }
-  double load = 0, store = 0;
   const tf_ports *first = &m->cells[v->cell + (v->n_rows - 1) * v->n_legs];
   for (int l = 0; l < v->n_legs; l++) {
-    load = more(load, port_time(paces[l], loads(first[l], l)));
-    store = more(store, port_time(paces[l], stores(first[l], l)));
+    tf_pace pace = tf_pace_at(m, v->legs[l].pass);
+    load = more(load, tf_port_time(pace, loads(first[l], l)));
+    store = more(store, tf_port_time(pace, stores(first[l], l)));
   }
-  m->heads[n] = (tf_head){load, work};
-  return total + load + store;
+  m->heads[n] = (tf_head){n, n, load, work};
+  return total + load + work + store;
 }
 
 static bool moves_words(const struct tf_model *m, const tf_view *v) {
@@ -155,18 +98,14 @@ static double tile_time(struct tf_model *m, int n, double child) {
   const tf_arch *a = m->plan->arch;
   const tf_view *v = &m->views->node[n];
   const tf_memory *mem = &a->memories[m->plan->tree->nodes[n].level];
-  pace paces[TF_MAX_LEGS];
-  for (int l = 0; l < v->n_legs; l++)
-    paces[l] = leg_pace(m, &v->legs[l]);
-  double busy = busiest(m, v, paces);
-  if (!v->n_slices)
+  if (!v->n_slices || a->overlap == TF_OVERLAP_PERFECT) {
     m->heads[n] = m->heads[n + 1];
-  if (a->overlap == TF_OVERLAP_PERFECT || !v->n_slices)
-    return a->overlap == TF_OVERLAP_NONE ? child : more(child, busy);
+    return child;
+  }
   double wait = moves_words(m, v) ? mem->latency + mem->issue : 0;
   if (a->overlap == TF_OVERLAP_NONE)
-    return child + in_turn(m, v, paces) + wait * (double)m->steps[n];
-  return more(stepwise(m, n, paces, child) + wait, busy);
+    return child + in_turn(m, n) + wait * (double)m->steps[n];
+  return stepwise(m, n, child) + wait;
 }
 
 /* How the times of a scope's children combine: by their sum, or by the longest. */
@@ -174,15 +113,53 @@ static bool at_once(const tf_node *t) {
   return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
 }
 
+/* How long the port that leg l of Tile f loads through is free while the last step of Tile last works. */
+static double free_time(const struct tf_model *m, int last, const tf_view *f, int l) {
+  int level = f->legs[l].level, child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
+  int own = tf_pass_of(m->views, last, level);
+  const tf_view *v = &m->views->node[last];
+  double work = m->heads[last].work;
+  if (own < 0 || !m->steps[last])
+    return m->steps[last] ? work : 0;
+  tf_ports w = child < 0 ? (tf_ports){0, 0} : m->below[child];
+  for (int k = 0; k < v->n_legs; k++)
+    if (v->legs[k].level == level) {
+      tf_ports passed = stores(entries(m, v, k), k);
+      w.read += passed.read;
+      w.write += passed.write;
+    }
+  tf_pace pace = tf_pace_at(m, own);
+  if (!pace.one_port)
+    w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
+  return more(0, work - tf_port_time(pace, w) / (double)m->steps[last]);
+}
+
+/* Of the first load of Tile f, what hides behind the last step of Tile last. */
+static double hides(const struct tf_model *m, int f, int last) {
+  const tf_view *v = &m->views->node[f];
+  double longest = 0, left = 0;
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_ports w = loads(m->cells[v->cell + (v->n_rows - 1) * v->n_legs + l], l);
+    double load = tf_port_time(tf_pace_at(m, v->legs[l].pass), w);
+    if (load <= 0)
+      continue;
+    longest = more(longest, load);
+    left = more(left, load - free_time(m, last, v, l));
+  }
+  return longest - left;
+}
+
 /* What children that follow one another hide: the first load of one behind the last step of the one before. */
 static double hidden(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
   double sum = 0;
   for (int c = 1; c < t->n_children && m->by_steps; c++) {
-    double load = m->heads[t->children[c]].first_load, work = m->heads[t->children[c - 1]].work;
-    sum += load < work ? load : work;
+    int first = m->heads[t->children[c]].first, last = m->heads[t->children[c - 1]].last;
+    if (first >= 0 && last >= 0)
+      sum += hides(m, first, last);
   }
-  m->heads[n] = m->heads[t->children[0]];
+  m->heads[n].first = m->heads[t->children[0]].first;
+  m->heads[n].last = m->heads[t->children[t->n_children - 1]].last;
   return sum;
 }
 
@@ -248,14 +225,14 @@ static double least_time(const struct tf_model *m, int n) {
 
 static double node_time(struct tf_model *m, int n) {
   const tf_node *t = &m->plan->tree->nodes[n];
-  double sum = 0, most = 0, time;
+  double sum = 0, most = 0, hide = 0, time;
   bool open = m->open && m->open->node[n];
   for (int c = 0; c < t->n_children && !open; c++) {
     double k = node_time(m, t->children[c]);
     sum += k;
     most = more(most, k);
   }
-  m->heads[n] = (tf_head){0, 0};
+  m->heads[n] = (tf_head){-1, -1, 0, 0};
   if (open)
     time = least_time(m, n);
   else if (t->kind == TF_OP)
@@ -263,10 +240,12 @@ static double node_time(struct tf_model *m, int n) {
   else if (t->kind == TF_TILE)
     time = tile_time(m, n, sum);
   else if (!at_once(t))
-    time = sum - hidden(m, n);
+    time = sum - (hide = hidden(m, n));
   else
     time = (m->open ? more(most, shared_units_time(m, n)) : most) +
            (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
+  if (t->kind != TF_OP)
+    time = more(time, tf_busiest_port(m, n, hide > 0));
   m->res.nodes[n].cycles = time;
   return time;
 }
@@ -277,19 +256,28 @@ typedef struct {
   double cycles;
 } load;
 
+static load in_order(load a, load b) {
+  return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles};
+}
+
+static load load_of(const struct tf_model *m, int64_t points, int64_t units, int u) {
+  return (load){units, (double)points / ((double)units * m->plan->arch->units[u].rate)};
+}
+
+/* What op o asks of units of kind u, its corrections among it. */
 static load op_load(const struct tf_model *m, int o, int u) {
   const tf_op_result *r = &m->res.ops[o];
-  if (r->unit != u || !r->units)
-    return (load){0, 0};
-  return (load){r->units, (double)r->points / ((double)r->units * m->plan->arch->units[u].rate)};
+  load all = {0, 0};
+  if (r->unit == u && r->units)
+    all = load_of(m, r->points, r->units, u);
+  for (int k = 2 * o; k < 2 * o + 2 && r->corrections; k++)
+    if (m->corrections[k].unit == u && m->corrections[k].points)
+      all = in_order(all, load_of(m, m->corrections[k].points, m->corrections[k].units, u));
+  return all;
 }
 
 static load together(load a, load b) {
   return (load){a.units + b.units, more(a.cycles, b.cycles)};
-}
-
-static load in_order(load a, load b) {
-  return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles};
 }
 
 static load unit_load(const struct tf_model *m, int n, int u) {
@@ -312,6 +300,13 @@ static load serial_load(const struct tf_model *m, int u) {
   return all;
 }
 
+static int64_t points_on(const struct tf_model *m, int o, int u) {
+  int64_t points = m->res.ops[o].unit == u ? m->res.ops[o].points : 0;
+  for (int k = 2 * o; k < 2 * o + 2; k++)
+    points += m->corrections[k].unit == u ? m->corrections[k].points : 0;
+  return points;
+}
+
 /* The largest time so far, and what it is the time of. */
 typedef struct {
   double most;
@@ -325,7 +320,7 @@ static void unit_times(struct tf_model *m, limit *top) {
     tf_unit_result *r = &m->res.units[u];
     *r = (tf_unit_result){.units = k.units, .cycles = k.cycles};
     for (int o = 0; o < p->wl->n_ops; o++)
-      r->points += m->res.ops[o].unit == u ? m->res.ops[o].points : 0;
+      r->points += points_on(m, o, u);
     if (r->cycles > top->most)
       *top = (limit){r->cycles, m->views->unit_name[u]};
   }
@@ -337,51 +332,16 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
   limit top = {-1, ""};
   unit_times(m, &top);
   for (int l = 0; l < p->arch->n_memories; l++) {
-    const tf_memory *mem = &p->arch->memories[l];
-    const double *k = &m->views->ratio[l * p->wl->n_tensors];
-    tf_ports w = {0, 0};
-    for (int z = 0; z < p->wl->n_tensors; z++) {
-      const tf_counts *c = &m->res.counts[l * p->wl->n_tensors + z];
-      w.read += (double)(c->read + c->drain) * k[z];
-      w.write += (double)(c->fill + c->update) * k[z];
-    }
-    double t = port_time(pace_of(mem, (double)m->res.levels[l].instances), w);
-    m->res.levels[l].cycles = t;
-    bool writes = mem->one_port ? w.read < w.write : w.read / mem->read_bw < w.write / mem->write_bw;
-    if (t > top.most)
-      top = (limit){t, m->views->port_name[2 * l + writes]};
+    bool writes;
+    tf_level_ports(m, l, &writes);
+    if (m->res.levels[l].cycles > top.most)
+      top = (limit){m->res.levels[l].cycles, m->views->port_name[2 * l + writes]};
   }
   memcpy(out->bottleneck, top.name, strlen(top.name) + 1);
 }
 
-/* Instances of memory l in use at once below node n. */
-static int64_t in_use(const struct tf_model *m, int n, int l) {
-  const tf_node *t = &m->plan->tree->nodes[n];
-  if (t->kind == TF_OP || (t->kind == TF_TILE && t->level >= l))
-    return t->kind == TF_TILE && t->level == l ? m->width[n] : 0;
-  int64_t most = 0, sum = 0;
-  for (int c = 0; c < t->n_children; c++) {
-    int64_t k = in_use(m, t->children[c], l);
-    most = most > k ? most : k;
-    sum += k;
-  }
-  return at_once(t) && !tf_shared_instance(m->views, n, l) ? sum : most;
-}
-
-static void level_instances(struct tf_model *m) {
-  const tf_tree *t = m->plan->tree;
-  for (int l = 0; l < m->plan->arch->n_memories; l++) {
-    int64_t n = m->views->splits ? in_use(m, 0, l) : 1;
-    m->res.levels[l].instances = n > 1 ? n : 1;
-  }
-  for (int n = 0; n < t->n_nodes && !m->views->splits; n++)
-    if (t->nodes[n].kind == TF_TILE && m->views->node[n].legs[0].inst == n &&
-        m->width[n] > m->res.levels[t->nodes[n].level].instances)
-      m->res.levels[t->nodes[n].level].instances = m->width[n];
-}
-
 void tf_latency(struct tf_model *m, tf_result *out) {
-  level_instances(m);
+  tf_ports_fill(m);
   out->cycles = node_time(m, 0);
   out->seconds = out->cycles / m->plan->arch->clock_hz;
   bottleneck(m, out);

@@ -4,6 +4,8 @@
 #include "model/cost/plan_class.h"
 #include "model/cost/sums.h"
 
+enum { TF_MAX_READS = 64 }; /* of one tensor */
+
 static bool same_chain(const tf_plan *p, int a, int b) {
   return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
 }
@@ -78,6 +80,26 @@ static bool parts(tf_run *run, tf_scratch *w, const tf_slice *s) {
   return false;
 }
 
+/* Whether the reads from which the range of op o's output is inferred move apart. */
+static bool demands_part(tf_run *run, tf_scratch *w, int o) {
+  const tf_plan *p = run->plan;
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  int up = p->tree->nodes[p->lead[o]].parent;
+  tf_touch touch[TF_MAX_READS];
+  tf_slice s = {.node = up, .tensor = p->wl->ops[o].out, .touch = touch};
+  for (int i = 0; i < z->n_consumers && up >= 0; i++) {
+    const tf_op *reader = &p->wl->ops[z->consumers[i]];
+    for (int k = 0; k < reader->n_reads && tf_plan_above(p, up, p->tree->op_node[z->consumers[i]]); k++) {
+      if (reader->reads[k].tensor != s.tensor)
+        continue;
+      if (s.n_touch == TF_MAX_READS) /* more than are looked at: taken to part */
+        return true;
+      touch[s.n_touch++] = (tf_touch){z->consumers[i], k};
+    }
+  }
+  return s.n_touch > 1 && parts(run, w, &s);
+}
+
 bool tf_touches_part(tf_run *run, tf_scratch *w) {
   bool any = false;
   tf_ival **made = run->made;
@@ -85,6 +107,8 @@ bool tf_touches_part(tf_run *run, tf_scratch *w) {
   run->made = NULL;
   for (int i = 0; i < run->plan->n_tile_slices && !any; i++)
     any = run->plan->slices[i].n_touch > 1 && parts(run, w, &run->plan->slices[i]);
+  for (int o = 0; o < run->plan->wl->n_ops && !any; o++)
+    any = demands_part(run, w, o);
   run->noclip = run->whole = false;
   run->made = made;
   return any;

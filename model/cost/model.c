@@ -18,6 +18,10 @@ static bool alloc_state(struct tf_model *m) {
   m->box = TF_ARRAY(a, int64_t, (size_t)p->n_tile_slices + 1);
   m->at_once = TF_ARRAY(a, int64_t, nodes);
   m->heads = TF_ARRAY(a, tf_head, nodes);
+  m->class_steps = TF_ARRAY(a, double, (size_t)m->views->n_rows + 1);
+  m->below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
+  m->in_use = TF_ARRAY(a, int64_t, (size_t)m->views->n_passes + 1);
+  m->corrections = TF_ARRAY(a, tf_correction, (size_t)p->wl->n_ops * 2);
   m->own_trip = TF_ARRAY(a, int64_t, loops);
   m->by_steps = p->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER;
   for (int l = 0; m->own_trip && l < p->n_loops; l++)
@@ -38,9 +42,10 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->box && m->at_once && m->heads && m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step &&
-         m->moves && m->steps && m->width && m->res.counts && m->res.levels &&
-         m->res.units && m->res.ops && m->res.nodes;
+  return m->cells && m->box && m->at_once && m->heads && m->class_steps && m->below && m->in_use &&
+         m->corrections && m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip &&
+         m->run.step && m->moves && m->steps && m->width && m->res.counts && m->res.levels && m->res.units &&
+         m->res.ops && m->res.nodes;
 }
 
 static bool alloc_even(struct tf_model *m) {
@@ -123,16 +128,18 @@ static void summarize(tf_model *m, tf_result *out) {
   double peak = 0;
   for (int n = 0; n < p->tree->n_nodes; n++)
     m->res.nodes[n].runs = m->steps[n];
-  for (int o = 0; o < p->wl->n_ops; o++)
+  for (int o = 0; o < p->wl->n_ops; o++) {
     out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].points, &out->points);
+    out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].corrections, &out->points);
+  }
   for (int u = 0; u < p->arch->n_units; u++)
     peak += m->res.units[u].points ? m->views->peak[u] : 0;
   out->compute_utilization =
       out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
-/* What only the general way needs, made when it is first taken: most trees never do. */
-static bool ready(tf_model *m) {
+/* Made when it is first needed: most trees never do. */
+bool tf_model_ready(tf_model *m) {
   tf_arena *a = m->arena;
   size_t loops = (size_t)m->plan->n_loops + 1;
   if (m->scratch.arena)
@@ -192,7 +199,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     return false;
   }
   if (!ok) {
-    out->overflow = !ready(m) || !tf_run_steps(&m->run);
+    out->overflow = !tf_model_ready(m) || !tf_run_steps(&m->run);
     if (out->overflow || !covered(m))
       return false;
     ok = count(m);
@@ -217,7 +224,8 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
 }
 
 double tf_model_first_load(const tf_model *m, int n) {
-  return m->by_steps ? m->heads[n].first_load : 0;
+  int first = m->heads[n].first;
+  return m->by_steps && first >= 0 ? m->heads[first].load : 0;
 }
 
 bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out) {

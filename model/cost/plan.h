@@ -47,6 +47,7 @@ typedef struct {
   tf_touch *touch;    /* references below node */
   uint64_t merge;     /* path loops: spatial, between the serving instance and node, same production */
   uint64_t inside;    /* path loops inside the production of the tensor */
+  uint64_t moving;    /* path loops that move the box; filled with the comps */
   int n_class;
   struct tf_pclass *classes; /* m-tiles only: how an entry finds the memory */
   int n_comp;
@@ -61,6 +62,7 @@ typedef struct tf_pclass {
   int zero_from;      /* path positions >= zero_from hold loops that start anew */
   int top;            /* node at which control turns: the loop's Tile, or the scope */
   int prev;           /* slice whose content is found, -1: nothing */
+  int seq;            /* the Seq that dropped it, -1: none */
   int common;         /* lowest node above both m-tiles (scope), -1 when they are the same */
   uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content when they
                           have work: [0] in this run, [1] in the run before */

@@ -59,10 +59,10 @@ static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, 
   return sure;
 }
 
-/* Whether a Seq drops what prev left before control reaches node (see model.md: "Seq owns the
- * memory").  `top`: the Tile whose loop steps, or the scope that passes from child to child.
+/* The Seq that drops what prev left before control reaches node (see model.md: "Seq owns the
+ * memory"); -1: none.  `top`: the Tile whose loop steps, or the scope that passes from child to child.
  * idle: see tf_pclass. */
-static bool seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint64_t *idle) {
+static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint64_t *idle) {
   const tf_tree *t = p->tree;
   for (int q = t->nodes[prev].parent; q >= 0 && tf_plan_above(p, top, q); q = t->nodes[q].parent) {
     const tf_node *n = &t->nodes[q];
@@ -76,10 +76,10 @@ static bool seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint
     if (passes || (b < 0 && idle[1])) {
       idle[0] = 0;
       idle[1] = passes ? 0 : idle[1];
-      return true;
+      return q;
     }
   }
-  return false;
+  return -1;
 }
 
 static bool reduced_by(const tf_op *op, int dim) {
@@ -114,6 +114,7 @@ static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int
 static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *c, int top,
                    int prev) {
   c->prev = -1;
+  c->seq = -1;
   c->common = -1;
   c->top = top;
   if (prev < 0)
@@ -122,7 +123,8 @@ static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *
   const tf_slice *q = &p->slices[prev];
   if (new_production)
     return true;
-  if (seq_drops(p, q->node, s->node, top, s->tensor, c->if_idle))
+  c->seq = seq_drops(p, q->node, s->node, top, s->tensor, c->if_idle);
+  if (c->seq >= 0)
     return true;
   c->prev = prev;
   if (!fill_spread(a, p, q, top, c))
@@ -159,6 +161,6 @@ bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s) {
         return false;
     }
   }
-  s->classes[s->n_class++] = (tf_pclass){.carry = -1, .zero_from = 0, .prev = -1, .common = -1};
+  s->classes[s->n_class++] = (tf_pclass){.carry = -1, .zero_from = 0, .prev = -1, .seq = -1, .common = -1};
   return true;
 }

@@ -21,6 +21,7 @@ typedef struct {
   bool irregular;  /* something was met that only the exact walk counts */
   bool demand;     /* finding what a retaining scope makes: an idle producer demands nothing */
   int64_t work;    /* places looked at by what is counted the long way */
+  uint64_t still;  /* finding causes: path positions of the slice whose loops stand at their first setting */
   bool ragged;     /* settings taken together turned out to differ: they must be told apart */
   tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
                       NULL: not in force */

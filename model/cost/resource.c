@@ -149,6 +149,8 @@ static void violate(tf_result *out, tf_violation v) {
     out->violations[out->n_violations++] = v;
 }
 
+static int64_t words_of(int64_t bits, int64_t word) { return bits / word + (bits % word != 0); }
+
 /* Peaks per tensor: what m-tiles hold of it, or its slice at home. */
 static void tensor_peaks(struct tf_model *m) {
   const tf_plan *p = m->plan;
@@ -159,8 +161,11 @@ static void tensor_peaks(struct tf_model *m) {
     const tf_slice *s = &p->slices[i];
     int64_t words = m->box[i], *peak = &m->res.counts[s->level * nt + s->tensor].peak;
     *peak = words > *peak ? words : *peak;
-    m->res.nodes[s->node].held = sat_add(m->res.nodes[s->node].held, words);
+    m->res.nodes[s->node].held = sat_add(m->res.nodes[s->node].held, bits_of(p, s->tensor, words));
   }
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    if (p->tree->nodes[n].kind == TF_TILE)
+      m->res.nodes[n].held = words_of(m->res.nodes[n].held, p->arch->memories[p->tree->nodes[n].level].word_bits);
 }
 
 static void outermost(struct tf_model *m, int64_t *bits) {
@@ -180,7 +185,7 @@ static void capacities(struct tf_model *m, tf_result *out) {
       outermost(m, &bits);
     else
       bits = need(m, 0, l, &worst);
-    int64_t words = bits / word + (bits % word != 0);
+    int64_t words = words_of(bits, word);
     m->res.levels[l].peak = words;
     if (a->memories[l].capacity_words >= 0 && words > a->memories[l].capacity_words)
       violate(out, (tf_violation){.code = TF_E_CAPACITY, .node = worst, .level = l, .unit = -1,

@@ -87,6 +87,23 @@ static bool half_idle(const tf_plan *p) {
   return false;
 }
 
+/* Whether a Seq below a retaining scope has a child in which all follows from what is made: in a run in which nothing is left to
+ * make it is not entered, and the Seq does not pass to it. */
+static bool passes_over(const tf_plan *p) {
+  const tf_tree *t = p->tree;
+  for (int n = 1; n < t->n_nodes; n++) {
+    const tf_node *up = &t->nodes[t->nodes[n].parent];
+    if (up->kind != TF_SCOPE || up->scope != TF_SEQ || up->n_retain || p->retain_at[n] < 0)
+      continue;
+    bool follows = true;
+    for (int k = n; k < t->nodes[n].end; k++)
+      follows &= t->nodes[k].kind != TF_OP || p->made_in[t->nodes[k].op] >= 0;
+    if (follows)
+      return true;
+  }
+  return false;
+}
+
 /* The retaining scopes, the nodes below them and the ops that follow from them. */
 static bool fill_all(tf_arena *a, tf_plan *p) {
   int n = p->tree->n_nodes;
@@ -111,7 +128,7 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
     for (int k = 0; k < p->n_retains && in >= 0; k++)
       p->made_in[o] = p->retains[k].scope == in ? k : p->made_in[o];
   }
-  p->irregular |= p->n_retains && (nested(p) || escapes(p) || half_idle(p));
+  p->irregular |= p->n_retains && (nested(p) || escapes(p) || half_idle(p) || passes_over(p));
   for (int k = 0; k < p->n_retains && !p->irregular; k++)
     for (int i = 0; i < p->retains[k].n_ops; i++)
       p->made_mask[p->retains[k].ops[i]] = p->retains[k].moves | p->path[p->retains[k].scope].temporal;

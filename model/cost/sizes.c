@@ -36,6 +36,8 @@ static tf_ival around(tf_ival a, tf_ival b) {
   return (tf_ival){lo, end - lo};
 }
 
+enum { TF_EVERY_INSTANCE = 64 };
+
 /* Dim d of z's producer at z's home scope, in all instances that the loops from path position k on bring into
  * one memory: the range around the first and last of each that ask for anything (a border may leave nothing), and the
  * middle. */

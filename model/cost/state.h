@@ -11,15 +11,39 @@ typedef struct {
   int64_t read, update;   /* serving level */
 } tf_move;
 
+/* Words that enter: by instance, by sharing group, and (where ops below make them) for the first time. */
+typedef struct {
+  int64_t all, groups, first;
+} tf_entry;
+
 /* Words through the two ports of one memory, in words of that memory. */
 typedef struct {
   double read, write;
 } tf_ports;
 
-/* Of a Tile whose transfers overlap its steps: the load that comes first, and the work of one step. */
+/* Cycles per word of a memory's ports, over all its instances in use. */
 typedef struct {
-  double first_load, work;
+  double read, write;
+  bool one_port; /* the words of both pass one after the other */
+} tf_pace;
+
+static inline double tf_port_time(tf_pace p, tf_ports w) {
+  double read = w.read * p.read, write = w.write * p.write;
+  return p.one_port ? read + write : read > write ? read : write;
+}
+
+/* Where transfers overlap steps: the m-tiles with entries that come first and last at and below a node (-1: none), and, of
+ * such an m-tile itself, its first load and the work of one step. */
+typedef struct {
+  int first, last;
+  double load, work;
 } tf_head;
+
+/* Points by which streaming corrects what was made so far, or divides at the end: on which unit, on how many of them. */
+typedef struct {
+  int64_t points, units;
+  int unit;
+} tf_correction;
 
 struct tf_model {
   tf_arena *arena;
@@ -32,7 +56,12 @@ struct tf_model {
   tf_move *moves;         /* [n_slices] */
   tf_ports *cells;        /* [views->n_cells] of a Tile: what passes its legs, [row * n_legs + leg];
                              row: the steps in which that loop carries, the last row: the first step */
-  tf_head *heads;         /* [n_nodes] overlap double-buffer: of each Tile that loads, and of those around it */
+  double *class_steps;    /* [views->n_rows] overlap double-buffer, of a Tile: steps in which the loop of each row carries;
+                             the last row: 1, the first step */
+  tf_head *heads;         /* [n_nodes] overlap double-buffer */
+  tf_ports *below;        /* [views->n_passes] words that the node and those below it cause there */
+  int64_t *in_use;        /* [views->n_passes] instances in use at once; 0: it has none of its own */
+  tf_correction *corrections; /* [2 * op] of every run of the scope that streams op, [2 * op + 1] its late divisions */
   int64_t *steps;         /* [n_nodes] moments */
   int64_t *width;         /* [n_nodes] most instances of the path's spatial loops in use at once */
   bool by_steps;          /* cells are read: the architecture overlaps step by step */
@@ -50,12 +79,23 @@ struct tf_model {
   int64_t *outer;         /* [n_loops] moments of the loops outside it */
   int clipped;            /* the m-tile of the last slice that even_clip.c counted; -1: none */
   tf_result res;          /* arrays */
+  struct tf_why_log *log; /* the exact walk tells it every entry; NULL: nobody asks */
 };
 
 enum { TF_WALK_MAX = 20000000 };
 
 /* Fill moves, cells, op points; steps, widths and sizes.  False on overflow. */
 bool tf_count_all(struct tf_model *m);
+/* Makes what only the general way of counting needs.  False: out of memory. */
+bool tf_model_ready(struct tf_model *m);
+/* Whether several instances may share what a slice moves. */
+bool tf_count_shares(const tf_run *run, const tf_slice *s);
+/* What enters slice s in class c of its entries.  False on overflow. */
+bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e);
+/* What slice s, in memory mem, moves for it. */
+tf_move tf_count_move(const tf_slice *s, const tf_memory *mem, tf_entry e);
+/* The walk: slice i is entered in one instance, loops where m->scratch.cur says. */
+void tf_why_note(struct tf_model *m, int i, const tf_move *v);
 /* Fills treated.  False on overflow. */
 bool tf_count_treated(struct tf_model *m);
 /* Sizes of m-tiles' slices, and of intermediates at home. */
@@ -75,14 +115,27 @@ bool tf_border_empties(struct tf_model *m);
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
 /* Words of a whole tensor. */
 int64_t tf_whole_words(const tf_tensor *t);
-/* Adds what slice i moves in class c of its entries to the cells of its Tile. */
+/* Fills class_steps of the Tiles with entries, from steps: where nothing idles by multiplying, else by sums. */
+bool tf_class_steps(struct tf_model *m);
+/* Adds what slice i moves in class c of its entries to the cells of its Tile; needs class_steps. */
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v);
-/* The same where classes are not known: all steps alike. */
-void tf_cells_spread(struct tf_model *m, int i, const tf_move *v);
+/* The same for one row of its Tile. */
+void tf_cells_add_row(struct tf_model *m, int i, int row, const tf_move *v);
 /* Takes out of the moves and points what streaming puts off to the last step. */
 void tf_defer_divisions(struct tf_model *m);
-/* Streaming's corrections, added to points and counts (DECISIONS 11). */
+/* Streaming's corrections: points on their units, and what they add to the counts (DECISIONS 11). */
 bool tf_count_stream(struct tf_model *m);
+/* Adds the words of the corrections to what their scopes cause. */
+void tf_stream_ports(struct tf_model *m);
+/* Fills below and in_use. */
+void tf_ports_fill(struct tf_model *m);
+/* Of a pass (of views); needs tf_ports_fill. */
+tf_pace tf_pace_at(const struct tf_model *m, int pass);
+/* The longest time that a port needs for what node n and those below it cause, of those that bind (all: of all of them): no
+ * completion takes less. */
+double tf_busiest_port(const struct tf_model *m, int n, bool all);
+/* Instances and cycles of memory l over the whole run; *writes: its write port is the busier one. */
+void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* Peaks, violations. */
 void tf_resources(struct tf_model *m, tf_result *out);
 /* Cycles of every node, ports, instances, bottleneck. */

@@ -1,14 +1,42 @@
 /* The extra work of streaming reductions (DECISIONS 11): running maxima and sums are corrected once
  * per run of the scope that streams them, and the division waits for the last run. */
+#include <string.h>
+
 #include "model/cost/state.h"
 
-/* Work on every element of o's running output: points, and a read and an update where it is held. */
-static bool correct(struct tf_model *m, int o, bool once, bool in_place) {
+/* The first unit that lists the kind and stands at or below every Tile above the scope; else the op's own. */
+static int unit_for(const tf_plan *p, int o, tf_kind kind) {
+  const tf_tree *t = p->tree;
+  int deepest = 0;
+  for (int n = p->stream_scope[o]; n >= 0; n = t->nodes[n].parent)
+    if (t->nodes[n].kind == TF_TILE && t->nodes[n].level > deepest)
+      deepest = t->nodes[n].level;
+  for (int u = 0; u < p->arch->n_units; u++)
+    if (p->arch->units[u].kinds >> kind & 1 && p->arch->units[u].below >= deepest)
+      return u;
+  return p->unit[o];
+}
+
+/* As many as the op below the scope that uses most of them; one an instance of the scope where none does. */
+static int64_t units_for(const struct tf_model *m, int scope, int unit) {
+  int64_t most = 0;
+  for (int q = 0; q < m->plan->wl->n_ops; q++)
+    if (m->plan->unit[q] == unit && tf_plan_above(m->plan, scope, m->plan->tree->op_node[q]) &&
+        m->res.ops[q].units > most)
+      most = m->res.ops[q].units;
+  return most ? most : m->width[scope] > 1 ? m->width[scope] : 1;
+}
+
+/* Work of one kind on every element of o's running output: points, and a read and an update where it is held. */
+static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_place) {
   const tf_plan *p = m->plan;
   int64_t words = m->treated[2 * o + once];
   tf_counts *c = &m->res.counts[p->stream[o].above * p->wl->n_tensors + p->wl->ops[o].out];
-  bool ok = !__builtin_add_overflow(m->res.ops[o].points, words, &m->res.ops[o].points);
-  ok &= !__builtin_add_overflow(m->res.ops[o].recomputed, words, &m->res.ops[o].recomputed);
+  int unit = unit_for(p, o, kind);
+  tf_correction *k = &m->corrections[2 * o + once];
+  *k = (tf_correction){k->points + words, units_for(m, p->stream_scope[o], unit), unit};
+  m->res.ops[o].corrections += words;
+  bool ok = m->res.ops[o].corrections >= words;
   if (in_place) {
     ok &= !__builtin_add_overflow(c->read, words, &c->read);
     ok &= !__builtin_add_overflow(c->update, words, &c->update);
@@ -46,7 +74,7 @@ static bool divide_late(struct tf_model *m, int o) {
   int64_t words = m->treated[2 * z + 1];
   for (int q = 0; q < p->wl->n_ops; q++)
     if (p->stream_scope[q] >= 0 && reads_output(&p->wl->ops[q], p->wl->ops[o].out) &&
-        !correct(m, q, true, true))
+        !correct(m, q, TF_K_DIV, true, true))
       return false;
   tf_counts *c = &m->res.counts[p->stream[z].above * p->wl->n_tensors + p->wl->ops[z].out];
   return !__builtin_add_overflow(c->read, words, &c->read);
@@ -54,12 +82,35 @@ static bool divide_late(struct tf_model *m, int o) {
 
 bool tf_count_stream(struct tf_model *m) {
   const tf_plan *p = m->plan;
+  memset(m->corrections, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->corrections);
   for (int o = 0; o < p->wl->n_ops; o++) {
-    if (p->stream_scope[o] >= 0 &&
-        !correct(m, o, false, p->wl->ops[o].reduce == TF_REDUCE_ADD))
+    bool sum = p->wl->ops[o].reduce == TF_REDUCE_ADD;
+    if (p->stream_scope[o] >= 0 && !correct(m, o, sum ? TF_K_MUL : TF_K_EXP, false, sum))
       return false;
     if (p->divides[o] >= 0 && !divide_late(m, o))
       return false;
   }
   return true;
+}
+
+/* Words of op o's output, read and updated (or read alone), at the memory that holds it at the scope. */
+static void touch(struct tf_model *m, int o, int64_t words, bool update) {
+  const tf_plan *p = m->plan;
+  int level = p->stream[o].above;
+  if (m->open && m->open->node[p->stream_scope[o]])
+    return;
+  double w = (double)words * m->views->ratio[level * p->wl->n_tensors + p->wl->ops[o].out];
+  tf_ports *at = &m->below[tf_pass_of(m->views, p->stream_scope[o], level)];
+  at->read += w;
+  at->write += update ? w : 0;
+}
+
+void tf_stream_ports(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    if (p->stream_scope[o] >= 0 && p->wl->ops[o].reduce == TF_REDUCE_ADD)
+      touch(m, o, m->corrections[2 * o].points + m->corrections[2 * o + 1].points, true);
+    if (p->divides[o] >= 0)
+      touch(m, p->divides[o], m->treated[2 * p->divides[o] + 1], false);
+  }
 }

@@ -210,7 +210,7 @@ static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   int64_t at = e->w->fixed[path->loops[k]];
-  if (!((e->zero | e->single | e->start) >> k & 1) || k == e->carry || k == e->turn)
+  if (!((e->zero | e->single | e->start | e->run->still) >> k & 1) || k == e->carry || k == e->turn)
     spread(e, k, len, mult, border);
   else if (at * tf_step(e->run, path->loops[k]) < len)
     one(e, k, at, mult, border);
@@ -226,6 +226,8 @@ static void by_turn(tf_walk *e, uint64_t border) {
   for (e->turn = -1; e->turn < e->n_above; e->turn++) {
     bool first = e->turn < 0;
     if (!first && (!(above >> e->turn & 1) || e->run->trip[path->loops[e->turn]] <= 1))
+      continue;
+    if (!first && e->run->still >> e->turn & 1)
       continue;
     if (within ? !first && e->zero >> e->turn & 1 : e->turn != e->carry)
       continue;

@@ -7,11 +7,11 @@ static double ratio(const tf_plan *p, int tensor, int level) {
 }
 
 /* The leg of view v for `level`, added if it is new.  v->legs has room for every level. */
-static int leg_for(const tf_plan *p, tf_view *v, int node, int level, int from) {
+static int leg_for(tf_view *v, int level, int from) {
   for (int i = from; i < v->n_legs; i++)
     if (v->legs[i].level == level)
       return i;
-  v->legs[v->n_legs] = (tf_leg){level, tf_plan_mtile(p, node, level)};
+  v->legs[v->n_legs] = (tf_leg){level, -1};
   return v->n_legs++;
 }
 
@@ -25,32 +25,23 @@ static bool fill_rows(tf_arena *a, const tf_plan *p, tf_view *v, int n) {
   return v->row_loop != NULL;
 }
 
-static bool fill_served(tf_arena *a, const tf_plan *p, tf_view *v, int n) {
-  int level = p->tree->nodes[n].level;
-  v->served = TF_ARRAY(a, int, (size_t)p->n_slices + 1);
-  for (int i = 0; v->served && i < p->n_slices; i++)
-    if (p->slices[i].above == level && tf_plan_above(p, n, p->slices[i].node))
-      v->served[v->n_served++] = i;
-  return v->served != NULL;
-}
-
 static bool fill_tile(tf_arena *a, const tf_plan *p, tf_views *w, int n) {
   tf_view *v = &w->node[n];
-  leg_for(p, v, n, p->tree->nodes[n].level, 0);
+  leg_for(v, p->tree->nodes[n].level, 0);
   for (int i = 0; i < p->n_tile_slices; i++) {
     if (p->slices[i].node != n)
       continue;
     v->first = v->n_slices++ ? v->first : i;
-    w->leg[i] = leg_for(p, v, n, p->slices[i].above, 1);
+    w->leg[i] = leg_for(v, p->slices[i].above, 1);
   }
-  return fill_rows(a, p, v, n) && fill_served(a, p, v, n);
+  return fill_rows(a, p, v, n);
 }
 
 static void fill_op(const tf_plan *p, tf_views *w, int n) {
   int o = p->tree->nodes[n].op;
   for (int i = 0; i <= p->wl->ops[o].n_reads; i++) {
     int s = p->op_slice[o] + i;
-    w->leg[s] = leg_for(p, &w->node[n], n, p->slices[s].above, 0);
+    w->leg[s] = leg_for(&w->node[n], p->slices[s].above, 0);
   }
 }
 
@@ -68,9 +59,8 @@ static bool same_instance(const tf_plan *p, int n, int level) {
 static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
   int levels = w->n_memories = p->arch->n_memories;
   w->shared = TF_ARRAY(a, bool, (size_t)(p->tree->n_nodes * levels));
-  for (int n = 0; w->shared && n < p->tree->n_nodes; n++)
-    for (int l = 0; p->tree->nodes[n].kind == TF_SCOPE && l < levels; l++)
-      w->shared[n * levels + l] = same_instance(p, n, l);
+  for (int i = 0; w->shared && i < p->tree->n_nodes * levels; i++)
+    w->shared[i] = p->tree->nodes[i / levels].kind == TF_SCOPE && same_instance(p, i / levels, i % levels);
   for (int n = 0; n < p->tree->n_nodes; n++)
     w->splits |= p->tree->nodes[n].kind == TF_SCOPE &&
                  (p->tree->nodes[n].scope == TF_PARA || p->tree->nodes[n].scope == TF_PIPE);
@@ -194,7 +184,9 @@ tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
     else if (!fill_tile(a, p, w, n))
       return NULL;
     v->cell = w->n_cells;
+    v->row = w->n_rows;
     w->n_cells += v->n_rows * v->n_legs;
+    w->n_rows += v->n_rows;
   }
-  return w;
+  return tf_passes_fill(a, p, w) ? w : NULL;
 }

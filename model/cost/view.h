@@ -8,8 +8,17 @@
 /* A memory that a node's words pass: leg 0 of a Tile is its own. */
 typedef struct {
   int level;
-  int inst;      /* m-tile of that level on the path, -1: none (one instance) */
+  int pass;      /* of the node at that level; -1: nothing passes */
 } tf_leg;
+
+/* A memory whose ports a node, or one below it, uses. */
+typedef struct {
+  int node, level;
+  int up;        /* pass of the parent at this level, -1: none above */
+  int from;      /* m-tile of the level at or above the node: its instances count; -1: those of the children */
+  bool beside;   /* instances of the node are others than those of its siblings, and in use with them */
+  bool binds;    /* the port may take longer than what the node's children do together */
+} tf_pass;
 
 typedef struct {
   int first, n_slices; /* m-tile: its slices, [first, first + n) of plan->slices */
@@ -18,8 +27,8 @@ typedef struct {
   int n_rows;          /* Tile: temporal loops above it, inner to outer, and the first step */
   int *row_loop;       /* [n_rows - 1] loop ids */
   int cell;            /* its first cell: n_rows * n_legs of them */
-  int n_served;        /* Tile: slices below it that its level serves */
-  int *served;
+  int row;             /* its first of all Tiles' rows */
+  int first_pass, n_passes;
 } tf_view;
 
 /* What a mesh is asked for: the instances of memory `level` + 1 (unit -1), or units below memory `level`. */
@@ -35,7 +44,7 @@ enum { TF_MAX_LEGS = 64 };
 
 typedef struct tf_views {
   tf_view *node;       /* [n_nodes] */
-  int n_cells;
+  int n_cells, n_rows;
   int *leg;            /* [n_slices] leg of the slice's node through which it is served */
   double *own;         /* [n_slices] words of its own level's width per word of the tensor */
   double *up;          /* [n_slices] the same for the serving level */
@@ -44,6 +53,9 @@ typedef struct tf_views {
   int n_meshes;
   tf_mesh *meshes;
   bool *shared;        /* [node * n_memories + level] see tf_shared_instance */
+  int n_passes;
+  tf_pass *passes;     /* children before parents */
+  int *own_pass, *up_pass; /* [n_slices] of the slice's node at its own and at the serving level; leaves: no own */
   int n_memories;
   double *peak;        /* [n_units] points per cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
@@ -54,6 +66,11 @@ typedef struct tf_views {
 
 /* Whether op o asks for instances of mesh k. */
 bool tf_mesh_serves(const tf_plan *p, int o, const tf_mesh *k);
+
+/* Fills passes, and what refers to them; false when memory runs out.  (ports.c) */
+bool tf_passes_fill(tf_arena *a, const tf_plan *p, tf_views *w);
+/* The pass of node n at a level, -1: none. */
+int tf_pass_of(const tf_views *w, int n, int level);
 
 /* NULL when memory runs out. */
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p);

@@ -14,6 +14,7 @@ typedef struct {
   const tf_plan *p;
   tf_run *run;
   int64_t *cur;
+  tf_move *behind; /* [tile slice] words of entries that follow a sibling's */
   tf_store *st;
   int64_t budget;
   bool ok;
@@ -140,11 +141,41 @@ static void note_size(tf_exact *e, int i, const tf_ival *box) {
     len[r] = box[r].len > len[r] ? box[r].len : len[r];
 }
 
-static void enter_instance(tf_exact *e, int i, bool first) {
+/* The class of the entry at hand: the loop that carries, or the sibling before it. */
+static int class_of(const tf_exact *e, const tf_slice *s) {
+  const tf_path *path = &e->p->path[s->node];
+  int k = path->n - 1;
+  for (int c = 0; c < s->n_class - 1; c++) {
+    int to = s->classes[c].carry >= 0 ? s->classes[c].carry : s->classes[c].zero_from;
+    for (; k >= to; k--)
+      if (e->p->loops[path->loops[k]].axis == TF_TEMPORAL && e->cur[path->loops[k]] > 0)
+        return c;
+    if (s->classes[c].carry < 0)
+      return c;
+  }
+  return s->n_class - 1;
+}
+
+/* Row of the step at hand among those of the slice's Tile: of the innermost loop that is not at its start; the last is the first step. */
+static int row_of(const tf_exact *e, int n) {
+  const tf_view *v = &e->m->views->node[n];
+  int row = 0;
+  while (e->m->steps[n] > 1 && row < v->n_rows - 1 && e->cur[v->row_loop[row]] == 0)
+    row++;
+  return e->m->steps[n] > 1 ? row : v->n_rows - 1;
+}
+
+static void add_move(tf_move *to, const tf_move *v) {
+  to->fill += v->fill;
+  to->drain += v->drain;
+  to->read += v->read;
+  to->update += v->update;
+}
+
+static void enter_instance(tf_exact *e, int i, bool first, tf_move *v) {
   const tf_slice *s = &e->p->slices[i];
   const tf_memory *mem = &e->p->arch->memories[s->level];
   int rank = e->p->wl->tensors[s->tensor].rank;
-  tf_move *v = &e->m->moves[i];
   tf_ival box[TF_MAX_RANK], both[TF_MAX_RANK];
   int64_t row[TF_ROW_WORDS];
   box_of(e, s, box);
@@ -156,15 +187,14 @@ static void enter_instance(tf_exact *e, int i, bool first) {
     for (int r = 0; r < rank; r++)
       both[r] = (tf_ival){0, 0};
   bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, row));
-  if (s->makes) {
-    v->drain += words;
-    v->update += !mem->reduce || fresh ? words : 0;
-    v->fill += fresh && !first ? words : 0;
-    v->read += fresh && !first ? words : 0;
-  } else {
-    v->fill += words;
-    v->read += !mem->multicast || fresh ? words : 0;
-  }
+  tf_entry in = {words, fresh ? words : 0, fresh && first ? words : 0};
+  tf_move once = tf_count_move(s, mem, in);
+  v->fill += once.fill;
+  v->drain += once.drain;
+  v->read += once.read;
+  v->update += once.update;
+  if (e->m->log)
+    tf_why_note(e->m, i, &once);
   held->owner = i;
   memcpy(held->box, box, sizeof box);
   note_size(e, i, box);
@@ -174,16 +204,23 @@ static void enter_instance(tf_exact *e, int i, bool first) {
 static void enter(tf_exact *e, int i) {
   const tf_slice *s = &e->p->slices[i];
   bool first = first_time(e, s), any = false;
+  tf_move v = {0, 0, 0, 0};
   tf_store_clear_rows(e->st);
   tf_store_layout(e->st, e->run, &e->m->scratch, i);
   first_instance(e, s->node);
   do {
     aim(e);
     if (touched(e, s)) {
-      enter_instance(e, i, first);
+      enter_instance(e, i, first, &v);
       any = true;
     }
   } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
+  add_move(&e->m->moves[i], &v);
+  const tf_pclass *class = &s->classes[class_of(e, s)];
+  if (class->carry < 0 && class->zero_from > 0)
+    add_move(&e->behind[i], &v);
+  else
+    tf_cells_add_row(e->m, i, row_of(e, s->node), &v);
   if (any)
     tf_store_last(e->st, i);
 }
@@ -362,6 +399,8 @@ static void run_node(tf_exact *e, int n) {
   e->m->steps[n]++;
   e->m->run.work++;
   e->m->width[n] = now > e->m->width[n] ? now : e->m->width[n];
+  if (e->m->views->node[n].n_slices)
+    e->m->class_steps[e->m->views->node[n].row + row_of(e, n)]++;
   for (int i = 0; i < e->p->n_tile_slices; i++)
     if (e->p->slices[i].node == n)
       enter(e, i);
@@ -385,8 +424,17 @@ static void reset(struct tf_model *m) {
   memset(m->rank_len, 0, (size_t)m->views->n_ranks * sizeof *m->rank_len);
   memset(m->scratch.cur, 0, (size_t)p->n_loops * sizeof *m->scratch.cur);
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
+  memset(m->class_steps, 0, (size_t)m->views->n_rows * sizeof *m->class_steps);
   for (int o = 0; o < p->wl->n_ops; o++)
     m->res.ops[o] = (tf_op_result){.unit = p->unit[o]};
+}
+
+/* Entries that follow a sibling's are shared out once all steps are known. */
+static void finish_cells(tf_exact *e) {
+  for (int i = 0; i < e->p->n_tile_slices; i++)
+    for (int c = 0; c < e->p->slices[i].n_class; c++)
+      if (e->p->slices[i].classes[c].carry < 0 && e->p->slices[i].classes[c].zero_from > 0)
+        tf_cells_add(e->m, i, c, &e->behind[i]);
 }
 
 static void finish_ops(struct tf_model *m) {
@@ -397,8 +445,6 @@ static void finish_ops(struct tf_model *m) {
       space *= wl->dims[wl->ops[o].dims[d]].extent;
     m->res.ops[o].recomputed = m->res.ops[o].points > space ? m->res.ops[o].points - space : 0;
   }
-  for (int i = 0; i < m->plan->n_tile_slices; i++)
-    tf_cells_spread(m, i, &m->moves[i]);
 }
 
 bool tf_walk_exact(struct tf_model *m) {
@@ -407,15 +453,20 @@ bool tf_walk_exact(struct tf_model *m) {
   if (m->walk_max <= 0) /* a store is large: where no step may be walked none is made */
     return false;
   reset(m);
-  e.st = tf_store_new(m->plan, &m->run);
-  if (!e.st)
+  e.behind = calloc((size_t)m->plan->n_tile_slices + 1, sizeof *e.behind);
+  e.st = e.behind ? tf_store_new(m->plan, &m->run) : NULL;
+  if (!e.st) {
+    free(e.behind);
     return false;
+  }
   m->run.exact = true;
   m->run.made = e.st->made;
   run_node(&e, 0);
   m->run.exact = false;
   m->run.made = NULL;
   finish_ops(m);
+  finish_cells(&e);
+  free(e.behind);
   tf_store_free(e.st);
   return e.ok;
 }

@@ -79,14 +79,40 @@ static void say_losses(const ex_case *x, tf_page *p) {
   for (int i = 0; i < a->n_memories; i++) {
     const tf_memory *m = &a->memories[i];
     if (i >= ex_n_memories(x)) tf_page_say(p, "# not expressed: memory %s, below the units\n", m->name);
-    if (i && (!m->multicast || !m->reduce)) tf_page_say(p, "# not expressed: network of %s\n", m->name);
     if (m->latency > 0 || m->issue > 0) tf_page_say(p, "# not expressed: latency and issue of %s\n", m->name);
-    if (m->double_buffered) tf_page_say(p, "# not expressed: double-buffered %s\n", m->name);
     if (m->hop_pj > 0) tf_page_say(p, "# not expressed: energy-per-hop of %s\n", m->name);
   }
+}
+
+/* What changes counts: words moved, or words held. */
+static bool check_network(ex_case *x, tf_loc at, const char *name, bool multicast, bool reduce) {
+  if (multicast && reduce) return true;
+  return tf_fail(x->diags, at, TF_E_KEY, "the network of '%.60s' does not %s: the format has none such; leave `%s: false` "
+                 "out", name, multicast ? "reduce" : "multicast", multicast ? "reduce" : "multicast");
+}
+
+static bool check_architecture(ex_case *x) {
+  const tf_arch *a = x->arch;
+  bool ok = true;
+  for (int i = 0; x->tree && i < x->tree->n_nodes; i++)
+    if (x->tree->nodes[i].kind == TF_TILE && x->tree->nodes[i].level >= ex_n_memories(x))
+      ok = tf_fail(x->diags, x->tree->nodes[i].at, TF_E_LEVEL, "'%.60s' lies below '%.60s', the units that the format is given",
+                   a->memories[x->tree->nodes[i].level].name, x->unit->name);
+  x->fits = ok;
+  if (!ok) return false;
+  for (int i = 0; i < a->n_memories; i++) {
+    const tf_memory *m = &a->memories[i];
+    if (i) ok &= check_network(x, m->at, m->name, m->multicast, m->reduce);
+    if (m->double_buffered)
+      ok = tf_fail(x->diags, m->at, TF_E_KEY, "'%.60s' is double-buffered, its tiles take twice their words: the format has no word for "
+                   "it; leave `double-buffered` out and halve its capacity", m->name);
+  }
+  ok &= check_network(x, x->unit->at, x->unit->name, x->unit->multicast, x->unit->reduce);
   for (int z = 0; z < x->wl->n_tensors; z++)
     if (x->wl->tensors[z].word_bits != a->word_bits)
-      tf_page_say(p, "# not expressed: word-bits %d of %s\n", x->wl->tensors[z].word_bits, x->wl->tensors[z].name);
+      ok = tf_fail(x->diags, x->wl->tensors[z].at, TF_E_KEY, "'%.60s' has words of %d bits, the others of %d: the format has one width for "
+                   "all; leave `word-bits` out", x->wl->tensors[z].name, x->wl->tensors[z].word_bits, a->word_bits);
+  return ok;
 }
 
 void ex_architecture(ex_case *x, const char *version, tf_page *p) {
@@ -180,13 +206,13 @@ static const tf_unit *unit_of(const tf_arch *a, const tf_workload *wl) {
 
 tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree, tf_diags *d) {
   ex_case x = {.arch = arch, .wl = wl, .tree = tree, .diags = d, .unit = unit_of(arch, wl), .out = calloc(1, sizeof *x.out)};
-  bool ok = true;
   if (!x.out) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  for (int i = 0; i < N_FORMATS && ok; i++)
-    if (!strcmp(formats[i].name, format)) ok = formats[i].write(&x);
+  bool ok = check_architecture(&x);
+  for (int i = 0; i < N_FORMATS; i++)
+    if (!strcmp(formats[i].name, format) && x.fits) ok &= formats[i].write(&x);
   if (x.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (ok && x.out->n > 0) return x.out;
   tf_export_free(x.out);

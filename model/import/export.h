@@ -11,6 +11,7 @@ typedef struct {
   tf_diags *diags;
   const tf_unit *unit; /* the compute units that are written */
   tf_export *out;
+  bool fits;           /* every Tile's memory is written */
   bool bad;            /* memory ran out */
 } ex_case;
 

@@ -103,9 +103,22 @@ static bool passes(const ex_case *x, const tf_node *n, int i, int z) {
   return touches && n->level < tf_tree_home(x->tree, z);
 }
 
+/* A memory where an intermediate lives, and which an op passes by. */
+static bool check_passed(ex_case *x, int z, int scope, int home) {
+  bool ok = true;
+  for (int i = scope + 1; i < x->tree->nodes[scope].end; i++)
+    for (int k = 0; k < x->tree->nodes[i].n_bypass; k++)
+      if (x->tree->nodes[i].level == home && x->tree->nodes[i].bypass[k].tensor == z)
+        ok = tf_fail(x->diags, x->tree->nodes[i].bypass[k].at, TF_E_BYPASS,
+                     "'%.60s' lives in '%.60s': TileFlow keeps it in the first Tile that does not bypass it; leave the bypass out",
+                     x->wl->tensors[z].name, x->arch->memories[home].name);
+  return ok;
+}
+
 static bool check_home(ex_case *x, int z) {
   int scope = tf_tree_home_scope(x->tree, z), home = tf_tree_home(x->tree, z);
   if (scope < 0) return true;
+  if (!check_passed(x, z, scope, home)) return false;
   for (int i = scope + 1; i < x->tree->nodes[scope].end; i++) {
     const tf_node *n = &x->tree->nodes[i];
     bool first = n->kind != TF_SCOPE && tile_above(x->tree, i) < scope;

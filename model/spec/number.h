@@ -6,16 +6,28 @@
 #include "model/spec/reader.h"
 
 /* ---- params ------------------------------------------------------------------------- */
-/* Takes the map of the section (NULL: none) and the settings; reports in r->diags what is
- * wrong with any of them, every param evaluated.  Sets r->params.  False without memory. */
-bool tf_params_read(tf_reader *r, const tf_ynode *section, const tf_setting *set, size_t n_set);
+/* The params of all files, and whose they are: those of a file belong to its sections.  A name that a file lacks is that of a
+ * file without sections, whose params belong to all; else that of another file; where two of these have it, it is ambiguous. */
+enum { TF_OF_ARCH, TF_OF_WORKLOAD, TF_OF_MAPPING, TF_N_OF };
+typedef struct {
+  size_t n;
+  const tf_ynode **map; /* [n] the section of one file each */
+  bool *shared;         /* [n] the file has no other section */
+  uint16_t of[TF_N_OF]; /* the file that has the section; 0: none */
+} tf_param_files;
+
+/* Takes the params and the settings; reports in r->diags what is wrong with any of them, every param evaluated.  A setting
+ * NAME reaches every file that has the name, arch.NAME (workload.NAME, mapping.NAME) the file of that section alone.  Sets
+ * r->params.  False without memory. */
+bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting *set, size_t n_set);
 
 typedef enum { TF_PARAM_UNKNOWN, TF_PARAM_FAILED, TF_PARAM_KNOWN } tf_param_state;
-/* The value of a param.  FAILED: its own error has been reported. */
+/* The value of a param, as r->file sees it.  FAILED: its own error has been reported. */
 tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from,
                               tf_value *out);
 const char *tf_param_name(const tf_params *p, size_t i); /* NULL past the last */
-bool tf_param_find(const tf_params *p, const char *name, tf_loc *at);
+/* Whether the file, or one whose params belong to all, has the param. */
+bool tf_param_find(const tf_params *p, uint16_t file, const char *name, tf_loc *at);
 
 /* ---- expressions -------------------------------------------------------------------- */
 /* sum := product {(+|-) product}; numbers, params, ( ), unary minus, ceil floor min max.

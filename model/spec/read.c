@@ -64,20 +64,28 @@ static char *load(FILE *f, size_t *len) {
   return NULL;
 }
 
-static bool read_file(tf_diags *d, const char *path, tf_text *out) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return fail_file(d, path, strerror(errno));
+static tf_text take(FILE *f, const char *name, tf_diags *d) {
+  tf_text t = {.name = name};
   errno = 0;
-  char *text = load(f, &out->len);
-  bool bad = ferror(f) != 0;
-  int why = errno;
+  char *text = load(f, &t.len);
+  const char *why = !text ? "out of memory" : ferror(f) ? strerror(errno) : t.len > TF_YAML_MAX_BYTES ? "larger than 16 MiB" : NULL;
+  t.text = text;
+  if (!why) return t;
+  fail_file(d, name, why);
+  free(text);
+  return (tf_text){.name = name};
+}
+
+tf_text tf_text_read(const char *path, tf_diags *d) {
+  if (!strcmp(path, "-")) return take(stdin, "<stdin>", d);
+  FILE *f = fopen(path, "rb");
+  if (!f) {
+    fail_file(d, path, strerror(errno));
+    return (tf_text){.name = path};
+  }
+  tf_text t = take(f, path, d);
   fclose(f);
-  out->name = path;
-  out->text = text;
-  if (!text) return fail_file(d, path, "out of memory");
-  if (bad) return fail_file(d, path, strerror(why));
-  if (out->len > TF_YAML_MAX_BYTES) return fail_file(d, path, "larger than 16 MiB");
-  return true;
+  return t;
 }
 
 /* ---- sections ----------------------------------------------------------------------- */
@@ -96,9 +104,36 @@ static const tf_ynode *foreign_key(const tf_ynode *root) {
   return NULL;
 }
 
+/* What the files say, as far as it was read. */
+typedef struct {
+  const tf_ynode *key[N_S], *section[N_S]; /* where it stands first; NULL: in no file */
+  tf_param_files params;
+} sections_read;
+
+/* Params may stand in every file. */
+static void add_params(sections_read *all, const tf_ynode *root, const tf_ynode *map) {
+  bool shared = true;
+  for (size_t i = 0; i < root->n; i++)
+    for (int s = S_ARCH; s <= S_MAPPING; s++)
+      shared &= !tf_ynode_is(root->pairs[i].key, sections[s].key);
+  all->params.map[all->params.n] = map;
+  all->params.shared[all->params.n++] = shared;
+}
+
+/* All other sections in one; of a key that a file gives twice it has been told. */
+static void add_section(tf_diags *d, const tf_ynode *key, int s, const tf_ynode *value, sections_read *all) {
+  const tf_ynode *first = all->key[s];
+  if (first && first->at.file != key->at.file) {
+    tf_fail(d, key->at, TF_E_DUP, "section '%s' given twice", key->text);
+    tf_note(d, first->at, "first given here");
+  }
+  if (first) return;
+  all->key[s] = key;
+  all->section[s] = value;
+}
+
 /* Adds the sections of one file to those found so far. */
-static void merge(tf_diags *d, const tf_ynode *root, const tf_ynode **found,
-                  const tf_ynode **found_key) {
+static void merge(tf_diags *d, const tf_ynode *root, sections_read *all) {
   const tf_ynode *v[N_S];
   if (!tf_yschema_kind(root, TF_Y_MAP, "a file", d)) return;
   const tf_ynode *foreign = foreign_key(root);
@@ -109,21 +144,10 @@ static void merge(tf_diags *d, const tf_ynode *root, const tf_ynode **found,
     return;
   }
   tf_yschema_check(root, sections, N_S, "a file", v, d);
-  for (size_t i = 0; i < root->n; i++) {
-    const tf_ynode *key = root->pairs[i].key;
-    int s = 0;
-    while (s < N_S && !tf_ynode_is(key, sections[s].key))
-      s++;
-    if (s == N_S) continue;
-    bool other_file = found_key[s] && found_key[s]->at.file != key->at.file;
-    if (other_file) {
-      tf_fail(d, key->at, TF_E_DUP, "section '%s' given twice", key->text);
-      tf_note(d, found_key[s]->at, "first given here");
-    }
-    if (found_key[s]) continue;
-    found_key[s] = key;
-    found[s] = v[s];
-  }
+  for (size_t i = 0; i < root->n; i++)
+    for (int s = 0; s < N_S; s++)
+      if (s != S_PARAMS && tf_ynode_is(root->pairs[i].key, sections[s].key)) add_section(d, root->pairs[i].key, s, v[s], all);
+  if (v[S_PARAMS]) add_params(all, root, v[S_PARAMS]);
 }
 
 /* The text of a mapping is a literal block: only there do its lines stand in the file as
@@ -163,10 +187,16 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
 
 /* params first: every other section may use them; architecture before workload: its
  * word-bits are the default of tensors. */
-static bool read_sections(tf_reader *r, const tf_ynode **s, const tf_setting *set, size_t n_set,
+static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set,
                           tf_spec *spec) {
-  if (!tf_params_read(r, s[S_PARAMS], set, n_set)) return false;
+  static const int of[TF_N_OF] = {[TF_OF_ARCH] = S_ARCH, [TF_OF_WORKLOAD] = S_WORKLOAD, [TF_OF_MAPPING] = S_MAPPING};
+  const tf_ynode **s = all->section;
+  for (int i = 0; i < TF_N_OF; i++)
+    all->params.of[i] = all->key[of[i]] ? all->key[of[i]]->at.file : 0;
+  if (!tf_params_read(r, &all->params, set, n_set)) return false;
+  r->file = all->params.of[TF_OF_ARCH];
   if (s[S_ARCH]) spec->arch = tf_read_arch(r, s[S_ARCH]);
+  r->file = all->params.of[TF_OF_WORKLOAD];
   if (s[S_WORKLOAD]) spec->workload = tf_read_workload(r, s[S_WORKLOAD], spec->arch);
   if (s[S_MAPPING]) read_mapping(r->diags, s[S_MAPPING], spec);
   for (int o = 0; spec->arch && spec->workload && o < spec->workload->n_ops; o++)
@@ -175,28 +205,32 @@ static bool read_sections(tf_reader *r, const tf_ynode **s, const tf_setting *se
 }
 
 /* Parses every text and gathers its sections; false if a text is no YAML document. */
-static bool read_all(tf_reader *r, const tf_text *texts, size_t n, const tf_ynode **found) {
-  const tf_ynode *keys[N_S] = {NULL};
+static bool read_all(tf_reader *r, const tf_text *texts, size_t n, sections_read *all) {
   bool whole = true;
+  all->params.map = TF_ARRAY(r->arena, const tf_ynode *, n + 1);
+  all->params.shared = TF_ARRAY(r->arena, bool, n + 1);
+  if (!all->params.map || !all->params.shared) return tf_no_memory(r);
   for (size_t i = 0; i < n; i++) {
     const char *text = texts[i].text;
+    whole = whole && text;
+    if (!text) continue;
     size_t len = texts[i].len;
     bool mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     text += mark ? 3 : 0;
     len -= mark ? 3 : 0;
     uint16_t file = tf_diags_add_file(r->diags, texts[i].name, text, len);
     const tf_ynode *root = tf_yaml_read(r->arena, file, text, len, r->diags);
-    if (root) merge(r->diags, root, found, keys);
+    if (root) merge(r->diags, root, all);
     whole = whole && root;
   }
   return whole;
 }
 
-/* whole: no file is missing.  Where one is and no params were found, they may have been in
- * it: what uses them is not checked, so that one cause is one error. */
-static tf_spec *read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                           bool whole, tf_diags *d) {
-  const tf_ynode *found[N_S] = {NULL};
+/* Where a file is missing and no params were found, they may have been in it: what uses them is not checked, so that one
+ * cause is one error. */
+tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
+                            tf_diags *d) {
+  sections_read all = {.params = {.n = 0}};
   size_t before = tf_diags_errors(d);
   tf_arena *arena = tf_arena_new();
   tf_reader r = {.arena = arena, .diags = d};
@@ -207,39 +241,29 @@ static tf_spec *read_texts(const tf_text *texts, size_t n, const tf_setting *set
     return NULL;
   }
   s->arena = arena;
+  bool whole = false;
   if (n > MAX_FILES || n_set > MAX_FILES)
     tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "more than %d files or settings", MAX_FILES);
   else
-    whole = read_all(&r, texts, n, found) && whole;
-  if (whole || found[S_PARAMS]) read_sections(&r, found, set, n_set, &s->spec);
+    whole = read_all(&r, texts, n, &all);
+  if (whole || all.params.n) read_sections(&r, &all, set, n_set, &s->spec);
   if (tf_diags_errors(d) == before) return &s->spec;
   tf_spec_free(&s->spec);
   return NULL;
 }
 
-tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                            tf_diags *d) {
-  return read_texts(texts, n, set, n_set, true, d);
-}
-
 tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
                       size_t n_set, tf_diags *d) {
-  size_t before = tf_diags_errors(d), n = 0;
+  size_t before = tf_diags_errors(d);
   tf_text *texts = calloc(n_paths + 1, sizeof *texts);
   if (!texts) {
     tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  for (size_t i = 0; i < n_paths; i++) {
-    tf_text t = {0};
-    bool ok = read_file(d, paths[i], &t);
-    if (ok)
-      texts[n++] = t;
-    else
-      free((void *)(uintptr_t)t.text);
-  }
-  tf_spec *s = read_texts(texts, n, set, n_set, n == n_paths, d);
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n_paths; i++)
+    texts[i] = tf_text_read(paths[i], d);
+  tf_spec *s = tf_spec_read_texts(texts, n_paths, set, n_set, d);
+  for (size_t i = 0; i < n_paths; i++)
     free((void *)(uintptr_t)texts[i].text);
   free(texts);
   if (tf_diags_errors(d) == before) return s;

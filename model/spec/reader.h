@@ -10,6 +10,7 @@ typedef struct {
   tf_arena *arena; /* of the tf_spec */
   tf_diags *diags;
   tf_params *params;
+  uint16_t file; /* whose section is read: whose params it sees first */
   int depth; /* of parentheses and params in evaluation */
 } tf_reader;
 

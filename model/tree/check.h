@@ -5,6 +5,8 @@
 #include "model/tree/facts.h"
 #include "model/tree/parse.h"
 
+struct tf_ranges;
+
 typedef struct {
   const tf_facts *f;
   tf_arena *arena;
@@ -27,6 +29,10 @@ bool tf_check_products(const tf_checker *c);
 /* What follows from ranges: cover, made once, found.  needs: order, loops and products
  * right but for the dims told, no open trip count. */
 void tf_check_ranges(const tf_checker *c);
+
+/* Walks r at every step at which readers of a tensor that is made in a nested scope might want more than is made there;
+ * tells op o to `unknown` where the steps are too many to look at.  False when memory runs out. */
+bool tf_check_steps(const tf_checker *c, struct tf_ranges *r, void (*unknown)(struct tf_ranges *r, int o));
 
 static inline const char *tf_op_name(const tf_checker *c, int o) { return c->f->wl->ops[o].name; }
 static inline const char *tf_tensor_name(const tf_checker *c, int z) {

@@ -8,6 +8,7 @@
 typedef struct {
   const tf_checker *c;
   bool *told;      /* [as ranges] this range of the op is reported */
+  int64_t *most;   /* [as ranges] the longest range seen where the op leads */
   bool *made_told; /* [op] */
   bool nested;     /* some intermediate is made in a scope below its home */
   int home, loop_node, loop_dim;
@@ -54,6 +55,7 @@ static void check_cover(tf_ranges *r, int o) {
   const tf_op *op = &r->f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
     int at = r->f->dim_from[o] + i;
+    if (r->now[at].len > q->most[at]) q->most[at] = r->now[at].len;
     bool told = q->told[at] || q->c->dim_told[op->dims[i]];
     if (told || r->now[at].len <= r->all[at]) continue;
     q->told[at] = true;
@@ -61,10 +63,49 @@ static void check_cover(tf_ranges *r, int o) {
   }
 }
 
+/* ---- more than cover ---------------------------------------------------------------- */
+/* The least count of the k-th loop of Tile n with which the ops that it splits, and their other loops as they are, reach
+ * their ranges; *needy: the op that needs it. */
+static int64_t least_count(const tf_ranges *r, int n, int k, int *needy) {
+  const range_rules *q = r->user;
+  const tf_loop *l = &r->f->tree->nodes[n].loops[k];
+  int64_t least = 0;
+  for (int j = r->f->leaf_from[n]; j < r->f->leaf_end[n]; j++) {
+    int o = r->f->leaf_op[j], slot = tf_dim_slot(r->f, o, l->dim), at = r->f->dim_from[o] + slot;
+    if (slot < 0 || !tf_leads(r->f, o, n) || q->most[at] < 1) continue;
+    int64_t count = (q->most[at] - 1) / (r->all[at] / l->trip) + 1;
+    if (count > least) *needy = o;
+    least = count > least ? count : least;
+  }
+  return least;
+}
+
+/* Steps beyond every range do nothing: a count that was meant otherwise, or will mislead. */
+static void warn_spare(const tf_ranges *r) {
+  const tf_checker *c = ((range_rules *)r->user)->c;
+  for (int n = 0; n < r->f->tree->n_nodes; n++)
+    for (int k = 0; k < r->f->tree->nodes[n].n_loops; k++) {
+      const tf_loop *l = &r->f->tree->nodes[n].loops[k];
+      int o = -1;
+      int64_t least = least_count(r, n, k, &o);
+      if (least < 1 || least >= l->trip) continue;
+      tf_warn(c->diags, l->at, "'%.50s=%" PRId64 "' steps past the range of op '%.50s': %.50s=%" PRId64 " reaches all of it",
+              tf_dim_name(c, l->dim), l->trip, tf_op_name(c, o), tf_dim_name(c, l->dim), least);
+    }
+}
+
 /* ---- found -------------------------------------------------------------------------- */
 static bool contains(tf_span outer, tf_span inner) {
   return inner.len <= 0 || (outer.len > 0 && inner.lo >= outer.lo &&
                             inner.lo + inner.len <= outer.lo + outer.len);
+}
+
+static void report_found(const range_rules *q, int o, const char *which) {
+  int z = q->c->f->wl->ops[o].out;
+  q->made_told[o] = true;
+  tf_fail(q->c->diags, tf_leaf(q->c, o)->at, TF_E_ORDER,
+          "readers of '%.50s' outside the inner scope %s: let all its readers share one scope", tf_tensor_name(q->c, z), which);
+  tf_note(q->c->diags, q->c->f->tree->nodes[q->c->f->home_scope[z]].at, "the scope that runs all its readers");
 }
 
 /* One run of the branch at `node` makes what its own readers want; what the readers beside it
@@ -75,12 +116,12 @@ static void check_found(tf_ranges *r, int o, int i, int node, tf_span before) {
   int z = r->f->wl->ops[o].out, home = r->f->home_scope[z], up = t->nodes[node].parent;
   bool branch = up >= 0 && t->nodes[up].kind == TF_SCOPE && tf_is_above(r->f, home, up);
   if (!branch || q->made_told[o] || contains(r->now[r->f->dim_from[o] + i], before)) return;
-  q->made_told[o] = true;
-  tf_fail(q->c->diags, tf_leaf(q->c, o)->at, TF_E_ORDER,
-          "readers of '%.50s' outside the inner scope want more of it than is made for those "
-          "inside: let all its readers share one scope",
-          tf_tensor_name(q->c, z));
-  tf_note(q->c->diags, t->nodes[home].at, "the scope that runs all its readers");
+  report_found(q, o, "want more of it than is made for those inside");
+}
+
+static void unknown_found(tf_ranges *r, int o) {
+  range_rules *q = r->user;
+  if (!q->made_told[o]) report_found(q, o, "may want more of it than is made for those inside, in steps too many to look at");
 }
 
 /* ---- made once ---------------------------------------------------------------------- */
@@ -221,11 +262,12 @@ void tf_check_ranges(const tf_checker *c) {
   tf_ranges r;
   size_t n = (size_t)c->f->n_dims;
   q.told = TF_ARRAY(c->arena, bool, n);
+  q.most = TF_ARRAY(c->arena, int64_t, n);
   q.made_told = TF_ARRAY(c->arena, bool, (size_t)c->f->wl->n_ops);
   q.first = TF_ARRAY(c->arena, tf_span, n);
   q.saved = TF_ARRAY(c->arena, tf_span, n);
   q.saved_steps = TF_ARRAY(c->arena, int64_t, n);
-  bool room = q.told && q.made_told && q.first && q.saved && q.saved_steps;
+  bool room = q.told && q.most && q.made_told && q.first && q.saved && q.saved_steps;
   if (!room || !tf_ranges_init(&r, c->arena, c->f)) {
     tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
     return;
@@ -239,7 +281,9 @@ void tf_check_ranges(const tf_checker *c) {
   r.inferred = q.nested ? check_found : NULL;
   r.entered = q.nested ? check_made_once : NULL;
   tf_ranges_walk(&r, 0);
-  if (!makes_padded(c->f->wl) && !r.clash) return;
   r.entered = NULL;
-  check_middles(&r);
+  if (makes_padded(c->f->wl) || r.clash) check_middles(&r);
+  r.middle = false;
+  if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+  warn_spare(&r);
 }

@@ -108,6 +108,7 @@ static void enter(tf_ranges *r, int n) {
 
 /* Where the loop stands, as its first leading op sees it. */
 static int64_t digit_of(const tf_ranges *r, int loop, int at, const tf_loop *l) {
+  if (r->digits) return r->digits[loop];
   if (r->forced == loop) return 1;
   bool outermost = r->steps[at] == r->all[at];
   if (!r->middle || (!r->inner && !outermost)) return 0;

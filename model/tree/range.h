@@ -20,6 +20,7 @@ typedef struct tf_ranges {
   int inner;      /* the later loops of each dim stand at their start (0), or in their earlier (1) or later
                      (2) middle */
   bool clash;     /* found: ops that a loop splits advance by different steps */
+  const int64_t *digits; /* [loop] where each loop stands; NULL: as the other members say */
   int forced;     /* number of the loop that stands at its second iteration, -1: none */
   void *user;
   /* Op o enters the node from which it leads, its range is final; NULL: not told. */

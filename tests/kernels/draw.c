@@ -30,6 +30,8 @@ void draw(drawn *c, uint64_t seed) {
   if (!c->diags) abort();
   if (seed & DRAW_CONV) draw_conv(&c->text, seed);
   else if (seed & DRAW_ROWS) draw_rows(&c->text, seed);
+  else if (seed & DRAW_WILD) draw_wild(&c->text, seed);
+  else if (seed & DRAW_FORKS) draw_forks(&c->text, seed);
   else if (!gen_case(seed, &c->text, &features, &kind)) abort();
   tf_text t = {"case", c->text.text, c->text.len};
   c->spec = tf_spec_read_texts(&t, 1, NULL, 0, c->diags);
@@ -53,7 +55,7 @@ bool draw_can_emit(const drawn *c) {
   tf_diags *d = tf_diags_new();
   char *ir = tf_emit_ir(c->tree, NULL, NULL, d);
   tf_code code = tf_diags_count(d) ? tf_diags_at(d, 0)->code : TF_E_LIMIT;
-  bool can = ir || (code != TF_E_COVER && code != TF_E_STREAM);
+  bool can = ir || code != TF_E_STREAM;
   free(ir);
   tf_diags_free(d);
   return can;

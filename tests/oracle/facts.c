@@ -126,3 +126,42 @@ int path_to(const oracle *o, int n, place *list) {
 const tf_loop *loop_of(const oracle *o, place p) {
   return &o->tree->nodes[p.node].loops[p.slot];
 }
+
+static bool turned(const oracle *o, int n, int scope) {
+  place path[MAX_PATH];
+  int len = path_to(o, n, path);
+  for (int i = 0; i < len; i++)
+    if (below(o, path[i].node, scope) && loop_of(o, path[i])->axis == TF_TEMPORAL &&
+        o->digit[path[i].node][path[i].slot] != 0)
+      return true;
+  return false;
+}
+
+/* Whether an m-tile of the level that holds z stands in that child, no Para or Pipe between. */
+static bool sibling_holds(const oracle *o, int child, int level, int z) {
+  const tf_node *t = &o->tree->nodes[child];
+  if (t->kind == TF_TILE && t->level == level && holds(o, child, z))
+    return true;
+  if (t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE))
+    return false;
+  for (int c = 0; c < t->n_children; c++)
+    if (sibling_holds(o, t->children[c], level, z))
+      return true;
+  return false;
+}
+
+/* Choice: where several scopes qualify, the innermost: it is that sibling's entry which comes just before. */
+int follows(const oracle *o, int n, int z) {
+  int level = o->tree->nodes[n].level;
+  for (int from = n, s = o->tree->nodes[n].parent; s >= 0; from = s, s = o->tree->nodes[s].parent) {
+    const tf_node *t = &o->tree->nodes[s];
+    if (t->kind != TF_SCOPE)
+      continue;
+    if (t->scope == TF_PARA || t->scope == TF_PIPE || turned(o, n, s))
+      return -1;
+    for (int c = 0; t->children[c] != from; c++)
+      if (sibling_holds(o, t->children[c], level, z))
+        return s;
+  }
+  return -1;
+}

@@ -1,4 +1,4 @@
-/* From what the walk saw: counters, words held, the `perfect` latency (model.md sections 3 to 5). */
+/* From what the walk saw: counters, corrections, words held (model.md sections 3 and 4). */
 #include "tests/oracle/oracle.h"
 
 /* ---- counters -------------------------------------------------------------------------------- */
@@ -18,19 +18,25 @@ static int late_divisor(const oracle *o, int op) {
   return -1;
 }
 
-static int leaf_server(const oracle *o, int op, int z) {
+int leaf_server(const oracle *o, int op, int z) {
   return server(o, o->tree->op_node[op], z, o->arch->n_memories);
 }
 
-static words *treated(oracle *o, int op) {
-  int z = o->wl->ops[op].out;
-  return &o->moved[server(o, stream_scope(o, op), z, o->arch->n_memories) * o->wl->n_tensors + z];
+/* The op's scope reads and updates elements of what it makes, in the memory that holds it there. */
+static void treat(oracle *o, int op, int64_t reads, int64_t updates) {
+  int z = o->wl->ops[op].out, nt = o->wl->n_tensors, scope = stream_scope(o, op);
+  words *at[] = {&o->moved[server(o, scope, z, o->arch->n_memories) * nt + z], &o->treated[scope * nt + z]};
+  for (int i = 0; i < 2; i++) {
+    at[i]->read += reads;
+    at[i]->update += updates;
+  }
 }
 
-static void correct(oracle *o, int op, int64_t n, bool in_place) {
-  o->points[op] += n;
-  treated(o, op)->read += in_place ? n : 0;
-  treated(o, op)->update += in_place ? n : 0;
+static void correct(oracle *o, int op, fix kind, int64_t n) {
+  o->fixes[op * N_FIXES + (int)kind] += n;
+  o->saw[SAW_FIXES] |= n > 0;
+  if (kind != FIX_EXP)
+    treat(o, op, n, n);
 }
 
 /* Op hands its operand on; the division happens once, on each accumulator that reads what it makes. */
@@ -41,8 +47,8 @@ static void put_off(oracle *o, int op, int sum) {
       o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
   for (int q = 0; q < o->wl->n_ops; q++)
     if (stream_scope(o, q) >= 0 && touches(o, q, o->wl->ops[op].out) && q != op)
-      correct(o, q, o->corrected_once[q], true);
-  treated(o, sum)->read += o->corrected_once[sum];
+      correct(o, q, FIX_DIV, o->corrected_once[q]);
+  treat(o, sum, o->corrected_once[sum], 0);
 }
 
 void find_moves(oracle *o) {
@@ -50,7 +56,7 @@ void find_moves(oracle *o) {
     if (late_divisor(o, op) >= 0)
       put_off(o, op, late_divisor(o, op));
     if (stream_scope(o, op) >= 0)
-      correct(o, op, o->corrected[op], o->wl->ops[op].reduce == TF_REDUCE_ADD);
+      correct(o, op, o->wl->ops[op].reduce == TF_REDUCE_ADD ? FIX_MUL : FIX_EXP, o->corrected[op]);
   }
   for (int op = 0; op < o->wl->n_ops; op++)
     for (int r = 0; r <= o->wl->ops[op].n_reads; r++) {
@@ -81,7 +87,7 @@ static int64_t homes(const oracle *o, int n, int level, bool only) {
   return sum;
 }
 
-static bool share_instance(const oracle *o, int scope, int level) {
+bool share_instance(const oracle *o, int scope, int level) {
   int from = 0;
   for (int n = scope; n >= 0; n = o->tree->nodes[n].parent)
     if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > from)
@@ -149,98 +155,4 @@ void find_peaks(oracle *o) {
     int64_t b = l ? need(o, 0, l) : outer, word = o->arch->memories[l].word_bits;
     o->level_peak[l] = (b + word - 1) / word;
   }
-}
-
-/* ---- latency, overlap `perfect` (DECISIONS 15) ---------------------------------------------------- */
-
-typedef struct {
-  double read, write;
-} ports;
-
-static double larger(double a, double b) {
-  return a > b ? a : b;
-}
-
-static double port_time(const oracle *o, int n, int level, ports w) {
-  const tf_memory *mem = &o->arch->memories[level];
-  int tile = mtile(o, n, level);
-  double k = tile < 0 || o->width[tile] < 1 ? 1 : (double)o->width[tile];
-  if (mem->one_port)
-    return (w.read + w.write) / (k * mem->read_bw);
-  return larger(w.read / (k * mem->read_bw), w.write / (k * mem->write_bw));
-}
-
-static void add(const oracle *o, ports *to, int level, int z, int64_t read, int64_t write) {
-  double k = (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits;
-  to->read += k * (double)read;
-  to->write += k * (double)write;
-}
-
-static void add_refs(const oracle *o, ports *to, int level, int op) {
-  const tf_op *p = &o->wl->ops[op];
-  for (int r = 0; r <= p->n_reads; r++) {
-    int z = r < p->n_reads ? p->reads[r].tensor : p->out;
-    if (leaf_server(o, op, z) == level)
-      add(o, to, level, z, o->by_ref[op * 16 + r].read, o->by_ref[op * 16 + r].update);
-  }
-}
-
-static double op_time(const oracle *o, int n) {
-  int op = o->tree->nodes[n].op;
-  double t = o->units[op] ? (double)o->points[op] /
-                                ((double)o->units[op] * o->arch->units[o->unit[op]].rate)
-                          : 0;
-  for (int l = 0; l < o->arch->n_memories; l++) {
-    ports w = {0, 0};
-    add_refs(o, &w, l, op);
-    t = larger(t, port_time(o, n, l, w));
-  }
-  return t;
-}
-
-static double tile_time(const oracle *o, int n, double child) {
-  int nt = o->wl->n_tensors, level = o->tree->nodes[n].level;
-  ports own = {0, 0};
-  for (int z = 0; z < nt; z++) {
-    add(o, &own, level, z, o->by_node[n * nt + z].drain, o->by_node[n * nt + z].fill);
-    for (int k = 0; k < o->tree->n_nodes; k++)
-      if (k != n && below(o, k, n) && holds(o, k, z) &&
-          server(o, k, z, o->tree->nodes[k].level) == level)
-        add(o, &own, level, z, o->by_node[k * nt + z].read, o->by_node[k * nt + z].update);
-  }
-  for (int op = 0; op < o->wl->n_ops; op++)
-    if (op_below(o, op, n))
-      add_refs(o, &own, level, op);
-  double t = larger(child, port_time(o, n, level, own));
-  for (int l = 0; l < level; l++) {
-    ports w = {0, 0};
-    for (int z = 0; z < nt; z++)
-      if (holds(o, n, z) && server(o, n, z, level) == l)
-        add(o, &w, l, z, o->by_node[n * nt + z].read, o->by_node[n * nt + z].update);
-    t = larger(t, port_time(o, n, l, w));
-  }
-  return t;
-}
-
-static double node_time(const oracle *o, int n) {
-  const tf_node *t = &o->tree->nodes[n];
-  double sum = 0, longest = 0;
-  if (t->kind == TF_OP)
-    return op_time(o, n);
-  for (int c = 0; c < t->n_children; c++) {
-    double k = node_time(o, t->children[c]);
-    sum += k;
-    longest = larger(longest, k);
-  }
-  if (t->kind == TF_TILE)
-    return tile_time(o, n, sum);
-  if (t->scope == TF_PARA)
-    return longest;
-  if (t->scope == TF_PIPE)
-    return longest + (o->runs[n] ? (sum - longest) / (double)o->runs[n] : 0);
-  return sum;
-}
-
-void find_latency(oracle *o) {
-  o->cycles = node_time(o, 0);
 }

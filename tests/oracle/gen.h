@@ -14,13 +14,17 @@ typedef struct {
 /* Appends; a number from lo to hi. */
 void page_say(page *p, const char *fmt, ...) TF_PRINTF(2, 3);
 int rng_between(tf_rng *g, int lo, int hi);
+bool rng_chance(tf_rng *g, int n); /* one time in n */
 
 /* Names of what a case was drawn to have, for the coverage table. */
 typedef enum {
   GEN_SPATIAL, GEN_PARTIAL, GEN_BYPASS, GEN_KEEP, GEN_RETAIN, GEN_STREAM, GEN_NESTED, GEN_PAD, GEN_PARA,
-  GEN_PIPE, GEN_SHAR, GEN_SEQ, GEN_NO_NETWORK, GEN_N
+  GEN_PIPE, GEN_SHAR, GEN_SEQ, GEN_NO_NETWORK, GEN_PERFECT, GEN_DOUBLE_BUFFER, GEN_NONE, GEN_LATENCY, GEN_PIPELINE,
+  GEN_UNITS, GEN_FLAT, GEN_ROOT, GEN_BITS, GEN_N
 } gen_feature;
 
+/* Writes an architecture and a workload (gen_input.c), one with padding if so asked; the workload's kind. */
+const char *gen_input(tf_rng *g, page *p, unsigned *features, bool padded);
 /* Writes a workload with padding (gen_padded.c). */
 void gen_padded(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits

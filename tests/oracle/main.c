@@ -1,5 +1,5 @@
 /* The model against the brute-force walk on random cases.
- *   oracle_test [--cases N] [--seed S] [--one SEED] [--save DIR] [--coverage] [--padded]
+ *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML] [--save DIR] [--coverage] [--padded]
  * --padded: only cases with padding.
  * A case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
@@ -18,68 +18,15 @@ typedef struct {
 } tally;
 
 typedef struct {
-  const char *save;
+  const char *save, *file;
   bool coverage, print, padded;
   long refused, walked, equal, differ, overflow, too_long, quick;
-  long with[GEN_N];
+  long with[GEN_N], saw[N_EVENTS], feasible;
   tally kinds[MAX_KINDS];
   int n_kinds;
 } session;
 
-/* ---- one comparison ------------------------------------------------------------------------- */
-
-typedef struct {
-  char text[8192];
-  size_t len;
-} note;
-
-static void differs(note *n, const char *what, const char *of, int64_t model, int64_t oracle_) {
-  if (model == oracle_ || n->len > sizeof n->text - 200)
-    return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
-                             "# %s of %s: model %" PRId64 ", oracle %" PRId64 "\n", what, of, model, oracle_);
-}
-
-static void compare_counts(note *n, const oracle *o, const tf_result *r) {
-  char of[200];
-  for (int l = 0; l < o->arch->n_memories; l++)
-    for (int z = 0; z < o->wl->n_tensors; z++) {
-      const tf_counts *c = &r->counts[l * o->wl->n_tensors + z];
-      const words *w = &o->moved[l * o->wl->n_tensors + z];
-      snprintf(of, sizeof of, "%s in %s", o->wl->tensors[z].name, o->arch->memories[l].name);
-      differs(n, "fill", of, c->fill, w->fill);
-      differs(n, "read", of, c->read, w->read);
-      differs(n, "update", of, c->update, w->update);
-      differs(n, "drain", of, c->drain, w->drain);
-      differs(n, "peak", of, c->peak, o->peak[l * o->wl->n_tensors + z]);
-    }
-  for (int l = 0; l < o->arch->n_memories; l++)
-    differs(n, "peak words", o->arch->memories[l].name, r->levels[l].peak, o->level_peak[l]);
-}
-
-static void compare_work(note *n, const oracle *o, const tf_result *r) {
-  for (int op = 0; op < o->wl->n_ops; op++) {
-    differs(n, "points", o->wl->ops[op].name, r->ops[op].points, o->points[op]);
-    differs(n, "units", o->wl->ops[op].name, r->ops[op].units, o->units[op]);
-    differs(n, "kind of unit", o->wl->ops[op].name, r->ops[op].unit, o->unit[op]);
-  }
-  for (int k = 0; k < o->tree->n_nodes; k++) {
-    char of[40];
-    int64_t loads = 0, stores = 0;
-    for (int z = 0; z < o->wl->n_tensors; z++) {
-      loads += o->by_node[k * o->wl->n_tensors + z].fill;
-      stores += o->by_node[k * o->wl->n_tensors + z].drain;
-    }
-    snprintf(of, sizeof of, "node %d", k);
-    differs(n, "runs", of, r->nodes[k].runs, o->runs[k]);
-    differs(n, "loads", of, r->nodes[k].loads, loads);
-    differs(n, "stores", of, r->nodes[k].stores, stores);
-  }
-  double gap = r->cycles - o->cycles;
-  if (gap > 1e-9 * o->cycles || -gap > 1e-9 * o->cycles)
-    n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
-                               "# cycles: model %.12g, oracle %.12g\n", r->cycles, o->cycles);
-}
+/* ---- one case ------------------------------------------------------------------------- */
 
 static void report(session *s, uint64_t seed, const page *p, const note *n) {
   printf("# seed %" PRIu64 "\n%s%s\n", seed, n->text, p->text);
@@ -111,8 +58,11 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   } else {
     counted = true;
     s->quick += tf_model_quick(m);
-    compare_counts(&n, o, &r);
-    compare_work(&n, o, &r);
+    compare_results(&n, o, &r);
+    compare_causes(&n, o, m, &r);
+    for (int e = 0; e < N_EVENTS; e++)
+      s->saw[e] += o->saw[e];
+    s->feasible += r.feasible;
   }
   if (n.len)
     report(s, seed, p, &n);
@@ -123,8 +73,6 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   return counted;
 }
 
-/* ---- cases ------------------------------------------------------------------------------------ */
-
 static tally *kind_of(session *s, const char *name) {
   for (int i = 0; i < s->n_kinds; i++)
     if (!strcmp(s->kinds[i].name, name))
@@ -133,11 +81,20 @@ static tally *kind_of(session *s, const char *name) {
   return &s->kinds[s->n_kinds++];
 }
 
+static bool take_file(page *p, const char *path) {
+  FILE *f = fopen(path, "r");
+  p->len = f ? fread(p->text, 1, sizeof p->text - 1, f) : 0;
+  p->text[p->len] = 0;
+  if (f)
+    fclose(f);
+  return p->len > 0;
+}
+
 static void one(session *s, uint64_t seed) {
   page p;
   unsigned features = s->padded ? 1u << GEN_PAD : 0;
-  const char *kind;
-  if (!gen_case(seed, &p, &features, &kind))
+  const char *kind = "file";
+  if (s->file ? !take_file(&p, s->file) : !gen_case(seed, &p, &features, &kind))
     abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
@@ -163,15 +120,23 @@ static void one(session *s, uint64_t seed) {
   tf_diags_free(d);
 }
 
+static const char *const event_name[N_EVENTS] = {
+    [SAW_PORTS] = "a port that makes the whole", [SAW_FLOOR] = "a scope held up by a port",
+    [SAW_HIDDEN] = "a load that hides", [SAW_NO_ROOM] = "a load that a busy port keeps", [SAW_FOLLOWS] = "words after a sibling's",
+    [SAW_IDLE] = "an idle step", [SAW_FIXES] = "corrections"};
+
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
     printf("%-16s %7ld drawn %7ld compared\n", s->kinds[i].name, s->kinds[i].drawn, s->kinds[i].run);
   for (int f = 0; f < GEN_N; f++)
-    printf("%-16s %24ld compared\n", gen_feature_name[f], s->with[f]);
+    printf("%-17s %23ld compared\n", gen_feature_name[f], s->with[f]);
+  for (int e = 0; e < N_EVENTS; e++)
+    printf("%-32s %8ld compared\n", event_name[e], s->saw[e]);
+  printf("%-32s %8ld compared\n", "that fit", s->feasible);
 }
 
 int main(int argc, char **argv) {
-  session s = {.save = NULL};
+  session s = {.save = NULL, .file = NULL};
   long cases = 2000;
   uint64_t seed = 1, only = 0;
   for (int i = 1; i < argc; i++) {
@@ -186,6 +151,8 @@ int main(int argc, char **argv) {
       seed = strtoull(value, NULL, 10), i++;
     else if (!strcmp(argv[i], "--one"))
       only = strtoull(value, NULL, 10), i++;
+    else if (!strcmp(argv[i], "--file"))
+      s.file = value, only = 1, i++;
     else if (!strcmp(argv[i], "--save"))
       s.save = value, i++;
     else

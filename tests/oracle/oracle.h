@@ -6,7 +6,14 @@
 #define TESTS_ORACLE_ORACLE_H
 #include "tileflow/tileflow.h"
 
-enum { MAX_RANK = 8, MAX_ELEMENTS = 4096, MAX_PATH = 48, MAX_NODES = 96, MAX_PRODUCTIONS = 512 };
+enum { MAX_RANK = 8, MAX_ELEMENTS = 4096, MAX_PATH = 48, MAX_NODES = 96, MAX_PRODUCTIONS = 512,
+       MAX_CLASSES = MAX_PATH + 1 };
+
+/* What a case had, for the coverage table. */
+typedef enum { SAW_PORTS, SAW_FLOOR, SAW_HIDDEN, SAW_NO_ROOM, SAW_FOLLOWS, SAW_IDLE, SAW_FIXES, N_EVENTS } event;
+
+/* Corrections of a streamed reduction (DECISIONS 11). */
+typedef enum { FIX_EXP, FIX_MUL, FIX_DIV, N_FIXES } fix;
 
 /* lo .. lo + len - 1; len <= 0: empty. */
 typedef struct {
@@ -79,13 +86,21 @@ typedef struct {
   int64_t *extent;              /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
   int64_t *corrected, *corrected_once; /* [op] elements of a streamed output: every run, once a production */
   int64_t *runs, *width;        /* [node] moments; most instances at once */
+  int *class_now;               /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
+                                   path is the innermost temporal one not at its first iteration */
+  int64_t *class_steps;         /* [node * MAX_CLASSES + class] */
+  words *by_class;              /* [(node * MAX_CLASSES + class) * n_tensors + tensor] by_node, but those .. */
+  words *by_scope;              /* [(node * n_nodes + scope) * n_tensors + tensor] .. that follow a sibling's below the scope */
   int64_t *points, *units;      /* [op] */
+  int64_t *fixes;               /* [op * N_FIXES + kind] points of corrections, beside `points` */
+  words *treated;               /* [scope * n_tensors + tensor] read and updated by corrections */
   int64_t *home;                /* [tensor] largest slice of an intermediate at home */
   int64_t *level_peak;          /* [level] words of the memory */
-  double cycles;
+  double cycles, *node_cycles, *level_cycles, *unit_cycles;
+  int64_t *level_instances, *unit_use;
   int64_t steps;                /* taken so far, against `limit` */
   int64_t limit;
-  bool gave_up;
+  bool gave_up, saw[N_EVENTS];
 } oracle;
 
 /* NULL when memory runs out. */
@@ -106,6 +121,8 @@ int server(const oracle *o, int n, int z, int level); /* innermost level outside
 bool makes(const oracle *o, int n, int z);            /* the op that makes z is below n */
 int lowest_common(const oracle *o, int a, int b);
 int stream_scope(const oracle *o, int op);            /* scope that streams op's output; -1 */
+/* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's (DECISIONS 18); -1 */
+int follows(const oracle *o, int n, int z);
 /* Loops on the path to n, outer to inner, own loops of Tiles strictly above n. */
 typedef struct {
   int node, slot;
@@ -138,8 +155,21 @@ void check_layout(oracle *o, shelf *s, int tile);
 void fill_set(const oracle *o, int z, const box *b, set *out);
 int64_t count_set(const oracle *o, int z, const set *s);
 
-/* ---- sums, words held, latency (figures.c) ---------------------------------------------------------- */
+/* ---- sums, words held (figures.c), latency (latency.c) ----------------------------------------------- */
 void find_moves(oracle *o);
 void find_peaks(oracle *o);
+int leaf_server(const oracle *o, int op, int z);                /* memory that serves the op's operand z */
+bool share_instance(const oracle *o, int scope, int level);     /* whether children share one (DECISIONS 12) */
 void find_latency(oracle *o);
+
+/* ---- beside the model (compare.c) ------------------------------------------------------------------- */
+typedef struct {
+  char text[8192];
+  size_t len;
+} note;
+/* Writes a line for each figure of the model that differs from the walk's, and for each that can never be: a port or
+ * unit busier than the whole, or what lies below a bound. */
+void compare_results(note *n, const oracle *o, const tf_result *r);
+/* The same where the words of all causes are not the words that model m counted. */
+void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r);
 #endif

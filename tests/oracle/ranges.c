@@ -74,14 +74,25 @@ static int rank_of(const oracle *o, int op, int dim) {
   return -1;
 }
 
-/* The named reduction of the streaming scope that leads there. */
-static int stream_leader(const oracle *o, int scope) {
+static bool leads_stream(const oracle *o, int scope, int op) {
   const tf_node *s = &o->tree->nodes[scope];
+  for (int k = 0; k < s->n_stream; k++)
+    if (o->wl->ops[op].out == s->stream[k].tensor)
+      return leads(o, op, scope);
+  return false;
+}
+
+/* What the named reductions that lead in a streaming scope take of the dim on entry to n.
+ * Choice: where several lead and their own loops split the dim differently, the hull. */
+static span streamed(const oracle *o, int scope, int dim, int n) {
+  span all = {0, 0};
+  bool any = false;
   for (int i = 0; i < o->wl->n_ops; i++)
-    for (int k = 0; k < s->n_stream; k++)
-      if (o->wl->ops[i].out == s->stream[k].tensor && leads(o, i, scope))
-        return i;
-  return -1;
+    if (leads_stream(o, scope, i)) {
+      all = around(all, dim_range(o, i, dim, n));
+      any = true;
+    }
+  return any ? all : (span){0, o->wl->dims[dim].extent};
 }
 
 static span produced(const oracle *o, int op, int dim, int n) {
@@ -94,8 +105,8 @@ static span produced(const oracle *o, int op, int dim, int n) {
   }
   if (rank >= 0)
     return wanted(o, op, rank, n);
-  if (scope >= 0 && below(o, scope, n) && stream_leader(o, scope) >= 0 && stream_leader(o, scope) != op)
-    return dim_range(o, stream_leader(o, scope), dim, n);
+  if (scope >= 0 && below(o, scope, n) && !leads_stream(o, scope, op))
+    return streamed(o, scope, dim, n);
   return (span){0, o->wl->dims[dim].extent};
 }
 

@@ -51,17 +51,23 @@ static uint64_t production_key(const oracle *o, int z) {
   return home_scope(o, z) < 0 ? 1 : instance_key(o, home_scope(o, z));
 }
 
+static void add_words(words *to, words w) {
+  to->fill += w.fill;
+  to->drain += w.drain;
+  to->read += w.read;
+  to->update += w.update;
+}
+
 static void charge(oracle *o, int n, int z, int level, int up, words w) {
-  words *own = &o->moved[level * o->wl->n_tensors + z], *above = &o->moved[up * o->wl->n_tensors + z];
-  words *here = &o->by_node[n * o->wl->n_tensors + z];
-  own->fill += w.fill;
-  own->drain += w.drain;
-  above->read += w.read;
-  above->update += w.update;
-  here->fill += w.fill;
-  here->drain += w.drain;
-  here->read += w.read;
-  here->update += w.update;
+  int nt = o->wl->n_tensors, scope = follows(o, n, z);
+  add_words(&o->moved[level * nt + z], (words){.fill = w.fill, .drain = w.drain});
+  add_words(&o->moved[up * nt + z], (words){.read = w.read, .update = w.update});
+  add_words(&o->by_node[n * nt + z], w);
+  o->saw[SAW_FOLLOWS] |= scope >= 0 && w.fill + w.drain > 0;
+  if (scope >= 0)
+    add_words(&o->by_scope[(n * o->tree->n_nodes + scope) * nt + z], w);
+  else
+    add_words(&o->by_class[(n * MAX_CLASSES + o->class_now[n]) * nt + z], w);
 }
 
 /* ---- entering an m-tile ----------------------------------------------------------------------- */
@@ -437,13 +443,26 @@ static void run_loops(oracle *o, int n, int k) {
   o->digit[n][k] = 0;
 }
 
+/* The class of this step of node n (DECISIONS 18). */
+static void note_step(oracle *o, int n) {
+  place path[MAX_PATH];
+  int len = path_to(o, n, path), class = 0;
+  for (int i = 0; i < len && o->runs[n]; i++)
+    if (loop_of(o, path[i])->axis == TF_TEMPORAL && o->digit[path[i].node][path[i].slot] != 0)
+      class = 1 + i;
+  o->class_now[n] = class;
+  o->class_steps[n * MAX_CLASSES + class]++;
+  o->runs[n]++;
+}
+
 static void run_node(oracle *o, int n) {
   const tf_node *t = &o->tree->nodes[n];
   int64_t at_once = running(o, n);
   o->gave_up |= ++o->steps > o->limit;
+  o->saw[SAW_IDLE] |= !at_once;
   if (!at_once || o->gave_up)
     return;
-  o->runs[n]++;
+  note_step(o, n);
   o->width[n] = at_once > o->width[n] ? at_once : o->width[n];
   for (int z = 0; z < o->wl->n_tensors; z++)
     if (holds(o, n, z))
@@ -483,7 +502,7 @@ static void add_retained(oracle *o) {
 oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   oracle *o = calloc(1, sizeof *o);
   size_t nt = (size_t)tree->workload->n_tensors, nodes = (size_t)tree->n_nodes;
-  size_t levels = (size_t)tree->arch->n_memories, ops = (size_t)tree->workload->n_ops;
+  size_t units = (size_t)tree->arch->n_units, levels = (size_t)tree->arch->n_memories, ops = (size_t)tree->workload->n_ops;
   if (!o)
     return NULL;
   *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1};
@@ -494,6 +513,17 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   o->by_ref = calloc(ops * 16, sizeof *o->by_ref);
   o->peak = calloc(levels * nt, sizeof *o->peak);
   o->extent = calloc(nodes * nt * MAX_RANK, sizeof *o->extent);
+  o->by_class = calloc(nodes * MAX_CLASSES * nt, sizeof *o->by_class);
+  o->by_scope = calloc(nodes * nodes * nt, sizeof *o->by_scope);
+  o->treated = calloc(nodes * nt, sizeof *o->treated);
+  o->class_now = calloc(nodes, sizeof *o->class_now);
+  o->class_steps = calloc(nodes * MAX_CLASSES, sizeof *o->class_steps);
+  o->fixes = calloc(ops * N_FIXES, sizeof *o->fixes);
+  o->node_cycles = calloc(nodes, sizeof *o->node_cycles);
+  o->level_cycles = calloc(levels, sizeof *o->level_cycles);
+  o->level_instances = calloc(levels, sizeof *o->level_instances);
+  o->unit_cycles = calloc(units, sizeof *o->unit_cycles);
+  o->unit_use = calloc(units, sizeof *o->unit_use);
   int64_t **rows[] = {&o->held, &o->runs, &o->width, &o->largest};
   for (size_t i = 0; i < 4; i++)
     *rows[i] = calloc(nodes * nt, sizeof **rows[i]);
@@ -521,7 +551,8 @@ void oracle_free(oracle *o) {
   }
   void *all[] = {o->shelves, o->kept, o->moved, o->by_node, o->by_ref, o->peak, o->extent, o->held,
                  o->runs, o->width, o->largest, o->points, o->units, o->corrected, o->corrected_once,
-                 o->home, o->level_peak};
+                 o->home, o->level_peak, o->by_class, o->by_scope, o->treated, o->class_now, o->class_steps,
+                 o->fixes, o->node_cycles, o->level_cycles, o->level_instances, o->unit_cycles, o->unit_use};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);

@@ -33,6 +33,7 @@ typedef struct {
   tw_tile tile[TW_TILES];
   long tried, most; /* most: gives up past it */
   double best;
+  double tie_pj;   /* the least energy of those that are as good as the best, but for rounding */
   char text[8192]; /* of the best */
 } twin;
 
@@ -211,6 +212,15 @@ static double tw_value(const twin *t, const tf_result *r) {
                                 : words;
 }
 
+static void tw_take(twin *t, const tf_result *r, const char *text) {
+  double value = tw_value(t, r);
+  if (value <= t->best * (1 - 1e-12)) t->tie_pj = INFINITY;
+  if (value <= t->best * (1 + 1e-12)) t->tie_pj = fmin(t->tie_pj, r->energy_pj);
+  if (value >= t->best) return;
+  t->best = value;
+  strcpy(t->text, text);
+}
+
 static void tw_try(twin *t) {
   char text[8192];
   tf_result r;
@@ -219,10 +229,7 @@ static void tw_try(twin *t) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tf_tree_parse(text, (tf_loc){0}, t->a, t->w, d);
   tf_model *m = tree ? tf_model_new(tree, d) : NULL;
-  if (m && tf_model_eval(m, NULL, &r) && r.feasible && tw_value(t, &r) < t->best) {
-    t->best = tw_value(t, &r);
-    strcpy(t->text, text);
-  }
+  if (m && tf_model_eval(m, NULL, &r) && r.feasible) tw_take(t, &r, text);
   tf_model_free(m);
   tf_tree_free(tree);
   tf_diags_free(d);
@@ -430,7 +437,7 @@ static void tw_kinds(twin *t, int shared, int keep) {
  * t->most mappings. */
 static bool tw_best(twin *t) {
   const tf_workload *w = t->w;
-  t->best = INFINITY;
+  t->best = t->tie_pj = INFINITY;
   t->tried = 0;
   int least = 99, ends = 0;
   for (int o = 0; o < w->n_ops; o++) {

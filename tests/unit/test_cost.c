@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "model/cost/state.h"
 #include "tests/unit/check.h"
+#include "tileflow/why.h"
 
 typedef struct {
   char text[8192];
@@ -407,6 +408,30 @@ static void show(const char *who, const run *a, const run *b) {
   printf("  %s: cycles %g / %g\n", who, a->r.cycles, b->r.cycles);
 }
 
+static bool same_cause(const tf_why_row *a, const tf_why_row *b) {
+  return a->tensor == b->tensor && a->above == b->above && a->level == b->level && a->node == b->node &&
+         a->cause == b->cause && a->at == b->at && a->slot == b->slot && !memcmp(&a->words, &b->words, sizeof a->words);
+}
+
+/* Causes found by sums and by the walk are the same, word for word; false after saying where they are not. */
+static bool same_causes(const run *a, const run *b) {
+  tf_why x = {0}, y = {0};
+  bool same = tf_why_of(a->model, &x) && tf_why_of(b->model, &y) && x.n == y.n;
+  for (int i = 0; same && i < x.n; i++)
+    same = same_cause(&x.rows[i], &y.rows[i]);
+  for (int i = 0; !same && i < (x.n > y.n ? x.n : y.n); i++)
+    for (int k = 0; k < 2; k++) {
+      const tf_why_row *r = k ? &y.rows[i] : &x.rows[i];
+      if (i < (k ? y.n : x.n))
+        printf("  %s: %s L%d -> L%d node %d %s %d.%d: fill %" PRId64 " read %" PRId64 " update %" PRId64 " drain %" PRId64 "\n",
+               k ? "walk" : "sums", a->spec->workload->tensors[r->tensor].name, r->above, r->level, r->node,
+               tf_cause_key(r->cause), r->at, r->slot, r->words.fill, r->words.read, r->words.update, r->words.drain);
+    }
+  tf_why_free(&x);
+  tf_why_free(&y);
+  return same;
+}
+
 typedef struct {
   int retains, retained; /* cases that retain; those of them that were not walked */
   int closed, quick; /* cases that were not walked; those that went the quick way */
@@ -431,6 +456,8 @@ static void twin(uint64_t seed, tally *t) {
     show("freely / walk", &a, &b);
     show("freely / sums", &a, &c);
   }
+  if (a.ok && equal && !CHECK(same_causes(&a, &b)))
+    printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
   drop(&a);
   drop(&b);
   drop(&c);

@@ -113,7 +113,11 @@ static const char rows[] =
   "    for (int i = 0; i < n; i++) {\n"
   "      float kept = x[i];\n"
   "      x[i] = 1000, wrong += row_max(x, n) != 1000;\n"
-  "      x[i] = -1000, wrong += row_min(x, n) != -1000, x[i] = kept;\n"
+  "      x[i] = -1000, wrong += row_min(x, n) != -1000;\n"
+  "      float most = -INFINITY, least_one = INFINITY; /* NaN counts as if it were not there */\n"
+  "      for (int j = 0; j < n; j++)\n"
+  "        if (j != i) most = x[j] > most ? x[j] : most, least_one = x[j] < least_one ? x[j] : least_one;\n"
+  "      x[i] = NAN, wrong += row_max(x, n) != most || row_min(x, n) != least_one, x[i] = kept;\n"
   "    }\n"
   "  }\n"
   "  return wrong + (row_max(x, 0) != -INFINITY) + (row_min(x, 0) != INFINITY);\n}\n";

@@ -236,6 +236,47 @@ static void test_illegal(void) {
   }
 }
 
+/* ---- more steps than a range has ------------------------------------------------------ */
+static const struct {
+  int line;
+  wl_id wl;
+  const char *text;
+  int n; /* warnings */
+  const char *says;
+} spares[] = {
+    {__LINE__, GEMM, "DRAM for m=8 k=4 n=6\n  op C", 0, ""},
+    {__LINE__, GEMM, "DRAM for m=9 k=4 n=6\n  op C", 1, "'m=9' steps past the range of op 'C': m=8 reaches all of it"},
+    {__LINE__, GEMM, "DRAM for m=9223372036854775807 k=4 n=6\n  op C", 1,
+     "'m=9223372036854775807' steps past the range of op 'C': m=8 reaches all of it"},
+    /* a last step in part, which is needed: 3 x 3 and 2 x 4 of 8, 4 x 2 of 6; and one more than that */
+    {__LINE__, GEMM, "DRAM for m=3 n=2\n  L0 for m=3 k=4 n=3\n    op C", 0, ""},
+    {__LINE__, GEMM, "DRAM for m=3 n=4\n  L0 for m=3 k=4 n=2\n    op C", 1, "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
+    {__LINE__, GEMM, "DRAM for m=2 spatial n=4@x\n  L0 for m=4 k=4 n=2\n    op C", 1, "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
+    /* a maker's range: what its readers need with their halo, 4 in each step of 2 */
+    {__LINE__, CONV, "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
+    {__LINE__, CONV, "DRAM for p=4\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 1,
+     "'q=5' steps past the range of op 'T': q=4 reaches all of it"},
+    /* clipped at the border, not in the middle: all 4 are needed */
+    {__LINE__, PADDED, "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
+    /* open counts say nothing */
+    {__LINE__, GEMM, "DRAM for m=? k=4 n=6\n  op C", 0, ""},
+};
+
+static void test_spares(void) {
+  for (size_t i = 0; i < sizeof spares / sizeof *spares; i++) {
+    tf_diags *d = tf_diags_new();
+    tf_spec *s = read_workload(spares[i].wl, d);
+    tf_tree *t = s ? tf_tree_parse(spares[i].text, start, s->arch, s->workload, d) : NULL;
+    CHECK_ROW(&spares[i], t != NULL);
+    CHECK_ROW_I64(&spares[i], (int64_t)tf_diags_count(d), spares[i].n);
+    if (tf_diags_count(d)) CHECK_ROW_TEXT(&spares[i], tf_diags_at(d, 0)->msg, spares[i].says);
+    if (tf_diags_count(d)) CHECK_ROW(&spares[i], tf_diags_at(d, 0)->warning);
+    tf_tree_free(t);
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+}
+
 /* ---- homes -------------------------------------------------------------------------- */
 static void test_homes(void) {
   static const struct {
@@ -335,6 +376,7 @@ int main(void) {
   test_legal();
   test_layout();
   test_illegal();
+  test_spares();
   test_homes();
   test_depth();
   test_cover();

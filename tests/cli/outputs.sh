@@ -1,0 +1,84 @@
+#!/bin/sh
+# What may go wrong with the files that a command writes: full, too large, read-only, the same twice, an input.
+#   outputs.sh TOOL, in the root of the sources
+set -u
+tool=$(realpath "$1") || exit 2
+root=$(pwd)
+dir=$(mktemp -d) || exit 2
+trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
+failed=0
+input="$root/examples/matmul.yaml"
+both="$root/arch-specs/edge.yaml $root/workloads/gemm.yaml"
+cd "$dir" || exit 2
+
+# expect STATUS TEXT COMMAND...: the status, the text on stderr, and no file that was not there before
+expect() {
+  status=$1 text=$2
+  shift 2
+  ls -A >.before
+  "$tool" "$@" >/dev/null 2>.said </dev/null
+  got=$?
+  ls -A | grep -v '^\.' >.after
+  if [ $got -ne "$status" ]; then
+    echo "tileflow $*: status $got, expected $status"
+    failed=$((failed + 1))
+  elif ! grep -qF -- "$text" .said; then
+    echo "tileflow $*: no '$text' in:"
+    cat .said
+    failed=$((failed + 1))
+  elif [ "$(grep -v '^\.' .before)" != "$(cat .after)" ]; then
+    echo "tileflow $*: left files over: $(cat .after)"
+    failed=$((failed + 1))
+  fi
+}
+
+few="--evals 200"
+# the same file twice, by other names too; devices may be given twice
+expect 2 "--json and --csv name the same file" eval "$input" --json x --csv x
+expect 2 "--json and --csv name the same file" eval "$input" --json x --csv ./x
+expect 2 "--csv and --svg name the same file" tree "$input" --csv x --svg "$dir/x"
+expect 2 "--mapping and --log name the same file" search $both $few --mapping x --log x
+"$tool" eval "$input" --json /dev/null --csv /dev/null --quiet || { echo "devices are no files"; failed=$((failed + 1)); }
+# over an input
+cp "$input" in.yaml
+ln -s in.yaml link.yaml
+expect 2 "--json would overwrite 'in.yaml', which is read" eval in.yaml --json in.yaml
+expect 2 "--csv would overwrite 'in.yaml', which is read" eval in.yaml --csv link.yaml
+expect 2 "--mapping would overwrite 'in.yaml', which is read" solve in.yaml --mapping in.yaml
+cmp -s "$input" in.yaml || { echo "an input was overwritten"; failed=$((failed + 1)); }
+# a folder that is not there, that is a file, that may not be written to: told before any work
+expect 1 "no/x: error[E_IO]: cannot write: No such file or directory" search $both --evals 1e12 --json no/x
+expect 1 "in.yaml/x: error[E_IO]: cannot write: Not a directory" search $both --evals 1e12 --mapping in.yaml/x
+expect 1 ".: error[E_IO]: cannot write: Is a directory" eval "$input" --csv .
+mkdir shut && chmod 555 shut
+if [ "$(id -u)" -ne 0 ]; then
+  expect 1 "shut/x: error[E_IO]: cannot write: Permission denied" search $both --evals 1e12 --json shut/x
+  expect 1 "shut/x: error[E_IO]: cannot write: Permission denied" export "$input" --to timeloop -o shut/x
+  expect 1 "shut/x: error[E_IO]: cannot write: Permission denied" import "$root/tests/data/timeloop/case004.yaml" -o shut/x
+fi
+# a full disk
+if [ -c /dev/full ]; then
+  for option in --json --csv; do
+    expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" eval "$input" $option /dev/full
+  done
+  expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" tree "$input" --svg /dev/full
+  expect 1 "/dev/full: error[E_IO]: cannot write: No space left on device" search $both $few --pareto /dev/full
+  expect 1 "cannot write the log '/dev/full': No space left on device" search $both $few --log /dev/full
+  "$tool" eval "$input" >/dev/full 2>.said
+  [ $? -eq 1 ] && grep -q "cannot write to stdout: No space left on device" .said || { echo "a full stdout is not told"; failed=$((failed + 1)); }
+fi
+# a log that is there already
+: >old.log
+expect 2 "the log 'old.log' is there already" search $both $few --log old.log
+# a file that would grow past the limit (blocks of 512 bytes)
+printf '#!/bin/sh\nulimit -f 1\nexec "%s" "$@"\n' "$tool" >limited && chmod +x limited
+tool="$dir/limited"
+big="$root/arch-specs/edge.yaml $root/workloads/attention/g1.yaml $root/workloads/dataflows/edge/attention-flat-rgran.yaml"
+expect 1 "x: error[E_IO]: cannot write: File too large" eval $big --quiet --json x
+expect 1 "x: error[E_IO]: cannot write: File too large" tree $big --quiet --svg x
+expect 1 "out: error[E_IO]: cannot write: File too large" emit "$input" --isa portable -o out
+"$tool" search $both --evals 20000 --quiet --log x 2>.said # the log stays: --resume takes what is in it
+[ $? -eq 1 ] && grep -qF "cannot write the log 'x': File too large" .said || { echo "a log past the limit is not told"; failed=$((failed + 1)); }
+
+echo "$failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,145 @@
+/* What the model says beside what the walk saw, and what can never be. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/oracle/oracle.h"
+
+static void differs(note *n, const char *what, const char *of, int64_t model, int64_t oracle_) {
+  if (model == oracle_ || n->len > sizeof n->text - 200)
+    return;
+  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
+                             "# %s of %s: model %" PRId64 ", oracle %" PRId64 "\n", what, of, model, oracle_);
+}
+
+static bool apart(double a, double b) {
+  double gap = a - b, size = b < 0 ? -b : b;
+  return !(gap <= 1e-9 * size && gap >= -1e-9 * size);
+}
+
+static void differ_by(note *n, const char *what, const char *of, double model, double oracle_) {
+  if (!apart(model, oracle_) || n->len > sizeof n->text - 200)
+    return;
+  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s of %s: model %.12g, oracle %.12g\n",
+                             what, of, model, oracle_);
+}
+
+/* What can never be: `least` is above `value`. */
+static void never_below(note *n, const char *what, const char *of, double value, double least) {
+  if (value >= least * (1 - 1e-9) || n->len > sizeof n->text - 200)
+    return;
+  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s: %.12g, but %s needs %.12g\n", what, value,
+                             of, least);
+}
+
+static void compare_counts(note *n, const oracle *o, const tf_result *r) {
+  char of[200];
+  for (int l = 0; l < o->arch->n_memories; l++)
+    for (int z = 0; z < o->wl->n_tensors; z++) {
+      const tf_counts *c = &r->counts[l * o->wl->n_tensors + z];
+      const words *w = &o->moved[l * o->wl->n_tensors + z];
+      snprintf(of, sizeof of, "%s in %s", o->wl->tensors[z].name, o->arch->memories[l].name);
+      differs(n, "fill", of, c->fill, w->fill);
+      differs(n, "read", of, c->read, w->read);
+      differs(n, "update", of, c->update, w->update);
+      differs(n, "drain", of, c->drain, w->drain);
+      differs(n, "peak", of, c->peak, o->peak[l * o->wl->n_tensors + z]);
+    }
+  for (int l = 0; l < o->arch->n_memories; l++)
+    differs(n, "peak words", o->arch->memories[l].name, r->levels[l].peak, o->level_peak[l]);
+}
+
+static void compare_work(note *n, const oracle *o, const tf_result *r) {
+  for (int op = 0; op < o->wl->n_ops; op++) {
+    int64_t fixes = 0;
+    for (int i = 0; i < N_FIXES; i++)
+      fixes += o->fixes[op * N_FIXES + i];
+    differs(n, "points", o->wl->ops[op].name, r->ops[op].points, o->points[op]);
+    differs(n, "corrections", o->wl->ops[op].name, r->ops[op].corrections, fixes);
+    differs(n, "units", o->wl->ops[op].name, r->ops[op].units, o->units[op]);
+    differs(n, "kind of unit", o->wl->ops[op].name, r->ops[op].unit, o->unit[op]);
+  }
+  for (int k = 0; k < o->tree->n_nodes; k++) {
+    char of[40];
+    int64_t loads = 0, stores = 0;
+    for (int z = 0; z < o->wl->n_tensors; z++) {
+      loads += o->by_node[k * o->wl->n_tensors + z].fill;
+      stores += o->by_node[k * o->wl->n_tensors + z].drain;
+    }
+    snprintf(of, sizeof of, "node %d", k);
+    differs(n, "runs", of, r->nodes[k].runs, o->runs[k]);
+    differs(n, "loads", of, r->nodes[k].loads, loads);
+    differs(n, "stores", of, r->nodes[k].stores, stores);
+  }
+}
+
+static void compare_time(note *n, const oracle *o, const tf_result *r) {
+  for (int k = 0; k < o->tree->n_nodes; k++) {
+    char of[40];
+    snprintf(of, sizeof of, "node %d", k);
+    differ_by(n, "cycles", of, r->nodes[k].cycles, o->node_cycles[k]);
+  }
+  differ_by(n, "cycles", "all", r->cycles, o->cycles);
+  for (int l = 0; l < o->arch->n_memories; l++) {
+    differ_by(n, "port", o->arch->memories[l].name, r->levels[l].cycles, o->level_cycles[l]);
+    differs(n, "instances", o->arch->memories[l].name, r->levels[l].instances, o->level_instances[l]);
+    never_below(n, "oracle's cycles", o->arch->memories[l].name, o->cycles, o->level_cycles[l]);
+    never_below(n, "model's cycles", o->arch->memories[l].name, r->cycles, r->levels[l].cycles);
+  }
+  for (int u = 0; u < o->arch->n_units; u++) {
+    differ_by(n, "cycles", o->arch->units[u].name, r->units[u].cycles, o->unit_cycles[u]);
+    differs(n, "units in use", o->arch->units[u].name, r->units[u].units, o->unit_use[u]);
+    never_below(n, "oracle's cycles", o->arch->units[u].name, o->cycles, o->unit_cycles[u]);
+    never_below(n, "model's cycles", o->arch->units[u].name, r->cycles, r->units[u].cycles);
+  }
+}
+
+/* No mapping that fits beats the bounds in time; none at all in words and energy. */
+static void compare_bounds(note *n, const oracle *o, const tf_result *r) {
+  tf_bounds b;
+  double moved = 0;
+  if (!tf_bounds_of(o->arch, o->wl, &b))
+    return;
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    moved += (double)(r->counts[z].fill + r->counts[z].read + r->counts[z].update + r->counts[z].drain);
+  never_below(n, "words through the outermost memory", "the bound", moved, (double)b.traffic_words);
+  never_below(n, "energy", "the bound", r->energy_pj, b.energy_pj);
+  if (r->feasible)
+    never_below(n, "cycles", "the bound", r->cycles, b.cycles);
+}
+
+void compare_results(note *n, const oracle *o, const tf_result *r) {
+  compare_counts(n, o, r);
+  compare_work(n, o, r);
+  compare_time(n, o, r);
+  compare_bounds(n, o, r);
+}
+
+/* The words of all causes are the words counted. */
+void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r) {
+  int nz = o->wl->n_tensors;
+  tf_why why;
+  tf_counts *sum = calloc((size_t)(o->arch->n_memories * nz), sizeof *sum);
+  if (!sum || !tf_why_of(m, &why))
+    abort();
+  for (int i = 0; i < why.n; i++) {
+    const tf_why_row *row = &why.rows[i];
+    tf_counts *above = &sum[row->above * nz + row->tensor], *own = &sum[(row->level < 0 ? 0 : row->level) * nz + row->tensor];
+    above->read += row->words.read;
+    above->update += row->words.update;
+    own->fill += row->words.fill;
+    own->drain += row->words.drain;
+    if (row->words.fill < 0 || row->words.drain < 0 || row->words.read < 0 || row->words.update < 0)
+      differs(n, "words by one cause", o->wl->tensors[row->tensor].name, -1, 0);
+  }
+  for (int i = 0; i < o->arch->n_memories * nz; i++) {
+    char of[200];
+    snprintf(of, sizeof of, "causes, %s in %s", o->wl->tensors[i % nz].name, o->arch->memories[i / nz].name);
+    differs(n, "fill", of, sum[i].fill, r->counts[i].fill);
+    differs(n, "read", of, sum[i].read, r->counts[i].read);
+    differs(n, "update", of, sum[i].update, r->counts[i].update);
+    differs(n, "drain", of, sum[i].drain, r->counts[i].drain);
+  }
+  tf_why_free(&why);
+  free(sum);
+}

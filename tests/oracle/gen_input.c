@@ -1,0 +1,254 @@
+/* Random machines and workloads: the first half of a case. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/oracle/gen.h"
+
+static const char *pick(tf_rng *g, const char *const *of, int n) {
+  return of[rng_between(g, 0, n - 1)];
+}
+
+static const char *truth(bool b) {
+  return b ? "true" : "false";
+}
+
+/* ---- machines ------------------------------------------------------------------------------- */
+
+static const char *bandwidth(tf_rng *g) {
+  static const char *const of[] = {"0.5", "1", "1", "1.5", "2", "3", "4", "8", "16"};
+  return pick(g, of, 9);
+}
+
+static void memory(tf_rng *g, page *p, int i, bool flat, unsigned *features) {
+  bool multicast = !rng_chance(g, 4), reduce = !rng_chance(g, 4);
+  page_say(p, "  - {name: L%d", i);
+  if (rng_chance(g, 3))
+    page_say(p, ", bandwidth: {read: %s, write: %s}", bandwidth(g), bandwidth(g));
+  else if (!rng_chance(g, 5))
+    page_say(p, ", bandwidth: %s", bandwidth(g));
+  if (i) {
+    page_say(p, ", mesh: [%d, %d], network: {multicast: %s, reduce: %s}", flat || rng_chance(g, 3) ? 1 : 4,
+             flat || rng_chance(g, 3) ? 1 : 4, truth(multicast), truth(reduce));
+    *features |= multicast && reduce ? 0 : 1u << GEN_NO_NETWORK;
+  }
+  if (i && rng_chance(g, 3))
+    page_say(p, ", capacity: %d", rng_between(g, 4, 200));
+  if (i && rng_chance(g, 4))
+    page_say(p, ", double-buffered: true");
+  if (rng_chance(g, 6))
+    page_say(p, ", word-bits: 8");
+  for (int k = 0; k < 2; k++)
+    if (rng_chance(g, 5)) {
+      page_say(p, ", %s: %d", k ? "issue" : "latency", rng_between(g, 1, 9));
+      *features |= i ? 1u << GEN_LATENCY : 0;
+    }
+  page_say(p, "}\n");
+}
+
+static void unit(tf_rng *g, page *p, const char *name, const char *ops, int below, unsigned *features) {
+  static const char *const rates[] = {"0.5", "1", "1", "2"};
+  page_say(p, "  - {name: %s, ops: [%s], below: L%d, mesh: [%d, 4], rate: %s, network: {multicast: %s, reduce: %s}", name, ops,
+           below, rng_between(g, 1, 8), pick(g, rates, 4), truth(!rng_chance(g, 5)), truth(!rng_chance(g, 5)));
+  if (rng_chance(g, 4)) {
+    page_say(p, ", pipeline: %d", rng_between(g, 1, 9));
+    *features |= 1u << GEN_PIPELINE;
+  }
+  page_say(p, "}\n");
+}
+
+/* One unit for all kinds; one for products and one for the rest; three; or a far one that all kinds may run on. */
+static void units(tf_rng *g, page *p, int n, unsigned *features) {
+  static const char *const all = "mac, add, sub, mul, div, max, exp", *const rest = "add, sub, mul, div, max, exp";
+  int far = n > 2 ? n - 3 : 0, kind = rng_between(g, 0, 5);
+  *features |= kind > 2 ? 1u << GEN_UNITS : 0;
+  page_say(p, "  compute:\n");
+  if (kind == 5)
+    unit(g, p, "far", rng_chance(g, 2) ? all : rest, rng_between(g, 0, n - 1), features);
+  unit(g, p, "u", kind == 3 ? "mac" : kind == 4 ? "mac, add" : all, n - 1, features);
+  if (kind == 3)
+    unit(g, p, "v", rest, rng_between(g, far, n - 1), features);
+  if (kind == 4) {
+    unit(g, p, "v", "max, mul", rng_between(g, far, n - 1), features);
+    unit(g, p, "w", "exp, sub, div", rng_between(g, far, n - 1), features);
+  }
+}
+
+static void machine(tf_rng *g, page *p, unsigned *features) {
+  static const char *const overlap[] = {"perfect", "double-buffer", "none"};
+  int n = rng_chance(g, 16) ? 1 : rng_between(g, 2, 4), mode = rng_between(g, 0, 2);
+  bool flat = rng_chance(g, 3);
+  *features |= 1u << (GEN_PERFECT + mode) | (flat ? 1u << GEN_FLAT : 0);
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n", overlap[mode]);
+  for (int i = 0; i < n; i++)
+    memory(g, p, i, flat, features);
+  units(g, p, n, features);
+}
+
+/* ---- workloads: dims and ops -------------------------------------------------------------------- */
+
+typedef struct {
+  const char *name, *dims, *ops, *tensors;
+} workload;
+
+/* `@` in dims is a small extent drawn anew; `ops` are one a line. */
+static const workload workloads[] = {
+    {"gemm", "m: @, n: @, k: @", "C[m,n] += A[m,k] * B[k,n]", NULL},
+    {"batched gemm", "b: @, m: @, n: @, k: @", "C[b,m,n] += A[b,m,k] * B[k,n]", NULL},
+    {"two gemms", "m: @, l: @, k: @, n: @", "C[m,l] += A[m,k] * B[k,l]\nE[m,n] += C[m,l] * D[l,n]", NULL},
+    {"three gemms", "m: @, l: 3, k: 2, n: @, q: 2",
+     "C[m,l] += A[m,k] * B[k,l]\nE[m,n] += C[m,l] * D[l,n]\nG[m,q] += E[m,n] * F[n,q]", NULL},
+    {"gemm with relu", "m: @, l: @, k: @, n: @",
+     "C[m,l] += A[m,k] * B[k,l]\nR[m,l] = max(C[m,l], 0)\nE[m,n] += R[m,l] * D[l,n]", NULL},
+    {"conv", "p: @, k: 3, c: 2, r: 3", "O[p,k] += I[c,p+r] * W[k,c,r]", NULL},
+    {"strided conv", "p: @, q: 3, k: 2, r: 2, s: 3", "O[p,q,k] += I[2*p+r,q+s] * W[k,r,s]", NULL},
+    {"padded conv", "p: @, k: 2, c: 2, r: 3", "O[p,k] += I[c,p+r-1] * W[k,c,r]", "{I: {pad: [0, 1]}}"},
+    {"depthwise", "c: 3, p: @, q: 2, r: 3", "O[c,p,q] += I[c,p+r,q] * W[c,r]", NULL},
+    {"two convs", "h: 9, k: 2, r: 2, p: 7, n: 2, t: 3", "T[h,k] += I[h+r] * V[k,r]\nO[p,n] += T[p+t,k] * W[n,k,t]",
+     NULL},
+    {"strided convs", "h: 9, k: 2, r: 2, p: 4, n: 2, t: 3",
+     "T[h,k] += I[h+r] * V[k,r]\nO[p,n] += T[2*p+t,k] * W[n,k,t]", NULL},
+    {"padded convs", "h: 6, k: 2, r: 3, p: 6, n: 2, t: 3",
+     "T[h,k] += I[h+r-1] * V[k,r]\nO[p,n] += T[p+t-1,k] * W[n,k,t]", "{I: {pad: [1]}, T: {pad: [1, 0]}}"},
+    {"three convs", "h: 10, r: 2, p: 8, t: 3, q: 6, u: 3",
+     "T[h] += I[h+r] * V[r]\nS[p] += T[p+t] * W[t]\nO[q] += S[q+u] * X[u]", NULL},
+    {"conv 2d pair", "h: 5, w: 5, p: 4, q: 3, t: 2, u: 3", "T[h,w] = I[h,w] * 2\nO[p,q] += T[p+t,q+u] * W[t,u]",
+     NULL},
+    {"attention", "m: @, l: @, a: 2, n: 2",
+     "S[m,l] += Q[m,a] * K[l,a]\nX[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\n"
+     "P[m,l] = E[m,l] / Z[m]\nO[m,n] += P[m,l] * V[l,n]", NULL},
+    {"attention, one wide", "m: @, l: @, a: 2",
+     "S[m,l] += Q[m,a] * K[l,a]\nX[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\n"
+     "P[m,l] = E[m,l] / Z[m]\nO[m] += P[m,l] * V[l]", NULL},
+    {"attention, undivided", "m: @, l: @, n: 2",
+     "X[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\nO[m,n] += E[m,l] * V[l,n]", NULL},
+    {"attention, batched", "b: 2, m: @, l: @, n: 2",
+     "X[b,m] max= S[b,m,l]\nE[b,m,l] = exp(S[b,m,l] - X[b,m])\nZ[b,m] += E[b,m,l]\n"
+     "P[b,m,l] = E[b,m,l] / Z[b,m]\nO[b,m,n] += P[b,m,l] * V[b,l,n]", NULL},
+    {"softmax", "m: @, l: @",
+     "X[m] max= S[m,l]\nD[m,l] = S[m,l] - X[m]\nE[m,l] = exp(D[m,l])\nZ[m] += E[m,l]\nP[m,l] = E[m,l] / Z[m]", NULL},
+    {"residual", "m: @, k: 2, n: 3",
+     "C[m,n] += A[m,k] * B[k,n]\nR[m,n] = max(C[m,n], 0)\nY[m,n] = R[m,n] + X[m,n]", NULL},
+    {"residual conv", "p: 6, t: 3, u: 3, q: 4",
+     "S[p] += I[p+t] * V[t]\nR[p] = max(S[p], 0)\nO[q] += R[q+u] * W[u]\nY[q] = O[q] + I[q+2]", NULL},
+    {"shared input", "m: @, k: @, x: 3, y: 3", "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += A[m,k] * D[k,y]", NULL},
+    {"one input twice", "m: @, l: @, k: 2", "S[m,l] += A[m,k] * B[k,l]\nO[m] += S[m,l] * A[m,l]", NULL},
+    {"gram", "m: @, n: @, k: @", "C[m,n] += A[m,k] * A[n,k]\nE[m] += C[m,n] * A[n,n]", NULL},
+    {"fork", "m: @, k: 2, x: 3, y: 3",
+     "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += C[m,x] * D[x,y]\nF[m,x] = C[m,x] * 2", NULL},
+    {"two products", "m: @, n: @, k: @, q: @", "C[m,n] += A[m,k] * B[k,n]\nE[m,q] += F[m,k] * G[k,q]", NULL},
+    {"three products", "m: @, k: @, a: @, b: @, c: 2",
+     "Q[m,a] += X[m,k] * U[k,a]\nK[m,b] += X[m,k] * V[k,b]\nW[m,c] += X[m,k] * Y[k,c]", NULL},
+    {"two into one", "m: @, l: @, k: @, a: @",
+     "Q[m,a] += X[m,k] * U[k,a]\nK[l,a] += Y[l,k] * V[k,a]\nS[m,l] += Q[m,a] * K[l,a]", NULL},
+    {"maps", "m: @, n: @", "C[m,n] = A[m,n] * 2\nD[m,n] = max(C[m,n], 0)\nE[m,n] = max(D[m,n], B[n])\nF[m] += E[m,n]", NULL},
+    {"constants", "m: @, k: @", "C[m] += A[2*m+1,k] * B[k,3]\nE[m] = C[m] * B[0,1]", NULL},
+    {"fixed rows", "h: 5, k: @", "T[h,k] = I[h,k] * 2\nO[k] = T[3,k] * T[1,k]", NULL},
+    {"reversed", "m: @, n: @, k: @", "C[m,n] += A[5-m,k] * B[k,m-n]", NULL},
+    {"mirror", "h: 6, p: 6", "T[h] = I[h] * 2\nO[p] = T[5-p] * T[p]", NULL},
+};
+enum { N_WORKLOADS = sizeof workloads / sizeof workloads[0], DRAWN = 8 };
+
+static void say_dims(tf_rng *g, page *p, const char *dims) {
+  page_say(p, "workload:\n  name: w\n  dims: {");
+  for (const char *c = dims; *c; c++)
+    if (*c == '@')
+      page_say(p, "%d", rng_between(g, 1, 6));
+    else
+      page_say(p, "%c", *c);
+  page_say(p, "}\n");
+}
+
+static void say_ops(page *p, const char *ops) {
+  page_say(p, "  ops:\n");
+  for (const char *line = ops; *line;) {
+    size_t n = strcspn(line, "\n");
+    page_say(p, "  - \"%.*s\"\n", (int)n, line);
+    line += n + (line[n] != 0);
+  }
+}
+
+/* ---- drawn convolutions: strides, dilations, borders and turns of every size -------------------------- */
+
+/* What `stride * p + dilation * r + c` reaches. */
+typedef struct {
+  char text[64];
+  int lo, hi;
+} reach;
+
+static int signed_one(tf_rng *g, int most) {
+  int k = rng_between(g, 1, most);
+  return rng_chance(g, 5) ? -k : k;
+}
+
+static reach draw_reach(tf_rng *g, const char *p, int extent_p, const char *r, int extent_r) {
+  int a = signed_one(g, 3), b = signed_one(g, 3), c = rng_between(g, -2, 2);
+  int pa = a * (extent_p - 1), rb = b * (extent_r - 1);
+  reach x = {.lo = c + (pa < 0 ? pa : 0) + (rb < 0 ? rb : 0), .hi = c + (pa > 0 ? pa : 0) + (rb > 0 ? rb : 0)};
+  snprintf(x.text, sizeof x.text, "%d*%s + %d*%s + %d", a, p, b, r, c);
+  return x;
+}
+
+/* A pad that leaves at least one word; often as wide as can be. */
+static int draw_pad(tf_rng *g, reach x) {
+  int most = (x.hi - x.lo) / 2;
+  return rng_chance(g, 3) ? most : rng_between(g, 0, most);
+}
+
+static const char *drawn_one(tf_rng *g, page *p) {
+  int e = rng_between(g, 1, 6), r = rng_between(g, 1, 5), q = rng_between(g, 1, 4), s = rng_between(g, 1, 3);
+  reach x = draw_reach(g, "p", e, "r", r), y = draw_reach(g, "q", q, "s", s);
+  bool flat = rng_chance(g, 2);
+  page_say(p, "workload:\n  name: w\n  dims: {p: %d, r: %d, %s", e, r, flat ? "k: 2" : "");
+  if (!flat)
+    page_say(p, "q: %d, s: %d", q, s);
+  page_say(p, "}\n  tensors: {I: {pad: [%d", draw_pad(g, x));
+  page_say(p, flat ? "]}}\n" : ", %d]}}\n", draw_pad(g, y));
+  if (flat)
+    page_say(p, "  ops:\n  - \"O[p,k] += I[%s] * W[k,r]\"\n", x.text);
+  else
+    page_say(p, "  ops:\n  - \"O[p,q] += I[%s,%s] * W[r,s]\"\n", x.text, y.text);
+  return "drawn conv";
+}
+
+/* The first one's outputs cover what the second reads but for its pad, or some more at either end. */
+static const char *drawn_two(tf_rng *g, page *p) {
+  int e = rng_between(g, 1, 6), t = rng_between(g, 1, 4), r = rng_between(g, 1, 4);
+  reach y = draw_reach(g, "p", e, "t", t);
+  int pad = draw_pad(g, y), before = rng_chance(g, 3) ? 1 : 0, after = rng_chance(g, 3) ? rng_between(g, 1, 2) : 0;
+  int shift = before - pad - y.lo, h = before + y.hi - y.lo + 1 - 2 * pad + after;
+  reach x = draw_reach(g, "h", h, "r", r);
+  bool wide = rng_chance(g, 2);
+  page_say(p, "workload:\n  name: w\n  dims: {h: %d, r: %d, p: %d, t: %d%s}\n", h, r, e, t, wide ? ", k: 2" : "");
+  page_say(p, "  tensors: {I: {pad: [%d]}, T: {pad: [%d%s]}}\n", draw_pad(g, x), pad, wide ? ", 0" : "");
+  page_say(p, "  ops:\n  - \"T[h%s] += I[%s] * V[%sr]\"\n", wide ? ",k" : "", x.text, wide ? "k," : "");
+  page_say(p, "  - \"O[p] += T[%s + %d%s] * W[%st]\"\n", y.text, shift, wide ? ",k" : "", wide ? "k," : "");
+  return "drawn convs";
+}
+
+/* ---- one of them --------------------------------------------------------------------------------------- */
+
+const char *gen_input(tf_rng *g, page *p, unsigned *features, bool padded) {
+  machine(g, p, features);
+  if (padded) {
+    *features |= 1u << GEN_PAD;
+    gen_padded(g, p);
+    return "padded";
+  }
+  int i = rng_between(g, 0, N_WORKLOADS + DRAWN - 1);
+  if (i >= N_WORKLOADS) {
+    *features |= 1u << GEN_PAD;
+    return (i - N_WORKLOADS) % 2 ? drawn_one(g, p) : drawn_two(g, p);
+  }
+  const workload *w = &workloads[i];
+  *features |= w->tensors ? 1u << GEN_PAD : 0;
+  say_dims(g, p, w->dims);
+  if (w->tensors) {
+    page_say(p, "  tensors: %s\n", w->tensors);
+  } else if (rng_chance(g, 4)) {
+    page_say(p, "  tensors: {%c: {word-bits: %d}}\n", w->ops[0], rng_chance(g, 2) ? 8 : 32);
+    *features |= 1u << GEN_BITS;
+  }
+  say_ops(p, w->ops);
+  return w->name;
+}

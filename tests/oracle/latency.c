@@ -1,0 +1,390 @@
+/* Time, from what the walk saw: docs/DECISIONS.md 11, 15, 18 and 19, sentence by sentence.
+ * Where the text leaves a choice it is marked "Choice:". */
+#include "tests/oracle/oracle.h"
+
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+/* ---- words on ports --------------------------------------------------------------------------- */
+
+typedef struct {
+  double read, write; /* in words of the memory */
+} ports;
+
+static double weight(const oracle *o, int level, int z) {
+  return (double)o->wl->tensors[z].word_bits / o->arch->memories[level].word_bits;
+}
+
+static void add(const oracle *o, ports *to, int level, int z, int64_t read, int64_t write) {
+  to->read += weight(o, level, z) * (double)read;
+  to->write += weight(o, level, z) * (double)write;
+}
+
+static void add_operands(const oracle *o, ports *to, int level, int op) {
+  const tf_op *p = &o->wl->ops[op];
+  for (int r = 0; r <= p->n_reads; r++) {
+    int z = r < p->n_reads ? p->reads[r].tensor : p->out;
+    if (leaf_server(o, op, z) == level)
+      add(o, to, level, z, o->by_ref[op * 16 + r].read, o->by_ref[op * 16 + r].update);
+  }
+}
+
+/* What nodes at or below n cause at the memory. */
+static ports caused(const oracle *o, int n, int level) {
+  ports w = {0, 0};
+  int nt = o->wl->n_tensors;
+  for (int k = n; k < o->tree->nodes[n].end; k++) {
+    const tf_node *t = &o->tree->nodes[k];
+    if (t->kind == TF_OP)
+      add_operands(o, &w, level, t->op);
+    for (int z = 0; z < nt; z++) {
+      const words *v = &o->by_node[k * nt + z];
+      if (t->kind == TF_SCOPE && o->treated[k * nt + z].read + o->treated[k * nt + z].update > 0 &&
+          server(o, k, z, o->arch->n_memories) == level)
+        add(o, &w, level, z, o->treated[k * nt + z].read, o->treated[k * nt + z].update);
+      if (!holds(o, k, z))
+        continue;
+      if (t->level == level)
+        add(o, &w, level, z, v->drain, v->fill);
+      else if (server(o, k, z, t->level) == level)
+        add(o, &w, level, z, v->read, v->update);
+    }
+  }
+  return w;
+}
+
+/* Choice: a child without an m-tile of the level adds nothing to the sum of Para and Pipe; "one where there is
+ * none" is said of the whole. */
+static int64_t in_use(const oracle *o, int n, int level) {
+  const tf_node *t = &o->tree->nodes[n];
+  int64_t sum = 0, largest = 0;
+  if (mtile(o, n, level) >= 0)
+    return o->width[mtile(o, n, level)];
+  for (int c = 0; c < t->n_children; c++) {
+    int64_t k = in_use(o, t->children[c], level);
+    sum += k;
+    largest = k > largest ? k : largest;
+  }
+  bool apart = t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE) && !share_instance(o, n, level);
+  return apart ? sum : largest;
+}
+
+static double instances(const oracle *o, int n, int level) {
+  int64_t k = in_use(o, n, level);
+  return k > 1 ? (double)k : 1;
+}
+
+/* Time of the busier port of the memory, at node n. */
+static double port_time(const oracle *o, int n, int level, ports w) {
+  const tf_memory *mem = &o->arch->memories[level];
+  double k = instances(o, n, level);
+  if (mem->one_port)
+    return (w.read + w.write) / (k * mem->read_bw);
+  return larger(w.read / (k * mem->read_bw), w.write / (k * mem->write_bw));
+}
+
+static double busiest_port(const oracle *o, int n) {
+  double t = 0;
+  for (int l = 0; l < o->arch->n_memories; l++)
+    t = larger(t, port_time(o, n, l, caused(o, n, l)));
+  return t;
+}
+
+/* ---- ops and units --------------------------------------------------------------------------------- */
+
+/* A correction runs on the first unit that lists its kind and stands at or below every Tile above the scope. */
+static int unit_for(const oracle *o, int op, tf_kind kind) {
+  int deepest = 0;
+  for (int n = stream_scope(o, op); n >= 0; n = o->tree->nodes[n].parent)
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
+      deepest = o->tree->nodes[n].level;
+  for (int u = 0; u < o->arch->n_units; u++)
+    if ((o->arch->units[u].kinds >> kind & 1) && o->arch->units[u].below >= deepest)
+      return u;
+  return o->unit[op];
+}
+
+/* Choice: an op that divides late has no points, and yet counts with the units that its steps would use. */
+static int64_t units_for(const oracle *o, int op, int unit) {
+  int scope = stream_scope(o, op);
+  int64_t most = 0;
+  for (int q = 0; q < o->wl->n_ops; q++)
+    if (op_below(o, q, scope) && o->unit[q] == unit && o->units[q] > most)
+      most = o->units[q];
+  return most > 0 ? most : o->width[scope];
+}
+
+static const struct {
+  tf_kind kind;
+  size_t at;
+} fix_kinds[N_FIXES] = {{TF_K_EXP, FIX_EXP}, {TF_K_MUL, FIX_MUL}, {TF_K_DIV, FIX_DIV}};
+
+/* Time that the op's points and corrections take of one kind of unit. */
+static double work_on(const oracle *o, int op, int unit) {
+  double t = 0;
+  if (o->unit[op] == unit && o->units[op] > 0)
+    t = (double)o->points[op] / ((double)o->units[op] * o->arch->units[unit].rate);
+  for (int i = 0; i < N_FIXES; i++) {
+    int64_t n = o->fixes[op * N_FIXES + (int)fix_kinds[i].at];
+    if (n > 0 && unit_for(o, op, fix_kinds[i].kind) == unit)
+      t += (double)n / ((double)units_for(o, op, unit) * o->arch->units[unit].rate);
+  }
+  return t;
+}
+
+/* Choice: the pipeline fills for an op that has points; not for one that never runs or divides late. */
+static double op_time(const oracle *o, int op) {
+  double t = 0;
+  for (int u = 0; u < o->arch->n_units; u++)
+    t += work_on(o, op, u);
+  if (o->arch->overlap != TF_OVERLAP_PERFECT && o->points[op] > 0)
+    t += o->arch->units[o->unit[op]].pipeline;
+  return t;
+}
+
+static bool side_by_side(const tf_node *t) {
+  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
+}
+
+static double unit_time(const oracle *o, int n, int unit) {
+  const tf_node *t = &o->tree->nodes[n];
+  double sum = 0, longest = 0;
+  if (t->kind == TF_OP)
+    return work_on(o, t->op, unit);
+  for (int c = 0; c < t->n_children; c++) {
+    double k = unit_time(o, t->children[c], unit);
+    sum += k;
+    longest = larger(longest, k);
+  }
+  return side_by_side(t) ? longest : sum;
+}
+
+/* Choice: units that only corrections use are in use at their scope. */
+static int64_t units_in_use(const oracle *o, int n, int unit) {
+  const tf_node *t = &o->tree->nodes[n];
+  int64_t sum = 0, largest = 0;
+  if (t->kind == TF_OP)
+    return o->unit[t->op] == unit ? o->units[t->op] : 0;
+  for (int c = 0; c < t->n_children; c++) {
+    int64_t k = units_in_use(o, t->children[c], unit);
+    sum += k;
+    largest = k > largest ? k : largest;
+  }
+  int64_t most = side_by_side(t) ? sum : largest;
+  for (int op = 0; op < o->wl->n_ops; op++)
+    for (int i = 0; i < N_FIXES && stream_scope(o, op) == n; i++)
+      if (o->fixes[op * N_FIXES + (int)fix_kinds[i].at] > 0 && unit_for(o, op, fix_kinds[i].kind) == unit &&
+          units_for(o, op, unit) > most)
+        most = units_for(o, op, unit);
+  return most;
+}
+
+/* ---- a Tile's transfers -------------------------------------------------------------------------- */
+
+static bool has_entries(const oracle *o, int n) {
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    if (holds(o, n, z))
+      return true;
+  return false;
+}
+
+/* Words of m-tile n on its leg at one memory: its own, or one that serves its entries. */
+typedef struct {
+  double load, store;
+} leg;
+
+typedef struct {
+  double fill, read, update, drain;
+} amounts;
+
+/* The words of z that count in the class: its own, and its share of those that follow a sibling's. */
+static amounts in_class(const oracle *o, int n, int class, int z) {
+  int nt = o->wl->n_tensors;
+  const words *own = &o->by_class[(n * MAX_CLASSES + class) * nt + z];
+  amounts a = {(double)own->fill, (double)own->read, (double)own->update, (double)own->drain};
+  place path[MAX_PATH];
+  int len = path_to(o, n, path);
+  for (int s = 0; s < o->tree->n_nodes; s++) {
+    const words *w = &o->by_scope[(n * o->tree->n_nodes + s) * nt + z];
+    int64_t all = 1;
+    if (!w->fill && !w->drain)
+      continue;
+    for (int i = 0; i < len; i++)
+      all += below(o, s, path[i].node) ? o->class_steps[n * MAX_CLASSES + 1 + i] : 0;
+    if (class && !below(o, s, path[class - 1].node))
+      continue;
+    double share = (double)o->class_steps[n * MAX_CLASSES + class] / (double)all;
+    a.fill += share * (double)w->fill;
+    a.read += share * (double)w->read;
+    a.update += share * (double)w->update;
+    a.drain += share * (double)w->drain;
+  }
+  return a;
+}
+
+static amounts in_all(const oracle *o, int n, int z) {
+  const words *w = &o->by_node[n * o->wl->n_tensors + z];
+  return (amounts){(double)w->fill, (double)w->read, (double)w->update, (double)w->drain};
+}
+
+/* class -1: all of them. */
+static leg leg_at(const oracle *o, int n, int class, int level) {
+  leg g = {0, 0};
+  int own = o->tree->nodes[n].level;
+  for (int z = 0; z < o->wl->n_tensors; z++) {
+    if (!holds(o, n, z) || (level != own && server(o, n, z, own) != level))
+      continue;
+    amounts a = class < 0 ? in_all(o, n, z) : in_class(o, n, class, z);
+    g.load += weight(o, level, z) * (level == own ? a.fill : a.read);
+    g.store += weight(o, level, z) * (level == own ? a.drain : a.update);
+  }
+  return g;
+}
+
+static leg leg_time(const oracle *o, int n, int class, int level) {
+  const tf_memory *mem = &o->arch->memories[level];
+  bool own = level == o->tree->nodes[n].level;
+  double k = instances(o, n, level);
+  leg g = leg_at(o, n, class, level);
+  return (leg){g.load / (k * (own ? mem->write_bw : mem->read_bw)),
+               g.store / (k * (own ? mem->read_bw : mem->write_bw))};
+}
+
+/* The longest load leg and the longest store leg. */
+static leg longest_legs(const oracle *o, int n, int class) {
+  leg most = {0, 0};
+  for (int l = 0; l <= o->tree->nodes[n].level; l++) {
+    leg g = leg_time(o, n, class, l);
+    most.load = larger(most.load, g.load);
+    most.store = larger(most.store, g.store);
+  }
+  return most;
+}
+
+static double class_time(const oracle *o, int n, int class, double work) {
+  leg most = longest_legs(o, n, class);
+  if (!class)
+    return most.load + work + most.store;
+  double t = larger(work * (double)o->class_steps[n * MAX_CLASSES + class], larger(most.load, most.store));
+  for (int l = 0; l <= o->tree->nodes[n].level; l++) {
+    leg g = leg_time(o, n, class, l);
+    if (o->arch->memories[l].one_port)
+      t = larger(t, g.load + g.store);
+  }
+  return t;
+}
+
+static double step_work(const oracle *o, int n) {
+  return o->runs[n] ? o->node_cycles[o->tree->nodes[n].children[0]] / (double)o->runs[n] : 0;
+}
+
+static double tile_time(const oracle *o, int n) {
+  double child = o->node_cycles[o->tree->nodes[n].children[0]], sum = 0;
+  const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
+  leg all = leg_at(o, n, -1, o->tree->nodes[n].level), most = longest_legs(o, n, -1);
+  bool moves = all.load + all.store > 0;
+  if (o->arch->overlap == TF_OVERLAP_PERFECT || !has_entries(o, n) || !o->runs[n])
+    return child;
+  if (o->arch->overlap == TF_OVERLAP_NONE)
+    return child + most.load + most.store + (moves ? (double)o->runs[n] * (mem->latency + mem->issue) : 0);
+  for (int c = 0; c < MAX_CLASSES; c++)
+    if (o->class_steps[n * MAX_CLASSES + c] > 0)
+      sum += class_time(o, n, c, step_work(o, n));
+  return sum + (moves ? mem->latency + mem->issue : 0);
+}
+
+/* ---- scopes ------------------------------------------------------------------------------------------- */
+
+/* The m-tile with entries that comes first (or last) in n; -1: none. */
+static int edge_tile(const oracle *o, int n, bool last) {
+  const tf_node *t = &o->tree->nodes[n];
+  if (t->kind == TF_OP || side_by_side(t))
+    return -1;
+  if (t->kind == TF_TILE && has_entries(o, n))
+    return n;
+  return edge_tile(o, t->children[last ? t->n_children - 1 : 0], last);
+}
+
+/* Time for which a port of the memory is free during the last step of m-tile n. */
+static double free_time(const oracle *o, int n, int level, bool write) {
+  const tf_memory *mem = &o->arch->memories[level];
+  bool own = level == o->tree->nodes[n].level;
+  ports w = caused(o, o->tree->nodes[n].children[0], level);
+  double store = leg_at(o, n, -1, level).store, busy;
+  if (own)
+    w.read += store;
+  else
+    w.write += store;
+  if (mem->one_port)
+    busy = (w.read + w.write) / mem->read_bw;
+  else
+    busy = write ? w.write / mem->write_bw : w.read / mem->read_bw;
+  double f = step_work(o, n) - busy / instances(o, n, level) / (double)o->runs[n];
+  return f > 0 ? f : 0;
+}
+
+/* What of the first load of child `next` hides behind the last step of child `c`. */
+static double hidden(oracle *o, int c, int next) {
+  int f = edge_tile(o, next, false), l = edge_tile(o, c, true);
+  double before = 0, after = 0;
+  if (f < 0 || l < 0 || !o->runs[f] || !o->runs[l])
+    return 0;
+  for (int m = 0; m <= o->tree->nodes[f].level; m++) {
+    double a = leg_time(o, f, 0, m).load;
+    double room = free_time(o, l, m, m == o->tree->nodes[f].level);
+    before = larger(before, a);
+    after = larger(after, a - (a < room ? a : room));
+  }
+  o->saw[SAW_HIDDEN] |= after < before;
+  o->saw[SAW_NO_ROOM] |= after > 0 && before <= step_work(o, l);
+  return before - after;
+}
+
+/* Choice: children that never run are passed over. */
+static double hidden_between(oracle *o, int n) {
+  const tf_node *t = &o->tree->nodes[n];
+  double sum = 0;
+  int before = -1;
+  for (int c = 0; c < t->n_children; c++) {
+    if (!o->runs[t->children[c]])
+      continue;
+    if (before >= 0)
+      sum += hidden(o, before, t->children[c]);
+    before = t->children[c];
+  }
+  return sum;
+}
+
+static double scope_time(oracle *o, int n) {
+  const tf_node *t = &o->tree->nodes[n];
+  double sum = 0, longest = 0;
+  for (int c = 0; c < t->n_children; c++) {
+    sum += o->node_cycles[t->children[c]];
+    longest = larger(longest, o->node_cycles[t->children[c]]);
+  }
+  if (t->scope == TF_PARA)
+    return longest;
+  if (t->scope == TF_PIPE)
+    return longest + (o->runs[n] ? (sum - longest) / (double)o->runs[n] : 0);
+  return o->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER ? sum - hidden_between(o, n) : sum;
+}
+
+void find_latency(oracle *o) {
+  for (int n = o->tree->n_nodes - 1; n >= 0; n--) {
+    const tf_node *t = &o->tree->nodes[n];
+    double k = t->kind == TF_OP ? op_time(o, t->op) : t->kind == TF_TILE ? tile_time(o, n) : scope_time(o, n);
+    o->node_cycles[n] = larger(k, busiest_port(o, n));
+    o->saw[SAW_FLOOR] |= t->kind == TF_SCOPE && o->node_cycles[n] > k * (1 + 1e-12);
+  }
+  o->cycles = o->node_cycles[0];
+  for (int l = 0; l < o->arch->n_memories; l++) {
+    o->level_cycles[l] = port_time(o, 0, l, caused(o, 0, l));
+    o->saw[SAW_PORTS] |= o->level_cycles[l] > 0 && o->level_cycles[l] >= o->cycles;
+    o->level_instances[l] = (int64_t)instances(o, 0, l);
+  }
+  for (int u = 0; u < o->arch->n_units; u++) {
+    o->unit_cycles[u] = unit_time(o, 0, u);
+    o->unit_use[u] = units_in_use(o, 0, u);
+  }
+}
