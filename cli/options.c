@@ -1,7 +1,9 @@
 /* One table says which options there are, what follows them and which commands take them. */
 #include "cli/options.h"
 
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,8 +108,8 @@ static bool read_setting(reader *r, char *value) {
   return true;
 }
 
-/* 1000000 or 1e6 or 2.5e6: whole numbers up to 2^63 - 1, exactly. */
-static bool read_whole(const char *text, int64_t *out) {
+/* 1000000 or 1e6 or 2.5e6: whole numbers up to 2^63 - 1, exactly; *past: it is larger. */
+static bool read_whole(const char *text, int64_t *out, bool *past) {
   int64_t n = 0;
   int behind = 0, digits = 0; /* behind: digits behind the point */
   bool point = false;
@@ -116,7 +118,8 @@ static bool read_whole(const char *text, int64_t *out) {
       point = true;
       continue;
     }
-    if (__builtin_mul_overflow(n, (int64_t)10, &n) || __builtin_add_overflow(n, (int64_t)(*text - '0'), &n)) return false;
+    *past = __builtin_mul_overflow(n, (int64_t)10, &n) || __builtin_add_overflow(n, (int64_t)(*text - '0'), &n);
+    if (*past) return false;
     behind += point;
     digits++;
   }
@@ -131,7 +134,7 @@ static bool read_whole(const char *text, int64_t *out) {
   for (power -= behind; power < 0 && n % 10 == 0; power++)
     n /= 10;
   for (; power > 0 && n; power--)
-    if (__builtin_mul_overflow(n, (int64_t)10, &n)) return false;
+    if ((*past = __builtin_mul_overflow(n, (int64_t)10, &n))) return false;
   *out = n;
   return !*text && (power >= 0 || n == 0);
 }
@@ -139,15 +142,16 @@ static bool read_whole(const char *text, int64_t *out) {
 static bool read_count(reader *r, const row *o, const char *value) {
   int64_t n = 0, least = o->target != SEED;
   int64_t most = o->target == THREADS ? 256 : o->target == MEASURE ? 1000 : INT64_MAX;
-  bool ok = read_whole(value, &n) && n >= least && n <= most;
+  bool past = false, ok = read_whole(value, &n, &past) && n >= least && n <= most;
   if (o->target == SEED) r->out->seed = (uint64_t)n;
   if (o->target == THREADS) r->out->threads = (int)n;
   if (o->target == EVALS) r->out->evals = n;
   if (o->target == MEASURE) r->out->measure = (int)(n > most ? most : n);
   if (ok) return true;
-  return tf_fail(r->diags, nowhere, TF_E_USAGE,
-                 "%s needs a whole number of %d or more%s, not '%.60s'", o->name, (int)least,
-                 errno == ERANGE && most == INT64_MAX ? ", at most 9223372036854775807" : o->target == THREADS ? ", at most 256" : o->target == MEASURE ? ", at most 1000" : "", value);
+  char limit[40] = "";
+  if (past || most < INT64_MAX) snprintf(limit, sizeof limit, ", at most %" PRId64, most);
+  return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs a whole number of %d or more%s, not '%.60s'", o->name,
+                 (int)least, limit, value);
 }
 
 static bool read_seconds(reader *r, const row *o, const char *value) {

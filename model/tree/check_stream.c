@@ -1,5 +1,7 @@
 /* stream: what is named can be streamed, over loops that allow it, and every value that the
  * running results change is corrected by the rewriting (docs/DECISIONS.md, 11). */
+#include <inttypes.h>
+
 #include "model/tree/algebra.h"
 #include "model/tree/check.h"
 
@@ -121,6 +123,36 @@ static void check_dims(const streams *q, const clause *s) {
         tf_fail(q->c->diags, n->stream[k].at, TF_E_STREAM,
                 "'%.50s' is not reduced over '%.50s', over which this scope streams",
                 tf_tensor_name(q->c, n->stream[k].tensor), tf_dim_name(q->c, d));
+}
+
+/* Steps of dim below the clause's scope on the way to op o; 0: some are open, or too many. */
+static int64_t steps_below(const streams *q, const clause *s, int o, int dim) {
+  const tf_tree *t = q->c->f->tree;
+  int64_t steps = 1;
+  for (int n = t->op_node[o]; n != s->scope; n = t->nodes[n].parent)
+    for (int k = 0; k < t->nodes[n].n_loops; k++) {
+      const tf_loop *l = &t->nodes[n].loops[k];
+      if (l->dim == dim && (l->trip == 0 || __builtin_mul_overflow(steps, l->trip, &steps))) return 0;
+    }
+  return steps;
+}
+
+/* Named reductions that lead cut the dim alike: those that follow take the range of one step of all of them. */
+static void check_steps(const streams *q, const clause *s) {
+  const tf_node *n = &q->c->f->tree->nodes[s->scope];
+  for (int d = 0; d < q->c->f->wl->n_dims; d++) {
+    int64_t first = 0;
+    for (int k = 0; k < n->n_stream && s->over[d]; k++) {
+      int o = q->c->f->wl->tensors[n->stream[k].tensor].producer;
+      int64_t steps = tf_leads(q->c->f, o, s->scope) ? steps_below(q, s, o, d) : 0;
+      if (first && steps && steps != first)
+        tf_fail(q->c->diags, n->stream[k].at, TF_E_STREAM,
+                "below this scope '%.40s' takes %" PRId64 " steps of '%.40s', but what is streamed with it %" PRId64
+                ": they must be as many",
+                tf_tensor_name(q->c, n->stream[k].tensor), steps, tf_dim_name(q->c, d), first);
+      first = first ? first : steps;
+    }
+  }
 }
 
 /* ---- algebra ------------------------------------------------------------------------ */
@@ -294,6 +326,7 @@ void tf_check_stream(const tf_checker *c) {
   for (int i = 0; named && i < q.n_clauses; i++) {
     check_above(&q, &q.clauses[i], q.clauses[i].scope);
     check_dims(&q, &q.clauses[i]);
+    check_steps(&q, &q.clauses[i]);
   }
   if (named) check_algebra(&q);
   if (tf_diags_errors(c->diags) > before) tell_dims(&q);

@@ -133,14 +133,16 @@ static double work_on(const oracle *o, int op, int unit) {
   return t;
 }
 
-/* Choice: the pipeline fills for an op that has points; not for one that never runs or divides late. */
 static double op_time(const oracle *o, int op) {
   double t = 0;
   for (int u = 0; u < o->arch->n_units; u++)
     t += work_on(o, op, u);
-  if (o->arch->overlap != TF_OVERLAP_PERFECT && o->points[op] > 0)
-    t += o->arch->units[o->unit[op]].pipeline;
   return t;
+}
+
+/* Not for an op that never runs or divides late: it has no points. */
+static double pipeline(const oracle *o, int op) {
+  return o->arch->overlap != TF_OVERLAP_PERFECT && o->points[op] > 0 ? o->arch->units[o->unit[op]].pipeline : 0;
 }
 
 static bool side_by_side(const tf_node *t) {
@@ -374,7 +376,7 @@ void find_latency(oracle *o) {
   for (int n = o->tree->n_nodes - 1; n >= 0; n--) {
     const tf_node *t = &o->tree->nodes[n];
     double k = t->kind == TF_OP ? op_time(o, t->op) : t->kind == TF_TILE ? tile_time(o, n) : scope_time(o, n);
-    o->node_cycles[n] = larger(k, busiest_port(o, n));
+    o->node_cycles[n] = larger(k, busiest_port(o, n)) + (t->kind == TF_OP ? pipeline(o, t->op) : 0);
     o->saw[SAW_FLOOR] |= t->kind == TF_SCOPE && o->node_cycles[n] > k * (1 + 1e-12);
   }
   o->cycles = o->node_cycles[0];
