@@ -178,7 +178,7 @@ static int compare(tf_rng *g, int *walked) {
 
 /* test_clip [CASES [SEED]] */
 int main(int argc, char **argv) {
-  int cases = argc > 1 ? atoi(argv[1]) : 1500, clipped = 0, walked = 0;
+  int cases = argc > 1 ? atoi(argv[1]) : 800, clipped = 0, walked = 0;
   tf_rng g = tf_rng_new(argc > 2 ? (uint64_t)atoll(argv[2]) : 1, 11);
   for (int i = 0; i < cases; i++)
     clipped += compare(&g, &walked);
