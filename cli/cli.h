@@ -43,8 +43,9 @@ enum { CLI_VARIANTS = 64 };
 /* How a mapping was found: the JSON member `search` (contract/cli.md). */
 typedef struct {
   const char *method, *objective; /* method: exact, closed, ga-mcts, ... */
-  double value, bound;            /* bound: proved for every mapping */
-  bool proved;                    /* value is the optimum */
+  double value, bound;            /* bound: proved for every mapping, or for those of the space */
+  bool proved;                    /* none of these is better */
+  bool space;                     /* of the solver's space (docs/HOWTO-solve.md), not of every mapping */
   int64_t evaluations;
   double seconds;
   int threads;
@@ -95,6 +96,10 @@ cli_status cli_count_words(cli_session *s);
 cli_status cli_adopt(cli_session *s, char *text, const char *origin);
 /* What no mapping can beat; tf_bounds_of has filled s->bounds. */
 double cli_bound_value(const cli_session *s, tf_objective o);
+/* No figure is below what no mapping can beat.  A feasible result, the value found, or a row of the slope that is below is a bug of the
+ * tool: says so, and what to send, and returns CLI_FAILED. */
+cli_status cli_check_bounds(const cli_session *s);
+cli_status cli_check_slope(const tf_slope *p);
 /* Where no mapping is given: solves for a short while, and where that proves no mapping searches, beginning with what the solver found.
  * The options may name a strategy of the search; then nothing is solved. */
 cli_status cli_find(cli_session *s, const cli_options *o);

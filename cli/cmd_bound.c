@@ -61,15 +61,31 @@ static const char *words_text(double words, char *buf, size_t size) {
   return buf;
 }
 
+/* What the columns mean, and what they leave out. */
+static void explain(const cli_session *s, const tf_slope *p, double units, cli_text *out) {
+  const tf_workload *wl = s->spec->workload;
+  cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\n");
+  if (units > 1)
+    cli_printf(out, "all units: nothing moves less where the machine's %s units work on it, which have up to %s words in hand.\n",
+               cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
+  cli_printf(out, "found: a mapping with one unit, on one memory of that size.\n");
+  if (p->op_left_out >= 0)
+    cli_printf(out, "Left out: the proof by nested loops of op '%s', which has too many dims; the words of its tensors count once.\n",
+               wl->ops[p->op_left_out].name);
+  if (p->phases_left_out)
+    cli_printf(out, "Left out: the proof by phases, of every execution; the workload has more than %d dims.\n", TF_SLOPE_DIMS);
+}
+
 static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *out) {
   const tf_arch *a = s->spec->arch;
-  cli_table t = {.align = "rrrrrl"};
+  double units = cli_all_units(a);
+  cli_table t = {.align = units > 1 ? "rrrrrrl" : "rrrrrl"};
   int64_t own = on_chip(a);
   char text[32];
   cli_printf(out, "\nWords through %s, by the words on chip (memories within, all instances together)\n\n", a->memories[0].name);
-  static const char *const head[] = {"on chip", "proved", "x least", "found", "x proved", ""};
-  for (int i = 0; i < 6; i++)
-    cli_cell(&t, "%s", head[i]);
+  static const char *const head[] = {"on chip", "proved", "x least", "found", "x proved", "all units", ""};
+  for (int i = 0; i < 7; i++)
+    if (i != 5 || units > 1) cli_cell(&t, "%s", head[i]);
   for (int i = 0; i < p->n; i++) {
     const tf_slope_point *at = &p->at[i];
     bool found = at->attained < INFINITY;
@@ -79,10 +95,11 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
     cli_cell(&t, "%s", words_text(at->attained, text, sizeof text));
     if (found && at->bound > 0) cli_cell(&t, "%.2f", at->attained / at->bound);
     else cli_skip(&t, 1);
+    if (units > 1) cli_cell(&t, "%s", words_text(at->all_units, text, sizeof text));
     cli_cell(&t, "%s", at->capacity == own ? "all that this machine has" : "");
   }
   cli_table_end(&t, out);
-  cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\nfound: a mapping on one memory of that size.\n");
+  explain(s, p, units, out);
   if (cli_interrupted(NULL))
     cli_printf(out, "Interrupted: the table ends early.\n");
   else if (own > p->at[p->n - 1].capacity)
@@ -129,7 +146,8 @@ static void show(void *ctx, int64_t capacity, int64_t evals) {
 
 static tf_slope *find_slope(cli_session *s, const cli_options *o) {
   way w = {.meter = cli_meter_new(o)};
-  tf_slope_opts so = {.word_bits = s->spec->arch->word_bits, .own = on_chip(s->spec->arch), .evals = o->evals ? o->evals : EVALS,
+  tf_slope_opts so = {.word_bits = s->spec->arch->word_bits, .own = on_chip(s->spec->arch), .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
+                      .evals = o->evals ? o->evals : EVALS,
                       .seconds = o->time_limit > 0 ? o->time_limit : SECONDS, .threads = o->threads, .stop = cli_interrupted,
                       .progress = w.meter.on ? show : NULL, .ctx = &w};
   clock_gettime(CLOCK_MONOTONIC, &w.start);
@@ -149,6 +167,7 @@ cli_status cmd_bound(const cli_options *o) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;
   }
+  if (status == CLI_DONE) status = cli_check_slope(p);
   if (status == CLI_DONE && !print(&s, o, p)) status = CLI_FAILED;
   tf_slope_free(p);
   cli_close(&s);

@@ -61,7 +61,7 @@ static cli_status none(const cli_session *s, const tf_solve_result *r) {
 static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) {
   s->found = (cli_found){.method = o->method ? o->method : methods[0].name,
                          .objective = tf_objective_key((int)o->objective), .value = r->value,
-                         .bound = r->bound, .proved = r->proved, .evaluations = r->evals,
+                         .bound = r->bound, .proved = r->proved, .space = !r->everywhere, .evaluations = r->evals,
                          .seconds = r->seconds, .threads = r->threads, .seed = o->seed,
                          .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by),
                          .closed = r->closed};

@@ -31,7 +31,8 @@ static const cli_command commands[] = {
     {CLI_BOUND, "bound", "what no mapping can beat",
      "Prints the words that must pass through the outermost memory, the cycles and the energy "
      "below which no mapping of the workload on the architecture can get; then, for each capacity on chip, "
-     "the words that are proved to pass through the outermost memory, and those of a mapping (docs/HOWTO-bound.md).\n"
+     "the words that are proved to pass through the outermost memory, with one unit and with all that the machine has, "
+     "and those of a mapping (docs/HOWTO-bound.md).\n"
      "Exit status: 0, or 2 for bad input.\n",
      "arch-specs/edge.yaml workloads/attention/g1.yaml", cmd_bound},
     {CLI_DIFF, "diff", "two mappings, term by term: why one is faster",
@@ -43,9 +44,10 @@ static const cli_command commands[] = {
      "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
      "    workloads/dataflows/edge/attention-layerwise.yaml workloads/dataflows/edge/attention-flat-rgran.yaml",
      cmd_diff},
-    {CLI_SOLVE, "solve", "find the best mapping of a space, and prove it",
-     "Enumerates loop orders, scopes, spreads and trip counts with bounds (docs/HOWTO-solve.md) and "
-     "prints the best mapping: proved, or with the gap to what is proved where it was stopped. "
+    {CLI_SOLVE, "solve", "find the best mapping of the solver's space, and prove it",
+     "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping of "
+     "its space (docs/HOWTO-solve.md): proved, or with the gap to what is proved where it was stopped. "
+     "Mappings outside that space, which search may find (bypasses, uneven trip counts), can be better. "
      "--method closed takes the tiles that formulas give for each loop order, in milliseconds. "
      "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
      "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",

@@ -186,7 +186,7 @@ static void label_units(const cli_session *s, labels *k) {
     if (!r->points) continue;
     cli_text what = {0};
     cli_printf(&what, "%s, %s of %s, ", s->spec->arch->units[u].name, cli_count(r->units).s,
-               cli_real(cli_units_there(s->spec->arch, u)).s);
+               cli_real(tf_bounds_units(s->spec->arch, u)).s);
     put_busy(s, what.text ? what.text : "", cli_is_bottleneck(s, s->spec->arch->units[u].name, true), r->cycles, k);
     cli_text_free(&what);
   }

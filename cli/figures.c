@@ -91,11 +91,10 @@ double cli_outer_traffic(const cli_session *s) {
   return (double)sum.read + (double)sum.update;
 }
 
-double cli_units_there(const tf_arch *a, int unit) {
-  const tf_unit *u = &a->units[unit];
-  double n = (double)u->mesh[0] * (double)u->mesh[1];
-  for (int l = 1; l <= u->below; l++)
-    n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
+double cli_all_units(const tf_arch *a) {
+  double n = 0;
+  for (int u = 0; u < a->n_units; u++)
+    n += tf_bounds_units(a, u);
   return n;
 }
 

@@ -59,6 +59,6 @@ bool cli_word_sizes_differ(const cli_session *s);
 void cli_put_word_sizes(const tf_arch *a, cli_text *out);
 /* Words through the outermost memory, either way. */
 double cli_outer_traffic(const cli_session *s);
-/* How many units of a kind the machine has, as a double: it may pass 2^63. */
-double cli_units_there(const tf_arch *a, int unit);
+/* How many units of all kinds the machine has, as a double: it may pass 2^63. */
+double cli_all_units(const tf_arch *a);
 #endif

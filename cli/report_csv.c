@@ -160,13 +160,13 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
 }
 
 void cli_slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
-  cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words\n");
+  cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words,proved_all_units_words\n");
   for (int i = 0; i < p->n; i++) {
     cli_csv_cell(out, s->spec->arch->name);
     cli_printf(out, ",");
     cli_csv_cell(out, s->spec->workload->name);
     cli_printf(out, ",%" PRId64 ",%.0f,", p->at[i].capacity, p->at[i].bound);
     if (p->at[i].attained < INFINITY) cli_printf(out, "%.0f", p->at[i].attained);
-    cli_printf(out, ",%.0f\n", p->compulsory);
+    cli_printf(out, ",%.0f,%.0f\n", p->compulsory, p->at[i].all_units);
   }
 }

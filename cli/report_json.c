@@ -186,10 +186,11 @@ static json_t *found(const cli_session *s) {
   const cli_found *f = &s->found;
   json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method,
                    "objective", f->objective, "value", real(f->value), "bound", real(f->bound),
-                   "gap", real(f->bound > 0 ? f->value / f->bound - 1 : NAN), "proved", f->proved,
+                   "gap", real(f->bound > 0 ? fmax(0, f->value / f->bound - 1) : NAN), "proved", f->proved,
                    "evaluations", (json_int_t)f->evaluations, "seconds", real(f->seconds),
                    "threads", f->threads, "seed", (json_int_t)f->seed, "stopped_by",
                         f->stopped_by);
+  json_object_set_new(o, "space", json_string(f->space ? "solver" : "all"));
   if (f->closed.orders) json_object_set_new(o, "closed", closed(&f->closed));
   return o;
 }
@@ -231,16 +232,27 @@ static json_t *slope_of(const tf_slope *p) {
   for (int i = 0; i < p->n; i++) {
     const tf_slope_point *at = &p->at[i];
     bool found = at->text != NULL;
-    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity, "proved_words",
-                                         real(at->bound), "found_words", found ? real(at->attained) : json_null(),
+    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity, "proved_words",
+                                         real(at->bound), "proved_all_units_words", real(at->all_units), "found_words", found ? real(at->attained) : json_null(),
                                          "mapping", found ? json_string(at->text) : json_null()));
   }
+  return out;
+}
+
+/* Proofs that were not tried. */
+static json_t *left_out(const cli_session *s, const tf_slope *p) {
+  json_t *out = json_array();
+  if (p->op_left_out >= 0)
+    json_array_append_new(out, json_pack("{s:s, s:s}", "proof", "nested loops", "op", s->spec->workload->ops[p->op_left_out].name));
+  if (p->phases_left_out) json_array_append_new(out, json_pack("{s:s}", "proof", "phases"));
   return out;
 }
 
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out) {
   json_t *o = names(s);
   json_object_set_new(o, "bounds", bounds(s));
+  json_object_set_new(o, "units", real(cli_all_units(s->spec->arch)));
   json_object_set_new(o, "slope", slope_of(slope));
+  json_object_set_new(o, "left_out", left_out(s, slope));
   put(o, out);
 }

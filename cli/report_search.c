@@ -21,16 +21,21 @@ void cli_mapping_yaml(const cli_session *s, cli_text *out) {
   free(text);
 }
 
+/* Of what the mapping is the best, if anything is proved; docs/HOWTO-solve.md states the solver's space. */
+static const char *rank_of(const cli_found *f) {
+  if (!f->proved) return "mapping found";
+  return f->space ? "the best mapping of the solver's space, proved" : "the best of all mappings, proved; found";
+}
+
 /* Seconds are left to the JSON: the same search prints the same text. */
 void cli_report_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
-  cli_printf(out, "%s on %s, mapping found by %s for %s, %s mappings tried (seed %" PRIu64 ")\n",
-             s->spec->workload->name, s->spec->arch->name, f->method, f->objective,
+  cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n",
+             s->spec->workload->name, s->spec->arch->name, rank_of(f), f->method, f->objective,
              cli_count(f->evaluations).s, f->seed);
-  bool space = !strcmp(f->method, "exact"); /* docs/HOWTO-solve.md */
   cli_printf(out, "%s %s the bound that no mapping%s can beat%s; stopped by %s\n\n", f->objective,
-             cli_times(f->value, f->bound).s, space ? " of the solver's space" : "",
-             f->proved ? ", and the best there is" : "", f->stopped_by);
+             cli_times(f->value, f->bound).s, f->space ? " of the solver's space" : "",
+             f->space ? " (others may: docs/HOWTO-solve.md)" : "", f->stopped_by);
   cli_report_closed(s, out);
   cli_mapping_yaml(s, out);
 }

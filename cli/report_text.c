@@ -206,7 +206,7 @@ static void put_units(const cli_session *s, cli_text *out) {
     cli_cell(&t, "%s", unit->name);
     cli_cell(&t, "%s", cli_count(r->points).s);
     cli_cell(&t, "%s", cli_count(r->units).s);
-    cli_cell(&t, "%s", cli_real(cli_units_there(s->spec->arch, u)).s);
+    cli_cell(&t, "%s", cli_real(tf_bounds_units(s->spec->arch, u)).s);
     cli_cell(&t, "%s", cli_real(r->cycles).s);
     cli_cell(&t, "%s", cli_percent(r->cycles, s->result.cycles).s);
     cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);

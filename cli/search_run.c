@@ -50,7 +50,7 @@ static void say(cli_session *s, const cli_options *o) {
                          .bound = cli_bound_value(s, o->objective),
                          .evaluations = r->evals + s->spent, .seconds = r->seconds, .threads = r->threads,
                          .seed = r->seed, .stopped_by = tf_stop_key(r->stopped_by)};
-  s->found.proved = s->found.value <= s->found.bound;
+  s->found.proved = s->found.value <= s->found.bound * (1 + 1e-12);
 }
 
 static cli_status none(cli_session *s) {

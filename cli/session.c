@@ -71,7 +71,7 @@ cli_status cli_count_words(cli_session *s) {
   }
   tf_why_free(&s->why);
   tf_why_of(s->model, &s->why);
-  if (tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) return CLI_DONE;
+  if (tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) return cli_check_bounds(s);
   tf_fail(s->diags, s->spec->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   return fail(s);
 }

@@ -5,15 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXACT_WORDS = 53 }; /* bits of a count that a double holds */
+#include "model/cost/demand.h"
+
+/* How a dim of an op follows the loops: its range is that of dim `root` of the ops that lead, times coef, plus c.  Not even: its
+ * ranges may overlap from one run to the next. */
+typedef struct {
+  int root; /* -1: it stands still */
+  int64_t coef, c;
+  bool even;
+} drive;
 
 typedef struct {
-  const tf_arch *arch;
   const tf_workload *wl;
-  bool apart;
-  bool counted[256];      /* tensors that some op's staircase has */
-  unsigned overlap[256];  /* [op] dims whose ranges may overlap from one run to the next: bits */
-  tf_bound_slope *out;
+  int word_bits;
+  tf_demand need;
+  bool *counted; /* [tensor] some op's staircase has it */
+  bool *needs;   /* [op * n_ops + other] */
+  drive *drives; /* [op * TF_B_DIMS + slot] */
   tf_b_stairs all;
 } slope;
 
@@ -33,7 +41,7 @@ static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
     if (z->pad[r] > 0 || ref->index[r].n_terms > 1) return false;
     if (ref->index[r].n_terms == 0) continue;
     int d = slot_of(op, ref->index[r].terms[0].dim);
-    if (d < 0 || d >= TF_B_DIMS || ((*dims | s->overlap[o]) >> d & 1)) return false;
+    if (d < 0 || d >= TF_B_DIMS || (*dims >> d & 1) || !s->drives[o * TF_B_DIMS + d].even) return false;
     *dims |= 1u << d;
   }
   return true;
@@ -46,50 +54,85 @@ static int references(const tf_op *op, int z) {
   return n;
 }
 
-/* Ranges of an op's output dims are what is read of it.  Where an index adds dims, or two references differ, the boxes of one
- * run and the next may overlap, and so do those of all that they index. */
-static void find_overlaps(slope *s) {
+/* What index ix of a reader makes of the reader's own. */
+static drive driven_by(const slope *s, int reader, const tf_index *ix) {
+  if (ix->n_terms == 0) return (drive){-1, 0, ix->c, true};
+  int d = slot_of(&s->wl->ops[reader], ix->terms[0].dim);
+  if (ix->n_terms > 1 || d < 0 || d >= TF_B_DIMS) return (drive){-1, 0, 0, false};
+  drive of = s->drives[reader * TF_B_DIMS + d];
+  of.even &= !__builtin_mul_overflow(of.coef, ix->terms[0].coef, &of.coef);
+  of.even &= !__builtin_mul_overflow(of.c, ix->terms[0].coef, &of.c) && !__builtin_add_overflow(of.c, ix->c, &of.c);
+  return of;
+}
+
+static bool alike(const drive *a, const drive *b) {
+  return a->even && b->even && a->root == b->root && a->coef == b->coef && a->c == b->c;
+}
+
+/* The i-th out dim of op o: even where all that read it make the same of the same loop and no border clips it. */
+static drive follow(const slope *s, int o, int i) {
+  const tf_op *op = &s->wl->ops[o];
+  const tf_tensor *made = &s->wl->tensors[op->out];
+  drive of = {op->dims[i], 1, 0, true};
+  bool first = true;
+  for (int c = 0; c < made->n_consumers; c++)
+    for (int r = 0; r < s->wl->ops[made->consumers[c]].n_reads; r++) {
+      const tf_ref *ref = &s->wl->ops[made->consumers[c]].reads[r];
+      if (ref->tensor != op->out) continue;
+      drive here = driven_by(s, made->consumers[c], &ref->index[i]);
+      if (!first) of.even &= alike(&of, &here);
+      else of = here;
+      first = false;
+    }
+  int64_t all = of.root < 0 ? 1 : s->wl->dims[of.root].extent;
+  of.even &= tf_demanded(&s->need, o, op->dims[i]) == all;
+  return of;
+}
+
+static void find_drives(slope *s) {
   for (int k = s->wl->n_ops - 1; k >= 0; k--) {
-    const tf_op *op = &s->wl->ops[s->wl->topo[k]];
-    for (int i = 0; i < op->n_out_dims && i < TF_B_DIMS; i++) {
-      const tf_index *first = NULL;
-      for (int j = k + 1; j < s->wl->n_ops; j++) {
-        const tf_op *reader = &s->wl->ops[s->wl->topo[j]];
-        for (int r = 0; r < reader->n_reads; r++) {
-          const tf_index *ix = &reader->reads[r].index[i];
-          if (reader->reads[r].tensor != op->out) continue;
-          int d = ix->n_terms ? slot_of(reader, ix->terms[0].dim) : -1;
-          bool alike = ix->n_terms <= 1 && d < TF_B_DIMS && (d < 0 || !(s->overlap[s->wl->topo[j]] >> d & 1));
-          alike &= !first || (first->c == ix->c && first->n_terms == ix->n_terms &&
-                              (ix->n_terms == 0 || first->terms[0].coef == ix->terms[0].coef));
-          if (!alike) s->overlap[s->wl->topo[k]] |= 1u << i;
-          first = ix;
-        }
-      }
+    int o = s->wl->topo[k];
+    const tf_op *op = &s->wl->ops[o];
+    for (int i = 0; i < op->n_dims && i < TF_B_DIMS; i++)
+      s->drives[o * TF_B_DIMS + i] = i < op->n_out_dims ? follow(s, o, i) : (drive){op->dims[i], 1, 0, true};
+  }
+}
+
+/* Whether some out dim of op o is not even. */
+static bool overlaps(const slope *s, int o) {
+  for (int i = 0; i < s->wl->ops[o].n_out_dims && i < TF_B_DIMS; i++)
+    if (!s->drives[o * TF_B_DIMS + i].even) return true;
+  return false;
+}
+
+/* Which ops each op needs, directly or not: each op once, in the order in which they are made. */
+static void find_needs(slope *s) {
+  const tf_workload *wl = s->wl;
+  for (int k = 0; k < wl->n_ops; k++) {
+    bool *mine = &s->needs[(size_t)wl->topo[k] * (size_t)wl->n_ops];
+    for (int r = 0; r < wl->ops[wl->topo[k]].n_reads; r++) {
+      int maker = wl->tensors[wl->ops[wl->topo[k]].reads[r].tensor].producer;
+      if (maker < 0) continue;
+      mine[maker] = true;
+      for (int o = 0; o < wl->n_ops; o++)
+        mine[o] |= s->needs[(size_t)maker * (size_t)wl->n_ops + (size_t)o];
     }
   }
 }
 
-/* Whether op o needs what `other` makes, directly or not. */
-static bool needs(const tf_workload *wl, int o, int other) {
-  for (int r = 0; r < wl->ops[o].n_reads; r++) {
-    int maker = wl->tensors[wl->ops[o].reads[r].tensor].producer;
-    if (maker == other || (maker >= 0 && maker != o && needs(wl, maker, other))) return true;
-  }
-  return false;
-}
-
 /* A dim that the op reduces and another has that is not needed for it: a stream may cut it. */
-static bool shares_reduced(const tf_workload *wl, int o) {
+static bool shares_reduced(const slope *s, int o) {
+  const tf_workload *wl = s->wl;
   const tf_op *op = &wl->ops[o];
+  const bool *needed = &s->needs[(size_t)o * (size_t)wl->n_ops];
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     for (int other = 0; other < wl->n_ops; other++)
-      if (other != o && !needs(wl, o, other) && slot_of(&wl->ops[other], op->dims[i]) >= 0) return true;
+      if (other != o && !needed[other] && slot_of(&wl->ops[other], op->dims[i]) >= 0) return true;
   return false;
 }
 
 static double weight(const slope *s, int z) {
-  return (double)s->wl->tensors[z].word_bits / s->arch->word_bits;
+  return (double)s->wl->tensors[z].word_bits / s->word_bits;
 }
 
 static double words_of(const tf_b_op *b, unsigned dims) {
@@ -103,7 +146,7 @@ static void add_tensor(slope *s, tf_b_op *b, int z, unsigned dims, bool out, boo
   if (b->n == TF_B_TENSORS) return;
   b->tensor[b->n++] = (tf_b_tensor){.dims = dims, .words = stays ? 0 : words_of(b, dims), .weight = weight(s, z),
                                     .out = out, .whole = stays};
-  if (!stays && z < 256) s->counted[z] = true;
+  if (!stays) s->counted[z] = true;
 }
 
 /* Inputs that this op alone reads, by one reference.  Others are left out: what serves one op may serve the next. */
@@ -113,7 +156,7 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
     int z = op->reads[r].tensor;
     const tf_tensor *t = &s->wl->tensors[z];
     unsigned dims;
-    bool own = s->apart || (t->producer < 0 && t->n_consumers == 1);
+    bool own = t->producer < 0 && t->n_consumers == 1;
     if (own && references(op, z) == 1 && plain(s, o, &op->reads[r], &dims)) add_tensor(s, b, z, dims, false, false);
   }
 }
@@ -122,66 +165,48 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
 static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   unsigned dims = 0;
-  if (references(op, op->out) || (stays && shares_reduced(s->wl, o)) || (!stays && s->overlap[o])) return;
+  if (references(op, op->out) || (stays && shares_reduced(s, o)) || (!stays && overlaps(s, o))) return;
   for (int i = 0; i < op->n_out_dims && i < TF_B_DIMS; i++)
     dims |= 1u << i;
   add_tensor(s, b, op->out, dims, true, stays);
 }
 
-/* Most points of op o at once. */
-static double units_for(const tf_arch *a, const tf_op *op) {
-  double most = 1;
-  for (int u = 0; u < a->n_units; u++) {
-    if (op->kinds & ~a->units[u].kinds) continue;
-    double n = (double)a->units[u].mesh[0] * (double)a->units[u].mesh[1];
-    for (int l = 1; l <= a->units[u].below; l++)
-      n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
-    most = fmax(most, n);
-  }
-  return most;
-}
-
-static void begin(const slope *s, int o, tf_b_op *b) {
-  const tf_op *op = &s->wl->ops[o];
-  *b = (tf_b_op){.n_dims = op->n_dims < TF_B_DIMS ? op->n_dims : TF_B_DIMS, .units = units_for(s->arch, op),
-                 .one_box = s->arch->n_memories == 2};
-  for (int i = 0; i < b->n_dims; i++)
-    b->extent[i] = s->wl->dims[op->dims[i]].extent;
-}
-
 /* ---- one op --------------------------------------------------------------------------------------------- */
-/* Nothing held, nothing counted: where an op has no tensor to answer for. */
-static bool stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
-  tf_b_op b;
-  begin(s, o, &b);
-  add_output(s, o, stays, &b);
-  add_reads(s, o, &b);
-  if (s->wl->ops[o].n_dims > TF_B_DIMS || b.n == 0) {
-    tf_b_add(out, 0, 0);
-    return false;
+/* Nothing held, nothing counted: where an op has no tensor to answer for, too many dims, or nothing to do. */
+static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
+  const tf_op *op = &s->wl->ops[o];
+  tf_b_op b = {.n_dims = op->n_dims < TF_B_DIMS ? op->n_dims : TF_B_DIMS};
+  bool empty = op->n_dims > TF_B_DIMS;
+  for (int i = 0; i < b.n_dims; i++) {
+    b.extent[i] = tf_demanded(&s->need, o, op->dims[i]);
+    empty |= b.extent[i] == 0;
   }
-  return tf_b_op_stairs(&b, out);
+  if (!empty) {
+    add_output(s, o, stays, &b);
+    add_reads(s, o, &b);
+  }
+  if (b.n == 0) tf_b_add(out, 0, 0);
+  else tf_b_op_stairs(&b, out);
 }
 
 /* An intermediate either stays on the chip or passes through the outermost memory: the least of both. */
 static void add_op(slope *s, int o) {
   const tf_tensor *z = &s->wl->tensors[s->wl->ops[o].out];
-  bool inner = z->n_consumers > 0 && !s->apart;
+  bool inner = z->n_consumers > 0;
   tf_b_stairs here = {0};
-  bool attained = stairs_of(s, o, inner, &here);
+  stairs_of(s, o, inner, &here);
   if (inner) {
     bool before = s->counted[s->wl->ops[o].out];
     stairs_of(s, o, false, &here);
     s->counted[s->wl->ops[o].out] = before;
     tf_b_tidy(&here);
   }
-  s->out->attained &= attained;
   tf_b_sum(&s->all, &here);
   free(here.step);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------- */
-/* Words of tensors that no staircase has: each once.  apart: once for each op that touches them. */
+/* Words of tensors that no staircase has: each once.  False if they pass 2^63 - 1. */
 static bool rest(slope *s, double *words) {
   const tf_workload *wl = s->wl;
   *words = 0;
@@ -189,70 +214,58 @@ static bool rest(slope *s, double *words) {
     const tf_tensor *t = &wl->tensors[z];
     int64_t n = 1;
     if (s->counted[z] || (t->producer >= 0 && t->n_consumers > 0)) continue;
-    if (t->producer < 0) {
-      if (!tf_bounds_input(wl, z, &n)) return false;
-    } else {
-      for (int r = 0; r < t->rank; r++)
-        if (__builtin_mul_overflow(n, t->extent[r], &n)) return false;
-    }
+    if (t->producer < 0 && (n = tf_demand_touched(&s->need, z)) < 0) return false;
+    for (int r = 0; r < t->rank && t->producer >= 0; r++)
+      if (__builtin_mul_overflow(n, t->extent[r], &n)) return false;
     *words += (double)n;
   }
   return true;
 }
 
-static double capacity_of(const tf_arch *a) {
-  double all = 0, instances = 1;
-  for (int l = 1; l < a->n_memories; l++) {
-    const tf_memory *m = &a->memories[l];
-    instances *= (double)m->mesh[0] * (double)m->mesh[1];
-    if (m->capacity_words < 0) return INFINITY;
-    all += instances * (double)m->capacity_words * m->word_bits / a->word_bits;
-  }
-  return all;
-}
+/* Words are whole, and what was added up is rounded. */
+static double whole_words(double words) { return ceil(words * (1 - 1e-12)); }
 
-static bool single(const tf_arch *a) {
-  return a->n_memories == 2 && a->memories[1].mesh[0] * a->memories[1].mesh[1] == 1 && !a->memories[1].double_buffered;
-}
-
-static bool climb(slope *s) {
-  double words, more;
-  if (!s->apart) find_overlaps(s);
+static bool climb(slope *s, tf_diags *d) {
+  double more;
+  find_drives(s);
+  find_needs(s);
   tf_b_add(&s->all, 0, 0);
   for (int k = 0; k < s->wl->n_ops; k++)
     add_op(s, s->wl->topo[k]);
-  if (!rest(s, &more)) return false;
+  if (!rest(s, &more)) return tf_fail(d, s->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   for (int i = 0; i < s->all.n; i++)
-    s->all.step[i].words += more;
-  s->out->attained &= single(s->arch) && s->wl->n_ops == 1 && more == 0;
-  words = s->all.n ? s->all.step[0].words : 0;
-  return !s->all.failed && s->all.n > 0 && words < ldexp(1, EXACT_WORDS);
+    s->all.step[i].words = whole_words(s->all.step[i].words + more);
+  tf_b_tidy(&s->all); /* what was rounded may be the same now */
+  return (!s->all.failed && s->all.n > 0) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
 }
 
-tf_bound_slope *tf_bound_slope_of(const tf_arch *arch, const tf_workload *wl, bool apart, tf_diags *d) {
-  slope *s = calloc(1, sizeof *s);
+static bool prepare(slope *s, const tf_workload *wl, int word_bits) {
+  s->wl = wl, s->word_bits = word_bits;
+  s->counted = calloc((size_t)wl->n_tensors + 1, sizeof *s->counted);
+  s->needs = calloc((size_t)wl->n_ops * (size_t)wl->n_ops + 1, sizeof *s->needs);
+  s->drives = calloc((size_t)wl->n_ops * TF_B_DIMS + 1, sizeof *s->drives);
+  return tf_demand_of(wl, &s->need) && s->counted && s->needs && s->drives;
+}
+
+tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d) {
+  slope s = {0};
   tf_bound_slope *out = calloc(1, sizeof *out);
-  bool ok = s && out;
-  if (ok && (wl->n_tensors > 256 || wl->n_ops > 256))
-    ok = tf_fail(d, wl->at, TF_E_LIMIT, "more than 256 tensors or ops");
-  else if (!ok)
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  bool ok = out && prepare(&s, wl, word_bits);
+  if (!ok) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  ok = ok && climb(&s, d);
   if (ok) {
-    s->arch = arch, s->wl = wl, s->apart = apart, s->out = out;
-    out->attained = true;
-    ok = climb(s) || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^53, or memory ran out");
-  }
-  if (ok) {
-    out->n = s->all.n;
-    out->steps = s->all.step;
-    out->least = out->steps[out->n - 1].words;
-    out->here = capacity_of(arch);
+    *out = (tf_bound_slope){s.all.n, s.all.step, -1};
+    for (int o = 0; o < wl->n_ops; o++)
+      if (wl->ops[o].n_dims > TF_B_DIMS) out->left_out = o;
   } else {
-    if (s) free(s->all.step);
+    free(s.all.step);
     free(out);
     out = NULL;
   }
-  free(s);
+  tf_demand_free(&s.need);
+  free(s.counted);
+  free(s.needs);
+  free(s.drives);
   return out;
 }
 

@@ -19,8 +19,6 @@ typedef struct {
   int64_t extent[TF_B_DIMS];
   int n;
   tf_b_tensor tensor[TF_B_TENSORS];
-  double units;    /* that can run the op at once */
-  bool one_box;    /* a single memory: what all tensors hold there belongs to one box of the iteration space */
 } tf_b_op;
 
 /* Points (capacity, words); only those that none beats are kept. */
@@ -36,7 +34,6 @@ void tf_b_tidy(tf_b_stairs *s);
 /* a becomes, for each capacity, the sum of both. */
 void tf_b_sum(tf_b_stairs *a, const tf_b_stairs *b);
 
-/* All points of one op, over orders of its tensors and lengths of their boxes.  True where each is attained by a mapping (given
- * one instance of one memory). */
-bool tf_b_op_stairs(const tf_b_op *op, tf_b_stairs *out);
+/* All points of one op, over orders of its tensors and lengths of their boxes. */
+void tf_b_op_stairs(const tf_b_op *op, tf_b_stairs *out);
 #endif

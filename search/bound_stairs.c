@@ -6,10 +6,18 @@
 
 enum { TIDY_AT = 1 << 18 };
 
+/* Half the steps: of two, the lower capacity and the fewer words, which is less than is known and as true. */
+static void thin(tf_b_stairs *s) {
+  int n = 0;
+  for (int i = 0; i < s->n; i += 2)
+    s->step[n++] = (tf_bound_step){s->step[i].capacity, s->step[i + 1 < s->n ? i + 1 : i].words};
+  s->n = n;
+}
+
 void tf_b_add(tf_b_stairs *s, double capacity, double words) {
   if (s->n == s->room && s->room >= TIDY_AT) {
     tf_b_tidy(s);
-    if (s->n > s->room / 2) s->failed = true;
+    if (s->n > s->room / 2) thin(s);
   }
   if (s->n == s->room) {
     int room = s->room ? 2 * s->room : 256;

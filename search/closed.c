@@ -171,7 +171,6 @@ static void finish(closed *c) {
   }
   r->closed.orders = c->orders + c->ops.orders;
   if (!r->text) r->value = INFINITY;
-  r->bound = fmin(r->bound, r->value);
   r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
   r->seconds = since(&c->start);
   r->threads = 1;
@@ -194,6 +193,7 @@ static bool prepare(closed *c, tf_diags *d) {
   for (int l = 0; l < r->n_levels; l++)
     r->levels[l].least = INT64_MAX;
   r->bound = bound_of(c);
+  r->everywhere = true;
   r->stopped_by = TF_STOP_EXHAUSTED;
   return can_run(c, d);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/threads.h"
+#include "model/cost/demand.h"
 #include "search/archive.h"
 #include "search/exact_state.h"
 #include "search/ilp.h"
@@ -24,6 +25,7 @@ typedef struct {
   const tf_x_tie *tie;     /* NULL: every mapping counts */
   tf_diags *diags;
   tf_bounds floor;
+  double everywhere; /* what no mapping at all can beat; the floor may be of the space alone */
   int threads;
   int n_templates;
   tf_x_template *templates[TEMPLATES];
@@ -78,20 +80,17 @@ static bool needs_unit(const solver *v, int o, int u) {
 }
 
 /* Ops that only one kind of unit can run share it, whatever the mapping. */
-static void raise_floor(solver *v) {
-  for (int u = 0; u < v->arch->n_units; u++) {
-    const tf_unit *unit = &v->arch->units[u];
-    double points = 0, units = (double)unit->mesh[0] * (double)unit->mesh[1];
-    for (int l = 1; l <= unit->below; l++)
-      units *= (double)v->arch->memories[l].mesh[0] * (double)v->arch->memories[l].mesh[1];
-    for (int o = 0; o < v->wl->n_ops; o++) {
-      double all = 1;
-      for (int i = 0; i < v->wl->ops[o].n_dims; i++)
-        all *= (double)v->wl->dims[v->wl->ops[o].dims[i]].extent;
-      points += needs_unit(v, o, u) ? all : 0;
-    }
-    v->floor.cycles = fmax(v->floor.cycles, points / (units * unit->rate));
+static bool raise_floor(solver *v) {
+  tf_demand d;
+  bool ok = tf_demand_of(v->wl, &d);
+  for (int u = 0; u < v->arch->n_units && ok; u++) {
+    double points = 0;
+    for (int o = 0; o < v->wl->n_ops; o++)
+      points += needs_unit(v, o, u) ? tf_demanded_points(&d, o) : 0;
+    v->floor.cycles = fmax(v->floor.cycles, points / (tf_bounds_units(v->arch, u) * v->arch->units[u].rate));
   }
+  tf_demand_free(&d);
+  return ok;
 }
 
 /* Of a single op whose trip counts divide: the most units that prime factors of its dims can be allotted to. */
@@ -194,7 +193,7 @@ static double open_bound(const solver *v) {
 static void report(const solver *v) {
   if (!v->o->progress) return;
   tf_solve_progress p = {v->res->evals, since(&v->start), best_of(v),
-                         fmax(value_of_floor(v), fmin(open_bound(v), best_of(v)))};
+                         fmin(fmax(value_of_floor(v), open_bound(v)), best_of(v))};
   v->o->progress(v->o->ctx, &p);
 }
 
@@ -265,7 +264,7 @@ static void next_pass(solver *v) {
   v->n_heads = v->n_again;
   v->again = done;
   v->n_again = v->next = 0;
-  v->quota *= QUOTA_GROWS;
+  v->quota = v->quota < INT64_MAX / QUOTA_GROWS ? QUOTA_GROWS * v->quota : INT64_MAX;
 }
 
 static void run(solver *v) {
@@ -333,6 +332,7 @@ static void prove(solver *v) {
   double open = open_bound(v);
   r->proved = !promises(v, open);
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
+  r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
   if (!r->text) r->value = INFINITY;
   if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->max_evals) r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
   r->seconds = since(&v->start);
@@ -371,7 +371,8 @@ static bool solve(solver *v) {
     r->levels[l].least = INT64_MAX;
   if (!tf_bounds_of(v->arch, v->wl, &v->floor))
     return tf_fail(v->diags, v->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
-  raise_floor(v);
+  if (!raise_floor(v)) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  v->everywhere = value_of_floor(v);
   for (int o = 0; o < v->wl->n_ops; o++)
     if (tf_x_unit(v->arch, v->wl, o) < 0)
       return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
@@ -452,10 +453,10 @@ static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_so
   if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
   r->proved = false;
   r->bound = 0;
-  if (!tf_bounds_of(arch, wl, &v.floor)) return;
-  raise_floor(&v);
-  r->bound = fmin(value_of_floor(&v), r->value);
-  r->proved = r->text && r->value <= r->bound;
+  r->everywhere = true;
+  if (!tf_bounds_of(arch, wl, &v.floor) || !raise_floor(&v)) return;
+  r->bound = value_of_floor(&v);
+  r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
 }
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,

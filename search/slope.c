@@ -78,7 +78,7 @@ static bool attain(const tf_workload *wl, tf_slope *s, const tf_slope_point *sma
   tf_solve_result *r = d ? tf_solve_exact(&c.arch, wl, &so, d) : NULL;
   here.before += r ? r->evals : 0;
   tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, wl, NULL, &go, d) : NULL;
-  bool ok = r != NULL;
+  bool ok = d != NULL; /* nor that the solver gives up */
   if (r) offer(p, r->value, &r->text);
   if (g && g->n_best) offer(p, g->best[0].value, &g->best[0].text);
   s->evals = here.before + (g ? g->evals : 0);
@@ -106,13 +106,19 @@ static double all_words(const tf_workload *wl, const tf_slope_opts *o) {
   return all;
 }
 
-/* What is proved of every execution, and what of every mapping: stronger, where loops nest. */
-static double proved(const tf_workload *wl, const tf_bound_slope *mappings, int64_t capacity, const tf_slope_opts *o) {
+/* Elements, however narrow, that so many words on chip may hold. */
+static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_opts *o) {
   int narrowest = o->word_bits;
   for (int z = 0; z < wl->n_tensors; z++)
     narrowest = wl->tensors[z].word_bits < narrowest ? wl->tensors[z].word_bits : narrowest;
-  double elements = (double)capacity * o->word_bits / narrowest + tf_slope_operands(wl);
-  return fmax(tf_slope_bound(wl, elements), tf_bound_at(mappings, (double)capacity));
+  return (double)capacity * o->word_bits / narrowest;
+}
+
+/* What is proved of every execution, and what of every mapping: stronger, where loops nest. */
+static void prove(tf_slope_point *p, const tf_workload *wl, const tf_bound_slope *mappings, const tf_slope_opts *o) {
+  double here = elements(wl, p->capacity, o);
+  p->bound = fmax(tf_slope_bound(wl, here + tf_slope_operands(wl)), tf_bound_at(mappings, (double)p->capacity));
+  p->all_units = o->hand > 0 ? fmin(tf_slope_bound(wl, here + o->hand), p->bound) : p->bound;
 }
 
 static bool stopped(const tf_slope_opts *o) { return o->stop && o->stop(o->ctx); }
@@ -121,7 +127,8 @@ static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappin
   tf_slope_point *more = realloc(s->at, (size_t)(s->n + 1) * sizeof *more);
   if (!more) return false;
   s->at = more;
-  s->at[s->n] = (tf_slope_point){.capacity = capacity, .bound = proved(wl, mappings, capacity, o), .attained = INFINITY};
+  s->at[s->n] = (tf_slope_point){.capacity = capacity, .attained = INFINITY};
+  prove(&s->at[s->n], wl, mappings, o);
   const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;
   s->n++;
   bool ok = attain(wl, s, smaller, o);
@@ -136,35 +143,35 @@ static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappin
   return ok;
 }
 
-tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
-  tf_slope *s = calloc(1, sizeof *s);
-  bool ok = true, done = false;
-  if (!s) {
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-    return NULL;
-  }
-  s->compulsory = tf_slope_bound(wl, INFINITY);
-  if (s->compulsory < 0) {
-    tf_fail(d, wl->at, TF_E_OVERFLOW, "a count passes 2^53");
-    tf_slope_free(s);
-    return NULL;
-  }
+/* Capacities one after another, and `own` where it lies between. */
+static bool climb(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, const tf_slope_opts *o) {
   double all = all_words(wl, o);
-  chip levels; /* any memories may stand between: two are as good as more */
-  make_chip(&levels, 3, o->word_bits, -1);
-  tf_bound_slope *mappings = tf_bound_slope_of(&levels.arch, wl, false, d);
-  if (!mappings) {
-    tf_slope_free(s);
-    return NULL;
-  }
+  bool ok = true, done = false;
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
     if (o->own > c / 2 && o->own < c) ok = add(s, wl, mappings, o->own, o);
     if (!stopped(o)) ok = ok && add(s, wl, mappings, c, o);
     done = stopped(o) || (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
   }
+  return ok;
+}
+
+tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
+  tf_slope *s = calloc(1, sizeof *s);
+  tf_bound_slope *mappings = NULL;
+  if (!s) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  s->compulsory = tf_slope_bound(wl, INFINITY);
+  bool ok = s->compulsory >= 0 || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  if (ok) ok = (mappings = tf_bound_slope_of(wl, o->word_bits, d)) != NULL;
+  if (ok) {
+    s->op_left_out = mappings->left_out;
+    s->phases_left_out = wl->n_dims > TF_SLOPE_DIMS;
+    ok = climb(s, wl, mappings, o) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  }
   tf_bound_slope_free(mappings);
   if (ok) return s;
-  tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   tf_slope_free(s);
   return NULL;
 }

@@ -15,6 +15,7 @@
 
 #include "model/cost/demand.h"
 #include "search/slope_hbl.h"
+#include "search/slope_inside.h"
 #include "tileflow/model.h"
 #include "tileflow/slope.h"
 
@@ -25,6 +26,7 @@ typedef struct {
   uint64_t all;    /* its dims */
   int64_t extents[64];
   double points;
+  int tensor[HBL_MAX_SETS]; /* whose words a set counts: each tensor's once, for together they are the budget */
   int n_own, n;    /* the op's own tensors that are inputs or outputs of the workload; with what makers of others need */
   hbl_set set[HBL_MAX_SETS];
 } subject;
@@ -70,8 +72,13 @@ static uint64_t dims_of(const tf_workload *wl, const tf_ref *ref, uint64_t windo
   return dims;
 }
 
-static void add_set(subject *s, uint64_t dims, double fiber, double most) {
-  if (s->n < HBL_MAX_SETS - 1) s->set[s->n++] = (hbl_set){dims, fiber, most}; /* fewer only weaken the bound */
+/* Fewer sets only weaken the bound. */
+static void add_set(subject *s, int z, uint64_t dims, double fiber) {
+  for (int i = 0; i < s->n; i++)
+    if (s->tensor[i] == z) return;
+  if (s->n == HBL_MAX_SETS - 1) return;
+  s->tensor[s->n] = z;
+  s->set[s->n++] = (hbl_set){dims, fiber, words_of(&s->wl->tensors[z])};
 }
 
 static uint64_t output_dims(const tf_op *op) {
@@ -100,7 +107,7 @@ static int maker_of(const tf_workload *wl, int z) {
       const tf_tensor *t = &wl->tensors[op->reads[i].tensor];
       bool same = is_intermediate(t) && t->rank == op->n_out_dims;
       for (int r = 0; r < t->rank && same; r++)
-        same = op->reads[i].index[r].n_terms == 1 && op->reads[i].index[r].terms[0].coef == 1 && !op->reads[i].index[r].c &&
+        same = t->pad[r] == 0 && op->reads[i].index[r].n_terms == 1 && op->reads[i].index[r].terms[0].coef == 1 && !op->reads[i].index[r].c &&
                op->reads[i].index[r].terms[0].dim == op->dims[r];
       if (same) from = op->reads[i].tensor;
     }
@@ -119,11 +126,9 @@ static void add_maker(subject *s, const tf_ref *ref) {
   uint64_t window = windows_of(s->wl, maker);
   for (int i = 0; i < maker->n_reads; i++) {
     int z = maker->reads[i].tensor;
-    bool twice = reads_already(maker, i);
-    for (int k = 0; k < s->op->n_reads; k++)
-      twice |= s->op->reads[k].tensor == z;
-    if (is_intermediate(&s->wl->tensors[z]) || twice) continue;
+    if (is_intermediate(&s->wl->tensors[z]) || reads_already(maker, i)) continue;
     uint64_t need = dims_of(s->wl, &maker->reads[i], window), dims = 0;
+    if (!slope_fibre(s->wl, o, &maker->reads[i], need)) continue;
     double fiber = 1;
     for (int d = 0; d < 64; d++)
       if (need >> d & 1 && !(output_dims(maker) >> d & 1)) fiber *= (double)s->wl->dims[d].extent;
@@ -131,24 +136,22 @@ static void add_maker(subject *s, const tf_ref *ref) {
       int d = need >> maker->dims[r] & 1 ? pure_dim(&ref->index[r], s->window) : -1;
       if (d >= 0) dims |= UINT64_C(1) << d;
     }
-    add_set(s, dims, fiber, words_of(&s->wl->tensors[z]));
+    add_set(s, z, dims, fiber);
   }
 }
 
 static void gather(subject *s, const tf_demand *need, int o) {
   const tf_workload *wl = need->wl;
   const tf_op *op = &wl->ops[o];
-  *s = (subject){.wl = wl, .op = op, .window = windows_of(wl, op), .points = 1};
-  for (int d = 0; d < op->n_dims; d++) {
+  *s = (subject){.wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_inside(need, o)};
+  for (int d = 0; d < op->n_dims; d++)
     s->all |= UINT64_C(1) << op->dims[d];
-    s->points *= (double)tf_demanded(need, o, op->dims[d]);
-  }
   for (int d = 0; d < wl->n_dims && d < 64; d++)
     s->extents[d] = wl->dims[d].extent;
-  if (!is_intermediate(&wl->tensors[op->out])) add_set(s, output_dims(op), 1, words_of(&wl->tensors[op->out]));
+  if (!is_intermediate(&wl->tensors[op->out])) add_set(s, op->out, output_dims(op), 1);
   for (int i = 0; i < op->n_reads; i++)
     if (!is_intermediate(&wl->tensors[op->reads[i].tensor]) && !reads_already(op, i))
-      add_set(s, dims_of(wl, &op->reads[i], s->window), 1, words_of(&wl->tensors[op->reads[i].tensor]));
+      add_set(s, op->reads[i].tensor, dims_of(wl, &op->reads[i], s->window), 1);
   s->n_own = s->n;
   for (int i = 0; i < op->n_reads; i++)
     if (is_intermediate(&wl->tensors[op->reads[i].tensor]) && !reads_already(op, i)) add_maker(s, &op->reads[i]);
@@ -199,8 +202,9 @@ static double compulsory(const tf_workload *wl) {
   tf_unit unit = {.name = "unit", .kinds = UINT32_MAX, .mesh = {1, 1}, .rate = 1};
   tf_arch arch = {.name = "chip", .clock_hz = 1, .word_bits = 16, .n_memories = 1, .memories = &memory, .n_units = 1, .units = &unit};
   tf_bounds b;
-  if (!tf_bounds_of(&arch, wl, &b) || b.traffic_words > INT64_C(1) << 53) return -1;
-  return (double)b.traffic_words;
+  if (!tf_bounds_of(&arch, wl, &b)) return -1;
+  double words = (double)b.traffic_words; /* past 2^53 it may have been rounded up */
+  return words > 0x1p53 ? nextafter(words, 0) : words;
 }
 
 int tf_slope_operands(const tf_workload *wl) {
@@ -210,15 +214,26 @@ int tf_slope_operands(const tf_workload *wl) {
   return most;
 }
 
+double tf_slope_hand(const tf_arch *arch, const tf_workload *wl) {
+  double units = 0;
+  for (int u = 0; u < arch->n_units; u++)
+    units += tf_bounds_units(arch, u);
+  return units * tf_slope_operands(wl);
+}
+
 double tf_slope_bound(const tf_workload *wl, double capacity) {
   double best = compulsory(wl);
   tf_demand need;
-  if (best < 0 || !(capacity < 1e18) || wl->n_dims > 64) return best;
-  if (!tf_demand_of(wl, &need)) return best;
+  if (best < 0 || !(capacity < 1e18) || wl->n_dims > TF_SLOPE_DIMS) return best;
+  if (!tf_demand_of(wl, &need)) {
+    tf_demand_free(&need);
+    return best;
+  }
   for (int o = 0; o < wl->n_ops; o++) {
+    if (tf_bounds_may_wait(wl, o)) continue;
     double words = op_bound(&need, o, capacity);
     best = words > best ? words : best;
   }
-  free(need.of);
+  tf_demand_free(&need);
   return best;
 }

@@ -124,7 +124,13 @@ typedef struct {
   double cycles, energy_pj;
   int64_t traffic_words; /* compulsory words in and out of the outermost memory */
 } tf_bounds;
-/* Words of input z that every mapping reads.  False if they pass 2^63 - 1. */
+/* Words of input z that every mapping reads: elements inside the tensor that some needed point touches, each once.  False if they
+ * pass 2^63 - 1. */
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
+/* How many units of a kind the machine has; a double, for it may pass 2^63. */
+double tf_bounds_units(const tf_arch *arch, int unit);
+/* Whether op o divides by a sum: a mapping that streams may put that off, and then the op has no points of its own. */
+bool tf_bounds_may_wait(const tf_workload *wl, int o);
+/* False if the words pass 2^63 - 1. */
 bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
 #endif

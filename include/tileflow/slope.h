@@ -3,6 +3,8 @@
 #define TILEFLOW_SLOPE_H
 #include "tileflow/spec.h"
 
+enum { TF_SLOPE_DIMS = 64 }; /* with more dims in the workload: what each tensor costs once */
+
 /* Words that every mapping of the workload reads from and writes to the outermost memory, while `capacity` words at most are on
  * chip at any time: in all memories within, all instances together, and in the units that work on them, which have up to
  * tf_slope_operands words each in hand.  Proved for every execution, tiled or not, on any number
@@ -10,15 +12,19 @@
  * gives just that.
  * The argument is Hong and Kung's with Hoelder-Brascamp-Lieb inequalities over single dims (Irony, Toledo and Tiskin 2004;
  * Christ et al. 2013; the constants of one matrix product: Smith and van de Geijn 2017), extended to intermediates that
- * never leave the chip.  -1: a count passes 2^53. */
+ * never leave the chip.  -1: a count passes 2^63 - 1. */
 double tf_slope_bound(const tf_workload *wl, double capacity);
 
 /* The most words that one point works on: what it reads, and what it makes. */
 int tf_slope_operands(const tf_workload *wl);
 
+/* The most words that all units of the machine have in hand at once. */
+double tf_slope_hand(const tf_arch *arch, const tf_workload *wl);
+
 typedef struct {
   int64_t capacity; /* words of memory on chip, as wide as the options say */
-  double bound;     /* the larger of tf_slope_bound, of that and of one unit, and tf_bound_at (tileflow/bound.h) */
+  double bound;     /* with one unit: the larger of tf_slope_bound, of that and of what it has in hand, and tf_bound_at (tileflow/bound.h) */
+  double all_units; /* with opts.hand words in hand: tf_slope_bound; bound, where opts.hand is 0.  Never more than bound */
   double attained;  /* words of the best mapping found on one memory of that capacity; INFINITY: none found */
   char *text;       /* that mapping (memories "DRAM" and "Chip", which is what the others name); NULL: none */
 } tf_slope_point;
@@ -28,11 +34,14 @@ typedef struct {
   tf_slope_point *at; /* [n], capacities rise, words do not; n is 0 only where it was stopped */
   int64_t evals;      /* mappings tried, of all capacities */
   double compulsory;  /* each input and output once */
+  int op_left_out;    /* an op with too many dims for the proof by nested loops: of it each word counts once; -1: none */
+  bool phases_left_out; /* there are too many dims for the proof by phases */
 } tf_slope;
 
 typedef struct {
   int word_bits;  /* of a word of capacity */
   int64_t own;    /* a capacity that is one of them, too; 0 or less: none */
+  double hand;    /* words that the machine's units have in hand: tf_slope_hand; 0: one unit alone */
   int64_t evals;  /* mappings that are tried for each */
   double seconds; /* at most, for each of two ways to try; 0: no limit.  A run that ends so may not be repeated elsewhere */
   int threads;    /* 0: one for each processor */
