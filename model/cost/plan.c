@@ -367,8 +367,10 @@ static bool add_streams(tf_arena *a, tf_plan *p) {
 
 static void find_padding(tf_plan *p) {
   for (int z = 0; z < p->wl->n_tensors; z++)
-    for (int r = 0; r < p->wl->tensors[z].rank; r++)
+    for (int r = 0; r < p->wl->tensors[z].rank; r++) {
       p->reach += p->wl->tensors[z].pad[r];
+      p->cuts |= p->wl->tensors[z].pad[r] > 0 && p->wl->tensors[z].producer >= 0;
+    }
   p->clips = p->reach > 0;
 }
 
