@@ -4,7 +4,7 @@ cat <<'HEAD'
 # Proved optima, and what is left open
 
 Written by `bench/results-search.sh`; machine-readable in [results/solve.csv](results/solve.csv). Latency in cycles by our
-model. *Exact*: `tileflow solve`, two threads, at most 10 s for chains and 35 s for
+model. *Exact*: `tileflow solve`, two threads, at most 5 s for chains and 12 s for
 attention. The machine is shared: seconds are those of two cores (CPU time over two), and so are the limits. *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better than the one found; else
 *gap* is the value over the bound proved for that space (C1 to C6: for all mappings), less one. *Search*: GA + MCTS for 2 s,
 seed 1. *Best known* is the best of these and the closed form; the search's space has bypasses, the exact solver's has not.

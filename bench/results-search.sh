@@ -1,6 +1,6 @@
 #!/bin/sh
 # Solves every problem of the thesis's tables 3.5 and 3.6 on Edge and Cloud, with the search beside it, and writes
-# docs/results/solve.csv and docs/RESULTS-search.md.  About 25 minutes on two cores.
+# docs/results/solve.csv and docs/RESULTS-search.md.  About 10 minutes on two cores.
 #   bench/results-search.sh TILEFLOW [measure] [report]       both if none is named
 # CHAIN and ATTENTION are the seconds a solve may take on two free cores, SEARCH those of the search; ONLY and
 # COLUMNS measure a part anew.
@@ -9,8 +9,8 @@ set -u
 begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [measure] [report]}"
 shift
 [ $# -gt 0 ] || set -- measure report
-CHAIN=${CHAIN:-10}
-ATTENTION=${ATTENTION:-35}
+CHAIN=${CHAIN:-5}
+ATTENTION=${ATTENTION:-12}
 SEARCH=${SEARCH:-2}
 COLUMNS=${COLUMNS:-exact search closed}
 out=docs/results
