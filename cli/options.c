@@ -302,6 +302,9 @@ static void check_emit(reader *r) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure", o->target);
   if (!o->out && !o->dump_ir)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
+  if (is_stdout(o->out))
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
+  if (o->name) tf_emit_can_name(o->name, r->diags);
   if (o->measure && !o->out)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }

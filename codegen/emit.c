@@ -1,6 +1,5 @@
 #include "tileflow/emit.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +53,30 @@ static bool print_one(tf_emitted *e, const char *name, bool (*print)(FILE *, c_p
   return ok;
 }
 
-static bool is_identifier(const char *s) {
-  if (!isalpha((unsigned char)*s) && *s != '_') return false;
-  for (; *s; s++)
-    if (!isalnum((unsigned char)*s) && *s != '_') return false;
+static bool bad_name(const char *name, const char *fault, tf_diags *d) {
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a kernel: %s", name, fault);
+}
+
+bool tf_emit_can_name(const char *name, tf_diags *d) {
+  const char *fault = c_name_fault(name, NULL, 0);
+  return !fault || bad_name(name, fault, d);
+}
+
+/* Puts the kernel's name where it belongs, if it can be one. */
+static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
+  const char *text[MOST_FILES], *fault;
+  int n = 0;
+  for (int i = 0; i < e->n; i++) {
+    const char *end = strrchr(e->file[i].name, '.');
+    if (end && strcmp(e->file[i].name, "kernel.h") != 0 && (!strcmp(end, ".c") || !strcmp(end, ".h"))) text[n++] = e->file[i].text;
+  }
+  if ((fault = c_name_fault(name, text, n))) return bad_name(name, fault, d);
+  for (int i = 0; i < e->n; i++) {
+    char *named = c_with_name(e->file[i].text, name);
+    if (!named) return false;
+    free((char *)e->file[i].text);
+    e->file[i].text = named;
+  }
   return true;
 }
 
@@ -122,17 +141,13 @@ static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const
 
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[MOST_ISAS];
-  c_package k = {.o = o, .name = o->name ? o->name : "kernel", .isas = isas};
+  c_package k = {.o = o, .name = C_NAME, .isas = isas};
   ir_type data = IR_F32;
   int n = isas_of(o, isas, d);
   size_t errors = tf_diags_errors(d);
   k.source = tf_micro_source_find(o->micro);
   if (!k.source) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm", o->micro);
   if (!type_of(o, &data, d) || !n || !k.source) return NULL;
-  if (!is_identifier(k.name) || strlen(k.name) > 120) {
-    tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a function in C", k.name);
-    return NULL;
-  }
   tf_emitted *e = emitted_new();
   bool ok = e != NULL;
   k.n_isas = n > 1 ? n : 0;
@@ -142,6 +157,7 @@ tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   for (int i = 0; i < N_ROWS && ok; i++)
     ok = print_one(e, rows[i].name, rows[i].print, &k);
   ir_free((ir_program *)k.p);
+  ok = ok && name_all(e, o->name ? o->name : "kernel", d);
   if (ok) return e;
   tf_emitted_free(e);
   if (tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

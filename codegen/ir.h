@@ -103,6 +103,7 @@ typedef struct {
   int64_t slots;    /* kept: instances whose runs take turns, each with `words` of its own; staged: halves; else 1 */
   ir_atom slot;     /* the one at hand */
   const char *name;
+  const char *id;   /* its identifier in C (codegen/names.h) */
 } ir_buffer;
 
 typedef struct ir_stmt ir_stmt;
@@ -182,9 +183,10 @@ typedef struct ir_program {
   tf_arena *arena;
   const tf_tree *tree;   /* borrowed */
   int n_vars;
-  const char **var_name; /* [n_vars] */
+  const char **var_name; /* [n_vars] as in C */
   int n_buffers;
   ir_buffer *buffers;
+  const char **tensor_id, **dim_id, **op_id; /* of all of the workload: their identifiers in C */
   int *buffer_of;        /* [n_tensors] where nests find the tensor */
   ir_target target;
   int n_packs;           /* panels to be laid out before the body; they hang on arguments alone, and may be kept for many runs */

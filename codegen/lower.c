@@ -13,7 +13,7 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name, .shares = -1,
+  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name, .id = p->tensor_id[z], .shares = -1,
                  .slots = 1, .slot = ir_number(0), .type = low_type(w, z, argument)};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
@@ -135,7 +135,7 @@ static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
   for (int i = 0; i < pl->n_leader; i++) {
     int o = pl->leaders[i];
     ir_range *r = low_range(w, o, pl->dim);
-    *r = low_split(w, p->wl->dims[pl->dim].name, *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
+    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
     bool new = true;
     for (int k = 0; k < n; k++)
       new &= !low_same_range(&guard[k], r);
@@ -152,7 +152,7 @@ void low_split_leaders(lowering *w, int l, ir_atom digit) {
   const tf_ploop *pl = &p->loops[l];
   for (int i = 0; i < pl->n_leader; i++) {
     ir_range *r = low_range(w, pl->leaders[i], pl->dim);
-    *r = low_split(w, p->wl->dims[pl->dim].name, *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
+    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
   }
 }
 
@@ -182,7 +182,7 @@ static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   ir_stmt *s = low_add(w, IR_FOR);
   if (!s) return false;
   s->dim = w->plan->loops[l].dim;
-  s->var = low_var(w, "i_%s_", w->plan->wl->dims[s->dim].name);
+  s->var = low_var(w, "i_%s_", w->p->dim_id[s->dim]);
   s->trip = w->run.trip[l];
   w->var_of[l] = s->var;
   s->node = n;
@@ -417,6 +417,25 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   return low_keep_start(w);
 }
 
+static const char **identifiers(ir_program *p, c_named what, const char *(*name)(const tf_workload *, int), int n) {
+  const char **id = TF_ARRAY(p->arena, const char *, (size_t)n + 1);
+  for (int i = 0; id && i < n; i++)
+    if (!(id[i] = c_identifier(p->arena, what, name(p->tree->workload, i), i))) return NULL;
+  return id;
+}
+
+static const char *tensor_name(const tf_workload *wl, int i) { return wl->tensors[i].name; }
+static const char *dim_name(const tf_workload *wl, int i) { return wl->dims[i].name; }
+static const char *op_name(const tf_workload *wl, int i) { return wl->ops[i].name; }
+
+static bool name_all(ir_program *p) {
+  const tf_workload *wl = p->tree->workload;
+  p->tensor_id = identifiers(p, C_TENSOR, tensor_name, wl->n_tensors);
+  p->dim_id = identifiers(p, C_DIM, dim_name, wl->n_dims);
+  p->op_id = identifiers(p, C_OP, op_name, wl->n_ops);
+  return p->tensor_id && p->dim_id && p->op_id;
+}
+
 static void add_arguments(lowering *w) {
   const tf_workload *wl = w->plan->wl;
   for (int z = 0; z < wl->n_tensors && !w->oom; z++)
@@ -436,7 +455,7 @@ ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) 
   }
   if (tree->open) {
     tf_fail(d, tree->nodes[0].at, TF_E_OPEN, "emit needs a mapping without open parts");
-  } else if (!p || !set_up(&w, tree)) {
+  } else if (!p || !name_all(p) || !set_up(&w, tree)) {
     w.oom = true;
   } else if (!tf_run_steps(&w.run)) {
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");

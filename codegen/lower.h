@@ -2,6 +2,7 @@
 #ifndef CODEGEN_LOWER_H
 #define CODEGEN_LOWER_H
 #include "codegen/ir.h"
+#include "codegen/names.h"
 #include "model/cost/range.h"
 
 typedef struct {
@@ -112,8 +113,11 @@ void low_settle(lowering *w, low_sums s);
 /* Whether sums of an output have begun outside of loop k of Tile n. */
 bool low_has_sums(const lowering *w, int n, int k);
 
+/* A name or an identifier, `_` and what; in the arena. */
+char *low_derived(lowering *w, const char *name, const char *what);
+
 /* Scratch of products; of each thread where the lowering is below a loop that runs in parallel. */
-int low_scratch(lowering *w, ir_type type, int64_t words, const char *name);
+int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
 /* The box of what the nest reads there, borders and all, as slab and pack of p. */
 void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p);
 bool low_padded(const tf_tensor *z);

@@ -96,10 +96,10 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     if (__builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;
-  p->panels = low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name);
+  p->panels = low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name, w->p->tensor_id[op->reads[p->b].tensor]);
   w->p->buffers[p->panels].each = false;
   w->p->buffers[p->panels].packed = true;
-  p->offsets = low_scratch(w, IR_I64, places, op->name);
+  p->offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
   return true;
 }
 

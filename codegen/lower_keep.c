@@ -270,7 +270,7 @@ void low_keep(lowering *w, int n, int o) {
   s->made = made;
   for (int r = 0; r < op->n_out_dims; r++) {
     if (moves(&need[r]) || (r == 0 && !any))
-      made[r] = left_of(w, &need[r], w->plan->wl->dims[op->dims[r]].name, side_of_product(w, op, r), n);
+      made[r] = left_of(w, &need[r], w->p->dim_id[op->dims[r]], side_of_product(w, op, r), n);
     *low_range(w, o, op->dims[r]) = made[r];
   }
   w->left[op->out] = s;

@@ -111,9 +111,9 @@ bool low_is_product(const tf_op *op) {
          op->expr[1].what == TF_X_READ;
 }
 
-int low_scratch(lowering *w, ir_type type, int64_t words, const char *name) {
+int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
   ir_program *p = w->p;
-  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name, .type = type, .shares = -1, .slots = 1,
+  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name, .id = id, .type = type, .shares = -1, .slots = 1,
                                          .level = w->plan->arch->n_memories - 1};
   return p->n_buffers++;
 }
@@ -130,7 +130,7 @@ void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_produc
     p->slab[r] = low_index(w, nest->op, &ref->index[r]);
     words *= r == z->rank - 1 ? (p->slab[r].most + p->stride - 1) / p->stride * p->stride : p->slab[r].most;
   }
-  p->pack = low_scratch(w, p->kernel->b, words, z->name);
+  p->pack = low_scratch(w, p->kernel->b, words, z->name, w->p->tensor_id[ref->tensor]);
 }
 
 /* Whether neighbours along the op's k-th dim are neighbours in the operand, which it moves in no other rank. */
@@ -180,7 +180,7 @@ static void turn(const finder *f, ir_product *p) {
   for (int t = 0; t < last->n_terms && as_it_is(f, p); t++)
     if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
   if (z->producer >= 0 || words > TURNED_MOST || (words > TURNED_NEAR && uses(f, p) < TURNED_USES)) return;
-  p->turned = low_scratch(f->w, p->kernel->a, words, z->name);
+  p->turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 
 /* Rows of a for each setting of the dims outside, where they cannot be had otherwise. */
@@ -188,7 +188,7 @@ static void copy(const finder *f, ir_product *p) {
   if (p->turned >= 0 || as_it_is(f, p)) return;
   int64_t words = rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
-  p->copy = low_scratch(f->w, p->kernel->a, words, z->name);
+  p->copy = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
   p->keep_copy = z->producer < 0;
 }
 
@@ -256,7 +256,7 @@ static void panels(const finder *f, ir_product *p) {
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
     p->wide = wide_rows(p->kernel, n->most);
     int64_t words = rounded(k->most, p->kernel->k_round) * p->wide + (p->kernel->a == IR_U8 ? 4 * p->wide : 0);
-    p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name);
+    p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name, f->w->p->op_id[f->nest->op]);
     p->keep = from->producer < 0 && !low_padded(from);
     p->far = false;
   }

@@ -22,10 +22,10 @@ static void add_buffer(lowering *w, int level, int z) {
   ir_buffer *b = &w->p->buffers[i];
   b->staged = true;
   b->slots = w->p->target.doubled && m->double_buffered ? 2 : 1;
-  if (b->slots > 1) b->slot = (ir_atom){low_var(w, "half_%s_", b->name), 0};
+  if (b->slots > 1) b->slot = (ir_atom){low_var(w, "half_%s_", b->id), 0};
   for (int r = 0; r < b->rank; r++) {
     b->extent[r] = 0;
-    b->base[r] = (ir_atom){low_var(w, "at_%s_", b->name), 0};
+    b->base[r] = (ir_atom){low_var(w, "at_%s_", b->id), 0};
   }
   *at = i;
 }

@@ -62,8 +62,10 @@ void low_stream_before(lowering *w, int n, int child) {
   if (x < 0 || !below(w, child, x)) return;
   int out = w->plan->wl->ops[x].out;
   int old = low_buffer(w, out, "before", false, w->plan->home_level[out]);
+  char *id = low_derived(w, w->p->tensor_id[out], "before");
   ir_stmt *s = low_over_output(w, IR_SAVE, x);
-  if (!s) return;
+  if (!s || !id) return;
+  w->p->buffers[old].id = id;
   s->buffer = w->p->buffer_of[out];
   s->other = old;
 }

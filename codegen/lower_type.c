@@ -53,16 +53,23 @@ bool low_has_sums(const lowering *w, int n, int k) {
   return false;
 }
 
+char *low_derived(lowering *w, const char *name, const char *what) {
+  const size_t size = strlen(name) + strlen(what) + 2;
+  char *text = TF_ARRAY(w->p->arena, char, size);
+  if (text) snprintf(text, size, "%s_%s", name, what);
+  w->oom |= !text;
+  return text;
+}
+
 static void open_one(lowering *w, int o) {
   int z = w->plan->wl->ops[o].out;
   const tf_tensor *t = &w->plan->wl->tensors[z];
-  char *name = TF_ARRAY(w->p->arena, char, strlen(t->name) + sizeof "_sums");
-  w->oom |= !name;
+  char *name = low_derived(w, t->name, "sums"), *id = low_derived(w, w->p->tensor_id[z], "sums");
   if (w->oom) return;
-  snprintf(name, strlen(t->name) + sizeof "_sums", "%s_sums", t->name);
   int i = low_buffer(w, z, name, false, w->plan->arch->n_memories - 1);
   if (w->oom) return;
   ir_buffer *b = &w->p->buffers[i];
+  b->id = id;
   b->type = IR_F32;
   b->each = w->in_parallel;
   b->words = 1;

@@ -19,7 +19,7 @@ static const char *read_by(const c_printer *c, const rows *r, const ir_stmt *s) 
     const tf_op *op = &c->wl->ops[r->all[k]->op];
     if (op->out == z) z = op->reads[op->expr[op->expr[op->n_expr - 1].arg[0]].ref].tensor;
   }
-  return c->wl->tensors[z].name;
+  return c->p->tensor_id[z];
 }
 
 static rows rows_of(const c_printer *c, const ir_stmt *s) {
@@ -78,7 +78,7 @@ static void at_vector(c_printer *c, const rows *r, bool lead, bool cut) {
   c_rows_vector(c, all, n, r->dim, cut);
   if (!r->rounded || lead) return;
   c_indent(c);
-  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->wl->dims[r->dim].name, r->rounded, cut ? ", rest" : "");
+  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim], r->rounded, cut ? ", rest" : "");
 }
 
 static void close_part(c_printer *c, const rows *r, bool lead) {
@@ -101,7 +101,7 @@ static void open_rest(c_printer *c, const rows *r) {
 
 /* The lead's row, or that of the others, by itself. */
 static void whole_row(c_printer *c, const rows *r, bool lead, const char *row) {
-  const char *name = c->wl->dims[r->dim].name;
+  const char *name = c->p->dim_id[r->dim];
   c_line(c, "{\n");
   c->depth++;
   open_part(c, r, lead, row);
@@ -171,7 +171,7 @@ static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_
     fputs(i ? ", &" : "&", c->out), c_place(c, at[i].op, at[i].ref);
     fputs(", ", c->out), c_step(c, at[i].op, at[i].ref, r->across);
   }
-  if (r->rounded) fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->product->copy].name, s->product->copy);
+  if (r->rounded) fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->product->copy].id, s->product->copy);
   fputs("};\n", c->out);
 }
 
@@ -219,7 +219,7 @@ c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
   if (ok) {
     list_places(c, &r, at);
     snprintf(h->name, sizeof h->name, "ahead%d", c->n_ahead++);
-    snprintf(h->place, sizeof h->place, "d_%.70s", c->wl->dims[r.dim].name);
+    snprintf(h->place, sizeof h->place, "d_%s", c->p->dim_id[r.dim]);
     c->row_at = at, c->n_row_at = n, c->row_dim = r.dim;
     ok = print_before(c, &r, h);
     c->row_at = NULL, c->n_row_at = 0;

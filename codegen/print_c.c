@@ -68,10 +68,10 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
 /* What a map makes may never leave its row (print_nest.c): then nobody asks for the buffer. */
 static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
   int maker = c->wl->tensors[b->tensor].producer;
-  pointer(c, b, b->name, part, offset);
+  pointer(c, b, b->id, part, offset);
   if (maker < 0 || c->wl->ops[maker].reduce != TF_ASSIGN) return;
   c_indent(c);
-  fprintf(c->out, "(void)%s;\n", b->name);
+  fprintf(c->out, "(void)%s;\n", b->id);
 }
 
 /* Pointers to the buffers in common, or to those of one thread. */
@@ -82,12 +82,12 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     c_indent(c);
     const char *part = b->packed ? "packed" : each ? "own" : "workspace";
     char name[96];
-    snprintf(name, sizeof name, "%.60s_pack%d", b->name, i);
+    snprintf(name, sizeof name, "%s_pack%d", b->id, i);
     if (b->tensor >= 0)
       declare_buffer(c, b, part, c->offset[i]);
     if (b->kept) {
       c_indent(c);
-      fprintf(c->out, "int64_t *const %s_held = (int64_t *)(void *)(%s + %" PRId64 ");\n", b->name, part, c->held[i]);
+      fprintf(c->out, "int64_t *const %s_held = (int64_t *)(void *)(%s + %" PRId64 ");\n", b->id, part, c->held[i]);
     }
     if (b->tensor < 0)
       pointer(c, b, name, part, c->offset[i]);
@@ -96,7 +96,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
 
 static void open_pack(c_printer *c, int buffer, int of, const char *lengths, bool each) {
   if (buffer < 0 || c->p->buffers[buffer].each != each) return;
-  const char *name = c->p->buffers[buffer].name;
+  const char *name = c->p->buffers[buffer].id;
   c_indent(c);
   fprintf(c->out, "const %s *%s_pack%d_of = NULL;\n", c_type(c->p->buffers[of].type), name, buffer);
   if (!lengths) return;
@@ -108,7 +108,7 @@ static void open_pack(c_printer *c, int buffer, int of, const char *lengths, boo
 static void open_box(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];
   c_indent(c);
-  fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->name, buffer, 2 * SLAB_RANK);
+  fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->id, buffer, 2 * SLAB_RANK);
 }
 
 /* What was packed last, for products that keep it. */
@@ -281,12 +281,14 @@ static void arguments(c_printer *c) {
   for (int z = 0; z < c->wl->n_tensors; z++) {
     const tf_tensor *t = &c->wl->tensors[z];
     if (!c_is_argument(t)) continue;
-    fprintf(c->out, "  %s%s *const %s = args->%s;\n", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)), t->name, t->name);
+    const char *id = c->p->tensor_id[z];
+    fprintf(c->out, "  %s%s *const %s = args->", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)), id);
+    c_field(c->out, t->name), fputs(";\n", c->out);
     for (int r = 0; r + 1 < t->rank; r++)
-      fprintf(c->out, "  const int64_t %s_s%d = args->%s_stride[%d];\n", t->name, r, t->name, r);
+      fprintf(c->out, "  const int64_t %s_s%d = args->", id, r), c_stride_field(c->out, t->name), fprintf(c->out, "[%d];\n", r);
     for (int r = 0; r + 1 < t->rank; r++)
-      fprintf(c->out, "  (void)%s_s%d;\n", t->name, r);
-    if (c->packed) fprintf(c->out, "  (void)%s;\n", t->name); /* it may be read where the other is not */
+      fprintf(c->out, "  (void)%s_s%d;\n", id, r);
+    if (c->packed) fprintf(c->out, "  (void)%s;\n", id); /* it may be read where the other is not */
   }
 }
 
@@ -315,7 +317,7 @@ static void entry(c_printer *c, const c_package *k) {
           plain(k), f, n, n);
   for (int z = 0; z < c->wl->n_tensors; z++)
     if (c_is_argument(&c->wl->tensors[z]))
-      fprintf(c->out, "  if (!args->%s) return %s_bad_argument;\n", c->wl->tensors[z].name, n);
+      fputs("  if (!args->", c->out), c_field(c->out, c->wl->tensors[z].name), fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   if (tf_micro_has_tiles(&c->p->target)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
   fprintf(c->out,
@@ -358,7 +360,7 @@ static void pack_entry(c_printer *c, const c_package *k) {
   fprintf(c->out, "\n%ssize_t %s_packed(void) {\n  return (size_t)INT64_C(%" PRId64 ") * sizeof(float);\n}\n", plain(k), n, c->packed);
   fprintf(c->out, "\n%sint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed", plain(k), n, n);
   for (int i = 0; i < c->p->n_packs; i++)
-    fprintf(c->out, " || !args->%s", c->wl->tensors[c->wl->ops[c->p->packs[i].op].reads[c->p->packs[i].product->b].tensor].name);
+    fputs(" || !args->", c->out), c_field(c->out, c_packed_tensor(k, i)->name);
   fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   fprintf(c->out, "  if (bytes < %s_packed()) return %s_small_workspace;\n"
@@ -426,12 +428,13 @@ bool c_kernel_c(FILE *out, c_package *k) {
   ok = c.out && fclose(c.out) == 0 && ok && !c.failed;
   ok = c.blocks && fclose(c.blocks) == 0 && ok;
   if (ok) {
-    fprintf(out, "/* %s: %s for %s.  Written by tileflow; see README.md. */\n"
+    fprintf(out, "/* %s: ", k->name), c_plain_text(out, c.wl->name);
+    fprintf(out, " for %s.  Written by tileflow; see README.md. */\n"
                  "#if defined(__GNUC__) && !defined(__clang__)\n"
                  "#pragma GCC optimize(\"no-tree-pre\") /* it takes loops' first steps apart, and they stay scalar */\n#endif\n"
                  "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* of OpenMP, where it is off */\n#endif\n"
                  "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
-                 "#include \"%s\"\n", k->name, c.wl->name, k->isa->name, k->parts);
+                 "#include \"%s\"\n", k->isa->name, k->parts);
     fwrite(blocks, 1, n_blocks, out);
     fwrite(body, 1, n_body, out);
     k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;

@@ -3,6 +3,7 @@
 #define CODEGEN_PRINT_C_H
 #include "codegen/ir.h"
 #include "codegen/micro.h"
+#include "codegen/names.h"
 
 /* What rows made ahead are reached by: at<i> is where the i-th stands in the row at hand. */
 typedef struct {

@@ -49,7 +49,7 @@ static bool in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
 
 /* "if (no gaps) turn; else" */
 static void turn(c_printer *c, const tf_op *op, const ir_product *p) {
-  const char *z = c_buffer(c, op, p->b)->name;
+  const char *z = c_buffer(c, op, p->b)->id;
   const int rank = c->wl->tensors[op->reads[p->b].tensor].rank;
   c_line(c, "if (end == from + columns");
   for (int r = 1; r + 1 < rank; r++)

@@ -56,7 +56,7 @@ int64_t c_rank_step(const ir_buffer *b, int r) {
 
 /* The step of rank r of a buffer in elements. */
 static void stride(c_printer *c, const ir_buffer *b, int r) {
-  if (b->argument && r < b->rank - 1) fprintf(c->out, "%s_s%d", b->name, r);
+  if (b->argument && r < b->rank - 1) fprintf(c->out, "%s_s%d", b->id, r);
   else fprintf(c->out, "%" PRId64, c_rank_step(b, r));
 }
 
@@ -78,7 +78,7 @@ static void index_text(c_printer *c, const tf_index *ix) {
     int64_t k = ix->terms[t].coef;
     fprintf(c->out, "%s", first ? k < 0 ? "-" : "" : k < 0 ? " - " : " + ");
     if (k != 1 && k != -1) fprintf(c->out, "%" PRId64 " * ", k < 0 ? -k : k);
-    fprintf(c->out, "d_%s", c->wl->dims[ix->terms[t].dim].name);
+    fprintf(c->out, "d_%s", c->p->dim_id[ix->terms[t].dim]);
     first = false;
   }
   if (first)
@@ -93,11 +93,11 @@ void c_index(c_printer *c, const tf_index *ix) {
 
 /* "NAME[", and the slot at hand. */
 static void open_element(c_printer *c, const ir_buffer *b) {
-  fprintf(c->out, "%s[", b->name);
+  fprintf(c->out, "%s[", b->id);
   if (b->slots > 1) fprintf(c->out, "%" PRId64 " * (", b->words), c_atom(c->out, c->p, b->slot), fputs(") + ", c->out);
 }
 
-static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->name); }
+static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->id); }
 
 /* Where the padding begins: the condition under which there is an element; false: there always is. */
 static bool borders(c_printer *c, const tf_ref *ref) {
@@ -152,7 +152,7 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
 
 static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
   if (c->in_row >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
-    fprintf(c->out, "v_%s", c->wl->tensors[ref->tensor].name);
+    fprintf(c->out, "v_%s", c->p->tensor_id[ref->tensor]);
     return;
   }
   const char *around = opened(c->p->buffers[c->p->buffer_of[ref->tensor]].type, to);
@@ -168,7 +168,7 @@ static void made_element(c_printer *c, const ir_buffer *b, const tf_op *maker) {
   if (b->rank == 0) scalar_element(c, b);
   for (int r = 0; r < b->rank; r++) {
     if (r == 0) open_element(c, b);
-    fprintf(c->out, "%sd_%s", r ? " + (" : "(", c->wl->dims[maker->dims[r]].name);
+    fprintf(c->out, "%sd_%s", r ? " + (" : "(", c->p->dim_id[maker->dims[r]]);
     close_rank(c, b, r);
   }
   if (b->rank) fputc(']', c->out);
@@ -183,7 +183,7 @@ static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
   for (int i = 0; i < c->n_row_at; i++)
     if (c->row_at[i].op == op && c->row_at[i].ref == ref) {
       fprintf(c->out, "at%d[", i);
-      fprintf(c->out, c->row_at[i].moves ? "d_%s]" : "0]", c->wl->dims[c->row_dim].name);
+      fprintf(c->out, c->row_at[i].moves ? "d_%s]" : "0]", c->p->dim_id[c->row_dim]);
       return true;
     }
   return false;
@@ -231,9 +231,9 @@ static void step_in(c_printer *c, const ir_buffer *b, const tf_op *op, int ref, 
   if (!any) fputc('0', c->out);
 }
 
-const char *c_dim_name(const c_printer *c, const tf_op *op, int k) { return c->wl->dims[op->dims[k]].name; }
+const char *c_dim_name(const c_printer *c, const tf_op *op, int k) { return c->p->dim_id[op->dims[k]]; }
 
-void c_pack_name(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].name, buffer); }
+void c_pack_name(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].id, buffer); }
 
 void c_step(c_printer *c, const tf_op *op, int ref, int dim) { step_in(c, c_buffer(c, op, ref), op, ref, dim); }
 
@@ -288,8 +288,8 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_DIV:
     if (c->inverse >= 0 && op == c->inverse_of && e == &op->expr[op->n_expr - 1]) {
       fputc('(', c->out), expression(c, op, e->arg[0], skip);
-      fprintf(c->out, " * inverse_%s", c->wl->tensors[op->out].name);
-      if (c_has_power(c, op, c->inverse)) fprintf(c->out, " * power_%s", c->wl->tensors[op->out].name);
+      fprintf(c->out, " * inverse_%s", c->p->tensor_id[op->out]);
+      if (c_has_power(c, op, c->inverse)) fprintf(c->out, " * power_%s", c->p->tensor_id[op->out]);
       fputc(')', c->out);
       return;
     }
@@ -312,7 +312,7 @@ static void expression(c_printer *c, const tf_op *op, int i, int skip) {
   else if (e->ref == skip)
     fputs("1.0f", c->out);
   else if (op == c->steady_of && c->steady >> e->ref & 1)
-    fprintf(c->out, "s_%s_%d", c->wl->tensors[op->out].name, e->ref);
+    fprintf(c->out, "s_%s_%d", c->p->tensor_id[op->out], e->ref);
   else
     c_element(c, op, e->ref);
 }

@@ -62,12 +62,12 @@ static void argument_fields(FILE *out, const c_package *k, bool inputs) {
     const tf_tensor *t = &wl->tensors[z];
     if (!c_is_argument(t) || c_is_input(t) != inputs) continue;
     ir_type type = c_argument_type(k->p, z);
-    fprintf(out, "  %s%s *%s; /* ", inputs ? "const " : "", c_type(type), t->name);
+    fprintf(out, "  %s%s *", inputs ? "const " : "", c_type(type)), c_field(out, t->name), fputs("; /* ", out);
     shape(out, t, " x ");
     if (type != IR_F32) fprintf(out, ", %s", c_type_name(type));
     begins(out, t);
     fprintf(out, "%s */\n", inputs ? "" : ", written");
-    if (t->rank > 1) fprintf(out, "  int64_t %s_stride[%d];\n", t->name, t->rank - 1);
+    if (t->rank > 1) fputs("  int64_t ", out), c_stride_field(out, t->name), fprintf(out, "[%d];\n", t->rank - 1);
   }
 }
 
@@ -80,7 +80,7 @@ static void dense(FILE *out, const c_package *k) {
     int64_t step = 1;
     for (int r = t->rank - 1; r > 0 && c_is_argument(t); r--) {
       step *= t->extent[r];
-      fprintf(out, "  args->%s_stride[%d] = %" PRId64 ";\n", t->name, r - 1, step);
+      fputs("  args->", out), c_stride_field(out, t->name), fprintf(out, "[%d] = %" PRId64 ";\n", r - 1, step);
     }
   }
   if (c_packs(k)) fputs("  args->packed = NULL;\n", out);
@@ -91,7 +91,7 @@ static void packing(FILE *out, const c_package *k) {
   const char *n = k->name;
   fputs("/* Lays out", out);
   for (int i = 0; i < k->p->n_packs; i++)
-    fprintf(out, "%s %s", i ? " and" : "", workload(k)->tensors[workload(k)->ops[k->p->packs[i].op].reads[k->p->packs[i].product->b].tensor].name);
+    fprintf(out, "%s %s", i ? " and" : "", c_packed_tensor(k, i)->name);
   fprintf(out, " as the kernel reads %s, for many calls with the same: then set args.packed to it.  packed: %s_packed() bytes,\n"
                " * any alignment that a float has (64 bytes are best).  Reads nothing else of args. */\n"
                "size_t %s_packed(void);\nint %s_pack(const %s_args *args, void *packed, size_t bytes);\n\n",
@@ -134,15 +134,16 @@ static void ends_of_range(FILE *out, const c_package *k) {
 
 void c_kernel_h(FILE *out, const c_package *k) {
   const char *n = k->name;
+  fprintf(out, "/* %s: ", n), c_plain_text(out, workload(k)->name);
   fprintf(out,
-          "/* %s: %s, fused.  Written by tileflow; README.md says how.\n"
+          ", fused.  Written by tileflow; README.md says how.\n"
           " *\n"
           " * Arrays hold %s, row-major: neighbours along the last rank are neighbours in memory, and NAME_stride[r] is\n"
           " * the step of rank r in elements (fill them with %s_dense where there are no gaps).  No alignment is asked\n"
           " * for.  Outputs may not overlap inputs.\n"
           " *\n"
           " * Re-entrant: no state outlives a call, and calls with their own outputs and workspaces may run at once.%s\n"
-          " * Accuracy: %s\n", n, workload(k)->name, said[k->p->target.data].hold, n, spreading(k), said[k->p->target.data].accuracy);
+          " * Accuracy: %s\n", said[k->p->target.data].hold, n, spreading(k), said[k->p->target.data].accuracy);
   ends_of_range(out, k);
   fprintf(out,
           " */\n"
@@ -254,8 +255,9 @@ void c_readme(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   char *mapping = tf_tree_text(k->p->tree);
   const char *linked = k->source->libraries;
-  fprintf(out, "# %s\n\n%s as one fused kernel for %s (data: %s).  Written by tileflow %s", k->name, wl->name, c_isa(k), c_type_name(k->p->target.data), version(k));
-  if (k->o->command) fprintf(out, " by\n\n    %s\n", k->o->command);
+  fprintf(out, "# %s\n\n", k->name), c_plain_text(out, wl->name);
+  fprintf(out, " as one fused kernel for %s (data: %s).  Written by tileflow %s", c_isa(k), c_type_name(k->p->target.data), version(k));
+  if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command), fputc('\n', out);
   else fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
         "    make bench    compiles; ./bench times it\n\n"
@@ -272,7 +274,8 @@ void c_readme(FILE *out, const c_package *k) {
   }
   free(mapping);
   if (k->o->result)
-    fprintf(out, "\n## Prediction\n\nOn %s: %.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n", k->p->tree->arch->name,
+    fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
+    fprintf(out, ": %.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n",
             k->o->result->cycles, k->o->result->seconds * 1e6, k->o->result->points, k->o->result->bottleneck);
   int bits = 8 * ir_bytes(k->p->target.data);
   if (k->o->result && k->p->tree->arch->word_bits != bits)
@@ -306,6 +309,7 @@ static void json_text(FILE *out, const char *s) {
   for (; *s; s++) {
     if (*s == '"' || *s == '\\') fputc('\\', out);
     if (*s == '\n') fputs("\\n", out);
+    else if ((unsigned char)*s < ' ') fprintf(out, "\\u%04x", (unsigned)*s);
     else fputc(*s, out);
   }
   fputc('"', out);
@@ -314,8 +318,9 @@ static void json_text(FILE *out, const char *s) {
 static void manifest_counts(FILE *out, const c_package *k) {
   const tf_result *r = k->o->result;
   const tf_arch *a = k->p->tree->arch;
-  fprintf(out, ",\n  \"predicted\": {\"architecture\": \"%s\", \"cycles\": %.17g, \"seconds\": %.17g, \"points\": %" PRId64 ", \"levels\": [",
-          a->name, r->cycles, r->seconds, r->points);
+  fputs(",\n  \"predicted\": {\"architecture\": ", out), json_text(out, a->name);
+  fprintf(out, ", \"cycles\": %.17g, \"seconds\": %.17g, \"points\": %" PRId64 ", \"levels\": [",
+          r->cycles, r->seconds, r->points);
   for (int l = 0; l < a->n_memories; l++) {
     tf_counts sum = {0};
     for (int z = 0; z < workload(k)->n_tensors; z++) {
@@ -343,9 +348,10 @@ static void manifest_measured(FILE *out, const c_package *k) {
 
 void c_manifest(FILE *out, const c_package *k) {
   char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"micro\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": \"%s\",\n",
-          version(k), k->n_isas ? "multi" : k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->source->name, k->name, workload(k)->name);
-  fprintf(out, "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [", k->shared, k->each);
+  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"micro\": \"%s\",\n  \"entry\": \"%s\",\n  \"workload\": ",
+          version(k), k->n_isas ? "multi" : k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->source->name, k->name);
+  json_text(out, workload(k)->name);
+  fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [", k->shared, k->each);
   manifest_tensors(out, k);
   if (k->n_isas) fputs("\n  ],\n  \"isas\": [", out);
   for (int i = 0; i < k->n_isas; i++)

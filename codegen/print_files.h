@@ -36,6 +36,13 @@ void c_manifest(FILE *out, const c_package *k);
 /* Whether the caller may have panels laid out beforehand: with several instruction sets nobody could say whose. */
 static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
 
+/* The i-th argument of which panels are laid out. */
+static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
+  const tf_workload *wl = k->p->tree->workload;
+  const ir_pack *pack = &k->p->packs[i];
+  return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
+}
+
 /* Whether the kernel's entry asks if the computer can run it. */
 static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa->plain; }
 /* `leaf7`, which the conditions of instruction sets stand on; with what it includes. */

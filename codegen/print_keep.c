@@ -77,7 +77,7 @@ static void lengths(c_printer *c, const ir_range *r, int n) {
 
 /* Where what the slot at hand holds stands. */
 static void held(c_printer *c, const ir_buffer *b, ir_atom slot) {
-  fprintf(c->out, "%s_held", b->name);
+  fprintf(c->out, "%s_held", b->id);
   if (slot.var < 0 && slot.off == 0) return;
   fputs(" + ", c->out), fprintf(c->out, "%d * (", 1 + 2 * b->rank), c_atom(c->out, c->p, slot), fputc(')', c->out);
 }
@@ -85,11 +85,11 @@ static void held(c_printer *c, const ir_buffer *b, ir_atom slot) {
 void c_keep(c_printer *c, const ir_stmt *s) {
   const ir_buffer *b = &c->p->buffers[s->buffer];
   c_indent(c);
-  fprintf(c->out, "int64_t %s_made[%d];\n", b->name, 2 * b->rank);
+  fprintf(c->out, "int64_t %s_made[%d];\n", b->id, 2 * b->rank);
   c_indent(c);
-  fprintf(c->out, "keep_part(%s", b->name);
+  fprintf(c->out, "keep_part(%s", b->id);
   if (b->slots > 1) fprintf(c->out, " + %" PRId64 " * (", b->words), c_atom(c->out, c->p, b->slot), fputc(')', c->out);
-  fprintf(c->out, ", sizeof *%s, %d, (const int64_t[]){", b->name, b->rank);
+  fprintf(c->out, ", sizeof *%s, %d, (const int64_t[]){", b->id, b->rank);
   for (int r = 0; r < b->rank; r++)
     fprintf(c->out, "%s%" PRId64, r ? ", " : "", b->extent[r]);
   fputs("}, (const int64_t[]){", c->out), box(c, s->range, b->rank);
@@ -97,12 +97,12 @@ void c_keep(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   fputs("          (const int64_t[]){", c->out), lengths(c, s->made, b->rank);
   fputs("}, ", c->out), held(c, b, b->slot);
-  fprintf(c->out, ", %s_made);\n", b->name);
+  fprintf(c->out, ", %s_made);\n", b->id);
   for (int r = 0; r < b->rank; r++) {
     if (ir_same(s->made[r].lo, s->range[r].lo)) continue;
     const char *lo = c->p->var_name[s->made[r].lo.var], *hi = c->p->var_name[s->made[r].hi.var];
     c_indent(c);
-    fprintf(c->out, "const int64_t %s = %s_made[%d], %s = %s_made[%d];\n", lo, b->name, 2 * r, hi, b->name, 2 * r + 1);
+    fprintf(c->out, "const int64_t %s = %s_made[%d], %s = %s_made[%d];\n", lo, b->id, 2 * r, hi, b->id, 2 * r + 1);
     c_indent(c);
     fprintf(c->out, "(void)%s, (void)%s;\n", lo, hi);
   }

@@ -51,8 +51,9 @@ static void table(FILE *out, const c_package *k) {
 
 bool c_chooser_c(FILE *out, c_package *k) {
   const char *n = k->name;
-  fprintf(out, "/* %s: %s, with the best instruction set that the computer has.  Written by tileflow; see README.md. */\n"
-               "#include \"kernel.h\"\n\n#include <string.h>\n\n", n, k->p->tree->workload->name);
+  fprintf(out, "/* %s: ", n), c_plain_text(out, k->p->tree->workload->name);
+  fprintf(out, ", with the best instruction set that the computer has.  Written by tileflow; see README.md. */\n"
+               "#include \"kernel.h\"\n\n#include <string.h>\n\n");
   questions(out, k);
   table(out, k);
   fprintf(out,

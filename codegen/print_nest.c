@@ -12,7 +12,7 @@ const char *c_identity(tf_reduce r) { return identities[r]; }
 const char *c_start(const ir_stmt *s, tf_reduce r) { return s->finite ? "-3.40282347e38f" : identities[r]; }
 
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
-  const char *dim = c->wl->dims[op->dims[k]].name;
+  const char *dim = c->p->dim_id[op->dims[k]];
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim);
   c_atom(c->out, c->p, s->range[k].lo);
@@ -96,7 +96,7 @@ int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int 
 bool c_has_power(const c_printer *c, const tf_op *op, int divisor) { return !ir_is_share_sum(c->wl, op->reads[divisor].tensor); }
 
 void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors) {
-  const char *name = c->wl->tensors[op->out].name, *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "", *close = vectors ? ")" : "";
+  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "", *close = vectors ? ")" : "";
   const bool power = c_has_power(c, op, divisor);
   if (power) {
     c_indent(c);

@@ -6,7 +6,7 @@
 /* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are those it may change. */
 static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a, const char *b) {
   char name[96];
-  snprintf(name, sizeof name, "%.60s_pack%d", c->p->buffers[buffer].name, buffer);
+  snprintf(name, sizeof name, "%s_pack%d", c->p->buffers[buffer].id, buffer);
   c_indent(c);
   fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, read)->type));
   c_place(c, op, read);
@@ -211,7 +211,7 @@ static void ask_ahead(c_printer *c, const ir_buffer *b, int last) {
   c_line(c, "if (there) {\n");
   c_line(c, "  const int64_t x = from;\n");
   c_line(c, "  fetch_rows((uintptr_t)&"), c_at(c, b, last, b->type);
-  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type), b->name, last - 2, ir_bytes(b->type));
+  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type), b->id, last - 2, ir_bytes(b->type));
   c_line(c, "}\n");
 }
 

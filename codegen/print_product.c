@@ -5,11 +5,11 @@
 
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   c_indent(c);
-  fprintf(c->out, "const int64_t d_%s = ", c->wl->dims[op->dims[k]].name);
+  fprintf(c->out, "const int64_t d_%s = ", c->p->dim_id[op->dims[k]]);
   c_atom(c->out, c->p, s->range[k].lo);
   fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "(void)d_%s;\n", c->wl->dims[op->dims[k]].name); /* an operand laid out anew need not ask for it */
+  fprintf(c->out, "(void)d_%s;\n", c->p->dim_id[op->dims[k]]); /* an operand laid out anew need not ask for it */
 }
 
 void c_length(c_printer *c, const ir_range *r) {
@@ -31,7 +31,7 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
     if (groups) fprintf(c->out, ", k_wide, %d", p->kernel->group);
     else fprintf(c->out, ", 1, %" PRId64, s->range[p->m].most);
   } else if (p->copy >= 0) {
-    fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->copy].name, p->copy, p->kernel->group);
+    fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->copy].id, p->copy, p->kernel->group);
   } else {
     fputc('&', c->out), c_place(c, op, p->a);
     fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
@@ -44,7 +44,7 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_product *p) {
   if (p->slab) {
     c_slab_argument(c, op, p);
   } else if (p->pack >= 0) {
-    fprintf(c->out, "%s_pack%d, ", c->p->buffers[p->pack].name, p->pack);
+    fprintf(c->out, "%s_pack%d, ", c->p->buffers[p->pack].id, p->pack);
     if (p->kernel->group > 1) fprintf(c->out, "n_wide * %d", p->kernel->group);
     else fputs("n_wide", c->out);
   } else {
@@ -66,7 +66,7 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_stmt *next = s->rounds_for;
   if (next && next->kind == IR_NEST) {
-    fprintf(c->out, "%s_pack%d, %" PRId64, c->p->buffers[next->product->copy].name, next->product->copy, s->range[s->product->n].most);
+    fprintf(c->out, "%s_pack%d, %" PRId64, c->p->buffers[next->product->copy].id, next->product->copy, s->range[s->product->n].most);
     return;
   }
   fputc('&', c->out);
@@ -136,7 +136,7 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     bool at_zero = s->range[k].lo.var < 0 && k == s->product->k;
     if (at_zero) continue;
-    fprintf(c->out, "%sd_%s != 0", any ? " || " : "", c->wl->dims[op->dims[k]].name);
+    fprintf(c->out, "%sd_%s != 0", any ? " || " : "", c->p->dim_id[op->dims[k]]);
     any = true;
   }
   fputs(any ? ";\n" : "0;\n", c->out);
@@ -154,7 +154,7 @@ static void wide(c_printer *c, const char *to, const char *from, int by) {
 static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
-  const char *n_name = c->wl->dims[op->dims[p->n]].name, *k_name = c->wl->dims[op->dims[p->k]].name;
+  const char *n_name = c->p->dim_id[op->dims[p->n]], *k_name = c->p->dim_id[op->dims[p->k]];
   const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1, copies = p->copy >= 0 && !s->rows && !s->done;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
@@ -163,7 +163,7 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fputs("n_k = ", c->out), c_length(c, &s->range[p->k]);
   if (panels) fprintf(c->out, ", o_%s = d_%s", n_name, n_name);
   if (panels || copies) fprintf(c->out, ", o_%s = d_%s", k_name, k_name);
-  if (copies) fprintf(c->out, ", o_%s = d_%s", c->wl->dims[op->dims[p->m]].name, c->wl->dims[op->dims[p->m]].name);
+  if (copies) fprintf(c->out, ", o_%s = d_%s", c->p->dim_id[op->dims[p->m]], c->p->dim_id[op->dims[p->m]]);
   fputs(";\n", c->out);
   if (panels) {
     c_indent(c);
@@ -186,8 +186,8 @@ void c_product(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_product *p = s->product;
   c_line(c, "{ /* ");
-  fprintf(c->out, "%s: a product over %s, %s and %s */\n", op->name, c->wl->dims[op->dims[p->m]].name,
-          c->wl->dims[op->dims[p->n]].name, c->wl->dims[op->dims[p->k]].name);
+  fprintf(c->out, "%s: a product over %s, %s and %s */\n", op->name, c->p->dim_id[op->dims[p->m]],
+          c->p->dim_id[op->dims[p->n]], c->p->dim_id[op->dims[p->k]]);
   c->depth++;
   c_ask_ahead(c, s);
   c_origin(c, op, s, p->m);

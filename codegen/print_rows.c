@@ -36,7 +36,7 @@ static void take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   static const char *const name[] = {[TF_REDUCE_ADD] = "sum", [TF_REDUCE_MAX] = "max", [TF_REDUCE_MIN] = "min"};
-  const char *dim = c->wl->dims[op->dims[op->n_out_dims]].name;
+  const char *dim = c->p->dim_id[op->dims[op->n_out_dims]];
   const ir_range *r = &s->range[op->n_out_dims];
   for (int k = open; k < op->n_out_dims; k++)
     c_loop(c, op, s, k);
@@ -161,7 +161,7 @@ static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt 
 }
 
 static void take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors) {
-  const char *name = c->wl->tensors[op->out].name, *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "";
+  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "";
   int divisor = c_steady_divisor(c, op, s, dim);
   uint64_t steady = steady_reads(c, op, s, dim);
   for (int i = 0; i < op->n_reads && i < 64; i++) {
@@ -203,7 +203,7 @@ static void row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     char where[80];
-    snprintf(where, sizeof where, "const float v_%.60s", c->wl->tensors[op->out].name);
+    snprintf(where, sizeof where, "const float v_%s", c->p->tensor_id[op->out]);
     bool local = stays_in_row(c, all, n, op);
     with_steady(c, all[i], dim);
     c_accumulate(c, op, local ? where : NULL, all[i]->divides);
@@ -219,9 +219,9 @@ static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool pa
 static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   const int z = op->reads[ref].tensor;
   if (c->steady >> ref & 1) {
-    fprintf(c->out, "s_%s_%d", c->wl->tensors[op->out].name, ref);
+    fprintf(c->out, "s_%s_%d", c->p->tensor_id[op->out], ref);
   } else if (c->in_row >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
-    fprintf(c->out, "v_%s", c->wl->tensors[z].name);
+    fprintf(c->out, "v_%s", c->p->tensor_id[z]);
   } else {
     fprintf(c->out, "vec_%s%s(&", c_buffer(c, op, ref)->type == IR_I32 ? "whole" : "load", part ? "_part" : ""), c_place(c, op, ref);
     fputs(part ? ", rest)" : ")", c->out);
@@ -239,11 +239,11 @@ static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, in
   if (e->call == TF_K_NEG) fputs("vec_splat(-0.0f), ", c->out);
   vector_value(c, op, e->arg[number == 0], skip, part);
   if (e->call == TF_K_RELU) fputs(", vec_zero()", c->out);
-  if (inverse) fprintf(c->out, ", inverse_%s", c->wl->tensors[op->out].name);
+  if (inverse) fprintf(c->out, ", inverse_%s", c->p->tensor_id[op->out]);
   for (int k = 1; !inverse && k < e->n_args; k++)
     fputs(", ", c->out), vector_value(c, op, e->arg[number == 0 ? 0 : k], skip, part);
   fputc(')', c->out);
-  if (power) fprintf(c->out, ", power_%s)", c->wl->tensors[op->out].name);
+  if (power) fprintf(c->out, ", power_%s)", c->p->tensor_id[op->out]);
 }
 
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part) {
@@ -263,7 +263,7 @@ static const char *vector_combine(tf_reduce r, bool across) {
 void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
-    const char *out = c->wl->tensors[op->out].name;
+    const char *out = c->p->tensor_id[op->out];
     c_indent(c);
     if (op->reduce != TF_ASSIGN) {
       fprintf(c->out, "all_%s = %s(", out, vector_combine(op->reduce, false));
@@ -294,7 +294,7 @@ void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
       continue;
     }
     c_indent(c);
-    fprintf(c->out, "vec all_%s = vec_splat(%s);\n", c->wl->tensors[op->out].name, c_identity(op->reduce));
+    fprintf(c->out, "vec all_%s = vec_splat(%s);\n", c->p->tensor_id[op->out], c_identity(op->reduce));
   }
 }
 
@@ -306,7 +306,7 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
     c->depth++;
     if (n > 1) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
     c_indent(c);
-    fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->wl->tensors[op->out].name);
+    fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->p->tensor_id[op->out]);
     take_in(c, op, all[i]);
     c_close(c, 1);
   }
@@ -315,7 +315,7 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
 void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
   const int dim = c->wl->ops[all[0]->op].dims[open];
   const ir_range *r = &all[0]->range[open];
-  const char *name = c->wl->dims[dim].name;
+  const char *name = c->p->dim_id[dim];
   names_of(c, all, n);
   c_rows_open(c, all, n, dim);
   c_indent(c);

@@ -169,7 +169,7 @@ static int64_t spaced_words(const tf_tensor *z) {
 static void strides(FILE *out, const tf_tensor *z) {
   int64_t step = z->rank > 1 ? z->extent[z->rank - 1] + GAP : 1;
   for (int r = z->rank - 2; r >= 0; r--) {
-    fprintf(out, "  args.%s_stride[%d] = %" PRId64 ";\n", z->name, r, step);
+    fputs("  args.", out), c_stride_field(out, z->name), fprintf(out, "[%d] = %" PRId64 ";\n", r, step);
     step *= z->extent[r];
   }
 }
@@ -182,8 +182,8 @@ static void declare(FILE *out, const c_package *k) {
     if (!c_is_argument(t)) continue;
     ir_type type = c_argument_type(k->p, z);
     const bool half = type == IR_BF16;
-    fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.%s = k_%s;\n", c_type(type), t->name, spaced_words(t),
-            c_type(type), t->name, t->name);
+    fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.", c_type(type), t->name, spaced_words(t), c_type(type));
+    c_field(out, t->name), fprintf(out, " = k_%s;\n", t->name);
     strides(out, t);
     if (!c_is_input(t)) continue;
     int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
@@ -244,7 +244,7 @@ static void packed_again(FILE *out, const c_package *k) {
 
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
-  fprintf(out, "/* Holds the kernel against %s evaluated plainly in double. */\n", wl->name);
+  fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name), fputs(" evaluated plainly in double. */\n", out);
   head(out, wl, k->p->target.data);
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
@@ -285,7 +285,8 @@ void c_bench_c(FILE *out, const c_package *k) {
     snprintf(packs, sizeof packs, "    void *packed = packs ? aligned_alloc(64, (%.120s_packed() + 63) / 64 * 64) : NULL;\n"
                                   "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n    args.packed = packed;\n",
              k->name, k->name, k->name);
-  fprintf(out, "/* Times %s: the median of the rounds, after one that warms up; where arguments can be packed, both ways.  ./bench [ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
+  fputs("/* Times ", out), c_plain_text(out, wl->name);
+  fprintf(out, ": the median of the rounds, after one that warms up; where arguments can be packed, both ways.  ./bench [ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
                "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n#include \"kernel.h\"\n\n"
                "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, &t);\n"
                "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
@@ -295,12 +296,12 @@ void c_bench_c(FILE *out, const c_package *k) {
                "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
                "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
                "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS];\n  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
-          wl->name, c_type(k->p->target.data), c_type(k->p->target.data),
+          c_type(k->p->target.data), c_type(k->p->target.data),
           k->p->target.data == IR_F32 ? "(float)(i * 37 % 101 + 1) / 64" : k->p->target.data == IR_I8 ? "i * 37 % 101" : "0x3c00 + i * 37 % 101",
           k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]))
-      fprintf(out, "  args.%s = numbers(%" PRId64 ");\n", wl->tensors[z].name, words(&wl->tensors[z]));
+      fputs("  args.", out), c_field(out, wl->tensors[z].name), fprintf(out, " = numbers(%" PRId64 ");\n", words(&wl->tensors[z]));
   fprintf(out, "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
                "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
                "  for (int packs = 0; packs <= %d; packs++) {\n%s"

@@ -11,7 +11,6 @@
 #include "search/identity.h"
 #include "search/log.h"
 #include "search/memory.h"
-#include "search/quick.h"
 #include "search/starts.h"
 
 enum {
@@ -31,7 +30,6 @@ typedef struct {
   tf_start *starts;         /* [o->n_starts] */
   int64_t walk_limit;       /* of rows, as is growth (tf_task) */
   int growth;
-  const tf_workload *exact; /* NULL: what the shapes are of */
   tf_arena *arena;
   void *outer;
   tf_task tasks[BATCH];
@@ -280,7 +278,7 @@ static bool alloc(driver *v) {
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     *t = (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o,
-                   .exact = v->exact, .memory = &v->memory, .halt = &v->halt, .end = v->start};
+                   .memory = &v->memory, .halt = &v->halt, .end = v->start};
     t->genes = TF_ARRAY(v->arena, uint8_t, genes);
     t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
     ok = ok && t->genes && t->reads.order;
@@ -322,10 +320,9 @@ static void sum_up(driver *v, int threads) {
 static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl,
                                 const tf_tree *given, tf_diags *d) {
   int threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
-  const tf_workload *quick = (v->arena = tf_arena_new()) ? tf_quick_workload(v->arena, wl) : NULL;
-  if (quick) v->shapes = given ? tf_shapes_of(given, quick, d) : tf_shapes_new(arch, quick, d);
-  v->exact = quick == wl ? NULL : wl;
-  bool opened = v->shapes && open_starts(v, arch, quick);
+  v->arena = tf_arena_new();
+  if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
+  bool opened = v->shapes && open_starts(v, arch, wl);
   if (v->shapes && !opened) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (!opened || !open_log(v, arch, wl, given, d)) return NULL;
   if (!alloc(v)) {

@@ -9,7 +9,6 @@
 #include "search/archive.h"
 #include "search/exact_state.h"
 #include "search/ilp.h"
-#include "search/quick.h"
 
 enum {
   BATCH = 16,
@@ -22,7 +21,6 @@ enum {
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
-  const tf_workload *real; /* tf_x_task */
   const tf_solve_opts *o;
   const tf_x_tie *tie;     /* NULL: every mapping counts */
   tf_diags *diags;
@@ -135,7 +133,7 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 /* ---- tasks -------------------------------------------------------------------------------------- */
 /* One of n tasks that share what is left of the budget. */
 static void prepare(solver *v, tf_x_task *t, int n) {
-  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .real = v->real, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
+  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
@@ -290,7 +288,7 @@ static void run(solver *v) {
 /* The closed form's mapping, if it is better. */
 static void start_closed(solver *v) {
   tf_diags *d = tf_diags_new(); /* that it finds none is no error here */
-  tf_solve_result *r = d ? tf_solve_closed(v->arch, v->real ? v->real : v->wl, v->o, d) : NULL;
+  tf_solve_result *r = d ? tf_solve_closed(v->arch, v->wl, v->o, d) : NULL;
   if (r && r->text && (!v->res->text || tf_figures_order(r->value, &r->figures, v->res->value, &v->res->figures) < 0)) {
     free(v->res->text);
     v->res->text = r->text;
@@ -310,7 +308,7 @@ static void start(solver *v) {
                       .time_limit = v->o->time_limit > 0 ? v->o->time_limit / 4 : 0, .keep = 1,
                       .stop = v->o->stop, .ctx = v->o->ctx};
   tf_diags *d = tf_diags_new();
-  tf_search_result *r = d ? tf_search_run(v->arch, v->real ? v->real : v->wl, NULL, &o, d) : NULL;
+  tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
   if (r && r->n_best) {
     v->res->text = r->best[0].text;
     r->best[0].text = NULL;
@@ -394,14 +392,14 @@ static bool solve(solver *v) {
 }
 
 /* tie and known: both or neither. */
-static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_workload *real, const tf_solve_opts *o,
-                                  const tf_x_tie *tie, const tf_solve_result *known, tf_diags *d) {
+static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, const tf_x_tie *tie,
+                                  const tf_solve_result *known, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
-  v->arch = arch, v->wl = wl, v->real = real, v->o = o, v->tie = tie, v->known = known, v->diags = d;
+  v->arch = arch, v->wl = wl, v->o = o, v->tie = tie, v->known = known, v->diags = d;
   set_end(v);
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
@@ -425,7 +423,7 @@ static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_sol
   if (o->time_limit > 0) also.time_limit = o->time_limit - r->seconds;
   if (also.max_evals <= 0 || (o->time_limit > 0 && also.time_limit <= 0)) return;
   tf_diags *d = tf_diags_new(); /* that there is none is no error */
-  tf_solve_result *better = d ? solve_for(arch, wl, NULL, &also, &tie, r, d) : NULL;
+  tf_solve_result *better = d ? solve_for(arch, wl, &also, &tie, r, d) : NULL;
   if (better && better->text) {
     char *text = r->text;
     r->text = better->text;
@@ -441,15 +439,19 @@ static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_sol
 }
 
 /* ---- padding ---------------------------------------------------------------------------------------- */
-/* Where inputs are padded counts with clipped borders take hundreds of times as long; the padding is taken as data
- * then, and what is found is evaluated as it is.  Whatever is padded, proved is only what holds for every mapping:
- * where a border clips, what the closed part of a tree takes is no bound of all completions
- * (tests/unit/test_exact.c found such a proof to be wrong). */
+/* Where what an op makes is padded, its range is cut at borders, and what the closed part of a tree takes is no bound of all
+ * completions (tests/unit/test_exact.c found such a proof to be wrong): proved is only what holds for every mapping. */
+static bool makes_padded(const tf_workload *wl) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
+      if (wl->tensors[z].pad[r] > 0) return true;
+  return false;
+}
+
 static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
   solver v = {.arch = arch, .wl = wl, .o = o};
   if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
   r->proved = false;
-  if (r->text && tf_x_evaluate(arch, wl, r->text, &r->figures)) r->value = tf_x_value(&r->figures, o->objective);
   r->bound = 0;
   r->everywhere = true;
   if (!tf_bounds_of(arch, wl, &v.floor) || !raise_floor(&v)) return;
@@ -459,16 +461,11 @@ static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_so
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                                 tf_diags *d) {
-  tf_arena *a = tf_arena_new();
-  const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
-  tf_solve_result *r = NULL;
-  if (!quick)
-    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  else
-    r = solve_for(arch, quick, quick == wl ? NULL : wl, o, NULL, NULL, d);
-  if (r && tf_quick_padded(wl)) bound_padded(arch, wl, o, r);
-  else if (r) settle_ties(arch, wl, o, r);
-  tf_arena_free(a);
+  tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
+  if (r && makes_padded(wl))
+    bound_padded(arch, wl, o, r);
+  else if (r)
+    settle_ties(arch, wl, o, r);
   return r;
 }
 

@@ -11,8 +11,9 @@ static int next_node(const tf_x_template *t, const tf_x_tile *x) {
   return n;
 }
 
-/* Elements of what op o reads (k >= 0) or makes (-1), by the lengths of the dims. */
-static double box_of(const tf_workload *wl, int o, int k, const int32_t *len) {
+/* Elements of what op o reads (k >= 0) or makes (-1), by the lengths of the dims: no more than that; least: no less, wherever
+ * the box stands (the first one reaches into the padding by no more than there is). */
+static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bool least) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[k < 0 ? op->out : op->reads[k].tensor];
   double box = 1;
@@ -25,6 +26,7 @@ static double box_of(const tf_workload *wl, int o, int k, const int32_t *len) {
         const tf_term *term = &op->reads[k].index[r].terms[j];
         n += (double)(term->coef < 0 ? -term->coef : term->coef) * (len[term->dim] - 1);
       }
+    if (least && k >= 0) n = fmax(1, n - (double)z->pad[r]);
     box *= fmin(n, (double)z->extent[r]);
   }
   return box;
@@ -39,7 +41,7 @@ static double held_bits(const tf_x_template *t, int o, int level, const int32_t 
     int z = k < 0 ? wl->ops[o].out : wl->ops[o].reads[k].tensor;
     if (met[z] || tf_tree_home(t->tree, z) >= level) continue;
     met[z] = true;
-    bits += box_of(wl, o, k, len) * wl->tensors[z].word_bits;
+    bits += box_of(wl, o, k, len, true) * wl->tensors[z].word_bits;
   }
   return bits;
 }
@@ -100,7 +102,7 @@ static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_s
   if (scope < 0 || !may_find(w->t, x, k, s)) return 0;
   for (int i = 0; i < op->n_dims; i++)
     len[op->dims[i]] = w->t->rest[x->op][i] < 0 ? 1 : (int32_t)s->trips[w->t->rest[x->op][i]];
-  return box_of(f->wl, x->op, k, len) * f->wl->tensors[z].word_bits * (double)r->nodes[scope].runs;
+  return box_of(f->wl, x->op, k, len, false) * f->wl->tensors[z].word_bits * (double)r->nodes[scope].runs;
 }
 
 double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {

@@ -54,7 +54,6 @@ typedef struct {
 typedef struct {
   const tf_solve_opts *opts;
   const tf_x_tie *tie;     /* NULL: every mapping counts */
-  const tf_workload *real; /* for which the mapping must be countable, too; NULL: the one it is solved for */
   const tf_bounds *floor;  /* of any mapping */
   double limit;            /* only mappings with less are looked for */
   int64_t most_evals;      /* 0: no bound */

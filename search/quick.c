@@ -40,9 +40,3 @@ const tf_workload *tf_quick_workload(tf_arena *a, const tf_workload *wl) {
   quick->tensors = tensors;
   return quick;
 }
-
-bool tf_quick_padded(const tf_workload *wl) {
-  for (int z = 0; z < wl->n_tensors; z++)
-    if (padded(&wl->tensors[z])) return true;
-  return false;
-}

@@ -64,7 +64,8 @@ static void add_box(maker *m, int n, int o, int ref, double bits) {
     tf_sterm *terms = array(m->b, (size_t)n_terms, sizeof *terms);
     if (m->b->bad) return;
     int64_t all = z->extent[r] > INT32_MAX ? INT32_MAX : z->extent[r];
-    ranks[r] = (tf_srank){.terms = terms, .clip = (int32_t)all};
+    int64_t pad = ref < 0 ? 0 : z->pad[r];
+    ranks[r] = (tf_srank){.terms = terms, .clip = (int32_t)all, .less = pad > INT32_MAX ? INT32_MAX : (int32_t)pad};
     for (int j = 0; j < n_terms; j++) {
       int dim = ref < 0 ? op->dims[r] : op->reads[ref].index[r].terms[j].dim;
       int64_t coef = ref < 0 ? 1 : op->reads[ref].index[r].terms[j].coef;

@@ -17,7 +17,7 @@ static void add_rank(tf_space_build *b, tf_sinfer *s, tf_srank *ranks, int reade
     terms[j] = (tf_sterm){tf_slot_of(b->f, reader, x->terms[j].dim),
                           coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
   }
-  ranks[s->n_ranks++] = (tf_srank){x->n_terms, terms, s->clip};
+  ranks[s->n_ranks++] = (tf_srank){x->n_terms, terms, s->clip, 0};
 }
 
 static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int rank) {

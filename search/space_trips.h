@@ -14,11 +14,12 @@ typedef struct {
   int32_t coef;
 } tf_sterm;
 
-/* A box of a tensor: per rank 1 + the sum of its terms, at most clip. */
+/* A box of a tensor: per rank 1 + the sum of its terms, less what may lie in a border wherever the box stands, at least 1
+ * and at most clip. */
 typedef struct {
   int n_terms;
   const tf_sterm *terms;
-  int32_t clip;
+  int32_t clip, less;
 } tf_srank;
 
 typedef struct {

@@ -12,6 +12,7 @@ static int32_t rank_len(const tf_srank *r, const int32_t *len) {
   int64_t n = 1;
   for (int j = 0; j < r->n_terms; j++)
     n += (int64_t)r->terms[j].coef * (len[r->terms[j].slot] - 1);
+  n = n > r->less ? n - r->less : 1;
   return n < r->clip ? (int32_t)n : r->clip;
 }
 

@@ -8,7 +8,7 @@
 #include "search/complete.h"
 #include "search/variants.h"
 
-enum { LOOK_EVERY = 16, REFUSED_MOST = 64, WALK_EXACT = 2000,
+enum { LOOK_EVERY = 16, REFUSED_MOST = 64,
        SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
 
 #define BESIDE 0.05 /* how much of the told cost may come from what takes no time in the end */
@@ -236,35 +236,8 @@ static int by_key(const void *a, const void *b) {
   return (x->key > y->key) - (x->key < y->key);
 }
 
-/* The figures of the best for the workload as it is; it is given up if they cannot be had. */
-static void count_exactly(work *w) {
-  tf_task_best *b = &w->t->best[TF_BY_OBJECTIVE];
-  char *text = tf_complete_text(w->tree, b->trips);
-  tf_diags *d = tf_diags_new();
-  tf_tree *tree =
-      text && d ? tf_tree_parse(text, (tf_loc){0}, w->tree->arch, w->t->exact, d) : NULL;
-  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
-  tf_result r;
-  if (m) tf_model_walk_limit(m, WALK_EXACT);
-  b->there = m && tf_model_eval(m, NULL, &r) && r.feasible;
-  if (b->there) {
-    b->figures = figures_of(tree, &r);
-    b->value = value_of(&b->figures, w->t->opts->objective);
-  }
-  w->t->cost = b->there ? b->value : TF_COST_BAD * 1e9;
-  tf_model_free(m);
-  tf_tree_free(tree);
-  tf_diags_free(d);
-  free(text);
-}
-
 static void finish(work *w) {
   tf_task *t = w->t;
-  if (t->exact && !t->logged) {
-    for (int by = 1; by < TF_N_BY; by++)
-      t->best[by].there = false;
-    if (t->best[TF_BY_OBJECTIVE].there) count_exactly(w);
-  }
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
     if (b->there) b->text = tf_complete_text(w->tree, b->trips);

@@ -77,7 +77,6 @@ typedef struct {
   const tf_strategy *strategy;
   const tf_shapes *shapes;
   const tf_search_opts *opts;
-  const tf_workload *exact; /* what the best is evaluated for; NULL: as it was searched */
   const tf_memory_of_search *memory;
   int64_t walk_limit;
   int growth;

@@ -73,6 +73,10 @@ double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d
  * o NULL: in float32 and in the mapping's own order, as the model counts.  Malloc'd.  NULL as above; E_NAME: no such target. */
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 
+/* Whether a kernel can have that name, as far as can be said before it is there; else the reason, E_NAME.  Not words of C and C++, what C's library
+ * and POSIX call something, or what may be a macro. */
+bool tf_emit_can_name(const char *name, tf_diags *d);
+
 /* The best isa for data of that type (a key of TF_DTYPES; NULL: f32) that the computer it runs on has. */
 const char *tf_emit_isa(const char *dtype);
 /* Whether it can run that isa (a key of TF_ISAS; any other: no). */

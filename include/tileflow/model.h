@@ -81,8 +81,8 @@ void tf_model_free(tf_model *m);
  * an evaluation may walk before it gives up (as if a count had overflowed); 20 million at first. */
 void tf_model_walk_limit(tf_model *m, int64_t steps);
 
-/* Whether the last evaluation took the short way (every trip count divides, nothing idles or clips);
- * others take it some fifty times as long. */
+/* Whether the last evaluation took the short way (every trip count divides, nothing idles; borders clip only what is
+ * read); others take it some fifty times as long. */
 bool tf_model_quick(const tf_model *m);
 
 /* How long the last evaluation took, in short ones: 1 by the short way; by the long way as many as it looked at places for.  Does not

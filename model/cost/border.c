@@ -7,20 +7,14 @@
 #include "model/cost/state.h"
 
 typedef int64_t measure(struct tf_model *m, const void *what, const int64_t *digits);
-static measure box_at;
 
-/* Moves digits[] of the path's temporal or spatial loops to where the measure is largest near by. */
-static int64_t climb_from(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
-                     const void *what, int64_t *digits) {
-  const tf_plan *p = m->plan;
-  const tf_path *path = &p->path[node];
+/* Moves digits[] of the loops to where the measure is largest near by. */
+static void climb_from(struct tf_model *m, const int *loops, int n_loops, measure *size, const void *what,
+                       int64_t *digits) {
   int64_t best = size(m, what, digits);
   for (int pass = 0; pass < 2; pass++)
-    for (int k = 0; k < path->n; k++) {
-      int l = path->loops[k];
-      bool time = p->loops[l].axis == TF_TEMPORAL;
-      if ((time ? !temporal : !spatial) || m->run.trip[l] <= 1 || p->loops[l].op < 0)
-        continue;
+    for (int k = 0; k < n_loops; k++) {
+      int l = loops[k];
       int64_t n = tf_turns(&m->run, l, digits);
       const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
       int64_t kept = digits[l];
@@ -34,7 +28,6 @@ static int64_t climb_from(struct tf_model *m, int node, bool temporal, bool spat
       }
       digits[l] = kept;
     }
-  return best;
 }
 
 /* What is looked at: the loops that matter, and where the largest was found. */
@@ -95,13 +88,10 @@ static void try_all(hunt *h, int i) {
   *digit = 0;
 }
 
-/* The loops of the path that may make a difference: for a slice, those that move it. */
-static void list_loops(hunt *h, int node, bool temporal, bool spatial, const tf_slice *s) {
+/* The loops of the path, of those in `mask`, that may make a difference. */
+static void list_loops(hunt *h, int node, bool temporal, bool spatial, uint64_t mask) {
   const tf_plan *p = h->m->plan;
   const tf_path *path = &p->path[node];
-  uint64_t mask = s ? 0 : ~UINT64_C(0);
-  for (int r = 0; s && r < p->wl->tensors[s->tensor].rank; r++)
-    mask |= tf_slice_mask(p, s, r);
   for (int k = 0; k < path->n; k++) {
     int l = path->loops[k];
     bool wanted = p->loops[l].axis == TF_TEMPORAL ? temporal : spatial;
@@ -115,13 +105,14 @@ enum {
   TF_TRY_EVERY = 256 /* settings that are all tried: boxes narrower than the padding may meet the tensor anywhere */
 };
 
-/* The largest measure, and in digits[] the setting that has it: among all settings where they are few, among first, middle
- * and last ones of few loops, else climbing from the first, the middle and the last. */
-static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, measure *size,
-                     const void *what, int64_t *digits) {
+/* The largest measure, and in scratch.prv the setting that has it, of the loops in `mask`: among all settings where they are few,
+ * among first, middle and last ones of few loops, else climbing from the first, the middle and the last. */
+static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, uint64_t mask, measure *size,
+                     const void *what) {
+  int64_t *digits = m->scratch.prv;
   hunt h = {.m = m, .size = size, .what = what, .digits = digits, .top = m->scratch.top, .best = -1};
   size_t bytes = (size_t)m->plan->n_loops * sizeof *digits;
-  list_loops(&h, node, temporal, spatial, size == box_at ? what : NULL);
+  list_loops(&h, node, temporal, spatial, m->plan->n_retains ? ~UINT64_C(0) : mask);
   memset(digits, 0, bytes);
   bool every = settings(&h) <= TF_TRY_EVERY;
   if (every)
@@ -134,7 +125,7 @@ static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, 
       int64_t n = tf_turns(&m->run, h.loops[i], digits);
       digits[h.loops[i]] = start == 1 ? n / 2 : n - 1;
     }
-    climb_from(m, node, temporal, spatial, size, what, digits);
+    climb_from(m, h.loops, h.n, size, what, digits);
     keep_larger(&h);
   }
   memcpy(digits, h.top, bytes);
@@ -190,8 +181,30 @@ static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digi
   return bits;
 }
 
+/* The retaining scope whose runs decide how much of intermediate z its home holds.  NULL: none, or as much as is read of it
+ * is taken, which may be more than there is: where the home retains it in another such scope, and where several runs, which
+ * make different parts, share a memory. */
+static const tf_retain *home_decider(const struct tf_model *m, int z) {
+  const tf_plan *p = m->plan;
+  const tf_path *path = &p->path[p->home_scope[z]];
+  int in = p->made_in[p->wl->tensors[z].producer];
+  if (p->retained[z] || in < 0 || !tf_plan_above(p, p->retains[in].scope, p->home_scope[z]))
+    return NULL;
+  for (int k = 0; k < path->n; k++)
+    if (m->run.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k]))
+      return NULL;
+  return &p->retains[in];
+}
+
 static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
-  return tf_home_words(m, *(const int *)what, digits);
+  int z = *(const int *)what;
+  const tf_retain *h = home_decider(m, z);
+  tf_made made;
+  if (h)
+    tf_retain_at(&m->run, &m->scratch, h, digits, &made);
+  int64_t words = tf_home_words(m, z, digits);
+  m->run.made = NULL;
+  return words;
 }
 
 /* Instances in use at the step of the digits. */
@@ -203,6 +216,14 @@ static int64_t width_at(struct tf_model *m, const void *what, const int64_t *dig
   return ok ? sum.box : 0;
 }
 
+/* Positions of the loops that move slice s. */
+static uint64_t movers(const tf_plan *p, const tf_slice *s) {
+  uint64_t mask = 0;
+  for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
+    mask |= tf_slice_mask(p, s, r);
+  return mask;
+}
+
 static int64_t range_of(struct tf_model *m, const void *what, const int64_t *digits) {
   const int *od = what;
   return tf_dim_range(&m->run, od[0], od[1], m->plan->tree->op_node[od[0]], digits).len;
@@ -210,31 +231,53 @@ static int64_t range_of(struct tf_model *m, const void *what, const int64_t *dig
 
 int64_t tf_border_range(struct tf_model *m, int o, int d) {
   const int what[2] = {o, d};
-  return climb(m, m->plan->tree->op_node[o], true, true, range_of, what, m->scratch.prv);
+  const int leaf = m->plan->tree->op_node[o];
+  return climb(m, leaf, true, true, tf_dim_mask(m->plan, o, d, leaf), range_of, what);
 }
 
 void tf_border_homes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_scope[z] >= 0)
-      m->home_words[z] = climb(m, p->home_scope[z], true, true, home_at, &z, m->scratch.prv);
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    if (p->home_scope[z] < 0)
+      continue;
+    uint64_t mask = 0;
+    const tf_op *maker = &p->wl->ops[p->wl->tensors[z].producer];
+    for (int r = 0; r < maker->n_out_dims; r++)
+      mask |= tf_dim_mask(p, p->wl->tensors[z].producer, maker->dims[r], p->home_scope[z]);
+    m->home_words[z] = climb(m, p->home_scope[z], true, true, mask, home_at, &z);
+  }
 }
 
 void tf_border_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  int64_t *digits = m->scratch.prv;
   for (int i = 0; i < p->n_tile_slices; i++) {
     const tf_slice *s = &p->slices[i];
-    m->box[i] = climb(m, s->node, true, true, box_at, s, digits);
-    lengths(m, s, digits, &m->rank_len[m->views->rank_at[i]]);
+    m->box[i] = climb(m, s->node, true, true, movers(p, s), box_at, s);
+    lengths(m, s, m->scratch.prv, &m->rank_len[m->views->rank_at[i]]);
   }
-  for (int n = 0; n < p->tree->n_nodes; n++)
-    if (m->views->node[n].n_slices)
-      m->at_once[n] = climb(m, n, true, true, tile_at, &m->views->node[n], digits);
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    const tf_view *v = &m->views->node[n];
+    uint64_t mask = 0;
+    for (int i = v->first; i < v->first + v->n_slices; i++)
+      mask |= movers(p, &p->slices[i]);
+    if (v->n_slices)
+      m->at_once[n] = climb(m, n, true, true, mask, tile_at, v);
+  }
 }
 
 int64_t tf_border_width(struct tf_model *m, int n) {
-  return climb(m, n, true, false, width_at, &m->plan->at[n], m->scratch.prv);
+  const tf_plan *p = m->plan;
+  uint64_t mask = 0;
+  for (int k = 0; k < p->path[n].n; k++) { /* all that the spatial loops' ranges depend on */
+    const tf_ploop *l = &p->loops[p->path[n].loops[k]];
+    if (l->axis == TF_TEMPORAL || l->op < 0)
+      continue;
+    for (int i = 0; i < l->n_leader; i++)
+      mask |= tf_base_mask(p, l->leaders[i], l->dim);
+    for (int j = 0; j < k; j++)
+      mask |= (uint64_t)(p->loops[p->path[n].loops[j]].lead == l->lead && p->loops[p->path[n].loops[j]].dim == l->dim) << j;
+  }
+  return climb(m, n, true, false, mask, width_at, &p->at[n]);
 }
 
 /* The shortest range of dim d that consumers below node n ask of op o, borders left out: of full tiles, or of those cut short at

@@ -142,9 +142,11 @@ bool tf_comps_fill(tf_arena *a, tf_plan *p, tf_slice *s) {
   comps k = build(a, p, s, NULL);
   s->comp = k.list;
   s->n_comp = k.n;
-  s->plain = s->n_touch == 1 && !p->clips;
-  for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++)
+  s->plain = s->n_touch == 1 && !p->cuts;
+  for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
+    s->plain &= p->wl->tensors[s->tensor].pad[r] == 0;
     s->moving |= tf_slice_mask(p, s, r);
+  }
   for (int i = 0; i < s->n_class && k.list; i++) {
     k = build(a, p, s, &s->classes[i]);
     s->classes[i].comp = k.list;

@@ -111,7 +111,7 @@ static bool count_nodes(struct tf_model *m) {
         !tf_sum_over(&m->run, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
       return false;
     m->steps[n] = steps.box;
-    m->width[n] = m->plan->clips ? tf_border_width(m, n) : width.box;
+    m->width[n] = m->plan->cuts ? tf_border_width(m, n) : width.box;
   }
   return true;
 }

@@ -34,7 +34,8 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
   uint64_t moves = 0;
   v->n_rank = k->p->wl->tensors[s->tensor].rank;
   v->range = TF_ARRAY(k->a, int, (size_t)v->n_rank);
-  k->oom |= !v->range;
+  v->padded = TF_ARRAY(k->a, int, (size_t)v->n_rank);
+  k->oom |= !v->range || !v->padded;
   k->ok &= !k->oom;
   for (int r = 0; r < v->n_rank && k->ok; r++) {
     v->range[r] = tf_even_touched(k, s, r);
@@ -42,6 +43,8 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
       break;
     const tf_even_range *range = &k->e->ranges[v->range[r]];
     moves |= range->moves;
+    if (range->from < range->to)
+      v->padded[v->n_padded++] = r;
     for (uint64_t left = range->mixed; left; left &= left - 1)
       TF_EVEN_PUSH(k, still, path->loops[__builtin_ctzll(left)]);
     merge_pairs(k, path, range->moves & s->merge);
@@ -180,7 +183,7 @@ static void gather(tf_even_maker *k) {
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom) {
   tf_even_maker k = {.a = a, .p = p, .e = TF_NEW(a, tf_even), .ok = true};
   *oom = !k.e || !add_room(&k);
-  if (*oom || p->irregular || p->clips)
+  if (*oom || p->irregular)
     return NULL;
   gather(&k);
   *oom = k.oom;

@@ -1,6 +1,7 @@
-/* The quick way to the counts.  When every chain of loops divides its range without remainder and no
- * border clips a box, all steps of one loop shift a slice alike (thesis Eq. 3.10, 3.11): sizes are
- * products of trip counts, and each class of entries is one difference of two boxes.
+/* The quick way to the counts.  When every chain of loops divides its range without remainder, all steps of
+ * one loop shift a slice alike (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each class of
+ * entries is one difference of two boxes; where borders of padded tensors clip them, of two sums over boxes
+ * (even_clip.c).
  * What does not depend on trip counts is gathered once; everything else falls to sums.h. */
 #ifndef MODEL_COST_EVEN_H
 #define MODEL_COST_EVEN_H
@@ -18,6 +19,9 @@ typedef struct {
   int64_t len;           /* WHOLE: extent */
   int product, base;     /* PART: its length; the range that is cut */
   int first, n;          /* HULL: around even->reads[first ...] */
+  const tf_path *path;   /* HULL: the loops that `moves` speaks of */
+  int64_t from, to;      /* HULL of a padded rank: the tensor covers from .. to - 1, which reads may pass; else from == to */
+  bool made;             /* then: it is what an op makes, which must not be cut differently from step to step */
   uint64_t moves, mixed; /* mixed: reads that move differently */
   int64_t *shift;
 } tf_even_range;
@@ -51,6 +55,7 @@ typedef struct {
   tf_even_loop *spatial;  /* m-tiles only: outer to inner */
   int n_same, *same;     /* spatial loops whose instances share equal boxes */
   int n_again, *again;   /* temporal loops that bring the same boxes again in one production */
+  int n_padded, *padded; /* ranks in which a border may clip */
 } tf_even_slice;
 
 /* Chains to be covered: product == length of range. */

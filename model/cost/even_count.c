@@ -1,7 +1,7 @@
 /* Counts of one setting of trip counts that divides evenly: see even.h. */
 #include <string.h>
 
-#include "model/cost/state.h"
+#include "model/cost/even_clip.h"
 
 bool tf_even_room(tf_arena *a, struct tf_model *m) {
   const tf_even *e = m->even;
@@ -37,7 +37,7 @@ static bool still(const struct tf_model *m) {
   return ok;
 }
 
-static void read_range(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
+void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
   *lo = r->c;
   *end = r->c + 1;
   for (int t = r->first; t < r->first + r->n; t++) {
@@ -52,10 +52,10 @@ static void read_range(const struct tf_model *m, const tf_even_read *r, int64_t 
 static void around(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t lo, end;
-  read_range(m, &m->even->reads[r->first], &lo, &end);
+  tf_even_read_at(m, &m->even->reads[r->first], &lo, &end);
   for (int k = r->first + 1; k < r->first + r->n; k++) {
     int64_t a, b;
-    read_range(m, &m->even->reads[k], &a, &b);
+    tf_even_read_at(m, &m->even->reads[k], &a, &b);
     lo = a < lo ? a : lo;
     end = b > end ? b : end;
   }
@@ -63,17 +63,20 @@ static void around(struct tf_model *m, int i) {
   m->len[i] = end - lo;
 }
 
-static void ranges(struct tf_model *m) {
+static bool ranges(struct tf_model *m) {
   const tf_even *e = m->even;
+  bool ok = true;
   for (int i = 0; i < e->n_ranges; i++) {
     const tf_even_range *r = &e->ranges[i];
     if (r->what == TF_HULL) {
       around(m, i);
+      ok = ok && (r->from == r->to || tf_clip_range(m, i));
       continue;
     }
     m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];
     m->len[i] = r->what == TF_WHOLE ? r->len : m->value[r->product];
   }
+  return ok;
 }
 
 static bool covered(const struct tf_model *m) {
@@ -108,23 +111,14 @@ static bool moments(struct tf_model *m) {
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-/* A slice in this evaluation. */
-typedef struct {
-  const tf_even_slice *v;
-  int64_t len[TF_MAX_RANK];
-  int64_t box;
-  int64_t instances, groups; /* copies of one step: all, those that share once */
-  bool small;                /* no count of the slice passes 2^57 */
-} piece;
-
-static int64_t turns(const struct tf_model *m, const int *loops, int n) {
+int64_t tf_even_turns(const struct tf_model *m, const int *loops, int n) {
   int64_t all = 1;
   for (int i = 0; i < n; i++)
     all *= m->run.trip[loops[i]];
   return all;
 }
 
-static void look(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, piece *x) {
+static void look(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, tf_piece *x) {
   x->v = v;
   x->box = 1;
   for (int r = 0; r < v->n_rank; r++) {
@@ -132,7 +126,7 @@ static void look(const struct tf_model *m, const tf_slice *s, const tf_even_slic
     x->box *= x->len[r];
   }
   x->instances = x->groups = m->width[s->node];
-  int64_t same = turns(m, v->same, v->n_same);
+  int64_t same = tf_even_turns(m, v->same, v->n_same);
   if (same > 1)
     x->groups /= same;
   x->small = (double)m->steps[s->node] * (double)x->instances * (double)x->box < 0x1p57;
@@ -144,36 +138,44 @@ static int64_t overlap(int64_t by, int64_t len, int64_t other) {
 }
 
 /* What is kept of a box when it has been shifted by `by` in each rank. */
-static int64_t kept(const piece *x, const int64_t *by) {
+static int64_t kept(const tf_piece *x, const int64_t *by) {
   int64_t words = 1;
   for (int r = 0; r < x->v->n_rank; r++)
     words *= overlap(by[r], x->len[r], x->len[r]);
   return words;
 }
 
-static void advance(const struct tf_model *m, const tf_even_loop *l, int64_t steps, int64_t *by) {
+void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t steps, int64_t *by) {
   int64_t step = steps * m->value[m->even->step[l->loop]];
   for (int i = 0; i < l->n; i++)
     by[l->shift[i].rank] += l->shift[i].k * step;
 }
 
-/* What is kept of what the m-tile before, of class c, left at its last step. */
-static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const piece *x) {
+/* Where the m-tile before, of class c, stood at its last step: shifts in each rank. */
+static void last_of(const struct tf_model *m, const tf_pclass *c, int64_t *by) {
   const tf_even_slice *q = &m->even->slices[c->prev];
-  int64_t by[TF_MAX_RANK] = {0}, words = 1;
   int from = c->carry >= 0 ? c->carry : m->plan->path[c->common].n - 1;
   for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
     const tf_even_loop *l = &q->temporal[i];
     if (l->pos > from)
-      advance(m, l, m->run.trip[l->loop] - 1, by);
+      tf_even_advance(m, l, m->run.trip[l->loop] - 1, by);
     else if (c->carry >= 0)
-      advance(m, l, -1, by);
+      tf_even_advance(m, l, -1, by);
   }
   for (int r = 0; r < q->n_rank; r++)
-    words *= overlap(by[r] + m->lo[q->range[r]] - m->lo[x->v->range[r]], x->len[r],
-                     m->len[q->range[r]]);
+    by[r] += m->lo[q->range[r]];
+}
+
+/* What is kept of what the m-tile before, of class c, left at its last step. */
+static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const tf_piece *x) {
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  int64_t lo[TF_MAX_RANK] = {0}, words = 1;
+  last_of(m, c, lo);
+  for (int r = 0; r < q->n_rank; r++)
+    words *= overlap(lo[r] - m->lo[x->v->range[r]], x->len[r], m->len[q->range[r]]);
   return words;
 }
+
 
 /* ---- layouts ------------------------------------------------------------------------------- */
 
@@ -219,6 +221,25 @@ static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_
          same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
 }
 
+bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by, int64_t *lo,
+                    int64_t *len) {
+  if (!survives(m, x->v, c))
+    return false;
+  if (c->common < 0) {
+    memcpy(lo, by, (size_t)x->v->n_rank * sizeof *lo);
+    memcpy(len, x->len, (size_t)x->v->n_rank * sizeof *len);
+    return true;
+  }
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  memset(lo, 0, (size_t)x->v->n_rank * sizeof *lo);
+  last_of(m, c, lo);
+  for (int r = 0; r < q->n_rank; r++) {
+    lo[r] -= m->lo[x->v->range[r]];
+    len[r] = m->len[q->range[r]];
+  }
+  return true;
+}
+
 /* ---- moves --------------------------------------------------------------------------------- */
 
 /* What one word entering in one step of one instance, W, and one met for the first time, F, add to the counters:
@@ -227,7 +248,7 @@ typedef struct {
   int64_t fill, drain, read, update, fresh;
 } weights;
 
-static weights weigh(const struct tf_model *m, const tf_slice *s, const piece *x) {
+static weights weigh(const struct tf_model *m, const tf_slice *s, const tf_piece *x) {
   const tf_memory *mem = &m->plan->arch->memories[s->level];
   if (!s->makes)
     return (weights){.fill = x->instances, .read = mem->multicast ? x->groups : x->instances};
@@ -267,7 +288,7 @@ static void count_class(struct tf_model *m, int i, int c, const weights *k, ente
 }
 
 /* Words kept when a slice enters in class c; by: where the box of the step before is. */
-static int64_t found(const struct tf_model *m, const tf_pclass *c, const piece *x,
+static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piece *x,
                      const int64_t *by) {
   if (!survives(m, x->v, c))
     return 0;
@@ -276,11 +297,14 @@ static int64_t found(const struct tf_model *m, const tf_pclass *c, const piece *
 
 static bool count_tile(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
-  piece x;
+  tf_piece x;
   look(m, s, &m->even->slices[i], &x);
   if (!x.small)
     return false;
-  int64_t by[TF_MAX_RANK], again = s->makes ? turns(m, x.v->again, x.v->n_again) : 1;
+  tf_clipped how = x.v->n_padded ? tf_clip_tile(m, i, &x) : TF_UNCLIPPED;
+  if (how != TF_UNCLIPPED)
+    return how == TF_COUNTED;
+  int64_t by[TF_MAX_RANK], again = s->makes ? tf_even_turns(m, x.v->again, x.v->n_again) : 1;
   const weights k = weigh(m, s, &x);
   entered sum = {0, 0};
   int c = 0;
@@ -293,9 +317,9 @@ static bool count_tile(struct tf_model *m, int i) {
     bool repeats = again > 1 && !l->n && s->inside >> l->pos & 1;
     if (repeats)
       again /= trip;
-    advance(m, l, -1, by);
+    tf_even_advance(m, l, -1, by);
     int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * (trip - 1) * m->outer[l->loop];
-    advance(m, l, trip, by);
+    tf_even_advance(m, l, trip, by);
     if (!words)
       continue;
     entered e = {words, repeats ? 0 : again > 1 ? words / again : words};
@@ -318,16 +342,19 @@ static bool count_tile(struct tf_model *m, int i) {
 
 /* Runs of a slice that bring a box of its production for the first time. */
 static int64_t fresh_runs(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v) {
-  int64_t again = turns(m, v->again, v->n_again);
+  int64_t again = tf_even_turns(m, v->again, v->n_again);
   return again > 1 ? m->steps[s->node] / again : m->steps[s->node];
 }
 
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const tf_slice *s = &m->plan->slices[i];
-  piece x;
+  tf_piece x;
   look(m, s, &m->even->slices[i], &x);
   if (!x.small)
     return false;
+  tf_clipped how = x.v->n_padded ? tf_clip_leaf(m, i, &x, unit->multicast) : TF_UNCLIPPED;
+  if (how != TF_UNCLIPPED)
+    return how == TF_COUNTED;
   int64_t copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances;
   int64_t words = m->steps[s->node] * copies;
   int64_t first = s->makes ? fresh_runs(m, s, x.v) * x.groups : 0;
@@ -351,7 +378,7 @@ static bool count_op(struct tf_model *m, int o) {
 
 static bool count_treated(struct tf_model *m, int o) {
   const tf_slice *s = &m->plan->stream[o];
-  piece x;
+  tf_piece x;
   look(m, s, &m->even->stream[o], &x);
   if (!x.small)
     return false;
@@ -377,10 +404,10 @@ bool tf_even_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (!products(m) || !still(m))
     return false;
-  ranges(m);
-  if (!covered(m) || !moments(m))
+  if (!ranges(m) || !covered(m) || !moments(m))
     return false;
   bool ok = true;
+  m->clipped = -1;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   if (m->by_steps)
     tf_class_steps(m); /* nothing idles: multiplies, and cannot fail */

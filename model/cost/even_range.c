@@ -160,11 +160,22 @@ static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_e
   }
 }
 
-/* The range around n reads; a single read of a plain dim is that dim's range. */
-static int hull(tf_even_maker *k, const tf_even_read *reads, int n) {
-  if (n == 1 && reads[0].n == 1 && reads[0].c == 0 && k->e->terms[reads[0].first].coef == 1)
+/* What reads are of: a rank of tensor z, below a node. */
+typedef struct {
+  const tf_tensor *z;
+  int rank, node;
+  bool made; /* what the op that makes z has to make */
+  bool own;  /* no read: what an op makes of z */
+} rank_of;
+
+/* The range around n reads below one node; a single read of a plain dim is that dim's range, if nothing is padded. */
+static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_of *of) {
+  const tf_tensor *z = of->z;
+  bool pads = z->pad[of->rank] > 0 && !of->own;
+  if (!pads && n == 1 && reads[0].n == 1 && reads[0].c == 0 && k->e->terms[reads[0].first].coef == 1)
     return k->e->terms[reads[0].first].range;
-  tf_even_range r = {.what = TF_HULL, .first = k->e->n_reads, .n = n};
+  tf_even_range r = {.what = TF_HULL, .first = k->e->n_reads, .n = n, .path = &k->p->path[of->node], .made = of->made,
+                     .from = pads ? z->lo[of->rank] : 0, .to = pads ? z->lo[of->rank] + z->extent[of->rank] : 0};
   hull_shifts(k, reads, n, &r);
   for (int i = 0; i < n && k->ok; i++)
     TF_EVEN_PUSH(k, reads, reads[i]);
@@ -192,7 +203,7 @@ static int demanded(tf_even_maker *k, int o, int rank, int n) {
     }
   }
   k->ok &= n_reads > 0;
-  return k->ok ? hull(k, reads, n_reads) : 0;
+  return k->ok ? hull(k, reads, n_reads, &(rank_of){.z = z, .rank = rank, .node = n, .made = true}) : 0;
 }
 
 static int inferred(tf_even_maker *k, int o, int d, int n) {
@@ -250,7 +261,9 @@ int tf_even_touched(tf_even_maker *k, const tf_slice *s, int rank) {
     tf_index plain = {.n_terms = 1, .terms = &own};
     add_terms(k, t->op, t->ref < 0 ? &plain : &op->reads[t->ref].index[rank], s->node, &reads[i]);
   }
-  return k->ok ? hull(k, reads, s->n_touch) : 0;
+  rank_of of = {.z = &p->wl->tensors[s->tensor], .rank = rank, .node = s->node,
+                .own = s->n_touch == 1 && s->touch[0].ref < 0};
+  return k->ok ? hull(k, reads, s->n_touch, &of) : 0;
 }
 
 void tf_even_chains(tf_even_maker *k) {

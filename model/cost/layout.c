@@ -29,7 +29,7 @@ static bool even(tf_run *run, tf_scratch *w, int l) {
   for (int k = 0; k < path->n; k++)
     if (base >> k & 1 && !even(run, w, path->loops[k]))
       return false;
-  return product == len && !p->clips;
+  return product == len && !p->cuts;
 }
 
 /* The shift, per rank of the slice, that one step of loop l gives its box. */

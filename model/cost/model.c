@@ -87,7 +87,7 @@ static bool covered(tf_model *m) {
   bool ok = true;
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int d = 0; d < p->wl->ops[o].n_dims; d++)
-      ok &= (p->clips ? tf_border_range(m, o, p->wl->ops[o].dims[d])
+      ok &= (p->cuts ? tf_border_range(m, o, p->wl->ops[o].dims[d])
                       : tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o],
                                      m->scratch.zero).len) <= 1;
   return ok;
@@ -160,7 +160,7 @@ bool tf_model_ready(tf_model *m) {
 
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
 static bool count(tf_model *m) {
-  m->run.irregular |= m->plan->clips && tf_border_empties(m);
+  m->run.irregular |= m->plan->cuts && tf_border_empties(m);
   m->run.irregular |= tf_touches_part(&m->run, &m->scratch);
   m->run.irregular |= m->plan->n_retains && tf_retain_uneven(&m->run, m->scratch.zero);
   if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m)))

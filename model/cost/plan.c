@@ -1,4 +1,4 @@
-#include "model/cost/plan.h"
+#include "model/cost/range_memo.h"
 
 #include "model/cost/comps.h"
 #include "model/cost/plan_class.h"
@@ -367,8 +367,10 @@ static bool add_streams(tf_arena *a, tf_plan *p) {
 
 static void find_padding(tf_plan *p) {
   for (int z = 0; z < p->wl->n_tensors; z++)
-    for (int r = 0; r < p->wl->tensors[z].rank; r++)
+    for (int r = 0; r < p->wl->tensors[z].rank; r++) {
       p->reach += p->wl->tensors[z].pad[r];
+      p->cuts |= p->wl->tensors[z].pad[r] > 0 && p->wl->tensors[z].producer >= 0;
+    }
   p->clips = p->reach > 0;
 }
 
@@ -405,6 +407,8 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   find_streams(p);
   find_homes(p);
   find_padding(p);
+  if (!tf_range_memo_new(a, p))
+    return NULL;
   for (int i = 0; i < tree->n_nodes; i++)
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k))

@@ -108,8 +108,10 @@ typedef struct tf_plan {
   int *divides;       /* [op] streamed sum by which it divides, whose division waits; -1: none */
   tf_slice *at;       /* [node] a slice of nothing: only the loops above the node */
   bool clips;         /* a tensor is padded: borders may clip boxes */
+  bool cuts;          /* one that an op makes is: borders may cut ranges */
   int64_t reach;      /* sum of all paddings: how far a border is felt */
   bool irregular;     /* needs the exact walk whatever the trip counts */
+  struct tf_range_memo *memo; /* of questions about ranges (range_memo.h); NULL: none is needed */
 } tf_plan;
 
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);

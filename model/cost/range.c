@@ -1,4 +1,7 @@
-#include "model/cost/range.h"
+#include "model/cost/range_memo.h"
+
+static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg);
+static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
 
 static tf_ival hull(tf_ival a, tf_ival b) {
   if (a.len <= 0)
@@ -23,7 +26,7 @@ static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n,
                            const int64_t *dg) {
   tf_ival v = {ix->c, 1};
   for (int i = 0; i < ix->n_terms; i++) {
-    tf_ival d = tf_dim_range(run, o, ix->terms[i].dim, n, dg);
+    tf_ival d = dim_range(run, o, ix->terms[i].dim, n, dg);
     int64_t c = ix->terms[i].coef;
     if (d.len <= 0)
       return (tf_ival){v.lo, 0};
@@ -33,30 +36,41 @@ static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n,
   return v;
 }
 
-tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
+static bool op_idle(const tf_run *run, int o, int n, const int64_t *dg) {
+  const tf_op *op = &run->plan->wl->ops[o];
+  for (int i = 0; i < op->n_dims; i++)
+    if (dim_range(run, o, op->dims[i], n, dg).len <= 0)
+      return true;
+  return false;
+}
+
+static tf_ival touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
   const tf_op *op = &run->plan->wl->ops[t.op];
   bool idles = run->exact || (run->demand && run->plan->made_in[t.op] >= 0);
-  if (idles && !run->whole && tf_op_idle(run, t.op, n, dg))
+  if (idles && !run->whole && op_idle(run, t.op, n, dg))
     return (tf_ival){0, 0};
   if (t.ref < 0)
-    return tf_dim_range(run, t.op, op->dims[r], n, dg);
+    return dim_range(run, t.op, op->dims[r], n, dg);
   const tf_ref *ref = &op->reads[t.ref];
   return clip(run, &run->plan->wl->tensors[ref->tensor], r,
               index_range(run, t.op, &ref->index[r], n, dg));
 }
 
+tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
+  tf_range_ask(run->plan);
+  return touch_rank(run, t, r, n, dg);
+}
+
 bool tf_op_idle(const tf_run *run, int o, int n, const int64_t *dg) {
-  const tf_op *op = &run->plan->wl->ops[o];
-  for (int i = 0; i < op->n_dims; i++)
-    if (tf_dim_range(run, o, op->dims[i], n, dg).len <= 0)
-      return true;
-  return false;
+  tf_range_ask(run->plan);
+  return op_idle(run, o, n, dg);
 }
 
 tf_ival tf_slice_rank(const tf_run *run, const tf_slice *s, int r, const int64_t *dg) {
   tf_ival v = {0, 0};
+  tf_range_ask(run->plan);
   for (int i = 0; i < s->n_touch; i++)
-    v = hull(v, tf_touch_rank(run, s->touch[i], r, s->node, dg));
+    v = hull(v, touch_rank(run, s->touch[i], r, s->node, dg));
   return v;
 }
 
@@ -72,7 +86,7 @@ static tf_ival demanded(const tf_run *run, int o, int r, int n, const int64_t *d
       continue;
     for (int k = 0; k < op->n_reads; k++)
       if (op->reads[k].tensor == p->wl->ops[o].out)
-        v = hull(v, tf_touch_rank(run, (tf_touch){c, k}, r, n, dg));
+        v = hull(v, touch_rank(run, (tf_touch){c, k}, r, n, dg));
   }
   return v;
 }
@@ -95,7 +109,7 @@ static tf_ival inferred(const tf_run *run, int o, int d, int n, const int64_t *d
   }
   if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) &&
       p->stream_leader[o] >= 0 && p->stream_leader[o] != o)
-    return tf_dim_range(run, p->stream_leader[o], d, n, dg);
+    return dim_range(run, p->stream_leader[o], d, n, dg);
   return (tf_ival){0, p->wl->dims[d].extent};
 }
 
@@ -109,7 +123,7 @@ static void split(const tf_run *run, int64_t digit, int64_t step, tf_ival *v) {
 static tf_ival led(const tf_run *run, int o, int d, int n, int n_path, const int64_t *dg) {
   const tf_plan *p = run->plan;
   int lead = p->lead[o], up = p->tree->nodes[lead].parent;
-  tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : inferred(run, o, d, up, dg);
+  tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(run, o, d, up, dg);
   const tf_path *path = &p->path[n];
   for (int k = p->path[lead].n; k < n_path; k++)
     if (p->loops[path->loops[k]].dim == d)
@@ -117,15 +131,34 @@ static tf_ival led(const tf_run *run, int o, int d, int n, int n_path, const int
   return v;
 }
 
-tf_ival tf_dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
+static tf_ival found_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
   if (!tf_plan_leads(run->plan, o, n))
     return inferred(run, o, d, n, dg);
   return led(run, o, d, n, run->plan->path[n].n, dg);
 }
 
+static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
+  if (!run->plan->memo)
+    return found_range(run, o, d, n, dg);
+  bool known;
+  tf_range_found *f = tf_range_look(run->plan, o, d, n, &known);
+  if (known)
+    return f->range;
+  tf_ival v = found_range(run, o, d, n, dg);
+  f->range = v;
+  tf_range_keep(run->plan, f, o, d, n);
+  return v;
+}
+
+tf_ival tf_dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
+  tf_range_ask(run->plan);
+  return dim_range(run, o, d, n, dg);
+}
+
 tf_ival tf_loop_range(const tf_run *run, int l, const int64_t *dg) {
   const tf_plan *p = run->plan;
   const tf_ploop *pl = &p->loops[l];
+  tf_range_ask(p);
   tf_ival v = led(run, pl->op, pl->dim, pl->node, p->path[pl->node].n, dg);
   for (int k = 0; k < pl->slot; k++)
     if (p->loops[p->first_loop[pl->node] + k].dim == pl->dim)
@@ -162,7 +195,7 @@ tf_ival tf_common_part(tf_ival a, tf_ival b) {
   return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
 }
 
-uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n) {
+static uint64_t demand_mask(const tf_plan *p, int o, int r, int n) {
   const tf_op *op = &p->wl->ops[o];
   const tf_tensor *z = &p->wl->tensors[op->out];
   uint64_t mask = 0;
@@ -171,7 +204,7 @@ uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n) {
     for (int k = 0; k < c->n_reads; k++)
       for (int t = 0; c->reads[k].tensor == op->out && t < c->reads[k].index[r].n_terms; t++)
         if (tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]))
-          mask |= tf_dim_mask(p, z->consumers[i], c->reads[k].index[r].terms[t].dim, n);
+          mask |= dim_mask(p, z->consumers[i], c->reads[k].index[r].terms[t].dim, n);
   }
   return mask;
 }
@@ -182,39 +215,68 @@ static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
   if (r < 0)
     return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) &&
                    p->stream_leader[o] >= 0 && p->stream_leader[o] != o
-               ? tf_dim_mask(p, p->stream_leader[o], d, n)
+               ? dim_mask(p, p->stream_leader[o], d, n)
                : 0;
   if (p->made_mask[o] && n == p->home_scope[op->out])
     return p->made_mask[o];
-  return tf_demand_mask(p, o, r, n);
+  return demand_mask(p, o, r, n);
 }
 
-uint64_t tf_base_mask(const tf_plan *p, int o, int d) {
+static uint64_t base_mask(const tf_plan *p, int o, int d) {
   int up = p->tree->nodes[p->lead[o]].parent;
-  return up < 0 ? 0 : inferred_mask(p, o, d, up);
+  return up < 0 ? 0 : dim_mask(p, o, d, up);
 }
 
-uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n) {
+static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
   if (!tf_plan_leads(p, o, n))
     return inferred_mask(p, o, d, n);
-  uint64_t mask = tf_base_mask(p, o, d);
+  uint64_t mask = base_mask(p, o, d);
   for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++)
     if (p->loops[p->path[n].loops[k]].dim == d)
       mask |= UINT64_C(1) << k;
   return mask;
 }
 
+static uint64_t dim_mask(const tf_plan *p, int o, int d, int n) {
+  if (!p->memo)
+    return found_mask(p, o, d, n);
+  bool known;
+  tf_range_found *f = tf_range_look(p, o, d, n, &known);
+  if (known)
+    return f->mask;
+  uint64_t mask = found_mask(p, o, d, n);
+  f->mask = mask;
+  tf_range_keep(p, f, o, d, n);
+  return mask;
+}
+
+uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n) {
+  tf_range_ask(p);
+  return dim_mask(p, o, d, n);
+}
+
+uint64_t tf_base_mask(const tf_plan *p, int o, int d) {
+  tf_range_ask(p);
+  return base_mask(p, o, d);
+}
+
+uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n) {
+  tf_range_ask(p);
+  return demand_mask(p, o, r, n);
+}
+
 uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r) {
   uint64_t mask = 0;
+  tf_range_ask(p);
   for (int i = 0; i < s->n_touch; i++) {
     const tf_op *op = &p->wl->ops[s->touch[i].op];
     if (s->touch[i].ref < 0) {
-      mask |= tf_dim_mask(p, s->touch[i].op, op->dims[r], s->node);
+      mask |= dim_mask(p, s->touch[i].op, op->dims[r], s->node);
       continue;
     }
     const tf_index *ix = &op->reads[s->touch[i].ref].index[r];
     for (int t = 0; t < ix->n_terms; t++)
-      mask |= tf_dim_mask(p, s->touch[i].op, ix->terms[t].dim, s->node);
+      mask |= dim_mask(p, s->touch[i].op, ix->terms[t].dim, s->node);
   }
   return mask;
 }

@@ -1,14 +1,29 @@
 /* Which scopes retain, and which ops' ranges follow from what they make. */
+#include "model/cost/range_memo.h"
 #include "model/cost/retain.h"
 
 /* The retaining scope whose runs decide the range of op o, which does not lead at node n; -1: none. */
 static int inferred_in(const tf_plan *p, int o, int n);
+static int range_in(const tf_plan *p, int o, int n);
 
-static int range_in(const tf_plan *p, int o, int n) {
+static int found_in(const tf_plan *p, int o, int n) {
   if (!tf_plan_leads(p, o, n))
     return inferred_in(p, o, n);
   int up = p->tree->nodes[p->lead[o]].parent;
-  return up < 0 ? -1 : inferred_in(p, o, up);
+  return up < 0 ? -1 : range_in(p, o, up);
+}
+
+static int range_in(const tf_plan *p, int o, int n) {
+  if (!p->memo)
+    return found_in(p, o, n);
+  bool known;
+  tf_range_found *f = tf_range_look(p, o, 0, n, &known);
+  if (known)
+    return f->scope;
+  int in = found_in(p, o, n);
+  f->scope = in;
+  tf_range_keep(p, f, o, 0, n);
+  return in;
 }
 
 static int inferred_in(const tf_plan *p, int o, int n) {
@@ -123,6 +138,7 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
     p->irregular |= !fill(p, &p->retains[p->n_retains++]);
   }
   for (int o = 0; o < p->wl->n_ops; o++) {
+    tf_range_ask(p);
     int in = range_in(p, o, p->tree->op_node[o]);
     p->made_in[o] = -1;
     for (int k = 0; k < p->n_retains && in >= 0; k++)

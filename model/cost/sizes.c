@@ -39,7 +39,8 @@ static tf_ival around(tf_ival a, tf_ival b) {
 enum { TF_EVERY_INSTANCE = 64 };
 
 /* Dim d of z's producer at z's home scope, in all instances that the loops from path position k on bring into
- * one memory: the range around the first, middle and last of each; where borders clip, around every one of few. */
+ * one memory: the range around the first and last of each that ask for anything (a border may leave nothing), and the
+ * middle. */
 static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[p->home_scope[z]];
@@ -51,11 +52,18 @@ static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   int64_t *digit = &cur[path->loops[k]], n;
   *digit = 0;
   n = tf_turns(&m->run, path->loops[k], cur);
-  const int64_t tries[] = {0, n / 2, n - 1};
-  bool every = p->clips && n <= TF_EVERY_INSTANCE;
-  tf_ival all = {0, 0};
-  for (int64_t i = 0; i < (every ? n : 3); i++) {
-    *digit = every ? i : tries[i];
+  tf_ival all = {0, 0}, one = {0, 0};
+  int64_t first = 0, last = n - 1;
+  for (; first < n && one.len <= 0; first++) {
+    *digit = first;
+    all = one = brought(m, z, d, k + 1, cur);
+  }
+  for (one.len = 0; last >= first && one.len <= 0; last--) {
+    *digit = last;
+    all = around(all, one = brought(m, z, d, k + 1, cur));
+  }
+  if (first <= n / 2 && n / 2 <= last) {
+    *digit = n / 2;
     all = around(all, brought(m, z, d, k + 1, cur));
   }
   *digit = 0;
@@ -85,7 +93,7 @@ int64_t tf_whole_words(const tf_tensor *t) {
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool first = !p->clips && !m->run.irregular; /* the first step has the largest */
+  bool first = !p->cuts && !m->run.irregular; /* the first step has the largest */
   if (!first)
     tf_border_homes(m);
   for (int z = 0; z < p->wl->n_tensors && first; z++)

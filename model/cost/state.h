@@ -77,6 +77,7 @@ struct tf_model {
   const tf_open *open;    /* what is not decided; NULL: all is */
   int64_t *value, *lo, *len; /* of even's products and ranges */
   int64_t *outer;         /* [n_loops] moments of the loops outside it */
+  int clipped;            /* the m-tile of the last slice that even_clip.c counted; -1: none */
   tf_result res;          /* arrays */
   struct tf_why_log *log; /* the exact walk tells it every entry; NULL: nobody asks */
 };

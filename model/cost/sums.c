@@ -187,7 +187,7 @@ static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
   e->run->work++;
-  bool any = p->clips && e->single & e->comp->loops;
+  bool any = p->cuts && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;
   if (!e->ok || e->run->irregular || e->run->ragged)
@@ -299,9 +299,18 @@ static void set_masks(tf_walk *e, enum tf_over over) {
   }
 }
 
+/* Whether settings near a border may differ from others: of ranges, or of the ranks that count here. */
+static bool clips(const tf_walk *e) {
+  const tf_plan *p = e->run->plan;
+  bool padded = p->cuts;
+  for (int i = 0; i < e->comp->n_rank; i++)
+    padded |= p->wl->tensors[e->s->tensor].pad[e->comp->rank[i]] > 0;
+  return padded;
+}
+
 /* The sum over one comp; settings that a retaining scope tells apart are split until they agree. */
 static bool sum_comp(tf_walk *e, enum tf_over over) {
-  uint64_t border = e->run->plan->clips ? ~UINT64_C(0) : 0;
+  uint64_t border = clips(e) ? ~UINT64_C(0) : 0;
   tf_run *run = e->run;
   if (e->comp->retain >= 0) {
     e->h = &run->plan->retains[e->comp->retain];

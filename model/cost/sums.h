@@ -27,11 +27,11 @@ typedef struct {
   int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
   tf_arena *arena;           /* for what follows, when first needed; NULL: the above is not there yet */
   int64_t *leaf;             /* boxes met, for counting distinct ones */
-  int n_leaf;
+  int n_leaf, leaf_room;
   int64_t *slot;             /* hash of these: met + 1 + its number; up to `met`: free */
   int64_t met;
 } tf_scratch;
-enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_SLOTS = 1 << 16, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
+enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
 
 /* For entries of slice s in class c (NULL: all entries); keeps: what c->prev left is still there.
  * False on overflow.  Sets run->irregular where only the exact walk counts right. */

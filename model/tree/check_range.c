@@ -235,9 +235,10 @@ static void check_made_once(tf_ranges *r, int node) {
 }
 
 /* ---- all of them -------------------------------------------------------------------- */
-static bool is_padded(const tf_workload *wl) {
+/* Whether borders may cut what an op makes. */
+static bool makes_padded(const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
-    for (int r = 0; r < wl->tensors[z].rank; r++)
+    for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
       if (wl->tensors[z].pad[r] > 0) return true;
   return false;
 }
@@ -281,7 +282,7 @@ void tf_check_ranges(const tf_checker *c) {
   r.entered = q.nested ? check_made_once : NULL;
   tf_ranges_walk(&r, 0);
   r.entered = NULL;
-  if (is_padded(c->f->wl) || r.clash) check_middles(&r);
+  if (makes_padded(c->f->wl) || r.clash) check_middles(&r);
   r.middle = false;
   if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
   warn_spare(&r);

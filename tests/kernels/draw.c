@@ -24,7 +24,7 @@ void draw_each(const draw_plan *p, void (*one)(void *ctx, uint64_t seed), void *
 }
 
 void draw(drawn *c, uint64_t seed) {
-  unsigned features;
+  unsigned features = 0;
   const char *kind;
   *c = (drawn){.diags = tf_diags_new()};
   if (!c->diags) abort();

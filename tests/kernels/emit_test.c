@@ -1,6 +1,7 @@
 /* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before a product: emitted, compiled with warnings as
  * errors, run, and held against double.  Compilers, instruction sets and sanitizers take turns.
- *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] */
+ *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] [--names]
+ * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as C++, too. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/kernels/draw.h"
+#include "tests/kernels/hostile.h"
 #include "tileflow/emit.h"
 
 typedef struct {
@@ -15,6 +17,7 @@ typedef struct {
   bool keep, clang, xsmm;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
+  hostile *names; /* NULL: as they are drawn */
 } session;
 
 static bool have(const char *what) {
@@ -88,13 +91,32 @@ static bool asks(const tf_emitted *e) { return holds(e, "uintptr_t ahead = "); }
 /* Whether a product makes rows that it reads. */
 static bool makes_ahead(const tf_emitted *e) { return holds(e, "const ahead0 *of"); }
 
+/* Identifiers of the kernel as it is become names for the next. */
+static void gather(hostile *h, const tf_emitted *e) {
+  for (int i = 0; e && i < e->n; i++)
+    if (strstr(e->file[i].name, ".c") || strstr(e->file[i].name, ".h")) hostile_gather(h, e->file[i].text);
+}
+
+static bool header_is_cpp(const char *dir) {
+  char command[300];
+  snprintf(command, sizeof command, "echo '#include \"%s/kernel.h\"' | c++ -x c++ -std=gnu++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -", dir);
+  return system(command) == 0;
+}
+
 static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
   tf_emit_options o = {.isa = s->isa ? s->isa : turn % 8 == 4 && tf_emit_runs("avx512") ? "avx512" : isa_of_turn(turn)};
   o.micro = s->xsmm && turn % 7 == 3 ? "libxsmm" : NULL;
   o.dtype = s->dtype ? s->dtype : dtype_of_turn(o.isa, turn);
   tf_emitted *e = tf_emit_cpu(tree, &o, d);
+  if (s->names) {
+    gather(s->names, e);
+    tf_emitted_free(e);
+    hostile_rename(s->names, (tf_workload *)tree->workload);
+    e = tf_emit_cpu(tree, &o, d);
+  }
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
+  ok = ok && (!s->names || header_is_cpp(dir));
   s->packed += ok && packs(e);
   s->blocked += ok && blocks(e);
   s->asks += ok && asks(e);
@@ -126,10 +148,12 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
 int main(int argc, char **argv) {
   session s = {.clang = have("clang"), .xsmm = system("echo '#include <libxsmm.h>' | cc -E - >/dev/null 2>&1") == 0};
   if (!s.xsmm) puts("SKIP: --micro libxsmm: no libxsmm here");
+  static hostile names; /* large */
   const draw_plan plan = draw_options(argc, argv, 50);
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
+    if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }
@@ -139,5 +163,6 @@ int main(int argc, char **argv) {
     turn += one(&s, turn % 4 == 2 ? at | DRAW_CONV : turn % 4 == 0 ? at | DRAW_ROWS : at, turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, asked for in %ld, rows ahead in %ld\n",
          s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead);
+  if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

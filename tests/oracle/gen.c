@@ -306,8 +306,9 @@ static void mapping(maker *k) {
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};
+  bool padded = *features;
   *features = 0;
-  *kind = gen_input(&g, p, features);
+  *kind = gen_input(&g, p, features, padded);
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p->text, p->len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);

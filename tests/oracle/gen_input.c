@@ -228,8 +228,13 @@ static const char *drawn_two(tf_rng *g, page *p) {
 
 /* ---- one of them --------------------------------------------------------------------------------------- */
 
-const char *gen_input(tf_rng *g, page *p, unsigned *features) {
+const char *gen_input(tf_rng *g, page *p, unsigned *features, bool padded) {
   machine(g, p, features);
+  if (padded) {
+    *features |= 1u << GEN_PAD;
+    gen_padded(g, p);
+    return "padded";
+  }
   int i = rng_between(g, 0, N_WORKLOADS + DRAWN - 1);
   if (i >= N_WORKLOADS) {
     *features |= 1u << GEN_PAD;

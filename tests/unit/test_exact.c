@@ -115,7 +115,7 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
     tf_solve_opts o = {.objective = goal, .threads = 1, .alone = true};
     tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &o, d);
     CHECK(r != NULL);
-    bool open = strstr(text, "pad: [1]") != NULL; /* bounded, seldom proved */
+    bool open = strstr(text, "M: {pad: [1]}") != NULL; /* what an op makes is padded: bounded, seldom proved */
     bool same = r && r->proved && (isinf(t.best) ? !r->text : r->text && near(r->value, t.best));
     bool least = !same || open || !r->text || r->figures.energy_pj <= t.tie_pj * (1 + 1e-9);
     CHECK(least); /* of equally good ones the one of least energy */
@@ -134,7 +134,7 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
 }
 
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
-enum { CASES = 500, MOST = 2500 };
+enum { CASES = 400, MOST = 2500 };
 #else
 enum { CASES = 60, MOST = 600 };
 #endif

@@ -1,0 +1,57 @@
+/* Graphs whose ops read several of those before them: what is asked of ranges takes work with the size of the graph, not with the ways
+ * through it, which grow exponentially.  Counted in answers that had to be worked out. */
+#include "base/rng.h"
+#include "model/cost/range_memo.h"
+#include "model/cost/state.h"
+#include "tests/unit/check.h"
+#include "tileflow/tileflow.h"
+
+enum { ROOM = 120000 };
+
+static const char arch[] =
+  "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: M, bandwidth: 1}\n  - {name: L, bandwidth: 1}\n"
+  "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L}\n";
+
+/* Op i reads up to three of the `back` ops before it, the one right before it always.  All of them below one loop, or of Tiles of their own. */
+static void put_graph(tf_rng *rng, char *p, int n, unsigned back) {
+  p += sprintf(p, "%sworkload:\n  name: w\n  dims: {m: 5, n: 7}\n  ops:\n  - A0[m,n] = exp(X[m,n])\n", arch);
+  for (int i = 1; i < n; i++) {
+    p += sprintf(p, "  - A%d[m,n] = A%d[m,n]", i, i - 1);
+    for (unsigned k = tf_rng_below(rng, 3); k-- > 0;)
+      p += sprintf(p, " + A%d[m,n]", i - 1 - (int)tf_rng_below(rng, (unsigned)i < back ? (unsigned)i : back));
+    p += sprintf(p, "\n");
+  }
+  p += sprintf(p, "mapping: |\n  M for m=2\n    Seq\n");
+  for (int i = 0; i < n; i++)
+    p += sprintf(p, "      L for m=3 n=7\n        op A%d\n", i);
+}
+
+/* Answers worked out by an evaluation. */
+static void test_work(void) {
+  static char text[ROOM];
+  tf_rng rng = tf_rng_new(3, 11);
+  for (int n = 50; n <= 200; n *= 2)
+    for (unsigned back = 2; back <= 30; back += 14) {
+      put_graph(&rng, text, n, back);
+      tf_text t = {"graph", text, strlen(text)};
+      tf_diags *d = tf_diags_new();
+      tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
+      tf_tree *tree = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
+      tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+      if (!CHECK(m != NULL)) printf("%s", tf_diags_text(d));
+      tf_result r;
+      if (m) CHECK(tf_model_eval(m, NULL, &r));
+      const tf_range_memo *memo = m ? m->plan->memo : NULL;
+      if (CHECK(memo != NULL)) CHECK(memo->walked < (int64_t)100 * n * n); /* some questions an op, some answers an op to each */
+      if (memo) printf("# %d ops, %u back: %lld answers\n", n, back, (long long)memo->walked);
+      tf_model_free(m);
+      tf_tree_free(tree);
+      tf_spec_free(s);
+      tf_diags_free(d);
+    }
+}
+
+int main(void) {
+  test_work();
+  return check_report();
+}
