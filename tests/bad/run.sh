@@ -37,6 +37,13 @@ for input in "$prefix"*/*.yaml "$prefix"*.yaml; do
   fi
 done
 
+# A case outside the folders would never run.
+for stray in ./*.*; do
+  [ "$stray" = ./run.sh ] && continue
+  echo "$stray lies in no reader's folder"
+  failed=$((failed + 1))
+done
+
 # Every code that reading can give (IO to OPEN, and LIMIT) has a case.
 codes=$(sed -n 's/^  X([A-Z]*, "\(E_[A-Z]*\)").*/\1/p' ../../include/tileflow/diag.h |
   sed -n '1,/^E_LIMIT$/p')
