@@ -2,6 +2,8 @@
 #include "cli/options.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,58 +13,61 @@
 #include "cli/outputs.h"
 #include "cli/wrap.h"
 
-typedef enum { FLAG, SETTING, PATHS, PATH, COUNT, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
-typedef enum {
-  SET, JSON, CSV, SVG, DOT, MAPPING, PARETO, LOG, OUT, ROOT, HOST, QUIET, HELP, RESUME, GOAL, HOW, SEED, THREADS, START,
-  EVALS, KEEP, LIMIT, WAY, TARGET, ISA, DTYPE, MICRO, NAME, DUMP, TO, MEASURE
-} target;
+/* What follows an option. */
+typedef enum { FLAG, SETTING, PATHS, PATH, SEED, EVALS, THREADS, KERNELS, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
+
+/* Of whole numbers; what fits an int is held in one, the others in 64 bits. */
+static const struct {
+  int64_t least, most;
+} limits[] = {[SEED] = {0, INT64_MAX}, [EVALS] = {1, INT64_MAX}, [THREADS] = {1, 256}, [KERNELS] = {1, 1000}};
 
 typedef struct {
   const char *name, *value; /* value: as the help shows it, NULL: none follows */
   kind kind;
-  target target;
+  size_t at; /* where cli_options holds it: AT */
   unsigned commands; /* that take it */
   const char *help;
 } row;
+#define AT(field) offsetof(cli_options, field)
 
 static const row rows[] = {
-    {"--set", "NAME=VALUE", SETTING, SET, CLI_READING | CLI_IMPORT,
+    {"--set", "NAME=VALUE", SETTING, AT(set), CLI_READING | CLI_IMPORT,
      "give a param (import: a macro) another value; may be repeated"},
-    {"--json", "FILE|-", PATH, JSON, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
+    {"--json", "FILE|-", PATH, AT(json), CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
-    {"--csv", "FILE|-", PATH, CSV, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
-    {"--svg", "FILE|-", PATH, SVG, CLI_TREE, "draw the tree as SVG, not as text"},
-    {"--dot", "FILE|-", PATH, DOT, CLI_TREE, "draw it for Graphviz"},
-    {"--quiet", NULL, FLAG, QUIET, CLI_ALL, "print no report; errors still go to stderr"},
-    {"--host", NULL, FLAG, HOST, CLI_IMPORT, "describe the computer this runs on"},
-    {"--root", "DIR", PATH, ROOT, CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
-    {"--out", "FILE|-", PATH, OUT, CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
+    {"--csv", "FILE|-", PATH, AT(csv), CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
+    {"--svg", "FILE|-", PATH, AT(svg), CLI_TREE, "draw the tree as SVG, not as text"},
+    {"--dot", "FILE|-", PATH, AT(dot), CLI_TREE, "draw it for Graphviz"},
+    {"--quiet", NULL, FLAG, AT(quiet), CLI_ALL, "print no report; errors still go to stderr"},
+    {"--host", NULL, FLAG, AT(host), CLI_IMPORT, "describe the computer this runs on"},
+    {"--root", "DIR", PATH, AT(root), CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
+    {"--out", "FILE|-", PATH, AT(out), CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
      "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
-    {"--to", "NAME", PATH, TO, CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
-    {"--target", "cpu|staged", PATH, TARGET, CLI_EMIT, "what the kernel is for, cpu if not given; staged: loops alone"},
-    {"--isa", "NAME", PATH, ISA, CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
-    {"--dtype", "NAME", PATH, DTYPE, CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
-    {"--micro", "NAME", PATH, MICRO, CLI_EMIT, "where products of float32 come from: own, libxsmm; own if not given"},
-    {"--name", "NAME", PATH, NAME, CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
-    {"--measure", "N", COUNT, MEASURE, CLI_EMIT, "time the kernels of the model's N best mappings here, and keep the fastest"},
-    {"--dump-ir", NULL, FLAG, DUMP, CLI_EMIT, "print the loop IR, too"},
-    {"--help", NULL, FLAG, HELP, CLI_ALL, "print this"},
-    {"--objective", "latency|energy|edp|traffic", OBJECTIVE, GOAL, CLI_SEARCHING,
+    {"--to", "NAME", PATH, AT(format), CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
+    {"--target", "cpu|staged", PATH, AT(target), CLI_EMIT, "what the kernel is for, cpu if not given; staged: loops alone"},
+    {"--isa", "NAME", PATH, AT(isa), CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
+    {"--dtype", "NAME", PATH, AT(dtype), CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
+    {"--micro", "NAME", PATH, AT(micro), CLI_EMIT, "where products of float32 come from: own, libxsmm; own if not given"},
+    {"--name", "NAME", PATH, AT(name), CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
+    {"--measure", "N", KERNELS, AT(measure), CLI_EMIT, "time the kernels of the model's N best mappings here, and keep the fastest"},
+    {"--dump-ir", NULL, FLAG, AT(dump_ir), CLI_EMIT, "print the loop IR, too"},
+    {"--help", NULL, FLAG, AT(help), CLI_ALL, "print this"},
+    {"--objective", "latency|energy|edp|traffic", OBJECTIVE, AT(objective), CLI_SEARCHING,
      "what a search makes small; latency if not given"},
-    {"--seed", "N", COUNT, SEED, CLI_SEARCHING & ~CLI_SOLVE, "of the search's random numbers; 1 if not given"},
-    {"--threads", "N", COUNT, THREADS, CLI_SEARCHING | CLI_BOUND, "one for each processor if not given"},
-    {"--time-limit", "S", SECONDS, LIMIT, CLI_SEARCHING | CLI_BOUND,
+    {"--seed", "N", SEED, AT(seed), CLI_SEARCHING & ~CLI_SOLVE, "of the search's random numbers; 1 if not given"},
+    {"--threads", "N", THREADS, AT(threads), CLI_SEARCHING | CLI_BOUND, "one for each processor if not given"},
+    {"--time-limit", "S", SECONDS, AT(time_limit), CLI_SEARCHING | CLI_BOUND,
      "seconds a search may take; bound: for each capacity, 1 if not given"},
-    {"--evals", "N", COUNT, EVALS, CLI_SEARCHING | CLI_BOUND,
+    {"--evals", "N", EVALS, AT(evals), CLI_SEARCHING | CLI_BOUND,
      "mappings a search may evaluate; without either: 500000, or 10 s; bound: 20000 for each capacity"},
-    {"--strategy", "NAME", STRATEGY, HOW, CLI_SEARCHING & ~CLI_SOLVE,
+    {"--strategy", "NAME", STRATEGY, AT(strategy), CLI_SEARCHING & ~CLI_SOLVE,
      "ga-mcts (the rule), mcts, ga, random, exhaustive"},
-    {"--method", "NAME", METHOD, WAY, CLI_SOLVE, "how to solve: exact (the rule), closed"},
-    {"--start", "FILE", PATHS, START, CLI_SEARCH, "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated"},
-    {"--log", "FILE", PATH, LOG, CLI_SEARCH, "write what each step of the search found"},
-    {"--resume", NULL, FLAG, RESUME, CLI_SEARCH, "go on from the log of a search that was stopped"},
-    {"--mapping", "FILE|-", PATH, MAPPING, CLI_SOLVE | CLI_SEARCH, "write the mapping as YAML"},
-    {"--pareto", "FILE|-", PATH, PARETO, CLI_SEARCH,
+    {"--method", "NAME", METHOD, AT(method), CLI_SOLVE, "how to solve: exact (the rule), closed"},
+    {"--start", "FILE", PATHS, AT(start), CLI_SEARCH, "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated"},
+    {"--log", "FILE", PATH, AT(log), CLI_SEARCH, "write what each step of the search found"},
+    {"--resume", NULL, FLAG, AT(resume), CLI_SEARCH, "go on from the log of a search that was stopped"},
+    {"--mapping", "FILE|-", PATH, AT(mapping), CLI_SOLVE | CLI_SEARCH, "write the mapping as YAML"},
+    {"--pareto", "FILE|-", PATH, AT(pareto), CLI_SEARCH,
      "write the mappings that none beats in cycles, energy, traffic and words held, as CSV"},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
@@ -71,11 +76,13 @@ typedef struct {
   cli_options *out;
   const cli_command *command;
   tf_diags *diags;
-  uint64_t seen; /* bits of rows, to refuse what is given twice */
+  bool seen[N_ROWS]; /* to refuse what is given twice */
 } reader;
 
 static const tf_loc nowhere = {0};
 enum { VALUE_MOST = 12 }; /* columns of a value beside which its help stands */
+
+static void *slot(reader *r, const row *o) { return (char *)r->out + o->at; }
 
 static int longer(int n, const char *text) { return (int)strlen(text) > n ? (int)strlen(text) : n; }
 
@@ -140,13 +147,10 @@ static bool read_whole(const char *text, int64_t *out, bool *past) {
 }
 
 static bool read_count(reader *r, const row *o, const char *value) {
-  int64_t n = 0, least = o->target != SEED;
-  int64_t most = o->target == THREADS ? 256 : o->target == MEASURE ? 1000 : INT64_MAX;
+  int64_t n = 0, least = limits[o->kind].least, most = limits[o->kind].most;
   bool past = false, ok = read_whole(value, &n, &past) && n >= least && n <= most;
-  if (o->target == SEED) r->out->seed = (uint64_t)n;
-  if (o->target == THREADS) r->out->threads = (int)n;
-  if (o->target == EVALS) r->out->evals = n;
-  if (o->target == MEASURE) r->out->measure = (int)(n > most ? most : n);
+  if (ok && most <= INT_MAX) *(int *)slot(r, o) = (int)n;
+  if (ok && most > INT_MAX) memcpy(slot(r, o), &n, sizeof n);
   if (ok) return true;
   char limit[40] = "";
   if (past || most < INT64_MAX) snprintf(limit, sizeof limit, ", at most %" PRId64, most);
@@ -157,7 +161,7 @@ static bool read_count(reader *r, const row *o, const char *value) {
 static bool read_seconds(reader *r, const row *o, const char *value) {
   char *end;
   double s = strtod(value, &end);
-  r->out->time_limit = s;
+  *(double *)slot(r, o) = s;
   if (end != value && !*end && s > 0 && s < 1e9) return true;
   return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0, not '%.60s'",
                  o->name, value);
@@ -201,22 +205,17 @@ static bool read_method(reader *r, const char *value) {
 }
 
 static bool keep_path(reader *r, const row *o, const char *value) {
-  const char **const slots[] = {[JSON] = &r->out->json,       [CSV] = &r->out->csv,
-                                [SVG] = &r->out->svg,         [DOT] = &r->out->dot,
-                                [MAPPING] = &r->out->mapping, [PARETO] = &r->out->pareto,
-                                [LOG] = &r->out->log,         [OUT] = &r->out->out,
-                                [ROOT] = &r->out->root,       [TARGET] = &r->out->target,
-                                [ISA] = &r->out->isa,         [DTYPE] = &r->out->dtype, [MICRO] = &r->out->micro,
-                                [NAME] = &r->out->name,       [TO] = &r->out->format};
-  const char **slot = slots[o->target];
   if (!value || !*value)
     return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
-  *slot = value;
+  *(const char **)slot(r, o) = value;
   return true;
 }
 
 static bool take(reader *r, const row *o, char *value) {
   switch (o->kind) {
+  case FLAG:
+    *(bool *)slot(r, o) = true;
+    return true;
   case PATHS:
     r->out->start[r->out->n_start++] = value;
     return true;
@@ -224,7 +223,10 @@ static bool take(reader *r, const row *o, char *value) {
     return read_setting(r, value);
   case PATH:
     return keep_path(r, o, value);
-  case COUNT:
+  case SEED:
+  case EVALS:
+  case THREADS:
+  case KERNELS:
     return read_count(r, o, value);
   case SECONDS:
     return read_seconds(r, o, value);
@@ -234,15 +236,8 @@ static bool take(reader *r, const row *o, char *value) {
     return read_strategy(r, value);
   case METHOD:
     return read_method(r, value);
-  case FLAG:
-    break;
   }
-  *(o->target == QUIET    ? &r->out->quiet
-    : o->target == RESUME ? &r->out->resume
-    : o->target == HOST   ? &r->out->host
-    : o->target == DUMP   ? &r->out->dump_ir
-                          : &r->out->help) = true;
-  return true;
+  return false;
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */
@@ -276,10 +271,9 @@ static int read_option(reader *r, int i, int n, char **args) {
   char *eq = strchr(args[i], '=');
   const row *o = find(r, args[i], eq ? (size_t)(eq - args[i]) : strlen(args[i]));
   if (!o) return i;
-  uint64_t bit = UINT64_C(1) << (o - rows);
-  if ((r->seen & bit) && o->kind != SETTING && o->kind != PATHS && o->kind != FLAG)
+  if (r->seen[o - rows] && o->kind != SETTING && o->kind != PATHS && o->kind != FLAG)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s given twice", o->name);
-  r->seen |= bit;
+  r->seen[o - rows] = true;
   if (eq && !o->value)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s takes no value", o->name);
   else if (eq || !o->value)
