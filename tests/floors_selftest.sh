@@ -10,11 +10,11 @@ failed=0
 build() {
   rm -rf "${house:?}"/*
   for room in base model/yaml model/spec model/tree model/cost model/import search codegen \
-    cli examples tests/oracle include/tileflow; do
+    cli cli/os examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
   for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/r \
-    codegen/g cli/l; do
+    codegen/g cli/l cli/os/o; do
     : >"$house/$f.h"
     printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
   done
@@ -47,6 +47,8 @@ expect model/cost/c.c '"model/import/i.h"' 'do not include each other'
 expect search/r.c '"codegen/g.h"' 'do not include each other'
 expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
 expect cli/l.c '"base/b.h"' 'cli includes public headers only'
+expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 6, cli/os/o.h is floor 7'
+expect cli/os/o.c '"search/r.h"' 'cli/os includes public headers only'
 expect examples/e.c '"base/b.h"' 'examples includes public headers only'
 expect bench/e.c '"base/b.h"' 'bench includes public headers only'
 expect tests/oracle/o.c '"model/cost/c.h"' 'does not look into model/cost'
