@@ -1,8 +1,5 @@
 /* The seed dsa-compute-schedule as tile trees: what its schedules move through DRAM, and which of them do not fit. */
-#include <stdlib.h>
-
-#include "tests/unit/check.h"
-#include "tileflow/tileflow.h"
+#include "tests/unit/case.h"
 
 typedef struct {
   bool fits;
@@ -15,20 +12,15 @@ static seen evaluate(const char *workload, const char *mapping) {
   snprintf(map, sizeof map, "workloads/dataflows/dsa/%s.yaml", mapping);
   const char *files[] = {"arch-specs/dsa-sram.yaml", wl, map};
   seen out = {false, -1};
-  tf_diags *d = tf_diags_new();
-  tf_spec *s = tf_spec_read(files, 3, NULL, 0, d);
-  tf_tree *t = s ? tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d) : NULL;
-  tf_model *m = t ? tf_model_new(t, d) : NULL;
-  tf_result r;
-  if (CHECK(m && tf_model_eval(m, NULL, &r))) {
-    out = (seen){r.feasible, 0};
-    for (int z = 0; z < s->workload->n_tensors; z++)
-      out.words += r.counts[z].read + r.counts[z].update;
+  test_case e = {.d = tf_diags_new()};
+  e.spec = tf_spec_read(files, 3, NULL, 0, e.d);
+  case_prepare(&e);
+  if (CHECK(case_evaluate(&e))) {
+    out = (seen){e.r.feasible, 0};
+    for (int z = 0; z < e.spec->workload->n_tensors; z++)
+      out.words += e.r.counts[z].read + e.r.counts[z].update;
   }
-  tf_model_free(m);
-  tf_tree_free(t);
-  tf_spec_free(s);
-  tf_diags_free(d);
+  case_drop(&e);
   return out;
 }
 

@@ -1,60 +1,35 @@
 /* What export writes, import reads back to the same tree, counters and energies: the 75 cases of Timeloop, and more. */
-#include <stdlib.h>
-
-#include "tests/unit/check.h"
-#include "tileflow/tileflow.h"
+#include "tests/unit/case.h"
 
 typedef struct {
-  tf_diags *d;
-  tf_spec *spec;
-  tf_tree *tree;
-  tf_model *model;
-  tf_result r;
+  test_case c;
   char *text; /* of the tree */
 } run;
 
 static void drop(run *e) {
-  tf_model_free(e->model);
-  tf_tree_free(e->tree);
-  tf_spec_free(e->spec);
-  tf_diags_free(e->d);
+  case_drop(&e->c);
   free(e->text);
-  memset(e, 0, sizeof *e);
+  e->text = NULL;
 }
 
 /* Reads native text; takes it. */
 static bool evaluate(run *e, char *native) {
-  tf_text t = {"native", native, native ? strlen(native) : 0};
-  if (!e->d) e->d = tf_diags_new();
-  e->spec = native ? tf_spec_read_texts(&t, 1, NULL, 0, e->d) : NULL;
-  if (e->spec)
-    e->tree = tf_tree_parse(e->spec->mapping_text, e->spec->mapping_at, e->spec->arch, e->spec->workload, e->d);
-  if (e->tree) e->model = tf_model_new(e->tree, e->d);
-  e->text = e->tree ? tf_tree_text(e->tree) : NULL;
+  case_read(&e->c, native);
+  e->text = e->c.tree ? tf_tree_text(e->c.tree) : NULL;
   free(native);
-  bool ok = e->model && tf_model_eval(e->model, NULL, &e->r);
-  char *said = ok ? NULL : tf_diags_text(e->d);
-  if (said) printf("%s\n", said);
-  free(said);
+  bool ok = case_evaluate(&e->c);
+  if (!ok) case_complain(e->c.d);
   return ok;
-}
-
-static char *load(const char *path) {
-  FILE *f = fopen(path, "rb");
-  char *text = calloc(1, 1 << 16);
-  if (f && text && fread(text, 1, (1 << 16) - 1, f) == 0) *text = '\0';
-  if (f) fclose(f);
-  return text;
 }
 
 /* Export and import again. */
 static bool back(const run *a, const char *format, run *b) {
-  b->d = tf_diags_new();
-  tf_export *e = tf_export_write(format, a->spec->arch, a->spec->workload, a->tree, b->d);
+  b->c.d = tf_diags_new();
+  tf_export *e = tf_export_write(format, a->c.spec->arch, a->c.spec->workload, a->c.tree, b->c.d);
   tf_text files[TF_EXPORT_MAX_FILES];
   for (int i = 0; e && i < e->n; i++)
     files[i] = (tf_text){e->file[i].name, e->file[i].text, strlen(e->file[i].text)};
-  bool ok = CHECK(e != NULL) && evaluate(b, tf_import(files, (size_t)e->n, NULL, 0, b->d));
+  bool ok = CHECK(e != NULL) && evaluate(b, tf_import(files, (size_t)e->n, NULL, 0, b->c.d));
   tf_export_free(e);
   return ok;
 }
@@ -66,20 +41,20 @@ static int tensor_named(const tf_workload *wl, const char *name) {
 }
 
 static void same(const run *a, const run *b) {
-  const tf_workload *wa = a->spec->workload, *wb = b->spec->workload;
+  const tf_workload *wa = a->c.spec->workload, *wb = b->c.spec->workload;
   CHECK_TEXT(b->text, a->text);
-  for (int l = 0; l < a->spec->arch->n_memories; l++)
+  for (int l = 0; l < a->c.spec->arch->n_memories; l++)
     for (int z = 0; z < wa->n_tensors; z++) {
       int to = tensor_named(wb, wa->tensors[z].name);
       if (!CHECK(to >= 0)) return;
-      const tf_counts *x = &a->r.counts[l * wa->n_tensors + z], *y = &b->r.counts[l * wb->n_tensors + to];
+      const tf_counts *x = &a->c.r.counts[l * wa->n_tensors + z], *y = &b->c.r.counts[l * wb->n_tensors + to];
       CHECK_I64(y->fill, x->fill);
       CHECK_I64(y->read, x->read);
       CHECK_I64(y->update, x->update);
       CHECK_I64(y->drain, x->drain);
     }
-  CHECK(b->r.cycles <= a->r.cycles && b->r.cycles >= a->r.cycles);
-  double off = b->r.energy_pj / a->r.energy_pj - 1;
+  CHECK(b->c.r.cycles <= a->c.r.cycles && b->c.r.cycles >= a->c.r.cycles);
+  double off = b->c.r.energy_pj / a->c.r.energy_pj - 1;
   CHECK(off < 1e-12 && off > -1e-12);
 }
 
@@ -88,12 +63,13 @@ static void check_timeloop_cases(void) {
   for (int i = 0; i < 1000; i++) {
     char path[64];
     snprintf(path, sizeof path, "tests/data/timeloop/case%03d.yaml", i);
-    char *foreign = load(path);
+    size_t len;
+    char *foreign = case_file(path, &len);
     if (*foreign) {
-      run a = {.d = tf_diags_new()}, b = {.d = NULL};
-      tf_text t = {path, foreign, strlen(foreign)};
+      run a = {.c = {.d = tf_diags_new()}}, b = {.text = NULL};
+      tf_text t = {path, foreign, len};
       n++;
-      if (CHECK(evaluate(&a, tf_import_timeloop(&t, 1, a.d))) && CHECK(back(&a, "timeloop", &b))) same(&a, &b);
+      if (CHECK(evaluate(&a, tf_import_timeloop(&t, 1, a.c.d))) && CHECK(back(&a, "timeloop", &b))) same(&a, &b);
       drop(&a);
       drop(&b);
     }
@@ -118,7 +94,7 @@ static char *copy(const char *s) {
 }
 
 static void check_corners(void) {
-  run a = {.d = NULL}, b = {.d = NULL};
+  run a = {.text = NULL}, b = {.text = NULL};
   char *text = copy(native);
   char *l1 = strstr(text, "L1 for row=4 spatial");
   memcpy(l1, "L2 for row=4 spatial", 20); /* spread below L2; L1 has no Tile */
@@ -126,7 +102,7 @@ static void check_corners(void) {
     free(a.text);
     a.text = copy("DRAM for row=2 col=3\n  L2 for row=4 spatial row=2@x col=2@y bypass B\n    RF for red=10 col=2\n      op C\n");
     same(&a, &b);
-    CHECK(tf_arch_area(b.spec->arch) > 0.5e6 && tf_arch_area(b.spec->arch) <= tf_arch_area(a.spec->arch));
+    CHECK(tf_arch_area(b.c.spec->arch) > 0.5e6 && tf_arch_area(b.c.spec->arch) <= tf_arch_area(a.c.spec->arch));
   }
   drop(&a);
   drop(&b);
@@ -156,13 +132,13 @@ static const char *const trees[] = {
 
 static void check_chains(void) {
   for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
-    run a = {.d = NULL}, b = {.d = NULL};
+    run a = {.text = NULL}, b = {.text = NULL};
     char *text = malloc(sizeof chain + strlen(trees[i]));
     if (!CHECK(text != NULL)) return;
     strcat(strcpy(text, chain), trees[i]);
     if (CHECK(evaluate(&a, text)) && CHECK(back(&a, "tileflow", &b))) {
-      b.r.cycles = a.r.cycles; /* times and energies are not said */
-      b.r.energy_pj = a.r.energy_pj;
+      b.c.r.cycles = a.c.r.cycles; /* times and energies are not said */
+      b.c.r.energy_pj = a.c.r.energy_pj;
       same(&a, &b);
     }
     drop(&a);

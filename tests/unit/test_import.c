@@ -1,55 +1,30 @@
 /* Timeloop's files as native ones: the counters of 75 cases are those that Timeloop 3.0.3 prints, but for two
  * documented exceptions, in which ours are smaller, and one thing the contract does not have. */
-#include <stdlib.h>
-
-#include "tests/unit/check.h"
-#include "tileflow/tileflow.h"
-
-static char *load(const char *path, size_t *len) {
-  FILE *f = fopen(path, "rb");
-  char *text = calloc(1, 1 << 16);
-  *len = f && text ? fread(text, 1, (1 << 16) - 1, f) : 0;
-  if (f) fclose(f);
-  return text;
-}
+#include "tests/unit/case.h"
 
 typedef struct {
   char name[32];
-  tf_diags *d;
-  tf_spec *spec;
-  tf_tree *tree;
-  tf_model *model;
-  tf_result r;
+  test_case c;
 } run;
 
-static void drop(run *e) {
-  tf_model_free(e->model);
-  tf_tree_free(e->tree);
-  tf_spec_free(e->spec);
-  tf_diags_free(e->d);
-  memset(e, 0, sizeof *e);
+static void read_file(test_case *e, const char *path) {
+  size_t len;
+  char *text = case_file(path, &len);
+  e->d = tf_diags_new();
+  tf_text foreign = {path, text, len};
+  char *native = tf_import_timeloop(&foreign, 1, e->d);
+  case_read(e, native);
+  if (!CHECK(case_evaluate(e))) printf("%s\n", path);
+  free(native);
+  free(text);
 }
 
 static void evaluate(run *e, const char *name) {
   char path[128];
-  size_t len;
-  drop(e);
+  case_drop(&e->c);
   snprintf(e->name, sizeof e->name, "%s", name);
   snprintf(path, sizeof path, "tests/data/timeloop/%s.yaml", name);
-  char *text = load(path, &len);
-  e->d = tf_diags_new();
-  tf_text foreign = {path, text, len};
-  char *native = tf_import_timeloop(&foreign, 1, e->d);
-  if (CHECK(native != NULL)) {
-    tf_text t = {"native", native, strlen(native)};
-    e->spec = tf_spec_read_texts(&t, 1, NULL, 0, e->d);
-    if (e->spec)
-      e->tree = tf_tree_parse(e->spec->mapping_text, e->spec->mapping_at, e->spec->arch, e->spec->workload, e->d);
-    if (e->tree) e->model = tf_model_new(e->tree, e->d);
-  }
-  if (!CHECK(e->model && tf_model_eval(e->model, NULL, &e->r))) printf("%s\n", path);
-  free(native);
-  free(text);
+  read_file(&e->c, path);
 }
 
 typedef struct {
@@ -57,12 +32,12 @@ typedef struct {
 } tally;
 
 static int find(const run *e, const char *level, const char *tensor, bool *output) {
-  for (int l = 0; l < e->spec->arch->n_memories; l++)
-    for (int z = 0; z < e->spec->workload->n_tensors; z++)
-      if (!strcmp(e->spec->arch->memories[l].name, level) &&
-          !strcmp(e->spec->workload->tensors[z].name, tensor)) {
-        *output = e->spec->workload->tensors[z].producer >= 0;
-        return l * e->spec->workload->n_tensors + z;
+  for (int l = 0; l < e->c.spec->arch->n_memories; l++)
+    for (int z = 0; z < e->c.spec->workload->n_tensors; z++)
+      if (!strcmp(e->c.spec->arch->memories[l].name, level) &&
+          !strcmp(e->c.spec->workload->tensors[z].name, tensor)) {
+        *output = e->c.spec->workload->tensors[z].producer >= 0;
+        return l * e->c.spec->workload->n_tensors + z;
       }
   return -1;
 }
@@ -85,8 +60,8 @@ static void compare(const run *e, bool output, bool fill, int64_t ours, int64_t 
 
 static void check_cases(void) {
   size_t len;
-  char *csv = load("tests/data/timeloop/expected.csv", &len);
-  run e = {.d = NULL};
+  char *csv = case_file("tests/data/timeloop/expected.csv", &len);
+  run e = {.name = ""};
   tally t = {0, 0, 0, 0, 0};
   int cases = 0;
   for (char *line = csv; *line;) {
@@ -100,16 +75,16 @@ static void check_cases(void) {
         evaluate(&e, name);
         cases++;
       }
-      int at = e.spec ? find(&e, level, tensor, &output) : -1;
+      int at = e.c.spec ? find(&e, level, tensor, &output) : -1;
       if (CHECK(at >= 0)) {
-        compare(&e, output, false, e.r.counts[at].read, read, &t);
-        compare(&e, output, true, e.r.counts[at].fill, fill, &t);
-        compare(&e, output, false, e.r.counts[at].update, update, &t);
+        compare(&e, output, false, e.c.r.counts[at].read, read, &t);
+        compare(&e, output, true, e.c.r.counts[at].fill, fill, &t);
+        compare(&e, output, false, e.c.r.counts[at].update, update, &t);
       }
     }
     line = *end ? end + 1 : end;
   }
-  drop(&e);
+  case_drop(&e.c);
   free(csv);
   CHECK_I64(cases, 75);
   CHECK_I64(t.other, 0);
@@ -151,25 +126,9 @@ static void check_directives(void) {
   tf_diags_free(d);
 }
 
-static void read_file(run *e, const char *path) {
-  size_t len;
-  char *text = load(path, &len), *native;
-  e->d = tf_diags_new();
-  tf_text foreign = {path, text, len};
-  native = tf_import_timeloop(&foreign, 1, e->d);
-  tf_text t = {"native", native, native ? strlen(native) : 0};
-  e->spec = native ? tf_spec_read_texts(&t, 1, NULL, 0, e->d) : NULL;
-  if (e->spec)
-    e->tree = tf_tree_parse(e->spec->mapping_text, e->spec->mapping_at, e->spec->arch, e->spec->workload, e->d);
-  if (e->tree) e->model = tf_model_new(e->tree, e->d);
-  CHECK(e->model && tf_model_eval(e->model, NULL, &e->r));
-  free(native);
-  free(text);
-}
-
 /* One mapping in the words of 0.3 and of 0.4: the same counters, the same capacities, the same meshes. */
 static void check_dialects(void) {
-  run a = {.d = NULL}, b = {.d = NULL};
+  test_case a = {0}, b = {0};
   read_file(&a, "tests/data/import/conv-03.yaml");
   read_file(&b, "tests/data/import/conv-04.yaml");
   if (!CHECK(a.model && b.model)) return;
@@ -187,8 +146,8 @@ static void check_dialects(void) {
     CHECK_I64(a.r.counts[i].update, b.r.counts[i].update);
   }
   CHECK(a.r.counts[0].read + a.r.counts[1].read + a.r.counts[2].read > 0);
-  drop(&a);
-  drop(&b);
+  case_drop(&a);
+  case_drop(&b);
 }
 
 int main(void) {

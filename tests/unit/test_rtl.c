@@ -1,9 +1,6 @@
 /* Predictions against RTL: 66 fused matrix products, tests/data/rtl.  DRAM words are exact, cycles within what
  * docs/VALIDATION.md publishes. */
-#include <stdlib.h>
-
-#include "tests/unit/check.h"
-#include "tileflow/tileflow.h"
+#include "tests/unit/case.h"
 
 /* C = A B stays in the buffer, tiles of M outermost; E = C D. */
 static const char *const product =
@@ -18,14 +15,6 @@ static const char *const product =
 typedef struct {
   long m, l, k, n, tile_m, tile_l, tile_k1, tile_n, tile_k2, cycles, to_buffer, to_memory, to_reg, from_reg;
 } row;
-
-static char *load(const char *path, size_t *len) {
-  FILE *f = fopen(path, "rb");
-  char *text = calloc(1, 1 << 16);
-  *len = f && text ? fread(text, 1, (1 << 16) - 1, f) : 0;
-  if (f) fclose(f);
-  return text;
-}
 
 /* Words between buffer and registers.  The RTL moves more than the products need, by two terms of the shapes alone: it reads
  * the partial sums that nobody wrote yet (zeros: M L of C, M N of E), and between the products it passes over C once, M L
@@ -74,7 +63,7 @@ static double check_row(const tf_text *arch, const row *r) {
 
 int main(void) {
   size_t len;
-  char *csv = load("tests/data/rtl/fused_gemm.csv", &len), *yaml = load("arch-specs/rtl-core.yaml", &len);
+  char *csv = case_file("tests/data/rtl/fused_gemm.csv", &len), *yaml = case_file("arch-specs/rtl-core.yaml", &len);
   tf_text arch = {"rtl-core.yaml", yaml, len};
   double sum = 0, worst = 0;
   int rows = 0;

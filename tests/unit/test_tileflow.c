@@ -4,8 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "tests/unit/check.h"
-#include "tileflow/tileflow.h"
+#include "tests/unit/case.h"
 
 #define DATA "tests/data/tileflow/"
 
@@ -18,23 +17,9 @@ enum { MAX_FILES = 4 };
 typedef struct {
   tf_text file[MAX_FILES];
   int n_files;
-  tf_diags *d;
-  tf_spec *spec;
-  tf_tree *tree;
-  tf_model *model;
-  tf_result r;
+  test_case c;
   int links; /* intermediates that cannot stay where TileFlow leaves them */
 } run;
-
-static char *load(const char *path, size_t *len) {
-  enum { ROOM = 1 << 20 };
-  FILE *f = fopen(path, "rb");
-  char *text = calloc(1, ROOM);
-  *len = f && text ? fread(text, 1, ROOM - 1, f) : 0;
-  if (!f) printf("%s\n", path);
-  if (f) fclose(f);
-  return text;
-}
 
 static void add_text(run *e, const char *name, const char *text) {
   char *copy = calloc(1, strlen(text) + 1);
@@ -44,55 +29,44 @@ static void add_text(run *e, const char *name, const char *text) {
 
 static void add_file(run *e, const char *path) {
   size_t len;
-  char *text = load(path, &len);
+  char *text = case_file(path, &len);
   e->file[e->n_files++] = (tf_text){path, text, len};
 }
 
 static void drop(run *e) {
   for (int i = 0; i < e->n_files; i++)
     free((char *)(uintptr_t)e->file[i].text);
-  tf_model_free(e->model);
-  tf_tree_free(e->tree);
-  tf_spec_free(e->spec);
-  tf_diags_free(e->d);
-  memset(e, 0, sizeof *e);
+  case_drop(&e->c);
+  *e = (run){0};
 }
 
 /* Imports the files; what comes out is read, too. */
 static bool import(run *e, const tf_setting *set, size_t n_set) {
-  e->d = tf_diags_new();
-  char *native = tf_import(e->file, (size_t)e->n_files, set, n_set, e->d);
-  for (size_t i = 0; i < tf_diags_count(e->d); i++)
-    e->links += strstr(tf_diags_at(e->d, i)->msg, "stays further out") != NULL;
-  if (native && strstr(native, "\"?\"") == NULL) { /* no open size */
-    tf_text t = {"native", native, strlen(native)};
-    e->spec = tf_spec_read_texts(&t, 1, NULL, 0, e->d);
-    if (e->spec && e->spec->mapping_text)
-      e->tree = tf_tree_parse(e->spec->mapping_text, e->spec->mapping_at, e->spec->arch, e->spec->workload, e->d);
-  }
-  bool ok = native && tf_diags_errors(e->d) == 0;
-  char *said = ok ? NULL : tf_diags_text(e->d);
-  if (said) printf("%s\n", said);
-  free(said);
+  e->c.d = tf_diags_new();
+  char *native = tf_import(e->file, (size_t)e->n_files, set, n_set, e->c.d);
+  for (size_t i = 0; i < tf_diags_count(e->c.d); i++)
+    e->links += strstr(tf_diags_at(e->c.d, i)->msg, "stays further out") != NULL;
+  if (native && strstr(native, "\"?\"") == NULL) case_read(&e->c, native); /* no open size */
+  bool ok = native && tf_diags_errors(e->c.d) == 0;
+  if (!ok) case_complain(e->c.d);
   free(native);
   return ok;
 }
 
 static bool evaluate(run *e, const tf_setting *set, size_t n_set) {
-  if (!CHECK(import(e, set, n_set)) || !CHECK(e->tree && !e->tree->open)) return false;
-  e->model = tf_model_new(e->tree, e->d);
-  return CHECK(e->model && tf_model_eval(e->model, NULL, &e->r));
+  if (!CHECK(import(e, set, n_set)) || !CHECK(e->c.tree && !e->c.tree->open)) return false;
+  return CHECK(case_evaluate(&e->c));
 }
 
 /* What export writes in TileFlow's format, import reads back to the same tree. */
 static void check_back(const run *e) {
   run b = {.n_files = 0};
-  tf_export *x = tf_export_write("tileflow", e->spec->arch, e->spec->workload, e->tree, e->d);
+  tf_export *x = tf_export_write("tileflow", e->c.spec->arch, e->c.spec->workload, e->c.tree, e->c.d);
   if (!CHECK(x != NULL)) return;
   for (int i = 0; i < x->n; i++)
     add_text(&b, x->file[i].name, x->file[i].text);
-  char *before = tf_tree_text(e->tree), *after = NULL;
-  if (CHECK(import(&b, NULL, 0) && b.tree)) after = tf_tree_text(b.tree);
+  char *before = tf_tree_text(e->c.tree), *after = NULL;
+  if (CHECK(import(&b, NULL, 0) && b.c.tree)) after = tf_tree_text(b.c.tree);
   CHECK_TEXT(after, before);
   free(before);
   free(after);
@@ -187,19 +161,19 @@ typedef struct {
 
 static void compare(const run *e, const metrics *m, const char *name, int level, int z, tally *t) {
   static const char *const counter[] = {"Read", "Fill", "Update"};
-  const tf_tensor *x = &e->spec->workload->tensors[z];
-  const tf_counts *c = &e->r.counts[level * e->spec->workload->n_tensors + z];
-  const char *memory = e->spec->arch->memories[level].name;
+  const tf_tensor *x = &e->c.spec->workload->tensors[z];
+  const tf_counts *c = &e->c.r.counts[level * e->c.spec->workload->n_tensors + z];
+  const char *memory = e->c.spec->arch->memories[level].name;
   bool inner = x->producer >= 0 && x->n_consumers > 0;
   int maker = x->producer >= 0 ? x->producer : x->consumers[0], reader = x->n_consumers ? x->consumers[0] : maker;
   double read = metric(m, memory, "Read", x->name), update = metric(m, memory, "Update", x->name);
   double fill = metric(m, memory, "Fill", x->name);
-  int64_t over = averaged(e->tree, maker, level);
-  double cut = (double)over * (double)(step_classes(e->tree, maker, level) + (inner ? step_classes(e->tree, reader, level) : 0));
-  double theirs[3] = {inner ? update * (double)used(e->tree, maker, level) + (read - update) * (double)used(e->tree, reader, level)
-                            : read * (double)used(e->tree, maker, level),
-                      over == averaged(e->tree, reader, level) ? fill * (double)over : -1,
-                      update * (double)used(e->tree, maker, level)};
+  int64_t over = averaged(e->c.tree, maker, level);
+  double cut = (double)over * (double)(step_classes(e->c.tree, maker, level) + (inner ? step_classes(e->c.tree, reader, level) : 0));
+  double theirs[3] = {inner ? update * (double)used(e->c.tree, maker, level) + (read - update) * (double)used(e->c.tree, reader, level)
+                            : read * (double)used(e->c.tree, maker, level),
+                      over == averaged(e->c.tree, reader, level) ? fill * (double)over : -1,
+                      update * (double)used(e->c.tree, maker, level)};
   int64_t ours[3] = {c->read, c->fill, c->update};
   for (int k = 0; k < 3; k++) {
     pair p = {theirs[k], ours[k], c->update, c->drain, cut, x->producer >= 0, inner && e->links > 0, inner, m->json != NULL};
@@ -219,10 +193,10 @@ static void compare(const run *e, const metrics *m, const char *name, int level,
 
 static void compare_all(const run *e, const metrics *m, const char *name, tally *t) {
   double theirs = t->their_words, ours = t->our_words;
-  for (int l = 0; l < e->spec->arch->n_memories; l++)
-    for (int z = 0; z < e->spec->workload->n_tensors; z++)
+  for (int l = 0; l < e->c.spec->arch->n_memories; l++)
+    for (int z = 0; z < e->c.spec->workload->n_tensors; z++)
       compare(e, m, name, l, z, t);
-  if (t->csv) fprintf(t->csv, "%s,,,Cycle,%.0f,%.0f,time\n", name, total(m, "Cycle"), e->r.cycles);
+  if (t->csv) fprintf(t->csv, "%s,,,Cycle,%.0f,%.0f,time\n", name, total(m, "Cycle"), e->c.r.cycles);
   double more = (t->our_words - ours) - (t->their_words - theirs), slack = m->json ? 0 : 1e-5 * theirs;
   t->cases++;
   t->links += e->links > 0;
@@ -253,7 +227,7 @@ static void check_expected(tally *t) {
       add_file(&e, path);
     }
     snprintf(path, sizeof path, DATA "%s/expected.csv", all[i].folder);
-    metrics m = {NULL, load(path, &len)};
+    metrics m = {NULL, case_file(path, &len)};
     if (evaluate(&e, all[i].set, all[i].n_set)) {
       compare_all(&e, &m, all[i].folder, t);
       check_back(&e);
@@ -309,9 +283,9 @@ static int rtl_run(const int64_t v[15]) {
   add_file(&e, DATA "rtl-validation/prob/prob.yaml");
   int64_t read = 0, update = 0;
   if (evaluate(&e, set, 15))
-    for (int z = 0; z < e.spec->workload->n_tensors; z++) {
-      read += e.r.counts[z].read;
-      update += e.r.counts[z].update;
+    for (int z = 0; z < e.c.spec->workload->n_tensors; z++) {
+      read += e.c.r.counts[z].read;
+      update += e.c.r.counts[z].update;
     }
   drop(&e);
   return read * 16 == v[10] && update * 16 == v[11];
@@ -319,7 +293,7 @@ static int rtl_run(const int64_t v[15]) {
 
 static void check_rtl(void) {
   size_t len;
-  char *csv = load("tests/data/rtl/fused_gemm.csv", &len);
+  char *csv = case_file("tests/data/rtl/fused_gemm.csv", &len);
   int rows = 0, equal = 0;
   for (char *line = strchr(csv, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
     int64_t v[15];
@@ -399,7 +373,7 @@ static void check_notations(void) {
       snprintf(path[3], sizeof path[3], DATA "%s/macro.yaml", all[i].folder);
       for (int n = 0; n < (all[i].macro ? 4 : 3); n++)
         add_file(&e, path[n]);
-      if (CHECK(import(&e, sizes, all[i].macro ? 0 : 6) && e.tree)) text[k] = tf_tree_text(e.tree);
+      if (CHECK(import(&e, sizes, all[i].macro ? 0 : 6) && e.c.tree)) text[k] = tf_tree_text(e.c.tree);
       drop(&e);
     }
     CHECK_TEXT(text[1], text[0]);
