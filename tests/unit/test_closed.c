@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "check.h"
-#include "search/closed.h"
+#include "search/closed/closed.h"
 #include "tileflow/tileflow.h"
 
 static const char *const machine =
