@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/log.h"
+#include "search/run/log.h"
 #define TF_FUZZ_OWN_MAIN
 #include "tests/fuzz/standalone.h"
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "search/closed/closed.h"
 #include "tests/unit/case.h"
-#include "search/closed.h"
 
 static const char *const machine =
     "architecture:\n"

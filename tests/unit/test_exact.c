@@ -1,7 +1,7 @@
 /* The exact solver against its slow twin, on random small problems; the same result with any number of threads;
  * what it says where nothing fits or it is stopped. */
 #include "base/rng.h"
-#include "search/exact.h"
+#include "search/exact/exact.h"
 #include "tests/unit/case.h"
 #include "tests/unit/exact_twin.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "search/strategy.h"
+#include "search/run/strategy.h"
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 

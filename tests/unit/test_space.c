@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "search/space_shape.h"
-#include "search/space_trips.h"
+#include "search/space/shape.h"
+#include "search/space/trips.h"
 #include "tests/unit/check.h"
 #include "tileflow/model.h"
 
