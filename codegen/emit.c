@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/cost.h"
-#include "codegen/print_files.h"
+#include "codegen/target/cpu/pass/cost.h"
+#include "codegen/target/cpu/print/files.h"
 
 typedef struct {
   const char *name;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/ir.h"
+#include "codegen/ir/ir.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 

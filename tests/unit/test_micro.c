@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codegen/cost.h"
-#include "codegen/micro_math.h"
+#include "codegen/target/cpu/pass/cost.h"
+#include "codegen/intrin/math.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
 #include "tileflow/spec.h"
