@@ -27,8 +27,9 @@ BEGIN {
   room["codegen/ir"] = 5.1
   room["codegen/lower"] = 5.2;            room["codegen/intrin"] = 5.2
   room["codegen/target/cpu/pass"] = 5.3;  room["codegen/target/cpu/print"] = 5.3
-  room["codegen/target/cpu"] = 5.4
-  room["codegen"] = 5.6
+  room["codegen/target"] = 5.4
+  room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
+  room["codegen/target/model"] = 5.5
   room["cli"] = 6
   # floor of a public header: that of the room that implements it
   public["diag.h"] = 0

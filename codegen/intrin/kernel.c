@@ -114,17 +114,17 @@ const tf_micro_kernel *tf_micro_kernel_find(const char *name) {
   return NULL;
 }
 
-ir_target tf_micro_target(const tf_micro_isa *isa, ir_type data) {
+ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data) {
   const char *real = data == IR_BF16 && isa->bf16 ? isa->bf16 : "f32", *whole = isa->int8 ? isa->int8 : "int8";
-  return (ir_target){data, &tf_micro_kernel_find(real)->kernel, data == IR_I8 ? &tf_micro_kernel_find(whole)->kernel : NULL, isa->lanes,
-                     isa->registers, /* caches fill themselves */ false, false};
+  return (ir_machine){data, &tf_micro_kernel_find(real)->kernel, data == IR_I8 ? &tf_micro_kernel_find(whole)->kernel : NULL, isa->lanes,
+                     isa->registers};
 }
 
-bool tf_micro_has_tiles(const ir_target *t) {
+bool tf_micro_has_tiles(const ir_machine *t) {
   return (t->real && tf_micro_kernel_find(t->real->name)->tiles) || (t->whole && tf_micro_kernel_find(t->whole->name)->tiles);
 }
 
-void tf_micro_kernel_text(FILE *out, const ir_target *t) {
+void tf_micro_kernel_text(FILE *out, const ir_machine *t) {
   if (tf_micro_has_tiles(t)) tf_amx_text(out);
   if (t->real) fputs(tf_micro_kernel_find(t->real->name)->text, out);
   if (t->whole) fputs(tf_micro_kernel_find(t->whole->name)->text, out);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "codegen/ir/types.h"
+#include "tileflow/diag.h"
 
 /* One row of the table of instruction sets. */
 typedef struct {
@@ -29,6 +30,12 @@ typedef struct {
 const tf_micro_isa *tf_micro_isa_find(const char *name);
 const tf_micro_isa *tf_micro_isa_at(int i);
 
+/* named.c: the instruction set of that name (NULL: portable; "multi": several for the type of data, best first) and how many; 0 with the reason in d. */
+enum { TF_MICRO_MOST_ISAS = 16 };
+int tf_micro_isas(const char *isa, const char *dtype, const tf_micro_isa **isas, tf_diags *d);
+/* A key of TF_DTYPES; NULL: f32. */
+bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d);
+
 /* One row of the table of product kernels: c += a b over groups of neighbours along k. */
 typedef struct {
   ir_kernel kernel;
@@ -42,11 +49,11 @@ typedef struct {
 /* The name of a type in C. */
 const char *tf_micro_type(ir_type t);
 /* How the instruction set multiplies data of that type. */
-ir_target tf_micro_target(const tf_micro_isa *isa, ir_type data);
+ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 
 /* Whether the target's kernels need AMX's tiles: TILES_ALLOWED() asks the system for them, once a process or more often. */
-bool tf_micro_has_tiles(const ir_target *target);
+bool tf_micro_has_tiles(const ir_machine *target);
 
 /* Eq. 3.4 for long k: rows (an even number, two registers for what is broadcast of A) and registers across of the tile
  * with the most multiply-adds a load; of equals, the one that is narrower. */
@@ -76,7 +83,7 @@ int tf_micro_lanes(const tf_micro *u); /* float32 a vector register */
 /* The operations on vectors; once, before anything else. */
 void tf_micro_prologue(FILE *out, const tf_micro_isa *isa);
 /* What the kernels of a target are made of, after the prologue. */
-void tf_micro_kernel_text(FILE *out, const ir_target *target);
+void tf_micro_kernel_text(FILE *out, const ir_machine *target);
 
 /* Where kinds (bits 1 << tf_kind) hold exp, after the prologue of an instruction set of more than one lane: `vec vec_exp(vec)`, and
  * `vec vec_exp_low(vec)` of what is 0 or less, or not a number; and the most that they are off, said as in tf_micro_fn. */

@@ -207,3 +207,7 @@ void ir_dump(FILE *out, const ir_program *p) {
   }
   body(&d, &p->body, 0);
 }
+
+void ir_free(ir_program *p) {
+  if (p) tf_arena_free(p->arena);
+}

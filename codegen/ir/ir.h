@@ -188,15 +188,12 @@ typedef struct ir_program {
   ir_buffer *buffers;
   const char **tensor_id, **dim_id, **op_id; /* of all of the workload: their identifiers in C */
   int *buffer_of;        /* [n_tensors] where nests find the tensor */
-  ir_target target;
+  ir_machine machine;
   int n_packs;           /* panels to be laid out before the body; they hang on arguments alone, and may be kept for many runs */
   ir_pack *packs;        /* [n_packs] */
   ir_body body;
 } ir_program;
 
-/* Lowers a mapping without open parts for the target (NULL: float32).  NULL with the reason in d: what cannot be lowered is an
- * error that names it. */
-ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d);
 void ir_free(ir_program *p);
 
 /* The program as text, a statement a line. */

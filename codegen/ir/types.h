@@ -27,13 +27,11 @@ typedef struct {
   ir_type leaves;       /* what its sums may leave the registers as; c: nothing else */
 } ir_kernel;
 
-/* What lowering must know of where the program shall run. */
+/* What the instruction set offers. */
 typedef struct {
   ir_type data;            /* of the inputs; IR_F32, IR_BF16 (of the outputs, too) or IR_I8 */
   const ir_kernel *real;   /* for products in float32 or of IR_BF16; NULL: float32 as it stands */
   const ir_kernel *whole;  /* for products of IR_I8 by IR_I8 */
   int lanes, registers;    /* float32 a vector, and vectors, of products whose lanes run along channels; 0: it has none */
-  bool staged;             /* its memories are filled by copies; else they fill themselves, as caches do */
-  bool doubled;            /* staged: where a memory is double-buffered, what the next tile lacks is fetched while one is worked on */
-} ir_target;
+} ir_machine;
 #endif

@@ -107,10 +107,10 @@ static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
   return put_behind(w, body, at, s);
 }
 
-void low_divide_late(lowering *w, ir_body *body) {
+static void divide_in(lowering *w, ir_body *body) {
   for (int i = 0; i < body->n && !w->oom; i++) {
     ir_stmt *s = body->s[i];
-    low_divide_late(w, &s->body);
+    divide_in(w, &s->body);
     const int read = waiting(w, s);
     if (read < 0) continue;
     const tf_op *map = &w->plan->wl->ops[s->op];
@@ -122,3 +122,5 @@ void low_divide_late(lowering *w, ir_body *body) {
       }
   }
 }
+
+void low_divide_late(lowering *w) { divide_in(w, &w->p->body); }

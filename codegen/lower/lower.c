@@ -123,7 +123,7 @@ static bool spreads(const lowering *w, int n, int l) {
  * steps are independent and enough to go round, so that threads meet seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
-  return !w->in_parallel && !w->p->target.staged && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) && independent(w, n, l);
+  return !w->in_parallel && w->target->threads && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) && independent(w, n, l);
 }
 
 /* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
@@ -201,7 +201,7 @@ static void lower_loops(lowering *w, int n, int k) {
   while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
     k++;
   int alone = only_op(p, n);
-  if (alone >= 0 && !w->p->target.staged && low_close_by(w, alone) && !awaits_hoisted(w, n, k)) {
+  if (alone >= 0 && w->target->close_by && w->target->close_by(w, alone) && !awaits_hoisted(w, n, k)) {
     lower_op(w, p->tree->op_node[alone]);
     return;
   }
@@ -329,7 +329,7 @@ static void lower_nest(lowering *w, int n) {
   s->op = o;
   s->node = n;
   s->divides = late_divisor(w, o);
-  if (w->p->target.staged && !(s->from = reads_from(w, op))) return;
+  if (w->target->copies && !(s->from = reads_from(w, op))) return;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   w->oom |= !s->range || !s->fresh;
@@ -339,7 +339,7 @@ static void lower_nest(lowering *w, int n) {
   }
   s->finite = op->reduce == TF_REDUCE_MAX && s->n_fresh > 0 && w->plan->stream_scope[o] >= 0 && w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
-  if (!w->oom && !w->p->target.staged) low_product(w, s);
+  if (!w->oom && w->target->nest) w->target->nest(w, s);
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
@@ -443,15 +443,21 @@ static void add_arguments(lowering *w) {
       w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
 }
 
-ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) {
+/* Every pass of the target. */
+static void run_passes(lowering *w) {
+  for (const low_pass *pass = w->target->passes; pass->run && !w->oom; pass++)
+    pass->run(w);
+}
+
+ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   ir_program *p = a ? TF_NEW(a, ir_program) : NULL;
-  lowering w = {.p = p, .d = d};
+  lowering w = {.p = p, .target = target, .d = d};
   size_t errors = tf_diags_errors(d);
   if (p) {
     p->arena = a;
     p->tree = tree;
-    if (target) p->target = *target;
+    if (machine) p->machine = *machine;
   }
   if (tree->open) {
     tf_fail(d, tree->nodes[0].at, TF_E_OPEN, "emit needs a mapping without open parts");
@@ -461,26 +467,14 @@ ir_program *ir_lower(const tf_tree *tree, const ir_target *target, tf_diags *d) 
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);
-    if (!w.p->target.staged) hoist(&w);
+    if (target->threads) hoist(&w);
     w.oom |= !low_stage_start(&w);
     low_keep_plan(&w);
     lower_node(&w, 0);
-    if (!w.oom && target && !p->target.staged) low_divide_late(&w, &p->body); /* else as the model counts */
-    if (!w.oom && !p->target.staged) low_join_rows(&w, &p->body);
-    if (!w.oom) low_share(&w, &p->body);
-    if (!w.oom && target && !p->target.staged) low_round_early(&w, &p->body);
-    if (!w.oom && target && !p->target.staged) low_ask_ahead(&w);
-    if (!w.oom) low_block_channels(&w);
-    if (!w.oom) low_around_channels(&w);
-    if (!w.oom) low_drop_unused(&w);
-    if (!w.oom && target) low_rows_ahead(&w, &p->body);
+    run_passes(&w);
   }
   if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (tf_diags_errors(d) == errors) return p;
   tf_arena_free(a);
   return NULL;
-}
-
-void ir_free(ir_program *p) {
-  if (p) tf_arena_free(p->arena);
 }

@@ -3,6 +3,7 @@
 #define CODEGEN_LOWER_LOWER_H
 #include "codegen/ir/ir.h"
 #include "codegen/ir/names.h"
+#include "codegen/lower/target.h"
 #include "model/cost/range.h"
 
 typedef struct {
@@ -10,8 +11,9 @@ typedef struct {
   int var;
 } low_let;
 
-typedef struct {
+struct lowering {
   ir_program *p;
+  const low_target *target;
   const tf_plan *plan;
   tf_run run;
   tf_diags *d;
@@ -34,7 +36,7 @@ typedef struct {
   ir_range *chain;   /* `cur` on entry to the child of the nearest scope, at that depth */
   int chain_depth;
   bool oom;
-} lowering;
+};
 
 static inline ir_range *low_range(lowering *w, int op, int dim) {
   return &w->cur[op * w->plan->wl->n_dims + dim];
@@ -116,43 +118,12 @@ bool low_has_sums(const lowering *w, int n, int k);
 /* A name or an identifier, `_` and what; in the arena. */
 char *low_derived(lowering *w, const char *name, const char *what);
 
-/* Scratch of products; of each thread where the lowering is below a loop that runs in parallel. */
-int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
-/* The box of what the nest reads there, borders and all, as slab and pack of p. */
-void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p);
-bool low_padded(const tf_tensor *z);
-bool low_reads_dim(const tf_ref *ref, int rank, int dim);
-
-/* target/cpu/pass/channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
-bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
-
-/* target/cpu/pass/around.c: of products with lanes along channels: slabs that are kept and filled again and again become wide enough to be filled once; panels
- * that come from afar are asked for.  Before unused values are dropped. */
-void low_around_channels(lowering *w);
-
-/* target/cpu/pass/blocks.c: what stands between products with lanes along channels, in blocks of these; after buffers are shared. */
-void low_block_channels(lowering *w);
-
-/* target/cpu/pass/product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
-bool low_close_by(const lowering *w, int op);
-/* Makes the nest a product where it is one. */
-void low_product(lowering *w, ir_stmt *nest);
-
+/* Passes of the whole program, for lists of targets.  late.c: before rows are joined. */
+void low_divide_late(lowering *w);
 /* rows.c: joins neighbouring nests that go over the same rows. */
-void low_join_rows(lowering *w, ir_body *body);
-
-/* late.c: before rows are joined. */
-void low_divide_late(lowering *w, ir_body *body);
-
+void low_join_rows(lowering *w);
 /* share.c: after rows are joined. */
-void low_share(lowering *w, const ir_body *body);
-
-/* target/cpu/pass/round.c: after rows are joined. */
-void low_round_early(lowering *w, const ir_body *body);
-
-/* target/cpu/pass/ask.c: after what is written over is known. */
-void low_ask_ahead(lowering *w);
-
+void low_share(lowering *w);
 /* unused.c: at the end. */
 void low_drop_unused(lowering *w);
 
@@ -164,7 +135,4 @@ void low_split_leaders(lowering *w, int l, ir_atom digit);
 /* A row over the output of op o. */
 ir_stmt *low_over_output(lowering *w, ir_kind kind, int o);
 int low_buffer(lowering *w, int z, const char *name, bool argument, int level);
-
-/* target/cpu/pass/ahead.c: rows that the product behind them makes while it multiplies; after low_share. */
-void low_rows_ahead(lowering *w, const ir_body *body);
 #endif

@@ -141,7 +141,7 @@ ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
       const tf_index *ix = &op->reads[k].index[r];
       if (t->n_consumers > 1 || op->n_reads > 1 || ix->n_terms > 1)
         one = low_unless_idle(w, t->consumers[i], one, -1);
-      else if (p->n_retains || w->p->target.staged) /* it may be left nothing to make */
+      else if (p->n_retains || w->target->copies) /* it may be left nothing to make */
         one = low_unless_idle(w, t->consumers[i], one, ix->n_terms && ix->terms[0].coef > 0 ? ix->terms[0].dim : -1);
       v = any ? hull(w, t, r, v, one) : one;
       any = true;

@@ -53,12 +53,12 @@ static int run_of(const lowering *w, const ir_body *body, int from, int *common)
   return to;
 }
 
-void low_join_rows(lowering *w, ir_body *body) {
+static void join_in(lowering *w, ir_body *body) {
   int n = 0;
   for (int i = 0; i < body->n; n++) {
     ir_stmt *s = body->s[i];
     int common = 0, to = plain(s) ? run_of(w, body, i, &common) : i + 1;
-    if (s->kind == IR_FOR || s->kind == IR_IF) low_join_rows(w, &s->body);
+    if (s->kind == IR_FOR || s->kind == IR_IF) join_in(w, &s->body);
     if (to > i + 1 && common > 0) {
       ir_stmt *all = TF_NEW(w->p->arena, ir_stmt);
       w->oom |= !all;
@@ -75,3 +75,5 @@ void low_join_rows(lowering *w, ir_body *body) {
   }
   body->n = n;
 }
+
+void low_join_rows(lowering *w) { join_in(w, &w->p->body); }

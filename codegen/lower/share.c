@@ -101,10 +101,10 @@ static int root(const ir_program *p, int buffer) {
   return buffer;
 }
 
-void low_share(lowering *w, const ir_body *body) {
+static void share_in(lowering *w, const ir_body *body) {
   order l;
   for (int i = 0; i < body->n; i++)
-    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) low_share(w, &body->s[i]->body);
+    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) share_in(w, &body->s[i]->body);
   if (!list(body, &l)) return;
   for (int m = 0; m < l.n; m++) {
     const tf_op *map = &w->plan->wl->ops[l.at[m].nest->op];
@@ -113,3 +113,5 @@ void low_share(lowering *w, const ir_body *body) {
         w->p->buffers[w->p->buffer_of[map->out]].shares = root(w->p, w->p->buffer_of[map->reads[i].tensor]);
   }
 }
+
+void low_share(lowering *w) { share_in(w, &w->p->body); }

@@ -21,7 +21,7 @@ static void add_buffer(lowering *w, int level, int z) {
   if (w->oom) return;
   ir_buffer *b = &w->p->buffers[i];
   b->staged = true;
-  b->slots = w->p->target.doubled && m->double_buffered ? 2 : 1;
+  b->slots = w->target->depth > 1 && m->double_buffered ? 2 : 1;
   if (b->slots > 1) b->slot = (ir_atom){low_var(w, "half_%s_", b->id), 0};
   for (int r = 0; r < b->rank; r++) {
     b->extent[r] = 0;
@@ -38,7 +38,7 @@ bool low_stage_start(lowering *w) {
   w->chain = TF_ARRAY(w->p->arena, ir_range, (size_t)(p->wl->n_ops * p->wl->n_dims) + 1);
   if (!w->from || !w->stage || !w->chain) return false;
   memset(w->stage, -1, all * sizeof *w->stage);
-  for (int i = 0; i < p->tree->n_nodes && w->p->target.staged; i++)
+  for (int i = 0; i < p->tree->n_nodes && w->target->copies; i++)
     for (int z = 0; z < p->wl->n_tensors; z++)
       if (holds(p, i, z)) add_buffer(w, p->tree->nodes[i].level, z);
   for (int z = 0; z < p->wl->n_tensors; z++)
@@ -124,7 +124,7 @@ static void stage(lowering *w, int n, int z) {
 }
 
 void low_stage(lowering *w, int n) {
-  for (int z = 0; z < w->plan->wl->n_tensors && w->p->target.staged; z++)
+  for (int z = 0; z < w->plan->wl->n_tensors && w->target->copies; z++)
     if (holds(w->plan, n, z)) stage(w, n, z);
 }
 
@@ -137,7 +137,7 @@ static bool held_below(const tf_plan *p, int n, int level, int z) {
 
 void low_stage_pass(lowering *w, int n, int child) {
   const tf_plan *p = w->plan;
-  if (!w->p->target.staged || p->tree->nodes[n].scope != TF_SEQ) return;
+  if (!w->target->copies || p->tree->nodes[n].scope != TF_SEQ) return;
   for (int level = 1; level < p->arch->n_memories; level++)
     for (int z = 0; z < p->wl->n_tensors; z++) {
       if (*stage_of(w, level, z) < 0 || tf_plan_touches(p, child, z) || !held_below(p, n, level, z)) continue;

@@ -7,11 +7,17 @@
 /* Sums of that many products of two int8 stay in int32. */
 enum { MOST_WHOLE = 131071 };
 
+bool low_is_product(const tf_op *op) {
+  return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
+         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
+         op->expr[1].what == TF_X_READ;
+}
+
 bool low_is_whole(const lowering *w, int o) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[o];
   int64_t points = 1;
-  if (w->p->target.data != IR_I8 || !low_is_product(op)) return false;
+  if (w->p->machine.data != IR_I8 || !low_is_product(op)) return false;
   for (int i = 0; i < op->n_reads; i++)
     if (wl->tensors[op->reads[i].tensor].producer >= 0) return false;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -21,16 +27,16 @@ bool low_is_whole(const lowering *w, int o) {
 
 ir_type low_type(const lowering *w, int z, bool argument) {
   int maker = w->plan->wl->tensors[z].producer;
-  if (maker < 0) return w->p->target.data;
+  if (maker < 0) return w->p->machine.data;
   if (low_is_whole(w, maker)) return IR_I32;
-  return argument && w->p->target.data == IR_BF16 ? IR_BF16 : IR_F32;
+  return argument && w->p->machine.data == IR_BF16 ? IR_BF16 : IR_F32;
 }
 
 /* ---- sums of outputs ------------------------------------------------------------------------------------ */
 
 static bool needs_sums(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  return w->p->target.data == IR_BF16 && w->plan->wl->tensors[op->out].n_consumers == 0 && op->reduce != TF_ASSIGN;
+  return w->p->machine.data == IR_BF16 && w->plan->wl->tensors[op->out].n_consumers == 0 && op->reduce != TF_ASSIGN;
 }
 
 /* Whether loop l splits a dim that op o reduces. */

@@ -1,7 +1,7 @@
 /* Rows that a product reads as `a` and that maps make just before it: made a tile ahead, while the product multiplies.  A product keeps the
  * machine's multipliers busy and little else; what maps of a row wait for and most of what they do comes free beside it. */
-#include "codegen/lower/lower.h"
 #include "codegen/intrin/math.h"
+#include "codegen/target/cpu/pass/pass.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
@@ -148,7 +148,7 @@ static bool keeps_clear(const rows *r, const ir_stmt *s) {
 }
 
 /* Half of a core's registers are left to nobody's sums where there are 16; and a row of vectors must outlast the rows of a tile. */
-static bool has_room(const ir_target *t) { return t->registers >= 32 && t->lanes >= 16; }
+static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
 /* The nests of the rows that statement s goes over, a map by itself as those of one; NULL: it is neither, or there is no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
@@ -165,7 +165,7 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
 /* Statement at + 1 of the body makes the rows of the one at `at`, where it can. */
 static void put_ahead(lowering *w, const ir_body *body, int at) {
   ir_stmt *const product = body->s[at + 1];
-  if (product->kind != IR_NEST || !product->product || !has_room(&w->p->target)) return;
+  if (product->kind != IR_NEST || !product->product || !has_room(&w->p->machine)) return;
   ir_stmt *all = rows_in(w, body->s[at]);
   const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
   if (!last || all->n_common < 1 || last->n_dims != all->n_common + 1) return;
@@ -176,9 +176,11 @@ static void put_ahead(lowering *w, const ir_body *body, int at) {
   body->s[at] = all;
 }
 
-void low_rows_ahead(lowering *w, const ir_body *body) {
+static void ahead_in(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n && !w->oom; i++) {
-    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) low_rows_ahead(w, &body->s[i]->body);
+    if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) ahead_in(w, &body->s[i]->body);
     if (i + 1 < body->n) put_ahead(w, body, i);
   }
 }
+
+void low_rows_ahead(lowering *w) { ahead_in(w, &w->p->body); }

@@ -1,6 +1,6 @@
 /* Products with lanes along channels, in the loops around them: boxes with their borders that steps come back to are laid out once, as wide as those
  * steps go; panels that come from afar are asked for a nest ahead. */
-#include "codegen/lower/lower.h"
+#include "codegen/target/cpu/pass/pass.h"
 
 enum { MAX_DEPTH = 64 };
 

@@ -1,6 +1,6 @@
 /* What products ask for while they multiply: a product asks for the operands of the one behind it in the same loop, the last one for those
  * of the first as they will be when loops have gone on; where these are arguments, and small enough to be still near by then. */
-#include "codegen/lower/lower.h"
+#include "codegen/target/cpu/pass/pass.h"
 
 enum {
   NEAR_WORDS = 1 << 16, /* a quarter of a core's second cache, as they are today */
@@ -151,7 +151,7 @@ static void find_lets(const ir_stmt **let, const ir_body *b) {
 void low_ask_ahead(lowering *w) {
   asking a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
   w->oom |= !a.let;
-  if (w->oom || w->p->target.lanes < 2) return;
+  if (w->oom || w->p->machine.lanes < 2) return;
   find_lets(a.let, &w->p->body);
   walk(&a, &w->p->body);
 }

@@ -1,6 +1,6 @@
 /* Intermediates between products whose lanes run along channels: channels innermost, in blocks as wide as the maker's panels.  Tiles
  * are then stored as they are, and readers broadcast elements from wherever these stand. */
-#include "codegen/lower/lower.h"
+#include "codegen/target/cpu/pass/pass.h"
 
 /* Words that stay near (half of a second cache of 1 MiB): what is larger comes faster row by row, since a new block is a new line for each
  * element of a tile at once (measured on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600: 3 % faster). */
@@ -68,7 +68,7 @@ static bool stands_alone(const ir_program *p, int buffer) {
 }
 
 void low_block_channels(lowering *w) {
-  for (int i = 0; i < w->p->n_buffers && w->p->target.lanes; i++) {
+  for (int i = 0; i < w->p->n_buffers && w->p->machine.lanes; i++) {
     ir_buffer *b = &w->p->buffers[i];
     blocks at = {.w = w, .buffer = i, .tensor = b->tensor, .ok = true};
     if (!stands_alone(w->p, i) || w->p->buffer_of[b->tensor] != i) continue;

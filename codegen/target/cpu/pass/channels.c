@@ -1,6 +1,6 @@
 /* Products whose lanes run along channels, the output's rows down: where the mapping spreads channels over the units. */
 #include "codegen/target/cpu/pass/cost.h"
-#include "codegen/lower/lower.h"
+#include "codegen/target/cpu/pass/pass.h"
 
 /* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands, and how long its
  * rows must be for that, in words (measured on layers of 1 x 1: 3 to 20 % faster than from a copy; with rows shorter than a line, 6 % slower). */
@@ -9,7 +9,7 @@ enum { PANELS_MOST = 1 << 28, COPY_USES = 16, LINE_WORDS = 16 };
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 /* The best width of panels for rows of m, of n columns; `part`: they must end with panels. */
-static int panel_of(const ir_target *t, int64_t m, int64_t n, bool part) {
+static int panel_of(const ir_machine *t, int64_t m, int64_t n, bool part) {
   int best = 1;
   const int64_t vectors = parts(n, t->lanes);
   for (int across = 2; across <= 4; across++)
@@ -27,7 +27,7 @@ static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   if (!above || p->m - 1 == p->n || !m->exact || !above->exact || above->most < 2) return false;
   const tf_ref *a = &op->reads[p->a];
   if (!low_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1])) return false;
-  return 2 * m->most <= tf_micro_rows(w->p->target.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
+  return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
 }
 
 /* Over how many units the mapping spreads a dim of op o. */
@@ -90,7 +90,7 @@ static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *
 static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t places) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[nest->op];
-  const int64_t lanes = w->p->target.lanes, n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
+  const int64_t lanes = w->p->machine.lanes, n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
   int64_t words = n;
   p->last = n % p->panel ? (int)(n % p->panel) : p->panel;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -126,7 +126,7 @@ static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
 
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
-  const ir_target *t = &w->p->target;
+  const ir_machine *t = &w->p->machine;
   ir_product p = *product;
   int64_t places;
   if (!t->lanes || p.kernel->group > 1 || p.kernel->a != IR_F32 || p.kernel->c != IR_F32) return false;

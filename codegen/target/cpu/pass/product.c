@@ -1,5 +1,5 @@
 /* Nests that are products of matrices, and where an op's own loops may end. */
-#include "codegen/lower/lower.h"
+#include "codegen/target/cpu/pass/pass.h"
 
 /* Bytes that count as close to a core: half of the largest memory on the chip that is no larger than a core's second
  * cache of today; where all are larger, half of that. */
@@ -103,12 +103,6 @@ static int64_t stride_of(const finder *f, const ir_product *p) {
   for (int t = 0; t < last->n_terms; t++)
     if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef > 0 ? last->terms[t].coef : 0;
   return 0;
-}
-
-bool low_is_product(const tf_op *op) {
-  return op->reduce == TF_REDUCE_ADD && op->n_reads == 2 && op->n_out_dims > 0 && op->n_expr == 3 &&
-         op->expr[2].what == TF_X_CALL && op->expr[2].call == TF_K_MUL && op->expr[0].what == TF_X_READ &&
-         op->expr[1].what == TF_X_READ;
 }
 
 int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
@@ -279,7 +273,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   finder f = {w, op, nest};
   ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1, .panels = -1, .offsets = -1};
   if (!low_is_product(op) || nest->divides >= 0) return;
-  p.kernel = low_is_whole(w, nest->op) ? w->p->target.whole : w->p->target.real ? w->p->target.real : &plain;
+  p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (low_channels(w, nest, &p) || w->oom) {
     keep(w, nest, &p);
     return;

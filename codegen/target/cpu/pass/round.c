@@ -1,6 +1,6 @@
 /* Sums that leave the registers rounded: where what a product makes is next copied, as another type, into the rows that another product reads, or
  * into an output, its tiles put it there at once, and it never stands as it was summed. */
-#include "codegen/lower/lower.h"
+#include "codegen/target/cpu/pass/pass.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
 
@@ -40,10 +40,10 @@ static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   return all && s->range[p->n].most % q->kernel->k_round == 0 && q->kernel->m_round == 1;
 }
 
-void low_round_early(lowering *w, const ir_body *body) {
+static void round_in(lowering *w, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     ir_stmt *s = body->s[i], *next = NULL;
-    low_round_early(w, &s->body);
+    round_in(w, &s->body);
     for (int k = i + 1; k < body->n && !next; k++)
       if (body->s[k]->kind != IR_LET) next = body->s[k];
     if (!next || !is_whole(w, s) || !(saves(w, s, next) || copies(w, s, next))) continue;
@@ -51,3 +51,5 @@ void low_round_early(lowering *w, const ir_body *body) {
     next->done = true;
   }
 }
+
+void low_round_early(lowering *w) { round_in(w, &w->p->body); }

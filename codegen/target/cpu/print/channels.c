@@ -177,7 +177,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
 static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
   const ir_product *p = s->product;
   const int64_t m = s->range[p->m].most * (p->joined ? s->range[p->m - 1].most : 1);
-  const int most = tf_micro_rows(c->p->target.registers, p->panel / c->p->target.lanes);
+  const int most = tf_micro_rows(c->p->machine.registers, p->panel / c->p->machine.lanes);
   return (m + most - 1) / most;
 }
 

@@ -125,7 +125,7 @@ static void ends_of_range(FILE *out, const c_package *k) {
         " * and fmin: of a number and NaN they give the number (max= of NaN alone gives -inf); select takes NaN for true.\n", out);
   if (divides(&k->p->body))
     fputs(" * Rows are divided by their sum behind the product they go through, so that there values above 3.4e38 / (length of a row) may overflow.\n", out);
-  if (k->p->target.data == IR_BF16 && (has_isa(k, "avx512_bf16") || has_isa(k, "amx")))
+  if (k->p->machine.data == IR_BF16 && (has_isa(k, "avx512_bf16") || has_isa(k, "amx")))
     fprintf(out, " * Products of bfloat16 in AVX512-BF16 and AMX%s take subnormal numbers (below 1.2e-38) as 0, and give 0 for subnormal\n"
                  " * sums; the other instruction sets keep them.\n", k->n_isas ? ", where they are chosen," : "");
   if (k->tiles)
@@ -143,7 +143,7 @@ void c_kernel_h(FILE *out, const c_package *k) {
           " * for.  Outputs may not overlap inputs.\n"
           " *\n"
           " * Re-entrant: no state outlives a call, and calls with their own outputs and workspaces may run at once.%s\n"
-          " * Accuracy: %s\n", said[k->p->target.data].hold, n, spreading(k), said[k->p->target.data].accuracy);
+          " * Accuracy: %s\n", said[k->p->machine.data].hold, n, spreading(k), said[k->p->machine.data].accuracy);
   ends_of_range(out, k);
   fprintf(out,
           " */\n"
@@ -256,7 +256,7 @@ void c_readme(FILE *out, const c_package *k) {
   char *mapping = tf_tree_text(k->p->tree);
   const char *linked = k->source->libraries;
   fprintf(out, "# %s\n\n", k->name), c_plain_text(out, wl->name);
-  fprintf(out, " as one fused kernel for %s (data: %s).  Written by tileflow %s", c_isa(k), c_type_name(k->p->target.data), version(k));
+  fprintf(out, " as one fused kernel for %s (data: %s).  Written by tileflow %s", c_isa(k), c_type_name(k->p->machine.data), version(k));
   if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command), fputc('\n', out);
   else fputs(".\n", out);
   fputs("\n    make test     compiles, runs, compares with a plain evaluation in double\n"
@@ -277,7 +277,7 @@ void c_readme(FILE *out, const c_package *k) {
     fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
     fprintf(out, ": %.6g cycles, %.6g us; %" PRId64 " points; bound by %s.\n",
             k->o->result->cycles, k->o->result->seconds * 1e6, k->o->result->points, k->o->result->bottleneck);
-  int bits = 8 * ir_bytes(k->p->target.data);
+  int bits = 8 * ir_bytes(k->p->machine.data);
   if (k->o->result && k->p->tree->arch->word_bits != bits)
     fprintf(out, "It counts words of %d bits; the kernel's inputs have %d.\n", k->p->tree->arch->word_bits, bits);
   readme_measured(out, k);

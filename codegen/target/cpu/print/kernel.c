@@ -319,7 +319,7 @@ static void entry(c_printer *c, const c_package *k) {
     if (c_is_argument(&c->wl->tensors[z]))
       fputs("  if (!args->", c->out), c_field(c->out, c->wl->tensors[z].name), fprintf(c->out, ") return %s_bad_argument;\n", n);
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
-  if (tf_micro_has_tiles(&c->p->target)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
+  if (tf_micro_has_tiles(&c->p->machine)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
   fprintf(c->out,
           "  void *own = NULL;\n"
           "  if (!workspace) {\n"
@@ -402,11 +402,11 @@ void c_parts_h(FILE *out, const c_package *k) {
   fputc('\n', out);
   fputs(helpers, out);
   if (keeps(p)) c_keep_text(out);
-  if (p->target.data == IR_BF16) tf_micro_bf16(out);
+  if (p->machine.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
   if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
   fputs(k->source->include, out);
-  tf_micro_kernel_text(out, &p->target);
+  tf_micro_kernel_text(out, &p->machine);
   tf_micro_rows_text(out, k->isa->lanes);
   tf_micro_turn_text(out);
   fputs("#endif\n", out);
@@ -440,7 +440,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
     k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;
     k->each = c.each > k->each ? c.each : k->each;
     k->packed = c.packed;
-    k->tiles |= tf_micro_has_tiles(&c.p->target);
+    k->tiles |= tf_micro_has_tiles(&c.p->machine);
   }
   free(body);
   free(blocks);

@@ -245,7 +245,7 @@ static void packed_again(FILE *out, const c_package *k) {
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name), fputs(" evaluated plainly in double. */\n", out);
-  head(out, wl, k->p->target.data);
+  head(out, wl, k->p->machine.data);
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
   for (int i = 0; i < wl->n_ops; i++)
@@ -296,8 +296,8 @@ void c_bench_c(FILE *out, const c_package *k) {
                "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
                "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
                "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS];\n  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
-          c_type(k->p->target.data), c_type(k->p->target.data),
-          k->p->target.data == IR_F32 ? "(float)(i * 37 % 101 + 1) / 64" : k->p->target.data == IR_I8 ? "i * 37 % 101" : "0x3c00 + i * 37 % 101",
+          c_type(k->p->machine.data), c_type(k->p->machine.data),
+          k->p->machine.data == IR_F32 ? "(float)(i * 37 % 101 + 1) / 64" : k->p->machine.data == IR_I8 ? "i * 37 % 101" : "0x3c00 + i * 37 % 101",
           k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]))

@@ -1,9 +1,8 @@
-#include "tileflow/emit.h"
-
+/* The files of a kernel. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/target/cpu/pass/cost.h"
+#include "codegen/target/cpu/cpu.h"
 #include "codegen/target/cpu/print/files.h"
 
 typedef struct {
@@ -31,7 +30,7 @@ static const file_row rows[] = {
   {"Makefile", c_makefile_file}, {"CMakeLists.txt", c_cmake_file},    {"README.md", c_readme_file},
   {"manifest.json", c_manifest_file},
 };
-enum { N_ROWS = sizeof rows / sizeof rows[0], MOST_ISAS = 16, MOST_FILES = N_ROWS + 2 * MOST_ISAS + 1, NAME = 40 };
+enum { N_ROWS = sizeof rows / sizeof rows[0], MOST_FILES = N_ROWS + 2 * TF_MICRO_MOST_ISAS + 1, NAME = 40 };
 
 /* The files, and room for their names behind them. */
 static tf_emitted *emitted_new(void) {
@@ -80,57 +79,17 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   return true;
 }
 
-static void all_isas(char *all, size_t size) {
-  for (int i = 0; tf_micro_isa_at(i); i++)
-    snprintf(all + strlen(all), size - strlen(all), "%s, ", tf_micro_isa_at(i)->name);
-  snprintf(all + strlen(all), size - strlen(all), "multi");
-}
-
-/* The instruction set asked for, or several, best first. */
-static int isas_of(const tf_emit_options *o, const tf_micro_isa **isas, tf_diags *d) {
-  const char *name = o->isa ? o->isa : "portable", *data = o->dtype ? o->dtype : "f32";
-  char all[160] = "";
-  int n = 0;
-  if (strcmp(name, "multi") != 0) {
-    isas[0] = tf_micro_isa_find(name);
-    if (isas[0]) return 1;
-    all_isas(all, sizeof all);
-    tf_fail(d, (tf_loc){0}, TF_E_NAME, "no instruction set '%.40s'; known: %s", name, all);
-    return 0;
-  }
-  for (int i = 0; tf_micro_isa_at(i); i++)
-    if (tf_micro_isa_at(i)->has && strstr(tf_micro_isa_at(i)->data, data)) n++;
-  for (int i = 0, at = n; tf_micro_isa_at(i); i++)
-    if (tf_micro_isa_at(i)->has && strstr(tf_micro_isa_at(i)->data, data)) isas[--at] = tf_micro_isa_at(i);
-  return n;
-}
-
-static const struct {
-  const char *name;
-  ir_type type;
-} types[] = {{"f32", IR_F32}, {"bf16", IR_BF16}, {"int8", IR_I8}};
-
-static bool type_of(const tf_emit_options *o, ir_type *type, tf_diags *d) {
-  const char *name = o->dtype ? o->dtype : "f32";
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (!strcmp(types[i].name, name)) {
-      *type = types[i].type;
-      return true;
-    }
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no type of data '%.40s'; known: f32, bf16, int8", name);
-}
-
 /* kernel.c and parts.h of one instruction set.  Leaves the program in k->p. */
 static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa, ir_type data, tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
-  const ir_target target = tf_micro_target(isa, data);
+  const ir_machine machine = tf_micro_machine(isa, data);
   if (k->n_isas) {
     snprintf(parts, sizeof parts, "parts_%s.h", isa->name);
     snprintf(kernel, sizeof kernel, "kernel_%s.c", isa->name);
   }
   snprintf(entry, sizeof entry, "%.120s%s%s", k->name, k->n_isas ? "_" : "", k->n_isas ? isa->name : "");
   ir_free((ir_program *)k->p);
-  k->p = ir_lower(tree, &target, d);
+  k->p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
   k->isa = isa;
   k->entry = entry;
   k->parts = parts;
@@ -139,15 +98,15 @@ static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const
   return ok;
 }
 
-tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  const tf_micro_isa *isas[MOST_ISAS];
+tf_emitted *tf_cpu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
   c_package k = {.o = o, .name = C_NAME, .isas = isas};
   ir_type data = IR_F32;
-  int n = isas_of(o, isas, d);
+  int n = tf_micro_isas(o->isa, o->dtype, isas, d);
   size_t errors = tf_diags_errors(d);
   k.source = tf_micro_source_find(o->micro);
   if (!k.source) tf_fail(d, (tf_loc){0}, TF_E_NAME, "no micro-kernels of '%.40s'; known: own, libxsmm", o->micro);
-  if (!type_of(o, &data, d) || !n || !k.source) return NULL;
+  if (!tf_micro_data(o->dtype, &data, d) || !n || !k.source) return NULL;
   tf_emitted *e = emitted_new();
   bool ok = e != NULL;
   k.n_isas = n > 1 ? n : 0;
@@ -162,53 +121,4 @@ tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   tf_emitted_free(e);
   if (tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   return NULL;
-}
-
-double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  const tf_micro_isa *isas[MOST_ISAS];
-  ir_type data = IR_F32;
-  if (!isas_of(o, isas, d) || !type_of(o, &data, d)) return -1;
-  const ir_target target = tf_micro_target(isas[0], data);
-  ir_program *p = ir_lower(tree, &target, d);
-  const double cycles = p ? tf_cost(p, isas[0]) : -1;
-  if (p && cycles < 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  ir_free(p);
-  return cycles;
-}
-
-void tf_emitted_free(tf_emitted *e) {
-  for (int i = 0; e && i < e->n; i++)
-    free((char *)e->file[i].text);
-  if (e) free(e->file);
-  free(e);
-}
-
-static bool facts_of(const char *name, ir_target *target, tf_diags *d) {
-#define ROW(key, prints, copies, halves) {key, {.data = IR_F32, .staged = copies, .doubled = halves}},
-  static const struct {
-    const char *key;
-    ir_target facts;
-  } row[] = {TF_TARGETS(ROW)};
-  for (size_t i = 0; i < sizeof row / sizeof *row; i++)
-    if (!strcmp(row[i].key, name ? name : "cpu")) {
-      *target = row[i].facts;
-      return true;
-    }
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
-}
-
-char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
-  const tf_micro_isa *isas[MOST_ISAS];
-  ir_target facts = {0};
-  ir_type data = IR_F32;
-  if (!facts_of(target, &facts, d) || (o && (!isas_of(o, isas, d) || !type_of(o, &data, d)))) return NULL;
-  if (o && !facts.staged) facts = tf_micro_target(isas[0], data);
-  ir_program *p = ir_lower(tree, &facts, d);
-  char *text = NULL;
-  size_t n = 0;
-  FILE *out = p ? open_memstream(&text, &n) : NULL;
-  if (out) ir_dump(out, p);
-  if (p && (!out || fclose(out) != 0)) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  ir_free(p);
-  return text;
 }
