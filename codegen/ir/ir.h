@@ -112,22 +112,47 @@ typedef struct {
   ir_stmt **s;
 } ir_body;
 
+/* What a statement's range[] spans. */
+typedef enum { IR_OVER_NOTHING, IR_OVER_BUFFER, IR_OVER_OUTPUT, IR_OVER_DIMS } ir_over;
+
+/* Kinds of statements: id; name; whether it has a body; whether it computes at points, of the op; what its range[] spans.
+ *   LET       var = expr
+ *   KEEP      of what `buffer` holds of the box range[], a part stays and moves to its place; made[] is left to be made: where one rank of
+ *             the box reaches beyond what is held, that part of it; all, where several do.  Then it holds range[]
+ *   FORGET    the buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all.  `buffer` >= 0: a staged one, of which nothing is left,
+ *             if a Tile below `node` filled it last
+ *   STAGE     `buffer` holds the box range[] of `tensor` from here on: what it lacks comes from `other`.  Has it two halves, then what the
+ *             box made[] of the next step lacks begins to come into the other half, unless `last` is not 0 or made is NULL
+ *   FOR       for var in 0 .. trip - 1: body
+ *   IF        body where one of the ranges `guard` is not empty
+ *   TOGETHER  nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close
+ *   NEST      all points of op in range[]: a reduction starts over where all `fresh` are 0
+ *   SAVE      buffer `other` = copy of `buffer` (rounded to its type) over range[] (dims of the op that makes it)
+ *   CORRECT   where `fresh` is not 0: the op's output times exp(`other` - `buffer`) over range[]
+ *   DIVIDE    where `last` is reached: the op's output divided by `buffer` over range[] */
+#define IR_KINDS(X)                             \
+  X(LET, "let", false, false, NOTHING)          \
+  X(KEEP, "keep", false, false, OUTPUT)         \
+  X(FORGET, "forget", false, false, NOTHING)    \
+  X(STAGE, "stage", false, false, BUFFER)       \
+  X(FOR, "for", true, false, NOTHING)           \
+  X(IF, "if", true, false, NOTHING)             \
+  X(TOGETHER, "together", true, false, NOTHING) \
+  X(NEST, "nest", false, true, DIMS)            \
+  X(SAVE, "save", false, true, OUTPUT)          \
+  X(CORRECT, "correct", false, true, OUTPUT)    \
+  X(DIVIDE, "divide", false, true, OUTPUT)
 typedef enum {
-  IR_LET,     /* var = expr */
-  IR_KEEP,    /* of what `buffer` holds of the box range[], a part stays and moves to its place; made[] is left to be made: where one
-                 rank of the box reaches beyond what is held, that part of it; all, where several do.  Then it holds range[] */
-  IR_FORGET,  /* the buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all.  `buffer` >= 0: a staged one, of which nothing is left,
-                 if a Tile below `node` filled it last */
-  IR_STAGE,   /* `buffer` holds the box range[] of `tensor` from here on: what it lacks comes from `other`.  Has it two halves, then what the
-                 box made[] of the next step lacks begins to come into the other half, unless `last` is not 0 or made is NULL */
-  IR_FOR,     /* for var in 0 .. trip - 1: body */
-  IR_IF,      /* body where one of the ranges `guard` is not empty */
-  IR_TOGETHER, /* nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close */
-  IR_NEST,    /* all points of op in range[]: a reduction starts over where all `fresh` are 0 */
-  IR_SAVE,    /* buffer `other` = copy of `buffer` (rounded to its type) over range[] (dims of the op that makes it) */
-  IR_CORRECT, /* where `fresh` is not 0: the op's output times exp(`other` - `buffer`) over range[] */
-  IR_DIVIDE   /* where `last` is reached: the op's output divided by `buffer` over range[] */
+#define X(id, name, body, points, over) IR_##id,
+  IR_KINDS(X)
+#undef X
 } ir_kind;
+
+typedef struct {
+  const char *name;
+  bool body, points;
+  ir_over over;
+} ir_facts;
 
 /* Rows of neighbours in an argument that a product of one pair of matrices will read or write: its box where its range stands now, or further by
  * shift[dim of its op]. */
@@ -173,6 +198,11 @@ struct ir_stmt {
   unsigned asked;            /* ... and what of its own another asks for: bit 0 what it writes, 1 + i read i */
 };
 
+/* The facts of a statement's kind. */
+const ir_facts *ir_facts_of(const ir_stmt *s);
+/* How many entries its range[] has. */
+int ir_n_ranges(const tf_workload *wl, const ir_stmt *s);
+
 /* All panels of the argument that a product reads as b. */
 typedef struct {
   int op;
@@ -211,6 +241,10 @@ typedef struct {
   ir_count *buffer; /* [n_buffers] */
   int64_t *points;  /* [n_ops] how often each op's expression is evaluated */
 } ir_counts;
+
+/* Whether the program is what lowering must leave: variables set once and before use, boxes within buffers, statements where they can stand,
+ * products whose operands and scratch fit their boxes, sums that start.  False: why[size] says what is not, in a line. */
+bool ir_check(const ir_program *p, char *why, size_t size);
 
 /* Runs it in double.  data[tensor]: row-major over the tensor's extents, inputs filled, outputs written.  counts: added to what is
  * there; NULL: nothing is counted.  False: out of memory, or an access outside a buffer (a fault of the lowering). */

@@ -128,9 +128,11 @@ static void point_of(machine *m, const ir_stmt *s, const int64_t *point, bool fr
     out = result(m, op, point);
     if (out) *out *= exp(of(m, s->other, op, point) - of(m, s->buffer, op, point));
     break;
-  default:
+  case IR_DIVIDE:
     out = result(m, op, point);
     if (out) *out /= of(m, s->buffer, op, point);
+    break;
+  case IR_LET: case IR_KEEP: case IR_FORGET: case IR_STAGE: case IR_FOR: case IR_IF: case IR_TOGETHER: break; /* none computes at points */
   }
 }
 
@@ -232,7 +234,7 @@ static void forget(machine *m, const ir_stmt *s) {
 
 static void step(machine *m, const ir_stmt *s) {
   int64_t point[256];
-  const tf_op *op = s->kind >= IR_NEST ? &m->wl->ops[s->op] : NULL;
+  const int n = ir_n_ranges(m->wl, s);
   switch (s->kind) {
   case IR_LET: m->var[s->var] = value(m, &s->expr); break;
   case IR_KEEP: keep(m, s); break;
@@ -250,14 +252,14 @@ static void step(machine *m, const ir_stmt *s) {
   case IR_TOGETHER: run(m, &s->body); break; /* in turn: the same values */
   case IR_NEST:
     if (m->counts && s->product) ir_count_copies(&(ir_at){m->p, m->var, m->counts->buffer, m->kept}, s);
-    walk(m, s, op->n_dims, 0, point, starts(m, s));
+    walk(m, s, n, 0, point, starts(m, s));
     break;
-  case IR_SAVE: walk(m, s, op->n_out_dims, 0, point, false); break;
+  case IR_SAVE: walk(m, s, n, 0, point, false); break;
   case IR_CORRECT:
-    if (!starts(m, s)) walk(m, s, op->n_out_dims, 0, point, false);
+    if (!starts(m, s)) walk(m, s, n, 0, point, false);
     break;
   case IR_DIVIDE:
-    if (atom(m, s->last) == s->last_at) walk(m, s, op->n_out_dims, 0, point, false);
+    if (atom(m, s->last) == s->last_at) walk(m, s, n, 0, point, false);
     break;
   }
 }

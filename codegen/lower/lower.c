@@ -443,10 +443,22 @@ static void add_arguments(lowering *w) {
       w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
 }
 
-/* Every pass of the target. */
-static void run_passes(lowering *w) {
-  for (const low_pass *pass = w->target->passes; pass->run && !w->oom; pass++)
+/* In builds with asserts: what a pass leaves must be sound.  A fault of ours is told with the pass that left it. */
+static void check(lowering *w, const char *pass) {
+#ifndef NDEBUG
+  char why[200];
+  if (!w->oom && !ir_check(w->p, why, sizeof why)) tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass, why);
+#endif
+  (void)w, (void)pass;
+}
+
+/* Every pass of the target, where the mapping could be lowered. */
+static void run_passes(lowering *w, size_t errors) {
+  if (tf_diags_errors(w->d) == errors) check(w, "lower");
+  for (const low_pass *pass = w->target->passes; pass->run && !w->oom && tf_diags_errors(w->d) == errors; pass++) {
     pass->run(w);
+    check(w, pass->name);
+  }
 }
 
 ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d) {
@@ -471,7 +483,7 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     w.oom |= !low_stage_start(&w);
     low_keep_plan(&w);
     lower_node(&w, 0);
-    run_passes(&w);
+    run_passes(&w, errors);
   }
   if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (tf_diags_errors(d) == errors) return p;

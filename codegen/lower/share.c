@@ -56,8 +56,8 @@ static bool streams(const ir_body *body, int buffer) {
   bool any = false;
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    if (s->kind != IR_LET && s->kind < IR_NEST) any |= streams(&s->body, buffer);
-    if (s->kind > IR_NEST) any |= s->buffer == buffer || s->other == buffer;
+    if (ir_facts_of(s)->body) any |= streams(&s->body, buffer);
+    if (ir_facts_of(s)->points) any |= s->buffer == buffer || s->other == buffer;
   }
   return any;
 }

@@ -39,9 +39,8 @@ static void use_body(usage *u, const tf_workload *wl, const ir_body *b) {
       use(u, s->fresh[k]);
     if (s->kind == IR_FORGET) use(u, s->slot);
     if (s->kind == IR_DIVIDE || s->kind == IR_STAGE) use(u, s->last);
-    if (s->kind == IR_STAGE) use_ranges(u, s->range, wl->tensors[s->tensor].rank), use_ranges(u, s->made, wl->tensors[s->tensor].rank);
-    if (s->kind == IR_NEST) use_ranges(u, s->range, wl->ops[s->op].n_dims);
-    if (s->kind == IR_KEEP || s->kind > IR_NEST) use_ranges(u, s->range, wl->ops[s->op].n_out_dims);
+    use_ranges(u, s->range, ir_n_ranges(wl, s));
+    if (s->kind == IR_STAGE) use_ranges(u, s->made, ir_n_ranges(wl, s));
     use_product(u, wl, s);
     use_body(u, wl, &s->body);
   }

@@ -47,14 +47,14 @@ static void touches(blocks *b, const ir_stmt *s) {
   if (s->kind == IR_NEST && op->out == b->tensor) makes(b, s);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
     if (op->reads[i].tensor == b->tensor) reads(b, s, i);
-  if (s->kind > IR_NEST) b->ok &= op->out != b->tensor && s->buffer != b->buffer && s->other != b->buffer;
+  if (s->kind != IR_NEST) b->ok &= op->out != b->tensor && s->buffer != b->buffer && s->other != b->buffer;
 }
 
 static void find(blocks *b, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    if (s->kind >= IR_NEST) touches(b, s);
-    else if (s->kind == IR_FOR || s->kind == IR_IF || s->kind == IR_TOGETHER) find(b, &s->body);
+    if (ir_facts_of(s)->points) touches(b, s);
+    else if (ir_facts_of(s)->body) find(b, &s->body);
     else if (s->kind != IR_LET) b->ok &= s->buffer != b->buffer && (s->kind != IR_FORGET || s->tensor != b->tensor);
   }
 }

@@ -22,9 +22,9 @@ static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
 static bool uses(const c_printer *c, const ir_body *body, int buffer) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    if (s->kind != IR_LET && s->kind < IR_NEST && uses(c, &s->body, buffer)) return true;
+    if (ir_facts_of(s)->body && uses(c, &s->body, buffer)) return true;
     if (s->kind == IR_KEEP && s->buffer == buffer) return true;
-    if (s->kind < IR_NEST) continue;
+    if (!ir_facts_of(s)->points) continue;
     if ((s->buffer == buffer && !(s->kind == IR_SAVE && s->done)) || s->other == buffer) return true;
     if (s->kind != IR_SAVE && op_uses(c, s, buffer)) return true;
     const ir_product *p = s->product;
@@ -116,7 +116,7 @@ static void open_packs(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
     const ir_product *p = s->product;
-    if (s->kind <= IR_TOGETHER && s->kind != IR_LET) open_packs(c, &s->body, each);
+    if (ir_facts_of(s)->body) open_packs(c, &s->body, each);
     if (s->kind != IR_NEST || !p) continue;
     const tf_ref *reads = c->wl->ops[s->op].reads;
     if (p->keep_slab && c->p->buffers[p->pack].each == each) open_box(c, p->pack);
@@ -212,7 +212,8 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_SAVE:
       if (!s->done) c_over(c, s);
       break;
-    default: c_over(c, s);
+    case IR_CORRECT: case IR_DIVIDE: c_over(c, s); break;
+    case IR_STAGE: c->failed = true; break; /* none: caches fill themselves */
     }
   }
 }
