@@ -83,6 +83,14 @@ static bool names_reduce(const streams *q, const tf_node *scope, int dim) {
   return any;
 }
 
+/* Whether the loop is open and may come to have one step: it forbids nothing yet.  What it is filled with is checked again. */
+static bool may_vanish(const tf_loop *l) {
+  bool one = l->n_choices == 0;
+  for (int i = 0; i < l->n_choices; i++)
+    one |= l->choices[i] == 1;
+  return l->trip == 0 && one;
+}
+
 /* One loop above the scope, outer ones first. */
 static void check_loop(streams *q, clause *s, int node, int k) {
   const tf_loop *l = &q->c->f->tree->nodes[node].loops[k];
@@ -90,7 +98,7 @@ static void check_loop(streams *q, clause *s, int node, int k) {
   const char *dim = tf_dim_name(q->c, l->dim);
   bool over = names_reduce(q, scope, l->dim), temporal = l->axis == TF_TEMPORAL;
   bool told = q->c->loop_told[q->c->f->loop_from[node] + k];
-  if (tf_loop_trivial(l)) return;
+  if (tf_loop_trivial(l) || may_vanish(l)) return;
   if (over && !temporal)
     tf_fail(q->c->diags, l->at, TF_E_STREAM,
             "a spatial loop on '%.50s', over which '%.50s' is streamed: steps must follow one "
