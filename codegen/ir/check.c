@@ -76,6 +76,7 @@ static void let(checker *c, const ir_stmt *s) {
 static void box(checker *c, const ir_buffer *b) {
   int64_t words = 1;
   must(c, b->rank == 0 || (b->extent && b->base), "buffer %s: no box", b->name);
+  if (!b->extent || !b->base) return;
   for (int r = 0; c->ok && r < b->rank; r++) {
     const int64_t n = b->block && r == b->block_rank ? (b->extent[r] + b->block - 1) / b->block * b->block : b->extent[r];
     must(c, b->extent[r] >= 0 && !__builtin_mul_overflow(words, n, &words), "buffer %s: rank %d is too large", b->name, r);
@@ -226,7 +227,7 @@ static void keep(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   must(c, holds(c, s->buffer, op->out) && c->p->buffers[s->buffer].kept, "keep: its buffer keeps nothing of '%s'", op->name);
   must(c, s->made != NULL, "keep: nothing is left");
-  for (int r = 0; c->ok && r < op->n_out_dims; r++) {
+  for (int r = 0; s->made && c->ok && r < op->n_out_dims; r++) {
     if (ir_same(s->made[r].lo, s->range[r].lo)) continue;
     sets(c, "keep", s->made[r].lo.var, false);
     sets(c, "keep", s->made[r].hi.var, false);
@@ -333,8 +334,10 @@ static void body(checker *c, const ir_stmt *around, const ir_body *b) {
   const bool parallel = c->in_parallel;
   c->around = around;
   c->in_parallel |= around && around->kind == IR_FOR && around->parallel;
-  for (int i = 0; c->ok && i < b->n; i++)
-    if (must(c, b->s[i] != NULL, "no statement")) stmt(c, b->s[i]);
+  for (int i = 0; c->ok && i < b->n; i++) {
+    must(c, b->s[i] != NULL, "no statement");
+    if (b->s[i]) stmt(c, b->s[i]);
+  }
   for (int i = 0; c->ok && i < b->n; i++)
     hide(c, b->s[i]);
   if (c->ok && around && around->kind == IR_FOR) hide(c, around);

@@ -77,9 +77,9 @@ static tf_emitted *toy_print(const tf_tree *tree, const tf_emit_options *o, tf_d
   ir_machine machine = {.data = IR_F32};
   ir_program *p = toy.machine(o, &machine, d) ? low_lower(tree, &toy.lower, &machine, d) : NULL;
   tf_emitted *e = p ? calloc(1, sizeof *e) : NULL;
-  char *text = e ? calloc(1, 32) : NULL;
   if (e) e->file = calloc(1, sizeof *e->file);
-  if (text && e->file) {
+  char *text = e && e->file ? calloc(1, 32) : NULL;
+  if (text) {
     snprintf(text, 32, "tiles: %d\n", p->machine.registers);
     e->file[e->n++] = (tf_emitted_file){"toy.txt", text};
   }
