@@ -339,7 +339,7 @@ static void body(checker *c, const ir_stmt *around, const ir_body *b) {
     if (b->s[i]) stmt(c, b->s[i]);
   }
   for (int i = 0; c->ok && i < b->n; i++)
-    hide(c, b->s[i]);
+    if (b->s[i]) hide(c, b->s[i]);
   if (c->ok && around && around->kind == IR_FOR) hide(c, around);
   c->around = outside;
   c->in_parallel = parallel;
