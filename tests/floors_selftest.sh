@@ -9,12 +9,12 @@ failed=0
 
 build() {
   rm -rf "${house:?}"/*
-  for room in base model/yaml model/spec model/tree model/cost model/import search codegen \
+  for room in base model/yaml model/spec model/tree model/cost model/import search codegen/ir codegen/lower codegen/intrin \
     cli cli/os examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
   for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/r \
-    codegen/g cli/l cli/os/o; do
+    codegen/ir/i codegen/lower/w codegen/intrin/m cli/l cli/os/o; do
     : >"$house/$f.h"
     printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
   done
@@ -44,7 +44,11 @@ expect model/yaml/y.h '"model/spec/s.h"' 'points up: model/yaml is floor 1'
 expect include/tileflow/diag.h '"tileflow/spec.h"' 'points up: include is floor 0'
 expect include/tileflow/model.h '"search/r.h"' 'points up: include is floor 4'
 expect model/cost/c.c '"model/import/i.h"' 'do not include each other'
-expect search/r.c '"codegen/g.h"' 'do not include each other'
+expect search/r.c '"codegen/ir/i.h"' 'do not include each other'
+expect codegen/ir/i.c '"search/r.h"' 'do not include each other'
+expect codegen/ir/i.c '"codegen/lower/w.h"' 'points up: codegen/ir is floor 5.1'
+expect codegen/lower/w.c '"codegen/intrin/m.h"' 'do not include each other'
+expect codegen/new/n.c '"base/b.h"' 'stands on no floor'
 expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
 expect cli/l.c '"base/b.h"' 'cli includes public headers only'
 expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 6, cli/os/o.h is floor 7'

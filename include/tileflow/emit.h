@@ -63,14 +63,14 @@ void tf_emitted_free(tf_emitted *e);
  * tf_emit_cpu's NULL. */
 double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 
-/* Targets: key, what is printed for it, whether its memories are filled by copies, whether those of an architecture that says
- * `double-buffered` get the next tile while one is worked on.  Caches do both by themselves. */
-#define TF_TARGETS(X)                              \
-  X("cpu", "C17 (tf_emit_cpu)", false, false)      \
-  X("staged", "loops alone (tf_emit_ir)", true, true)
+/* As tf_emit_cpu for that target (NULL: cpu).  NULL as there; E_NAME: there is no such target, or it has loops alone. */
+tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 
-/* The loop IR of a target (a key of TF_TARGETS; NULL: cpu) as text: of cpu, what tf_emit_cpu prints for o's isa (of several the best) and dtype.
- * o NULL: in float32 and in the mapping's own order, as the model counts.  Malloc'd.  NULL as above; E_NAME: no such target. */
+/* The name of the i-th target, and what it is (what may be NULL); NULL past the last. */
+const char *tf_emit_target(int i, const char **what);
+
+/* The loop IR of a target (NULL: cpu) as text: of cpu, what tf_emit_cpu prints for o's isa (of several the best) and dtype.
+ * o NULL: in float32 without vectors.  Malloc'd.  NULL as above; E_NAME: no such target. */
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
 
 /* Whether a kernel can have that name, as far as can be said before it is there; else the reason, E_NAME.  Not words of C and C++, what C's library

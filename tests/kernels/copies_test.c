@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/ir.h"
+#include "codegen/target/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 #include "tileflow/model.h"
@@ -90,7 +90,7 @@ static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program 
 }
 
 static bool compare(const tf_tree *t, const tf_result *r, tf_diags *d, bool show, bool *keeps) {
-  ir_program *p = ir_lower(t, NULL, d);
+  ir_program *p = low_lower(t, &tf_target_model.lower, NULL, d);
   double **data = whole_new(t->workload);
   ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   if (p && show) ir_dump(stdout, p);
@@ -186,8 +186,9 @@ static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *
 }
 
 static bool staged_equal(const tf_tree *t, const tf_result *r, bool doubled, tf_diags *d, session *s) {
-  const ir_target target = {.data = IR_F32, .staged = true, .doubled = doubled};
-  ir_program *p = ir_lower(t, &target, d);
+  low_target target = tf_target_staged.lower;
+  target.depth = doubled ? 2 : 1;
+  ir_program *p = low_lower(t, &target, NULL, d);
   double **data = whole_new(t->workload);
   ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   if (p && s->show) ir_dump(stdout, p);
@@ -226,7 +227,7 @@ static int named(const tf_workload *wl, const char *name) {
 }
 
 static bool copies_equal(const tf_tree *t, const tf_result *r, tf_diags *d, const char *tensor) {
-  ir_program *p = ir_lower(t, NULL, d);
+  ir_program *p = low_lower(t, &tf_target_model.lower, NULL, d);
   double **data = whole_new(t->workload);
   ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   bool same = p && data && c.buffer && c.points && ir_run(p, data, &c);

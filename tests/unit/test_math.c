@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 
-#include "codegen/micro_math.h"
+#include "codegen/intrin/math.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
 #include "tileflow/spec.h"

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codegen/cost.h"
-#include "codegen/micro_math.h"
+#include "codegen/target/cpu/pass/cost.h"
+#include "codegen/intrin/math.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
 #include "tileflow/spec.h"
@@ -405,7 +405,7 @@ static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t
   }
 }
 
-static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *target, const ir_kernel *kernel, turn t) {
+static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *target, const ir_kernel *kernel, turn t) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   const char *name[N_SHAPES];
   if (!CHECK(u)) return;
@@ -435,7 +435,7 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
 }
 
 static void print_program(FILE *f, const tf_micro_isa *isa, const char *type, turn half) {
-  ir_target t = tf_micro_target(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
+  ir_machine t = tf_micro_machine(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
   const ir_kernel *kernel = t.whole ? t.whole : t.real;
   if (kernel->a == IR_F32) print_plain(f, isa);
   else print_groups(f, isa, &t, kernel, half);
