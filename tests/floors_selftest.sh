@@ -9,12 +9,13 @@ failed=0
 
 build() {
   rm -rf "${house:?}"/*
-  for room in base model/yaml model/spec model/tree model/cost model/import search codegen \
+  for room in base model/yaml model/spec model/tree model/cost model/import search/common search/space \
+    search/run search/exact codegen \
     cli examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
-  for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/r \
-    codegen/g cli/l; do
+  for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/common/o \
+    search/space/t search/run/r search/exact/e codegen/g cli/l; do
     : >"$house/$f.h"
     printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
   done
@@ -42,9 +43,13 @@ expect base/b.c '"model/cost/c.h"' 'points up: base is floor 0, model/cost/c.h i
 expect model/spec/s.c '"tileflow/tree.h"' 'points up: model/spec is floor 2'
 expect model/yaml/y.h '"model/spec/s.h"' 'points up: model/yaml is floor 1'
 expect include/tileflow/diag.h '"tileflow/spec.h"' 'points up: include is floor 0'
-expect include/tileflow/model.h '"search/r.h"' 'points up: include is floor 4'
+expect include/tileflow/model.h '"search/run/r.h"' 'points up: include is floor 4'
 expect model/cost/c.c '"model/import/i.h"' 'do not include each other'
-expect search/r.c '"codegen/g.h"' 'do not include each other'
+expect search/run/r.c '"codegen/g.h"' 'do not include each other'
+expect codegen/g.c '"search/common/o.h"' 'do not include each other'
+expect search/run/r.c '"search/exact/e.h"' 'do not include each other'
+expect search/space/t.c '"search/run/r.h"' 'points up: search/space is floor 5.2, search/run/r.h is floor 5.3'
+expect search/x.c '"base/b.h"' 'stands on no floor'
 expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
 expect cli/l.c '"base/b.h"' 'cli includes public headers only'
 expect examples/e.c '"base/b.h"' 'examples includes public headers only'
@@ -60,8 +65,8 @@ expect model/new/n.c '"base/b.h"' 'stands on no floor'
 
 # Two headers of one room that include each other.
 build
-echo '#include "search/r.h"' >"$house/search/q.h"
-echo '#include "search/q.h"' >>"$house/search/r.h"
+echo '#include "search/run/r.h"' >"$house/search/run/q.h"
+echo '#include "search/run/q.h"' >>"$house/search/run/r.h"
 sh "$floors" "$house" | grep -q 'include each other' || { echo "a cycle is not seen"; failed=1; }
 
 [ $failed -eq 0 ] && echo "floors.sh sees all of it"
