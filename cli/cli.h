@@ -113,15 +113,4 @@ const char *cli_method(int k);
 
 /* Prints the diagnostics to stderr. */
 void cli_complain(const tf_diags *d);
-
-cli_status cmd_eval(const cli_options *o);
-cli_status cmd_check(const cli_options *o);
-cli_status cmd_tree(const cli_options *o);
-cli_status cmd_bound(const cli_options *o);
-cli_status cmd_diff(const cli_options *o);
-cli_status cmd_solve(const cli_options *o);
-cli_status cmd_search(const cli_options *o);
-cli_status cmd_import(const cli_options *o);
-cli_status cmd_export(const cli_options *o);
-cli_status cmd_emit(const cli_options *o);
 #endif

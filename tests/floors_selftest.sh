@@ -10,12 +10,11 @@ failed=0
 build() {
   rm -rf "${house:?}"/*
   for room in base model/yaml model/spec model/tree model/cost model/import search/common search/space \
-    search/run search/exact codegen \
-    cli examples tests/oracle include/tileflow; do
+    search/run search/exact codegen cli cli/os examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
   for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/common/o \
-    search/space/t search/run/r search/exact/e codegen/g cli/l; do
+    search/space/t search/run/r search/exact/e codegen/g cli/l cli/os/o; do
     : >"$house/$f.h"
     printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
   done
@@ -52,6 +51,8 @@ expect search/space/t.c '"search/run/r.h"' 'points up: search/space is floor 5.2
 expect search/x.c '"base/b.h"' 'stands on no floor'
 expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
 expect cli/l.c '"base/b.h"' 'cli includes public headers only'
+expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 6, cli/os/o.h is floor 7'
+expect cli/os/o.c '"search/run/r.h"' 'cli/os includes public headers only'
 expect examples/e.c '"base/b.h"' 'examples includes public headers only'
 expect bench/e.c '"base/b.h"' 'bench includes public headers only'
 expect tests/oracle/o.c '"model/cost/c.h"' 'does not look into model/cost'

@@ -3,31 +3,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "check.h"
-#include "tileflow/tileflow.h"
-
-typedef struct {
-  tf_diags *d;
-  tf_spec *spec;
-} loaded;
-
-static loaded load(const char *arch, const char *workload) {
-  loaded s = {.d = tf_diags_new()};
-  tf_text texts[2] = {{"a.yaml", arch, strlen(arch)}, {"w.yaml", workload, strlen(workload)}};
-  s.spec = tf_spec_read_texts(texts, 2, NULL, 0, s.d);
-  if (!s.spec) {
-    char *text = tf_diags_text(s.d);
-    printf("%s", text);
-    free(text);
-    exit(2);
-  }
-  return s;
-}
-
-static void unload(loaded *s) {
-  tf_spec_free(s->spec);
-  tf_diags_free(s->d);
-}
+#include "tests/unit/case.h"
 
 static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
 
@@ -41,7 +17,7 @@ typedef struct {
   tf_model *model;
 } prepared;
 
-static prepared prepare(const loaded *s, const int *order, const char *const *dims, int n, int skip) {
+static prepared prepare(const test_case *s, const int *order, const char *const *dims, int n, int skip) {
   char text[400], names[40] = "";
   int at = snprintf(text, sizeof text, "DRAM for");
   prepared p = {.d = tf_diags_new()};
@@ -59,7 +35,7 @@ static prepared prepare(const loaded *s, const int *order, const char *const *di
   return p;
 }
 
-static void count(const loaded *s, prepared *p, const int *order, const int *extent, const int *tile, int n, int64_t *best) {
+static void count(const test_case *s, prepared *p, const int *order, const int *extent, const int *tile, int n, int64_t *best) {
   int64_t trips[8], words = 0;
   tf_result r;
   for (int i = 0; i < n; i++) {
@@ -74,7 +50,7 @@ static void count(const loaded *s, prepared *p, const int *order, const int *ext
 }
 
 /* Every tile, dividing or not, every order of the loops outside, every choice of what the memory holds. */
-static void enumerate(const loaded *s, const int *extent, const char *const *dims, int n, int64_t *best) {
+static void enumerate(const test_case *s, const int *extent, const char *const *dims, int n, int64_t *best) {
   static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (int i = 0; i <= MOST_WORDS; i++)
     best[i] = INT64_MAX;
@@ -109,7 +85,7 @@ static void check_staircase(int cases, uint64_t seed) {
              extent[0], extent[1], extent[2], batch ? ", b: 2" : "", b, b, b);
     snprintf(arch, sizeof arch, "architecture:\n  name: a\n  memories: [{name: DRAM}, {name: Buf}]\n"
              "  compute: [{name: u, ops: [mac], below: Buf}]\n");
-    loaded s = load(arch, work);
+    test_case s = case_of(arch, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL)) {
       bool ok = true;
@@ -121,7 +97,7 @@ static void check_staircase(int cases, uint64_t seed) {
       }
     }
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
   CHECK(over < 0.2 * n);
 }
@@ -156,7 +132,7 @@ static void draw_nest(tf_rng *r, const int *extent, char *out, size_t size) {
 static const char deep[] =
     "architecture:\n  name: a\n  memories: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, {name: M4}]\n  compute: [{name: u, ops: [mac, mul, add], below: M4}]\n";
 
-static void check_nest(const loaded *s, const tf_bound_slope *slope, const char *text) {
+static void check_nest(const test_case *s, const tf_bound_slope *slope, const char *text) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tf_tree_parse(text, (tf_loc){0}, s->spec->arch, s->spec->workload, d);
   tf_model *m = tree ? tf_model_new(tree, d) : NULL;
@@ -186,7 +162,7 @@ static void check_uneven(int cases, int nests, uint64_t seed) {
     char work[300], text[400];
     snprintf(work, sizeof work, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, j: %d, i: %d, c: %d}\n  ops: ['C[m,l,c] += A[m,k] * B[l,j] * D[m,i]']\n",
              extent[0], extent[1], extent[2], extent[3], extent[4], extent[5]);
-    loaded s = load(deep, work);
+    test_case s = case_of(deep, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL) && i == 0)
       check_nest(&s, slope, "M0 for m=2\n  M1 for l=3 m=2 bypass A B C\n    M2 for c=10 bypass D C\n      M3 for k=1 j=2 i=3 bypass A B D\n        op C\n");
@@ -195,7 +171,7 @@ static void check_uneven(int cases, int nests, uint64_t seed) {
       check_nest(&s, slope, text);
     }
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
 }
 
@@ -212,7 +188,7 @@ static void check_large(void) {
   const char *const texts[] = {fourteen, long_dims, seventeen};
   const double least[] = {6300 + 36750 + 21168 + 210, 4.8e11, 256 + 2048};
   for (int i = 0; i < 3; i++) {
-    loaded s = load("architecture: {name: a, memories: [{name: M}], compute: [{name: u, ops: [mac, mul, add], below: M}]}\n", texts[i]);
+    test_case s = case_of("architecture: {name: a, memories: [{name: M}], compute: [{name: u, ops: [mac, mul, add], below: M}]}\n", texts[i]);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL)) {
       CHECK_NEAR(tf_bound_at(slope, INFINITY), least[i], 1e-9);
@@ -221,7 +197,7 @@ static void check_large(void) {
     }
     CHECK_NEAR(tf_slope_bound(s.spec->workload, INFINITY), least[i], 1e-9);
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
 }
 
@@ -289,7 +265,7 @@ static void check_found(int cases, int evals, uint64_t seed) {
     char work[700], arch[800];
     draw_work(&r, work, sizeof work);
     int here = draw_arch(&r, arch, sizeof arch);
-    loaded s = load(arch, work);
+    test_case s = case_of(arch, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     tf_search_opts o = {.strategy = strategies[i % 2], .objective = TF_TRAFFIC, .seed = (uint64_t)i, .threads = 1, .max_evals = evals};
     tf_search_result *best = tf_search_run(s.spec->arch, s.spec->workload, NULL, &o, s.d);
@@ -307,7 +283,7 @@ static void check_found(int cases, int evals, uint64_t seed) {
     }
     tf_search_free(best);
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
   CHECK(found * 2 > cases);
   CHECK(met * 20 > found); /* it is met here and there */

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "model/cost/state.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tileflow/why.h"
 
 typedef struct {
@@ -22,41 +22,17 @@ static void say(page *p, const char *fmt, ...) {
   p->len += n > 0 ? (size_t)n : 0;
 }
 
-typedef struct {
-  tf_diags *d;
-  tf_spec *spec;
-  tf_tree *tree;
-  tf_model *model;
-  tf_result r;
-  bool ok;
-} run;
-
 /* How counts are found: as the model chooses, not the quick way (model/cost/even.h), by the walk. */
 typedef enum { FREELY, BY_SUMS, BY_WALK } way;
 
-static run evaluate(const char *text, way how) {
-  run e = {.d = tf_diags_new()};
-  tf_text t = {"case", text, strlen(text)};
-  e.spec = tf_spec_read_texts(&t, 1, NULL, 0, e.d);
-  if (e.spec)
-    e.tree = tf_tree_parse(e.spec->mapping_text, e.spec->mapping_at, e.spec->arch,
-                           e.spec->workload, e.d);
-  if (e.tree)
-    e.model = tf_model_new(e.tree, e.d);
-  if (e.model) {
-    e.model->plan->irregular |= how == BY_WALK;
-    if (how == BY_SUMS)
-      e.model->even = NULL;
-    e.ok = tf_model_eval(e.model, NULL, &e.r);
-  }
+static test_case evaluate(const char *text, way how) {
+  test_case e = {0};
+  case_read(&e, text);
+  if (!e.model) return e;
+  e.model->plan->irregular |= how == BY_WALK;
+  if (how == BY_SUMS) e.model->even = NULL;
+  case_evaluate(&e);
   return e;
-}
-
-static void drop(run *e) {
-  tf_model_free(e->model);
-  tf_tree_free(e->tree);
-  tf_spec_free(e->spec);
-  tf_diags_free(e->d);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
@@ -85,7 +61,7 @@ static void check_worked(void) {
       {__LINE__, 0, "B", {0, 64, 0, 0, 16}},
       {__LINE__, 0, "C", {0, 0, 16, 0, 16}},
   };
-  run e = evaluate(worked, FREELY);
+  test_case e = evaluate(worked, FREELY);
   CHECK(e.ok);
   for (size_t i = 0; e.ok && i < sizeof rows / sizeof rows[0]; i++)
     for (int z = 0; z < e.spec->workload->n_tensors; z++) {
@@ -100,7 +76,7 @@ static void check_worked(void) {
     }
   /* DRAM moves 96 words at 2 a cycle; 64 points at one a cycle; Buf reads 64 + 64 + 48 + 16 at 4. */
   CHECK_NEAR(e.r.cycles, 64, 1e-12);
-  drop(&e);
+  case_drop(&e);
 }
 
 /* A halo: 4 output rows in 2 tiles of 2 read 3 + 3 rows of T; recomputed, or one of them retained. */
@@ -115,13 +91,13 @@ static void check_halo(void) {
             "  - T[h] = I[h] * 2\n  - O[p] += T[p + r] * W[r]\n"
             "mapping: |\n  DRAM for p=2\n    Buf\n      %s\n        Buf for h=3\n          op T\n"
             "        Buf for p=2 r=2\n          op O\n", scope[i]);
-    run e = evaluate(p.text, FREELY);
+    test_case e = evaluate(p.text, FREELY);
     if (CHECK(e.ok)) {
       CHECK_I64(e.r.ops[0].points, points[i]);
       CHECK_I64(e.r.ops[0].recomputed, points[i] - 5);
       CHECK_I64(e.r.ops[1].points, 8);
     }
-    drop(&e);
+    case_drop(&e);
   }
 }
 
@@ -136,12 +112,12 @@ static void check_idle_steps(void) {
             "  - T[h] += I[h,c] * V[c]\n  - O[p] += T[p + r] * W[r]\n"
             "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n          Reg for c=2\n            op T\n"
             "        Buf for r=2\n          op O\n", scope[i]);
-    run e = evaluate(p.text, FREELY);
+    test_case e = evaluate(p.text, FREELY);
     if (CHECK(e.ok)) {
       CHECK_I64(e.r.ops[0].points, i ? 9 * 4 : 16 * 4);
       CHECK_NEAR(e.r.cycles, (double)(e.r.ops[0].points + e.r.ops[1].points), 1e-12);
     }
-    drop(&e);
+    case_drop(&e);
   }
 }
 
@@ -181,7 +157,7 @@ static void check_retain(void) {
             "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n          Reg for r=2\n"
             "            op T\n        Buf for p=2\n          Reg for t=3\n            op O\n", rows[k].loops);
     for (way how = FREELY; how <= BY_WALK; how++) {
-      run e = evaluate(p.text, how);
+      test_case e = evaluate(p.text, how);
       if (CHECK(e.ok)) {
         const tf_counts *reg = e.r.counts + 2 * e.spec->workload->n_tensors;
         int z[5] = {0};
@@ -199,7 +175,7 @@ static void check_retain(void) {
         CHECK_ROW_I64(&rows[k], reg[z[3]].drain, 12);
         CHECK_ROW_I64(&rows[k], reg[z[4]].fill, rows[k].w);
       }
-      drop(&e);
+      case_drop(&e);
     }
   }
 }
@@ -376,7 +352,7 @@ static bool near(double a, double b) {
 }
 
 /* The walk does not know step classes: only the `perfect` latency is comparable there. */
-static bool same_run(const run *a, const run *b, bool latency) {
+static bool same_run(const test_case *a, const test_case *b, bool latency) {
   int n = a->spec->workload->n_tensors * a->spec->arch->n_memories;
   bool same = memcmp(a->r.counts, b->r.counts, (size_t)n * sizeof *a->r.counts) == 0;
   for (int o = 0; o < a->spec->workload->n_ops; o++)
@@ -387,7 +363,7 @@ static bool same_run(const run *a, const run *b, bool latency) {
 }
 
 /* Prints where two evaluations of one mapping part. */
-static void show(const char *who, const run *a, const run *b) {
+static void show(const char *who, const test_case *a, const test_case *b) {
   const tf_workload *wl = a->spec->workload;
   for (int i = 0; a->ok && b->ok && i < wl->n_tensors * a->spec->arch->n_memories; i++) {
     const tf_counts *x = &a->r.counts[i], *y = &b->r.counts[i];
@@ -414,7 +390,7 @@ static bool same_cause(const tf_why_row *a, const tf_why_row *b) {
 }
 
 /* Causes found by sums and by the walk are the same, word for word; false after saying where they are not. */
-static bool same_causes(const run *a, const run *b) {
+static bool same_causes(const test_case *a, const test_case *b) {
   tf_why x = {0}, y = {0};
   bool same = tf_why_of(a->model, &x) && tf_why_of(b->model, &y) && x.n == y.n;
   for (int i = 0; same && i < x.n; i++)
@@ -443,7 +419,7 @@ static void twin(uint64_t seed, tally *t) {
   page p = {.len = 0};
   int n = machine(&g, &p);
   kind[pick(&g, 0, 4)](&g, &p, n);
-  run a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS);
+  test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS);
   bool perfect = a.spec && a.spec->arch->overlap == TF_OVERLAP_PERFECT;
   bool equal = a.ok == b.ok && (!a.ok || same_run(&a, &b, perfect)) && a.ok == c.ok &&
                (!a.ok || same_run(&a, &c, perfect || !c.model->run.irregular));
@@ -458,9 +434,9 @@ static void twin(uint64_t seed, tally *t) {
   }
   if (a.ok && equal && !CHECK(same_causes(&a, &b)))
     printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
-  drop(&a);
-  drop(&b);
-  drop(&c);
+  case_drop(&a);
+  case_drop(&b);
+  case_drop(&c);
 }
 
 /* test_cost [CASES] */

@@ -2,7 +2,7 @@
  * what it says where nothing fits or it is stopped. */
 #include "base/rng.h"
 #include "search/exact/exact.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tests/unit/exact_twin.h"
 
 /* ---- random problems --------------------------------------------------------------------------- */
@@ -88,11 +88,6 @@ static void put_problem(tf_rng *r, char *p) {
   put_workload(r, p);
 }
 
-static tf_spec *read_text(const char *text, tf_diags *d) {
-  tf_text t = {"problem", text, strlen(text)};
-  return tf_spec_read_texts(&t, 1, NULL, 0, d);
-}
-
 /* ---- against the twin ---------------------------------------------------------------------------- */
 static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
 
@@ -108,7 +103,7 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
   int compared = 0;
   put_problem(rng, text);
   tf_diags *d = tf_diags_new();
-  tf_spec *s = read_text(text, d);
+  tf_spec *s = case_spec(text, d);
   CHECK(s != NULL);
   if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = goal, .most = most};
   if (s && tw_best(&t)) {
@@ -198,7 +193,7 @@ static void test_too_small(void) {
   } rows[] = {{__LINE__, SMALL("2"), false}, {__LINE__, SMALL("3"), true}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     tf_diags *d = tf_diags_new();
-    tf_spec *s = read_text(rows[i].text, d);
+    tf_spec *s = case_spec(rows[i].text, d);
     tf_solve_opts o = {.objective = TF_ENERGY, .threads = 1, .alone = true};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
     CHECK_ROW(&rows[i], r && r->proved && (r->text != NULL) == rows[i].fits);

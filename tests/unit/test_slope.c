@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 
 enum { MOST_BITS = 26, MAX_ELEMENTS = 20, MAX_POINTS = 16, MAX_READS = 4 };
@@ -18,11 +18,6 @@ typedef struct {
   int n_from[MAX_ELEMENTS], from[MAX_ELEMENTS][MAX_READS]; /* of an intermediate: what makes it */
   int out[MAX_POINTS], n_reads[MAX_POINTS], read[MAX_POINTS][MAX_READS];
 } program;
-
-static tf_spec *spec_of(const char *text, tf_diags *d) {
-  tf_text t = {"text", text, strlen(text)};
-  return tf_spec_read_texts(&t, 1, NULL, 0, d);
-}
 
 /* -1: it lies in the padding. */
 static int element(const tf_workload *wl, const int *first, const tf_ref *ref, const int64_t *at) {
@@ -202,7 +197,7 @@ static bool is_small(const tf_workload *wl, int bits) {
 /* Capacities 1 .. most.  False where the text is refused (an input all in the padding), or takes more bits for a state. */
 static bool check_tiny(const char *text, int most, int bits) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = spec_of(text, d);
+  tf_spec *s = case_spec(text, d);
   bool walked = s && is_small(s->workload, bits);
   if (walked) {
     program p = program_of(s->workload);
@@ -267,7 +262,7 @@ static bool check_machine(const char *ops, const int *x, int i) {
            cap1, mesh, cap2, wide, mesh, x[0], x[1], x[2], x[3], conv ? q : "", ops);
   bool found = false;
   tf_diags *d = tf_diags_new();
-  tf_spec *s = spec_of(text, d);
+  tf_spec *s = case_spec(text, d);
   char *said = s ? NULL : tf_diags_text(d);
   if (said) printf("%s", said);
   free(said);
@@ -307,7 +302,7 @@ static void check_machines(void) {
 /* One matrix product: the constants of Smith and van de Geijn; never more with more on chip; and the words of the table. */
 static void check_product(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = spec_of("workload:\n  dims: {m: 512, l: 512, k: 64}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", d);
+  tf_spec *s = case_spec("workload:\n  dims: {m: 512, l: 512, k: 64}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", d);
   if (!CHECK(s != NULL)) return;
   double before = INFINITY;
   for (int i = 2; i < 20; i++) {

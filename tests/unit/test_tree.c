@@ -1,5 +1,5 @@
 /* model/tree: mappings that the contract allows are read, printed back alike, and give the
- * homes it says.  Malformed mappings with their exact messages are tests/bad's map_*. */
+ * homes it says.  Malformed mappings with their exact messages are tests/bad/mapping. */
 #include <stdlib.h>
 
 #include "tests/unit/check.h"

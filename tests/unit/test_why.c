@@ -1,7 +1,7 @@
 /* Causes of words, worked out by hand.  That they add up is held on random cases by test_cost and by the oracle. */
 #include <stdlib.h>
 
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 
 /* Two memories; %s: what stands after Buf's name. */
@@ -77,30 +77,21 @@ static tf_counts sum_of(const row *r, const tf_tree *tree, const tf_why *w) {
 }
 
 static void by_hand(const row *r) {
-  tf_diags *d = tf_diags_new();
-  tf_text t = {"case", r->text, strlen(r->text)};
-  tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
-  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
-  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
-  tf_result result;
+  test_case e = {0};
+  case_read(&e, r->text);
   tf_why why;
-  bool ok = m && tf_model_eval(m, NULL, &result) && tf_why_of(m, &why);
-  char *said = tf_diags_text(d);
-  if (CHECK(ok)) {
-    tf_counts got = sum_of(r, tree, &why);
+    if (CHECK(case_evaluate(&e) && tf_why_of(e.model, &why))) {
+    tf_counts got = sum_of(r, e.tree, &why);
     CHECK_ROW_I64(r, got.fill, r->want.fill);
     CHECK_ROW_I64(r, got.read, r->want.read);
     CHECK_ROW_I64(r, got.update, r->want.update);
     CHECK_ROW_I64(r, got.drain, r->want.drain);
     tf_why_free(&why);
   } else {
-    printf("%s:%d: %s\n", __FILE__, r->line, said ? said : "");
+    printf("%s:%d:\n", __FILE__, r->line);
+    case_complain(e.d);
   }
-  free(said);
-  tf_model_free(m);
-  tf_tree_free(tree);
-  tf_spec_free(spec);
-  tf_diags_free(d);
+  case_drop(&e);
 }
 
 int main(void) {
