@@ -94,8 +94,6 @@ cli_status cli_check_sections(cli_session *s);
 cli_status cli_count_words(cli_session *s);
 /* Makes `text` the mapping of the session; takes its ownership. */
 cli_status cli_adopt(cli_session *s, char *text, const char *origin);
-/* What no mapping can beat; tf_bounds_of has filled s->bounds. */
-double cli_bound_value(const cli_session *s, tf_objective o);
 /* No figure is below what no mapping can beat.  A feasible result, the value found, or a row of the slope that is below is a bug of the
  * tool: says so, and what to send, and returns CLI_FAILED. */
 cli_status cli_check_bounds(const cli_session *s);

@@ -26,7 +26,7 @@ static cli_status complain(cli_session *s, cli_status status) {
 static tf_search_result *run(cli_session *s, const cli_options *o) {
   bool said = o->time_limit > 0 || o->evals > 0;
   cli_meter m = cli_meter_new(o);
-  m.bound = cli_bound_value(s, o->objective);
+  m.bound = tf_bounds_value(o->objective, &s->bounds, s->spec->arch);
   m.max_evals = said ? o->evals : EVALS_UNLESS_SAID;
   if (m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
   m.limit = said ? o->time_limit : SECONDS_UNLESS_SAID;
@@ -47,7 +47,7 @@ static void say(cli_session *s, const cli_options *o) {
   const tf_search_result *r = s->search;
   s->found = (cli_found){.method = r->strategy, .objective = tf_objective_key((int)o->objective),
                          .value = r->n_best ? r->best[0].value : INFINITY,
-                         .bound = cli_bound_value(s, o->objective),
+                         .bound = tf_bounds_value(o->objective, &s->bounds, s->spec->arch),
                          .evaluations = r->evals + s->spent, .seconds = r->seconds, .threads = r->threads,
                          .seed = r->seed, .stopped_by = tf_stop_key(r->stopped_by)};
   s->found.proved = s->found.value <= s->found.bound * (1 + 1e-12);

@@ -93,14 +93,6 @@ cli_status cli_evaluate(cli_session *s, const cli_options *o) {
   return status == CLI_DONE ? cli_count_words(s) : status;
 }
 
-double cli_bound_value(const cli_session *s, tf_objective o) {
-  const tf_bounds *b = &s->bounds;
-  const double values[] = {[TF_LATENCY] = b->cycles, [TF_ENERGY] = b->energy_pj,
-                           [TF_EDP] = b->energy_pj * b->cycles / s->spec->arch->clock_hz,
-                           [TF_TRAFFIC] = (double)b->traffic_words};
-  return values[o];
-}
-
 void cli_close(cli_session *s) {
   cli_starts_free(&s->starts);
   tf_search_free(s->search);

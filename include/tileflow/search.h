@@ -2,7 +2,7 @@
  * driver evaluates them within a budget, keeps the best and can be resumed from its log. */
 #ifndef TILEFLOW_SEARCH_H
 #define TILEFLOW_SEARCH_H
-#include "tileflow/tree.h"
+#include "tileflow/model.h"
 
 /* What is to be small.  Latency in cycles, energy in pJ, EDP in pJ * seconds, traffic in words through
  * the outermost memory. */
@@ -36,6 +36,10 @@ typedef struct {
   double traffic_words; /* read from and written to the outermost memory */
   double held_words;    /* peaks of all inner memories, summed over the instances used */
 } tf_figures;
+
+double tf_objective_value(tf_objective o, const tf_figures *f);
+/* What the bounds of all mappings (tf_bounds_of) come to. */
+double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch);
 
 /* A mapping that fits, as text that tf_tree_parse reads. */
 typedef struct {

@@ -2,12 +2,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "search/closed/fuse.h"
-#include "search/common/complete.h"
-#include "search/exact/state.h"
 #include "search/closed/quick.h"
+#include "search/common/complete.h"
+#include "search/common/objective.h"
+#include "search/exact/exact.h"
 
 enum { KEPT = 8, SEEN = 4096, MOST_ORDERS = 20000 };
 
@@ -25,14 +26,8 @@ typedef struct {
   int n_kept, orders;
   kept best[KEPT]; /* ascending */
   uint64_t seen[SEEN];
-  struct timespec start;
+  double start; /* tf_now() */
 } closed;
-
-static double since(const struct timespec *from) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)(now.tv_sec - from->tv_sec) + (double)(now.tv_nsec - from->tv_nsec) * 1e-9;
-}
 
 /* ---- one tree -------------------------------------------------------------------------------- */
 static bool is_new(closed *c, const char *text) {
@@ -64,7 +59,7 @@ static bool stopped(closed *c) {
   tf_solve_result *r = c->res;
   if (c->o->stop && c->o->stop(c->o->ctx))
     r->stopped_by = TF_STOP_INTERRUPT;
-  else if (c->o->time_limit > 0 && since(&c->start) > c->o->time_limit)
+  else if (c->o->time_limit > 0 && tf_now() - c->start > c->o->time_limit)
     r->stopped_by = TF_STOP_TIME;
   else if ((c->o->max_evals && r->evals >= c->o->max_evals) || c->orders > MOST_ORDERS)
     r->stopped_by = TF_STOP_BUDGET;
@@ -83,12 +78,12 @@ static bool take(void *ctx, tf_c_found *f) {
     return !stopped(c);
   }
   c->res->evals++;
-  if (tf_x_evaluate(c->arch, c->wl, f->text, &figures))
-    keep(c, f, tf_x_value(&figures, c->o->objective));
+  if (tf_figures_of_text(f->text, c->arch, c->wl, false, &figures))
+    keep(c, f, tf_objective_value(c->o->objective, &figures));
   else
     free(f->text);
   if (c->o->progress) {
-    tf_solve_progress p = {c->res->evals, since(&c->start), c->n_kept ? c->best[0].value : INFINITY, c->res->bound};
+    tf_solve_progress p = {c->res->evals, tf_now() - c->start, c->n_kept ? c->best[0].value : INFINITY, c->res->bound};
     c->o->progress(c->o->ctx, &p);
   }
   return !stopped(c);
@@ -130,16 +125,7 @@ static void try_all(closed *c) {
 static double bound_of(const closed *c) {
   tf_bounds b;
   if (!tf_bounds_of(c->arch, c->real, &b)) return 0;
-  switch (c->o->objective) {
-  case TF_LATENCY:
-    return b.cycles;
-  case TF_ENERGY:
-    return b.energy_pj;
-  case TF_EDP:
-    return b.energy_pj * b.cycles / c->arch->clock_hz;
-  default:
-    return (double)b.traffic_words;
-  }
+  return tf_bounds_value(c->o->objective, &b, c->arch);
 }
 
 /* What the model says passes into and out of the first memory below the outermost. */
@@ -162,8 +148,8 @@ static void finish(closed *c) {
   tf_solve_result *r = c->res;
   for (int i = 0; i < c->n_kept && !r->text; i++) {
     tf_c_found *f = &c->best[i].found;
-    if (!tf_x_evaluate(c->arch, c->real, f->text, &r->figures)) continue;
-    r->value = tf_x_value(&r->figures, c->o->objective);
+    if (!tf_figures_of_text(f->text, c->arch, c->real, false, &r->figures)) continue;
+    r->value = tf_objective_value(c->o->objective, &r->figures);
     r->closed = f->figures;
     r->closed.model_words = model_words(c, f->text);
     r->text = f->text;
@@ -172,7 +158,7 @@ static void finish(closed *c) {
   r->closed.orders = c->orders + c->ops.orders;
   if (!r->text) r->value = INFINITY;
   r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
-  r->seconds = since(&c->start);
+  r->seconds = tf_now() - c->start;
   r->threads = 1;
 }
 
@@ -200,7 +186,7 @@ static bool prepare(closed *c, tf_diags *d) {
 
 static tf_solve_result *solve(closed *c, tf_diags *d) {
   tf_solve_result *r = NULL;
-  clock_gettime(CLOCK_MONOTONIC, &c->start);
+  c->start = tf_now();
   if (prepare(c, d)) {
     try_all(c);
     finish(c);

@@ -76,15 +76,6 @@ uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *
   return h;
 }
 
-const char *tf_objective_key(int objective) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_OBJECTIVES(X)
-#undef X
-  };
-  return objective >= 0 && objective < TF_N_OBJECTIVES ? keys[objective] : NULL;
-}
-
 const char *tf_stop_key(tf_stop s) {
   static const char *const keys[] = {
 #define X(id, key) key,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "search/common/complete.h"
+#include "search/common/objective.h"
 #include "search/exact/state.h"
 
 /* ---- bounds ----------------------------------------------------------------------------------- */
@@ -60,37 +61,22 @@ double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *
   return all;
 }
 
-tf_figures tf_x_figures(const tf_arch *arch, const tf_workload *wl, const tf_result *r) {
-  tf_figures f = {.cycles = r->cycles, .energy_pj = r->energy_pj, .edp = r->energy_pj * r->seconds};
-  for (int z = 0; z < wl->n_tensors; z++)
-    f.traffic_words += (double)(r->counts[z].read + r->counts[z].update);
-  for (int l = 1; l < arch->n_memories; l++)
-    f.held_words += (double)r->levels[l].peak * (double)r->levels[l].instances;
-  return f;
-}
-
-double tf_x_value(const tf_figures *f, tf_objective o) {
-  const double values[] = {[TF_LATENCY] = f->cycles, [TF_ENERGY] = f->energy_pj, [TF_EDP] = f->edp,
-                           [TF_TRAFFIC] = f->traffic_words};
-  return values[o];
-}
-
 double tf_x_bound_of(const tf_x_worker *w, const tf_result *r) {
   const tf_arch *arch = w->t->facts->arch;
   const tf_bounds *b = w->task->floor;
-  tf_figures f = tf_x_figures(arch, w->t->facts->wl, r);
+  tf_figures f = tf_figures_of(arch, w->t->facts->wl, r);
   f.cycles = fmax(f.cycles, b->cycles);
   f.energy_pj += w->open_pj;
   f.energy_pj = fmax(f.energy_pj, b->energy_pj);
   f.traffic_words = fmax(f.traffic_words, (double)b->traffic_words);
   f.edp = f.energy_pj * f.cycles / arch->clock_hz;
   if (!tf_x_ties(w, &f)) return INFINITY;
-  return tf_x_value(&f, w->task->opts->objective);
+  return tf_objective_value(w->task->opts->objective, &f);
 }
 
 bool tf_x_ties(const tf_x_worker *w, const tf_figures *f) {
   const tf_x_tie *tie = w->task->tie;
-  return !tie || tf_x_value(f, tie->goal) <= tie->most * (1 + 1e-12);
+  return !tie || tf_objective_value(tie->goal, f) <= tie->most * (1 + 1e-12);
 }
 
 /* Below the limit by more than rounding. */

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/threads.h"
 #include "model/cost/demand.h"
 #include "search/common/archive.h"
-#include "search/exact/state.h"
 #include "search/exact/ilp.h"
+#include "search/exact/state.h"
 
 enum {
   BATCH = 16,
@@ -38,34 +39,15 @@ typedef struct {
   double open;           /* least bound of what was cut short */
   int n_tasks;
   tf_x_task tasks[TEMPLATES];
-  struct timespec start, end;
+  double start; /* tf_now() */
   atomic_int halt;
   tf_solve_result *res;
   const tf_solve_result *known; /* where there is a tie: of which mapping */
   bool failed;
 } solver;
 
-static double since(const struct timespec *start) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
-
-static void set_end(solver *v) {
-  double whole = floor(v->o->time_limit);
-  clock_gettime(CLOCK_MONOTONIC, &v->start);
-  v->end = v->start;
-  v->end.tv_sec += (time_t)whole;
-  v->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
-  if (v->end.tv_nsec >= 1000000000) v->end.tv_nsec -= 1000000000, v->end.tv_sec++;
-}
-
 static double value_of_floor(const solver *v) {
-  const tf_bounds *b = &v->floor;
-  const double values[] = {[TF_LATENCY] = b->cycles, [TF_ENERGY] = b->energy_pj,
-                           [TF_EDP] = b->energy_pj * b->cycles / v->arch->clock_hz,
-                           [TF_TRAFFIC] = (double)b->traffic_words};
-  return values[v->o->objective];
+  return tf_bounds_value(v->o->objective, &v->floor, v->arch);
 }
 
 static double best_of(const solver *v) { return v->res->text ? v->res->value : INFINITY; }
@@ -133,7 +115,7 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 /* ---- tasks -------------------------------------------------------------------------------------- */
 /* One of n tasks that share what is left of the budget. */
 static void prepare(solver *v, tf_x_task *t, int n) {
-  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .end = &v->end, .halt = &v->halt};
+  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .end = v->start + v->o->time_limit, .halt = &v->halt};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
@@ -192,7 +174,7 @@ static double open_bound(const solver *v) {
 
 static void report(const solver *v) {
   if (!v->o->progress) return;
-  tf_solve_progress p = {v->res->evals, since(&v->start), best_of(v),
+  tf_solve_progress p = {v->res->evals, tf_now() - v->start, best_of(v),
                          fmin(fmax(value_of_floor(v), open_bound(v)), best_of(v))};
   v->o->progress(v->o->ctx, &p);
 }
@@ -335,7 +317,7 @@ static void prove(solver *v) {
   r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
   if (!r->text) r->value = INFINITY;
   if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->max_evals) r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
-  r->seconds = since(&v->start);
+  r->seconds = tf_now() - v->start;
   r->threads = v->threads;
   r->templates = v->n_templates;
 }
@@ -356,7 +338,7 @@ static void clear(solver *v) {
 static bool begin_with(solver *v, const tf_solve_result *known) {
   v->res->text = copy_of(known->text);
   v->res->figures = known->figures;
-  v->res->value = tf_x_value(&known->figures, v->o->objective);
+  v->res->value = tf_objective_value(v->o->objective, &known->figures);
   return v->res->text;
 }
 
@@ -400,7 +382,7 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
     return NULL;
   }
   v->arch = arch, v->wl = wl, v->o = o, v->tie = tie, v->known = known, v->diags = d;
-  set_end(v);
+  v->start = tf_now();
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
   clear(v);
@@ -429,7 +411,7 @@ static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_sol
     r->text = better->text;
     better->text = text;
     r->figures = better->figures;
-    r->value = tf_x_value(&r->figures, o->objective);
+    r->value = tf_objective_value(o->objective, &r->figures);
     if (r->proved) r->bound = r->value;
   }
   r->evals += better ? better->evals : 0;

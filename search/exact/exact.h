@@ -3,7 +3,6 @@
 #ifndef SEARCH_EXACT_EXACT_H
 #define SEARCH_EXACT_EXACT_H
 #include <stdatomic.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "model/tree/facts.h"

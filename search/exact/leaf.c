@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "search/common/complete.h"
+#include "search/common/objective.h"
 #include "search/exact/state.h"
 
 /* ---- leaves ----------------------------------------------------------------------------------- */
@@ -27,24 +28,10 @@ bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
   return r->legal == 1;
 }
 
-bool tf_x_evaluate(const tf_arch *arch, const tf_workload *wl, const char *text, tf_figures *out) {
-  tf_diags *d = tf_diags_new();
-  tf_tree *tree = d ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
-  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
-  tf_result r;
-  if (m) tf_model_walk_limit(m, 0);
-  bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
-  if (ok) *out = tf_x_figures(arch, wl, &r);
-  tf_model_free(m);
-  tf_tree_free(tree);
-  tf_diags_free(d);
-  return ok;
-}
-
 static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
   tf_x_task *k = w->task;
-  tf_figures f = tf_x_figures(w->t->facts->arch, w->t->facts->wl, r);
-  double value = tf_x_value(&f, k->opts->objective);
+  tf_figures f = tf_figures_of(w->t->facts->arch, w->t->facts->wl, r);
+  double value = tf_objective_value(k->opts->objective, &f);
   char *text;
   if (!tf_x_promises(w, value) || !tf_x_ties(w, &f)) {
     k->counts.by_bound++;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
+
 enum { LOOK_EVERY = 256 };
 
 /* ---- a worker --------------------------------------------------------------------------------- */
@@ -63,12 +65,6 @@ void tf_x_state_free(tf_x_state *s) {
 }
 
 /* ---- stopping --------------------------------------------------------------------------------- */
-static bool passed(const struct timespec *end) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec > end->tv_sec || (now.tv_sec == end->tv_sec && now.tv_nsec >= end->tv_nsec);
-}
-
 /* Counts one evaluation; false where the task must stop. */
 bool tf_x_spend(tf_x_worker *w) {
   tf_x_task *k = w->task;
@@ -78,7 +74,7 @@ bool tf_x_spend(tf_x_worker *w) {
   int why = 0, none = 0;
   if (k->opts->stop && k->opts->stop(k->opts->ctx))
     why = 1 + TF_STOP_INTERRUPT;
-  else if (k->opts->time_limit > 0 && passed(k->end))
+  else if (k->opts->time_limit > 0 && tf_now() >= k->end)
     why = 1 + TF_STOP_TIME;
   if (why) atomic_compare_exchange_strong(k->halt, &none, why);
   if (atomic_load_explicit(k->halt, memory_order_relaxed)) k->cut = true;

@@ -70,8 +70,6 @@ double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, 
 /* The same in pJ. */
 double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r);
 
-tf_figures tf_x_figures(const tf_arch *arch, const tf_workload *wl, const tf_result *r);
-double tf_x_value(const tf_figures *f, tf_objective o);
 /* A head that needs more words than a memory holds. */
 void tf_x_note_level(tf_x_worker *w, int level, int64_t need);
 /* Whether the tree with these trip counts, or one in which the same loops turn, is legal. */

@@ -57,7 +57,7 @@ typedef struct {
   const tf_bounds *floor;  /* of any mapping */
   double limit;            /* only mappings with less are looked for */
   int64_t most_evals;      /* 0: no bound */
-  const struct timespec *end;
+  double end;              /* of tf_now(), when there is a time limit */
   atomic_int *halt;        /* 0, or 1 + tf_stop */
   /* found */
   tf_x_counts counts;
@@ -75,6 +75,4 @@ void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_heads *out);
 /* All mappings that begin with the head. */
 void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_heads *of, const tf_x_head *head);
 void tf_x_heads_free(tf_x_heads *h);
-/* The figures of a mapping; false if it is not legal, does not fit or takes too long to be counted. */
-bool tf_x_evaluate(const tf_arch *arch, const tf_workload *wl, const char *text, tf_figures *out);
 #endif

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/threads.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
-#include "search/exact/state.h"
 #include "search/common/identity.h"
+#include "search/common/objective.h"
 #include "search/run/log.h"
 #include "search/run/memory.h"
 #include "search/run/starts.h"
@@ -37,7 +38,7 @@ typedef struct {
   tf_log log;
   FILE *file;
   atomic_int halt;
-  struct timespec start;
+  double start; /* tf_now() */
   tf_search_result *res;
   uint64_t *kept_shapes, *kept_texts;
   int room;
@@ -46,12 +47,6 @@ typedef struct {
   double best_cost;
   bool failed;
 } driver;
-
-static double since(const struct timespec *start) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
-}
 
 /* ---- one batch ----------------------------------------------------------------------------- */
 static int64_t left_of(const driver *v) {
@@ -192,7 +187,7 @@ static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
 
 static void report(const driver *v) {
   if (!v->o->progress) return;
-  tf_search_progress p = {v->res->evals, v->res->shapes, since(&v->start),
+  tf_search_progress p = {v->res->evals, v->res->shapes, tf_now() - v->start,
                           v->res->n_best ? v->res->best[0].value : INFINITY};
   v->o->progress(v->o->ctx, &p);
 }
@@ -253,8 +248,8 @@ static void take_starts(driver *v, const tf_arch *arch, const tf_workload *wl) {
   for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
     tf_found f = {.text = (char *)(uintptr_t)v->o->starts[i]};
     v->res->evals++;
-    if (!tf_start_figures(f.text, arch, wl, &f.figures)) continue;
-    f.value = tf_x_value(&f.figures, v->o->objective);
+    if (!tf_figures_of_text(f.text, arch, wl, true, &f.figures)) continue;
+    f.value = tf_objective_value(v->o->objective, &f.figures);
     uint64_t name = tf_hash(TF_HASH_START, f.text, strlen(f.text));
     v->failed |= !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name) ||
                  !tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
@@ -278,7 +273,7 @@ static bool alloc(driver *v) {
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
     *t = (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o,
-                   .memory = &v->memory, .halt = &v->halt, .end = v->start};
+                   .memory = &v->memory, .halt = &v->halt, .end = v->start + v->o->time_limit};
     t->genes = TF_ARRAY(v->arena, uint8_t, genes);
     t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
     ok = ok && t->genes && t->reads.order;
@@ -289,16 +284,8 @@ static bool alloc(driver *v) {
 static void set_limits(driver *v, const tf_tree *given) {
   v->walk_limit = retains(given) ? WALK_GIVEN : 0;
   v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
-  for (int i = 0; i < BATCH; i++) {
-    tf_task *t = &v->tasks[i];
-    double whole = floor(v->o->time_limit);
-    t->quick_only = !given && v->strategy->evals_per_shape > 0;
-    t->end.tv_sec += (time_t)whole;
-    t->end.tv_nsec += (long)(1e9 * (v->o->time_limit - whole));
-    if (t->end.tv_nsec < 1000000000) continue;
-    t->end.tv_nsec -= 1000000000;
-    t->end.tv_sec++;
-  }
+  for (int i = 0; i < BATCH; i++)
+    v->tasks[i].quick_only = !given && v->strategy->evals_per_shape > 0;
 }
 
 static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
@@ -311,7 +298,7 @@ static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, cons
 }
 
 static void sum_up(driver *v, int threads) {
-  v->res->seconds = since(&v->start);
+  v->res->seconds = tf_now() - v->start;
   v->res->strategy = v->strategy->name;
   v->res->threads = threads;
   v->res->seed = v->o->seed;
@@ -346,7 +333,7 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   }
   v->o = o;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
-  clock_gettime(CLOCK_MONOTONIC, &v->start);
+  v->start = tf_now();
   tf_search_result *out = NULL;
   if (v->strategy)
     out = search(v, arch, wl, given, d);

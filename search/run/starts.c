@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/exact/state.h"
-
 static tf_tree *parse(const char *text, const tf_arch *arch, const tf_workload *wl) {
   tf_diags *d = tf_diags_new();
   tf_tree *t = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
@@ -115,18 +113,4 @@ void tf_start_clear(tf_start *s) {
   tf_tree_free(s->open);
   free(s->trips);
   *s = (tf_start){0};
-}
-
-/* ---- as it is -------------------------------------------------------------------------------- */
-bool tf_start_figures(const char *text, const tf_arch *arch, const tf_workload *wl, tf_figures *out) {
-  tf_tree *t = parse(text, arch, wl);
-  tf_diags *d = tf_diags_new();
-  tf_model *m = t && !t->open && d ? tf_model_new(t, d) : NULL;
-  tf_result r;
-  bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible && !r.overflow;
-  if (ok) *out = tf_x_figures(arch, wl, &r);
-  tf_model_free(m);
-  tf_tree_free(t);
-  tf_diags_free(d);
-  return ok;
 }

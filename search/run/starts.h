@@ -15,7 +15,4 @@ typedef struct {
 /* wl: for which trees are searched.  False if memory ran out; to be cleared either way. */
 bool tf_start_open(tf_start *s, const char *text, const tf_arch *arch, const tf_workload *wl);
 void tf_start_clear(tf_start *s);
-
-/* Figures of a whole mapping that fits; false: it is open, does not fit or cannot be counted. */
-bool tf_start_figures(const char *text, const tf_arch *arch, const tf_workload *wl, tf_figures *out);
 #endif

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
+#include "search/common/objective.h"
 #include "search/run/variants.h"
 
 enum { LOOK_EVERY = 16, REFUSED_MOST = 64,
@@ -24,27 +26,6 @@ typedef struct {
   double guide;   /* of the best by the objective: breaks ties */
   int refused;    /* best mappings that the parser did not let pass */
 } work;
-
-/* ---- figures ------------------------------------------------------------------------------ */
-static tf_figures figures_of(const tf_tree *tree, const tf_result *r) {
-  tf_figures f = {.cycles = r->cycles, .energy_pj = r->energy_pj, .edp = r->energy_pj * r->seconds};
-  for (int z = 0; z < tree->workload->n_tensors; z++)
-    f.traffic_words += (double)(r->counts[z].read + r->counts[z].update);
-  for (int l = 1; l < tree->arch->n_memories; l++)
-    f.held_words += (double)r->levels[l].peak * (double)r->levels[l].instances;
-  return f;
-}
-
-static double value_of(const tf_figures *f, tf_objective o) {
-  switch (o) {
-  case TF_LATENCY: return f->cycles;
-  case TF_ENERGY: return f->energy_pj;
-  case TF_EDP: return f->edp;
-  case TF_TRAFFIC:
-  case TF_N_OBJECTIVES: break;
-  }
-  return f->traffic_words;
-}
 
 /* How far from fitting: grows with the logarithm of need over have. */
 static double lacking(const tf_result *r) {
@@ -106,8 +87,8 @@ static double evaluate(work *w) {
   tf_result r;
   if (!tf_model_eval(w->model, w->trips->trips, &r)) return TF_COST_BAD * 1e9;
   if (!r.feasible) return lacking(&r);
-  tf_figures f = figures_of(w->tree, &r);
-  double cost = value_of(&f, w->t->opts->objective);
+  tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
+  double cost = tf_objective_value(w->t->opts->objective, &f);
   double guide = guide_of(w, &r, cost);
   if (!offer(w, &f, cost, guide)) return TF_COST_BAD * 1e9;
   if (guide < w->t->cost) w->t->cost = guide;
@@ -115,18 +96,12 @@ static double evaluate(work *w) {
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
-static bool passed(const struct timespec *end) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec > end->tv_sec || (now.tv_sec == end->tv_sec && now.tv_nsec >= end->tv_nsec);
-}
-
 static bool halted(const tf_task *t) {
   if (atomic_load_explicit(t->halt, memory_order_relaxed)) return true;
   int why = 0;
   if (t->opts->stop && t->opts->stop(t->opts->ctx))
     why = 1 + TF_STOP_INTERRUPT;
-  else if (t->opts->time_limit > 0 && passed(&t->end))
+  else if (t->opts->time_limit > 0 && tf_now() >= t->end)
     why = 1 + TF_STOP_TIME;
   int none = 0;
   if (why) atomic_compare_exchange_strong(t->halt, &none, why);

@@ -3,7 +3,6 @@
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
 #include <stdatomic.h>
-#include <time.h>
 
 #include "search/run/strategy.h"
 #include "tileflow/model.h"
@@ -81,7 +80,7 @@ typedef struct {
   int64_t walk_limit;
   int growth;
   bool quick_only; /* mappings that the model takes long to count are left to tasks of uneven trip counts */
-  struct timespec end; /* when there is a time limit */
+  double end; /* of tf_now(), when there is a time limit */
   atomic_int *halt;    /* 0, or 1 + tf_stop */
   /* asked */
   int64_t no;
