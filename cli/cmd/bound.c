@@ -9,8 +9,8 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
-#include "cli/report/report.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
 #include "cli/table.h"
 
 static const tf_loc nowhere = {0};
@@ -18,10 +18,8 @@ enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
 
 static bool find_bounds(cli_session *s) {
   const tf_spec *p = s->spec;
-  if (!p->arch)
-    tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
-  if (!p->workload)
-    tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
+  if (!p->arch) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
+  if (!p->workload) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
   if (!p->arch || !p->workload) return false;
   return tf_bounds_of(p->arch, p->workload, &s->bounds) ||
          tf_fail(s->diags, p->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
@@ -34,8 +32,7 @@ static void describe(const cli_session *s, cli_text *out) {
   cli_printf(out, "No mapping of %s on %s can beat\n\n", s->spec->workload->name, a->name);
   cli_cell(&t, "traffic");
   cli_cell(&t, "%s", cli_count(b->traffic_words).s);
-  cli_cell(&t, "words through %s: what is read and what is written, each once",
-           a->memories[0].name);
+  cli_cell(&t, "words through %s: what is read and what is written, each once", a->memories[0].name);
   cli_cell(&t, "cycles");
   cli_cell(&t, "%s", cli_real(b->cycles).s);
   cli_cell(&t, "%s: that traffic at full bandwidth, or every unit busy all the time",
@@ -67,14 +64,19 @@ static void explain(const cli_session *s, const tf_slope *p, double units, cli_t
   const tf_workload *wl = s->spec->workload;
   cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\n");
   if (units > 1)
-    cli_printf(out, "all units: nothing moves less where the machine's %s units work on it, which have up to %s words in hand.\n",
-               cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
+    cli_printf(
+        out,
+        "all units: nothing moves less where the machine's %s units work on it, which have up to %s words in hand.\n",
+        cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
   cli_printf(out, "found: a mapping with one unit, on one memory of that size.\n");
   if (p->op_left_out >= 0)
-    cli_printf(out, "Left out: the proof by nested loops of op '%s', which has too many dims; the words of its tensors count once.\n",
+    cli_printf(out,
+               "Left out: the proof by nested loops of op '%s', which has too many dims; the words of its tensors "
+               "count once.\n",
                wl->ops[p->op_left_out].name);
   if (p->phases_left_out)
-    cli_printf(out, "Left out: the proof by phases, of every execution; the workload has more than %d dims.\n", TF_SLOPE_DIMS);
+    cli_printf(out, "Left out: the proof by phases, of every execution; the workload has more than %d dims.\n",
+               TF_SLOPE_DIMS);
 }
 
 static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *out) {
@@ -83,7 +85,8 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
   cli_table t = {.align = units > 1 ? "rrrrrrl" : "rrrrrl"};
   int64_t own = on_chip(a);
   char text[32];
-  cli_printf(out, "\nWords through %s, by the words on chip (memories within, all instances together)\n\n", a->memories[0].name);
+  cli_printf(out, "\nWords through %s, by the words on chip (memories within, all instances together)\n\n",
+             a->memories[0].name);
   static const char *const head[] = {"on chip", "proved", "x least", "found", "x proved", "all units", ""};
   for (int i = 0; i < 7; i++)
     if (i != 5 || units > 1) cli_cell(&t, "%s", head[i]);
@@ -94,8 +97,10 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
     cli_cell(&t, "%s", words_text(at->bound, text, sizeof text));
     cli_cell(&t, "%.2f", p->compulsory > 0 ? at->bound / p->compulsory : 1);
     cli_cell(&t, "%s", words_text(at->attained, text, sizeof text));
-    if (found && at->bound > 0) cli_cell(&t, "%.2f", at->attained / at->bound);
-    else cli_skip(&t, 1);
+    if (found && at->bound > 0)
+      cli_cell(&t, "%.2f", at->attained / at->bound);
+    else
+      cli_skip(&t, 1);
     if (units > 1) cli_cell(&t, "%s", words_text(at->all_units, text, sizeof text));
     cli_cell(&t, "%s", at->capacity == own ? "all that this machine has" : "");
   }
@@ -104,7 +109,8 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
   if (cli_interrupted(NULL))
     cli_printf(out, "Interrupted: the table ends early.\n");
   else if (own > p->at[p->n - 1].capacity)
-    cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n", cli_count(own).s);
+    cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n",
+               cli_count(own).s);
 }
 
 static bool print(const cli_session *s, const cli_options *o, const tf_slope *p) {
@@ -147,10 +153,15 @@ static void show(void *ctx, int64_t capacity, int64_t evals) {
 
 static tf_slope *find_slope(cli_session *s, const cli_options *o) {
   way w = {.meter = cli_meter_new(o)};
-  tf_slope_opts so = {.word_bits = s->spec->arch->word_bits, .own = on_chip(s->spec->arch), .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
+  tf_slope_opts so = {.word_bits = s->spec->arch->word_bits,
+                      .own = on_chip(s->spec->arch),
+                      .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
                       .evals = o->evals ? o->evals : EVALS,
-                      .seconds = o->time_limit > 0 ? o->time_limit : SECONDS, .threads = o->threads, .stop = cli_interrupted,
-                      .progress = w.meter.on ? show : NULL, .ctx = &w};
+                      .seconds = o->time_limit > 0 ? o->time_limit : SECONDS,
+                      .threads = o->threads,
+                      .stop = cli_interrupted,
+                      .progress = w.meter.on ? show : NULL,
+                      .ctx = &w};
   clock_gettime(CLOCK_MONOTONIC, &w.start);
   cli_hold_interrupt(CLI_GRACE);
   tf_slope *p = tf_slope_of(s->spec->workload, &so, s->diags);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "cli/nearest.h"
 #include "cli/cmd/options.h"
+#include "cli/nearest.h"
 #include "cli/wrap.h"
 
 static const cli_command commands[] = {
@@ -56,14 +56,15 @@ static const cli_command commands[] = {
      "Searches shapes (what is fused where, loop orders, what is spread over instances) and trip "
      "counts, and prints the best mapping with its report.  Where the files hold a mapping, what "
      "is open in it ('?') is completed.  The same seed and --evals give the same result with any "
-     "number of threads.  --start gives it mappings to begin with: the result is no worse than the best of them that fits.  Ctrl-C prints the best so far; with --log, --resume goes on from there.\n"
+     "number of threads.  --start gives it mappings to begin with: the result is no worse than the best of them that "
+     "fits.  Ctrl-C prints the best so far; with --log, --resume goes on from there.\n"
      "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
-     "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
-     cmd_search},
+     "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1", cmd_search},
     {CLI_IMPORT, "import", "write the native form of Timeloop's or TileFlow's files, or of this computer",
      "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, Accelergy's tables, or "
      "TileFlow's architecture, problem, mapping and macros, and writes the sections that mean the same; what "
-     "has no place in the model is a warning.  With --host, writes the CPU it runs on as an architecture: cores, caches, "
+     "has no place in the model is a warning.  With --host, writes the CPU it runs on as an architecture: cores, "
+     "caches, "
      "clock and vectors from /sys and /proc, each number with where it was read, and what the "
      "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
      "Exit status: 0, or 2 for bad input.\n",
@@ -121,9 +122,7 @@ const cli_command *cli_find_command(const char *name, tf_diags *d) {
   return NULL;
 }
 
-static const char *arguments(const cli_command *c) {
-  return c->id == CLI_IMPORT ? "FILE...|--host" : "FILE...";
-}
+static const char *arguments(const cli_command *c) { return c->id == CLI_IMPORT ? "FILE...|--host" : "FILE..."; }
 
 void cli_help(FILE *out) {
   fputs("usage: tileflow COMMAND FILE... [OPTION...]\n\n"
@@ -131,7 +130,8 @@ void cli_help(FILE *out) {
         "accelerator.\n\n",
         out);
   for (size_t i = 0; i < N_COMMANDS; i++)
-    cli_wrap(out, commands[i].summary, fprintf(out, "  tileflow %-6s %-14s  ", commands[i].name, arguments(&commands[i])));
+    cli_wrap(out, commands[i].summary,
+             fprintf(out, "  tileflow %-6s %-14s  ", commands[i].name, arguments(&commands[i])));
   fputs("\ntileflow COMMAND --help    its options, and an example that runs\n"
         "tileflow --version         the version\n",
         out);
@@ -142,6 +142,5 @@ void cli_command_help(const cli_command *c, FILE *out) {
   cli_wrap(out, c->about, 0);
   fputs("\noptions:\n", out);
   cli_options_help(c->id, out);
-  fprintf(out, "\nexample, in the folder of the sources:\n  tileflow %s %s\n", c->name,
-          c->example);
+  fprintf(out, "\nexample, in the folder of the sources:\n  tileflow %s %s\n", c->name, c->example);
 }

@@ -18,7 +18,7 @@ enum {
   CLI_EXPORT = 256,
   CLI_DIFF = 512,
   CLI_ALL = 1023,
-  CLI_READING = CLI_ALL & ~CLI_IMPORT, /* read native files */
+  CLI_READING = CLI_ALL & ~CLI_IMPORT,                                    /* read native files */
   CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH | CLI_EMIT /* may have to find a mapping */
 };
 

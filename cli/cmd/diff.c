@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/os/safe_write.h"
 #include "cli/report/diff.h"
 #include "cli/report/report.h"
-#include "cli/os/safe_write.h"
 
 static const tf_loc nowhere = {0};
 

@@ -5,10 +5,10 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/os/interrupt.h"
-#include "cli/session/measure.h"
-#include "cli/report/report.h"
 #include "cli/os/safe_dir.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
+#include "cli/session/measure.h"
 
 static const tf_loc nowhere = {0};
 
@@ -55,8 +55,16 @@ static cli_status emit(const cli_session *s, const cli_options *o, const cli_mea
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   cli_text command = {0};
   reproduce(o, isa, &command);
-  tf_emit_options e = {.isa = isa, .dtype = o->dtype, .micro = o->micro, .name = o->name, .version = TILEFLOW_VERSION, .command = command.text,
-                       .result = &s->result, .measured = m->of, .n_measured = m->n, .chosen = m->chosen};
+  tf_emit_options e = {.isa = isa,
+                       .dtype = o->dtype,
+                       .micro = o->micro,
+                       .name = o->name,
+                       .version = TILEFLOW_VERSION,
+                       .command = command.text,
+                       .result = &s->result,
+                       .measured = m->of,
+                       .n_measured = m->n,
+                       .chosen = m->chosen};
   tf_emitted *files = tf_emit_cpu(s->tree, &e, s->diags);
   cli_status status = files ? write_all(o, files) : CLI_BAD_INPUT;
   if (status == CLI_DONE && !o->quiet && !o->dump_ir) say(s, o, isa, m);
@@ -65,8 +73,9 @@ static cli_status emit(const cli_session *s, const cli_options *o, const cli_mea
   return status;
 }
 
-/* What a plan may take.  It ends by what it tries, never by the clock: the same command gives the same kernel on a busy machine.  The
- * effort (tf_model_effort; some three seconds a million) ends it where borders inside a chain make evaluations dear. */
+/* What a plan may take.  It ends by what it tries, never by the clock: the same command gives the same kernel on a busy
+ * machine.  The effort (tf_model_effort; some three seconds a million) ends it where borders inside a chain make
+ * evaluations dear. */
 enum { PLAN_EVALS = 100000, PLAN_EFFORT = 1500000, FEW = 64, ENOUGH = 3000, ENOUGH_EFFORT = 500000 };
 
 /* Whether a search of so many evaluations finds a completion of the template that fits. */
@@ -74,7 +83,8 @@ static bool suits_within(const cli_session *s, const char *text, int64_t evals) 
   tf_diags *d = tf_diags_new();
   tf_loc at = d ? (tf_loc){tf_diags_add_file(d, "template", text, strlen(text)), 1, 1, 1} : nowhere;
   tf_tree *t = d ? tf_tree_parse(text, at, s->spec->arch, s->spec->workload, d) : NULL;
-  tf_search_opts o = {.objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = evals, .max_effort = ENOUGH_EFFORT};
+  tf_search_opts o = {
+      .objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = evals, .max_effort = ENOUGH_EFFORT};
   tf_search_result *r = t ? tf_search_run(s->spec->arch, s->spec->workload, t, &o, d) : NULL;
   bool found = r && r->n_best > 0;
   tf_search_free(r);
@@ -83,7 +93,9 @@ static bool suits_within(const cli_session *s, const char *text, int64_t evals) 
   return found;
 }
 
-static bool suits(const cli_session *s, const char *text) { return suits_within(s, text, FEW) || suits_within(s, text, ENOUGH); }
+static bool suits(const cli_session *s, const char *text) {
+  return suits_within(s, text, FEW) || suits_within(s, text, ENOUGH);
+}
 
 static cli_status no_memory(void) {
   fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
@@ -106,7 +118,8 @@ static cli_status look(cli_session *s, const cli_options *o, cli_candidates *c) 
   s->search = NULL;
   cli_status status = cli_search(s, &said);
   free(template);
-  if (status == CLI_DONE && cli_interrupted(NULL)) status = CLI_INTERRUPTED; /* all the looking, not only the search at hand */
+  if (status == CLI_DONE && cli_interrupted(NULL))
+    status = CLI_INTERRUPTED; /* all the looking, not only the search at hand */
   if (status == CLI_DONE && !cli_candidates_add(c, s->search->variants, s->search->n_variants)) return no_memory();
   return status;
 }
@@ -143,8 +156,8 @@ static cli_status choose(cli_session *s, const cli_options *o, cli_candidates *c
   return status;
 }
 
-/* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts.  Where the blocks of all ops
- * fit close to the core at once, so be it; else the best of all forms in which they pass through. */
+/* Where no mapping is given: all ops fused, as far as they can be, and the search fills in the trip counts.  Where the
+ * blocks of all ops fit close to the core at once, so be it; else the best of all forms in which they pass through. */
 static cli_status plan(cli_session *s, const cli_options *o, cli_candidates *c) {
   cli_status status = cli_check_sections(s);
   int form = 0;

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/report/report.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
 
 static bool print(const cli_session *s) {
   cli_text t = {0};

@@ -4,9 +4,9 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/os/host.h"
-#include "cli/session/input.h"
-#include "cli/report/report.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
+#include "cli/session/input.h"
 
 static const tf_loc nowhere = {0};
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/os/interrupt.h"
 #include "cli/cmd/options.h"
 #include "cli/cmd/outputs.h"
+#include "cli/os/interrupt.h"
 
 /* A full disk or a closed pipe shows at the latest here. */
 static int finish(cli_status status) {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/nearest.h"
 #include "cli/cmd/outputs.h"
+#include "cli/nearest.h"
 #include "cli/wrap.h"
 
 /* What follows an option. */
@@ -24,7 +24,7 @@ static const struct {
 typedef struct {
   const char *name, *value; /* value: as the help shows it, NULL: none follows */
   kind kind;
-  size_t at; /* where cli_options holds it: AT */
+  size_t at;         /* where cli_options holds it: AT */
   unsigned commands; /* that take it */
   const char *help;
 } row;
@@ -35,7 +35,8 @@ static const row rows[] = {
      "give a param (import: a macro) another value; may be repeated"},
     {"--json", "FILE|-", PATH, AT(json), CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
-    {"--csv", "FILE|-", PATH, AT(csv), CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH, "the same as comma-separated values"},
+    {"--csv", "FILE|-", PATH, AT(csv), CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
+     "the same as comma-separated values"},
     {"--svg", "FILE|-", PATH, AT(svg), CLI_TREE, "draw the tree as SVG, not as text"},
     {"--dot", "FILE|-", PATH, AT(dot), CLI_TREE, "draw it for Graphviz"},
     {"--quiet", NULL, FLAG, AT(quiet), CLI_ALL, "print no report; errors still go to stderr"},
@@ -44,12 +45,17 @@ static const row rows[] = {
     {"--out", "FILE|-", PATH, AT(out), CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
      "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
     {"--to", "NAME", PATH, AT(format), CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
-    {"--target", "cpu|staged", PATH, AT(target), CLI_EMIT, "what the kernel is for, cpu if not given; staged: loops alone"},
-    {"--isa", "NAME", PATH, AT(isa), CLI_EMIT, "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not given"},
+    {"--target", "cpu|staged", PATH, AT(target), CLI_EMIT,
+     "what the kernel is for, cpu if not given; staged: loops alone"},
+    {"--isa", "NAME", PATH, AT(isa), CLI_EMIT,
+     "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's best if not "
+     "given"},
     {"--dtype", "NAME", PATH, AT(dtype), CLI_EMIT, "type of the data: f32, bf16, int8; f32 if not given"},
-    {"--micro", "NAME", PATH, AT(micro), CLI_EMIT, "where products of float32 come from: own, libxsmm; own if not given"},
+    {"--micro", "NAME", PATH, AT(micro), CLI_EMIT,
+     "where products of float32 come from: own, libxsmm; own if not given"},
     {"--name", "NAME", PATH, AT(name), CLI_EMIT, "of the function, and prefix of all it exports; kernel if not given"},
-    {"--measure", "N", KERNELS, AT(measure), CLI_EMIT, "time the kernels of the model's N best mappings here, and keep the fastest"},
+    {"--measure", "N", KERNELS, AT(measure), CLI_EMIT,
+     "time the kernels of the model's N best mappings here, and keep the fastest"},
     {"--dump-ir", NULL, FLAG, AT(dump_ir), CLI_EMIT, "print the loop IR, too"},
     {"--help", NULL, FLAG, AT(help), CLI_ALL, "print this"},
     {"--objective", "latency|energy|edp|traffic", OBJECTIVE, AT(objective), CLI_SEARCHING,
@@ -63,7 +69,8 @@ static const row rows[] = {
     {"--strategy", "NAME", STRATEGY, AT(strategy), CLI_SEARCHING & ~CLI_SOLVE,
      "ga-mcts (the rule), mcts, ga, random, exhaustive"},
     {"--method", "NAME", METHOD, AT(method), CLI_SOLVE, "how to solve: exact (the rule), closed"},
-    {"--start", "FILE", PATHS, AT(start), CLI_SEARCH, "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated"},
+    {"--start", "FILE", PATHS, AT(start), CLI_SEARCH,
+     "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated"},
     {"--log", "FILE", PATH, AT(log), CLI_SEARCH, "write what each step of the search found"},
     {"--resume", NULL, FLAG, AT(resume), CLI_SEARCH, "go on from the log of a search that was stopped"},
     {"--mapping", "FILE|-", PATH, AT(mapping), CLI_SOLVE | CLI_SEARCH, "write the mapping as YAML"},
@@ -108,8 +115,7 @@ void cli_options_help(unsigned command, FILE *out) {
 /* ---- values ------------------------------------------------------------------------- */
 static bool read_setting(reader *r, char *value) {
   char *eq = strchr(value, '=');
-  if (!eq || eq == value)
-    return tf_fail(r->diags, nowhere, TF_E_USAGE, "--set needs NAME=VALUE, not '%.60s'", value);
+  if (!eq || eq == value) return tf_fail(r->diags, nowhere, TF_E_USAGE, "--set needs NAME=VALUE, not '%.60s'", value);
   *eq = '\0';
   r->out->set[r->out->n_set++] = (tf_setting){value, eq + 1};
   return true;
@@ -163,8 +169,7 @@ static bool read_seconds(reader *r, const row *o, const char *value) {
   double s = strtod(value, &end);
   *(double *)slot(r, o) = s;
   if (end != value && !*end && s > 0 && s < 1e9) return true;
-  return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0, not '%.60s'",
-                 o->name, value);
+  return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs seconds above 0, not '%.60s'", o->name, value);
 }
 
 /* The index of a word in what name(k) lists, -1 with an error. */
@@ -177,8 +182,7 @@ static int read_word(reader *r, const char *value, const char *what, const char 
     snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", k ? ", " : "", name(k));
   }
   if (near.best)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s', did you mean '%s'?", what, value,
-            near.best);
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s', did you mean '%s'?", what, value, near.best);
   else
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no %s '%.60s'; known: %s", what, value, known);
   return -1;
@@ -205,37 +209,25 @@ static bool read_method(reader *r, const char *value) {
 }
 
 static bool keep_path(reader *r, const row *o, const char *value) {
-  if (!value || !*value)
-    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
+  if (!value || !*value) return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs %s", o->name, o->value);
   *(const char **)slot(r, o) = value;
   return true;
 }
 
 static bool take(reader *r, const row *o, char *value) {
   switch (o->kind) {
-  case FLAG:
-    *(bool *)slot(r, o) = true;
-    return true;
-  case PATHS:
-    r->out->start[r->out->n_start++] = value;
-    return true;
-  case SETTING:
-    return read_setting(r, value);
-  case PATH:
-    return keep_path(r, o, value);
+  case FLAG: *(bool *)slot(r, o) = true; return true;
+  case PATHS: r->out->start[r->out->n_start++] = value; return true;
+  case SETTING: return read_setting(r, value);
+  case PATH: return keep_path(r, o, value);
   case SEED:
   case EVALS:
   case THREADS:
-  case KERNELS:
-    return read_count(r, o, value);
-  case SECONDS:
-    return read_seconds(r, o, value);
-  case OBJECTIVE:
-    return read_objective(r, value);
-  case STRATEGY:
-    return read_strategy(r, value);
-  case METHOD:
-    return read_method(r, value);
+  case KERNELS: return read_count(r, o, value);
+  case SECONDS: return read_seconds(r, o, value);
+  case OBJECTIVE: return read_objective(r, value);
+  case STRATEGY: return read_strategy(r, value);
+  case METHOD: return read_method(r, value);
   }
   return false;
 }
@@ -253,13 +245,11 @@ static const row *find(reader *r, const char *arg, size_t len) {
     bool takes = (rows[i].commands & r->command->id) != 0;
     if (takes) cli_nearest_offer(&near, rows[i].name);
     if (strcmp(rows[i].name, name) != 0) continue;
-    if (!takes)
-      tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
+    if (!takes) tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
     return &rows[i];
   }
   if (near.best)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "no option '%s', did you mean '%s'?", name,
-            near.best);
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no option '%s', did you mean '%s'?", name, near.best);
   else
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no option '%s'", name);
   return NULL;
@@ -291,13 +281,16 @@ static void check_emit(reader *r) {
   const cli_options *o = r->out;
   if (!o->target) r->out->target = "cpu";
   if (strcmp(o->target, "cpu") != 0 && strcmp(o->target, "staged") != 0)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "no target '%.40s'; this version has cpu, and staged, whose loops --dump-ir prints", o->target);
+    tf_fail(r->diags, nowhere, TF_E_USAGE,
+            "no target '%.40s'; this version has cpu, and staged, whose loops --dump-ir prints", o->target);
   else if (strcmp(o->target, "cpu") != 0 && (o->out || o->measure))
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure", o->target);
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure",
+            o->target);
   if (!o->out && !o->dump_ir)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
   if (is_stdout(o->out))
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
+    tf_fail(r->diags, nowhere, TF_E_USAGE,
+            "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
   if (o->name) tf_emit_can_name(o->name, r->diags);
   if (o->measure && !o->out)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
@@ -308,23 +301,25 @@ static void check_export(reader *r) {
   bool known = false;
   for (int i = 0; tf_export_format(i); i++)
     known |= o->format && !strcmp(o->format, tf_export_format(i));
-  if (!o->format) tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs --to timeloop or --to tileflow");
-  else if (!known) tf_fail(r->diags, nowhere, TF_E_USAGE, "no format '%.40s': timeloop or tileflow", o->format);
+  if (!o->format)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs --to timeloop or --to tileflow");
+  else if (!known)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "no format '%.40s': timeloop or tileflow", o->format);
   if (!o->out) tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
 }
 
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
   if (r->command->id == CLI_EXPORT) check_export(r);
-  if (o->n_first && o->n_first == o->n_files) tf_fail(r->diags, nowhere, TF_E_USAGE, "diff needs files after '--', too");
+  if (o->n_first && o->n_first == o->n_files)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "diff needs files after '--', too");
   if (r->command->id == CLI_EMIT) check_emit(r);
-  if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) +
-          is_stdout(o->mapping) + is_stdout(o->pareto) >
+  if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) + is_stdout(o->mapping) +
+          is_stdout(o->pareto) >
       1)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "only one result can go to stdout ('-')");
   cli_check_outputs(o, r->diags);
-  if (o->resume && !o->log)
-    tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
+  if (o->resume && !o->log) tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
   if (is_stdout(o->log)) tf_fail(r->diags, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
   if (o->n_files == 0 && !o->host && tf_diags_errors(r->diags) == 0) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs at least one file", r->command->name);
@@ -332,7 +327,8 @@ static void check_whole(reader *r) {
   }
 }
 
-/* "--": what follows are files; of diff, those of the second side, and options may still follow.  Returns the latter. */
+/* "--": what follows are files; of diff, those of the second side, and options may still follow.  Returns the latter.
+ */
 static bool part_files(reader *r) {
   if (r->command->id != CLI_DIFF) return false;
   if (r->out->n_first || r->out->n_files == 0)

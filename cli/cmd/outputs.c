@@ -16,8 +16,9 @@ enum { N_OUTPUTS = 8 };
 
 /* Those that are asked for and are files of their own, --out last. */
 static int list(const cli_options *o, output *out) {
-  const output all[N_OUTPUTS] = {{"--json", o->json},       {"--csv", o->csv},       {"--svg", o->svg}, {"--dot", o->dot},
-                                 {"--mapping", o->mapping}, {"--pareto", o->pareto}, {"--log", o->log}, {"--out", o->out}};
+  const output all[N_OUTPUTS] = {{"--json", o->json}, {"--csv", o->csv},         {"--svg", o->svg},
+                                 {"--dot", o->dot},   {"--mapping", o->mapping}, {"--pareto", o->pareto},
+                                 {"--log", o->log},   {"--out", o->out}};
   int n = 0;
   for (int i = 0; i < N_OUTPUTS; i++)
     if (all[i].path && strcmp(all[i].path, "-") != 0) out[n++] = all[i];
@@ -79,8 +80,8 @@ void cli_check_outputs(const cli_options *o, tf_diags *d) {
   for (int i = 0; i < n; i++) {
     for (int k = 0; k < i; k++)
       if (same_file(all[k].path, all[i].path))
-        tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s and %s name the same file, '%.80s': only one would be kept", all[k].option, all[i].option,
-                all[i].path);
+        tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s and %s name the same file, '%.80s': only one would be kept",
+                all[k].option, all[i].option, all[i].path);
     for (size_t k = 0; k < o->n_files; k++)
       check_input(&all[i], o->files[k], d);
     for (size_t k = 0; k < o->n_start; k++)
@@ -110,7 +111,8 @@ bool cli_outputs_ready(const cli_options *o) {
   output all[N_OUTPUTS];
   bool ok = true;
   int n = list(o, all);
-  for (int i = 0; i < n && strcmp(all[i].option, "--out") != 0; i++) /* what goes there is told with what else is wrong */
+  for (int i = 0; i < n && strcmp(all[i].option, "--out") != 0;
+       i++) /* what goes there is told with what else is wrong */
     ok = ready(&all[i]) && ok;
   return ok;
 }

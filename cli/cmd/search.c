@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/report/report.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
 #include "cli/session/starts.h"
 
 static bool write(const char *path, cli_text *t) {
@@ -15,8 +15,10 @@ static bool write(const char *path, cli_text *t) {
 /* A mapping's lines in one cell of one line: \n stands between them. */
 static void put_in_line(const char *text, cli_text *out) {
   for (; *text; text++) {
-    if (*text != '\n') cli_printf(out, "%c", *text);
-    else if (text[1]) cli_printf(out, "\\n");
+    if (*text != '\n')
+      cli_printf(out, "%c", *text);
+    else if (text[1])
+      cli_printf(out, "\\n");
   }
 }
 
@@ -25,9 +27,8 @@ static bool write_pareto(const cli_session *s, const char *path) {
   cli_printf(&t, "cycles,energy_pj,edp,traffic_words,held_words,mapping\n");
   for (int i = 0; i < s->search->n_pareto; i++) {
     const tf_found *f = &s->search->pareto[i];
-    cli_printf(&t, "%.15g,%.15g,%.15g,%.15g,%.15g,\"", f->figures.cycles,
-               f->figures.energy_pj, f->figures.edp, f->figures.traffic_words,
-               f->figures.held_words);
+    cli_printf(&t, "%.15g,%.15g,%.15g,%.15g,%.15g,\"", f->figures.cycles, f->figures.energy_pj, f->figures.edp,
+               f->figures.traffic_words, f->figures.held_words);
     put_in_line(f->text, &t);
     cli_printf(&t, "\"\n");
   }

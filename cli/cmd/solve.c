@@ -8,8 +8,8 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
-#include "cli/report/report.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
 
 /* ---- methods ---------------------------------------------------------------------------------- */
 typedef struct {
@@ -51,7 +51,7 @@ static void say_left_out(const cli_session *s, const tf_solve_result *r, FILE *o
 static cli_status none(const cli_session *s, const tf_solve_result *r) {
   if (!r) return CLI_INFEASIBLE;
   fprintf(stderr, "tileflow: %s (%s mappings or heads of mappings tried)\n",
-          r->proved                              ? "no mapping of the space fits the machine"
+          r->proved                            ? "no mapping of the space fits the machine"
           : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
                                                : "stopped before a mapping was found that fits",
           cli_count(r->evals).s);
@@ -61,20 +61,31 @@ static cli_status none(const cli_session *s, const tf_solve_result *r) {
 
 static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) {
   s->found = (cli_found){.method = o->method ? o->method : methods[0].name,
-                         .objective = tf_objective_key((int)o->objective), .value = r->value,
-                         .bound = r->bound, .proved = r->proved, .space = !r->everywhere, .evaluations = r->evals,
-                         .seconds = r->seconds, .threads = r->threads, .seed = o->seed,
+                         .objective = tf_objective_key((int)o->objective),
+                         .value = r->value,
+                         .bound = r->bound,
+                         .proved = r->proved,
+                         .space = !r->everywhere,
+                         .evaluations = r->evals,
+                         .seconds = r->seconds,
+                         .threads = r->threads,
+                         .seed = o->seed,
                          .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by),
                          .closed = r->closed};
 }
 
-static tf_solve_result *run(cli_session *s, const cli_options *o, const method *by, double time_limit, int64_t evals, tf_diags *d) {
+static tf_solve_result *run(cli_session *s, const cli_options *o, const method *by, double time_limit, int64_t evals,
+                            tf_diags *d) {
   cli_meter m = cli_meter_new(o);
   m.limit = time_limit;
   m.max_evals = evals;
-  tf_solve_opts opts = {.objective = o->objective, .threads = o->threads, .time_limit = time_limit,
-                        .max_evals = evals, .stop = cli_interrupted,
-                        .progress = m.on ? show : NULL, .ctx = &m};
+  tf_solve_opts opts = {.objective = o->objective,
+                        .threads = o->threads,
+                        .time_limit = time_limit,
+                        .max_evals = evals,
+                        .stop = cli_interrupted,
+                        .progress = m.on ? show : NULL,
+                        .ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, d);
   cli_release_interrupt();
@@ -140,9 +151,11 @@ static bool begin_with(cli_session *s, tf_solve_result *r) {
 
 cli_status cli_search_after_formulas(cli_session *s, const cli_options *o) {
   if (s->tree || o->strategy) return cli_search(s, o);
-  int64_t evals = o->evals && o->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
+  int64_t evals =
+      o->evals && o->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  tf_solve_result *r = d ? run(s, o, &methods[CLOSED], 0, evals, d) : NULL; /* not by the clock: a search that is resumed begins as it began */
+  tf_solve_result *r = d ? run(s, o, &methods[CLOSED], 0, evals, d)
+                         : NULL; /* not by the clock: a search that is resumed begins as it began */
   bool ok = begin_with(s, r);
   s->spent = r ? r->evals : 0;
   tf_solve_free(r);
@@ -174,8 +187,7 @@ cli_status cmd_solve(const cli_options *o) {
   cli_status status = cli_open(&s, o);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && s.tree) {
-    fputs("tileflow: the files hold a mapping, which solve does not complete: leave it out, or use search\n",
-          stderr);
+    fputs("tileflow: the files hold a mapping, which solve does not complete: leave it out, or use search\n", stderr);
     status = CLI_BAD_INPUT;
   }
   if (status == CLI_DONE) status = solve(&s, o);

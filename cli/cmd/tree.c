@@ -3,11 +3,10 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/draw/draw.h"
-#include "cli/report/report.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
 
-static bool draw(const cli_session *s, const char *path,
-                 void (*how)(const cli_session *, cli_text *)) {
+static bool draw(const cli_session *s, const char *path, void (*how)(const cli_session *, cli_text *)) {
   cli_text t = {0};
   how(s, &t);
   bool ok = cli_safe_write(path, &t);
@@ -28,8 +27,7 @@ static bool draw_all(const cli_session *s, const cli_options *o) {
 cli_status cmd_tree(const cli_options *o) {
   cli_session s;
   cli_status status = cli_evaluate(&s, o);
-  if (status == CLI_DONE)
-    status = cli_report_violations(&s, draw_all(&s, o) ? CLI_DONE : CLI_FAILED);
+  if (status == CLI_DONE) status = cli_report_violations(&s, draw_all(&s, o) ? CLI_DONE : CLI_FAILED);
   cli_close(&s);
   return status;
 }

@@ -22,14 +22,12 @@ static void put_homes(const cli_session *s, int node, cli_text *out) {
   for (int z = 0; z < s->spec->workload->n_tensors; z++) {
     if (tf_tree_home_scope(s->tree, z) != node) continue;
     int home = tf_tree_home(s->tree, z);
-    cli_printf(out, "\\n%s in %s", s->spec->workload->tensors[z].name,
-               s->spec->arch->memories[home].name);
+    cli_printf(out, "\\n%s in %s", s->spec->workload->tensors[z].name, s->spec->arch->memories[home].name);
   }
 }
 
 static void put_node(const cli_session *s, int node, cli_text *out) {
-  static const char *const shape[] = {
-      [TF_TILE] = "box", [TF_SCOPE] = "ellipse", [TF_OP] = "box"};
+  static const char *const shape[] = {[TF_TILE] = "box", [TF_SCOPE] = "ellipse", [TF_OP] = "box"};
   const tf_node *n = &s->tree->nodes[node];
   cli_text line = {0};
   cli_node_line(s->tree, node, &line);

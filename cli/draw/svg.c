@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "cli/draw/draw.h"
-#include "cli/report/report.h"
 #include "cli/draw/svg_page.h"
+#include "cli/report/report.h"
 
 enum { TOP = 62, MARGIN = 16, BAR = 120, LABELS = 5 };
 #define ALARM "#c0271f" /* the bottleneck */
@@ -13,9 +13,8 @@ enum { TOP = 62, MARGIN = 16, BAR = 120, LABELS = 5 };
 typedef struct {
   const char *light, *dark;
 } tint;
-static const tint tints[] = {{"#e6eff8", "#44709c"}, {"#e8f3e4", "#55874a"},
-                             {"#fbf3d9", "#a5811f"}, {"#faeade", "#b5673a"},
-                             {"#f0e8f5", "#7a579b"}, {"#e0f2f1", "#3b8681"}};
+static const tint tints[] = {{"#e6eff8", "#44709c"}, {"#e8f3e4", "#55874a"}, {"#fbf3d9", "#a5811f"},
+                             {"#faeade", "#b5673a"}, {"#f0e8f5", "#7a579b"}, {"#e0f2f1", "#3b8681"}};
 static const tint of_ops = {"#f1f1f1", "#666666"};
 enum { N_TINTS = sizeof tints / sizeof tints[0] };
 
@@ -26,17 +25,10 @@ static tint tint_of(const cli_session *s, int band) {
 static void put_escaped(const char *text, cli_text *out) {
   for (; text && *text; text++)
     switch (*text) {
-    case '<':
-      cli_printf(out, "&lt;");
-      break;
-    case '>':
-      cli_printf(out, "&gt;");
-      break;
-    case '&':
-      cli_printf(out, "&amp;");
-      break;
-    default:
-      cli_printf(out, "%c", *text);
+    case '<': cli_printf(out, "&lt;"); break;
+    case '>': cli_printf(out, "&gt;"); break;
+    case '&': cli_printf(out, "&amp;"); break;
+    default: cli_printf(out, "%c", *text);
     }
 }
 
@@ -126,8 +118,8 @@ static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
 typedef struct {
   int n;
   cli_text line[LABELS];
-  double busy[LABELS];  /* share of the time, drawn as a bar below the line; negative: none */
-  bool limits[LABELS];  /* it is the bottleneck */
+  double busy[LABELS]; /* share of the time, drawn as a bar below the line; negative: none */
+  bool limits[LABELS]; /* it is the bottleneck */
 } labels;
 
 static cli_text *new_label(labels *k) {
@@ -147,8 +139,7 @@ static void put_busy(const cli_session *s, const char *before, bool limits, doub
   cli_text *line = new_label(k);
   k->busy[k->n - 1] = share(s, cycles);
   k->limits[k->n - 1] = limits;
-  cli_printf(line, "%sbusy %s%s", before, cli_percent(share(s, cycles), 1).s,
-             limits ? ": the bottleneck" : "");
+  cli_printf(line, "%sbusy %s%s", before, cli_percent(share(s, cycles), 1).s, limits ? ": the bottleneck" : "");
 }
 
 /* "tiles 81.92k + kept 262.4k": where the largest Tile and all that scopes keep make up the peak. */
@@ -246,8 +237,8 @@ static void put_bands(const cli_session *s, const svg_page *p, cli_text *out) {
   double w = p->w - MARGIN;
   for (int b = 0; b <= s->spec->arch->n_memories; b++) {
     if (!p->band[b].rows) continue;
-    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s/>\n",
-               MARGIN, p->band[b].y, w, p->band[b].h - 2, tint_of(s, b).light,
+    cli_printf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s/>\n", MARGIN, p->band[b].y,
+               w, p->band[b].h - 2, tint_of(s, b).light,
                limits(s, b) ? " stroke=\"" ALARM "\" stroke-width=\"2\"" : "");
     put_labels(s, b, p->band[b].y, out);
   }
@@ -281,8 +272,8 @@ static void put_edge_words(const cli_session *s, int n, cli_text *out) {
     double down = 0, up = 0;
     for (int i = 0; i < s->why.n; i++)
       if (s->why.rows[i].tensor == z && passes(s, n, &s->why.rows[i])) {
-        const double k = (double)s->spec->workload->tensors[z].word_bits /
-                         s->spec->arch->memories[s->why.rows[i].above].word_bits;
+        const double k =
+            (double)s->spec->workload->tensors[z].word_bits / s->spec->arch->memories[s->why.rows[i].above].word_bits;
         down += k * (double)s->why.rows[i].words.read;
         up += k * (double)s->why.rows[i].words.update;
       }
@@ -296,8 +287,8 @@ static void put_edge_words(const cli_session *s, int n, cli_text *out) {
 static void put_edge(const cli_session *s, const svg_page *p, int n, double most, cli_text *out) {
   const svg_box *from = &p->box[s->tree->nodes[n].parent], *to = &p->box[n];
   const double bottom = from->y + from->h, bits = edge_bits(s, n);
-  cli_printf(out, "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1f\" fill=\"none\" stroke=\"#888888\" stroke-width=\"%.1f\">", from->cx,
-             bottom, bottom + 12.5, to->cx, to->y, most > 0 ? 1 + 5 * sqrt(bits / most) : 1);
+  cli_printf(out, "<path d=\"M%.1f %.1fV%.1fH%.1fV%.1f\" fill=\"none\" stroke=\"#888888\" stroke-width=\"%.1f\">",
+             from->cx, bottom, bottom + 12.5, to->cx, to->y, most > 0 ? 1 + 5 * sqrt(bits / most) : 1);
   cli_printf(out, "<title>");
   put_edge_words(s, n, out);
   cli_printf(out, "</title></path>\n");
@@ -312,18 +303,15 @@ static void put_edges(const cli_session *s, const svg_page *p, cli_text *out) {
 }
 
 static void put_box(const cli_session *s, const svg_page *p, int node, cli_text *out) {
-  static const char *const class[] = {[SVG_HEAD] = "head box",
-                                      [SVG_LOOPS] = "loops box",
-                                      [SVG_SMALL] = "small box",
-                                      [SVG_WRONG] = "wrong box"};
+  static const char *const class[] = {
+      [SVG_HEAD] = "head box", [SVG_LOOPS] = "loops box", [SVG_SMALL] = "small box", [SVG_WRONG] = "wrong box"};
   const svg_box *b = &p->box[node];
   bool scope = s->tree->nodes[node].kind == TF_SCOPE;
   cli_printf(out,
              "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%d\" "
              "fill=\"#ffffff\" stroke=\"%s\" stroke-width=\"%s\"/>\n",
              b->cx - b->w / 2, b->y, b->w, b->h, scope ? 14 : 3,
-             b->wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark,
-             b->wrong ? "2.5" : "1.2");
+             b->wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark, b->wrong ? "2.5" : "1.2");
   for (int i = 0; i < b->n; i++)
     put_text(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
 }

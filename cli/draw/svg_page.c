@@ -53,8 +53,7 @@ static void describe_homes(const cli_session *s, int node, int level, svg_box *b
     } else {
       cli_printf(line, ", ");
     }
-    cli_printf(line, "%s %s", wl->tensors[z].name,
-               cli_real(cli_tensor_words(s, level, z).peak).s);
+    cli_printf(line, "%s %s", wl->tensors[z].name, cli_real(cli_tensor_words(s, level, z).peak).s);
   }
 }
 
@@ -70,8 +69,7 @@ static void describe_op(const cli_session *s, int node, svg_box *b) {
   const tf_op_result *r = &s->result.ops[s->tree->nodes[node].op];
   cli_node_head(s->tree, node, add_line(b, SVG_HEAD));
   cli_printf(add_line(b, SVG_SMALL), "%s points", cli_count(r->points).s);
-  cli_printf(add_line(b, SVG_SMALL), "%s x %s", s->spec->arch->units[r->unit].name,
-             cli_count(r->units).s);
+  cli_printf(add_line(b, SVG_SMALL), "%s x %s", s->spec->arch->units[r->unit].name, cli_count(r->units).s);
 }
 
 static bool violates(const cli_session *s, int node) {

@@ -45,9 +45,7 @@ static void put_lead(const tf_tree *t, const lines *l, int node, int self, cli_t
 }
 
 /* A figure of a node that has none is a dash. */
-static void put_words(cli_table *t, bool any, double n) {
-  cli_cell(t, "%s", any ? cli_real(n).s : "-");
-}
+static void put_words(cli_table *t, bool any, double n) { cli_cell(t, "%s", any ? cli_real(n).s : "-"); }
 
 static void put_node(const cli_session *s, const lines *l, int node, cli_table *t) {
   const tf_node_result *r = &s->result.nodes[node];
@@ -70,8 +68,7 @@ static void put_node(const cli_session *s, const lines *l, int node, cli_table *
 }
 
 static void put_nodes(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"tile tree", "runs",   "holds", "loads",
-                                      "stores",    "cycles", "",      NULL};
+  static const char *const names[] = {"tile tree", "runs", "holds", "loads", "stores", "cycles", "", NULL};
   const lines *l = utf8_locale() ? &boxes : &ascii;
   cli_table t = {.align = "lrrrrrl"};
   for (int i = 0; names[i]; i++)

@@ -23,8 +23,7 @@ static bool first_line(const char *root, const char *path, char *line, size_t si
 }
 
 /* The value behind `key` and a colon in ROOT/path, its first appearance. */
-static bool key_value(const char *root, const char *path, const char *key, char *value,
-                      size_t size) {
+static bool key_value(const char *root, const char *path, const char *key, char *value, size_t size) {
   char name[512], line[8192];
   snprintf(name, sizeof name, "%s/%s", root, path);
   FILE *f = fopen(name, "r");
@@ -32,8 +31,7 @@ static bool key_value(const char *root, const char *path, const char *key, char 
   while (f && !found && fgets(line, sizeof line, f)) {
     char *colon = strchr(line, ':');
     size_t n = strlen(key);
-    if (!colon || strncmp(line, key, n) != 0 || strspn(line + n, " \t") != (size_t)(colon - line) - n)
-      continue;
+    if (!colon || strncmp(line, key, n) != 0 || strspn(line + n, " \t") != (size_t)(colon - line) - n) continue;
     colon += 1 + strspn(colon + 1, " \t");
     colon[strcspn(colon, "\n")] = '\0';
     snprintf(value, size, "%s", colon);
@@ -147,10 +145,12 @@ static void read_clock(const char *root, host *h, cli_text *notes) {
 }
 
 static void read_isa(const char *root, host *h, cli_text *notes) {
-  static const isa known[] = {
-      {"AVX-512", "avx512f", 16, 32, true}, {"AVX2", "avx2", 8, 16, true},
-      {"AVX", "avx", 8, 16, false},         {"SSE2", "sse2", 4, 16, false},
-      {"Advanced SIMD", "asimd", 4, 32, true}, {"no vectors known", "", 1, 16, false}};
+  static const isa known[] = {{"AVX-512", "avx512f", 16, 32, true},
+                              {"AVX2", "avx2", 8, 16, true},
+                              {"AVX", "avx", 8, 16, false},
+                              {"SSE2", "sse2", 4, 16, false},
+                              {"Advanced SIMD", "asimd", 4, 32, true},
+                              {"no vectors known", "", 1, 16, false}};
   char flags[8192];
   if (!key_value(root, "proc/cpuinfo", "flags", flags, sizeof flags) &&
       !key_value(root, "proc/cpuinfo", "Features", flags, sizeof flags)) {
@@ -158,7 +158,8 @@ static void read_isa(const char *root, host *h, cli_text *notes) {
     cli_printf(notes, "tileflow: note: no flags in /proc/cpuinfo: one word at a time assumed\n");
   }
   h->isa = known;
-  while (*h->isa->flag && !has_flag(flags, h->isa->flag)) h->isa++;
+  while (*h->isa->flag && !has_flag(flags, h->isa->flag))
+    h->isa++;
 }
 
 /* ---- writing ---------------------------------------------------------------------------- */
@@ -182,14 +183,14 @@ static void put_caches(const host *h, cli_text *out) {
     int64_t n = h->cpus / c->shared > 0 ? h->cpus / c->shared : 1, mesh = n / above > 0 ? n / above : 1;
     int64_t cores = h->cores / n > 0 ? h->cores / n : 1;
     cli_printf(out, "  - name: L%d\n", c->level);
-    snprintf(from, sizeof from, "cpu0/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64
-             " processors", c->index, c->shared, h->cpus);
+    snprintf(from, sizeof from, "cpu0/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " processors",
+             c->index, c->shared, h->cpus);
     if (mesh > 1) put(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
     snprintf(from, sizeof from, "cpu0/cache/index%d/size", c->index);
     put(out, from, "    capacity: %" PRId64 " KiB", c->kib);
     if (c->level == 1)
-      put(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}",
-          2 * h->isa->lanes, h->isa->lanes);
+      put(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes,
+          h->isa->lanes);
     else if (c->level == 2)
       put(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
     else
@@ -206,23 +207,29 @@ static void put_units(const host *h, cli_text *out) {
   cli_printf(out, "  - name: REG\n");
   put(out, from, "    capacity: %d", v->lanes * v->registers);
   cli_printf(out, "  compute:\n");
-  put(out, v->fma ? "assumption: two vector units, a multiply-add each a cycle"
-                  : "assumption: two vector units, a multiply and an add for a multiply-add",
+  put(out,
+      v->fma ? "assumption: two vector units, a multiply-add each a cycle"
+             : "assumption: two vector units, a multiply and an add for a multiply-add",
       "  - name: fma");
-  cli_printf(out, "    below: REG\n    mesh: [%d, 2]\n    rate: %s\n"
-             "    ops: [mac, add, sub, mul, max, min, neg, relu, abs, select]\n", v->lanes,
-             v->fma ? "1" : "0.5");
+  cli_printf(out,
+             "    below: REG\n    mesh: [%d, 2]\n    rate: %s\n"
+             "    ops: [mac, add, sub, mul, max, min, neg, relu, abs, select]\n",
+             v->lanes, v->fma ? "1" : "0.5");
   put(out, "assumption: ten vector instructions for one of these", "  - name: math");
-  cli_printf(out, "    below: REG\n    mesh: [%d, 2]\n    rate: 0.1\n"
+  cli_printf(out,
+             "    below: REG\n    mesh: [%d, 2]\n    rate: 0.1\n"
              "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
-             "sigmoid, gelu]\n", v->lanes);
+             "sigmoid, gelu]\n",
+             v->lanes);
 }
 
 static void put_machine(const char *root, const host *h, cli_text *out) {
   char text[128];
-  cli_printf(out, "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n"
+  cli_printf(out,
+             "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n"
              "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n"
-             "architecture:\n  name: host\n", h->model, h->cores, h->cpus);
+             "architecture:\n  name: host\n",
+             h->model, h->cores, h->cpus);
   put(out, h->clock_from, "  clock: %.4g GHz", h->clock_hz * 1e-9);
   put(out, "fp32", "  word-bits: 32");
   put(out, "out-of-order execution and prefetchers", "  overlap: double-buffer");
@@ -238,16 +245,19 @@ bool cli_host_architecture(const char *root, cli_text *out, cli_text *notes, tf_
   host h = {.n_caches = 0};
   read_cores(root, &h);
   if (!h.cpus)
-    return tf_fail(d, nowhere, TF_E_IO, "%s/sys/devices/system/cpu/online does not say which processors "
-                   "there are: --host reads what Linux reports", root);
+    return tf_fail(d, nowhere, TF_E_IO,
+                   "%s/sys/devices/system/cpu/online does not say which processors "
+                   "there are: --host reads what Linux reports",
+                   root);
   if (!key_value(root, "proc/cpuinfo", "model name", h.model, sizeof h.model))
     snprintf(h.model, sizeof h.model, "a processor without a name");
   read_caches(root, &h);
   read_clock(root, &h, notes);
   read_isa(root, &h, notes);
-  if (!h.n_caches) cli_printf(notes, "tileflow: note: no caches in /sys/devices/system/cpu/cpu0/cache: add them by hand\n");
+  if (!h.n_caches)
+    cli_printf(notes, "tileflow: note: no caches in /sys/devices/system/cpu/cpu0/cache: add them by hand\n");
   cli_printf(notes, "tileflow: note: the system does not report what DRAM and caches deliver: measure the "
-             "bandwidths marked 'assumption'\n");
+                    "bandwidths marked 'assumption'\n");
   put_machine(root, &h, out);
   return true;
 }

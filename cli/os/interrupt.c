@@ -53,7 +53,7 @@ static void look(int signal_number) {
   if (used >= starved || looks >= LOOKS_MOST) leave();
 }
 
-static void catch(int signal_number, void (*handler)(int)) {
+static void catch (int signal_number, void (*handler)(int)) {
   struct sigaction now = {.sa_handler = handler, .sa_flags = SA_RESTART};
   sigaction(signal_number, &now, NULL);
 }
@@ -61,11 +61,11 @@ static void catch(int signal_number, void (*handler)(int)) {
 void cli_catch_signals(void) {
   struct sigaction before;
   struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
-  catch(SIGXFSZ, SIG_IGN);
+  catch (SIGXFSZ, SIG_IGN);
   if (sigaction(SIGINT, NULL, &before) != 0 || before.sa_handler == SIG_IGN) return;
   timer_there = timer_create(CLOCK_MONOTONIC, &how, &timer) == 0;
-  catch(SIGALRM, look);
-  catch(SIGINT, note);
+  catch (SIGALRM, look);
+  catch (SIGINT, note);
 }
 
 void cli_hold_interrupt(double seconds) {
@@ -96,7 +96,7 @@ void cli_begin_write(void) { block(SIG_BLOCK); }
 void cli_end_write(void) { block(SIG_UNBLOCK); }
 
 void cli_default_signals(void) {
-  catch(SIGXFSZ, SIG_DFL);
-  catch(SIGINT, SIG_DFL);
-  catch(SIGALRM, SIG_DFL);
+  catch (SIGXFSZ, SIG_DFL);
+  catch (SIGINT, SIG_DFL);
+  catch (SIGALRM, SIG_DFL);
 }

@@ -26,7 +26,8 @@ static double left_of(const cli_meter *m, int64_t evals, double seconds) {
 
 void cli_meter_show_best(cli_meter *m, int64_t evals, double seconds, double best, const char *more) {
   char words[120], text[80] = "nothing fits yet";
-  if (isfinite(best)) snprintf(text, sizeof text, "best %s, %s the bound", cli_real(best).s, cli_times(best, m->bound).s);
+  if (isfinite(best))
+    snprintf(text, sizeof text, "best %s, %s the bound", cli_real(best).s, cli_times(best, m->bound).s);
   snprintf(words, sizeof words, "%s%s%s", more ? more : "", more ? ", " : "", text);
   cli_meter_show(m, evals, seconds, words);
 }

@@ -13,7 +13,8 @@ typedef struct {
 } cli_meter;
 
 cli_meter cli_meter_new(const cli_options *o);
-/* Shows, at most ten times a second: how many evaluations, how fast, what `more` says (NULL: nothing), the time left. */
+/* Shows, at most ten times a second: how many evaluations, how fast, what `more` says (NULL: nothing), the time left.
+ */
 void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *more);
 /* The same with the best so far (INFINITY: nothing fits yet) behind `more`. */
 void cli_meter_show_best(cli_meter *m, int64_t evals, double seconds, double best, const char *more);

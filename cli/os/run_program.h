@@ -11,7 +11,7 @@ typedef enum {
   CLI_STOPPED    /* killed because of Ctrl-C */
 } cli_ran;
 
-/* Runs args[0] (found as a shell finds it), stdout and stderr into the file `said`, stdin empty.  Its children end with it, and it ends
- * with Ctrl-C where that is held (interrupt.h). */
+/* Runs args[0] (found as a shell finds it), stdout and stderr into the file `said`, stdin empty.  Its children end with
+ * it, and it ends with Ctrl-C where that is held (interrupt.h). */
 cli_ran cli_run_program(const char *const *args, const char *said, double seconds);
 #endif

@@ -37,7 +37,8 @@ typedef struct {
   column next;
 } writer;
 
-/* A text in one line, quoted where it holds what would end the cell: many tools read a row a line, so a break in a name is a blank. */
+/* A text in one line, quoted where it holds what would end the cell: many tools read a row a line, so a break in a name
+ * is a blank. */
 void cli_csv_cell(cli_text *out, const char *text) {
   bool quote = false;
   for (const char *p = text; *p; p++)
@@ -160,7 +161,8 @@ void cli_report_csv(const cli_session *s, cli_text *out) {
 }
 
 void cli_slope_csv(const cli_session *s, const tf_slope *p, cli_text *out) {
-  cli_printf(out, "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words,proved_all_units_words\n");
+  cli_printf(out,
+             "architecture,workload,on_chip_words,proved_words,found_words,compulsory_words,proved_all_units_words\n");
   for (int i = 0; i < p->n; i++) {
     cli_csv_cell(out, s->spec->arch->name);
     cli_printf(out, ",");

@@ -160,8 +160,8 @@ static json_t *causes(const cli_session *s, const diff_term *t) {
   for (int i = 0; i < n; i++) {
     cli_text text = {0};
     cli_cause(s, rows[i], &text);
-    json_array_append_new(out, json_pack("{s:s, s:s*, s:I, s:I, s:I, s:I}", "cause", tf_cause_key(rows[i]->cause), "text",
-                                         text.text, "fill", (json_int_t)rows[i]->words.fill, "read",
+    json_array_append_new(out, json_pack("{s:s, s:s*, s:I, s:I, s:I, s:I}", "cause", tf_cause_key(rows[i]->cause),
+                                         "text", text.text, "fill", (json_int_t)rows[i]->words.fill, "read",
                                          (json_int_t)rows[i]->words.read, "update", (json_int_t)rows[i]->words.update,
                                          "drain", (json_int_t)rows[i]->words.drain));
     cli_text_free(&text);
@@ -173,8 +173,7 @@ static json_t *term(const diff *d, const diff_term *t) {
   json_t *o = json_pack("{s:s, s:s, s:s*, s:s*, s:o, s:o, s:o, s:o}", "kind", diff_kind_key(t->kind), "name", t->name,
                         "tensor", t->tensor, "counter", t->counter, "a", real(t->a), "b", real(t->b), "difference",
                         real(t->b - t->a), "ratio", real(ratio(t)));
-  if (t->tensor)
-    json_object_set_new(o, "why", json_pack("{s:o, s:o}", "a", causes(d->a, t), "b", causes(d->b, t)));
+  if (t->tensor) json_object_set_new(o, "why", json_pack("{s:o, s:o}", "a", causes(d->a, t), "b", causes(d->b, t)));
   return o;
 }
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/report/report.h"
 #include "cli/os/safe_write.h"
+#include "cli/report/report.h"
 
 static bool add(int64_t *sum, int64_t n) { return !__builtin_add_overflow(*sum, n, sum); }
 
@@ -13,8 +13,8 @@ bool cli_sum_counts(const cli_session *s, int level, tf_counts *sum) {
   *sum = (tf_counts){0};
   for (int z = 0; z < n; z++) {
     const tf_counts *c = &s->result.counts[level * n + z];
-    fits = add(&sum->fill, c->fill) && add(&sum->read, c->read) &&
-           add(&sum->update, c->update) && add(&sum->drain, c->drain) && fits;
+    fits = add(&sum->fill, c->fill) && add(&sum->read, c->read) && add(&sum->update, c->update) &&
+           add(&sum->drain, c->drain) && fits;
   }
   return fits;
 }
@@ -101,8 +101,8 @@ double cli_all_units(const tf_arch *a) {
 static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
 bool cli_stdout_taken(const cli_options *o) {
-  return is_stdout(o->json) || is_stdout(o->csv) || is_stdout(o->svg) || is_stdout(o->dot) ||
-         is_stdout(o->mapping) || is_stdout(o->pareto);
+  return is_stdout(o->json) || is_stdout(o->csv) || is_stdout(o->svg) || is_stdout(o->dot) || is_stdout(o->mapping) ||
+         is_stdout(o->pareto);
 }
 
 bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes) {

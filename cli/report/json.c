@@ -10,8 +10,8 @@
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static json_t *names(const cli_session *s) {
-  return json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture",
-                   s->spec->arch->name, "workload", s->spec->workload->name);
+  return json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture", s->spec->arch->name, "workload",
+                   s->spec->workload->name);
 }
 
 static const char *energy_source(bool from_table) { return from_table ? "table" : "given"; }
@@ -23,11 +23,9 @@ static json_t *violation(const cli_session *s, const tf_violation *v) {
   cli_text line = {0}, node = {0};
   cli_violation_line(s, v, &line);
   cli_node_line(s->tree, v->node, &node);
-  json_t *out =
-      json_pack("{s:s, s:s, s:s*, s:s*, s:i, s:I, s:I}", "code", tf_code_key(v->code), "level",
-                a->memories[v->level].name, "unit", v->unit < 0 ? NULL : a->units[v->unit].name,
-                "node", node.text, "line", (int)at.line, "need", (json_int_t)v->need, "have",
-                (json_int_t)v->have);
+  json_t *out = json_pack("{s:s, s:s, s:s*, s:s*, s:i, s:I, s:I}", "code", tf_code_key(v->code), "level",
+                          a->memories[v->level].name, "unit", v->unit < 0 ? NULL : a->units[v->unit].name, "node",
+                          node.text, "line", (int)at.line, "need", (json_int_t)v->need, "have", (json_int_t)v->have);
   json_object_set_new(out, "file", json_string(tf_diags_file_name(s->diags, at.file)));
   json_object_set_new(out, "message", json_string(line.text ? line.text : ""));
   cli_text_free(&line);
@@ -40,8 +38,8 @@ static json_t *mapping(const cli_session *s) {
   json_t *violations = json_array();
   for (int i = 0; i < s->result.n_violations; i++)
     json_array_append_new(violations, violation(s, &s->result.violations[i]));
-  json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", s->origin,
-                          "feasible", s->result.feasible, "violations", violations);
+  json_t *out = json_pack("{s:s, s:s, s:b, s:o}", "text", text ? text : "", "origin", s->origin, "feasible",
+                          s->result.feasible, "violations", violations);
   free(text);
   return out;
 }
@@ -77,9 +75,8 @@ static json_t *level(const cli_session *s, int l) {
     json_object_set_new(tensors, wl->tensors[z].name, one);
   }
   json_t *capacity = m->capacity_words < 0 ? json_null() : json_integer(m->capacity_words);
-  json_t *out =
-      json_pack("{s:s, s:I, s:o, s:I}", "name", m->name, "instances", (json_int_t)r->instances,
-                "capacity_words", capacity, "peak_words", (json_int_t)r->peak);
+  json_t *out = json_pack("{s:s, s:I, s:o, s:I}", "name", m->name, "instances", (json_int_t)r->instances,
+                          "capacity_words", capacity, "peak_words", (json_int_t)r->peak);
   set_counts(out, &sum);
   json_object_set_new(out, "cycles", real(r->cycles));
   json_object_set_new(out, "energy_pj", real(r->energy_pj));
@@ -103,10 +100,9 @@ static json_t *units(const cli_session *s) {
   for (int u = 0; u < s->spec->arch->n_units; u++) {
     const tf_unit *unit = &s->spec->arch->units[u];
     const tf_unit_result *r = &s->result.units[u];
-    json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:o, s:o, s:s}", "name", unit->name,
-                                         "points", (json_int_t)r->points, "units_used",
-                                         (json_int_t)r->units, "cycles", real(r->cycles),
-                                         "energy_pj", real(r->energy_pj), "energy_source",
+    json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:o, s:o, s:s}", "name", unit->name, "points",
+                                         (json_int_t)r->points, "units_used", (json_int_t)r->units, "cycles",
+                                         real(r->cycles), "energy_pj", real(r->energy_pj), "energy_source",
                                          energy_source(unit->energy_from_table)));
   }
   return out;
@@ -116,11 +112,11 @@ static json_t *ops(const cli_session *s) {
   json_t *out = json_array();
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
-    json_array_append_new(
-        out, json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
-                       "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
-                       "rescaling", (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name, "units_used",
-                       (json_int_t)r->units, "cycles", real(r->cycles)));
+    json_array_append_new(out,
+                          json_pack("{s:s, s:I, s:I, s:I, s:s, s:I, s:o}", "name", s->spec->workload->ops[o].name,
+                                    "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
+                                    "rescaling", (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name,
+                                    "units_used", (json_int_t)r->units, "cycles", real(r->cycles)));
   }
   return out;
 }
@@ -131,15 +127,17 @@ static json_t *cause(const cli_session *s, const tf_why_row *r) {
   cli_text node = {0}, text = {0};
   cli_node_line(s->tree, r->node, &node);
   cli_cause(s, r, &text);
-  json_t *o = json_pack("{s:s, s:s, s:s?, s:s*, s:i, s:s, s:s*}", "tensor", s->spec->workload->tensors[r->tensor].name, "from",
-                        m[r->above].name, "into", r->level < 0 ? NULL : m[r->level].name, "node", node.text, "line",
-                        (int)s->tree->nodes[r->node].at.line, "cause", tf_cause_key(r->cause), "text", text.text);
+  json_t *o =
+      json_pack("{s:s, s:s, s:s?, s:s*, s:i, s:s, s:s*}", "tensor", s->spec->workload->tensors[r->tensor].name, "from",
+                m[r->above].name, "into", r->level < 0 ? NULL : m[r->level].name, "node", node.text, "line",
+                (int)s->tree->nodes[r->node].at.line, "cause", tf_cause_key(r->cause), "text", text.text);
   cli_text_free(&node);
   cli_text_free(&text);
   if (r->at >= 0 && r->slot >= 0) {
     const tf_loop *l = &s->tree->nodes[r->at].loops[r->slot];
-    json_object_set_new(o, "loop", json_pack("{s:s, s:I, s:i}", "dim", s->spec->workload->dims[l->dim].name, "trip",
-                                             (json_int_t)l->trip, "line", (int)l->at.line));
+    json_object_set_new(o, "loop",
+                        json_pack("{s:s, s:I, s:i}", "dim", s->spec->workload->dims[l->dim].name, "trip",
+                                  (json_int_t)l->trip, "line", (int)l->at.line));
   }
   set_counts(o, &r->words);
   json_object_set_new(o, "passes", real((double)cli_cause_words(r) / (double)r->size));
@@ -154,9 +152,8 @@ static json_t *causes(const cli_session *s) {
 }
 
 static json_t *bounds(const cli_session *s) {
-  return json_pack("{s:o, s:o, s:I}", "cycles", real(s->bounds.cycles), "energy_pj",
-                   real(s->bounds.energy_pj), "traffic_words",
-                   (json_int_t)s->bounds.traffic_words);
+  return json_pack("{s:o, s:o, s:I}", "cycles", real(s->bounds.cycles), "energy_pj", real(s->bounds.energy_pj),
+                   "traffic_words", (json_int_t)s->bounds.traffic_words);
 }
 
 static json_t *nodes_of(const cli_session *s) {
@@ -165,11 +162,10 @@ static json_t *nodes_of(const cli_session *s) {
     const tf_node_result *r = &s->result.nodes[i];
     cli_text line = {0};
     cli_node_line(s->tree, i, &line);
-    json_array_append_new(out, json_pack("{s:i, s:s*, s:I, s:I, s:I, s:I, s:o}", "parent",
-                                         s->tree->nodes[i].parent, "text", line.text, "runs",
-                                         (json_int_t)r->runs, "held", (json_int_t)r->held,
-                                         "loads", (json_int_t)r->loads, "stores",
-                                         (json_int_t)r->stores, "cycles", real(r->cycles)));
+    json_array_append_new(out,
+                          json_pack("{s:i, s:s*, s:I, s:I, s:I, s:I, s:o}", "parent", s->tree->nodes[i].parent, "text",
+                                    line.text, "runs", (json_int_t)r->runs, "held", (json_int_t)r->held, "loads",
+                                    (json_int_t)r->loads, "stores", (json_int_t)r->stores, "cycles", real(r->cycles)));
     cli_text_free(&line);
   }
   return out;
@@ -184,12 +180,11 @@ static json_t *closed(const tf_closed_figures *c) {
 
 static json_t *found(const cli_session *s) {
   const cli_found *f = &s->found;
-  json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method,
-                   "objective", f->objective, "value", real(f->value), "bound", real(f->bound),
-                   "gap", real(f->bound > 0 ? fmax(0, f->value / f->bound - 1) : NAN), "proved", f->proved,
-                   "evaluations", (json_int_t)f->evaluations, "seconds", real(f->seconds),
-                   "threads", f->threads, "seed", (json_int_t)f->seed, "stopped_by",
-                        f->stopped_by);
+  json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:I, s:o, s:i, s:I, s:s}", "method", f->method, "objective",
+                        f->objective, "value", real(f->value), "bound", real(f->bound), "gap",
+                        real(f->bound > 0 ? fmax(0, f->value / f->bound - 1) : NAN), "proved", f->proved, "evaluations",
+                        (json_int_t)f->evaluations, "seconds", real(f->seconds), "threads", f->threads, "seed",
+                        (json_int_t)f->seed, "stopped_by", f->stopped_by);
   json_object_set_new(o, "space", json_string(f->space ? "solver" : "all"));
   if (f->closed.orders) json_object_set_new(o, "closed", closed(&f->closed));
   return o;
@@ -232,9 +227,10 @@ static json_t *slope_of(const tf_slope *p) {
   for (int i = 0; i < p->n; i++) {
     const tf_slope_point *at = &p->at[i];
     bool found = at->text != NULL;
-    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity, "proved_words",
-                                         real(at->bound), "proved_all_units_words", real(at->all_units), "found_words", found ? real(at->attained) : json_null(),
-                                         "mapping", found ? json_string(at->text) : json_null()));
+    json_array_append_new(out, json_pack("{s:I, s:o, s:o, s:o, s:o}", "on_chip_words", (json_int_t)at->capacity,
+                                         "proved_words", real(at->bound), "proved_all_units_words", real(at->all_units),
+                                         "found_words", found ? real(at->attained) : json_null(), "mapping",
+                                         found ? json_string(at->text) : json_null()));
   }
   return out;
 }
@@ -243,7 +239,8 @@ static json_t *slope_of(const tf_slope *p) {
 static json_t *left_out(const cli_session *s, const tf_slope *p) {
   json_t *out = json_array();
   if (p->op_left_out >= 0)
-    json_array_append_new(out, json_pack("{s:s, s:s}", "proof", "nested loops", "op", s->spec->workload->ops[p->op_left_out].name));
+    json_array_append_new(
+        out, json_pack("{s:s, s:s}", "proof", "nested loops", "op", s->spec->workload->ops[p->op_left_out].name));
   if (p->phases_left_out) json_array_append_new(out, json_pack("{s:s}", "proof", "phases"));
   return out;
 }

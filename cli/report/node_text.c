@@ -28,12 +28,11 @@ void cli_node_spatial(const tf_tree *t, int node, cli_text *out) {
   if (n->kind != TF_TILE || n->n_temporal == n->n_loops) return;
   cli_printf(out, "spatial");
   for (int k = n->n_temporal; k < n->n_loops; k++)
-    cli_printf(out, " %s=%" PRId64 "@%c", t->workload->dims[n->loops[k].dim].name,
-               n->loops[k].trip, n->loops[k].axis == TF_SPATIAL_X ? 'x' : 'y');
+    cli_printf(out, " %s=%" PRId64 "@%c", t->workload->dims[n->loops[k].dim].name, n->loops[k].trip,
+               n->loops[k].axis == TF_SPATIAL_X ? 'x' : 'y');
 }
 
-static void put_names(const tf_tree *t, const char *key, const tf_named *z, int n,
-                      cli_text *out) {
+static void put_names(const tf_tree *t, const char *key, const tf_named *z, int n, cli_text *out) {
   for (int i = 0; i < n; i++)
     cli_printf(out, "%s %s", i ? "" : key, t->workload->tensors[z[i].tensor].name);
 }
@@ -50,8 +49,7 @@ void cli_node_rest(const tf_tree *t, int node, cli_text *out) {
 }
 
 void cli_node_line(const tf_tree *t, int node, cli_text *out) {
-  static void (*const parts[])(const tf_tree *, int, cli_text *) = {
-      cli_node_temporal, cli_node_spatial, cli_node_rest};
+  static void (*const parts[])(const tf_tree *, int, cli_text *) = {cli_node_temporal, cli_node_spatial, cli_node_rest};
   cli_node_head(t, node, out);
   for (int i = 0; i < 3; i++) {
     cli_text part = {0};

@@ -30,9 +30,8 @@ static const char *rank_of(const cli_found *f) {
 /* Seconds are left to the JSON: the same search prints the same text. */
 void cli_report_found(const cli_session *s, cli_text *out) {
   const cli_found *f = &s->found;
-  cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n",
-             s->spec->workload->name, s->spec->arch->name, rank_of(f), f->method, f->objective,
-             cli_count(f->evaluations).s, f->seed);
+  cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n", s->spec->workload->name,
+             s->spec->arch->name, rank_of(f), f->method, f->objective, cli_count(f->evaluations).s, f->seed);
   cli_printf(out, "%s %s the bound that no mapping%s can beat%s; stopped by %s\n\n", f->objective,
              cli_times(f->value, f->bound).s, f->space ? " of the solver's space" : "",
              f->space ? " (others may: docs/HOWTO-solve.md)" : "", f->stopped_by);

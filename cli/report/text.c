@@ -15,8 +15,8 @@ static void put_title(const cli_session *s, cli_text *out) {
   if (s->found.method)
     cli_report_found(s, out);
   else
-    cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name,
-               s->spec->arch->name, tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
+    cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name, s->spec->arch->name,
+               tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
   if (!s->result.feasible) cli_printf(out, "INFEASIBLE, it does not fit:\n");
   for (int i = 0; i < s->result.n_violations; i++) {
     const tf_violation *v = &s->result.violations[i];
@@ -93,13 +93,11 @@ static void put_bottleneck(const cli_session *s, cli_text *out) {
   if (!list) return;
   int n = list_resources(s, list), shown = 0;
   double all = s->result.cycles, busy = list[0].cycles < all ? list[0].cycles : all;
-  cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck,
-             cli_percent(busy, all).s);
+  cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck, cli_percent(busy, all).s);
   for (int i = 0; i < n; i++) {
     if (cli_is_bottleneck(s, list[i].name, list[i].unit)) continue;
     double idle = list[i].cycles < all ? all - list[i].cycles : 0;
-    cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name,
-               cli_percent(idle, all).s);
+    cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name, cli_percent(idle, all).s);
   }
   if (shown) cli_printf(out, ".\n");
   free(list);
@@ -131,9 +129,7 @@ static void put_level(const cli_session *s, int l, cli_table *t) {
   cli_cell(t, "%s", star(m->energy_from_table));
 }
 
-static bool silent(const tf_counts *c) {
-  return !c->fill && !c->read && !c->update && !c->drain && !c->peak;
-}
+static bool silent(const tf_counts *c) { return !c->fill && !c->read && !c->update && !c->drain && !c->peak; }
 
 static void put_tensor(const cli_session *s, int l, int z, cli_table *t) {
   const tf_counts *c = &s->result.counts[l * s->spec->workload->n_tensors + z];
@@ -151,9 +147,8 @@ static void put_headers(cli_table *t, const char *const *names) {
 }
 
 static void put_levels(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"memory", "tensor", "fill",     "read", "update",
-                                      "drain",  "peak",   "capacity", "full", "busy",
-                                      "energy", "",       NULL};
+  static const char *const names[] = {"memory",   "tensor", "fill", "read",   "update", "drain", "peak",
+                                      "capacity", "full",   "busy", "energy", "",       NULL};
   cli_table t = {.align = "llrrrrrrrrrl"};
   put_headers(&t, names);
   for (int l = 0; l < s->spec->arch->n_memories; l++) {
@@ -168,8 +163,7 @@ static void put_levels(const cli_session *s, cli_text *out) {
 /* ---- work --------------------------------------------------------------------------- */
 static bool any_corrections(const cli_session *s) {
   for (int o = 0; o < s->spec->workload->n_ops; o++)
-    if (s->result.ops[o].corrections)
-      return true;
+    if (s->result.ops[o].corrections) return true;
   return false;
 }
 
@@ -185,8 +179,7 @@ static void put_ops(const cli_session *s, cli_text *out) {
     cli_cell(&t, "%s", s->spec->workload->ops[o].name);
     cli_cell(&t, "%s", cli_count(r->points).s);
     cli_cell(&t, "%s", cli_count(r->recomputed).s);
-    if (corrections)
-      cli_cell(&t, "%s", cli_count(r->corrections).s);
+    if (corrections) cli_cell(&t, "%s", cli_count(r->corrections).s);
     cli_cell(&t, "%s", s->spec->arch->units[r->unit].name);
     cli_cell(&t, "%s", cli_count(r->units).s);
     cli_cell(&t, "%s", cli_real(r->cycles).s);
@@ -196,8 +189,7 @@ static void put_ops(const cli_session *s, cli_text *out) {
 }
 
 static void put_units(const cli_session *s, cli_text *out) {
-  static const char *const names[] = {"unit", "points", "used", "of", "cycles",
-                                      "busy", "energy", "",     NULL};
+  static const char *const names[] = {"unit", "points", "used", "of", "cycles", "busy", "energy", "", NULL};
   cli_table t = {.align = "lrrrrrrl"};
   put_headers(&t, names);
   for (int u = 0; u < s->spec->arch->n_units; u++) {
@@ -223,12 +215,10 @@ static void put_legend(const cli_session *s, cli_text *out) {
     table |= a->memories[l].energy_from_table;
   for (int u = 0; u < a->n_units; u++)
     table |= a->units[u].energy_from_table;
-  cli_printf(out,
-             "\nCounts are words, over all instances and the whole run; peak and capacity are "
-             "those of one instance.\n");
+  cli_printf(out, "\nCounts are words, over all instances and the whole run; peak and capacity are "
+                  "those of one instance.\n");
   if (cli_word_sizes_differ(s)) cli_put_word_sizes(a, out);
-  if (table)
-    cli_printf(out, "* from the table of default energies: the architecture gives none\n");
+  if (table) cli_printf(out, "* from the table of default energies: the architecture gives none\n");
 }
 
 void cli_report_text(const cli_session *s, cli_text *out) {

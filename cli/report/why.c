@@ -17,7 +17,8 @@ static void put_loop(const cli_session *s, const tf_why_row *r, cli_text *out) {
              s->spec->arch->memories[n->level].name, (unsigned)l->at.line);
 }
 
-static void put_after_loop(const cli_session *s, const tf_why_row *r, const char *before, const char *after, cli_text *out) {
+static void put_after_loop(const cli_session *s, const tf_why_row *r, const char *before, const char *after,
+                           cli_text *out) {
   cli_printf(out, "%s", before);
   put_loop(s, r, out);
   cli_printf(out, "%s", after);
@@ -35,7 +36,9 @@ void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out) {
   case TF_WHY_SPLIT: cli_printf(out, "children side by side read it each for itself (line %u)", line); break;
   case TF_WHY_PRODUCTION: put_after_loop(s, r, "loop ", " begins a new production", out); break;
   case TF_WHY_LAYOUT: cli_printf(out, "the child before spread it otherwise (line %u)", line); break;
-  case TF_WHY_HALO: cli_printf(out, makes ? "overlapping parts are made again" : "overlapping boxes are read again"); break;
+  case TF_WHY_HALO:
+    cli_printf(out, makes ? "overlapping parts are made again" : "overlapping boxes are read again");
+    break;
   case TF_WHY_COPIES: put_after_loop(s, r, "each instance of ", " takes its own copy", out); break;
   case TF_WHY_PARTIAL: put_after_loop(s, r, "partial sums leave and come back: loop ", " steps outside", out); break;
   case TF_WHY_AGAIN: cli_printf(out, "another Tile takes it, too (line %u)", line); break;
@@ -58,8 +61,8 @@ static double served(const cli_session *s, int above) {
 }
 
 static bool worth_a_line(const cli_session *s, const tf_why_row *r) {
-  return r->level >= 0 && r->cause != TF_WHY_FIRST &&
-         (double)cli_cause_words(r) >= WORTH * served(s, r->above) && cli_cause_words(r) > 0;
+  return r->level >= 0 && r->cause != TF_WHY_FIRST && (double)cli_cause_words(r) >= WORTH * served(s, r->above) &&
+         cli_cause_words(r) > 0;
 }
 
 static void put_edge(const cli_session *s, const tf_why_row *r, cli_table *t) {

@@ -15,8 +15,10 @@ bool cli_read_texts(const cli_options *o, tf_text **texts, tf_diags *d) {
   if (!*texts) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
   for (size_t i = 0; i < o->n_files; i++) {
     bool in = !strcmp(o->files[i], "-");
-    if (in && seen) tf_fail(d, nowhere, TF_E_USAGE, "'-' given twice: stdin is read once");
-    else (*texts)[i] = tf_text_read(o->files[i], d);
+    if (in && seen)
+      tf_fail(d, nowhere, TF_E_USAGE, "'-' given twice: stdin is read once");
+    else
+      (*texts)[i] = tf_text_read(o->files[i], d);
     seen |= in;
   }
   return tf_diags_errors(d) == errors;

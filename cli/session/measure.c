@@ -85,7 +85,10 @@ static void keep_new(bench *b, int candidate, tf_emitted *e, double predicted) {
     return;
   }
   b->k[b->n++] = (kernel){.m = {.rank = candidate + 1, .predicted = predicted, .measured = -1},
-                          .candidate = candidate, .files = e, .source = source, .rounds = ROUNDS_FIRST};
+                          .candidate = candidate,
+                          .files = e,
+                          .source = source,
+                          .rounds = ROUNDS_FIRST};
 }
 
 /* A mapping that does not fit, or that the generator refuses, is passed over.  False: out of memory. */
@@ -96,7 +99,10 @@ static bool emit_candidate(bench *b, int i) {
   tf_result r;
   const bool ok = d != NULL;
   if (model && tf_model_eval(model, NULL, &r) && r.feasible) {
-    tf_emit_options e = {.isa = b->o->isa ? b->o->isa : tf_emit_isa(b->o->dtype), .dtype = b->o->dtype, .micro = b->o->micro, .name = b->o->name};
+    tf_emit_options e = {.isa = b->o->isa ? b->o->isa : tf_emit_isa(b->o->dtype),
+                         .dtype = b->o->dtype,
+                         .micro = b->o->micro,
+                         .name = b->o->name};
     tf_emitted *files = tf_emit_cpu(tree, &e, d);
     if (files) keep_new(b, i, files, r.seconds);
   }
@@ -237,7 +243,8 @@ static cli_status measure(bench *b, cli_measured *m) {
   int best = fastest(b);
   if (best >= 0) return report(b, best, m) ? CLI_DONE : CLI_FAILED;
   fputs(b->no_tool ? "tileflow: error[E_IO]: --measure needs make and a C compiler (cc, or $CC), and there is no make\n"
-                   : "tileflow: error[E_IO]: --measure: none of the kernels could be compiled and run here; without it, they are emitted unmeasured\n",
+                   : "tileflow: error[E_IO]: --measure: none of the kernels could be compiled and run here; without "
+                     "it, they are emitted unmeasured\n",
         stderr);
   return CLI_FAILED;
 }

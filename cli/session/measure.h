@@ -15,8 +15,8 @@ typedef struct {
   cli_candidate *at;
 } cli_candidates;
 
-/* cli/choose.c: ranks the mappings by what the model predicts and what their kernels cost besides, in cycles, and sorts them; those that
- * cannot be emitted are left out. */
+/* cli/choose.c: ranks the mappings by what the model predicts and what their kernels cost besides, in cycles, and sorts
+ * them; those that cannot be emitted are left out. */
 void cli_choose(const cli_session *s, const cli_options *o, cli_candidates *c);
 
 /* Takes copies of what a search found.  False: out of memory. */
@@ -31,8 +31,8 @@ typedef struct {
   char *text;      /* the mapping chosen */
 } cli_measured;
 
-/* Emits, compiles and times up to o->measure different kernels of the candidates, best first, in a temporary folder that is
- * gone afterwards.  Says on stderr what could not be compiled or run; fails if nothing could. */
+/* Emits, compiles and times up to o->measure different kernels of the candidates, best first, in a temporary folder
+ * that is gone afterwards.  Says on stderr what could not be compiled or run; fails if nothing could. */
 cli_status cli_measure(const cli_session *s, const cli_options *o, const cli_candidates *c, cli_measured *m);
 void cli_measured_free(cli_measured *m);
 /* A table of it on stdout. */

@@ -30,11 +30,21 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
   m.max_evals = said ? o->evals : EVALS_UNLESS_SAID;
   if (m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
   m.limit = said ? o->time_limit : SECONDS_UNLESS_SAID;
-  tf_search_opts opts = {.strategy = o->strategy, .objective = o->objective, .seed = o->seed,
-                         .threads = o->threads, .max_evals = m.max_evals, .max_effort = o->effort, .time_limit = m.limit,
-                         .log = o->log, .variants = o->variants, .resume = o->resume,
-                         .starts = (const char *const *)s->starts.text, .n_starts = s->starts.n, .stop = cli_interrupted,
-                         .progress = m.on ? show : NULL, .ctx = &m};
+  tf_search_opts opts = {.strategy = o->strategy,
+                         .objective = o->objective,
+                         .seed = o->seed,
+                         .threads = o->threads,
+                         .max_evals = m.max_evals,
+                         .max_effort = o->effort,
+                         .time_limit = m.limit,
+                         .log = o->log,
+                         .variants = o->variants,
+                         .resume = o->resume,
+                         .starts = (const char *const *)s->starts.text,
+                         .n_starts = s->starts.n,
+                         .stop = cli_interrupted,
+                         .progress = m.on ? show : NULL,
+                         .ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   const tf_tree *given = s->tree;
   tf_search_result *r = tf_search_run(s->spec->arch, s->spec->workload, given, &opts, s->diags);
@@ -45,11 +55,15 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
 
 static void say(cli_session *s, const cli_options *o) {
   const tf_search_result *r = s->search;
-  s->found = (cli_found){.method = r->strategy, .objective = tf_objective_key((int)o->objective),
+  s->found = (cli_found){.method = r->strategy,
+                         .objective = tf_objective_key((int)o->objective),
                          .value = r->n_best ? r->best[0].value : INFINITY,
                          .bound = tf_bounds_value(o->objective, &s->bounds, s->spec->arch),
-                         .evaluations = r->evals + s->spent, .seconds = r->seconds, .threads = r->threads,
-                         .seed = r->seed, .stopped_by = tf_stop_key(r->stopped_by)};
+                         .evaluations = r->evals + s->spent,
+                         .seconds = r->seconds,
+                         .threads = r->threads,
+                         .seed = r->seed,
+                         .stopped_by = tf_stop_key(r->stopped_by)};
   s->found.proved = s->found.value <= s->found.bound * (1 + 1e-12);
 }
 
@@ -89,8 +103,7 @@ cli_status cli_search(cli_session *s, const cli_options *o) {
   s->search = run(s, o);
   if (!s->search) return complain(s, o->log && !o->resume ? CLI_FAILED : CLI_BAD_INPUT);
   say(s, o);
-  if (s->tree && s->search->evals == 0 && s->search->stopped_by == TF_STOP_EXHAUSTED)
-    return impossible(s);
+  if (s->tree && s->search->evals == 0 && s->search->stopped_by == TF_STOP_EXHAUSTED) return impossible(s);
   if (s->search->n_best == 0) return none(s);
   char *text = copy_of(s->search->best[0].text);
   if (text) return cli_adopt(s, text, "search");

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/session/input.h"
 #include "cli/report/report.h"
+#include "cli/session/input.h"
 
 static const tf_loc nowhere = {0};
 
@@ -36,20 +36,16 @@ cli_status cli_open(cli_session *s, const cli_options *o) {
 }
 
 cli_status cli_check_sections(cli_session *s) {
-  if (!s->spec->arch)
-    tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
-  if (!s->spec->workload)
-    tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
+  if (!s->spec->arch) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
+  if (!s->spec->workload) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
   return s->spec->arch && s->spec->workload ? CLI_DONE : fail(s);
 }
 
 static void report_failure(cli_session *s) {
   if (s->result.overflow)
-    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_OVERFLOW,
-            "a count of this mapping passes 2^63 - 1");
+    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1");
   else
-    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER,
-            "the trip counts do not reach the extents");
+    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER, "the trip counts do not reach the extents");
 }
 
 /* Counts are exact or an error, the sums that the reports print too. */

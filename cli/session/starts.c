@@ -100,7 +100,8 @@ static void take(cli_session *s, const char *text, tf_loc at) {
   tf_tree *t = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
   if (t && !cli_starts_add(&s->starts, copy_of(text))) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (!t && tf_diags_errors(s->diags) > before)
-    tf_note(s->diags, (tf_loc){0}, "a mapping that a search begins with must be one of this architecture and workload; it need not fit");
+    tf_note(s->diags, (tf_loc){0},
+            "a mapping that a search begins with must be one of this architecture and workload; it need not fit");
   tf_tree_free(t);
 }
 

@@ -1,5 +1,5 @@
-/* Tiles whose lanes run along channels: elements of a are broadcast from wherever they stand, and the tile is turned when it is
- * stored, so that rows of c are as long as the tile is high. */
+/* Tiles whose lanes run along channels: elements of a are broadcast from wherever they stand, and the tile is turned
+ * when it is stored, so that rows of c are as long as the tile is high. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +10,9 @@ enum { LINE = 64 }; /* bytes */
 typedef struct {
   int rows, across, lanes;
   int64_t step;
-  bool far; /* a is in memory */
-  int64_t of, apart; /* rows of the output that are joined have that many elements, and a's stand that far apart; of 0: not joined */
+  bool far;          /* a is in memory */
+  int64_t of, apart; /* rows of the output that are joined have that many elements, and a's stand that far apart; of 0:
+                        not joined */
   int64_t first;     /* then: the tile's first element among them all */
   int64_t block;     /* above 0: c is not turned, and elements stand so far apart */
   bool asks;         /* for a part of the next panels */
@@ -24,8 +25,10 @@ static int64_t in_a(const shape *s, int i) {
 
 static void in_c(FILE *out, const shape *s, int i) {
   const int64_t step = s->block ? s->block : 1, at = s->of ? (s->first + i) % s->of : i;
-  if (s->of) fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)(at * step));
-  else fprintf(out, "c + %lld", (long long)(at * step));
+  if (s->of)
+    fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)(at * step));
+  else
+    fprintf(out, "c + %lld", (long long)(at * step));
 }
 
 /* The end of the piece that starts at i: no longer than there are lanes, and of one row of the output. */
@@ -41,7 +44,8 @@ static void tile_name(const shape *s, char *name) {
   if (s->block) snprintf(name + strlen(name), 96 - strlen(name), "_to%lld", (long long)s->block);
   if (s->asks) snprintf(name + strlen(name), 96 - strlen(name), "_asks");
   if (s->of)
-    snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of, (long long)s->apart);
+    snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of,
+             (long long)s->apart);
 }
 
 /* ---- turned stores ------------------------------------------------------------------------------------------ */
@@ -50,11 +54,11 @@ static void tile_name(const shape *s, char *name) {
 static void turn_quads(FILE *out, int lanes, const char *mm) {
   for (int g = 0; g < lanes; g += 4) {
     for (int h = 0; h < 2; h++)
-      fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n", g + h, mm, g + 2 * h, g + 2 * h + 1,
-              g + h, mm, g + 2 * h, g + 2 * h + 1);
+      fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n", g + h, mm,
+              g + 2 * h, g + 2 * h + 1, g + h, mm, g + 2 * h, g + 2 * h + 1);
     for (int j = 0; j < 4; j++)
-      fprintf(out, "  const vec t%d = %s_shuffle_ps(%c%d, %c%d, %s);\n", g + j, mm, j < 2 ? 'l' : 'h', g, j < 2 ? 'l' : 'h', g + 1,
-              j % 2 ? "0xee" : "0x44");
+      fprintf(out, "  const vec t%d = %s_shuffle_ps(%c%d, %c%d, %s);\n", g + j, mm, j < 2 ? 'l' : 'h', g,
+              j < 2 ? 'l' : 'h', g + 1, j % 2 ? "0xee" : "0x44");
   }
 }
 
@@ -64,23 +68,29 @@ static void gather_quads(FILE *out, int lanes) {
     if (lanes == 4)
       fprintf(out, "  const vec y%d = t%d;\n", j, j);
     else if (lanes == 8)
-      fprintf(out, "  const vec y%d = _mm256_permute2f128_ps(t%d, t%d, 0x20), y%d = _mm256_permute2f128_ps(t%d, t%d, 0x31);\n", j, j, j + 4,
-              j + 4, j, j + 4);
+      fprintf(
+          out,
+          "  const vec y%d = _mm256_permute2f128_ps(t%d, t%d, 0x20), y%d = _mm256_permute2f128_ps(t%d, t%d, 0x31);\n",
+          j, j, j + 4, j + 4, j, j + 4);
     else
       fprintf(out,
               "  const vec p%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), q%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
               "  const vec r%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), s%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
               "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0x88), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0x88);\n"
               "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0xdd), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0xdd);\n",
-              j, j, j + 4, j, j, j + 4, j, j + 8, j + 12, j, j + 8, j + 12, j, j, j, j + 4, j, j, j + 8, j, j, j + 12, j, j);
+              j, j, j + 4, j, j, j + 4, j, j + 8, j + 12, j, j + 8, j + 12, j, j, j, j + 4, j, j, j + 8, j, j, j + 12,
+              j, j);
 }
 
-/* Stores rows from .. to - 1 of the tile's j-th vectors turned: c[(j * lanes + l) * c_n + i] = or += what lane l holds of row i. */
+/* Stores rows from .. to - 1 of the tile's j-th vectors turned: c[(j * lanes + l) * c_n + i] = or += what lane l holds
+ * of row i. */
 static void print_square(FILE *out, const shape *s, const char *mm, int from, int to, int j) {
   fputs("  {\n", out);
   for (int i = 0; i < s->lanes; i++)
-    if (from + i < to) fprintf(out, "  const vec x%d = c%d_%d;\n", i, from + i, j);
-    else fprintf(out, "  const vec x%d = vec_zero();\n", i);
+    if (from + i < to)
+      fprintf(out, "  const vec x%d = c%d_%d;\n", i, from + i, j);
+    else
+      fprintf(out, "  const vec x%d = vec_zero();\n", i);
   turn_quads(out, s->lanes, mm);
   gather_quads(out, s->lanes);
   const char *part = to - from < s->lanes ? "_part" : "";
@@ -88,7 +98,8 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   if (*part) snprintf(count, sizeof count, ", %d", to - from);
   fputs("  float *to = ", out), in_c(out, s, from), fprintf(out, " + %d * c_n;\n", j * s->lanes);
   for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out))
-    fprintf(out, "  if (n > %d) vec_store%s(to, add & ADDS ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n", j * s->lanes + l, part, l, part, count, l, count);
+    fprintf(out, "  if (n > %d) vec_store%s(to, add & ADDS ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n",
+            j * s->lanes + l, part, l, part, count, l, count);
   fputs("  }\n", out);
 }
 
@@ -102,7 +113,8 @@ static void print_blocks(FILE *out, const shape *s) {
   for (int i = 0; i < s->rows; i++) {
     fputs("  {\n  float *const to = ", out), in_c(out, s, i), fputs(";\n", out);
     for (int j = 0; j < s->across; j++)
-      fprintf(out, "  vec_store(to + %d, add & ADDS ? vec_add(c%d_%d, vec_load(to + %d)) : c%d_%d);\n", j * s->lanes, i, j, j * s->lanes, i, j);
+      fprintf(out, "  vec_store(to + %d, add & ADDS ? vec_add(c%d_%d, vec_load(to + %d)) : c%d_%d);\n", j * s->lanes, i,
+              j, j * s->lanes, i, j);
     fputs("  }\n", out);
   }
 }
@@ -114,9 +126,11 @@ static void print_by_element(FILE *out, const shape *s) {
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
-    fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      float *const to = ", piece(s, i) - i);
+    fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      float *const to = ",
+            piece(s, i) - i);
     in_c(out, s, i);
-    fprintf(out, " + i + j * c_n;\n      *to = (add & ADDS ? *to : 0.0f) + sums[(%d + i) * %d + j];\n    }\n", i, width);
+    fprintf(out, " + i + j * c_n;\n      *to = (add & ADDS ? *to : 0.0f) + sums[(%d + i) * %d + j];\n    }\n", i,
+            width);
   }
 }
 
@@ -133,8 +147,11 @@ static void ask_for_rows(FILE *out, const shape *s) {
 static const char asked[] = ", uintptr_t ahead, int64_t by";
 
 static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
-  fprintf(out, "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p,\n"
-               "                       int64_t n, int add%s) {\n%s%s", name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+  fprintf(out,
+          "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
+          "int64_t c_p,\n"
+          "                       int64_t n, int add%s) {\n%s%s",
+          name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
   if (!s->block) ask_for_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
@@ -153,9 +170,12 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
   }
   if (s->asks) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
   fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
-  if (s->block) print_blocks(out, s);
-  else if (mm) print_turned(out, s, mm);
-  else print_by_element(out, s);
+  if (s->block)
+    print_blocks(out, s);
+  else if (mm)
+    print_turned(out, s, mm);
+  else
+    print_by_element(out, s);
   fputs("}\n", out);
 }
 
@@ -173,8 +193,10 @@ static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64
     if (s.of)
       fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s;\n", name, more);
     else
-      fprintf(body, "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, add%s;\n", (long long)from,
-              (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1), more);
+      fprintf(
+          body,
+          "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, add%s;\n",
+          (long long)from, (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1), more);
   }
   return true;
 }
@@ -185,25 +207,39 @@ static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int
   shape high = s, low = s;
   low.rows = (int)(m / count);
   high.rows = low.rows + 1;
-  fprintf(body, "\n/* %lld elements by up to %d channels */\n"
-                "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p, int64_t n,\n"
-                "                int add%s) {\n", (long long)m, s.across * s.lanes, name, s.asks ? asked : "");
-  bool ok = run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
+  fprintf(body,
+          "\n/* %lld elements by up to %d channels */\n"
+          "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t "
+          "c_p, int64_t n,\n"
+          "                int add%s) {\n",
+          (long long)m, s.across * s.lanes, name, s.asks ? asked : "");
+  bool ok =
+      run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
   fputs("}\n", body);
   return ok;
 }
 
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel) {
   const int lanes = tf_micro_of(u)->lanes;
-  const shape s = {.across = panel / lanes, .lanes = lanes, .step = r->step, .far = r->far, .of = r->joined > 1 ? r->m : 0, .apart = r->apart, .block = r->block, .asks = r->asks};
+  const shape s = {.across = panel / lanes,
+                   .lanes = lanes,
+                   .step = r->step,
+                   .far = r->far,
+                   .of = r->joined > 1 ? r->m : 0,
+                   .apart = r->apart,
+                   .block = r->block,
+                   .asks = r->asks};
   char name[128], *text = NULL;
   size_t bytes = 0;
   bool anew;
   if (r->m < 1 || s.across < 1) return NULL;
-  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)r->m, panel, (long long)r->step, r->far ? "_far" : "");
+  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)r->m, panel, (long long)r->step,
+           r->far ? "_far" : "");
   if (s.block) snprintf(name + strlen(name), sizeof name - strlen(name), "_to%lld", (long long)s.block);
   if (s.asks) snprintf(name + strlen(name), sizeof name - strlen(name), "_asks");
-  if (s.of) snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined, (long long)r->apart);
+  if (s.of)
+    snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined,
+             (long long)r->apart);
   const char *kept = tf_micro_name(u, name, &anew);
   if (!kept || !anew) return kept;
   FILE *body = open_memstream(&text, &bytes);

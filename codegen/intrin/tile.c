@@ -29,14 +29,17 @@ int64_t tf_micro_panels(int registers, int64_t vectors) {
   int rows, most;
   tf_micro_best(registers, &rows, &most);
   const int64_t best = (vectors + most - 1) / most, fewer = (vectors + most) / (most + 1);
-  return loads(registers, vectors, fewer) < 0.95 * loads(registers, vectors, best) ? fewer : best; /* by less, the last register is not worth it */
+  return loads(registers, vectors, fewer) < 0.95 * loads(registers, vectors, best)
+             ? fewer
+             : best; /* by less, the last register is not worth it */
 }
 
 enum { ROWS_A_POINTER = 4 };
 
 void tf_tile_name(const tf_tile *t, char *name) {
   const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
-  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part, t->rounds ? "_rounds" : "", t->asks ? "_asks" : "");
+  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
+           t->rounds ? "_rounds" : "", t->asks ? "_asks" : "");
 }
 
 /* Sums start at zero, or at what makes up for the 128 too much in a: it stands behind b. */
@@ -59,8 +62,8 @@ static bool cut(const tf_tile *t, int j) { return j == t->across - 1 && t->part;
 static void load_b(FILE *out, const tf_tile *t, int j) {
   const char *prefix = t->kernel->prefix ? t->kernel->prefix : "vec";
   const bool part = cut(t, j) && t->kernel->kernel.group == 1;
-  fprintf(out, "    const %s%s b%d = %s_load%s(b + %d", prefix, t->kernel->prefix ? "s" : "", j, prefix, part ? "_part" : "",
-          j * t->lanes * t->kernel->kernel.group);
+  fprintf(out, "    const %s%s b%d = %s_load%s(b + %d", prefix, t->kernel->prefix ? "s" : "", j, prefix,
+          part ? "_part" : "", j * t->lanes * t->kernel->kernel.group);
   if (part) fprintf(out, ", %d", t->part);
   fputs(");\n", out);
 }
@@ -86,7 +89,8 @@ static void step(FILE *out, const tf_tile *t) {
   for (int i = 0; i < t->rows; i++) {
     splat_a(out, t, i);
     for (int j = 0; j < t->across; j++)
-      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i, j, i, j);
+      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i,
+              j, i, j);
   }
   if (t->asks) fputs("    ASK(ask);\n    ask += each;\n", out);
   fputs("    a += a_k;\n    b += b_k;\n", out);
@@ -94,12 +98,14 @@ static void step(FILE *out, const tf_tile *t) {
     fprintf(out, "    a%d += a_k;\n", i);
 }
 
-/* All rows are made before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile are no more than the lanes, of each of
- * which a group of k takes some.  Where a step is too long for that, they are made before it begins. */
+/* All rows are made before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile are no more
+ * than the lanes, of each of which a group of k takes some.  Where a step is too long for that, they are made before it
+ * begins. */
 static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
   const int steps = t->lanes / t->kernel->kernel.group / t->rows;
   fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
-  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place, (long long)h->words, h->place);
+  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place,
+          (long long)h->words, h->place);
   for (int s = 0; s < steps; s++) {
     fputs("    {\n", out);
     step(out, t);
@@ -113,7 +119,8 @@ static void add_to_c(FILE *out, const tf_tile *t) {
   fputs("  if (add & ADDS) {\n", out);
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++) {
-      fprintf(out, "    c%d_%d = %s_add(%s_load%s(c + %d * c_m + %d", i, j, sums, sums, cut(t, j) ? "_part" : "", i, j * t->lanes);
+      fprintf(out, "    c%d_%d = %s_add(%s_load%s(c + %d * c_m + %d", i, j, sums, sums, cut(t, j) ? "_part" : "", i,
+              j * t->lanes);
       if (cut(t, j)) fprintf(out, ", %d", t->part);
       fprintf(out, "), c%d_%d);\n", i, j);
     }
@@ -122,11 +129,14 @@ static void add_to_c(FILE *out, const tf_tile *t) {
 
 static void finish(FILE *out, const tf_tile *t) {
   const char *sums = t->rounds ? t->kernel->prefix : t->kernel->sums;
-  if (t->rounds) fputs("  (void)add;\n", out);
-  else add_to_c(out, t);
+  if (t->rounds)
+    fputs("  (void)add;\n", out);
+  else
+    add_to_c(out, t);
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->across; j++) {
-      fprintf(out, "  %s_%s%s(c + %d * c_m + %d, c%d_%d", sums, t->rounds ? "round" : "store", cut(t, j) ? "_part" : "", i, j * t->lanes, i, j);
+      fprintf(out, "  %s_%s%s(c + %d * c_m + %d, c%d_%d", sums, t->rounds ? "round" : "store", cut(t, j) ? "_part" : "",
+              i, j * t->lanes, i, j);
       if (cut(t, j)) fprintf(out, ", %d", t->part);
       fputs(");\n", out);
     }
@@ -136,9 +146,11 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
   char name[64];
   const ir_kernel *k = &t->kernel->kernel;
   tf_tile_name(t, name);
-  fprintf(out, "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
-               "                        int64_t b_k, %s *c, int64_t c_m, int add%s", ahead ? ahead->name : "", ahead ? "_" : "",
-          name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(t->rounds ? k->leaves : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
+  fprintf(out,
+          "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
+          "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
+          ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
+          tf_micro_type(t->rounds ? k->leaves : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
   if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
   fputs(") {\n", out);
   declare(out, t);
@@ -151,7 +163,8 @@ void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
 }
 
 /* `total`: all lanes of a vector in one; `rest`: how one more element is taken in. */
-static void row_text(FILE *out, const char *name, const char *op, const char *none, const char *total, const char *rest) {
+static void row_text(FILE *out, const char *name, const char *op, const char *none, const char *total,
+                     const char *rest) {
   fprintf(out,
           "static inline float row_%s(const float *x, int64_t n) {\n"
           "  vec a = vec_splat(%s), b = a, c = a, d = a;\n"
@@ -176,11 +189,13 @@ void tf_micro_rows_text(FILE *out, int lanes) {
         "  float lane[LANES];\n"
         "  vec_store(lane, other);\n"
         "  vec_store_part(lane, v, n);\n"
-        "  return vec_load(lane);\n}\n", out);
+        "  return vec_load(lane);\n}\n",
+        out);
   if (lanes > 1)
     fputs("#include <string.h>\n"
           "static inline vec vec_whole_part(const int32_t *p, int n) {\n"
           "  int32_t lane[LANES] = {0};\n"
           "  memcpy(lane, p, (size_t)n * sizeof *p);\n"
-          "  return vec_whole(lane);\n}\n", out);
+          "  return vec_whole(lane);\n}\n",
+          out);
 }

@@ -47,7 +47,8 @@ static void over(const dump *d, const ir_stmt *s, int n) {
 
 static void stage(const dump *d, const ir_stmt *s) {
   const ir_buffer *b = &d->p->buffers[s->buffer], *from = &d->p->buffers[s->other];
-  fprintf(d->out, "stage %s in %s from %s", b->name, d->p->tree->arch->memories[b->level].name, d->p->tree->arch->memories[from->level].name);
+  fprintf(d->out, "stage %s in %s from %s", b->name, d->p->tree->arch->memories[b->level].name,
+          d->p->tree->arch->memories[from->level].name);
   for (int r = 0; r < b->rank; r++)
     range(d, "", &s->range[r]);
   if (s->made) fputs(", begin", d->out);
@@ -69,7 +70,9 @@ static void keep(const dump *d, const ir_stmt *s) {
 
 static const char *dim(const dump *d, const tf_op *op, int k) { return d->wl->dims[op->dims[k]].name; }
 
-static const char *read_name(const dump *d, const tf_op *op, int read) { return d->wl->tensors[op->reads[read].tensor].name; }
+static const char *read_name(const dump *d, const tf_op *op, int read) {
+  return d->wl->tensors[op->reads[read].tensor].name;
+}
 
 static bool pads(const dump *d, const tf_op *op, int read) {
   const tf_tensor *z = &d->wl->tensors[op->reads[read].tensor];
@@ -79,9 +82,10 @@ static bool pads(const dump *d, const tf_op *op, int read) {
   return any;
 }
 
-static const char *const asks_for[] = {
-  [IR_NEXT_UNASKED] = "", [IR_NEXT_SAME] = " (asks for its next)", [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
-  [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
+static const char *const asks_for[] = {[IR_NEXT_UNASKED] = "",
+                                       [IR_NEXT_SAME] = " (asks for its next)",
+                                       [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
+                                       [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
 
 static const char *narrow(const ir_product *p, char *text) {
   if (p->channels && p->last != p->panel) snprintf(text, 32, ", the last of %d", p->last);
@@ -92,18 +96,21 @@ static const char *narrow(const ir_product *p, char *text) {
 static void product(const dump *d, const ir_stmt *s) {
   const ir_product *p = s->product;
   const tf_op *op = &d->wl->ops[s->op];
-  fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", p->joined ? dim(d, op, p->m - 1) : "", p->joined ? " and " : "",
-          dim(d, op, p->m), dim(d, op, p->n), dim(d, op, p->k));
+  fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", p->joined ? dim(d, op, p->m - 1) : "",
+          p->joined ? " and " : "", dim(d, op, p->m), dim(d, op, p->n), dim(d, op, p->k));
   for (int k = op->n_out_dims + 1; p->channels && k < op->n_dims; k++)
     fprintf(d->out, " %s", dim(d, op, k));
   const int slab = p->channels ? p->a : p->b;
-  if (p->channels) fprintf(d->out, ", %s in panels of %d%s%s", read_name(d, op, p->b), p->panel, narrow(p, (char[32]){0}), p->channels ? asks_for[p->next] : "");
+  if (p->channels)
+    fprintf(d->out, ", %s in panels of %d%s%s", read_name(d, op, p->b), p->panel, narrow(p, (char[32]){0}),
+            p->channels ? asks_for[p->next] : "");
   if (p->slab) {
     fprintf(d->out, ", %s copied%s%s", read_name(d, op, slab), pads(d, op, slab) ? " with its borders" : "",
             p->keep_slab ? " until its box changes" : "");
     for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[slab].tensor].rank; r++)
       fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
-  } else if (p->pack >= 0) fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
+  } else if (p->pack >= 0)
+    fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
   if (p->turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
   if (p->copy >= 0 && !s->done) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
   if (s->rounds_for) fputs(", sums leave it rounded", d->out);
@@ -138,9 +145,7 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
 static void stmt(const dump *d, const ir_stmt *s, int depth) {
   fprintf(d->out, "%*s", 2 * depth, "");
   switch (s->kind) {
-  case IR_LET:
-    fprintf(d->out, "%s = ", d->p->var_name[s->var]), expr(d, &s->expr), fputc('\n', d->out);
-    break;
+  case IR_LET: fprintf(d->out, "%s = ", d->p->var_name[s->var]), expr(d, &s->expr), fputc('\n', d->out); break;
   case IR_KEEP: keep(d, s); break;
   case IR_STAGE: stage(d, s); break;
   case IR_FORGET:
@@ -162,7 +167,8 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
     body(d, &s->body, depth + 1);
     break;
   case IR_TOGETHER:
-    fprintf(d->out, "together over the first %d%s\n", s->n_common, s->ahead ? ", a tile of rows ahead of the product behind" : "");
+    fprintf(d->out, "together over the first %d%s\n", s->n_common,
+            s->ahead ? ", a tile of rows ahead of the product behind" : "");
     body(d, &s->body, depth + 1);
     break;
   case IR_NEST: nest(d, s, depth); break;

@@ -11,7 +11,8 @@ static bool may_be_left(const ir_range *made, int64_t n) {
   return may;
 }
 
-/* The part of what is needed that is held, in lo .. hi; how many ranks reach beyond it (two where nothing is held), the last in *open. */
+/* The part of what is needed that is held, in lo .. hi; how many ranks reach beyond it (two where nothing is held), the
+ * last in *open. */
 static int compare(int rank, const ir_held *held, const ir_need *n, int64_t *lo, int64_t *hi, int *open) {
   int beyond = held->any ? 0 : 2;
   for (int r = 0; r < rank; r++) {

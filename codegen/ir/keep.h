@@ -14,7 +14,7 @@ typedef struct {
   int64_t lo[16], hi[16], new_lo[16], new_hi[16];
 } ir_need;
 
-/* Carries out IR_KEEP on the slot's elements; all that is not kept becomes NAN.  made: for the lengths that may be left.
- * False: out of memory. */
+/* Carries out IR_KEEP on the slot's elements; all that is not kept becomes NAN.  made: for the lengths that may be
+ * left. False: out of memory. */
 bool ir_keep(const ir_buffer *b, const ir_range *made, ir_held *held, double *data, ir_need *need, ir_count *count);
 #endif

@@ -44,15 +44,17 @@ bool c_may_be_macro(const char *s) {
 }
 
 static bool field_is_name(const char *s) {
-  return *s != '_' && !starts(s, "tensor") && !starts(s, "stride") && !ends(s, "_stride") && !ends(s, "_t") && strcmp(s, "packed") != 0 &&
-         !c_may_be_macro(s) && !c_is_word(s);
+  return *s != '_' && !starts(s, "tensor") && !starts(s, "stride") && !ends(s, "_stride") && !ends(s, "_t") &&
+         strcmp(s, "packed") != 0 && !c_may_be_macro(s) && !c_is_word(s);
 }
 
 void c_field(FILE *out, const char *tensor) { fprintf(out, "%s%s", field_is_name(tensor) ? "" : "tensor_", tensor); }
 
 void c_stride_field(FILE *out, const char *tensor) {
-  if (field_is_name(tensor)) fprintf(out, "%s_stride", tensor);
-  else fprintf(out, "stride_%s", tensor);
+  if (field_is_name(tensor))
+    fprintf(out, "%s_stride", tensor);
+  else
+    fprintf(out, "stride_%s", tensor);
 }
 
 /* ---- the kernel's name ----------------------------------------------------------------------------------- */
@@ -92,14 +94,18 @@ static bool is_made(const char *word, size_t length, const char *name, const cha
 }
 
 /* Names of fields clash with nothing. */
-static bool is_field(const char *file, const char *c) { return c > file && (c[-1] == '.' || (c - file > 1 && c[-1] == '>' && c[-2] == '-')); }
+static bool is_field(const char *file, const char *c) {
+  return c > file && (c[-1] == '.' || (c - file > 1 && c[-1] == '>' && c[-2] == '-'));
+}
 
 static bool has_word_of(const char *file, const char *name, const char *const *text, int n) {
   for (const char *c = file; *c;) {
     const char *next = behind(c);
     if (next == c && is_word_char(*c)) {
-      while (is_word_char(*next)) next++;
-      if ((c == file || c[-1] != *C_NAME) && !is_field(file, c) && is_made(c, (size_t)(next - c), name, text, n)) return true;
+      while (is_word_char(*next))
+        next++;
+      if ((c == file || c[-1] != *C_NAME) && !is_field(file, c) && is_made(c, (size_t)(next - c), name, text, n))
+        return true;
     }
     c = next == c ? c + 1 : next;
   }
@@ -108,9 +114,11 @@ static bool has_word_of(const char *file, const char *name, const char *const *t
 
 const char *c_name_fault(const char *name, const char *const *text, int n) {
   const bool letter = isalpha((unsigned char)*name) || *name == '_';
-  if (!letter || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]) return "a letter, then letters, digits and _";
+  if (!letter || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")])
+    return "a letter, then letters, digits and _";
   if (strlen(name) > 120) return "it is longer than 120 characters";
-  if (*name == '_' || strstr(name, "__") || ends(name, "_t")) return "such names are reserved for compilers and systems";
+  if (*name == '_' || strstr(name, "__") || ends(name, "_t"))
+    return "such names are reserved for compilers and systems";
   if (c_is_word(name)) return "it is a word of C or C++";
   if (c_is_library(name)) return "C's library, POSIX or what builds the kernel has that name";
   if (c_may_be_macro(name)) return "it may be a macro; use a small letter, too";
@@ -125,8 +133,10 @@ char *c_with_name(const char *text, const char *name) {
     names += *c == *C_NAME;
   char *all = malloc(strlen(text) + names * length + 1), *to = all;
   for (const char *c = text; all && *c; c++) {
-    if (*c != *C_NAME) *to++ = *c;
-    else memcpy(to, name, length), to += length;
+    if (*c != *C_NAME)
+      *to++ = *c;
+    else
+      memcpy(to, name, length), to += length;
   }
   if (all) *to = '\0';
   return all;

@@ -12,11 +12,11 @@ typedef struct {
   const ir_program *p;
   const tf_workload *wl;
   int64_t *var;
-  double **data; /* [buffer] */
+  double **data;           /* [buffer] */
   const ir_counts *counts; /* NULL: none */
-  ir_kept *kept; /* [buffer] what scratch holds that lasts */
-  ir_staged *staged; /* [buffer] */
-  ir_held **held; /* [buffer] what each slot holds; NULL: not retained */
+  ir_kept *kept;           /* [buffer] what scratch holds that lasts */
+  ir_staged *staged;       /* [buffer] */
+  ir_held **held;          /* [buffer] what each slot holds; NULL: not retained */
   bool ok;
 } machine;
 
@@ -95,7 +95,8 @@ static void point_of_nest(machine *m, const ir_stmt *s, const int64_t *point, bo
   const tf_op *op = &m->wl->ops[s->op];
   double read[MAX_READS], *out = result(m, op, point);
   for (int i = 0; i < op->n_reads; i++)
-    read[i] = i == s->divides ? 1 : operand(m, op, i, s->from ? s->from[i] : m->p->buffer_of[op->reads[i].tensor], point);
+    read[i] =
+        i == s->divides ? 1 : operand(m, op, i, s->from ? s->from[i] : m->p->buffer_of[op->reads[i].tensor], point);
   if (!out) return;
   bool first = fresh;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
@@ -132,7 +133,13 @@ static void point_of(machine *m, const ir_stmt *s, const int64_t *point, bool fr
     out = result(m, op, point);
     if (out) *out /= of(m, s->buffer, op, point);
     break;
-  case IR_LET: case IR_KEEP: case IR_FORGET: case IR_STAGE: case IR_FOR: case IR_IF: case IR_TOGETHER: break; /* none computes at points */
+  case IR_LET:
+  case IR_KEEP:
+  case IR_FORGET:
+  case IR_STAGE:
+  case IR_FOR:
+  case IR_IF:
+  case IR_TOGETHER: break; /* none computes at points */
   }
 }
 
@@ -213,8 +220,8 @@ static void stage(machine *m, const ir_stmt *s) {
   if (s->made && atom(m, s->last) == 0) then = box_of(m, s->made, b->rank);
   origin o = {m, s->other};
   m->staged[s->buffer].node = s->node;
-  m->ok = m->ok && ir_stage(b, &m->staged[s->buffer], m->data[s->buffer], &now, s->made ? &then : NULL, from_outside, &o,
-                            m->counts ? &m->counts->buffer[s->buffer] : NULL);
+  m->ok = m->ok && ir_stage(b, &m->staged[s->buffer], m->data[s->buffer], &now, s->made ? &then : NULL, from_outside,
+                            &o, m->counts ? &m->counts->buffer[s->buffer] : NULL);
   for (int r = 0; r < b->rank; r++)
     m->var[b->base[r].var] = now.lo[r];
   if (b->slots > 1) m->var[b->slot.var] = m->staged[s->buffer].half;
@@ -228,8 +235,10 @@ static void forget(machine *m, const ir_stmt *s) {
     return;
   }
   int buffer = m->p->buffer_of[s->tensor];
-  if (s->n_slots) forget_slots(m, buffer, atom(m, s->slot), s->n_slots);
-  else forget_slots(m, buffer, 0, m->p->buffers[buffer].slots);
+  if (s->n_slots)
+    forget_slots(m, buffer, atom(m, s->slot), s->n_slots);
+  else
+    forget_slots(m, buffer, 0, m->p->buffers[buffer].slots);
 }
 
 static void step(machine *m, const ir_stmt *s) {

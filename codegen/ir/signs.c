@@ -1,7 +1,9 @@
 /* What is known of an expression's values before it is evaluated. */
 #include "codegen/ir/ir.h"
 
-static bool is_dim(const tf_index *ix, int dim) { return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim; }
+static bool is_dim(const tf_index *ix, int dim) {
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+}
 
 static bool same_index(const tf_index *a, const tf_index *b) {
   bool same = a->n_terms == b->n_terms && a->c == b->c;
@@ -28,7 +30,8 @@ bool ir_is_low(const tf_workload *wl, const tf_op *op, int i) {
   if (e->what == TF_X_READ) {
     const int maker = wl->tensors[op->reads[e->ref].tensor].producer;
     const tf_op *from = maker < 0 ? NULL : &wl->ops[maker];
-    return from && from->reduce == TF_ASSIGN && from->expr[from->n_expr - 1].what == TF_X_CALL && ir_is_low(wl, from, from->n_expr - 1);
+    return from && from->reduce == TF_ASSIGN && from->expr[from->n_expr - 1].what == TF_X_CALL &&
+           ir_is_low(wl, from, from->n_expr - 1);
   }
   if (e->what != TF_X_CALL || e->call != TF_K_SUB) return false;
   const tf_expr *a = &op->expr[e->arg[0]], *b = &op->expr[e->arg[1]];
@@ -42,7 +45,8 @@ static bool has_dim(const int *dims, int n, int dim) {
   return any;
 }
 
-/* The op that makes what ref reads, where it reads that at the very point that is made; NULL: elsewhere, or an input. */
+/* The op that makes what ref reads, where it reads that at the very point that is made; NULL: elsewhere, or an input.
+ */
 static const tf_op *made_there(const tf_workload *wl, const tf_ref *ref) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   const tf_op *maker = z->producer < 0 ? NULL : &wl->ops[z->producer];
@@ -54,13 +58,16 @@ static const tf_op *made_there(const tf_workload *wl, const tf_ref *ref) {
 /* The read of its row's maximum that op is the exponential of an element less of; NULL: it is none. */
 static const tf_ref *top_of(const tf_workload *wl, const tf_op *op) {
   const tf_expr *root = op->n_expr ? &op->expr[op->n_expr - 1] : NULL;
-  if (!root || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_EXP || !ir_is_low(wl, op, root->arg[0])) return NULL;
+  if (!root || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_EXP ||
+      !ir_is_low(wl, op, root->arg[0]))
+    return NULL;
   const tf_expr *difference = &op->expr[root->arg[0]];
   if (difference->what == TF_X_READ) {
     op = made_there(wl, &op->reads[difference->ref]);
     difference = op ? &op->expr[op->n_expr - 1] : NULL;
   }
-  const bool plain = difference && difference->what == TF_X_CALL && difference->call == TF_K_SUB; /* else a difference further off */
+  const bool plain =
+      difference && difference->what == TF_X_CALL && difference->call == TF_K_SUB; /* else a difference further off */
   return plain ? &op->reads[op->expr[difference->arg[1]].ref] : NULL;
 }
 

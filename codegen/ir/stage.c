@@ -29,7 +29,8 @@ typedef struct {
 } filling;
 
 /* Fills `to` with the box: what `held` of `from` has of it is taken from there, the rest from outside. */
-static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from, filling *f) {
+static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from,
+                 filling *f) {
   int64_t at[16], i = 0, all = 1;
   for (int r = 0; r < b->rank; r++)
     f->ok &= box->hi[r] - box->lo[r] <= b->extent[r], all *= box->hi[r] - box->lo[r];
@@ -63,8 +64,8 @@ static bool take_in(const ir_buffer *b, ir_staged *s, double *data, const ir_hel
   return f->ok;
 }
 
-bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then, ir_source *source, void *ctx,
-              ir_count *count) {
+bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then,
+              ir_source *source, void *ctx, ir_count *count) {
   filling f = {source, ctx, count, true};
   if (!now->any) { /* the tile touches nothing of it */
     s->held[s->half].any = s->ahead = false;

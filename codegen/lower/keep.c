@@ -1,5 +1,5 @@
-/* What scopes retain: from one run to the next the home keeps what both need of an intermediate, and its maker makes the rest
- * (DECISIONS 10, 21).  What is held is found out while the kernel runs: IR_KEEP compares boxes. */
+/* What scopes retain: from one run to the next the home keeps what both need of an intermediate, and its maker makes
+ * the rest (DECISIONS 10, 21).  What is held is found out while the kernel runs: IR_KEEP compares boxes. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -7,7 +7,8 @@
 /* Instances that take turns have a buffer each: no more than so many. */
 enum { MOST_SLOTS = 1 << 12 };
 
-/* Whether a stream goes on around or at node n: its running values are never made anew, and what waits for a division follows from them. */
+/* Whether a stream goes on around or at node n: its running values are never made anew, and what waits for a division
+ * follows from them. */
 static bool streams(const tf_plan *p, int n) {
   for (; n >= 0; n = p->tree->nodes[n].parent)
     if (p->tree->nodes[n].kind == TF_SCOPE && p->tree->nodes[n].n_stream) return true;
@@ -37,7 +38,8 @@ static bool over_instances(const lowering *w, int l) {
   return w->plan->loops[l].axis != TF_TEMPORAL && w->run.trip[l] > 1;
 }
 
-/* Instances whose loop stands inside of steps take turns, and each needs a part of its own; those outside run one after the other. */
+/* Instances whose loop stands inside of steps take turns, and each needs a part of its own; those outside run one after
+ * the other. */
 void low_keep_plan(lowering *w) {
   const tf_plan *p = w->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
@@ -130,8 +132,8 @@ void low_keep_pass(lowering *w, int n, int child) {
 
 /* ---- lengths of what is left to make ----------------------------------------------------------------------------- */
 
-/* Adds `times` what one step of the loop variable moves the value by, where its clipping and partial tiles are far; false: unknown.
- * What is left of what another op needs ends where that ends. */
+/* Adds `times` what one step of the loop variable moves the value by, where its clipping and partial tiles are far;
+ * false: unknown. What is left of what another op needs ends where that ends. */
 static bool moved_by(const lowering *w, ir_atom a, int var, int64_t times, int64_t *by) {
   if (a.var == var) *by += times;
   if (a.var < 0 || a.var == var) return true;
@@ -165,14 +167,15 @@ typedef struct {
 /* Takes in loop l, of which a step moves the range by `by`; extents that are no multiples of tiles end early. */
 static void take_in(const lowering *w, int l, int64_t by, start_over *s) {
   const tf_ploop *pl = &w->plan->loops[l];
-  int64_t step = pl->op < 0 ? 1 : w->run.step[pl->op * w->plan->n_loops + l], extent = w->plan->wl->dims[pl->dim].extent;
+  int64_t step = pl->op < 0 ? 1 : w->run.step[pl->op * w->plan->n_loops + l],
+          extent = w->plan->wl->dims[pl->dim].extent;
   int64_t all = step > extent / w->run.trip[l] ? extent : step * w->run.trip[l];
   if (!s->step) *s = (start_over){step, by, 0};
   s->back = s->by * ((all - 1) / s->step);
 }
 
-/* The lengths that a part of a needed range can have, when the innermost loop that is not at its start has stepped: two runs are
- * apart by its step, less those of the loops inside that start anew.  A hint: IR_KEEP leaves no others. */
+/* The lengths that a part of a needed range can have, when the innermost loop that is not at its start has stepped: two
+ * runs are apart by its step, less those of the loops inside that start anew.  A hint: IR_KEEP leaves no others. */
 static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *left) {
   const tf_path *path = &w->plan->path[n];
   const ir_range all = *need;
@@ -192,7 +195,8 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
     take_in(w, l, by, &over[w->plan->loops[l].dim]);
     if (apart < 0) apart = -apart;
     if (apart < need->most) known &= low_add_length(left, apart);
-    if (apart < need->most && !need->exact && need->rest) known &= low_add_length(left, need->rest - (need->most - apart));
+    if (apart < need->most && !need->exact && need->rest)
+      known &= low_add_length(left, need->rest - (need->most - apart));
   }
   if (known && !left->rest) left->rest = left->most;
   if (known) return;
@@ -219,7 +223,8 @@ static bool side_of_product(const lowering *w, const tf_op *op, int k) {
   for (int i = 0; i < 2; i++)
     n_in[i] = reads_dim(w, &op->reads[i], op->dims[n]);
   for (int m = 0; m < n; m++)
-    any |= (k == m || k == n) && reads_dim(w, &op->reads[n_in[0]], op->dims[m]) && !reads_dim(w, &op->reads[!n_in[0]], op->dims[m]);
+    any |= (k == m || k == n) && reads_dim(w, &op->reads[n_in[0]], op->dims[m]) &&
+           !reads_dim(w, &op->reads[!n_in[0]], op->dims[m]);
   return n_in[0] != n_in[1] && any;
 }
 

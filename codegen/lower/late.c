@@ -1,9 +1,10 @@
-/* Quotients that wait: where a map divides rows by what a row has in common, and one product reads it, the product's rows are divided
- * instead, which are shorter: (e / z) v = (e v) / z.
+/* Quotients that wait: where a map divides rows by what a row has in common, and one product reads it, the product's
+ * rows are divided instead, which are shorter: (e / z) v = (e v) / z.
  *
- * Only where the range of numbers stays the same, but for a factor: z is the sum of those very e, of which each is from 0 to 1 and one is 1 (softmax,
- * its maximum subtracted).  Then 1 <= z <= the row's length, and |sum of e v| <= z max |v|: nothing is lost below, and above no more than |v| beyond
- * the largest number / the row's length.  Of other quotients neither is known: 1e20 * 1e20 / 1e20 would be infinite. */
+ * Only where the range of numbers stays the same, but for a factor: z is the sum of those very e, of which each is from
+ * 0 to 1 and one is 1 (softmax, its maximum subtracted).  Then 1 <= z <= the row's length, and |sum of e v| <= z max
+ * |v|: nothing is lost below, and above no more than |v| beyond the largest number / the row's length.  Of other
+ * quotients neither is known: 1e20 * 1e20 / 1e20 would be infinite. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -102,7 +103,12 @@ static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
   ir_stmt *s = TF_NEW(w->p->arena, ir_stmt);
   w->oom |= !s;
   if (w->oom) return false;
-  *s = (ir_stmt){.kind = IR_DIVIDE, .op = nest->op, .range = nest->range, .buffer = w->p->buffer_of[z], .other = -1, .divides = -1,
+  *s = (ir_stmt){.kind = IR_DIVIDE,
+                 .op = nest->op,
+                 .range = nest->range,
+                 .buffer = w->p->buffer_of[z],
+                 .other = -1,
+                 .divides = -1,
                  .last = ir_number(0)};
   return put_behind(w, body, at, s);
 }

@@ -13,8 +13,17 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.tensor = z, .argument = argument, .rank = t->rank, .words = 1, .level = level, .name = name, .id = p->tensor_id[z], .shares = -1,
-                 .slots = 1, .slot = ir_number(0), .type = low_type(w, z, argument)};
+  ir_buffer b = {.tensor = z,
+                 .argument = argument,
+                 .rank = t->rank,
+                 .words = 1,
+                 .level = level,
+                 .name = name,
+                 .id = p->tensor_id[z],
+                 .shares = -1,
+                 .slots = 1,
+                 .slot = ir_number(0),
+                 .type = low_type(w, z, argument)};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
   w->oom |= !b.extent || !b.base || !p->buffers;
@@ -37,8 +46,8 @@ static bool makes_dim(const tf_op *op, int dim) {
   return false;
 }
 
-/* Whether steps of instances come between the steps of the loop over which z is streamed: each instance then needs its own
- * running value.  An error where z does not tell the instances apart. */
+/* Whether steps of instances come between the steps of the loop over which z is streamed: each instance then needs its
+ * own running value.  An error where z does not tell the instances apart. */
 static bool interleaved(lowering *w, int z) {
   const tf_plan *p = w->plan;
   int o = p->wl->tensors[z].producer, scope = p->stream_scope[o];
@@ -119,11 +128,12 @@ static bool spreads(const lowering *w, int n, int l) {
   return false;
 }
 
-/* What the mapping spreads over instances runs in parallel: not at the very loop, but at the outermost one around it whose
- * steps are independent and enough to go round, so that threads meet seldom. */
+/* What the mapping spreads over instances runs in parallel: not at the very loop, but at the outermost one around it
+ * whose steps are independent and enough to go round, so that threads meet seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
-  return !w->in_parallel && w->target->threads && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) && spreads(w, n, l) && independent(w, n, l);
+  return !w->in_parallel && w->target->threads && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
+         spreads(w, n, l) && independent(w, n, l);
 }
 
 /* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
@@ -218,7 +228,8 @@ static void lower_loops(lowering *w, int n, int k) {
 static void lower_steps(lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
-  ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges), *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
+  ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges),
+           *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
   size_t tensors = (size_t)p->wl->n_tensors;
   ir_atom *slot = TF_ARRAY(w->p->arena, ir_atom, tensors);
   bool outer = w->in_parallel;
@@ -245,15 +256,16 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
-/* Loops over instances above everything that branches, put outside of all others: each instance then runs through its own
- * steps, and what it has packed stays. */
+/* Loops over instances above everything that branches, put outside of all others: each instance then runs through its
+ * own steps, and what it has packed stays. */
 static void hoist(lowering *w) {
   const tf_plan *p = w->plan;
   for (int n = 0; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0])
     for (int k = 0; k < p->tree->nodes[n].n_loops && !w->oom; k++) {
       int l = p->first_loop[n] + k;
       ir_atom digit;
-      if (over_instances(w, n, l) && independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit)) w->hoisted[l] = digit.var;
+      if (over_instances(w, n, l) && independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit))
+        w->hoisted[l] = digit.var;
     }
 }
 
@@ -337,7 +349,8 @@ static void lower_nest(lowering *w, int n) {
     s->range[k] = *low_range(w, o, op->dims[k]);
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
   }
-  s->finite = op->reduce == TF_REDUCE_MAX && s->n_fresh > 0 && w->plan->stream_scope[o] >= 0 && w->plan->wl->tensors[op->out].n_consumers > 0;
+  s->finite = op->reduce == TF_REDUCE_MAX && s->n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
+              w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
   if (!w->oom && w->target->nest) w->target->nest(w, s);
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
@@ -397,12 +410,14 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
-  w->p->buffers = TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
+  w->p->buffers =
+      TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
   w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->hoisted = TF_ARRAY(a, int, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->var_of || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur || !w->p->buffer_of || !w->p->buffers)
+  if (!w->hoisted || !w->var_of || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur ||
+      !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
@@ -447,7 +462,8 @@ static void add_arguments(lowering *w) {
 static void check(lowering *w, const char *pass) {
 #ifndef NDEBUG
   char why[200];
-  if (!w->oom && !ir_check(w->p, why, sizeof why)) tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass, why);
+  if (!w->oom && !ir_check(w->p, why, sizeof why))
+    tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass, why);
 #endif
   (void)w, (void)pass;
 }

@@ -17,30 +17,29 @@ struct lowering {
   const tf_plan *plan;
   tf_run run;
   tf_diags *d;
-  ir_range *cur;     /* [op * n_dims + dim] on entry to the node at hand */
-  ir_body *into;     /* where statements go */
-  int n_lets;        /* lets that are visible */
+  ir_range *cur; /* [op * n_dims + dim] on entry to the node at hand */
+  ir_body *into; /* where statements go */
+  int n_lets;    /* lets that are visible */
   low_let *lets;
-  int *var_of;       /* [loop] its variable, once it has been opened; -1 */
-  int *hoisted;      /* [loop] variable of a loop that was put outside of all; -1 */
-  bool *summed;      /* [op] its output, made by sums, has got the buffer where they are float32 */
-  bool in_parallel;  /* below a loop that runs in parallel ... */
-  int parallel;      /* ... which is that one */
-  bool *keeps;       /* [tensor] its scope keeps what the next run needs */
-  ir_stmt **left;    /* [tensor] its IR_KEEP; NULL: not yet there */
-  int64_t *slots;    /* [tensor] instances whose runs of the scope take turns */
-  int64_t *slot_step; /* [tensor * n_loops + loop] slots from one step of a loop over instances to the next; 0: their runs do not take turns */
-  ir_atom *slot;     /* [tensor] of the instance at hand */
-  int *stage;        /* [level * n_tensors + tensor] buffer of an input in that memory; -1: none */
-  int *from;         /* [tensor] the innermost that holds it here; -1: the argument */
-  ir_range *chain;   /* `cur` on entry to the child of the nearest scope, at that depth */
+  int *var_of;        /* [loop] its variable, once it has been opened; -1 */
+  int *hoisted;       /* [loop] variable of a loop that was put outside of all; -1 */
+  bool *summed;       /* [op] its output, made by sums, has got the buffer where they are float32 */
+  bool in_parallel;   /* below a loop that runs in parallel ... */
+  int parallel;       /* ... which is that one */
+  bool *keeps;        /* [tensor] its scope keeps what the next run needs */
+  ir_stmt **left;     /* [tensor] its IR_KEEP; NULL: not yet there */
+  int64_t *slots;     /* [tensor] instances whose runs of the scope take turns */
+  int64_t *slot_step; /* [tensor * n_loops + loop] slots from one step of a loop over instances to the next; 0: their
+                         runs do not take turns */
+  ir_atom *slot;      /* [tensor] of the instance at hand */
+  int *stage;         /* [level * n_tensors + tensor] buffer of an input in that memory; -1: none */
+  int *from;          /* [tensor] the innermost that holds it here; -1: the argument */
+  ir_range *chain;    /* `cur` on entry to the child of the nearest scope, at that depth */
   int chain_depth;
   bool oom;
 };
 
-static inline ir_range *low_range(lowering *w, int op, int dim) {
-  return &w->cur[op * w->plan->wl->n_dims + dim];
-}
+static inline ir_range *low_range(lowering *w, int op, int dim) { return &w->cur[op * w->plan->wl->n_dims + dim]; }
 
 /* let.c: values, and statements.  After running out of memory they go on with nothing. */
 int low_var(lowering *w, const char *fmt, ...) TF_PRINTF(2, 3);
@@ -75,7 +74,8 @@ bool low_is_dim(const tf_index *ix, int dim);
 /* The other lengths of a range, as far as there is room for them; false: there is none, and they are unknown. */
 bool low_add_length(ir_range *r, int64_t length);
 
-/* keep.c: what scopes retain.  low_keep_start, behind the arrays of `w`; low_keep_plan, when loops have been hoisted. */
+/* keep.c: what scopes retain.  low_keep_start, behind the arrays of `w`; low_keep_plan, when loops have been hoisted.
+ */
 bool low_keep_start(lowering *w);
 void low_keep_plan(lowering *w);
 /* Scope n keeps what op o makes: opens its buffer, and leaves the op's range as what is to be made. */
@@ -86,11 +86,12 @@ void low_keep_instance(lowering *w, int n, int l);
 /* Where Seq n passes to the child. */
 void low_keep_pass(lowering *w, int n, int child);
 
-/* Opens a body that is entered where an op below the child (z >= 0: one that reads z) has something to do; low_close ends it. */
+/* Opens a body that is entered where an op below the child (z >= 0: one that reads z) has something to do; low_close
+ * ends it. */
 low_mark low_open_busy(lowering *w, int child, int z);
 
-/* stage.c: tiles of inputs where memories are filled by copies.  low_stage_start, with the buffers; on entry to Tile n; where Seq n
- * passes to the child. */
+/* stage.c: tiles of inputs where memories are filled by copies.  low_stage_start, with the buffers; on entry to Tile n;
+ * where Seq n passes to the child. */
 bool low_stage_start(lowering *w);
 void low_stage(lowering *w, int n);
 void low_stage_pass(lowering *w, int n, int child);
@@ -104,8 +105,9 @@ void low_stream_after(lowering *w, int n, int child);
 ir_type low_type(const lowering *w, int z, bool argument);
 bool low_is_product(const tf_op *op);
 bool low_is_whole(const lowering *w, int o);
-/* Outputs that are narrower than their sums get a float32 buffer of their own where the first loop that reduces begins: n, k are
- * the Tile and its loop that comes next (or a scope that streams), alone the op whose nest does (or -1).  low_settle writes what is ready to the outputs. */
+/* Outputs that are narrower than their sums get a float32 buffer of their own where the first loop that reduces begins:
+ * n, k are the Tile and its loop that comes next (or a scope that streams), alone the op whose nest does (or -1).
+ * low_settle writes what is ready to the outputs. */
 typedef struct {
   int n;
   int *ops;

@@ -39,7 +39,8 @@ static void split_lengths(ir_range *piece, const ir_range *r, int64_t step) {
 
 ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
   ir_atom lo = low_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
-  if (r.exact && step * trip == r.most) return (ir_range){.lo = lo, .hi = end, .most = step, .some = true, .exact = true};
+  if (r.exact && step * trip == r.most)
+    return (ir_range){.lo = lo, .hi = end, .most = step, .some = true, .exact = true};
   ir_range piece = {.lo = lo, .hi = low_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
   split_lengths(&piece, &r, step);
   return piece;
@@ -159,4 +160,6 @@ int low_find_dim(const tf_op *op, int dim) {
   return -1;
 }
 
-bool low_is_dim(const tf_index *ix, int dim) { return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim; }
+bool low_is_dim(const tf_index *ix, int dim) {
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+}

@@ -25,7 +25,8 @@ static int shared_dims(const lowering *w, const ir_stmt *a, const ir_stmt *b, in
   return n > q->n_out_dims - keeps ? q->n_out_dims - keeps : n;
 }
 
-/* Whether b can join those from `from` to `to` over `common` dims: what they make it reads at the point, and nothing else. */
+/* Whether b can join those from `from` to `to` over `common` dims: what they make it reads at the point, and nothing
+ * else. */
 static bool may_join(const lowering *w, const ir_body *body, int from, int to, const ir_stmt *b, int common) {
   const tf_workload *wl = w->plan->wl;
   const tf_op *op = &wl->ops[b->op];
@@ -63,7 +64,12 @@ static void join_in(lowering *w, ir_body *body) {
       ir_stmt *all = TF_NEW(w->p->arena, ir_stmt);
       w->oom |= !all;
       if (w->oom) return;
-      *all = (ir_stmt){.kind = IR_TOGETHER, .n_common = common, .op = s->op, .buffer = -1, .other = -1, .divides = -1,
+      *all = (ir_stmt){.kind = IR_TOGETHER,
+                       .n_common = common,
+                       .op = s->op,
+                       .buffer = -1,
+                       .other = -1,
+                       .divides = -1,
                        .body = {to - i, TF_ARRAY(w->p->arena, ir_stmt *, (size_t)(to - i))}};
       w->oom |= !all->body.s;
       if (w->oom) return;

@@ -37,15 +37,16 @@ static bool at_point(const tf_op *op, int z, int n) {
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; op->reads[i].tensor == z && r < n; r++) {
       const tf_index *ix = &op->reads[i].index[r];
-      if (r >= op->n_out_dims || ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 || ix->terms[0].dim != op->dims[r])
+      if (r >= op->n_out_dims || ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 ||
+          ix->terms[0].dim != op->dims[r])
         return false;
     }
   return true;
 }
 
 static bool same_box(const ir_buffer *a, const ir_buffer *b) {
-  bool same = !a->kept && !b->kept && a->rank == b->rank && a->type == b->type && a->each == b->each && !a->lasting && !b->lasting && !a->argument &&
-              !b->argument;
+  bool same = !a->kept && !b->kept && a->rank == b->rank && a->type == b->type && a->each == b->each && !a->lasting &&
+              !b->lasting && !a->argument && !b->argument;
   for (int r = 0; same && r < a->rank; r++)
     same = a->extent[r] == b->extent[r] && ir_same(a->base[r], b->base[r]);
   return same;
@@ -70,7 +71,8 @@ static bool read_before(const lowering *w, const order *l, int z, int m) {
     const tf_op *op = &w->plan->wl->ops[t->consumers[i]];
     if (c == m) continue;
     if (c < 0 || c > m) return false;
-    if (l->at[c].step == l->at[m].step && !at_point(op, z, op->reduce == TF_ASSIGN ? t->rank : l->at[m].common)) return false;
+    if (l->at[c].step == l->at[m].step && !at_point(op, z, op->reduce == TF_ASSIGN ? t->rank : l->at[m].common))
+      return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
-/* For targets whose memories are filled by copies: tiles of the workload's inputs.  A memory holds of a tensor what the last tile that
- * touched it there left; entering the next one takes what it lacks from the nearest memory outside that holds it (model.md section 3).
- * Where target and memory have two halves, what the next tile lacks is fetched into the other while one is worked on. */
+/* For targets whose memories are filled by copies: tiles of the workload's inputs.  A memory holds of a tensor what the
+ * last tile that touched it there left; entering the next one takes what it lacks from the nearest memory outside that
+ * holds it (model.md section 3). Where target and memory have two halves, what the next tile lacks is fetched into the
+ * other while one is worked on. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"
@@ -8,10 +9,13 @@
 static int *stage_of(const lowering *w, int level, int z) { return &w->stage[level * w->plan->wl->n_tensors + z]; }
 
 static bool is_mtile(const tf_plan *p, int n) {
-  return p->tree->nodes[n].kind == TF_TILE && p->tree->nodes[n].level > 0 && tf_plan_mtile(p, n, p->tree->nodes[n].level) == n;
+  return p->tree->nodes[n].kind == TF_TILE && p->tree->nodes[n].level > 0 &&
+         tf_plan_mtile(p, n, p->tree->nodes[n].level) == n;
 }
 
-static bool holds(const tf_plan *p, int n, int z) { return p->wl->tensors[z].producer < 0 && is_mtile(p, n) && tf_plan_tile_holds(p, n, z); }
+static bool holds(const tf_plan *p, int n, int z) {
+  return p->wl->tensors[z].producer < 0 && is_mtile(p, n) && tf_plan_tile_holds(p, n, z);
+}
 
 static void add_buffer(lowering *w, int level, int z) {
   const tf_memory *m = &w->plan->arch->memories[level];
@@ -46,8 +50,8 @@ bool low_stage_start(lowering *w) {
   return !w->oom;
 }
 
-/* The node from which on loops step through tiles of n without leaving what they are taken from: the nearest Tile outside that holds
- * the tensor, or the child of the nearest scope. */
+/* The node from which on loops step through tiles of n without leaving what they are taken from: the nearest Tile
+ * outside that holds the tensor, or the child of the nearest scope. */
 static int chain_start(const tf_plan *p, int n, int z) {
   int up = p->tree->nodes[n].parent;
   while (up >= 0 && p->tree->nodes[up].kind == TF_TILE) {
@@ -58,7 +62,8 @@ static int chain_start(const tf_plan *p, int n, int z) {
   return n;
 }
 
-/* The ranges on entry to node `top`, and from there on those of the step after this one; *last: 1 where there is none. */
+/* The ranges on entry to node `top`, and from there on those of the step after this one; *last: 1 where there is none.
+ */
 static void step_ahead(lowering *w, int n, int top, ir_atom *last) {
   const tf_plan *p = w->plan;
   const tf_path *path = &p->path[n];

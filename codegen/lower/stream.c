@@ -1,5 +1,5 @@
-/* Streaming reductions (DECISIONS 11): a running maximum is kept from step to step; when it rises, the sums made with the
- * one before are corrected, and what divides by a sum waits for the last step. */
+/* Streaming reductions (DECISIONS 11): a running maximum is kept from step to step; when it rises, the sums made with
+ * the one before are corrected, and what divides by a sum waits for the last step. */
 #include "codegen/lower/lower.h"
 
 static int named_op(const lowering *w, int n, int i) {
@@ -37,9 +37,7 @@ bool low_stream_check(lowering *w, int n) {
 }
 
 /* The reduced dim that the loops above the scope split, as op o sees it. */
-static int streamed_dim(const lowering *w, int o) {
-  return w->plan->wl->ops[o].dims[w->plan->wl->ops[o].n_out_dims];
-}
+static int streamed_dim(const lowering *w, int o) { return w->plan->wl->ops[o].dims[w->plan->wl->ops[o].n_out_dims]; }
 
 ir_stmt *low_over_output(lowering *w, ir_kind kind, int o) {
   const tf_op *op = &w->plan->wl->ops[o];

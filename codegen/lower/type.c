@@ -95,7 +95,8 @@ static bool streamed(const lowering *w, int o, int n) {
   return false;
 }
 
-/* Whether the sums of op o begin at node n: at its loop k, in its own nest, or in the scope that corrects and divides them. */
+/* Whether the sums of op o begin at node n: at its loop k, in its own nest, or in the scope that corrects and divides
+ * them. */
 static bool begins(const lowering *w, int o, int n, int k, int alone) {
   const tf_node *t = &w->plan->tree->nodes[n];
   if (alone >= 0) return alone == o;

@@ -57,7 +57,8 @@ static void drop(const usage *u, ir_body *b) {
 
 void low_drop_unused(lowering *w) {
   ir_program *p = w->p;
-  usage u = {TF_ARRAY(p->arena, const ir_stmt *, (size_t)p->n_vars + 1), TF_ARRAY(p->arena, bool, (size_t)p->n_vars + 1)};
+  usage u = {TF_ARRAY(p->arena, const ir_stmt *, (size_t)p->n_vars + 1),
+             TF_ARRAY(p->arena, bool, (size_t)p->n_vars + 1)};
   w->oom |= !u.let || !u.used;
   if (w->oom) return;
   find_lets(&u, &p->body);

@@ -48,9 +48,13 @@ tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_optio
   return t ? tf_target_emit(t, tree, o, d) : NULL;
 }
 
-tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) { return tf_emit(tree, "cpu", o, d); }
+tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  return tf_emit(tree, "cpu", o, d);
+}
 
-double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) { return tf_target_cpu.cycles(tree, o, d); }
+double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  return tf_target_cpu.cycles(tree, o, d);
+}
 
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
   const tf_target *t = tf_target_find(target, d);

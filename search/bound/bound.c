@@ -7,8 +7,8 @@
 
 #include "model/cost/demand.h"
 
-/* How a dim of an op follows the loops: its range is that of dim `root` of the ops that lead, times coef, plus c.  Not even: its
- * ranges may overlap from one run to the next. */
+/* How a dim of an op follows the loops: its range is that of dim `root` of the ops that lead, times coef, plus c.  Not
+ * even: its ranges may overlap from one run to the next. */
 typedef struct {
   int root; /* -1: it stands still */
   int64_t coef, c;
@@ -80,8 +80,10 @@ static drive follow(const slope *s, int o, int i) {
       const tf_ref *ref = &s->wl->ops[made->consumers[c]].reads[r];
       if (ref->tensor != op->out) continue;
       drive here = driven_by(s, made->consumers[c], &ref->index[i]);
-      if (!first) of.even &= alike(&of, &here);
-      else of = here;
+      if (!first)
+        of.even &= alike(&of, &here);
+      else
+        of = here;
       first = false;
     }
   int64_t all = of.root < 0 ? 1 : s->wl->dims[of.root].extent;
@@ -131,9 +133,7 @@ static bool shares_reduced(const slope *s, int o) {
   return false;
 }
 
-static double weight(const slope *s, int z) {
-  return (double)s->wl->tensors[z].word_bits / s->word_bits;
-}
+static double weight(const slope *s, int z) { return (double)s->wl->tensors[z].word_bits / s->word_bits; }
 
 static double words_of(const tf_b_op *b, unsigned dims) {
   double n = 1;
@@ -144,8 +144,8 @@ static double words_of(const tf_b_op *b, unsigned dims) {
 
 static void add_tensor(slope *s, tf_b_op *b, int z, unsigned dims, bool out, bool stays) {
   if (b->n == TF_B_TENSORS) return;
-  b->tensor[b->n++] = (tf_b_tensor){.dims = dims, .words = stays ? 0 : words_of(b, dims), .weight = weight(s, z),
-                                    .out = out, .whole = stays};
+  b->tensor[b->n++] = (tf_b_tensor){
+      .dims = dims, .words = stays ? 0 : words_of(b, dims), .weight = weight(s, z), .out = out, .whole = stays};
   if (!stays) s->counted[z] = true;
 }
 
@@ -185,8 +185,10 @@ static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
     add_output(s, o, stays, &b);
     add_reads(s, o, &b);
   }
-  if (b.n == 0) tf_b_add(out, 0, 0);
-  else tf_b_op_stairs(&b, out);
+  if (b.n == 0)
+    tf_b_add(out, 0, 0);
+  else
+    tf_b_op_stairs(&b, out);
 }
 
 /* An intermediate either stays on the chip or passes through the outermost memory: the least of both. */

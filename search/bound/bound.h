@@ -7,11 +7,11 @@ enum { TF_B_DIMS = 16, TF_B_TENSORS = 5, TF_B_VALUES = 4096 };
 
 /* A tensor that one op moves, indexed by some of the op's dims, each by a rank of its own. */
 typedef struct {
-  unsigned dims;   /* bits of the op's dims that index it */
-  double words;    /* all it has; 0: it stays on the chip */
-  double weight;   /* words of memory for one of its words */
-  bool out;        /* partial sums come back */
-  bool whole;      /* made on the chip: its reduced dims are not cut outside of where it stays */
+  unsigned dims; /* bits of the op's dims that index it */
+  double words;  /* all it has; 0: it stays on the chip */
+  double weight; /* words of memory for one of its words */
+  bool out;      /* partial sums come back */
+  bool whole;    /* made on the chip: its reduced dims are not cut outside of where it stays */
 } tf_b_tensor;
 
 typedef struct {

@@ -1,15 +1,17 @@
 /* One op's staircase.
  *
  * A mapping runs an op as one nest of loops.  For a tensor Z let p be the place just inside the innermost loop that
- * moves what the chip holds of Z.  The loops inside p run over a box of lengths b[d].  Z's part of the box stays for all of it, so the chip
- * holds  prod b[d], d indexing Z,  words of Z, and moves each  T = prod ceil(L[d] / b[d]), d not indexing Z,  times.  The places of all
- * tensors lie on one nest, so their boxes are nested: for an order of the tensors, from the outermost place in, the lengths never
- * grow.  What indexes Z should be short in its box, what does not should be long: in an order, each dim has a row of
- * short and long wishes, and the only lengths open are those where a short wish stands outside a long one.
+ * moves what the chip holds of Z.  The loops inside p run over a box of lengths b[d].  Z's part of the box stays for
+ * all of it, so the chip holds  prod b[d], d indexing Z,  words of Z, and moves each  T = prod ceil(L[d] / b[d]), d not
+ * indexing Z,  times.  The places of all tensors lie on one nest, so their boxes are nested: for an order of the
+ * tensors, from the outermost place in, the lengths never grow.  What indexes Z should be short in its box, what does
+ * not should be long: in an order, each dim has a row of short and long wishes, and the only lengths open are those
+ * where a short wish stands outside a long one.
  *
- * Where trip counts do not divide, the loop that moves Z, on a dim d of N = ceil(L[d] / b[d]) steps, may have a single step in the last of
- * the rounds that loops further out make of it.  It does not move Z there, and the elements of that step may be moved once instead of T
- * times.  They are at most the L[d] - (N - 1) b[d] that the last step has; with less than three steps there is one round.
+ * Where trip counts do not divide, the loop that moves Z, on a dim d of N = ceil(L[d] / b[d]) steps, may have a single
+ * step in the last of the rounds that loops further out make of it.  It does not move Z there, and the elements of that
+ * step may be moved once instead of T times.  They are at most the L[d] - (N - 1) b[d] that the last step has; with
+ * less than three steps there is one round.
  *
  * Tensors that no memory holds are read for every point. */
 #include <math.h>
@@ -21,10 +23,12 @@
 enum {
   MOST = 1 << 16,     /* boxes of an order that are tried; more are taken in ranges */
   MOST_ALL = 1 << 21, /* of all orders */
-  EACH = 2048, WIDTH = 32 /* so many lengths are listed one by one; then ranges a 32nd wide */
+  EACH = 2048,
+  WIDTH = 32 /* so many lengths are listed one by one; then ranges a 32nd wide */
 };
 
-/* Lengths that give different numbers of steps, ascending: the least for each number.  A coarse list stands for ranges. */
+/* Lengths that give different numbers of steps, ascending: the least for each number.  A coarse list stands for ranges.
+ */
 typedef struct {
   int n;
   int64_t lo[TF_B_VALUES], hi[TF_B_VALUES];
@@ -60,7 +64,8 @@ static double spared(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo,
   for (int d = 0; d < op->n_dims; d++) {
     int64_t n = steps(op->extent[d], lo[d]), least = steps(op->extent[d], hi[d]);
     if (!(z->dims >> d & 1) || n < 3) continue;
-    double last = lo[d] == hi[d] ? (double)(op->extent[d] - (n - 1) * lo[d]) / (double)op->extent[d] : 1 / (double)(least < 3 ? 3 : least);
+    double last = lo[d] == hi[d] ? (double)(op->extent[d] - (n - 1) * lo[d]) / (double)op->extent[d]
+                                 : 1 / (double)(least < 3 ? 3 : least);
     most = fmax(most, last);
   }
   return most;
@@ -94,8 +99,9 @@ typedef struct {
   int places, order[TF_B_TENSORS]; /* tensors that a memory holds, outermost place first */
   double direct;                   /* words of the others */
   double most;                     /* boxes to try */
-  int n_open, dim[TF_B_DIMS * 2], from[TF_B_DIMS * 2], to[TF_B_DIMS * 2]; /* open lengths: places from .. to - 1 share one */
-  values *v;               /* [n_open] */
+  int n_open, dim[TF_B_DIMS * 2], from[TF_B_DIMS * 2],
+      to[TF_B_DIMS * 2];                                            /* open lengths: places from .. to - 1 share one */
+  values *v;                                                        /* [n_open] */
   int64_t lo[TF_B_TENSORS][TF_B_DIMS], hi[TF_B_TENSORS][TF_B_DIMS]; /* [place] */
 } nest;
 

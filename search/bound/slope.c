@@ -16,17 +16,37 @@ typedef struct {
 } chip;
 
 static void make_chip(chip *c, int n_memories, int word_bits, int64_t capacity) {
-  const tf_memory memory = {.mesh = {1, 1}, .word_bits = word_bits, .read_bw = INFINITY, .write_bw = INFINITY, .multicast = true,
-                            .reduce = true, .capacity_words = -1, .read_pj = 1, .write_pj = 1};
+  const tf_memory memory = {.mesh = {1, 1},
+                            .word_bits = word_bits,
+                            .read_bw = INFINITY,
+                            .write_bw = INFINITY,
+                            .multicast = true,
+                            .reduce = true,
+                            .capacity_words = -1,
+                            .read_pj = 1,
+                            .write_pj = 1};
   c->memories[0] = c->memories[1] = c->memories[2] = memory;
   c->memories[0].name = "DRAM";
   c->memories[1].name = "Chip";
   c->memories[2].name = "Inner";
   c->memories[1].capacity_words = capacity;
-  c->unit = (tf_unit){.name = "unit", .kinds = UINT32_MAX, .below = n_memories - 1, .mesh = {1, 1}, .rate = 1, .pj = 1, .multicast = true,
+  c->unit = (tf_unit){.name = "unit",
+                      .kinds = UINT32_MAX,
+                      .below = n_memories - 1,
+                      .mesh = {1, 1},
+                      .rate = 1,
+                      .pj = 1,
+                      .multicast = true,
                       .reduce = true};
-  c->arch = (tf_arch){.name = "chip", .clock_hz = 1e9, .word_bits = word_bits, .technology_nm = 45, .overlap = TF_OVERLAP_PERFECT,
-                      .n_memories = n_memories, .memories = c->memories, .n_units = 1, .units = &c->unit};
+  c->arch = (tf_arch){.name = "chip",
+                      .clock_hz = 1e9,
+                      .word_bits = word_bits,
+                      .technology_nm = 45,
+                      .overlap = TF_OVERLAP_PERFECT,
+                      .n_memories = n_memories,
+                      .memories = c->memories,
+                      .n_units = 1,
+                      .units = &c->unit};
 }
 
 /* Takes the text if it is better. */
@@ -64,16 +84,29 @@ static void part_searched(void *ctx, const tf_search_progress *now) {
   if (p->o->progress) p->o->progress(p->o->ctx, p->capacity, p->before + now->evals);
 }
 
-/* The best mapping that solver and search find with so much on chip; what a smaller chip attains, a larger one does, too. */
+/* The best mapping that solver and search find with so much on chip; what a smaller chip attains, a larger one does,
+ * too. */
 static bool attain(const tf_workload *wl, tf_slope *s, const tf_slope_point *smaller, const tf_slope_opts *o) {
   tf_slope_point *p = &s->at[s->n - 1];
   part here = {o, p->capacity, s->evals};
   chip c;
   tf_diags *d = tf_diags_new(); /* that nothing fits is no error here */
-  tf_solve_opts so = {.objective = TF_TRAFFIC, .threads = o->threads, .max_evals = o->evals, .alone = true, .time_limit = o->seconds,
-                      .stop = part_stop, .progress = part_solved, .ctx = &here};
-  tf_search_opts go = {.objective = TF_TRAFFIC, .threads = o->threads, .max_evals = o->evals / 2 + 1, .seed = 1, .time_limit = o->seconds,
-                       .stop = part_stop, .progress = part_searched, .ctx = &here};
+  tf_solve_opts so = {.objective = TF_TRAFFIC,
+                      .threads = o->threads,
+                      .max_evals = o->evals,
+                      .alone = true,
+                      .time_limit = o->seconds,
+                      .stop = part_stop,
+                      .progress = part_solved,
+                      .ctx = &here};
+  tf_search_opts go = {.objective = TF_TRAFFIC,
+                       .threads = o->threads,
+                       .max_evals = o->evals / 2 + 1,
+                       .seed = 1,
+                       .time_limit = o->seconds,
+                       .stop = part_stop,
+                       .progress = part_searched,
+                       .ctx = &here};
   make_chip(&c, 2, o->word_bits, p->capacity);
   tf_solve_result *r = d ? tf_solve_exact(&c.arch, wl, &so, d) : NULL;
   here.before += r ? r->evals : 0;
@@ -123,7 +156,8 @@ static void prove(tf_slope_point *p, const tf_workload *wl, const tf_bound_slope
 
 static bool stopped(const tf_slope_opts *o) { return o->stop && o->stop(o->ctx); }
 
-static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, int64_t capacity, const tf_slope_opts *o) {
+static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, int64_t capacity,
+                const tf_slope_opts *o) {
   tf_slope_point *more = realloc(s->at, (size_t)(s->n + 1) * sizeof *more);
   if (!more) return false;
   s->at = more;

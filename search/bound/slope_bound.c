@@ -1,14 +1,14 @@
 /* The least words through the outermost memory, for any execution with so much on chip (tileflow/slope.h).
  *
- * Cut an execution into phases in each of which X words pass: those read from the outermost memory, those written to it, and, as if
- * they were read, the words of outputs that are met for the first time (no more than are written once in the end).  What an op
- * touches in a phase was on chip when it began, in a memory or in a unit's hands (S words at most), or passes in it: a budget of S + X.  So a phase computes at
- * most V(S + X) points of an op, V from slope_hbl.c, and of N points there are at least ceil(N / V) - 1 full phases: X words
- * each.
+ * Cut an execution into phases in each of which X words pass: those read from the outermost memory, those written to
+ * it, and, as if they were read, the words of outputs that are met for the first time (no more than are written once in
+ * the end).  What an op touches in a phase was on chip when it began, in a memory or in a unit's hands (S words at
+ * most), or passes in it: a budget of S + X.  So a phase computes at most V(S + X) points of an op, V from slope_hbl.c,
+ * and of N points there are at least ceil(N / V) - 1 full phases: X words each.
  *
- * Intermediates need not pass.  An element of one either *crosses*, on chip when the phase begins or ends or passing in it, 2 S + X
- * at most with all the rest; or it lives in this phase alone, and then all that makes it is touched in it, too: for each
- * element, its maker's whole reduction. */
+ * Intermediates need not pass.  An element of one either *crosses*, on chip when the phase begins or ends or passing in
+ * it, 2 S + X at most with all the rest; or it lives in this phase alone, and then all that makes it is touched in it,
+ * too: for each element, its maker's whole reduction. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct {
   int64_t extents[64];
   double points;
   int tensor[HBL_MAX_SETS]; /* whose words a set counts: each tensor's once, for together they are the budget */
-  int n_own, n;    /* the op's own tensors that are inputs or outputs of the workload; with what makers of others need */
+  int n_own, n; /* the op's own tensors that are inputs or outputs of the workload; with what makers of others need */
   hbl_set set[HBL_MAX_SETS];
 } subject;
 
@@ -94,8 +94,8 @@ static bool reads_already(const tf_op *op, int i) {
   return false;
 }
 
-/* Follows an intermediate up through ops that make each element from one element of the same place (differences, quotients,
- * exponentials) to the op that reduces; -1: there is none. */
+/* Follows an intermediate up through ops that make each element from one element of the same place (differences,
+ * quotients, exponentials) to the op that reduces; -1: there is none. */
 static int maker_of(const tf_workload *wl, int z) {
   for (int steps = 0; steps < wl->n_ops; steps++) {
     int o = wl->tensors[z].producer;
@@ -107,8 +107,8 @@ static int maker_of(const tf_workload *wl, int z) {
       const tf_tensor *t = &wl->tensors[op->reads[i].tensor];
       bool same = is_intermediate(t) && t->rank == op->n_out_dims;
       for (int r = 0; r < t->rank && same; r++)
-        same = t->pad[r] == 0 && op->reads[i].index[r].n_terms == 1 && op->reads[i].index[r].terms[0].coef == 1 && !op->reads[i].index[r].c &&
-               op->reads[i].index[r].terms[0].dim == op->dims[r];
+        same = t->pad[r] == 0 && op->reads[i].index[r].n_terms == 1 && op->reads[i].index[r].terms[0].coef == 1 &&
+               !op->reads[i].index[r].c && op->reads[i].index[r].terms[0].dim == op->dims[r];
       if (same) from = op->reads[i].tensor;
     }
     if (from < 0) return -1;
@@ -117,8 +117,8 @@ static int maker_of(const tf_workload *wl, int z) {
   return -1;
 }
 
-/* What the maker of the intermediate that `ref` reads has to touch for each of its elements: its own inputs, all of their
- * reduced dims, in the reader's dims. */
+/* What the maker of the intermediate that `ref` reads has to touch for each of its elements: its own inputs, all of
+ * their reduced dims, in the reader's dims. */
 static void add_maker(subject *s, const tf_ref *ref) {
   int o = maker_of(s->wl, ref->tensor);
   if (o < 0) return;
@@ -165,8 +165,8 @@ static double crossing(const subject *s, int z, uint64_t dims, double budget) {
   return hbl_points(set, s->n_own + 1, s->extents, s->all, budget);
 }
 
-/* Points of the op in a phase of X words: those that touch intermediates of this phase alone, and for each intermediate those
- * that touch elements of it that cross. */
+/* Points of the op in a phase of X words: those that touch intermediates of this phase alone, and for each intermediate
+ * those that touch elements of it that cross. */
 static double most_points(const subject *s, double capacity, double x) {
   const tf_workload *wl = s->wl;
   const tf_op *op = s->op;
@@ -198,9 +198,16 @@ static double op_bound(const tf_demand *need, int o, double capacity) {
 
 /* Inputs and outputs of the workload, each once: tf_bounds_of on a machine of one memory. */
 static double compulsory(const tf_workload *wl) {
-  tf_memory memory = {.name = "DRAM", .mesh = {1, 1}, .capacity_words = -1, .word_bits = 16, .read_bw = 1, .write_bw = 1};
+  tf_memory memory = {
+      .name = "DRAM", .mesh = {1, 1}, .capacity_words = -1, .word_bits = 16, .read_bw = 1, .write_bw = 1};
   tf_unit unit = {.name = "unit", .kinds = UINT32_MAX, .mesh = {1, 1}, .rate = 1};
-  tf_arch arch = {.name = "chip", .clock_hz = 1, .word_bits = 16, .n_memories = 1, .memories = &memory, .n_units = 1, .units = &unit};
+  tf_arch arch = {.name = "chip",
+                  .clock_hz = 1,
+                  .word_bits = 16,
+                  .n_memories = 1,
+                  .memories = &memory,
+                  .n_units = 1,
+                  .units = &unit};
   tf_bounds b;
   if (!tf_bounds_of(&arch, wl, &b)) return -1;
   double words = (double)b.traffic_words; /* past 2^53 it may have been rounded up */

@@ -12,6 +12,7 @@ typedef struct {
   double fiber, most;
 } hbl_set;
 
-/* No set of points whose words are at most `budget` in sum has more elements than this.  extents[d] for dims of `all`. */
+/* No set of points whose words are at most `budget` in sum has more elements than this.  extents[d] for dims of `all`.
+ */
 double hbl_points(const hbl_set *set, int n, const int64_t *extents, uint64_t all, double budget);
 #endif

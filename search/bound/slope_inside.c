@@ -56,7 +56,8 @@ static uint64_t dims_of(const tf_index *ix) {
   return dims;
 }
 
-/* Indices that share no dim leave their shares of the points one of the other; of others what they leave out adds up. */
+/* Indices that share no dim leave their shares of the points one of the other; of others what they leave out adds up.
+ */
 double slope_inside(const tf_demand *d, int o) {
   const tf_op *op = &d->wl->ops[o];
   double share = 1;

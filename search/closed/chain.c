@@ -122,8 +122,13 @@ static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
   const tf_tensor *z = &c->wl->tensors[tensor];
   if (c->n_uses == TF_C_USES || z->rank > TF_C_RANKS) return false;
   tf_c_use *u = &c->uses[c->n_uses];
-  *u = (tf_c_use){.op = c->ops[k], .tensor = tensor, .rank = z->rank, .io = is_io(c, tensor), .out = op->out == tensor,
-                  .bits = z->word_bits, .all = true};
+  *u = (tf_c_use){.op = c->ops[k],
+                  .tensor = tensor,
+                  .rank = z->rank,
+                  .io = is_io(c, tensor),
+                  .out = op->out == tensor,
+                  .bits = z->word_bits,
+                  .all = true};
   for (int j = 0; j < c->n_ops; j++)
     u->all &= touches(&c->wl->ops[c->ops[j]], tensor);
   for (int j = 0; j < c->n_uses; j++)
@@ -264,8 +269,7 @@ static double tree_words(const tf_chain *c, const tf_c_use *u, int k, tf_scope k
       bool own = c->loops[order[i]].op >= 0;
       if (own != (pass == 1) || (own && c->loops[order[i]].op != c->ops[k])) continue;
       if (steps(c, order[i], s) <= 1) continue;
-      if (u->moves >> order[i] & 1 || (dropped && !own))
-        keep = false;
+      if (u->moves >> order[i] & 1 || (dropped && !own)) keep = false;
       if (!keep && !(u->moves >> order[i] & 1)) words *= steps(c, order[i], s);
     }
   return reloads && u->out ? 2 * words - once : words;

@@ -171,8 +171,8 @@ static bool can_run(const closed *c, tf_diags *d) {
 
 static bool prepare(closed *c, tf_diags *d) {
   tf_solve_result *r = c->res = calloc(1, sizeof *r);
-  c->ops = (tf_c_ops){.arch = c->arch, .wl = c->wl, .objective = c->o->objective,
-                      .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
+  c->ops = (tf_c_ops){
+      .arch = c->arch, .wl = c->wl, .objective = c->o->objective, .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
   if (r) r->levels = calloc((size_t)c->arch->n_memories, sizeof *r->levels);
   if (!r || !c->ops.list || !r->levels) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   r->n_levels = c->arch->n_memories;
@@ -200,8 +200,7 @@ static tf_solve_result *solve(closed *c, tf_diags *d) {
   return r;
 }
 
-tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
-                                 tf_diags *d) {
+tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
   closed *c = calloc(1, sizeof *c);

@@ -17,7 +17,7 @@ typedef struct {
   bool shared[TF_C_DIMS];
   int own[TF_C_OPS][TF_C_DIMS]; /* loop of an op's dim, -1: the shared ones decide */
   tf_c_spread spread[TF_C_LEVELS];
-  int slot_loop[TF_C_LOOPS];    /* of spread: which shared loop */
+  int slot_loop[TF_C_LOOPS]; /* of spread: which shared loop */
   tf_c_take *take;
   void *ctx;
   bool whole; /* own loops are not cut: their op is done in one piece */
@@ -344,14 +344,15 @@ static void try_order(fuse *f) {
   f->stop = !f->take(f->ctx, &found);
 }
 
-/* The thesis's problem first; then with partial sums that come back, and with parts of the capacity: the formulas do not see
- * that the first load and the last store are hidden by nothing, which is less for smaller tiles; nor that tiles of a loop which
- * the volume does not depend on make more work further in. */
+/* The thesis's problem first; then with partial sums that come back, and with parts of the capacity: the formulas do
+ * not see that the first load and the last store are hidden by nothing, which is less for smaller tiles; nor that tiles
+ * of a loop which the volume does not depend on make more work further in. */
 static void try_spread(fuse *f) {
   static const struct {
     double fraction;
     bool reloads, whole;
-  } view[VIEWS] = {{1, false, false}, {1, true, false}, {0.25, true, false}, {0.0625, true, false}, {1, true, true}, {0.25, true, true}};
+  } view[VIEWS] = {{1, false, false},     {1, true, false}, {0.25, true, false},
+                   {0.0625, true, false}, {1, true, true},  {0.25, true, true}};
   for (int i = 0; i < VIEWS && !f->stop; i++) {
     make_problem(f, view[i].fraction);
     f->p.reloads = view[i].reloads;

@@ -115,7 +115,7 @@ static void add_sum(newton *w, int i, const double *y) {
 /* Solves hessian * step = -gradient; false if it is not positive. */
 static bool solve(newton *w, double *step) {
   int n = w->g->n_vars;
-  double (*h)[TF_GP_VARS] = w->hessian;
+  double(*h)[TF_GP_VARS] = w->hessian;
   for (int j = 0; j < n; j++) {
     for (int k = 0; k < j; k++)
       h[j][j] -= h[j][k] * h[j][k];

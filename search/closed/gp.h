@@ -1,5 +1,5 @@
-/* Geometric programs, solved by a barrier method in logarithms, where they are convex: the general Lagrangian solution of
- * thesis 3.4.3.  Source: S. Boyd, L. Vandenberghe, Convex Optimization (2004), sections 4.5, 11.3. */
+/* Geometric programs, solved by a barrier method in logarithms, where they are convex: the general Lagrangian solution
+ * of thesis 3.4.3.  Source: S. Boyd, L. Vandenberghe, Convex Optimization (2004), sections 4.5, 11.3. */
 #ifndef SEARCH_CLOSED_GP_H
 #define SEARCH_CLOSED_GP_H
 #include <stdbool.h>
@@ -15,7 +15,7 @@ typedef struct {
 
 /* Minimise x[0] subject to lo <= x <= hi for the others and sums of terms <= 1.  All in logarithms. */
 typedef struct {
-  int n_vars;                      /* x[0] is what is made small; its bounds are not used */
+  int n_vars; /* x[0] is what is made small; its bounds are not used */
   double lo[TF_GP_VARS], hi[TF_GP_VARS];
   int n_sums, first[TF_GP_SUMS + 1]; /* terms of sum i: first[i] .. first[i + 1] - 1 */
   int n_terms;
@@ -28,7 +28,8 @@ bool tf_gp_sum(tf_gp *g);
 bool tf_gp_add(tf_gp *g, const tf_gp_term *t);
 void tf_gp_times(tf_gp_term *t, int var, double power);
 
-/* Where it is smallest: y[] are logarithms.  start: strictly inside the bounds and every sum that lacks x[0] below 1.  The
- * value found is above the least by a factor of at most 1 + gap.  False: start is not inside, or numbers gave out. */
+/* Where it is smallest: y[] are logarithms.  start: strictly inside the bounds and every sum that lacks x[0] below 1.
+ * The value found is above the least by a factor of at most 1 + gap.  False: start is not inside, or numbers gave out.
+ */
 bool tf_gp_solve(const tf_gp *g, const double *start, double gap, double *y);
 #endif

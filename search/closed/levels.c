@@ -110,8 +110,8 @@ static bool breaks(const tf_c_problem *p, const tf_c_use *u, int d, int l) {
   return (u->moves >> l & 1) || (drops && p->chain->loops[l].op < 0);
 }
 
-/* How often a use is moved at level d: steps of the loops outside the innermost one that moves it.  Those inside it stand
- * still: of them only what further out cuts counts.  True where it is moved more than once. */
+/* How often a use is moved at level d: steps of the loops outside the innermost one that moves it.  Those inside it
+ * stand still: of them only what further out cuts counts.  True where it is moved more than once. */
 static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
   const tf_c_problem *p = g->p;
   bool keep = true, again = false;
@@ -204,13 +204,12 @@ static void start(const program *g, double step, double *y) {
   for (int d = 0; d < g->p->n; d++)
     for (int l = 0; l < g->p->chain->n_loops; l++) {
       int v = g->var[d][l];
-      if (v > 0) y[v] = g->gp.lo[v] + fmin(step * (g->p->n - d), (g->gp.hi[v] - g->gp.lo[v]) * 0.3 * (g->p->n - d) / g->p->n);
+      if (v > 0)
+        y[v] = g->gp.lo[v] + fmin(step * (g->p->n - d), (g->gp.hi[v] - g->gp.lo[v]) * 0.3 * (g->p->n - d) / g->p->n);
     }
 }
 
-static bool build(program *g) {
-  return name_vars(g) && add_costs(g) && add_capacities(g) && add_nesting(g);
-}
+static bool build(program *g) { return name_vars(g) && add_costs(g) && add_capacities(g) && add_nesting(g); }
 
 static void read_tiles(const program *g, const double *y, tf_c_tiles *t) {
   for (int d = 0; d < g->p->n; d++)
@@ -267,8 +266,9 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
 
 /* ---- what rounding may cost -------------------------------------------------------------------------- */
 /* Calls with each loop that counts for a use at the first level: steps that multiply what it moves. */
-static double over_steps(const tf_c_problem *p, const tf_c_use *u, double (*factor)(const tf_c_problem *, const tf_c_tiles *, int),
-                         const tf_c_tiles *t, bool halo_only) {
+static double over_steps(const tf_c_problem *p, const tf_c_use *u,
+                         double (*factor)(const tf_c_problem *, const tf_c_tiles *, int), const tf_c_tiles *t,
+                         bool halo_only) {
   double all = 1;
   bool keep = true;
   for (int own = 1; own >= 0; own--)
@@ -301,7 +301,8 @@ double tf_c_real_words(const tf_c_problem *p, const tf_c_tiles *t) {
     s[l] = fmin(t->tile[0][l] * p->spread[0][l], extent(p, l));
   for (int i = 0; i < p->chain->n_uses; i++) {
     const tf_c_use *u = &p->chain->uses[i];
-    if (moves_here(p, u, 0)) all += tf_chain_footprint(u, p->chain->n_loops, s) * over_steps(p, u, real_steps, t, false);
+    if (moves_here(p, u, 0))
+      all += tf_chain_footprint(u, p->chain->n_loops, s) * over_steps(p, u, real_steps, t, false);
   }
   return all;
 }

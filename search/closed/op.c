@@ -1,5 +1,5 @@
-/* The own Tiles of one op: spread first (Eq. 3.7), then tiles level by level (Eq. 3.21), over all orders of its groups of
- * loops. */
+/* The own Tiles of one op: spread first (Eq. 3.7), then tiles level by level (Eq. 3.21), over all orders of its groups
+ * of loops. */
 #include "search/closed/op.h"
 
 #include <math.h>
@@ -150,8 +150,8 @@ static uint64_t indexed(const tf_workload *wl, const tf_op *op, const tf_ref *re
   return bits;
 }
 
-/* One mesh after the other, from the inside or from the outside; what is left of the lengths afterwards in left[].  Returns how
- * many instances are filled. */
+/* One mesh after the other, from the inside or from the outside; what is left of the lengths afterwards in left[].
+ * Returns how many instances are filled. */
 static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_c_spread *spread, int64_t *left) {
   const tf_op *op = &s->wl->ops[o->op];
   int use[TF_C_DIMS];

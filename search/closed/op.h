@@ -21,8 +21,9 @@ typedef struct {
   bool found;
   tf_c_tile tile[TF_C_LEVELS + 1]; /* [memory] */
   int orders;                      /* tried to find it */
-  double formula, tree, real, limit; /* words into the first level: Algorithm 1's, the tree's, in real numbers; Eq. 3.19 */
-  int64_t lanes[2];                /* what the innermost mesh in use does at once on each axis */
+  double formula, tree, real,
+      limit;        /* words into the first level: Algorithm 1's, the tree's, in real numbers; Eq. 3.19 */
+  int64_t lanes[2]; /* what the innermost mesh in use does at once on each axis */
 } tf_c_op;
 
 typedef struct {

@@ -14,8 +14,8 @@ static void all_of(const tf_c_problem *p, const tf_c_tiles *t, int d, double *s)
   }
 }
 
-/* The order of level d: Tiles of all levels to there, one after another, have the steps of one; below the first level what
- * counts is the innermost Tile's order, the others' steps multiply. */
+/* The order of level d: Tiles of all levels to there, one after another, have the steps of one; below the first level
+ * what counts is the innermost Tile's order, the others' steps multiply. */
 double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   double s[TF_C_LOOPS], outer[TF_C_LOOPS], words;
   int order[TF_C_LOOPS], n = 0;
@@ -139,9 +139,8 @@ bool tf_c_round(const tf_c_problem *p, const tf_c_tiles *real, tf_c_tiles *whole
   *whole = *real;
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++)
-      whole->tile[d][l] = d && p->chain->loops[l].op < 0
-                              ? whole->tile[d - 1][l] * p->spread[d - 1][l] / p->spread[d][l]
-                              : extent(p, l) / p->spread[d][l];
+      whole->tile[d][l] = d && p->chain->loops[l].op < 0 ? whole->tile[d - 1][l] * p->spread[d - 1][l] / p->spread[d][l]
+                                                         : extent(p, l) / p->spread[d][l];
   for (int d = 0; d < p->n; d++)
     if (!round_level(p, real, d, whole)) return false;
   return true;

@@ -26,8 +26,7 @@ int tf_found_order(const tf_found *a, const tf_found *b) {
   return by ? by : strcmp(a->text, b->text);
 }
 
-bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_found *f,
-                  uint64_t shape) {
+bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_found *f, uint64_t shape) {
   int at = 0;
   while (at < *n && shapes[at] != shape)
     at++;
@@ -58,8 +57,8 @@ bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_f
 }
 
 static bool at_least_as_good(const tf_figures *a, const tf_figures *b) {
-  return a->cycles <= b->cycles && a->energy_pj <= b->energy_pj &&
-         a->traffic_words <= b->traffic_words && a->held_words <= b->held_words;
+  return a->cycles <= b->cycles && a->energy_pj <= b->energy_pj && a->traffic_words <= b->traffic_words &&
+         a->held_words <= b->held_words;
 }
 
 bool tf_keep_pareto(tf_found *front, int *n, const tf_found *f) {

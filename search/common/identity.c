@@ -15,10 +15,9 @@ static void mix_arch(uint64_t *h, const tf_arch *a) {
   mix_int(h, a->overlap);
   for (int l = 0; l < a->n_memories; l++) {
     const tf_memory *m = &a->memories[l];
-    const int64_t whole[] = {m->mesh[0], m->mesh[1], m->capacity_words, m->word_bits, m->one_port,
-                             m->multicast, m->reduce, m->double_buffered};
-    const double reals[] = {m->read_bw, m->write_bw, m->read_pj, m->write_pj,
-                            m->hop_pj,  m->latency,  m->issue};
+    const int64_t whole[] = {m->mesh[0],  m->mesh[1],   m->capacity_words, m->word_bits,
+                             m->one_port, m->multicast, m->reduce,         m->double_buffered};
+    const double reals[] = {m->read_bw, m->write_bw, m->read_pj, m->write_pj, m->hop_pj, m->latency, m->issue};
     mix(h, m->name, strlen(m->name));
     mix(h, whole, sizeof whole);
     mix(h, reals, sizeof reals);
@@ -64,7 +63,8 @@ static void mix_workload(uint64_t *h, const tf_workload *wl) {
   }
 }
 
-uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const char *const *starts, int n_starts) {
+uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const char *const *starts,
+                     int n_starts) {
   uint64_t h = TF_HASH_START;
   mix_arch(&h, arch);
   mix_workload(&h, wl);

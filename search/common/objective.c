@@ -10,13 +10,15 @@ const char *tf_objective_key(int objective) {
 }
 
 double tf_objective_value(tf_objective o, const tf_figures *f) {
-  const double values[] = {[TF_LATENCY] = f->cycles, [TF_ENERGY] = f->energy_pj, [TF_EDP] = f->edp,
-                           [TF_TRAFFIC] = f->traffic_words};
+  const double values[] = {
+      [TF_LATENCY] = f->cycles, [TF_ENERGY] = f->energy_pj, [TF_EDP] = f->edp, [TF_TRAFFIC] = f->traffic_words};
   return values[o];
 }
 
 double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch) {
-  tf_figures f = {.cycles = b->cycles, .energy_pj = b->energy_pj, .edp = b->energy_pj * b->cycles / arch->clock_hz,
+  tf_figures f = {.cycles = b->cycles,
+                  .energy_pj = b->energy_pj,
+                  .edp = b->energy_pj * b->cycles / arch->clock_hz,
                   .traffic_words = (double)b->traffic_words};
   return tf_objective_value(o, &f);
 }

@@ -80,9 +80,7 @@ bool tf_x_ties(const tf_x_worker *w, const tf_figures *f) {
 }
 
 /* Below the limit by more than rounding. */
-bool tf_x_promises(const tf_x_worker *w, double bound) {
-  return bound < w->task->limit * (1 - 1e-12);
-}
+bool tf_x_promises(const tf_x_worker *w, double bound) { return bound < w->task->limit * (1 - 1e-12); }
 
 void tf_x_note_level(tf_x_worker *w, int level, int64_t need) {
   tf_solve_level *l = &w->task->counts.level[level];
@@ -102,4 +100,3 @@ bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r) {
   }
   return true;
 }
-

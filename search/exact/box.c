@@ -11,8 +11,8 @@ static int next_node(const tf_x_template *t, const tf_x_tile *x) {
   return n;
 }
 
-/* Elements of what op o reads (k >= 0) or makes (-1), by the lengths of the dims: no more than that; least: no less, wherever
- * the box stands (the first one reaches into the padding by no more than there is). */
+/* Elements of what op o reads (k >= 0) or makes (-1), by the lengths of the dims: no more than that; least: no less,
+ * wherever the box stands (the first one reaches into the padding by no more than there is). */
 static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bool least) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[k < 0 ? op->out : op->reads[k].tensor];

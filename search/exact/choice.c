@@ -163,8 +163,8 @@ static int place_after(const tf_x_tile *tile, int from, int group) {
   return from;
 }
 
-void tf_x_write(const tf_x_tile *tile, const tf_x_spread *s, const int32_t *t, const int *order,
-                int n_order, int64_t *trips) {
+void tf_x_write(const tf_x_tile *tile, const tf_x_spread *s, const int32_t *t, const int *order, int n_order,
+                int64_t *trips) {
   int at = 0;
   for (int i = 0; i < tile->n_loops; i++)
     trips[tile->first_loop + i] = 1;

@@ -15,15 +15,17 @@ enum {
   BATCH = 16,
   TEMPLATES = 256,
   START_EVALS = 300000,
-  TIE_LEAST = 100000, TIE_MOST = 2000000,
-  QUOTA = 40000, QUOTA_GROWS = 4 /* evaluations behind a head, in each pass over those that are left */
+  TIE_LEAST = 100000,
+  TIE_MOST = 2000000,
+  QUOTA = 40000,
+  QUOTA_GROWS = 4 /* evaluations behind a head, in each pass over those that are left */
 };
 
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_solve_opts *o;
-  const tf_x_tie *tie;     /* NULL: every mapping counts */
+  const tf_x_tie *tie; /* NULL: every mapping counts */
   tf_diags *diags;
   tf_bounds floor;
   double everywhere; /* what no mapping at all can beat; the floor may be of the space alone */
@@ -36,7 +38,7 @@ typedef struct {
   int64_t n_heads, next; /* of this pass; heads before next are done or in the next pass */
   tf_x_head *again;      /* for the next pass, best bound first */
   int64_t n_again, quota;
-  double open;           /* least bound of what was cut short */
+  double open; /* least bound of what was cut short */
   int n_tasks;
   tf_x_task tasks[TEMPLATES];
   double start; /* tf_now() */
@@ -46,9 +48,7 @@ typedef struct {
   bool failed;
 } solver;
 
-static double value_of_floor(const solver *v) {
-  return tf_bounds_value(v->o->objective, &v->floor, v->arch);
-}
+static double value_of_floor(const solver *v) { return tf_bounds_value(v->o->objective, &v->floor, v->arch); }
 
 static double best_of(const solver *v) { return v->res->text ? v->res->value : INFINITY; }
 
@@ -115,7 +115,12 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 /* ---- tasks -------------------------------------------------------------------------------------- */
 /* One of n tasks that share what is left of the budget. */
 static void prepare(solver *v, tf_x_task *t, int n) {
-  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .end = v->start + v->o->time_limit, .halt = &v->halt};
+  *t = (tf_x_task){.opts = v->o,
+                   .tie = v->tie,
+                   .floor = &v->floor,
+                   .limit = best_of(v),
+                   .end = v->start + v->o->time_limit,
+                   .halt = &v->halt};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
@@ -189,7 +194,7 @@ static void list_piece(void *ctx, int i, int thread) {
 static int by_bound(const void *a, const void *b) {
   const tf_x_head *x = a, *y = b;
   if (x->bound != y->bound) return x->bound < y->bound ? -1 : 1;
-  if (x->template != y->template) return x->template < y->template ? -1 : 1;
+  if (x->template != y->template) return x->template <y->template ? -1 : 1;
   return x->no < y->no ? -1 : x->no > y->no;
 }
 
@@ -286,9 +291,14 @@ static void start_closed(solver *v) {
 /* What a short search finds, or the closed form; the bound of the space then holds for it, too. */
 static void start(solver *v) {
   int64_t most = v->o->max_evals && v->o->max_evals / 3 < START_EVALS ? v->o->max_evals / 3 : START_EVALS;
-  tf_search_opts o = {.objective = v->o->objective, .seed = 1, .threads = v->threads, .max_evals = most ? most : 1,
-                      .time_limit = v->o->time_limit > 0 ? v->o->time_limit / 4 : 0, .keep = 1,
-                      .stop = v->o->stop, .ctx = v->o->ctx};
+  tf_search_opts o = {.objective = v->o->objective,
+                      .seed = 1,
+                      .threads = v->threads,
+                      .max_evals = most ? most : 1,
+                      .time_limit = v->o->time_limit > 0 ? v->o->time_limit / 4 : 0,
+                      .keep = 1,
+                      .stop = v->o->stop,
+                      .ctx = v->o->ctx};
   tf_diags *d = tf_diags_new();
   tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
   if (r && r->n_best) {
@@ -316,7 +326,8 @@ static void prove(solver *v) {
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
   r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
   if (!r->text) r->value = INFINITY;
-  if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->max_evals) r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
+  if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->max_evals)
+    r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
   r->seconds = tf_now() - v->start;
   r->threads = v->threads;
   r->templates = v->n_templates;
@@ -357,8 +368,7 @@ static bool solve(solver *v) {
   v->everywhere = value_of_floor(v);
   for (int o = 0; o < v->wl->n_ops; o++)
     if (tf_x_unit(v->arch, v->wl, o) < 0)
-      return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
-                     v->wl->ops[o].name);
+      return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", v->wl->ops[o].name);
   raise_floor_by_factors(v);
   if (!make_templates(v)) return false;
   if (v->tie) {
@@ -374,8 +384,8 @@ static bool solve(solver *v) {
 }
 
 /* tie and known: both or neither. */
-static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, const tf_x_tie *tie,
-                                  const tf_solve_result *known, tf_diags *d) {
+static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
+                                  const tf_x_tie *tie, const tf_solve_result *known, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -391,8 +401,8 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
 }
 
 /* ---- ties ------------------------------------------------------------------------------------------- */
-/* Of the mappings that are as good as the one found, the space is looked through for one of less energy, with as many evaluations as
- * there were, at least TIE_LEAST and at most TIE_MOST.  What is proved stays so. */
+/* Of the mappings that are as good as the one found, the space is looked through for one of less energy, with as many
+ * evaluations as there were, at least TIE_LEAST and at most TIE_MOST.  What is proved stays so. */
 static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
   bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
   if (!r->text || o->objective == TF_ENERGY || (over && !r->proved)) return;
@@ -421,8 +431,9 @@ static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_sol
 }
 
 /* ---- padding ---------------------------------------------------------------------------------------- */
-/* Where what an op makes is padded, its range is cut at borders, and what the closed part of a tree takes is no bound of all
- * completions (tests/unit/test_exact.c found such a proof to be wrong): proved is only what holds for every mapping. */
+/* Where what an op makes is padded, its range is cut at borders, and what the closed part of a tree takes is no bound
+ * of all completions (tests/unit/test_exact.c found such a proof to be wrong): proved is only what holds for every
+ * mapping. */
 static bool makes_padded(const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
     for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
@@ -441,8 +452,7 @@ static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_so
   r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
 }
 
-tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
-                                tf_diags *d) {
+tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
   if (r && makes_padded(wl))
     bound_padded(arch, wl, o, r);

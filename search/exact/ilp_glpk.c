@@ -62,8 +62,7 @@ static bool solve(glp_prob *lp, double *most, double *relaxed) {
   return true;
 }
 
-bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, double *most,
-                        double *relaxed) {
+bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, double *most, double *relaxed) {
   factor f[FACTORS];
   int count = 0;
   *most = *relaxed = 1;
@@ -84,8 +83,7 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
 #else
 bool tf_ilp_there(void) { return false; }
 
-bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, double *most,
-                        double *relaxed) {
+bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, double *most, double *relaxed) {
   (void)len, (void)n, (void)room, (void)n_slots;
   *most = *relaxed = 1;
   return false;

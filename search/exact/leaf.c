@@ -66,4 +66,3 @@ void tf_x_leaf(tf_x_worker *w, const int64_t *trips) {
   else
     note_violations(w, &r);
 }
-

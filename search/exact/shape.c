@@ -170,8 +170,7 @@ static void mark(const tf_workload *wl, int o, const bool *dim, bool further, bo
     for (int r = 0; r < z->rank; r++)
       if (uses(&op->reads[k].index[r], dim)) {
         any = true;
-        if (z->producer >= 0 && wl->ops[z->producer].dims[r] < 256)
-          next[wl->ops[z->producer].dims[r]] = true;
+        if (z->producer >= 0 && wl->ops[z->producer].dims[r] < 256) next[wl->ops[z->producer].dims[r]] = true;
       }
     moved[op->reads[k].tensor] |= any;
     if (any && further && z->producer >= 0) mark(wl, z->producer, next, true, moved);

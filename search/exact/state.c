@@ -28,8 +28,8 @@ tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d) {
   tf_x_worker *w = a ? TF_NEW(a, tf_x_worker) : NULL;
   size_t loops = (size_t)t->n_loops + 1;
   if (w) {
-    *w = (tf_x_worker){.t = t, .number = number, .arena = a, .model = tf_model_new(t->tree, d),
-                       .trips = tf_trips_new(t->tree, d)};
+    *w = (tf_x_worker){
+        .t = t, .number = number, .arena = a, .model = tf_model_new(t->tree, d), .trips = tf_trips_new(t->tree, d)};
     w->loop_op = TF_ARRAY(a, int, loops);
     w->loop_rest = TF_ARRAY(a, bool, loops);
     w->loop_spread = TF_ARRAY(a, bool, loops);
@@ -95,12 +95,10 @@ void tf_x_complete(tf_x_worker *w, tf_x_state *s) {
     if (op >= 0) {
       tf_trips_enter(t, i);
       size_t from = (size_t)f->dim_from[op];
-      if (!met[op])
-        memcpy(&s->left[from], &t->len[from], (size_t)f->wl->ops[op].n_dims * sizeof *s->left);
+      if (!met[op]) memcpy(&s->left[from], &t->len[from], (size_t)f->wl->ops[op].n_dims * sizeof *s->left);
       met[op] = true;
       s->trips[d->loop] = w->loop_rest[d->loop] ? t->len[d->slots[0]] : 1;
     }
     tf_trips_take(t, i, (int32_t)s->trips[d->loop]);
   }
 }
-

@@ -30,8 +30,8 @@ struct tf_x_worker {
   bool *loop_spread; /* [n_loops] */
   tf_x_memo *memos;
   tf_x_rule *rules;
-  const tf_x_list *own;   /* [n_ops] of the head at work: choices of each op's first own Tile; NULL: not known */
-  double open_pj;         /* energy that the open nodes need at least; part of tf_x_bound_of */
+  const tf_x_list *own; /* [n_ops] of the head at work: choices of each op's first own Tile; NULL: not known */
+  double open_pj;       /* energy that the open nodes need at least; part of tf_x_bound_of */
   tf_x_task *task;
 };
 

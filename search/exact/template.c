@@ -41,8 +41,11 @@ static int only_op(const tf_facts *f, int n) {
 static void add_tile(tf_x_template *t, int n) {
   tf_x_tile *x = &t->tiles[t->n_tiles++];
   const tf_workload *wl = t->facts->wl;
-  *x = (tf_x_tile){.node = n, .level = t->tree->nodes[n].level, .op = only_op(t->facts, n),
-                   .first_loop = t->facts->loop_from[n], .n_loops = t->tree->nodes[n].n_loops,
+  *x = (tf_x_tile){.node = n,
+                   .level = t->tree->nodes[n].level,
+                   .op = only_op(t->facts, n),
+                   .first_loop = t->facts->loop_from[n],
+                   .n_loops = t->tree->nodes[n].n_loops,
                    .mesh = {1, 1}};
   x->last = x->op >= 0 && t->tree->nodes[t->tree->nodes[n].children[0]].kind == TF_OP;
   x->n_dims = tf_x_dims(wl, x->op, tf_x_skips(t->facts->arch, wl, &t->shape, x->op, x->level), x->dims);
@@ -191,8 +194,7 @@ static tf_tree *parse(const tf_arch *arch, const tf_workload *wl, const tf_x_sha
   return tree;
 }
 
-tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s,
-                                 tf_diags *d) {
+tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, tf_diags *d) {
   if (!small(arch, wl, d)) return NULL;
   tf_tree *tree = parse(arch, wl, s);
   if (!tree) return NULL;

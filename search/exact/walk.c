@@ -15,13 +15,13 @@ typedef struct {
   const bool *open_before; /* of the stage before */
   double units[TF_X_OPS], before[TF_X_OPS];
   int32_t len[TF_X_DIMS];
-  double parent;          /* bound of what is chosen before */
+  double parent;                                         /* bound of what is chosen before */
   double time[TF_X_OPS], time_before[TF_X_OPS], all[64]; /* time: 0 where nothing is known */
-  bool alone;             /* measuring: the op's Tile is chosen before those of others */
-  double behind_pj;       /* measuring: energy of what is closed without the op's Tile */
-  double open_pj;         /* of ops whose Tiles are not chosen, this one's left out */
-  bool passes_load;       /* measuring: a scope may hide the node's first load */
-  int node;               /* measuring: of this node */
+  bool alone;                                            /* measuring: the op's Tile is chosen before those of others */
+  double behind_pj;                                      /* measuring: energy of what is closed without the op's Tile */
+  double open_pj;                                        /* of ops whose Tiles are not chosen, this one's left out */
+  bool passes_load;                                      /* measuring: a scope may hide the node's first load */
+  int node;                                              /* measuring: of this node */
   tf_x_list *out;
   int64_t no;
 } scene;

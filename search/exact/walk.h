@@ -35,8 +35,8 @@ typedef struct {
 typedef struct {
   double bound;
   int template;
-  int64_t no;       /* in the order in which the template's were made */
-  int32_t *trips;   /* of the Tile's loops */
+  int64_t no;     /* in the order in which the template's were made */
+  int32_t *trips; /* of the Tile's loops */
 } tf_x_head;
 
 typedef struct {
@@ -53,16 +53,16 @@ typedef struct {
 
 typedef struct {
   const tf_solve_opts *opts;
-  const tf_x_tie *tie;     /* NULL: every mapping counts */
-  const tf_bounds *floor;  /* of any mapping */
-  double limit;            /* only mappings with less are looked for */
-  int64_t most_evals;      /* 0: no bound */
-  double end;              /* of tf_now(), when there is a time limit */
-  atomic_int *halt;        /* 0, or 1 + tf_stop */
+  const tf_x_tie *tie;    /* NULL: every mapping counts */
+  const tf_bounds *floor; /* of any mapping */
+  double limit;           /* only mappings with less are looked for */
+  int64_t most_evals;     /* 0: no bound */
+  double end;             /* of tf_now(), when there is a time limit */
+  atomic_int *halt;       /* 0, or 1 + tf_stop */
   /* found */
   tf_x_counts counts;
   tf_x_best best;
-  bool cut, failed;        /* cut: stopped before its end */
+  bool cut, failed; /* cut: stopped before its end */
 } tf_x_task;
 
 typedef struct tf_x_worker tf_x_worker;

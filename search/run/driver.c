@@ -15,21 +15,21 @@
 #include "search/run/starts.h"
 
 enum {
-  BATCH = 16,          /* whatever the number of threads */
-  EFFORT_LEFT = 256,   /* of so many parts of the effort allowed one is not worth another batch */
+  BATCH = 16,        /* whatever the number of threads */
+  EFFORT_LEFT = 256, /* of so many parts of the effort allowed one is not worth another batch */
   KEEP = 8,
-  UNEVEN_ONE_IN = 24,  /* tasks in which trip counts need not divide */
-  IDLE_MOST = 400,     /* batches in which nothing was evaluated: nothing is left */
-  WALK_GIVEN = 20000,  /* steps an exact walk may take where the given tree retains: it always does */
-  START_ONE_IN = 32,   /* tasks that go on from a start, after the first of each */
+  UNEVEN_ONE_IN = 24, /* tasks in which trip counts need not divide */
+  IDLE_MOST = 400,    /* batches in which nothing was evaluated: nothing is left */
+  WALK_GIVEN = 20000, /* steps an exact walk may take where the given tree retains: it always does */
+  START_ONE_IN = 32,  /* tasks that go on from a start, after the first of each */
 };
 
 typedef struct {
   const tf_search_opts *o;
   const tf_strategy *strategy;
   tf_shapes *shapes;
-  tf_start *starts;         /* [o->n_starts] */
-  int64_t walk_limit;       /* of rows, as is growth (tf_task) */
+  tf_start *starts;   /* [o->n_starts] */
+  int64_t walk_limit; /* of rows, as is growth (tf_task) */
   int growth;
   tf_arena *arena;
   void *outer;
@@ -49,9 +49,7 @@ typedef struct {
 } driver;
 
 /* ---- one batch ----------------------------------------------------------------------------- */
-static int64_t left_of(const driver *v) {
-  return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX;
-}
+static int64_t left_of(const driver *v) { return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX; }
 
 static bool effort_spent(const driver *v) {
   return v->o->max_effort > 0 && v->o->max_effort - v->effort <= v->o->max_effort / EFFORT_LEFT;
@@ -269,11 +267,16 @@ static bool alloc(driver *v) {
   v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->seed, 1));
   v->best_genes = TF_ARRAY(v->arena, uint8_t, genes);
   v->best_cost = INFINITY;
-  bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto && v->outer;
+  bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
+            v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
-    *t = (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o,
-                   .memory = &v->memory, .halt = &v->halt, .end = v->start + v->o->time_limit};
+    *t = (tf_task){.strategy = v->strategy,
+                   .shapes = v->shapes,
+                   .opts = v->o,
+                   .memory = &v->memory,
+                   .halt = &v->halt,
+                   .end = v->start + v->o->time_limit};
     t->genes = TF_ARRAY(v->arena, uint8_t, genes);
     t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
     ok = ok && t->genes && t->reads.order;
@@ -288,8 +291,7 @@ static void set_limits(driver *v, const tf_tree *given) {
     v->tasks[i].quick_only = !given && v->strategy->evals_per_shape > 0;
 }
 
-static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
-                     tf_diags *d) {
+static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {
   tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->seed,
                       tf_identity(arch, wl, given, v->o->starts, v->o->n_starts)};
   if (!v->o->log) return true;
@@ -304,8 +306,8 @@ static void sum_up(driver *v, int threads) {
   v->res->seed = v->o->seed;
 }
 
-static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl,
-                                const tf_tree *given, tf_diags *d) {
+static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                tf_diags *d) {
   int threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);

@@ -47,8 +47,7 @@ static bool ask_outer(void *state, uint8_t *genes, uint64_t *like) {
   return true;
 }
 
-static void tell_outer(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape,
-                       double cost) {
+static void tell_outer(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape, double cost) {
   (void)state, (void)genes, (void)reads, (void)shape, (void)cost;
 }
 

@@ -7,16 +7,16 @@
 #include "search/run/strategy.h"
 
 enum {
-  KEPT = 64,      /* K */
-  KIND = 8,       /* of which alike in what they fuse */
-  FIRST = 48,     /* rows asked for before breeding begins, beside the seeds */
+  KEPT = 64,         /* K */
+  KIND = 8,          /* of which alike in what they fuse */
+  FIRST = 48,        /* rows asked for before breeding begins, beside the seeds */
   AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: its trip counts are searched further */
-  NEW_ONE_IN = 8,  /* a row from nowhere */
+  NEW_ONE_IN = 8,    /* a row from nowhere */
   CROSS_ONE_IN = 3,
-  TOP_ONE_IN = 3,  /* of the three best */
+  TOP_ONE_IN = 3, /* of the three best */
   ASIDE = 8,
-  STALL = 700,     /* rows without a better one after which another population begins, or both are joined */
-  KINDS = 8,       /* that breed whatever the others found */
+  STALL = 700, /* rows without a better one after which another population begins, or both are joined */
+  KINDS = 8,   /* that breed whatever the others found */
 };
 
 #define ENOUGH 0.999 /* of the best counts as better */
@@ -36,7 +36,7 @@ typedef struct {
   row aside[ASIDE];   /* the best of the population before */
   int n_aside, stall; /* stall: rows told since the best of this population */
   double best;
-  uint8_t *from;      /* [columns] which parent */
+  uint8_t *from; /* [columns] which parent */
 } ga;
 
 static bool give_room(const ga *g, row *r, tf_arena *a) {

@@ -16,21 +16,20 @@
 
 /* ---- writing ------------------------------------------------------------------------------ */
 void tf_log_write_head(FILE *f, const tf_log_head *h) {
-  fprintf(f, "tileflow-search-log 1 %s %s %" PRIu64 " %016" PRIx64 "\n", h->strategy, h->objective,
-          h->seed, h->space);
+  fprintf(f, "tileflow-search-log 1 %s %s %" PRIu64 " %016" PRIx64 "\n", h->strategy, h->objective, h->seed, h->space);
 }
 
 void tf_log_write_task(FILE *f, const tf_task *t) {
   int n = 0;
   for (int by = 0; by < TF_N_BY; by++)
     n += t->best[by].there;
-  fprintf(f, "task %" PRId64 " %016" PRIx64 " %" PRId64 " %d %a %d\n", t->no, t->shape, t->evals,
-          t->exhausted, t->cost, n);
+  fprintf(f, "task %" PRId64 " %016" PRIx64 " %" PRId64 " %d %a %d\n", t->no, t->shape, t->evals, t->exhausted, t->cost,
+          n);
   for (int by = 0; by < TF_N_BY; by++) {
     const tf_task_best *b = &t->best[by];
     if (!b->there) continue;
-    fprintf(f, "best %d %a %a %a %a %a %a", by, b->value, b->figures.cycles, b->figures.energy_pj,
-            b->figures.edp, b->figures.traffic_words, b->figures.held_words);
+    fprintf(f, "best %d %a %a %a %a %a %a", by, b->value, b->figures.cycles, b->figures.energy_pj, b->figures.edp,
+            b->figures.traffic_words, b->figures.held_words);
     for (int i = 0; i < t->n_loops; i++)
       fprintf(f, " %" PRId64, b->trips[i]);
     fputc('\n', f);
@@ -124,8 +123,8 @@ static bool read_best(reader *r, tf_logged *t) {
   if (!text(r, "best") || !integer(r, 0, &by)) return false;
   if (by >= TF_N_BY || t->best[by].there) return fail(r, 1, "another figure");
   tf_figures *f = &t->best[by].figures;
-  bool ok = real(r, &t->best[by].value) && real(r, &f->cycles) && real(r, &f->energy_pj) &&
-            real(r, &f->edp) && real(r, &f->traffic_words) && real(r, &f->held_words);
+  bool ok = real(r, &t->best[by].value) && real(r, &f->cycles) && real(r, &f->energy_pj) && real(r, &f->edp) &&
+            real(r, &f->traffic_words) && real(r, &f->held_words);
   if (!ok) return false;
   size_t room = 1;
   for (const char *p = r->p; p < r->end && *p != '\n'; p++)
@@ -159,9 +158,8 @@ static bool read_task(reader *r) {
   tf_logged *t = add(r);
   int64_t exhausted, n, no;
   if (!t) return fail(r, 1, "memory");
-  bool ok = text(r, "task") && integer(r, 0, &t->no) && hash(r, &t->shape) &&
-            integer(r, 0, &t->evals) && integer(r, 0, &exhausted) && real(r, &t->cost) &&
-            integer(r, 0, &n) && line_end(r);
+  bool ok = text(r, "task") && integer(r, 0, &t->no) && hash(r, &t->shape) && integer(r, 0, &t->evals) &&
+            integer(r, 0, &exhausted) && real(r, &t->cost) && integer(r, 0, &n) && line_end(r);
   if (!ok) return false;
   t->exhausted = exhausted != 0;
   for (int64_t i = 0; i < n; i++)
@@ -192,8 +190,7 @@ static bool same_head(reader *r, const tf_log_head *h) {
   if (!text(r, h->strategy) || !text(r, h->objective) || !text(r, seed))
     tf_note(r->diags, (tf_loc){0}, "resume with the strategy, the objective and the seed of the log");
   else if (!text(r, space))
-    tf_note(r->diags, (tf_loc){0},
-            "the log was written for another architecture, workload or mapping");
+    tf_note(r->diags, (tf_loc){0}, "the log was written for another architecture, workload or mapping");
   return !r->bad && line_end(r);
 }
 
@@ -203,13 +200,17 @@ static int by_no(const void *a, const void *b) {
   return (x->no > y->no) - (x->no < y->no);
 }
 
-bool tf_log_read(const char *name, const char *bytes, size_t len, const tf_log_head *head,
-                 tf_log *out, tf_diags *d) {
+bool tf_log_read(const char *name, const char *bytes, size_t len, const tf_log_head *head, tf_log *out, tf_diags *d) {
   *out = (tf_log){.arena = tf_arena_new()};
   if (!out->arena) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   out->whole = whole_of(bytes, len);
-  reader r = {.p = bytes, .end = bytes + out->whole, .line_start = bytes, .line = 1, .diags = d,
-              .out = out, .file = tf_diags_add_file(d, name, bytes, len)};
+  reader r = {.p = bytes,
+              .end = bytes + out->whole,
+              .line_start = bytes,
+              .line = 1,
+              .diags = d,
+              .out = out,
+              .file = tf_diags_add_file(d, name, bytes, len)};
   if (!same_head(&r, head)) return false;
   while (r.p < r.end)
     if (!read_task(&r)) return false;

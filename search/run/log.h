@@ -20,8 +20,7 @@ typedef struct {
 } tf_log;
 
 /* Reads a log's text.  Errors, with line and column, go to d. */
-bool tf_log_read(const char *name, const char *text, size_t len, const tf_log_head *head, tf_log *out,
-                 tf_diags *d);
+bool tf_log_read(const char *name, const char *text, size_t len, const tf_log_head *head, tf_log *out, tf_diags *d);
 void tf_log_free(tf_log *l);
 const tf_logged *tf_log_find(const tf_log *l, int64_t no);
 

@@ -12,12 +12,12 @@
 enum { MOST_NODES = 1 << 17, RESTARTS = 64, KNOWN = 138 /* a logarithm below that of TF_COST_BAD */ };
 
 typedef struct {
-  int32_t first;    /* child; the rest follow.  0: not expanded */
-  int32_t trip;     /* choice that leads here */
+  int32_t first; /* child; the rest follow.  0: not expanded */
+  int32_t trip;  /* choice that leads here */
   uint32_t visits;
-  int16_t n;        /* children */
-  bool done;        /* nothing below is left to learn */
-  float best;       /* lowest cost seen below, as a logarithm */
+  int16_t n;  /* children */
+  bool done;  /* nothing below is left to learn */
+  float best; /* lowest cost seen below, as a logarithm */
 } node;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
   int32_t *best_choice; /* [n] of the best walk, at first the hint; 0: none */
   int32_t *want;        /* [n] of a walk beside the best */
   uint32_t asked;
-  float best;           /* its cost, as a logarithm */
+  float best; /* its cost, as a logarithm */
 } mcts;
 
 static void complete_hint(mcts *s);

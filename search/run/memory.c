@@ -68,7 +68,8 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
   if (!b->there) return true;
   if (better && !keep_trips(k, t)) return false;
-  if (t->start || (m->n_hints && b->value >= m->best)) return true; /* rows go their own ways, whatever is known before */
+  if (t->start || (m->n_hints && b->value >= m->best))
+    return true; /* rows go their own ways, whatever is known before */
   if (!copy_hints(t, &m->hints, &m->n_hints)) return false;
   m->best = b->value;
   return true;

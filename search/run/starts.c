@@ -79,7 +79,9 @@ static bool open_tree(tf_start *s, const tf_tree *from) {
   size_t room = 1;
   for (int i = 0; i < from->n_nodes; i++)
     room += from->nodes[i].kind == TF_TILE ? (size_t)(from->nodes[i].n_loops + from->workload->n_dims) : 0;
-  opening w = {.from = from, .nodes = calloc((size_t)from->n_nodes, sizeof *w.nodes), .loops = calloc(room, sizeof *w.loops),
+  opening w = {.from = from,
+               .nodes = calloc((size_t)from->n_nodes, sizeof *w.nodes),
+               .loops = calloc(room, sizeof *w.loops),
                .trips = calloc(room, sizeof *w.trips)};
   bool ok = w.nodes && w.loops && w.trips;
   for (int more = 1; ok && more >= 0 && !s->open; more--)

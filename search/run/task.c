@@ -10,8 +10,7 @@
 #include "search/common/objective.h"
 #include "search/run/variants.h"
 
-enum { LOOK_EVERY = 16, REFUSED_MOST = 64,
-       SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
+enum { LOOK_EVERY = 16, REFUSED_MOST = 64, SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
 
 #define BESIDE 0.05 /* how much of the told cost may come from what takes no time in the end */
 
@@ -23,8 +22,8 @@ typedef struct {
   tf_trips *trips;
   tf_model *model;
   const tf_known *known;
-  double guide;   /* of the best by the objective: breaks ties */
-  int refused;    /* best mappings that the parser did not let pass */
+  double guide; /* of the best by the objective: breaks ties */
+  int refused;  /* best mappings that the parser did not let pass */
 } work;
 
 /* How far from fitting: grows with the logarithm of need over have. */
@@ -122,8 +121,8 @@ static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
 
 static bool begins(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
 
-/* What this shape did best with before, or what the task begins with, else what the like loops of the shape it came from have, or of the best
- * mapping. */
+/* What this shape did best with before, or what the task begins with, else what the like loops of the shape it came
+ * from have, or of the best mapping. */
 static int32_t *hints_for(const work *w) {
   int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->n + 1);
   const tf_memory_of_search *m = w->t->memory;
@@ -172,8 +171,7 @@ static void search(work *w) {
     int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
     if (most < quota) quota = most;
   }
-  void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng)
-                     : NULL;
+  void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng) : NULL;
   t->failed = !state;
   int64_t spent = 0;
   if (state && !try_begin(w, &spent)) return;
@@ -224,8 +222,7 @@ static void finish(work *w) {
   t->hints = malloc(((size_t)w->trips->n + 1) * sizeof *t->hints);
   t->failed |= !t->hints;
   for (int i = 0; t->hints && i < w->trips->n; i++)
-    t->hints[t->n_hints++] =
-        (tf_hint){w->trips->at[i].key, (int32_t)t->best[0].trips[w->trips->at[i].loop]};
+    t->hints[t->n_hints++] = (tf_hint){w->trips->at[i].key, (int32_t)t->best[0].trips[w->trips->at[i].loop]};
   if (t->hints) qsort(t->hints, (size_t)t->n_hints, sizeof *t->hints, by_key);
 }
 

@@ -79,18 +79,18 @@ typedef struct {
   const tf_memory_of_search *memory;
   int64_t walk_limit;
   int growth;
-  bool quick_only; /* mappings that the model takes long to count are left to tasks of uneven trip counts */
-  double end; /* of tf_now(), when there is a time limit */
-  atomic_int *halt;    /* 0, or 1 + tf_stop */
+  bool quick_only;  /* mappings that the model takes long to count are left to tasks of uneven trip counts */
+  double end;       /* of tf_now(), when there is a time limit */
+  atomic_int *halt; /* 0, or 1 + tf_stop */
   /* asked */
   int64_t no;
   uint8_t *genes;
-  uint64_t like;          /* shape to start from, see tf_outer */
+  uint64_t like;               /* shape to start from, see tf_outer */
   int64_t quota, effort_quota; /* 0: no bound */
-  bool uneven;            /* see tf_trips */
-  bool aside;             /* what it finds steers nothing */
-  bool start;             /* the space of a mapping that was known before: no strategy's row */
-  const int64_t *begin;   /* trip counts that are tried first and led by, as many as begin_loops; NULL: none */
+  bool uneven;                 /* see tf_trips */
+  bool aside;                  /* what it finds steers nothing */
+  bool start;                  /* the space of a mapping that was known before: no strategy's row */
+  const int64_t *begin;        /* trip counts that are tried first and led by, as many as begin_loops; NULL: none */
   int begin_loops;
   const tf_logged *logged; /* NULL: to be searched */
   /* found */
@@ -105,7 +105,7 @@ typedef struct {
   int n_variants;
   tf_hint *hints; /* malloc'd: the decisions of best[TF_BY_OBJECTIVE] */
   int n_hints;
-  bool failed;    /* memory ran out */
+  bool failed; /* memory ran out */
 } tf_task;
 
 void tf_task_run(tf_task *t);

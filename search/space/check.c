@@ -36,8 +36,7 @@ static int resolve(const tf_facts *f, int n, int o, int dim) {
     for (int k = 0; k < z->n_consumers && c < 0; k++)
       if (tf_op_below(f, z->consumers[k], n)) c = z->consumers[k];
     for (int r = 0; c >= 0 && r < f->wl->ops[c].n_reads; r++)
-      if (f->wl->ops[c].reads[r].tensor == f->wl->ops[o].out)
-        x = &f->wl->ops[c].reads[r].index[i];
+      if (f->wl->ops[c].reads[r].tensor == f->wl->ops[o].out) x = &f->wl->ops[c].reads[r].index[i];
     if (!x || x->n_terms != 1) return -1;
     o = c;
     dim = x->terms[0].dim;
@@ -48,8 +47,7 @@ static int resolve(const tf_facts *f, int n, int o, int dim) {
 static void add_term(maker *m, tf_sterm *terms, int *n, int slot, int limit, int64_t coef) {
   if (slot < 0) return;
   if (coef < 0) coef = -coef;
-  terms[(*n)++] = (tf_sterm){entry_of(m, slot, limit),
-                             coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
+  terms[(*n)++] = (tf_sterm){entry_of(m, slot, limit), coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
 }
 
 /* The box of tensor z that op o touches by read `ref` (-1: its output), at node n. */
@@ -128,8 +126,7 @@ static int32_t left_to_divide(const maker *m, int i, int e) {
     o++;
   if (!tf_leads(f, o, m->b->node[i])) return 0; /* its length is not known yet */
   for (int j = i + 1; j < t->n; j++) {
-    bool counts = m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) &&
-                  divides(&t->at[j], slot);
+    bool counts = m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) && divides(&t->at[j], slot);
     if (!counts) continue;
     if (t->at[j].trip == 0) return 0;
     if (fixed < INT32_MAX) fixed *= t->at[j].trip;
@@ -141,8 +138,8 @@ static void add_look(maker *m, const tf_scheck *check, int i, tf_slook *list) {
   tf_decision *d = &m->b->t->at[i];
   bool concerned = false;
   for (int e = 0; e < check->n_slots; e++)
-    concerned |= divides(d, m->slots[e]) && m->b->node[i] < m->limits[e] &&
-                 tf_is_above(m->b->f, m->b->node[i], m->limits[e]);
+    concerned |=
+        divides(d, m->slots[e]) && m->b->node[i] < m->limits[e] && tf_is_above(m->b->f, m->b->node[i], m->limits[e]);
   if (!concerned || d->trip) return;
   int32_t *divide = array(m->b, (size_t)check->n_slots, sizeof *divide);
   if (m->b->bad) return;
@@ -164,7 +161,9 @@ static void check_tile(tf_space_build *b, int tile, tf_slook **looks) {
   const tf_facts *f = b->f;
   const tf_memory *mem = &f->arch->memories[f->tree->nodes[tile].level];
   size_t most = (size_t)f->n_dims * (size_t)(f->wl->n_tensors + 1) + 1;
-  maker m = {.b = b, .slots = array(b, most, sizeof(int)), .limits = array(b, most, sizeof(int)),
+  maker m = {.b = b,
+             .slots = array(b, most, sizeof(int)),
+             .limits = array(b, most, sizeof(int)),
              .boxes = array(b, (size_t)f->wl->n_tensors, sizeof(tf_sbox))};
   tf_scheck *check = array(b, 1, sizeof *check);
   if (b->bad) return;

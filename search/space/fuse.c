@@ -16,8 +16,7 @@ static void reach_of(const tf_shapes *s, const int *group, uint64_t *reach) {
   for (int o = 0; o < wl->n_ops; o++) {
     const tf_tensor *z = &wl->tensors[wl->ops[o].out];
     for (int i = 0; i < z->n_consumers; i++)
-      if (group[z->consumers[i]] != group[o])
-        reach[group[o]] |= (uint64_t)1 << group[z->consumers[i]];
+      if (group[z->consumers[i]] != group[o]) reach[group[o]] |= (uint64_t)1 << group[z->consumers[i]];
   }
   for (int k = 0; k < wl->n_ops; k++)
     for (int a = 0; a < wl->n_ops; a++)
@@ -30,8 +29,7 @@ static bool join_cycles(const tf_shapes *s, int *group) {
   reach_of(s, group, reach);
   for (int a = 0; a < s->wl->n_ops; a++)
     for (int b = 0; b < s->wl->n_ops; b++)
-      if (group[a] != group[b] && (reach[group[a]] >> group[b] & 1) &&
-          (reach[group[b]] >> group[a] & 1)) {
+      if (group[a] != group[b] && (reach[group[a]] >> group[b] & 1) && (reach[group[b]] >> group[a] & 1)) {
         join(group, s->wl->n_ops, a, b);
         return true;
       }
@@ -44,8 +42,7 @@ static int least(int a, int b) { return a < b ? a : b; }
 static bool high_enough(const tf_shapes *s, const int *group, int level) {
   for (int a = 0; a < s->wl->n_ops; a++)
     for (int b = 0; b < s->wl->n_ops; b++)
-      if (a != b && group[a] == group[b] && least(s->columns[a].floor, s->columns[b].floor) < level)
-        return false;
+      if (a != b && group[a] == group[b] && least(s->columns[a].floor, s->columns[b].floor) < level) return false;
   return true;
 }
 
@@ -67,7 +64,8 @@ void tf_shapes_fuse(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, t
       int top = least(c->floor, s->columns[to].floor);
       if (least(genes[c->level], top + 1) > l) join(g, wl->n_ops, o, to);
     }
-    while (join_cycles(s, g)) {}
+    while (join_cycles(s, g)) {
+    }
     /* a group that swallowed an op of an outer unit stays apart here */
     for (int o = 0; o < wl->n_ops && !high_enough(s, g, l); o++) {
       bool low = s->columns[o].floor < l;

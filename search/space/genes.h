@@ -3,9 +3,16 @@
 #define SEARCH_SPACE_GENES_H
 #include "search/space/shape.h"
 
-enum { TF_OPS_MAX = 64, TF_MEMORIES_MAX = 16,
-       TF_PRIORITIES = 8, TF_STRIP_STREAM = 1, TF_STRIP_KEEP = 2, TF_STRIP_BYPASS = 4,
-       TF_STRIP_RUNS = 8, TF_RUN_KINDS = 3 /* apart, Seq, Shar */ };
+enum {
+  TF_OPS_MAX = 64,
+  TF_MEMORIES_MAX = 16,
+  TF_PRIORITIES = 8,
+  TF_STRIP_STREAM = 1,
+  TF_STRIP_KEEP = 2,
+  TF_STRIP_BYPASS = 4,
+  TF_STRIP_RUNS = 8,
+  TF_RUN_KINDS = 3 /* apart, Seq, Shar */
+};
 
 /* First genes of an op's column. */
 typedef struct {
@@ -26,10 +33,10 @@ struct tf_shapes {
   const tf_tree *given; /* completions of this tree; NULL: all shapes */
   int n, room;
   uint8_t *size;
-  uint8_t *rare;        /* 1: mostly 0 */
-  tf_column *columns;   /* [n_ops] */
-  int *bypass;          /* [tensor * n_memories + memory] gene */
-  uint8_t *column;      /* op, or n_ops */
+  uint8_t *rare;      /* 1: mostly 0 */
+  tf_column *columns; /* [n_ops] */
+  int *bypass;        /* [tensor * n_memories + memory] gene */
+  uint8_t *column;    /* op, or n_ops */
 };
 
 static inline void tf_reads_note(tf_reads *r, int gene) {

@@ -20,7 +20,7 @@ typedef struct {
   bool run, stream;
 } manner;
 
-static const manner manners[] = {{TF_SEQ, false, false}, {TF_PIPE, true, false}, {TF_SEQ, false, true},
+static const manner manners[] = {{TF_SEQ, false, false},  {TF_PIPE, true, false},  {TF_SEQ, false, true},
                                  {TF_SHAR, false, false}, {TF_PIPE, false, false}, {TF_SHAR, false, true}};
 enum { MANNERS = sizeof manners / sizeof manners[0] };
 
@@ -85,8 +85,8 @@ static int place_in(const tf_op *op, int dim) {
   return -1;
 }
 
-/* Loops over dims of `among` in the order of the list, the others as they were; the first that the op has are spread: x, y, x, y.  `again`: x's first
- * is y's, too. */
+/* Loops over dims of `among` in the order of the list, the others as they were; the first that the op has are spread:
+ * x, y, x, y.  `again`: x's first is y's, too. */
 static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again, uint8_t *tile) {
   const tf_op *op = &s->wl->ops[o];
   static const int slots[4] = {0, 2, 1, 3};
@@ -152,8 +152,7 @@ static bool change_one(const tf_shapes *s, tf_rng *rng, const uint16_t *order, u
 }
 
 /* A Tile of an op that had a say; NULL: none was met. */
-static uint8_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes, int *op,
-                          int *tile) {
+static uint8_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes, int *op, int *tile) {
   for (int tries = 0; tries < 50; tries++) {
     int o = (int)tf_rng_below(rng, (uint32_t)s->wl->n_ops);
     if (tf_rng_below(rng, 3) == 0) o = s->wl->topo[s->wl->n_ops - 1]; /* where all are fused its Tiles are everyone's */

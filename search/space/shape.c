@@ -72,7 +72,7 @@ static bool alloc(tf_shapes *s, size_t room) {
   s->rare = TF_ARRAY(s->arena, uint8_t, room + 1);
   s->column = TF_ARRAY(s->arena, uint8_t, room + 1);
   s->columns = TF_ARRAY(s->arena, tf_column, n_ops);
-  s->bypass = TF_ARRAY(s->arena, int, (size_t)s->wl->n_tensors * levels);
+  s->bypass = TF_ARRAY(s->arena, int, (size_t)s->wl->n_tensors *levels);
   bool ok = s->size && s->rare && s->column && s->columns && s->bypass;
   for (size_t o = 0; ok && o < n_ops; o++)
     ok = (s->columns[o].tile = TF_ARRAY(s->arena, int, 2 * levels)) != NULL;
@@ -83,9 +83,7 @@ static bool lay_out(tf_shapes *s, tf_diags *d) {
   bool ok = true;
   for (int o = 0; o < s->wl->n_ops; o++) {
     int u = find_unit(s, o);
-    if (u < 0)
-      ok = tf_fail(d, s->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
-                   s->wl->ops[o].name);
+    if (u < 0) ok = tf_fail(d, s->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", s->wl->ops[o].name);
     s->columns[o].unit = u;
     s->columns[o].floor = u < 0 ? 0 : s->arch->units[u].below;
   }
@@ -116,7 +114,9 @@ tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d
     }
   }
   if (wl->n_ops > TF_OPS_MAX)
-    tf_fail(d, wl->at, TF_E_LIMIT, "%d ops, and a search takes %d at most: give it parts, or a mapping with open trip counts", wl->n_ops, TF_OPS_MAX);
+    tf_fail(d, wl->at, TF_E_LIMIT,
+            "%d ops, and a search takes %d at most: give it parts, or a mapping with open trip counts", wl->n_ops,
+            TF_OPS_MAX);
   else if (!small)
     tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories, TF_MEMORIES_MAX);
   else

@@ -12,7 +12,8 @@ typedef struct tf_shapes tf_shapes;
 
 /* All shapes for the workload on the architecture; of a mapping with open scopes or loop orders,
  * its
- * completions, as trees of wl (the tree's own, or one with the same ops).  NULL with errors in d.  Borrow what they are given. */
+ * completions, as trees of wl (the tree's own, or one with the same ops).  NULL with errors in d.  Borrow what they are
+ * given. */
 tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d);
 void tf_shapes_free(tf_shapes *s);

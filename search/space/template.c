@@ -1,4 +1,5 @@
-/* The fused template: all ops in one Seq under the loops they can share, their own loops below, every trip count open. */
+/* The fused template: all ops in one Seq under the loops they can share, their own loops below, every trip count open.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   uint64_t reach[MAX_DIMS][MAX_DIMS]; /* [op][dim] dims of outputs of the workload that move the dim's range */
-  int home;                  /* level whose instances work apart, or that is close to the core: intermediates live there */
+  int home; /* level whose instances work apart, or that is close to the core: intermediates live there */
   FILE *out;
 } builder;
 
@@ -46,7 +47,8 @@ static void mesh_of(const builder *b, int level, int o, int64_t mesh[2]) {
     return;
   }
   for (int u = b->arch->n_units - 1; u >= 0; u--)
-    if (o >= 0 && !(b->wl->ops[o].kinds & ~b->arch->units[u].kinds)) memcpy(mesh, b->arch->units[u].mesh, 2 * sizeof *mesh);
+    if (o >= 0 && !(b->wl->ops[o].kinds & ~b->arch->units[u].kinds))
+      memcpy(mesh, b->arch->units[u].mesh, 2 * sizeof *mesh);
 }
 
 /* The read that dim d moves, if it moves one alone. */
@@ -69,8 +71,8 @@ static bool slides(const tf_workload *wl, const tf_ref *ref) {
   return false;
 }
 
-/* The dim that units are spread over: the output's last; but where that slides a window or strides, another of the output's
- * that moves the other operand alone (a convolution's channels) and has enough for all units of a row. */
+/* The dim that units are spread over: the output's last; but where that slides a window or strides, another of the
+ * output's that moves the other operand alone (a convolution's channels) and has enough for all units of a row. */
 static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return op->n_dims ? op->dims[0] : -1;
@@ -91,8 +93,8 @@ static bool is_window(const builder *b, const tf_op *op, int k) {
   return false;
 }
 
-/* The op's own loops at one level: the neighbours first, what is reduced last.  Not near: neighbours and windows are left to the
- * levels further in. */
+/* The op's own loops at one level: the neighbours first, what is reduced last.  Not near: neighbours and windows are
+ * left to the levels further in. */
 static void own_loops(builder *b, const tf_op *op, bool near) {
   const char *word = " for";
   int last = op->n_out_dims - 1;
@@ -119,7 +121,8 @@ static int units_of(const builder *b, int o, bool *channels) {
   return dim;
 }
 
-/* Rows that a micro-kernel goes along while its lanes run along channels: cut, they only make it slower, and overlap. */
+/* Rows that a micro-kernel goes along while its lanes run along channels: cut, they only make it slower, and overlap.
+ */
 static uint64_t rows(const builder *b) {
   uint64_t all = 0;
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -162,14 +165,17 @@ static void over_units(builder *b, int dim, const int64_t mesh[2], bool all) {
   for (int axis = 0; axis < 2 && dim >= 0; axis++)
     if (mesh[axis] > 1) {
       fprintf(b->out, "%s %s=", word, b->wl->dims[dim].name);
-      if (all) fprintf(b->out, "%lld", (long long)mesh[axis]);
-      else fputc('?', b->out);
+      if (all)
+        fprintf(b->out, "%lld", (long long)mesh[axis]);
+      else
+        fputc('?', b->out);
       fprintf(b->out, "@%c", axis ? 'y' : 'x');
       word = "";
     }
 }
 
-/* Where units are spread over channels, the rest is as its micro-kernel has it: rows in registers, windows whole and just outside. */
+/* Where units are spread over channels, the rest is as its micro-kernel has it: rows in registers, windows whole and
+ * just outside. */
 static void own_tiles(builder *b, int o, int depth, int from) {
   const tf_op *op = &b->wl->ops[o];
   const int inmost = b->arch->n_memories - 1, last = op->n_out_dims - 1;
@@ -180,21 +186,26 @@ static void own_tiles(builder *b, int o, int depth, int from) {
     int64_t mesh[2];
     mesh_of(b, l, o, mesh);
     line(b, depth++, l);
-    if (channels && l == inmost) fprintf(b->out, " for %s=?", b->wl->dims[op->dims[last]].name);
-    else own_loops(b, op, !channels || l == inmost - 1);
+    if (channels && l == inmost)
+      fprintf(b->out, " for %s=?", b->wl->dims[op->dims[last]].name);
+    else
+      own_loops(b, op, !channels || l == inmost - 1);
     over_units(b, units, mesh, channels && l == inmost && b->wl->dims[units].extent % (mesh[0] * mesh[1]) == 0);
     fputc('\n', b->out);
   }
   fprintf(b->out, "%*sop %s\n", 2 * depth, "", op->name);
 }
 
-/* The first memory whose instances work apart; where none do, the outermost that is no larger than a core's second cache of today. */
+/* The first memory whose instances work apart; where none do, the outermost that is no larger than a core's second
+ * cache of today. */
 static int home_of(const tf_arch *a) {
   enum { CLOSE_BYTES = 1 << 20 };
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
   for (int l = 1; l < a->n_memories; l++)
-    if (a->memories[l].capacity_words > 0 && a->memories[l].capacity_words <= CLOSE_BYTES * 8 / a->memories[l].word_bits) return l;
+    if (a->memories[l].capacity_words > 0 &&
+        a->memories[l].capacity_words <= CLOSE_BYTES * 8 / a->memories[l].word_bits)
+      return l;
   return a->n_memories > 1;
 }
 

@@ -118,8 +118,7 @@ static double words_with(const writer *w, const tf_op *op, const tf_index *index
       continue;
     }
     for (int j = 0; j < index[r].n_terms; j++)
-      if (index[r].terms[j].dim == dim)
-        words *= 1 + (double)llabs((long long)index[r].terms[j].coef);
+      if (index[r].terms[j].dim == dim) words *= 1 + (double)llabs((long long)index[r].terms[j].coef);
   }
   (void)w;
   return words;
@@ -141,8 +140,7 @@ static bool useless(const writer *w, const group *g, int level, int dim) {
     if (twice || w->genes[w->s->bypass[z * w->s->arch->n_memories + level]]) continue;
     if (t->producer >= 0 && t->n_consumers > 0 && level < w->s->columns[t->producer].floor)
       continue; /* may be at home here */
-    bits += copies * t->word_bits *
-            words_with(w, op, r < 0 ? NULL : op->reads[r].index, t->rank, dim);
+    bits += copies * t->word_bits * words_with(w, op, r < 0 ? NULL : op->reads[r].index, t->rank, dim);
   }
   return bits > (double)m->capacity_words * m->word_bits;
 }
@@ -173,8 +171,8 @@ static bool put_spread(writer *w, const group *g, const tile *t, int which, int 
   if (mesh <= 1 || (which % 2 == 1 && *first < 0)) return begun;
   int pick = gene(w, *t->first + op->n_dims + which);
   int d = pick ? op->dims[pick - 1] : -1;
-  bool ok = d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && d != *first &&
-            !useless(w, g, t->level, d);
+  bool ok =
+      d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && d != *first && !useless(w, g, t->level, d);
   if (which % 2 == 0) *first = ok ? d : -1;
   if (!ok) return begun;
   put(w, "%s %s=?@%c", begun ? "" : " spatial", w->s->wl->dims[d].name, axis ? 'y' : 'x');
@@ -283,8 +281,7 @@ static bool put_keep(writer *w, const group *g, const int *name, int level, bool
     for (int c = 0; c < z->n_consumers; c++)
       deep &= w->s->columns[z->consumers[c]].floor > level;
     if (!deep || w->strip & TF_STRIP_KEEP || !gene(w, w->s->columns[o].keep + 1 + level)) continue;
-    if (write)
-      put(w, "%s %s@%s", begun ? "" : " keep", z->name, w->s->arch->memories[level + 1].name);
+    if (write) put(w, "%s %s@%s", begun ? "" : " keep", z->name, w->s->arch->memories[level + 1].name);
     begun = true;
   }
   return begun;
@@ -355,8 +352,8 @@ static void put_parts(writer *w, const group *parts, int n, int level, int depth
 }
 
 /* The children of a scope whose parts on one kind of unit share one of their own. */
-static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int depth,
-                     tf_scope kind, bool spread) {
+static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int depth, tf_scope kind,
+                     bool spread) {
   for (int k = 0, end; k < n; k = end) {
     group *run = malloc(sizeof *run);
     w->bad |= !run;

@@ -17,8 +17,7 @@ static int32_t mul32(int32_t a, int32_t b) { return clamp32((int64_t)a * b); }
 static int unit_of(const tf_facts *f, int o) {
   int deepest = 0;
   for (int n = f->tree->op_node[o]; n >= 0; n = f->tree->nodes[n].parent)
-    if (f->tree->nodes[n].kind == TF_TILE && f->tree->nodes[n].level > deepest)
-      deepest = f->tree->nodes[n].level;
+    if (f->tree->nodes[n].kind == TF_TILE && f->tree->nodes[n].level > deepest) deepest = f->tree->nodes[n].level;
   for (int u = 0; u < f->arch->n_units; u++) {
     const tf_unit *unit = &f->arch->units[u];
     if (!(f->wl->ops[o].kinds & ~unit->kinds) && unit->below >= deepest) return u;
@@ -33,9 +32,8 @@ int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis) {
     int u = unit_of(f, f->leaf_op[i]);
     if (u < 0) continue;
     const tf_unit *unit = &f->arch->units[u];
-    int64_t m = unit->below <= level || level + 1 >= f->arch->n_memories
-                    ? unit->mesh[a]
-                    : f->arch->memories[level + 1].mesh[a];
+    int64_t m =
+        unit->below <= level || level + 1 >= f->arch->n_memories ? unit->mesh[a] : f->arch->memories[level + 1].mesh[a];
     if (m < least) least = m;
   }
   return clamp32(least);
@@ -99,8 +97,8 @@ static void add_loop(tf_space_build *b, int n, int k) {
   tf_trips *t = b->t;
   const tf_loop *l = &b->f->tree->nodes[n].loops[k];
   tf_decision *d = &t->at[t->n];
-  *d = (tf_decision){.loop = b->f->loop_from[n] + k, .dim = l->dim, .axis = l->axis,
-                     .trip = clamp32(l->trip), .max = clamp32(l->max)};
+  *d = (tf_decision){
+      .loop = b->f->loop_from[n] + k, .dim = l->dim, .axis = l->axis, .trip = clamp32(l->trip), .max = clamp32(l->max)};
   b->node[t->n] = n;
   if (l->axis != TF_TEMPORAL) d->mesh = tf_space_mesh(b->f, n, l->axis);
   if (l->n_choices) fill_choices(b, d, l);
@@ -160,8 +158,7 @@ static void add_nodes(tf_space_build *b) {
   for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
     int before = b->t->n;
     b->after_node[n] = before;
-    if (tree->nodes[n].kind == TF_SCOPE && n_pending < TF_DECISIONS_MAX)
-      pending[n_pending++] = n;
+    if (tree->nodes[n].kind == TF_SCOPE && n_pending < TF_DECISIONS_MAX) pending[n_pending++] = n;
     if (tree->nodes[n].kind == TF_TILE) add_tile(b, n);
     if (b->t->n == before) continue;
     for (int k = 0; k < n_pending; k++)

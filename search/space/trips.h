@@ -14,8 +14,8 @@ typedef struct {
   int32_t coef;
 } tf_sterm;
 
-/* A box of a tensor: per rank 1 + the sum of its terms, less what may lie in a border wherever the box stands, at least 1
- * and at most clip. */
+/* A box of a tensor: per rank 1 + the sum of its terms, less what may lie in a border wherever the box stands, at least
+ * 1 and at most clip. */
 typedef struct {
   int n_terms;
   const tf_sterm *terms;
@@ -54,44 +54,44 @@ typedef struct {
 
 /* One loop.  Fixed loops are decisions with one choice. */
 typedef struct {
-  int loop;                    /* its number in the tree, as tf_model_eval counts */
+  int loop; /* its number in the tree, as tf_model_eval counts */
   int dim;
   tf_axis axis;
-  int32_t trip;                /* 0: open */
-  int32_t max;                 /* 0: no bound written */
-  int n_choices;               /* written as ?{...}, ascending; 0: none */
+  int32_t trip;  /* 0: open */
+  int32_t max;   /* 0: no bound written */
+  int n_choices; /* written as ?{...}, ascending; 0: none */
   const int32_t *choices;
   int n_slots;
-  const int *slots;            /* lengths it divides */
-  const int32_t *fixed_after;  /* [n_slots] product of fixed loops still to come */
-  const int32_t *room_after;   /* [n_slots] most the open loops still to come can take */
-  int32_t mesh;                /* spatial: instances along the axis */
-  int n_before;                /* decisions on the path that share this mesh */
+  const int *slots;           /* lengths it divides */
+  const int32_t *fixed_after; /* [n_slots] product of fixed loops still to come */
+  const int32_t *room_after;  /* [n_slots] most the open loops still to come can take */
+  int32_t mesh;               /* spatial: instances along the axis */
+  int n_before;               /* decisions on the path that share this mesh */
   const int *before;
-  int n_infer;                 /* to be inferred before this decision */
+  int n_infer; /* to be inferred before this decision */
   const tf_sinfer *infer;
   int n_looks;
   const tf_slook *looks;
-  uint64_t key;                /* level, axis, dim and place in the tree, to find its like elsewhere */
-  uint64_t kin;                /* the same for like loops of ops on one kind of unit */
-  int op;                      /* that ends its branch */
+  uint64_t key; /* level, axis, dim and place in the tree, to find its like elsewhere */
+  uint64_t kin; /* the same for like loops of ops on one kind of unit */
+  int op;       /* that ends its branch */
 } tf_decision;
 
 typedef struct tf_trips {
   tf_arena *arena;
   const tf_tree *tree;
-  int n;                 /* decisions, in the order in which they are taken */
+  int n; /* decisions, in the order in which they are taken */
   tf_decision *at;
   int n_loops, n_slots;
-  int32_t *begin;        /* [n_slots] lengths at the root */
-  bool uneven;           /* trip counts that do not divide are offered, too: they may fill a mesh
-                            better, and take the model longer */
+  int32_t *begin; /* [n_slots] lengths at the root */
+  bool uneven;    /* trip counts that do not divide are offered, too: they may fill a mesh
+                     better, and take the model longer */
   /* state of one walk */
-  int32_t *len;          /* [n_slots] */
-  int32_t *chosen;       /* [n] */
-  int64_t *trips;        /* [n_loops] for tf_model_eval */
-  int32_t *scratch;      /* [entries of the largest check] */
-  int ready;             /* decisions before whose inferences are done */
+  int32_t *len;     /* [n_slots] */
+  int32_t *chosen;  /* [n] */
+  int64_t *trips;   /* [n_loops] for tf_model_eval */
+  int32_t *scratch; /* [entries of the largest check] */
+  int ready;        /* decisions before whose inferences are done */
   struct tf_factors *factors;
 } tf_trips;
 

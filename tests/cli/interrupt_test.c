@@ -1,5 +1,5 @@
-/* Ctrl-C at several moments of every command that takes long: status 130, soon, nothing half-written, and the best so far where one is
- * sought.  interrupt_test TOOL, in the root of the sources. */
+/* Ctrl-C at several moments of every command that takes long: status 130, soon, nothing half-written, and the best so
+ * far where one is sought.  interrupt_test TOOL, in the root of the sources. */
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Times are processor time, so that a loaded machine changes nothing: MS_LATE is too late (without an answer to Ctrl-C these take 20 s and
- * more).  MS_HANGS, by the clock, ends a test that would never end. */
+/* Times are processor time, so that a loaded machine changes nothing: MS_LATE is too late (without an answer to Ctrl-C
+ * these take 20 s and more).  MS_HANGS, by the clock, ends a test that would never end. */
 enum { MS_LATE = 10000, MS_HANGS = 300000, INTERRUPTED = 130, ARGS_MOST = 12 };
 
 typedef struct {
@@ -75,7 +75,8 @@ static int used_by(pid_t child) {
   return (int)(t.tv_sec * 1000 + t.tv_nsec / 1000000);
 }
 
-/* Until the child has used so much; one that waits for programs of its own is given ten times that by the clock.  What it has used. */
+/* Until the child has used so much; one that waits for programs of its own is given ten times that by the clock.  What
+ * it has used. */
 static int let_run(pid_t child, int moment) {
   for (int ms = 0; used_by(child) < moment && ms < 10 * moment; ms += 5)
     nap(5);

@@ -41,8 +41,8 @@ static bool all_equal(const tf_tree *tree, tf_diags *d, bool show) {
   const low_target *cpu = &tf_target_cpu.lower, *two = &tf_target_staged.lower;
   low_target one = *two;
   one.depth = 1;
-  return lowered_equal(tree, cpu, IR_F32, d, show) && lowered_equal(tree, cpu, IR_BF16, d, show) && lowered_equal(tree, &one, IR_F32, d, show) &&
-         lowered_equal(tree, two, IR_F32, d, show);
+  return lowered_equal(tree, cpu, IR_F32, d, show) && lowered_equal(tree, cpu, IR_BF16, d, show) &&
+         lowered_equal(tree, &one, IR_F32, d, show) && lowered_equal(tree, two, IR_F32, d, show);
 }
 
 static void one(void *ctx, uint64_t seed) {
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
   draw_each(&few, one_conv, &s);
   const draw_plan forks = {.cases = plan.only ? 0 : plan.cases * 5, .seed = plan.seed}; /* most are refused */
   draw_each(&forks, one_fork, &s);
-  printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n", s.equal, s.wrong,
-         s.refused, s.unlike);
+  printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n",
+         s.equal, s.wrong, s.refused, s.unlike);
   return s.wrong != 0 || s.equal == 0;
 }

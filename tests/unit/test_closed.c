@@ -7,11 +7,10 @@
 #include "search/closed/closed.h"
 #include "tests/unit/case.h"
 
-static const char *const machine =
-    "architecture:\n"
-    "  name: a\n"
-    "  memories: [{name: DRAM}, {name: Buf}]\n"
-    "  compute: [{name: u, ops: [mac, add], below: Buf}]\n";
+static const char *const machine = "architecture:\n"
+                                   "  name: a\n"
+                                   "  memories: [{name: DRAM}, {name: Buf}]\n"
+                                   "  compute: [{name: u, ops: [mac, add], below: Buf}]\n";
 
 /* ---- random chains ------------------------------------------------------------------------------ */
 static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
@@ -24,8 +23,8 @@ static void gemms(tf_rng *r, int n, int most, char *out, size_t size) {
   for (int i = 0; i < n; i++) {
     char in[16];
     snprintf(in, sizeof in, i ? "T%d" : "A", i);
-    snprintf(ops + strlen(ops), sizeof ops - strlen(ops), "  - T%d[%sm,d%d] += %s[%sm,d%d] * B%d[%sd%d,d%d]\n", i + 1, b,
-             i + 1, in, b, i, i, b, i, i + 1);
+    snprintf(ops + strlen(ops), sizeof ops - strlen(ops), "  - T%d[%sm,d%d] += %s[%sm,d%d] * B%d[%sd%d,d%d]\n", i + 1,
+             b, i + 1, in, b, i, i, b, i, i + 1);
   }
   int at = snprintf(out, size, "workload:\n  name: w\n  dims: {%s%sm: %d", batch ? "b: " : "",
                     batch ? (tf_rng_below(r, 2) ? "2, " : "3, ") : "", pick(r, 1, most));
@@ -39,8 +38,8 @@ static void convs(tf_rng *r, int most, char *out, size_t size) {
   snprintf(out, size,
            "workload:\n  name: w\n  dims: {c: %d, k: %d, p: %d, r: %d, f: %d, x: %d, u: %d}\n"
            "  ops:\n  - M[k,p] += I[c,%d*p+r] * W[k,c,r]\n  - O[f,x] += M[k,%d*x+u] * V[f,k,u]\n",
-           pick(r, 1, most), pick(r, 1, most), 2 * most + 3, pick(r, 1, 3), pick(r, 1, most), pick(r, 1, most), pick(r, 1, 3),
-           pick(r, 1, 2), pick(r, 1, 2));
+           pick(r, 1, most), pick(r, 1, most), 2 * most + 3, pick(r, 1, 3), pick(r, 1, most), pick(r, 1, most),
+           pick(r, 1, 3), pick(r, 1, 2), pick(r, 1, 2));
 }
 
 static void draw(tf_rng *r, int most, char *out, size_t size) {
@@ -219,7 +218,7 @@ static void check_algorithm1(int cases, uint64_t seed) {
 /* Table 3.4 and Eq. 3.15, 3.16 of the thesis: order m l k n. */
 static void check_table_3_4(void) {
   test_case s = case_of(machine, "workload:\n  name: w\n  dims: {m: 48, l: 36, k: 20, n: 28}\n  ops:\n"
-                           "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
+                                 "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
   bool shared[TF_C_DIMS] = {0};
   double tile[TF_C_LOOPS] = {0}, dv, mu, m = 0, l = 0, k = 0, n = 0;
   tf_chain *c = malloc(sizeof *c);
@@ -348,7 +347,8 @@ static void check_model(int cases, uint64_t seed) {
 
 /* ---- stationary points -------------------------------------------------------------------------------- */
 /* One memory of `capacity` words below the outermost; all loops of the order are cut. */
-static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha, tf_c_problem *p) {
+static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha,
+                      tf_c_problem *p) {
   memset(p, 0, sizeof *p);
   p->chain = c;
   p->kind = kind;
@@ -387,8 +387,10 @@ static void check_gemm(int cases, uint64_t seed) {
     order o = {.n = 4};
     tf_c_problem p;
     tf_c_tiles t, by_gp;
-    snprintf(text, sizeof text, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
-             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n", m, l, k, n);
+    snprintf(text, sizeof text,
+             "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
+             m, l, k, n);
     test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
     for (int d = 0; d < s.spec->workload->n_dims; d++)
@@ -494,8 +496,8 @@ typedef struct {
   double m, n, k, capacity[2], rate[2];
 } two;
 
-/* C[m,n] += A[m,k] B[k,n], order m n k at both levels, written out by hand: cycles of the slower level; INFINITY: does not fit.
- * t: m n k of the outer level, then of the inner one.  Inside, C is left each time the outer k steps. */
+/* C[m,n] += A[m,k] B[k,n], order m n k at both levels, written out by hand: cycles of the slower level; INFINITY: does
+ * not fit. t: m n k of the outer level, then of the inner one.  Inside, C is left each time the outer k steps. */
 static double slower(const two *w, const double *t) {
   for (int d = 0; d < 2; d++) {
     const double *x = t + 3 * d;
@@ -521,7 +523,8 @@ static double descend_two(const two *w, tf_rng *r) {
       bool better = false;
       for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-          for (int both = 0; both < 3; both++) { /* i longer or shorter, j shorter or as it is; the same of a pair of levels */
+          for (int both = 0; both < 3;
+               both++) { /* i longer or shorter, j shorter or as it is; the same of a pair of levels */
             double next[6];
             memcpy(next, t, sizeof next);
             if (j != i) next[j] = fmax(1, next[j] / step);
@@ -550,7 +553,8 @@ static void check_two_levels(int cases, uint64_t seed) {
     w.rate[0] = 1;
     w.rate[1] = 0.5 + 20 * tf_rng_unit(&r);
     char text[300];
-    snprintf(text, sizeof text, "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n", m, n, k);
+    snprintf(text, sizeof text,
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n", m, n, k);
     test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
     tf_c_problem p = {.chain = c, .kind = TF_SEQ, .n = 2, .n_order = 3, .order = {0, 1, 2}};
@@ -569,7 +573,9 @@ static void check_two_levels(int cases, uint64_t seed) {
       double want = descend_two(&w, &r);
       bool ok = CHECK_NEAR(slower(&w, tiles), cost, 1e-3);
       ok = CHECK(cost <= want * (1 + 1e-3)) && ok;
-      if (!ok) printf("case %d: capacity %g %g rate %g, %g instead of %g\n%s", i, w.capacity[0], w.capacity[1], w.rate[1], cost, want, text);
+      if (!ok)
+        printf("case %d: capacity %g %g rate %g, %g instead of %g\n%s", i, w.capacity[0], w.capacity[1], w.rate[1],
+               cost, want, text);
     }
     free(c);
     case_drop(&s);
@@ -612,7 +618,8 @@ static void check_rounding(int cases, uint64_t seed) {
       ok = CHECK(tf_c_level_words(&p, &down, 0) <= limit * real * (1 + 1e-9)) && ok;
       ok = CHECK(best <= tf_c_level_words(&p, &down, 0) * (1 + 1e-9)) && ok;
       ok = CHECK(best <= tf_c_level_words(&p, &near, 0) * (1 + 1e-9)) && ok;
-      if (!ok) printf("case %d: capacity %g, real %g, best %g, limit %g\n%s", i, p.capacity[0], real, best, limit, text);
+      if (!ok)
+        printf("case %d: capacity %g, real %g, best %g, limit %g\n%s", i, p.capacity[0], real, best, limit, text);
     }
     case_drop(&s);
   }
@@ -633,7 +640,8 @@ static void check_micro(void) {
         int mii = 2;
         while (mi % mii)
           mii++;
-        if (mi * ni + ni + mii <= regs) CHECK((double)m.mi * m.ni / (m.mi + m.ni) >= (double)mi * ni / (mi + ni) - 1e-9);
+        if (mi * ni + ni + mii <= regs)
+          CHECK((double)m.mi * m.ni / (m.mi + m.ni) >= (double)mi * ni / (mi + ni) - 1e-9);
       }
   }
   for (int64_t words = 1024; words < 300000; words *= 3) {
@@ -644,14 +652,13 @@ static void check_micro(void) {
 }
 
 /* ---- the solver ------------------------------------------------------------------------------------------------ */
-static const char *const chip =
-    "architecture:\n"
-    "  name: chip\n"
-    "  memories:\n"
-    "  - {name: DRAM, bandwidth: 2}\n"
-    "  - {name: Buf, capacity: %d, bandwidth: 8, mesh: [%d, 1]}\n"
-    "  - {name: Reg, capacity: 4, mesh: [%d, 2]}\n"
-    "  compute: [{name: u, ops: [mac, add], below: Reg}]\n";
+static const char *const chip = "architecture:\n"
+                                "  name: chip\n"
+                                "  memories:\n"
+                                "  - {name: DRAM, bandwidth: 2}\n"
+                                "  - {name: Buf, capacity: %d, bandwidth: 8, mesh: [%d, 1]}\n"
+                                "  - {name: Reg, capacity: 4, mesh: [%d, 2]}\n"
+                                "  compute: [{name: u, ops: [mac, add], below: Reg}]\n";
 
 /* The value of a mapping, feasible or not at all. */
 static bool value_of(const test_case *s, const char *text, tf_objective goal, double *value) {

@@ -64,8 +64,8 @@ static void put_memory(tf_rng *r, int l, char **p) {
   static const unsigned meshes[] = {1, 1, 2, 2, 3, 4}, words[] = {3, 4, 6, 8, 12, 16, 24, 48};
   static const char *const speeds[] = {"1", "2", "3.5", "{read: 2, write: 1}", "{read: 4, write: 3}"};
   *p += sprintf(*p, "  - name: L%d\n    bandwidth: %s\n", l, speeds[tf_rng_below(r, 5)]);
-  if (tf_rng_below(r, 2)) *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9),
-                                        1 + tf_rng_below(r, 9));
+  if (tf_rng_below(r, 2))
+    *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9), 1 + tf_rng_below(r, 9));
   if (l == 0) return;
   *p += sprintf(*p, "    mesh: [%u, %u]\n", pick(r, meshes, 6), pick(r, meshes, 6));
   if (tf_rng_below(r, 4)) *p += sprintf(*p, "    capacity: %u\n", pick(r, words, 8) * (l == 1 ? 2 : 1));
@@ -92,8 +92,8 @@ static void put_problem(tf_rng *r, char *p) {
 static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
 
 static void say(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
-  printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value,
-         t->best, r->proved, r->text ? r->text : "(none)", t->text);
+  printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value, t->best,
+         r->proved, r->text ? r->text : "(none)", t->text);
 }
 
 /* 1 if it was compared, 0 if it is too large. */
@@ -178,10 +178,10 @@ static void test_threads(void) {
 }
 
 /* ---- what does not fit ------------------------------------------------------------------------------ */
-#define SMALL(capacity)                                                                                \
-  "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"     \
-  "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"                 \
-  "  compute:\n  - {name: u, ops: [mac], below: B}\n"                                                \
+#define SMALL(capacity)                                                                                                \
+  "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"                      \
+  "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"                                 \
+  "  compute:\n  - {name: u, ops: [mac], below: B}\n"                                                                  \
   "workload:\n  name: w\n  dims: {m: 4, k: 4, l: 4}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
 
 /* A product needs a word of each operand and of what it makes: three, and no fewer. */

@@ -86,8 +86,8 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
     tf_tree_free(t);
   }
   if (show)
-    fprintf(stderr, "%s %s: genes %d walks %d dead %d refused %d capacity %d fanout %d illegal %d\n", arch,
-            work, genes_n, n.walks, n.dead, n.refused, n.capacity, n.fanout, n.illegal);
+    fprintf(stderr, "%s %s: genes %d walks %d dead %d refused %d capacity %d fanout %d illegal %d\n", arch, work,
+            genes_n, n.walks, n.dead, n.refused, n.capacity, n.fanout, n.illegal);
   CHECK_I64(n.refused, 0);
   free(genes);
   free(reads.order);

@@ -1,29 +1,28 @@
-/* A target is a row: one that stands here alone lowers, prints and runs.  And what no pass may leave is seen: ir_check tells each of
- * the faults planted below. */
+/* A target is a row: one that stands here alone lowers, prints and runs.  And what no pass may leave is seen: ir_check
+ * tells each of the faults planted below. */
 #include <stdlib.h>
 
 #include "codegen/lower/lower.h"
 #include "codegen/target/target.h"
 #include "tests/unit/check.h"
 
-static const char gemm[] =
-  "architecture:\n"
-  "  name: two\n"
-  "  clock: 1 GHz\n"
-  "  memories:\n"
-  "  - {name: DRAM, bandwidth: 4}\n"
-  "  - {name: L1, capacity: 4 KiB, bandwidth: 8, double-buffered: true}\n"
-  "  compute:\n"
-  "  - {name: u, ops: [mac, add], below: L1}\n"
-  "workload:\n"
-  "  name: gemm\n"
-  "  dims: {m: 10, n: 12, k: 20}\n"
-  "  ops:\n"
-  "  - \"C[m,n] += A[m,k] * B[k,n]\"\n"
-  "mapping: |\n"
-  "  DRAM for m=4 n=3 k=2\n"
-  "    L1 for m=3 n=4 k=10\n"
-  "      op C\n";
+static const char gemm[] = "architecture:\n"
+                           "  name: two\n"
+                           "  clock: 1 GHz\n"
+                           "  memories:\n"
+                           "  - {name: DRAM, bandwidth: 4}\n"
+                           "  - {name: L1, capacity: 4 KiB, bandwidth: 8, double-buffered: true}\n"
+                           "  compute:\n"
+                           "  - {name: u, ops: [mac, add], below: L1}\n"
+                           "workload:\n"
+                           "  name: gemm\n"
+                           "  dims: {m: 10, n: 12, k: 20}\n"
+                           "  ops:\n"
+                           "  - \"C[m,n] += A[m,k] * B[k,n]\"\n"
+                           "mapping: |\n"
+                           "  DRAM for m=4 n=3 k=2\n"
+                           "    L1 for m=3 n=4 k=10\n"
+                           "      op C\n";
 
 typedef struct {
   tf_diags *d;
@@ -45,7 +44,8 @@ static void close_session(session *s) {
   tf_diags_free(s->d);
 }
 
-/* ---- a toy target ---------------------------------------------------------------------------------------------------- */
+/* ---- a toy target
+ * ---------------------------------------------------------------------------------------------------- */
 
 /* Its pass: a register for each tile. */
 static void count_tiles(lowering *w) {
@@ -64,12 +64,12 @@ static bool toy_machine(const tf_emit_options *o, ir_machine *machine, tf_diags 
 static tf_emitted *toy_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 
 static const tf_target toy = {
-  .name = "toy",
-  .what = "a machine of tests",
-  .lower = {.copies = true, .depth = 1, .passes = toy_passes},
-  .machine = toy_machine,
-  .print = toy_print,
-  .run = ir_run,
+    .name = "toy",
+    .what = "a machine of tests",
+    .lower = {.copies = true, .depth = 1, .passes = toy_passes},
+    .machine = toy_machine,
+    .print = toy_print,
+    .run = ir_run,
 };
 
 /* One file that says how many tiles there are. */
@@ -136,7 +136,8 @@ static void check_table(const session *s) {
   CHECK(!tf_emit(s->tree, "toy", &o, s->d) && tf_diags_errors(s->d) == 2);
 }
 
-/* ---- planted faults ------------------------------------------------------------------------------------------------- */
+/* ---- planted faults -------------------------------------------------------------------------------------------------
+ */
 
 static ir_stmt *find(const ir_body *b, ir_kind kind) {
   for (int i = 0; i < b->n; i++) {
@@ -149,7 +150,9 @@ static ir_stmt *find(const ir_body *b, ir_kind kind) {
 static ir_product *product_of(ir_program *p) { return (ir_product *)(uintptr_t)find(&p->body, IR_NEST)->product; }
 
 static void sound(ir_program *p) { (void)p; }
-static void unset(ir_program *p) { find(&p->body, IR_NEST)->range[0].lo = (ir_atom){find(&p->body, IR_FOR)->var + 99, 0}; }
+static void unset(ir_program *p) {
+  find(&p->body, IR_NEST)->range[0].lo = (ir_atom){find(&p->body, IR_FOR)->var + 99, 0};
+}
 static void late_let(ir_program *p) { find(&p->body, IR_FOR)->body.s[0] = find(&p->body, IR_NEST); }
 static void twice(ir_program *p) { find(&find(&p->body, IR_FOR)->body, IR_FOR)->var = find(&p->body, IR_FOR)->var; }
 static void no_steps(ir_program *p) { find(&p->body, IR_FOR)->trip = 0; }
@@ -161,7 +164,9 @@ static void small_box(ir_program *p) { p->buffers[0].words--; }
 static void no_memory(ir_program *p) { p->buffers[0].level = 5; }
 static void shares_itself(ir_program *p) { p->buffers[1].shares = 1; }
 static void other_tensor(ir_program *p) { p->buffer_of[0] = p->buffer_of[1]; }
-static void parallel_twice(ir_program *p) { find(&p->body, IR_FOR)->parallel = find(&find(&p->body, IR_FOR)->body, IR_FOR)->parallel = true; }
+static void parallel_twice(ir_program *p) {
+  find(&p->body, IR_FOR)->parallel = find(&find(&p->body, IR_FOR)->body, IR_FOR)->parallel = true;
+}
 static void kind_if(ir_program *p) { find(&p->body, IR_FOR)->kind = IR_IF; }
 static void together(ir_program *p) { find(&p->body, IR_FOR)->kind = IR_TOGETHER; }
 static void saves(ir_program *p) { find(&p->body, IR_NEST)->kind = IR_SAVE; }
@@ -178,7 +183,9 @@ static void large_tile(ir_program *p) { find(&p->body, IR_STAGE)->range[0].most 
 static void from_nowhere(ir_program *p) { find(&p->body, IR_STAGE)->other = find(&p->body, IR_STAGE)->buffer; }
 static void unread(ir_program *p) { find(&p->body, IR_STAGE)->kind = IR_FORGET; }
 
-static void unmade(ir_program *p) { p->buffers[p->buffer_of[p->tree->workload->ops[0].reads[0].tensor]].argument = false; }
+static void unmade(ir_program *p) {
+  p->buffers[p->buffer_of[p->tree->workload->ops[0].reads[0].tensor]].argument = false;
+}
 
 static void check_faults(const session *s) {
   enum { MODEL, STAGED, BF16 };
@@ -187,39 +194,41 @@ static void check_faults(const session *s) {
     void (*plant)(ir_program *);
     const char *told; /* NULL: it is sound */
   } row[] = {
-    {__LINE__, MODEL, sound, NULL},
-    {__LINE__, STAGED, sound, NULL},
-    {__LINE__, BF16, sound, NULL},
-    {__LINE__, MODEL, unset, "nest: no variable"},
-    {__LINE__, MODEL, late_let, "is not set yet"},
-    {__LINE__, MODEL, twice, "is set by another statement"},
-    {__LINE__, MODEL, no_steps, "for: 0 steps"},
-    {__LINE__, MODEL, no_op, "nest: no op 7"},
-    {__LINE__, MODEL, with_body, "nest: has a body"},
-    {__LINE__, MODEL, endless, "its sum over 'k' never starts"},
-    {__LINE__, MODEL, too_long, "a rest of 99"},
-    {__LINE__, MODEL, small_box, "its box has"},
-    {__LINE__, MODEL, no_memory, "no memory 5"},
-    {__LINE__, MODEL, shares_itself, "shares the place of none"},
-    {__LINE__, MODEL, other_tensor, "is in another's buffer"},
-    {__LINE__, MODEL, parallel_twice, "parallel within parallel"},
-    {__LINE__, MODEL, kind_if, "if: nothing is asked"},
-    {__LINE__, MODEL, together, "together: nothing in common"},
-    {__LINE__, MODEL, saves, "save: not from one buffer"},
-    {__LINE__, MODEL, same_operand, "its operands are not two"},
-    {__LINE__, MODEL, turned_round, "its rows are not of a alone"},
-    {__LINE__, MODEL, sums_rows, "no dim is summed"},
-    {__LINE__, MODEL, no_scratch, "turned operand is no scratch"},
-    {__LINE__, BF16, small_scratch, "do not hold its box"},
-    {__LINE__, STAGED, large_tile, "a tile of 1000"},
-    {__LINE__, STAGED, from_nowhere, "from nowhere"},
-    {__LINE__, STAGED, unread, "is not set yet"},
-    {__LINE__, MODEL, unmade, "nothing has been put into"},
+      {__LINE__, MODEL, sound, NULL},
+      {__LINE__, STAGED, sound, NULL},
+      {__LINE__, BF16, sound, NULL},
+      {__LINE__, MODEL, unset, "nest: no variable"},
+      {__LINE__, MODEL, late_let, "is not set yet"},
+      {__LINE__, MODEL, twice, "is set by another statement"},
+      {__LINE__, MODEL, no_steps, "for: 0 steps"},
+      {__LINE__, MODEL, no_op, "nest: no op 7"},
+      {__LINE__, MODEL, with_body, "nest: has a body"},
+      {__LINE__, MODEL, endless, "its sum over 'k' never starts"},
+      {__LINE__, MODEL, too_long, "a rest of 99"},
+      {__LINE__, MODEL, small_box, "its box has"},
+      {__LINE__, MODEL, no_memory, "no memory 5"},
+      {__LINE__, MODEL, shares_itself, "shares the place of none"},
+      {__LINE__, MODEL, other_tensor, "is in another's buffer"},
+      {__LINE__, MODEL, parallel_twice, "parallel within parallel"},
+      {__LINE__, MODEL, kind_if, "if: nothing is asked"},
+      {__LINE__, MODEL, together, "together: nothing in common"},
+      {__LINE__, MODEL, saves, "save: not from one buffer"},
+      {__LINE__, MODEL, same_operand, "its operands are not two"},
+      {__LINE__, MODEL, turned_round, "its rows are not of a alone"},
+      {__LINE__, MODEL, sums_rows, "no dim is summed"},
+      {__LINE__, MODEL, no_scratch, "turned operand is no scratch"},
+      {__LINE__, BF16, small_scratch, "do not hold its box"},
+      {__LINE__, STAGED, large_tile, "a tile of 1000"},
+      {__LINE__, STAGED, from_nowhere, "from nowhere"},
+      {__LINE__, STAGED, unread, "is not set yet"},
+      {__LINE__, MODEL, unmade, "nothing has been put into"},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
     ir_machine machine;
     char why[200] = "";
-    const tf_target *t = row[i].target == STAGED ? &tf_target_staged : row[i].target == BF16 ? &tf_target_cpu : &tf_target_model;
+    const tf_target *t = row[i].target == STAGED ? &tf_target_staged
+                         : row[i].target == BF16 ? &tf_target_cpu
+                                                 : &tf_target_model;
     const tf_emit_options o = {.isa = "avx512_bf16", .dtype = "bf16"};
     CHECK_ROW(&row[i], t->machine(&o, &machine, s->d));
     low_target lower = t->lower;

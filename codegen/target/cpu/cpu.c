@@ -6,10 +6,16 @@
 #include "codegen/target/cpu/pass/pass.h"
 
 static const low_pass passes[] = {
-  {"late", low_divide_late},    {"rows", low_join_rows},        {"share", low_share},
-  {"round", low_round_early},   {"ask", low_ask_ahead},         {"blocks", low_block_channels},
-  {"around", low_around_channels}, {"unused", low_drop_unused}, {"ahead", low_rows_ahead},
-  {NULL, NULL},
+    {"late", low_divide_late},
+    {"rows", low_join_rows},
+    {"share", low_share},
+    {"round", low_round_early},
+    {"ask", low_ask_ahead},
+    {"blocks", low_block_channels},
+    {"around", low_around_channels},
+    {"unused", low_drop_unused},
+    {"ahead", low_rows_ahead},
+    {NULL, NULL},
 };
 
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
@@ -32,11 +38,11 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
 }
 
 const tf_target tf_target_cpu = {
-  .name = "cpu",
-  .what = "C17 with micro-kernels",
-  .lower = {.threads = true, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
-  .machine = machine_of,
-  .print = tf_cpu_print,
-  .cycles = cycles_of,
-  .run = ir_run,
+    .name = "cpu",
+    .what = "C17 with micro-kernels",
+    .lower = {.threads = true, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
+    .machine = machine_of,
+    .print = tf_cpu_print,
+    .cycles = cycles_of,
+    .run = ir_run,
 };

@@ -10,7 +10,11 @@ typedef struct {
   bool (*print)(FILE *out, c_package *k);
 } file_row;
 
-#define PLAIN(f) static bool f##_file(FILE *out, c_package *k) { f(out, k); return true; }
+#define PLAIN(f)                                                                                                       \
+  static bool f##_file(FILE *out, c_package *k) {                                                                      \
+    f(out, k);                                                                                                         \
+    return true;                                                                                                       \
+  }
 PLAIN(c_kernel_h)
 PLAIN(c_test_c)
 PLAIN(c_bench_c)
@@ -26,9 +30,9 @@ static bool parts_file(FILE *out, c_package *k) {
 
 /* Behind the kernels: these find the size of the workspace. */
 static const file_row rows[] = {
-  {"kernel.h", c_kernel_h_file}, {"test.c", c_test_c_file},           {"bench.c", c_bench_c_file},
-  {"Makefile", c_makefile_file}, {"CMakeLists.txt", c_cmake_file},    {"README.md", c_readme_file},
-  {"manifest.json", c_manifest_file},
+    {"kernel.h", c_kernel_h_file},      {"test.c", c_test_c_file},        {"bench.c", c_bench_c_file},
+    {"Makefile", c_makefile_file},      {"CMakeLists.txt", c_cmake_file}, {"README.md", c_readme_file},
+    {"manifest.json", c_manifest_file},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0], MOST_FILES = N_ROWS + 2 * TF_MICRO_MOST_ISAS + 1, NAME = 40 };
 
@@ -67,7 +71,8 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   int n = 0;
   for (int i = 0; i < e->n; i++) {
     const char *end = strrchr(e->file[i].name, '.');
-    if (end && strcmp(e->file[i].name, "kernel.h") != 0 && (!strcmp(end, ".c") || !strcmp(end, ".h"))) text[n++] = e->file[i].text;
+    if (end && strcmp(e->file[i].name, "kernel.h") != 0 && (!strcmp(end, ".c") || !strcmp(end, ".h")))
+      text[n++] = e->file[i].text;
   }
   if ((fault = c_name_fault(name, text, n))) return bad_name(name, fault, d);
   for (int i = 0; i < e->n; i++) {
@@ -80,7 +85,8 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
 }
 
 /* kernel.c and parts.h of one instruction set.  Leaves the program in k->p. */
-static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa, ir_type data, tf_diags *d) {
+static bool print_kernel(tf_emitted *e, const tf_tree *tree, c_package *k, const tf_micro_isa *isa, ir_type data,
+                         tf_diags *d) {
   char entry[160], parts[NAME] = "parts.h", kernel[NAME] = "kernel.c";
   const ir_machine machine = tf_micro_machine(isa, data);
   if (k->n_isas) {

@@ -39,7 +39,8 @@ static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512
 static bool has_amx(void) {
 #if defined(__linux__)
   enum { ARCH_PRCTL = 158, REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18, EDX = 3, BF16 = 22, TILE = 24, INT8 = 25 };
-  return has_bf16() && leaf7(0, EDX, TILE) && leaf7(0, EDX, BF16) && leaf7(0, EDX, INT8) && syscall(ARCH_PRCTL, REQ_XCOMP_PERM, TILE_DATA) == 0;
+  return has_bf16() && leaf7(0, EDX, TILE) && leaf7(0, EDX, BF16) && leaf7(0, EDX, INT8) &&
+         syscall(ARCH_PRCTL, REQ_XCOMP_PERM, TILE_DATA) == 0;
 #else
   return false;
 #endif
@@ -52,9 +53,9 @@ static const struct {
   const char *isa, *dtypes;
   bool (*has)(void);
 } rows[] = {
-  {"portable", "f32 bf16 int8", always},     {"sse2", "f32 bf16 int8", always}, {"avx2", "f32 bf16 int8", has_avx2},
-  {"avxvnni", "int8", has_avxvnni},          {"avx512", "f32 bf16 int8", has_avx512},
-  {"avx512_vnni", "int8", has_vnni},         {"avx512_bf16", "bf16", has_bf16}, {"amx", "bf16 int8", has_amx},
+    {"portable", "f32 bf16 int8", always}, {"sse2", "f32 bf16 int8", always},       {"avx2", "f32 bf16 int8", has_avx2},
+    {"avxvnni", "int8", has_avxvnni},      {"avx512", "f32 bf16 int8", has_avx512}, {"avx512_vnni", "int8", has_vnni},
+    {"avx512_bf16", "bf16", has_bf16},     {"amx", "bf16 int8", has_amx},
 };
 #else
 static bool always(void) { return true; }
@@ -63,9 +64,9 @@ static const struct {
   const char *isa, *dtypes;
   bool (*has)(void);
 } rows[] = {
-  {"portable", "f32 bf16 int8", always},
+    {"portable", "f32 bf16 int8", always},
 #if defined(__aarch64__)
-  {"neon", "f32 bf16 int8", always},
+    {"neon", "f32 bf16 int8", always},
 #endif
 };
 #endif

@@ -1,4 +1,5 @@
-/* Any machine whose memories are filled by copies, the next tile while one is worked on where the architecture says so: loops alone. */
+/* Any machine whose memories are filled by copies, the next tile while one is worked on where the architecture says so:
+ * loops alone. */
 #include "codegen/intrin/micro.h"
 #include "codegen/lower/lower.h"
 #include "codegen/target/target.h"
@@ -14,9 +15,9 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 }
 
 const tf_target tf_target_staged = {
-  .name = "staged",
-  .what = "loops alone",
-  .lower = {.copies = true, .depth = 2, .passes = passes},
-  .machine = machine_of,
-  .run = ir_run,
+    .name = "staged",
+    .what = "loops alone",
+    .lower = {.copies = true, .depth = 2, .passes = passes},
+    .machine = machine_of,
+    .run = ir_run,
 };

@@ -100,7 +100,8 @@ static void check_corners(void) {
   memcpy(l1, "L2 for row=4 spatial", 20); /* spread below L2; L1 has no Tile */
   if (CHECK(evaluate(&a, text)) && CHECK(back(&a, "timeloop", &b))) {
     free(a.text);
-    a.text = copy("DRAM for row=2 col=3\n  L2 for row=4 spatial row=2@x col=2@y bypass B\n    RF for red=10 col=2\n      op C\n");
+    a.text = copy(
+        "DRAM for row=2 col=3\n  L2 for row=4 spatial row=2@x col=2@y bypass B\n    RF for red=10 col=2\n      op C\n");
     same(&a, &b);
     CHECK(tf_arch_area(b.c.spec->arch) > 0.5e6 && tf_arch_area(b.c.spec->arch) <= tf_arch_area(a.c.spec->arch));
   }

@@ -34,8 +34,7 @@ typedef struct {
 static int find(const run *e, const char *level, const char *tensor, bool *output) {
   for (int l = 0; l < e->c.spec->arch->n_memories; l++)
     for (int z = 0; z < e->c.spec->workload->n_tensors; z++)
-      if (!strcmp(e->c.spec->arch->memories[l].name, level) &&
-          !strcmp(e->c.spec->workload->tensors[z].name, tensor)) {
+      if (!strcmp(e->c.spec->arch->memories[l].name, level) && !strcmp(e->c.spec->workload->tensors[z].name, tensor)) {
         *output = e->c.spec->workload->tensors[z].producer >= 0;
         return l * e->c.spec->workload->n_tensors + z;
       }
@@ -68,8 +67,8 @@ static void check_cases(void) {
     char name[32], level[32], tensor[32];
     long long read, fill, update;
     char *end = line + strcspn(line, "\n");
-    if (*line != '#' && sscanf(line, "%31[^,],%31[^,],%31[^,],%lld,%lld,%lld", name, level, tensor, &read,
-                               &fill, &update) == 6) {
+    if (*line != '#' &&
+        sscanf(line, "%31[^,],%31[^,],%31[^,],%lld,%lld,%lld", name, level, tensor, &read, &fill, &update) == 6) {
       bool output = false;
       if (strcmp(e.name, name)) {
         evaluate(&e, name);

@@ -16,9 +16,9 @@ typedef struct {
   long m, l, k, n, tile_m, tile_l, tile_k1, tile_n, tile_k2, cycles, to_buffer, to_memory, to_reg, from_reg;
 } row;
 
-/* Words between buffer and registers.  The RTL moves more than the products need, by two terms of the shapes alone: it reads
- * the partial sums that nobody wrote yet (zeros: M L of C, M N of E), and between the products it passes over C once, M L
- * words up and M L down. */
+/* Words between buffer and registers.  The RTL moves more than the products need, by two terms of the shapes alone: it
+ * reads the partial sums that nobody wrote yet (zeros: M L of C, M N of E), and between the products it passes over C
+ * once, M L words up and M L down. */
 static void check_registers(const tf_spec *s, const tf_result *res, const row *r) {
   int nz = s->workload->n_tensors;
   int64_t read = 0, update = 0;
@@ -34,8 +34,7 @@ static void check_registers(const tf_spec *s, const tf_result *res, const row *r
 static double check_row(const tf_text *arch, const row *r) {
   char text[1024];
   int n = snprintf(text, sizeof text, product, r->m, r->l, r->k, r->n, r->m / r->tile_m, r->k / r->tile_k1,
-                   r->tile_k1 / 16, r->tile_m / 16, r->l, r->l / r->tile_k2, r->tile_k2 / 16,
-                   r->tile_m / 16, r->n);
+                   r->tile_k1 / 16, r->tile_m / 16, r->l, r->l / r->tile_k2, r->tile_k2 / 16, r->tile_m / 16, r->n);
   tf_text texts[2] = {*arch, {"product", text, (size_t)n}};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);

@@ -1,5 +1,5 @@
-/* TileFlow's files as native ones: every file that it ships is read as it is, and every counter that it reports is held against
- * ours.  With a path as its argument it writes them all there as CSV (bench/validate.sh). */
+/* TileFlow's files as native ones: every file that it ships is read as it is, and every counter that it reports is held
+ * against ours.  With a path as its argument it writes them all there as CSV (bench/validate.sh). */
 #include <glob.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -113,8 +113,8 @@ static int64_t averaged(const tf_tree *t, int op, int level) {
   return level ? mesh[0] * mesh[1] * used(t, op, level - 1) : 1;
 }
 
-/* Classes of steps in which a Tile of the level is entered: each Tile above is entered first, or in a step of one of its loops.
- * TileFlow cuts a mean to a whole number in each of them. */
+/* Classes of steps in which a Tile of the level is entered: each Tile above is entered first, or in a step of one of
+ * its loops. TileFlow cuts a mean to a whole number in each of them. */
 static int64_t step_classes(const tf_tree *t, int op, int level) {
   int64_t n = 1;
   for (int i = t->op_node[op]; i >= 0; i = t->nodes[i].parent) {
@@ -169,18 +169,24 @@ static void compare(const run *e, const metrics *m, const char *name, int level,
   double read = metric(m, memory, "Read", x->name), update = metric(m, memory, "Update", x->name);
   double fill = metric(m, memory, "Fill", x->name);
   int64_t over = averaged(e->c.tree, maker, level);
-  double cut = (double)over * (double)(step_classes(e->c.tree, maker, level) + (inner ? step_classes(e->c.tree, reader, level) : 0));
-  double theirs[3] = {inner ? update * (double)used(e->c.tree, maker, level) + (read - update) * (double)used(e->c.tree, reader, level)
+  double cut = (double)over *
+               (double)(step_classes(e->c.tree, maker, level) + (inner ? step_classes(e->c.tree, reader, level) : 0));
+  double theirs[3] = {inner ? update * (double)used(e->c.tree, maker, level) +
+                                  (read - update) * (double)used(e->c.tree, reader, level)
                             : read * (double)used(e->c.tree, maker, level),
                       over == averaged(e->c.tree, reader, level) ? fill * (double)over : -1,
                       update * (double)used(e->c.tree, maker, level)};
   int64_t ours[3] = {c->read, c->fill, c->update};
   for (int k = 0; k < 3; k++) {
-    pair p = {theirs[k], ours[k], c->update, c->drain, cut, x->producer >= 0, inner && e->links > 0, inner, m->json != NULL};
+    pair p = {theirs[k], ours[k],        c->update, c->drain, cut, x->producer >= 0, inner && e->links > 0,
+              inner,     m->json != NULL};
     int w = why(&p, k == 0, k == 1);
     t->n[w]++;
-    if (w == OTHER) printf("%s %s %s %s: %" PRId64 ", TileFlow %.0f\n", name, memory, x->name, counter[k], ours[k], theirs[k]);
-    if (t->csv) fprintf(t->csv, "%s,%s,%s,%s,%.0f,%" PRId64 ",%s\n", name, memory, x->name, counter[k], theirs[k], ours[k], why_text[w]);
+    if (w == OTHER)
+      printf("%s %s %s %s: %" PRId64 ", TileFlow %.0f\n", name, memory, x->name, counter[k], ours[k], theirs[k]);
+    if (t->csv)
+      fprintf(t->csv, "%s,%s,%s,%s,%.0f,%" PRId64 ",%s\n", name, memory, x->name, counter[k], theirs[k], ours[k],
+              why_text[w]);
     if (level == 0 && k != 1) {
       t->tensor_larger += !p.kept_apart && (double)ours[k] > theirs[k] + (p.exact ? 0 : 1e-5 * theirs[k]);
       t->their_rest += p.kept_apart ? 0 : theirs[k];
@@ -207,8 +213,8 @@ static void compare_all(const run *e, const metrics *m, const char *name, tally 
 
 /* ---- the cases ---------------------------------------------------------------------- */
 static void check_expected(tally *t) {
-  static const tf_setting tutorial[] = {{"MO", "4"}, {"KO", "2"}, {"LO", "1"}, {"KM", "2"}, {"MM", "8"}, {"LI", "512"},
-                                        {"NO", "1"}, {"LM", "32"}, {"NI", "64"}};
+  static const tf_setting tutorial[] = {{"MO", "4"},   {"KO", "2"}, {"LO", "1"},  {"KM", "2"}, {"MM", "8"},
+                                        {"LI", "512"}, {"NO", "1"}, {"LM", "32"}, {"NI", "64"}};
   static const struct {
     const char *folder, *files[MAX_FILES];
     const tf_setting *set; /* factors that TileFlow's search chose: expected.mapping.txt */
@@ -216,7 +222,10 @@ static void check_expected(tally *t) {
   } all[] = {
       {"04-test-attention", {"arch/arch.yaml", "macro/macro.yaml", "map/map-flat.yaml", "prob/prob.yaml"}, NULL, 0},
       {"08-test-2mm", {"arch/arch-spatial.yaml", "map/map.yaml", "prob/prob-2mm.yaml", NULL}, NULL, 0},
-      {"tutorial-self-attention", {"arch/arch.yaml", "macro/macro.yaml", "map/map.yaml", "prob/prob.yaml"}, tutorial, 9},
+      {"tutorial-self-attention",
+       {"arch/arch.yaml", "macro/macro.yaml", "map/map.yaml", "prob/prob.yaml"},
+       tutorial,
+       9},
   };
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     char path[160];
@@ -248,7 +257,8 @@ static void check_random(tally *t, int *silent) {
     tf_setting set[6];
     run e = {.n_files = 0};
     for (int k = 0; k < 6; k++) {
-      snprintf(size[k], sizeof size[k], "%lld", (long long)json_integer_value(json_object_get(json_object_get(one, "sizes"), dims[k])));
+      snprintf(size[k], sizeof size[k], "%lld",
+               (long long)json_integer_value(json_object_get(json_object_get(one, "sizes"), dims[k])));
       set[k] = (tf_setting){dims[k], size[k]};
     }
     snprintf(arch, sizeof arch, DATA "13-test-attention/arch/%s.yaml", json_string_value(json_object_get(one, "arch")));
@@ -266,9 +276,11 @@ static void check_random(tally *t, int *silent) {
   json_decref(all);
 }
 
-/* TileFlow's own mapping of the products that were measured in RTL, with the factors of each run: the RTL's DRAM words. */
+/* TileFlow's own mapping of the products that were measured in RTL, with the factors of each run: the RTL's DRAM words.
+ */
 static int rtl_run(const int64_t v[15]) {
-  static const char *const names[] = {"M", "N", "K", "L", "MO", "KO", "LO", "KM", "MM", "LI", "SX", "SY", "NO", "LM", "NI"};
+  static const char *const names[] = {"M",  "N",  "K",  "L",  "MO", "KO", "LO", "KM",
+                                      "MM", "LI", "SX", "SY", "NO", "LM", "NI"};
   int64_t m = v[0], l = v[1], k = v[2], n = v[3], tile_m = v[4], tile_k = v[6];
   int64_t value[] = {m, n, k, l, m / tile_m, k / tile_k, 1, tile_k / 16, tile_m / 16, l, 16, 16, 1, l / 16, n};
   char text[15][24];
@@ -332,15 +344,19 @@ static int check_folder(const char *arch, const char *prob, const char *maps, co
 }
 
 static void check_files(void) {
-  static const char attention[] = DATA "13-test-attention/prob/attention.yaml", cnn[] = DATA "12-test-fused-cnn/prob/prob.yaml";
+  static const char attention[] = DATA "13-test-attention/prob/attention.yaml",
+                    cnn[] = DATA "12-test-fused-cnn/prob/prob.yaml";
   int n = 0;
   n += check_folder(DATA "13-test-attention/arch/*.yaml", attention, DATA "13-test-attention/map/*.yaml", NULL);
   n += check_folder(DATA "13-test-attention/arch/*.yaml", attention, DATA "13-test-attention/map-raw/*.yaml", NULL);
   n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map/*.yaml", NULL);
-  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map/*.yaml", DATA "12-test-fused-cnn/macro.yaml");
-  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map-raw/*.yaml", DATA "12-test-fused-cnn/macro.yaml");
+  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map/*.yaml",
+                    DATA "12-test-fused-cnn/macro.yaml");
+  n += check_folder(DATA "12-test-fused-cnn/arch/*.yaml", cnn, DATA "12-test-fused-cnn/map-raw/*.yaml",
+                    DATA "12-test-fused-cnn/macro.yaml");
   n += check_folder(DATA "12-test-fused-cnn/fused-layer.yaml", NULL, DATA "12-test-fused-cnn/macro.y?ml", NULL);
-  n += check_folder(DATA "rtl-validation/arch/arch.yaml", DATA "rtl-validation/prob/prob.yaml", DATA "rtl-validation/map/map.yaml", NULL);
+  n += check_folder(DATA "rtl-validation/arch/arch.yaml", DATA "rtl-validation/prob/prob.yaml",
+                    DATA "rtl-validation/map/map.yaml", NULL);
   n += check_folder(DATA "rtl-validation/arch/arch.yaml", DATA "rtl-validation/prob/prob-gemm.yaml",
                     DATA "rtl-validation/map/map-gemm.yaml", NULL);
   n += check_folder(DATA "04-test-attention/arch/arch.yaml", DATA "04-test-attention/prob/prob.yaml",
@@ -356,11 +372,16 @@ static void check_notations(void) {
   static const struct {
     const char *folder, *prob, *macro, *name;
   } all[] = {
-      {"13-test-attention", "prob/attention", NULL, "chimera"},  {"13-test-attention", "prob/attention", NULL, "flash-attention"},
-      {"13-test-attention", "prob/attention", NULL, "flat"},     {"13-test-attention", "prob/attention", NULL, "no-fuse"},
-      {"13-test-attention", "prob/attention", NULL, "pipeline"}, {"13-test-attention", "prob/attention", NULL, "tileflow"},
-      {"12-test-fused-cnn", "prob/prob", "macro", "fused-layer"}, {"12-test-fused-cnn", "prob/prob", "macro", "isos"},
-      {"12-test-fused-cnn", "prob/prob", "macro", "naive"},      {"12-test-fused-cnn", "prob/prob", "macro", "tileflow"},
+      {"13-test-attention", "prob/attention", NULL, "chimera"},
+      {"13-test-attention", "prob/attention", NULL, "flash-attention"},
+      {"13-test-attention", "prob/attention", NULL, "flat"},
+      {"13-test-attention", "prob/attention", NULL, "no-fuse"},
+      {"13-test-attention", "prob/attention", NULL, "pipeline"},
+      {"13-test-attention", "prob/attention", NULL, "tileflow"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "fused-layer"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "isos"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "naive"},
+      {"12-test-fused-cnn", "prob/prob", "macro", "tileflow"},
   };
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
     static const char *const notation[] = {"map", "map-raw"};
@@ -386,8 +407,9 @@ static void show(const tally *t) {
   printf("%d cases:", t->cases);
   for (int w = 0; w < N_WHY; w++)
     printf(" %d %s", t->n[w], why_text[w]);
-  printf("; DRAM words: %d smaller, %d equal, %d larger, %d of these links; %.0f of %.0f, without links %.0f of %.0f\n", t->whole_smaller,
-         t->whole_equal, t->whole_larger, t->links, t->our_words, t->their_words, t->our_rest, t->their_rest);
+  printf("; DRAM words: %d smaller, %d equal, %d larger, %d of these links; %.0f of %.0f, without links %.0f of %.0f\n",
+         t->whole_smaller, t->whole_equal, t->whole_larger, t->links, t->our_words, t->their_words, t->our_rest,
+         t->their_rest);
 }
 
 int main(int argc, char **argv) {
@@ -405,7 +427,8 @@ int main(int argc, char **argv) {
   show(&random);
   if (csv) fclose(csv);
   static const int printed[N_WHY] = {[EQUAL] = 103, [FIRST] = 20, [STAYS] = 3};
-  static const int drawn[N_WHY] = {[EQUAL] = 6754, [MEAN] = 657, [FIRST] = 1364, [STAYS] = 152, [LINK] = 262, [APART] = 81};
+  static const int drawn[N_WHY] = {
+      [EQUAL] = 6754, [MEAN] = 657, [FIRST] = 1364, [STAYS] = 152, [LINK] = 262, [APART] = 81};
   for (int w = 0; w < N_WHY; w++) {
     CHECK_I64(expected.n[w], printed[w]);
     CHECK_I64(random.n[w], drawn[w]);

@@ -1,5 +1,6 @@
-/* Rows that a product reads as `a` and that maps make just before it: made a tile ahead, while the product multiplies.  A product keeps the
- * machine's multipliers busy and little else; what maps of a row wait for and most of what they do comes free beside it. */
+/* Rows that a product reads as `a` and that maps make just before it: made a tile ahead, while the product multiplies.
+ * A product keeps the machine's multipliers busy and little else; what maps of a row wait for and most of what they do
+ * comes free beside it. */
 #include "codegen/intrin/math.h"
 #include "codegen/target/cpu/pass/pass.h"
 
@@ -27,8 +28,8 @@ static int maker_in(const rows *r, int z) {
   return at;
 }
 
-/* Whether every read is of float32 or int32, stays away from borders, and moves with the row by one element or not at all; what the rows' nests
- * before nest k make, maps of it, it reads at its very element. */
+/* Whether every read is of float32 or int32, stays away from borders, and moves with the row by one element or not at
+ * all; what the rows' nests before nest k make, maps of it, it reads at its very element. */
 static bool reads_rows(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = true;
@@ -37,8 +38,8 @@ static bool reads_rows(const rows *r, int k) {
     const tf_tensor *z = &r->w->plan->wl->tensors[ref->tensor];
     const ir_type type = r->w->p->buffers[r->w->p->buffer_of[ref->tensor]].type;
     const bool moves = low_reads_dim(ref, z->rank, r->dim);
-    can = (type == IR_F32 || (type == IR_I32 && moves)) && !low_padded(z) && z->rank > 0 && !low_reads_dim(ref, z->rank - 1, r->dim) &&
-          (!moves || low_is_dim(&ref->index[z->rank - 1], r->dim));
+    can = (type == IR_F32 || (type == IR_I32 && moves)) && !low_padded(z) && z->rank > 0 &&
+          !low_reads_dim(ref, z->rank - 1, r->dim) && (!moves || low_is_dim(&ref->index[z->rank - 1], r->dim));
     const int made = maker_in(r, ref->tensor);
     if (made < 0 || op_of(r->w, r->nest[made])->reduce != TF_ASSIGN) continue;
     for (int rank = 0; can && rank < z->rank; rank++)
@@ -50,8 +51,9 @@ static bool reads_rows(const rows *r, int k) {
 static bool goes_over(const rows *r, int k) {
   const ir_stmt *s = r->nest[k], *first = r->nest[0];
   const tf_op *op = op_of(r->w, s);
-  bool over = s->kind == IR_NEST && !s->product && !s->from && s->n_fresh == 0 && op->n_dims == r->common + 1 && op->dims[r->common] == r->dim &&
-              s->range[r->common].exact && low_same_range(&s->range[r->common], &first->range[r->common]);
+  bool over = s->kind == IR_NEST && !s->product && !s->from && s->n_fresh == 0 && op->n_dims == r->common + 1 &&
+              op->dims[r->common] == r->dim && s->range[r->common].exact &&
+              low_same_range(&s->range[r->common], &first->range[r->common]);
   for (int d = 0; over && d < r->common; d++)
     over = op->dims[d] == op_of(r->w, first)->dims[d] && low_same_range(&s->range[d], &first->range[d]);
   return over && op->n_reads < 64 && r->w->p->buffers[r->w->p->buffer_of[op->out]].type == IR_F32 && reads_rows(r, k);
@@ -59,8 +61,9 @@ static bool goes_over(const rows *r, int k) {
 
 static bool is_sum(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
-  return (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN) && op->n_out_dims == r->common && r->common > 0 &&
-         op->n_expr == 1 && op->expr[0].what == TF_X_READ && low_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
+  return (op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN) &&
+         op->n_out_dims == r->common && r->common > 0 && op->n_expr == 1 && op->expr[0].what == TF_X_READ &&
+         low_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
 }
 
 static bool is_map(const rows *r, int k) {
@@ -86,12 +89,13 @@ static bool reads_late(const rows *r, int from, int k) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++)
     for (int m = from; m < k; m++)
-      any |= i != r->nest[k]->divides && op->reads[i].tensor == op_of(r->w, r->nest[m])->out && op_of(r->w, r->nest[m])->reduce != TF_ASSIGN;
+      any |= i != r->nest[k]->divides && op->reads[i].tensor == op_of(r->w, r->nest[m])->out &&
+             op_of(r->w, r->nest[m])->reduce != TF_ASSIGN;
   return any;
 }
 
-/* A sum of what is there, or none; maps, and sums of what they make; and quotients that wait.  Then the rows can be made in two
- * passes, the second beside the first of the row behind. */
+/* A sum of what is there, or none; maps, and sums of what they make; and quotients that wait.  Then the rows can be
+ * made in two passes, the second beside the first of the row behind. */
 static bool two_passes(rows *r) {
   const int n = r->n;
   int k = 0, maps = 0;
@@ -113,16 +117,20 @@ static bool two_passes(rows *r) {
 /* Whether rows are copied only to be rounded. */
 static bool narrows(const ir_product *p) { return p->kernel->a == IR_BF16 && p->kernel->m_round == 1 && !p->keep_copy; }
 
-/* Whether product s goes over the rows as they are: its rows and what is outside are theirs, and it sums over all of each. */
+/* Whether product s goes over the rows as they are: its rows and what is outside are theirs, and it sums over all of
+ * each. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
   const ir_product *p = s->product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->channels || p->slab || p->turned >= 0 || s->from || !(p->copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 : narrows(p))) return false;
+  if (p->channels || p->slab || p->turned >= 0 || s->from ||
+      !(p->copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 : narrows(p)))
+    return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
               low_same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
   for (int k = 0; same && k < op->n_dims; k++) {
     const int at = low_find_dim(first, op->dims[k]);
-    same = k == p->n || k == p->k || (at >= 0 && at < r->common && k < op->n_out_dims && low_same_range(&s->range[k], &r->nest[0]->range[at]));
+    same = k == p->n || k == p->k ||
+           (at >= 0 && at < r->common && k < op->n_out_dims && low_same_range(&s->range[k], &r->nest[0]->range[at]));
   }
   for (int d = 0; same && d < r->common; d++)
     same = low_find_dim(op, first->dims[d]) >= 0;
@@ -147,10 +155,12 @@ static bool keeps_clear(const rows *r, const ir_stmt *s) {
   return clear;
 }
 
-/* Half of a core's registers are left to nobody's sums where there are 16; and a row of vectors must outlast the rows of a tile. */
+/* Half of a core's registers are left to nobody's sums where there are 16; and a row of vectors must outlast the rows
+ * of a tile. */
 static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lanes >= 16; }
 
-/* The nests of the rows that statement s goes over, a map by itself as those of one; NULL: it is neither, or there is no memory. */
+/* The nests of the rows that statement s goes over, a map by itself as those of one; NULL: it is neither, or there is
+ * no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
   if (s->kind != IR_NEST || s->product || op_of(w, s)->reduce != TF_ASSIGN || op_of(w, s)->n_out_dims < 2) return NULL;
@@ -158,7 +168,13 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   w->oom |= !all || !one;
   if (w->oom) return NULL;
   *one = s;
-  *all = (ir_stmt){.kind = IR_TOGETHER, .n_common = op_of(w, s)->n_out_dims - 1, .op = s->op, .buffer = -1, .other = -1, .divides = -1, .body = {1, one}};
+  *all = (ir_stmt){.kind = IR_TOGETHER,
+                   .n_common = op_of(w, s)->n_out_dims - 1,
+                   .op = s->op,
+                   .buffer = -1,
+                   .other = -1,
+                   .divides = -1,
+                   .body = {1, one}};
   return all;
 }
 

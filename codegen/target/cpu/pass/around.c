@@ -1,15 +1,16 @@
-/* Products with lanes along channels, in the loops around them: boxes with their borders that steps come back to are laid out once, as wide as those
- * steps go; panels that come from afar are asked for a nest ahead. */
+/* Products with lanes along channels, in the loops around them: boxes with their borders that steps come back to are
+ * laid out once, as wide as those steps go; panels that come from afar are asked for a nest ahead. */
 #include "codegen/target/cpu/pass/pass.h"
 
 enum { MAX_DEPTH = 64 };
 
-/* A wider box must spare so many words for each that it holds: it is further away, and lies in more places (measured on layers of YOLO: 2
- * to 7 % of all faster where the box was filled 8 times and more, even where rows of steps only overlap). */
+/* A wider box must spare so many words for each that it holds: it is further away, and lies in more places (measured on
+ * layers of YOLO: 2 to 7 % of all faster where the box was filled 8 times and more, even where rows of steps only
+ * overlap). */
 enum { SPARES = 2 };
 
-/* Panels of more words do not stay near for all of a run (measured on layers of YOLO with maps of 7 x 7, whose weights are used 49 times each: 1.2 to
- * 1.4 times as fast; where they would stay, no slower). */
+/* Panels of more words do not stay near for all of a run (measured on layers of YOLO with maps of 7 x 7, whose weights
+ * are used 49 times each: 1.2 to 1.4 times as fast; where they would stay, no slower). */
 enum { FAR_WORDS = 1 << 15 };
 
 typedef struct {
@@ -80,7 +81,9 @@ static void widen(walk *w, ir_stmt *s) {
   for (int r = 0; r < rank; r++)
     wide[r] = rank_moves(w, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
   const double words = words_of(wide, rank);
-  if (words > INT32_MAX || SPARES * fills(w, box_moves(w, wide, rank)) * words > fills(w, mask) * words_of(p->slab, rank)) return;
+  if (words > INT32_MAX ||
+      SPARES * fills(w, box_moves(w, wide, rank)) * words > fills(w, mask) * words_of(p->slab, rank))
+    return;
   *product = *p;
   product->slab = wide;
   w->w->p->buffers[p->pack].words = (int64_t)words;
@@ -124,9 +127,12 @@ static void let(walk *w, const ir_stmt *s) {
 static void body(walk *w, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
-    if (s->kind == IR_LET) let(w, s);
-    else if (s->kind == IR_FOR) loop(w, s);
-    else if (s->kind == IR_IF || s->kind == IR_TOGETHER) body(w, &s->body);
+    if (s->kind == IR_LET)
+      let(w, s);
+    else if (s->kind == IR_FOR)
+      loop(w, s);
+    else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
+      body(w, &s->body);
     else if (s->product && s->product->channels) {
       if (s->product->slab && s->product->keep_slab) widen(w, s);
       ask(w, s);

@@ -1,5 +1,6 @@
-/* What products ask for while they multiply: a product asks for the operands of the one behind it in the same loop, the last one for those
- * of the first as they will be when loops have gone on; where these are arguments, and small enough to be still near by then. */
+/* What products ask for while they multiply: a product asks for the operands of the one behind it in the same loop, the
+ * last one for those of the first as they will be when loops have gone on; where these are arguments, and small enough
+ * to be still near by then. */
 #include "codegen/target/cpu/pass/pass.h"
 
 enum {

@@ -1,9 +1,10 @@
-/* Intermediates between products whose lanes run along channels: channels innermost, in blocks as wide as the maker's panels.  Tiles
- * are then stored as they are, and readers broadcast elements from wherever these stand. */
+/* Intermediates between products whose lanes run along channels: channels innermost, in blocks as wide as the maker's
+ * panels.  Tiles are then stored as they are, and readers broadcast elements from wherever these stand. */
 #include "codegen/target/cpu/pass/pass.h"
 
-/* Words that stay near (half of a second cache of 1 MiB): what is larger comes faster row by row, since a new block is a new line for each
- * element of a tile at once (measured on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600: 3 % faster). */
+/* Words that stay near (half of a second cache of 1 MiB): what is larger comes faster row by row, since a new block is
+ * a new line for each element of a tile at once (measured on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600: 3
+ * % faster). */
 enum { NEAR_WORDS = 1 << 17 };
 
 typedef struct {
@@ -21,7 +22,8 @@ static bool begins_block(const ir_range *r, int64_t block) {
 
 static void makes(blocks *b, const ir_stmt *s) {
   const ir_product *p = s->product;
-  b->ok &= p && p->channels && (!b->block || (b->block == p->panel && b->rank == p->n)) && begins_block(&s->range[p->n], p->panel);
+  b->ok &= p && p->channels && (!b->block || (b->block == p->panel && b->rank == p->n)) &&
+           begins_block(&s->range[p->n], p->panel);
   if (!b->ok) return;
   b->block = p->panel;
   b->rank = p->n;
@@ -32,7 +34,8 @@ static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
   const ir_product *p = s->product;
   const tf_index *ix = &op->reads[read].index[b->rank];
-  b->ok &= b->block && p && p->channels && read == p->a && !p->slab && ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0;
+  b->ok &= b->block && p && p->channels && read == p->a && !p->slab && ix->n_terms == 1 && ix->terms[0].coef == 1 &&
+           ix->c == 0;
   if (!b->ok) return;
   int k = op->n_out_dims;
   while (k < op->n_dims && op->dims[k] != ix->terms[0].dim)
@@ -53,15 +56,19 @@ static void touches(blocks *b, const ir_stmt *s) {
 static void find(blocks *b, const ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    if (ir_facts_of(s)->points) touches(b, s);
-    else if (ir_facts_of(s)->body) find(b, &s->body);
-    else if (s->kind != IR_LET) b->ok &= s->buffer != b->buffer && (s->kind != IR_FORGET || s->tensor != b->tensor);
+    if (ir_facts_of(s)->points)
+      touches(b, s);
+    else if (ir_facts_of(s)->body)
+      find(b, &s->body);
+    else if (s->kind != IR_LET)
+      b->ok &= s->buffer != b->buffer && (s->kind != IR_FORGET || s->tensor != b->tensor);
   }
 }
 
 static bool stands_alone(const ir_program *p, int buffer) {
   const ir_buffer *b = &p->buffers[buffer];
-  bool alone = b->tensor >= 0 && !b->argument && !b->kept && !b->staged && b->slots == 1 && b->type == IR_F32 && b->shares < 0;
+  bool alone =
+      b->tensor >= 0 && !b->argument && !b->kept && !b->staged && b->slots == 1 && b->type == IR_F32 && b->shares < 0;
   for (int i = 0; i < p->n_buffers; i++)
     alone &= p->buffers[i].shares != buffer;
   return alone;
@@ -74,7 +81,8 @@ void low_block_channels(lowering *w) {
     if (!stands_alone(w->p, i) || w->p->buffer_of[b->tensor] != i) continue;
     find(&at, &w->p->body);
     if (!at.ok || !at.block || b->base[at.rank].var >= 0 || b->base[at.rank].off) continue;
-    const int64_t channels = b->extent[at.rank], words = b->words / channels * ((channels + at.block - 1) / at.block * at.block);
+    const int64_t channels = b->extent[at.rank],
+                  words = b->words / channels * ((channels + at.block - 1) / at.block * at.block);
     if (words > NEAR_WORDS) continue;
     b->block = at.block;
     b->block_rank = at.rank;

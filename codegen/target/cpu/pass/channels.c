@@ -1,9 +1,11 @@
-/* Products whose lanes run along channels, the output's rows down: where the mapping spreads channels over the units. */
+/* Products whose lanes run along channels, the output's rows down: where the mapping spreads channels over the units.
+ */
 #include "codegen/target/cpu/pass/cost.h"
 #include "codegen/target/cpu/pass/pass.h"
 
-/* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands, and how long its
- * rows must be for that, in words (measured on layers of 1 x 1: 3 to 20 % faster than from a copy; with rows shorter than a line, 6 % slower). */
+/* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands,
+ * and how long its rows must be for that, in words (measured on layers of 1 x 1: 3 to 20 % faster than from a copy;
+ * with rows shorter than a line, 6 % slower). */
 enum { PANELS_MOST = 1 << 28, COPY_USES = 16, LINE_WORDS = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
@@ -19,7 +21,8 @@ static int panel_of(const ir_machine *t, int64_t m, int64_t n, bool part) {
   return best * t->lanes;
 }
 
-/* Whether rows are so short that a tile has room for two, and the nest has few enough of them to say each tile by itself. */
+/* Whether rows are so short that a tile has room for two, and the nest has few enough of them to say each tile by
+ * itself. */
 static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
   const tf_op *op = &w->plan->wl->ops[nest->op];
@@ -73,8 +76,8 @@ static bool channels_of(const lowering *w, int o, ir_product *p) {
   return p->n >= 0 && over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]);
 }
 
-/* Whether the nest's part of b lies in one piece of each panel: all that is reduced is whole but the outermost, and n begins with a
- * panel.  *places: how many settings of what is reduced there are at most. */
+/* Whether the nest's part of b lies in one piece of each panel: all that is reduced is whole but the outermost, and n
+ * begins with a panel.  *places: how many settings of what is reduced there are at most. */
 static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *p, int64_t *places) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_range *n = &nest->range[p->n];
@@ -84,7 +87,8 @@ static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *
     const bool whole = r->exact && r->most == w->plan->wl->dims[op->dims[k]].extent;
     if ((k > op->n_out_dims && !whole) || __builtin_mul_overflow(*places, r->most, places)) return false;
   }
-  return op->n_dims > op->n_out_dims && *places < PANELS_MOST && (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->panel == 0);
+  return op->n_dims > op->n_out_dims && *places < PANELS_MOST &&
+         (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->panel == 0);
 }
 
 static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t places) {
@@ -96,15 +100,16 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     if (__builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;
-  p->panels = low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name, w->p->tensor_id[op->reads[p->b].tensor]);
+  p->panels =
+      low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name, w->p->tensor_id[op->reads[p->b].tensor]);
   w->p->buffers[p->panels].each = false;
   w->p->buffers[p->panels].packed = true;
   p->offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
   return true;
 }
 
-/* Whether an argument's elements are read so seldom (about once for each panel and setting of the windows), and in rows so long, that a
- * copy is not worth its making. */
+/* Whether an argument's elements are read so seldom (about once for each panel and setting of the windows), and in rows
+ * so long, that a copy is not worth its making. */
 static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   int64_t uses = parts(nest->range[p->n].most, p->panel);
@@ -137,11 +142,13 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   p.b = 1 - p.a;
   p.k = op->n_out_dims;
   const tf_tensor *weights = &w->plan->wl->tensors[op->reads[p.b].tensor];
-  if (weights->producer >= 0 || low_padded(weights) || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p)) return false;
+  if (weights->producer >= 0 || low_padded(weights) || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p))
+    return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;
   p.joined = joins(w, nest, &p);
-  p.panel = panel_of(t, p.joined ? m->most * nest->range[p.m - 1].most : m->most, nest->range[p.n].most, nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
+  p.panel = panel_of(t, p.joined ? m->most * nest->range[p.m - 1].most : m->most, nest->range[p.n].most,
+                     nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
   p.channels = true;
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);

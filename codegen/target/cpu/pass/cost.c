@@ -1,20 +1,20 @@
-/* What the kernel of a mapping costs a core, besides the words that the model counts: tiles as the micro-kernels cut them, what is laid
- * out anew, calls.  An estimate to rank mappings by that the model finds alike; the figures are rough, set on a Zen 5 core so that layers
- * of ResNet and YOLO rank as they were measured, not measured one by one. */
+/* What the kernel of a mapping costs a core, besides the words that the model counts: tiles as the micro-kernels cut
+ * them, what is laid out anew, calls.  An estimate to rank mappings by that the model finds alike; the figures are
+ * rough, set on a Zen 5 core so that layers of ResNet and YOLO rank as they were measured, not measured one by one. */
 #include "codegen/target/cpu/pass/cost.h"
 
 #include <math.h>
 
 enum {
   MAX_DEPTH = 64,
-  CALL = 20,         /* cycles to enter and leave a tile */
-  SQUARE_LANE = 9,   /* cycles a lane to turn a square of as many rows and store it */
-  WORDS_COPIED = 4,  /* words a cycle, row by row ... */
-  WORDS_TURNED = 2,  /* ... in squares ... */
-  ROW = 8,           /* ... and cycles to begin a row */
-  FAR = 2,           /* cycles that a tile waits for a vector of b where rows lie pages apart */
-  LATENCY = 4,       /* cycles of a multiply-add */
-  NEAR = 1 << 18,    /* words that stay in a core's second cache; of panels beyond ... */
+  CALL = 20,          /* cycles to enter and leave a tile */
+  SQUARE_LANE = 9,    /* cycles a lane to turn a square of as many rows and store it */
+  WORDS_COPIED = 4,   /* words a cycle, row by row ... */
+  WORDS_TURNED = 2,   /* ... in squares ... */
+  ROW = 8,            /* ... and cycles to begin a row */
+  FAR = 2,            /* cycles that a tile waits for a vector of b where rows lie pages apart */
+  LATENCY = 4,        /* cycles of a multiply-add */
+  NEAR = 1 << 18,     /* words that stay in a core's second cache; of panels beyond ... */
   WORDS_STREAMED = 2, /* ... so many a cycle come from further out, while tiles multiply ... */
   WORDS_SEEN = 8      /* ... but not wholly: as if so many a cycle came in between */
 };
@@ -39,7 +39,9 @@ static double step(double rows, double across) {
   return (busy > 2 * LATENCY ? busy : 2 * LATENCY) / 2;
 }
 
-static double tiles_down(int registers, int64_t m, int across) { return parts((double)m, tf_micro_rows(registers, across)); }
+static double tiles_down(int registers, int64_t m, int across) {
+  return parts((double)m, tf_micro_rows(registers, across));
+}
 
 double tf_cost_steps(int registers, int64_t m, double vectors, int across) {
   const double count = tiles_down(registers, m, across);
@@ -48,14 +50,17 @@ double tf_cost_steps(int registers, int64_t m, double vectors, int across) {
 
 double tf_cost_panels(int registers, int64_t m, int64_t vectors, int across) {
   const int rest = (int)(vectors % across);
-  return tf_cost_steps(registers, m, (double)(vectors - rest), across) + (rest ? tf_cost_steps(registers, m, rest, rest) : 0);
+  return tf_cost_steps(registers, m, (double)(vectors - rest), across) +
+         (rest ? tf_cost_steps(registers, m, rest, rest) : 0);
 }
 
 double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
-  return k * tf_cost_steps(isa->registers, m, vectors, across) + parts(vectors, across) * tiles_down(isa->registers, m, across) * CALL;
+  return k * tf_cost_steps(isa->registers, m, vectors, across) +
+         parts(vectors, across) * tiles_down(isa->registers, m, across) * CALL;
 }
 
-/* How often control comes by, each time on one of the cores that work at once; of what is kept, how often it changes. */
+/* How often control comes by, each time on one of the cores that work at once; of what is kept, how often it changes.
+ */
 static double runs(const walk *w, uint64_t mask, bool kept) {
   double n = 1;
   int last = w->depth;
@@ -98,7 +103,8 @@ static void slab(walk *w, const ir_stmt *s) {
   for (int r = 0; r < rank; r++)
     mask |= hangs_on(w, p->slab[r].lo) | hangs_on(w, p->slab[r].hi);
   const double rows = words_of(p->slab, rank - 1, NULL);
-  w->cycles += runs(w, mask, p->keep_slab) * rows * (ROW * (double)p->stride + (double)p->slab[rank - 1].most / WORDS_COPIED);
+  w->cycles +=
+      runs(w, mask, p->keep_slab) * rows * (ROW * (double)p->stride + (double)p->slab[rank - 1].most / WORDS_COPIED);
 }
 
 static double outside(const walk *w, const ir_stmt *s) {
@@ -106,7 +112,8 @@ static double outside(const walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   double n = 1;
   for (int k = 0; k < op->n_dims; k++)
-    if (k != p->m && k != p->n && !(p->joined && k == p->m - 1) && (p->channels ? k < op->n_out_dims : k != p->k)) n *= (double)s->range[k].most;
+    if (k != p->m && k != p->n && !(p->joined && k == p->m - 1) && (p->channels ? k < op->n_out_dims : k != p->k))
+      n *= (double)s->range[k].most;
   return n;
 }
 
@@ -119,7 +126,8 @@ static double read_box(const walk *w, const ir_stmt *s, int read) {
     double along = 1;
     for (int t = 0; t < ref->index[r].n_terms; t++)
       for (int k = 0; k < op->n_dims; k++)
-        if (op->dims[k] == ref->index[r].terms[t].dim) along += fabs((double)ref->index[r].terms[t].coef) * (double)(s->range[k].most - 1);
+        if (op->dims[k] == ref->index[r].terms[t].dim)
+          along += fabs((double)ref->index[r].terms[t].coef) * (double)(s->range[k].most - 1);
     words *= along;
   }
   return words;
@@ -140,12 +148,14 @@ static void channels(walk *w, const ir_stmt *s) {
   double k = 1;
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     k *= (double)s->range[i].most;
-  const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes), calls = outside(w, s) * passes;
+  const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
+               calls = outside(w, s) * passes;
   const int64_t joined = p->joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
   const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
   if (p->slab) slab(w, s);
   const double rest = (double)((int64_t)vectors % across);
-  double busy = calls * (tf_cost_tiles(w->isa, rows, vectors - rest, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
+  double busy =
+      calls * (tf_cost_tiles(w->isa, rows, vectors - rest, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
   if (rest > 0) busy += calls * tf_cost_tiles(w->isa, rows, rest, k / passes, (int)rest);
   const double panels = k * vectors * w->isa->lanes;
   if (panels > NEAR) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
@@ -156,13 +166,15 @@ static void product(walk *w, const ir_stmt *s) {
   enum { MAX_DIMS = 64 };
   const ir_product *p = s->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most, calls = outside(w, s);
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               calls = outside(w, s);
   bool in[MAX_DIMS];
   if (op->n_dims > MAX_DIMS) return;
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
   const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
   /* sums go to memory and come back for each block of k */
-  w->cycles += once * calls * (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
+  w->cycles += once * calls *
+               (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
   if (p->far) w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
   if (p->slab) {
     slab(w, s);
@@ -182,9 +194,12 @@ static void product(walk *w, const ir_stmt *s) {
 
 static void nest(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  if (s->product && s->product->channels) channels(w, s);
-  else if (s->product) product(w, s);
-  else w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) * op->n_expr / w->isa->lanes;
+  if (s->product && s->product->channels)
+    channels(w, s);
+  else if (s->product)
+    product(w, s);
+  else
+    w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) * op->n_expr / w->isa->lanes;
 }
 
 static void body(walk *w, const ir_body *b);
@@ -207,10 +222,14 @@ static void let(walk *w, const ir_stmt *s) {
 static void body(walk *w, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    if (s->kind == IR_LET) let(w, s);
-    else if (s->kind == IR_FOR) loop(w, s);
-    else if (s->kind == IR_NEST) nest(w, s);
-    else if (s->kind == IR_IF || s->kind == IR_TOGETHER) body(w, &s->body);
+    if (s->kind == IR_LET)
+      let(w, s);
+    else if (s->kind == IR_FOR)
+      loop(w, s);
+    else if (s->kind == IR_NEST)
+      nest(w, s);
+    else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
+      body(w, &s->body);
   }
 }
 

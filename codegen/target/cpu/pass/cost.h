@@ -1,8 +1,8 @@
 /* What the micro-kernels of a program and what they have laid out cost. */
 #ifndef CODEGEN_TARGET_CPU_PASS_COST_H
 #define CODEGEN_TARGET_CPU_PASS_COST_H
-#include "codegen/ir/ir.h"
 #include "codegen/intrin/micro.h"
+#include "codegen/ir/ir.h"
 
 /* Cycles, of cores that work at once those of one.  Negative: out of memory. */
 double tf_cost(const ir_program *p, const tf_micro_isa *isa);

@@ -23,8 +23,8 @@ void low_round_early(lowering *w);
 void low_ask_ahead(lowering *w);
 /* blocks.c: what stands between products with lanes along channels, in blocks of these; after buffers are shared. */
 void low_block_channels(lowering *w);
-/* around.c: of products with lanes along channels: slabs that are kept and filled again and again become wide enough to be filled once; panels
- * that come from afar are asked for.  Before unused values are dropped. */
+/* around.c: of products with lanes along channels: slabs that are kept and filled again and again become wide enough to
+ * be filled once; panels that come from afar are asked for.  Before unused values are dropped. */
 void low_around_channels(lowering *w);
 /* ahead.c: rows that the product behind them makes while it multiplies; after low_share. */
 void low_rows_ahead(lowering *w);

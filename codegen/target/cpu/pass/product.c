@@ -5,8 +5,8 @@
  * cache of today; where all are larger, half of that. */
 enum { CLOSE_BYTES = 1 << 20 };
 
-/* Weights are laid out anew, word by word, up to so many words (64 MiB); past a core's caches only where each is then used so often
- * that it pays (measured on layers of YOLO: 196 times is even, 784 a gain of three). */
+/* Weights are laid out anew, word by word, up to so many words (64 MiB); past a core's caches only where each is then
+ * used so often that it pays (measured on layers of YOLO: 196 times is even, 784 a gain of three). */
 enum { TURNED_MOST = 1 << 24, TURNED_NEAR = 1 << 20, TURNED_USES = 256 };
 
 static int64_t close_words(const tf_arch *a) {
@@ -29,8 +29,7 @@ static int64_t box_words(const lowering *w, int o, int ref) {
     else
       for (int t = 0; t < op->reads[ref].index[r].n_terms; t++) {
         const tf_term *term = &op->reads[ref].index[r].terms[t];
-        len += (term->coef > 0 ? term->coef : -term->coef) *
-               (w->cur[o * w->plan->wl->n_dims + term->dim].most - 1);
+        len += (term->coef > 0 ? term->coef : -term->coef) * (w->cur[o * w->plan->wl->n_dims + term->dim].most - 1);
       }
     if (__builtin_mul_overflow(words, len, &words)) return INT64_MAX / 64;
   }
@@ -78,7 +77,9 @@ static bool read_has(const finder *f, int read, int k) {
   return low_reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
 }
 
-static bool longer(const finder *f, int k, int best) { return best < 0 || f->nest->range[k].most > f->nest->range[best].most; }
+static bool longer(const finder *f, int k, int best) {
+  return best < 0 || f->nest->range[k].most > f->nest->range[best].most;
+}
 
 /* The longest dim of the output that a has and b has not. */
 static int rows_of(const finder *f, const ir_product *p) {
@@ -107,7 +108,14 @@ static int64_t stride_of(const finder *f, const ir_product *p) {
 
 int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
   ir_program *p = w->p;
-  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1, .words = words, .each = w->in_parallel, .name = name, .id = id, .type = type, .shares = -1, .slots = 1,
+  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1,
+                                         .words = words,
+                                         .each = w->in_parallel,
+                                         .name = name,
+                                         .id = id,
+                                         .type = type,
+                                         .shares = -1,
+                                         .slots = 1,
                                          .level = w->plan->arch->n_memories - 1};
   return p->n_buffers++;
 }
@@ -143,7 +151,8 @@ static bool as_it_is(const finder *f, const ir_product *p) {
   const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
   if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
   if (p->kernel->group == 1) return true;
-  return runs(f, a, p->k) && m->exact && k->exact && m->most % p->kernel->m_round == 0 && k->most % p->kernel->k_round == 0;
+  return runs(f, a, p->k) && m->exact && k->exact && m->most % p->kernel->m_round == 0 &&
+         k->most % p->kernel->k_round == 0;
 }
 
 /* How often a word of a is used while the nest's box of it stays: the box of everything stays for the whole run. */
@@ -154,13 +163,14 @@ static int64_t uses(const finder *f, const ir_product *p) {
   for (int k = 0; k < f->op->n_dims; k++)
     all &= !read_has(f, p->a, k) || f->nest->range[k].most == wl->dims[f->op->dims[k]].extent;
   for (int k = 0; k < f->op->n_dims; k++)
-    if (!read_has(f, p->a, k) && __builtin_mul_overflow(n, all ? wl->dims[f->op->dims[k]].extent : f->nest->range[k].most, &n))
+    if (!read_has(f, p->a, k) &&
+        __builtin_mul_overflow(n, all ? wl->dims[f->op->dims[k]].extent : f->nest->range[k].most, &n))
       return INT64_MAX;
   return n;
 }
 
-/* Weights that stand with neither m nor k along neighbours are laid out anew, once: else every step of k would touch a cache
- * line for each row.  So are those that the kernel wants otherwise. */
+/* Weights that stand with neither m nor k along neighbours are laid out anew, once: else every step of k would touch a
+ * cache line for each row.  So are those that the kernel wants otherwise. */
 static void turn(const finder *f, ir_product *p) {
   const tf_ref *a = &f->op->reads[p->a];
   const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
@@ -180,7 +190,8 @@ static void turn(const finder *f, ir_product *p) {
 /* Rows of a for each setting of the dims outside, where they cannot be had otherwise. */
 static void copy(const finder *f, ir_product *p) {
   if (p->turned >= 0 || as_it_is(f, p)) return;
-  int64_t words = rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
+  int64_t words =
+      rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
   p->copy = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
   p->keep_copy = z->producer < 0;
@@ -192,14 +203,17 @@ static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
   return false;
 }
 
-/* The longest dim of which both are summed; where b is copied in phases, of those that stay in one: along others no two steps need be alike. */
+/* The longest dim of which both are summed; where b is copied in phases, of those that stay in one: along others no two
+ * steps need be alike. */
 static int sums_of(const finder *f, const ir_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const int last = f->w->plan->wl->tensors[b->tensor].rank - 1;
   const bool phases = p->kernel->group == 1 && p->stride > 1;
   int best = -1;
   for (int k = f->op->n_out_dims; k < f->op->n_dims; k++)
-    if (read_has(f, p->a, k) && read_has(f, p->b, k) && !(phases && reads_dim_at(b, last, f->op->dims[k])) && longer(f, k, best)) best = k;
+    if (read_has(f, p->a, k) && read_has(f, p->b, k) && !(phases && reads_dim_at(b, last, f->op->dims[k])) &&
+        longer(f, k, best))
+      best = k;
   return best;
 }
 
@@ -211,7 +225,8 @@ static bool windows(const tf_ref *ref, int rank) {
 
 enum { PAGE_WORDS = 1024 };
 
-/* Whether rows of b lie a page or more apart: each is in a page of its own, and they meet in a few sets of the caches. */
+/* Whether rows of b lie a page or more apart: each is in a page of its own, and they meet in a few sets of the caches.
+ */
 static bool far_apart(const finder *f, const ir_product *p) {
   const tf_ref *b = &f->op->reads[p->b];
   const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
@@ -223,19 +238,20 @@ static bool far_apart(const finder *f, const ir_product *p) {
   return p->stride == 1 && z->producer < 0 && words >= PAGE_WORDS;
 }
 
-/* Side by side such rows are worth their copying where many rows of a use them (measured on 1024 x 2048 x 1024 x 3072: a tenth of all
- * with 256), if they are then closer. */
+/* Side by side such rows are worth their copying where many rows of a use them (measured on 1024 x 2048 x 1024 x 3072:
+ * a tenth of all with 256), if they are then closer. */
 static bool worth_copying(const finder *f, const ir_product *p) {
   enum { USES = 128 };
   return p->far && f->nest->range[p->m].most >= USES && f->nest->range[p->n].most < PAGE_WORDS;
 }
 
-/* From row to row of a panel: an odd number of lines where there are several tiles side by side.  A tile goes down a few of them, and with rows an
- * even number of lines apart these fall into few sets of a cache. */
+/* From row to row of a panel: an odd number of lines where there are several tiles side by side.  A tile goes down a
+ * few of them, and with rows an even number of lines apart these fall into few sets of a cache. */
 static int64_t wide_rows(const ir_kernel *kernel, int64_t n) {
   enum { LINE = 64, TILE_LINES = 4 };
   const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b);
-  return bytes > TILE_LINES * LINE && bytes % (2 * LINE) == 0 ? wide + LINE / (kernel->group * ir_bytes(kernel->b)) : wide;
+  return bytes > TILE_LINES * LINE && bytes % (2 * LINE) == 0 ? wide + LINE / (kernel->group * ir_bytes(kernel->b))
+                                                              : wide;
 }
 
 /* What of b has to be laid out anew. */

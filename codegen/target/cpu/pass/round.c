@@ -1,5 +1,5 @@
-/* Sums that leave the registers rounded: where what a product makes is next copied, as another type, into the rows that another product reads, or
- * into an output, its tiles put it there at once, and it never stands as it was summed. */
+/* Sums that leave the registers rounded: where what a product makes is next copied, as another type, into the rows that
+ * another product reads, or into an output, its tiles put it there at once, and it never stands as it was summed. */
 #include "codegen/target/cpu/pass/pass.h"
 
 static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
@@ -9,7 +9,8 @@ static bool is_whole(const lowering *w, const ir_stmt *s) {
   const ir_product *p = s->product;
   if (s->kind != IR_NEST || !p || p->kernel->leaves == p->kernel->c || p->channels || s->n_fresh > 0) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
-  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && !b->argument && !b->lasting && !b->kept && b->type == p->kernel->c;
+  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && !b->argument && !b->lasting && !b->kept &&
+         b->type == p->kernel->c;
 }
 
 static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
@@ -24,7 +25,8 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
 static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
   const ir_product *p = s->product, *q = next->product;
-  if (next->kind != IR_NEST || !q || q->copy < 0 || q->keep_copy || q->kernel->a != p->kernel->leaves || next->from) return false;
+  if (next->kind != IR_NEST || !q || q->copy < 0 || q->keep_copy || q->kernel->a != p->kernel->leaves || next->from)
+    return false;
   const tf_op *reader = op_of(w, next);
   const tf_ref *a = &reader->reads[q->a];
   const tf_tensor *z = &w->plan->wl->tensors[op->out];

@@ -1,4 +1,5 @@
-/* A product whose kernel makes the rows of its a while it multiplies: what is done for a row, as functions of places that the call hands over. */
+/* A product whose kernel makes the rows of its a while it multiplies: what is done for a row, as functions of places
+ * that the call hands over. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -25,8 +26,8 @@ static const char *read_by(const c_printer *c, const rows *r, const ir_stmt *s) 
 static rows rows_of(const c_printer *c, const ir_stmt *s) {
   const ir_stmt *t = s->rows, *first = t->body.s[0];
   const tf_op *op = &c->wl->ops[first->op];
-  rows r = {(const ir_stmt *const *)t->body.s, op->reduce != TF_ASSIGN, 0, op->dims[t->n_common], op->dims[t->n_common - 1],
-            first->range[t->n_common].most, NULL};
+  rows r = {(const ir_stmt *const *)t->body.s, op->reduce != TF_ASSIGN,        0,   op->dims[t->n_common],
+            op->dims[t->n_common - 1],         first->range[t->n_common].most, NULL};
   while (r.n < t->body.n && !c_is_nothing(c, r.all[r.n]))
     r.n++;
   if (s->product->copy >= 0) r.rounded = read_by(c, &r, s);
@@ -39,7 +40,9 @@ static int list_places(const c_printer *c, const rows *r, c_row_at *at) {
   for (int k = 0; k < r->n; k++) {
     const tf_op *op = &c->wl->ops[r->all[k]->op];
     for (int i = -1; i < op->n_reads; i++, n++)
-      if (at) at[n] = (c_row_at){op, i, i < 0 ? op->reduce == TF_ASSIGN : c_moves_with(c, &op->reads[i], r->dim), k < r->lead};
+      if (at)
+        at[n] =
+            (c_row_at){op, i, i < 0 ? op->reduce == TF_ASSIGN : c_moves_with(c, &op->reads[i], r->dim), k < r->lead};
   }
   return n;
 }
@@ -68,7 +71,8 @@ static void open_part(c_printer *c, const rows *r, bool lead, const char *row) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
   places(c, lead, row);
-  if (r->rounded && !lead) c_line(c, ""), fprintf(c->out, "uint16_t *const rounded = of->rounded + %s * of->wide;\n", row);
+  if (r->rounded && !lead)
+    c_line(c, ""), fprintf(c->out, "uint16_t *const rounded = of->rounded + %s * of->wide;\n", row);
   c_rows_open(c, all, n, r->dim);
 }
 
@@ -78,7 +82,8 @@ static void at_vector(c_printer *c, const rows *r, bool lead, bool cut) {
   c_rows_vector(c, all, n, r->dim, cut);
   if (!r->rounded || lead) return;
   c_indent(c);
-  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim], r->rounded, cut ? ", rest" : "");
+  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim], r->rounded,
+          cut ? ", rest" : "");
 }
 
 static void close_part(c_printer *c, const rows *r, bool lead) {
@@ -128,7 +133,8 @@ static void print_type(c_printer *c, const rows *r, const char *name) {
 static void print_rows(c_printer *c, const rows *r, const char *name) {
   fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name, name);
   c->depth++;
-  for (int lead = r->lead; lead >= 0; lead--) { /* the leads of all rows first: one waits for its own row's end, several do not */
+  for (int lead = r->lead; lead >= 0;
+       lead--) { /* the leads of all rows first: one waits for its own row's end, several do not */
     c_line(c, "for (int64_t i = from; i < to; i++) {\n");
     c->depth++;
     whole_row(c, r, lead, "i");
@@ -223,7 +229,8 @@ c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
     c->row_at = at, c->n_row_at = n, c->row_dim = r.dim;
     ok = print_before(c, &r, h);
     c->row_at = NULL, c->n_row_at = 0;
-    h->micro = (tf_micro_ahead){h->name, h->place, r.words, h->text[BEGIN], h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
+    h->micro =
+        (tf_micro_ahead){h->name, h->place, r.words, h->text[BEGIN], h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
     if (ok) print_places(c, &r, s, at, n, h->name);
   }
   free(at);

@@ -31,7 +31,8 @@ static void origin(c_printer *c, const tf_op *op, const ir_ask *a) {
 static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
   for (int k = 0; k < op->n_dims; k++) {
     if (!a->shift[k]) continue;
-    fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (", a->shift[k] * ir_bytes(c_buffer(c, op, a->read)->type)), c_step(c, op, a->read, op->dims[k]);
+    fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (", a->shift[k] * ir_bytes(c_buffer(c, op, a->read)->type)),
+        c_step(c, op, a->read, op->dims[k]);
     fputs("))", c->out);
   }
 }
@@ -50,7 +51,8 @@ static void box(c_printer *c, int i, const ir_ask *a) {
   fprintf(c->out, "far[%d] = far_box((uintptr_t)&", i), c_place(c, op, a->read);
   further(c, op, a);
   fputs(", ", c->out), c_length(c, &range[rows]);
-  fprintf(c->out, ", %d * (", ir_bytes(b->type)), c_length(c, &range[dim_along(op, a->nest->product, a->read, b->rank - 1)]);
+  fprintf(c->out, ", %d * (", ir_bytes(b->type)),
+      c_length(c, &range[dim_along(op, a->nest->product, a->read, b->rank - 1)]);
   fprintf(c->out, "), %d * (", ir_bytes(b->type)), c_step(c, op, a->read, op->dims[rows]);
   fputs("));\n", c->out);
   c_close(c, 1);

@@ -1,5 +1,5 @@
-/* Products whose lanes run along channels: where the elements of a stand is listed once, then panel after panel of b goes over all
- * rows. */
+/* Products whose lanes run along channels: where the elements of a stand is listed once, then panel after panel of b
+ * goes over all rows. */
 #include <inttypes.h>
 
 #include "codegen/target/cpu/print/print.h"
@@ -22,13 +22,13 @@ static int64_t settings(const c_printer *c, const tf_op *op, int k) {
 static void each_element(c_printer *c, const tf_op *op, const ir_product *p, const char *end) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     c_indent(c);
-    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", c_dim_name(c, op, k), c_dim_name(c, op, k),
-            c->wl->dims[op->dims[k]].extent, c_dim_name(c, op, k));
+    fprintf(c->out, "for (int64_t d_%s = 0; d_%s < %" PRId64 "; d_%s++) {\n", c_dim_name(c, op, k),
+            c_dim_name(c, op, k), c->wl->dims[op->dims[k]].extent, c_dim_name(c, op, k));
     c->depth++;
   }
   c_indent(c);
-  fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) *to++ = ", c_dim_name(c, op, p->n), c_dim_name(c, op, p->n), end,
-          c_dim_name(c, op, p->n));
+  fprintf(c->out, "for (int64_t d_%s = from; d_%s < %s; d_%s++) *to++ = ", c_dim_name(c, op, p->n),
+          c_dim_name(c, op, p->n), end, c_dim_name(c, op, p->n));
   c_element_as(c, op, p->b, IR_F32), fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t j = %s; j < from + columns; j++) *to++ = 0.0f;\n", end);
@@ -42,7 +42,8 @@ static bool in_order(const c_printer *c, const tf_op *op, const ir_product *p) {
   bool ordered = c_buffer(c, op, p->b)->type == IR_F32 && rank > 1 && rank == 1 + op->n_dims - op->n_out_dims;
   for (int r = 0; ordered && r < rank; r++) {
     const tf_index *ix = &ref->index[r];
-    ordered = ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0 && ix->terms[0].dim == op->dims[r ? op->n_out_dims + r - 1 : p->n];
+    ordered = ix->n_terms == 1 && ix->terms[0].coef == 1 && ix->c == 0 &&
+              ix->terms[0].dim == op->dims[r ? op->n_out_dims + r - 1 : p->n];
   }
   return ordered;
 }
@@ -56,15 +57,19 @@ static void turn(c_printer *c, const tf_op *op, const ir_product *p) {
     fprintf(c->out, " && %s_s%d == %" PRId64, z, r, settings(c, op, op->n_out_dims + r));
   fputs(") {\n", c->out);
   c_indent(c);
-  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * columns, columns, %" PRId64 ");\n", z, z, z, settings(c, op, op->n_out_dims));
+  fprintf(c->out, "  turn_words(%s + from * %s_s0, 4 * %s_s0, to, 4 * columns, columns, %" PRId64 ");\n", z, z, z,
+          settings(c, op, op->n_out_dims));
   c_line(c, "  continue;\n");
   c_line(c, "}\n");
 }
 
 /* Columns of the panel that begins at `from`. */
 static void width(c_printer *c, const tf_op *op, const ir_product *p, const char *from) {
-  if (p->last == p->panel) fprintf(c->out, "%d", p->panel);
-  else fprintf(c->out, "%s + %d > %" PRId64 " ? %d : %d", from, p->panel, c->wl->dims[op->dims[p->n]].extent, p->last, p->panel);
+  if (p->last == p->panel)
+    fprintf(c->out, "%d", p->panel);
+  else
+    fprintf(c->out, "%s + %d > %" PRId64 " ? %d : %d", from, p->panel, c->wl->dims[op->dims[p->n]].extent, p->last,
+            p->panel);
 }
 
 void c_pack_panels(c_printer *c, const ir_pack *pack) {
@@ -78,7 +83,8 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   c_indent(c);
   fprintf(c->out, "float *to = packed + %" PRId64 " + from * %" PRId64 ";\n", c->offset[p->panels], rows);
   c_indent(c);
-  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->panel, n), width(c, op, p, "from"), fputs(";\n", c->out);
+  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->panel, n),
+      width(c, op, p, "from"), fputs(";\n", c->out);
   if (in_order(c, op, p)) turn(c, op, p);
   each_element(c, op, p, "end");
   c_close(c, 1);
@@ -107,8 +113,10 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_atom(c->out, c->p, s->range[k].lo);
     fputs(block ? "), " : ")) * (", c->out);
     if (block) fprintf(c->out, "%" PRId64 ", ", block);
-    if (p->slab) fprintf(c->out, "%" PRId64, c_slab_step(c, op, p, op->dims[k]));
-    else c_step(c, op, p->a, op->dims[k]);
+    if (p->slab)
+      fprintf(c->out, "%" PRId64, c_slab_step(c, op, p, op->dims[k]));
+    else
+      c_step(c, op, p->a, op->dims[k]);
     fputc(')', c->out);
   }
   fputs(";\n", c->out);
@@ -120,8 +128,10 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
 static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_atom lo = s->range[op->n_out_dims].lo;
   c_line(c, "const int begun = ");
-  if (lo.var < 0) fputs(lo.off ? "1;\n" : "0;\n", c->out);
-  else c_atom(c->out, c->p, lo), fputs(" != 0;\n", c->out);
+  if (lo.var < 0)
+    fputs(lo.off ? "1;\n" : "0;\n", c->out);
+  else
+    c_atom(c->out, c->p, lo), fputs(" != 0;\n", c->out);
 }
 
 /* The step of a along a dim: of the slab, or of an intermediate where it stands. */
@@ -140,8 +150,12 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
   const ir_product *p = s->product;
   const ir_buffer *a = c_buffer(c, op, p->a);
-  tf_micro_rows_of rows = {.m = m, .step = p->row_step * (!p->slab && a->block ? a->block : 1), .joined = 1, .far = !p->slab && a->argument,
-                           .block = c_buffer(c, op, -1)->block, .asks = p->next != IR_NEXT_UNASKED};
+  tf_micro_rows_of rows = {.m = m,
+                           .step = p->row_step * (!p->slab && a->block ? a->block : 1),
+                           .joined = 1,
+                           .far = !p->slab && a->argument,
+                           .block = c_buffer(c, op, -1)->block,
+                           .asks = p->next != IR_NEXT_UNASKED};
   if (p->joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
   if (!name) {
@@ -149,14 +163,19 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
     return;
   }
   fprintf(c->out, "%s(n_k, ", name);
-  if (p->slab) c_slab_at(c, op, p);
-  else fputc('&', c->out), c_place(c, op, p->a);
+  if (p->slab)
+    c_slab_at(c, op, p);
+  else
+    fputc('&', c->out), c_place(c, op, p->a);
   fprintf(c->out, ", at + part, panel + part * %d, &", wide), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
   fputs(", ", c->out);
-  if (p->joined) c_step(c, op, -1, op->dims[p->m - 1]);
-  else fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "", rows.asks ? ", ahead, by" : "");
+  if (p->joined)
+    c_step(c, op, -1, op->dims[p->m - 1]);
+  else
+    fputc('0', c->out);
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "",
+          rows.asks ? ", ahead, by" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
@@ -188,24 +207,29 @@ static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   return n;
 }
 
-/* What comes next in the order of the loops: the part behind this one, the panel behind, the first one of the next nest; and how much of it a step of
- * what is reduced asks for in each tile, so that all of it is there when it is wanted. */
+/* What comes next in the order of the loops: the part behind this one, the panel behind, the first one of the next
+ * nest; and how much of it a step of what is reduced asks for in each tile, so that all of it is there when it is
+ * wanted. */
 static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
   const char *dim = c_dim_name(c, op, p->n), *first = c_dim_name(c, op, op->n_out_dims);
   const int64_t rows = settings(c, op, op->n_out_dims), row = settings(c, op, op->n_out_dims + 1) * p->panel;
   c_line(c, "const int64_t next = ");
-  fprintf(c->out, "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64 " + (part + n_part) * %d :\n", dim, rows, first, row, p->panel);
+  fprintf(c->out, "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64 " + (part + n_part) * %d :\n", dim,
+          rows, first, row, p->panel);
   c_line(c, "  ");
   fprintf(c->out, "d_%s + %d < ", dim, p->panel), c_atom(c->out, c->p, n->hi);
   fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->panel, rows, first, row);
   c_atom(c->out, c->p, p->next == IR_NEXT_LANES ? n->hi : n->lo);
   fprintf(c->out, ") * %" PRId64 " + (", rows);
-  if (p->next == IR_NEXT_SUMS) c_atom(c->out, c->p, k->hi);
-  else fprintf(c->out, "d_%s", first);
+  if (p->next == IR_NEXT_SUMS)
+    c_atom(c->out, c->p, k->hi);
+  else
+    fprintf(c->out, "d_%s", first);
   fprintf(c->out, ") * %" PRId64 ";\n", row);
-  c_line(c, "uintptr_t ahead = (uintptr_t)"), c_pack_name(c, p->panels), fputs(" + (uintptr_t)next * sizeof(float);\n", c->out);
+  c_line(c, "uintptr_t ahead = (uintptr_t)"), c_pack_name(c, p->panels),
+      fputs(" + (uintptr_t)next * sizeof(float);\n", c->out);
   const int64_t bytes = p->panel * (int64_t)sizeof(float), all = tiles(c, op, s);
   c_indent(c);
   fprintf(c->out, "const int64_t by = %" PRId64 ";\n", (bytes + all - 1) / all);
@@ -221,14 +245,15 @@ static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, n->hi), fprintf(c->out, "; d_%s += %d) {\n", dim, p->panel);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "const int64_t n_n = least(%d, ", p->panel), c_atom(c->out, c->p, n->hi), fprintf(c->out, " - d_%s);\n", dim);
+  fprintf(c->out, "const int64_t n_n = least(%d, ", p->panel), c_atom(c->out, c->p, n->hi),
+      fprintf(c->out, " - d_%s);\n", dim);
   char from[96];
   snprintf(from, sizeof from, "d_%s", dim);
   c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
   fprintf(c->out, "const float *const panel = "), c_pack_name(c, p->panels);
-  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows, c_dim_name(c, op, op->n_out_dims),
-          settings(c, op, op->n_out_dims + 1));
+  fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows,
+          c_dim_name(c, op, op->n_out_dims), settings(c, op, op->n_out_dims + 1));
   c_indent(c);
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
   c->depth++;
@@ -241,7 +266,8 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   const ir_product *p = s->product;
   int opened = 0;
   c_line(c, "{ /* ");
-  fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, c_dim_name(c, op, p->m), c_dim_name(c, op, p->n));
+  fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, c_dim_name(c, op, p->m),
+          c_dim_name(c, op, p->n));
   c->depth++;
   c_origin(c, op, s, p->m);
   if (p->joined) c_origin(c, op, s, p->m - 1);

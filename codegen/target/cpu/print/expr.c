@@ -56,10 +56,11 @@ int64_t c_rank_step(const ir_buffer *b, int r) {
 
 /* The step of rank r of a buffer in elements. */
 static void stride(c_printer *c, const ir_buffer *b, int r) {
-  if (b->argument && r < b->rank - 1) fprintf(c->out, "%s_s%d", b->id, r);
-  else fprintf(c->out, "%" PRId64, c_rank_step(b, r));
+  if (b->argument && r < b->rank - 1)
+    fprintf(c->out, "%s_s%d", b->id, r);
+  else
+    fprintf(c->out, "%" PRId64, c_rank_step(b, r));
 }
-
 
 static void close_rank(c_printer *c, const ir_buffer *b, int r) {
   ir_atom base = b->base[r];
@@ -87,9 +88,7 @@ static void index_text(c_printer *c, const tf_index *ix) {
     fprintf(c->out, " %c %" PRId64, ix->c < 0 ? '-' : '+', ix->c < 0 ? -ix->c : ix->c);
 }
 
-void c_index(c_printer *c, const tf_index *ix) {
-  fputc('(', c->out), index_text(c, ix), fputc(')', c->out);
-}
+void c_index(c_printer *c, const tf_index *ix) { fputc('(', c->out), index_text(c, ix), fputc(')', c->out); }
 
 /* "NAME[", and the slot at hand. */
 static void open_element(c_printer *c, const ir_buffer *b) {
@@ -142,8 +141,10 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
   for (int r = 0; r < b->rank; r++) {
     if (r == 0) open_element(c, b);
     fputs(r ? " + (" : "(", c->out);
-    if (r == last) fputc('x', c->out);
-    else fprintf(c->out, "x%d", r);
+    if (r == last)
+      fputc('x', c->out);
+    else
+      fprintf(c->out, "x%d", r);
     close_rank(c, b, r);
   }
   fputc(']', c->out);
@@ -202,8 +203,10 @@ void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) {
 }
 
 void c_element(c_printer *c, const tf_op *op, int ref) {
-  if (ref < 0) c_place(c, op, ref);
-  else c_element_as(c, op, ref, c->whole ? IR_I32 : IR_F32);
+  if (ref < 0)
+    c_place(c, op, ref);
+  else
+    c_element_as(c, op, ref, c->whole ? IR_I32 : IR_F32);
 }
 
 const char *c_type(ir_type t) { return tf_micro_type(t); }

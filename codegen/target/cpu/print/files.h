@@ -10,9 +10,10 @@ typedef struct {
   const tf_micro_isa *isa;
   const tf_micro_source *source;
   const char *name;
-  const char *entry;    /* function of kernel.c at hand: the name, and the instruction set behind it where there are several */
-  const char *parts;    /* its header */
-  int n_isas;           /* several, best first, one of which is chosen at run time; 0: isa alone */
+  const char
+      *entry; /* function of kernel.c at hand: the name, and the instruction set behind it where there are several */
+  const char *parts; /* its header */
+  int n_isas;        /* several, best first, one of which is chosen at run time; 0: isa alone */
   const tf_micro_isa *const *isas;
   bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */

@@ -4,8 +4,8 @@
 #include "codegen/target/cpu/print/print.h"
 
 static const char *const identities[] = {
-  [TF_ASSIGN] = "0.0f", [TF_REDUCE_ADD] = "0.0f", [TF_REDUCE_MUL] = "1.0f", [TF_REDUCE_MAX] = "-INFINITY",
-  [TF_REDUCE_MIN] = "INFINITY",
+    [TF_ASSIGN] = "0.0f",          [TF_REDUCE_ADD] = "0.0f",     [TF_REDUCE_MUL] = "1.0f",
+    [TF_REDUCE_MAX] = "-INFINITY", [TF_REDUCE_MIN] = "INFINITY",
 };
 
 const char *c_identity(tf_reduce r) { return identities[r]; }
@@ -51,7 +51,10 @@ bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output) 
 /* "out = combine(out, value);" */
 void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
   c_indent(c);
-  if (acc) fputs(acc, c->out); else c_element(c, op, -1);
+  if (acc)
+    fputs(acc, c->out);
+  else
+    c_element(c, op, -1);
   fputs(" = ", c->out);
   if (op->reduce == TF_ASSIGN) {
     ir_type type = acc ? IR_F32 : c_buffer(c, op, -1)->type;
@@ -60,9 +63,14 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
     bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
     if (!sign) /* the value first: where it is not a number, it gives way to what there is */
       fprintf(c->out, "%s(", c_combine(op->reduce)), c_value(c, op, skip), fputs(", ", c->out);
-    if (acc) fputs(acc, c->out); else c_element(c, op, -1);
-    if (sign) fprintf(c->out, " %s ", c_combine(op->reduce)), c_value(c, op, skip);
-    else fputc(')', c->out);
+    if (acc)
+      fputs(acc, c->out);
+    else
+      c_element(c, op, -1);
+    if (sign)
+      fprintf(c->out, " %s ", c_combine(op->reduce)), c_value(c, op, skip);
+    else
+      fputc(')', c->out);
   }
   fputs(";\n", c->out);
 }
@@ -91,21 +99,29 @@ int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int 
   return ref;
 }
 
-/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the numbers of float32 where quotients are not: then it is
- * taken of the divisor times a power of two, by which products with it are multiplied once more. */
-bool c_has_power(const c_printer *c, const tf_op *op, int divisor) { return !ir_is_share_sum(c->wl, op->reads[divisor].tensor); }
+/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the numbers of float32 where
+ * quotients are not: then it is taken of the divisor times a power of two, by which products with it are multiplied
+ * once more. */
+bool c_has_power(const c_printer *c, const tf_op *op, int divisor) {
+  return !ir_is_share_sum(c->wl, op->reads[divisor].tensor);
+}
 
 void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors) {
-  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "", *close = vectors ? ")" : "";
+  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "",
+             *close = vectors ? ")" : "";
   const bool power = c_has_power(c, op, divisor);
   if (power) {
     c_indent(c);
-    fprintf(c->out, "const %s power_%s = %spower_for(", type, name, open), c_element(c, op, divisor), fprintf(c->out, ")%s;\n", close);
+    fprintf(c->out, "const %s power_%s = %spower_for(", type, name, open), c_element(c, op, divisor),
+        fprintf(c->out, ")%s;\n", close);
   }
   c_indent(c);
   fprintf(c->out, "const %s inverse_%s = %s1.0f / ", type, name, open);
-  if (power) fputc('(', c->out), c_element(c, op, divisor), fputs(" * power_for(", c->out), c_element(c, op, divisor), fputs("))", c->out);
-  else c_element(c, op, divisor);
+  if (power)
+    fputc('(', c->out), c_element(c, op, divisor), fputs(" * power_for(", c->out), c_element(c, op, divisor),
+        fputs("))", c->out);
+  else
+    c_element(c, op, divisor);
   fprintf(c->out, "%s;\n", close);
 }
 
@@ -152,7 +168,8 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
   for (int k = open; k < op->n_out_dims; k++, opened++)
     c_loop(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->n_fresh ? "fresh ? " : "", c_start(s, op->reduce));
+  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->n_fresh ? "fresh ? " : "",
+          c_start(s, op->reduce));
   if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
@@ -227,8 +244,10 @@ static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool b
     c_round(c, c->p->buffers[s->other].type), c_element_of(c, s->buffer), c_rounded(c, c->p->buffers[s->other].type);
   } else {
     c_element(c, op, -1), fputs(s->kind == IR_DIVIDE && !inverts(c, s) ? " /= " : " *= ", c->out);
-    if (by) fputs("by", c->out);
-    else factor(c, s);
+    if (by)
+      fputs("by", c->out);
+    else
+      factor(c, s);
   }
   fputs(";\n", c->out);
 }

@@ -3,7 +3,8 @@
 
 #include "codegen/target/cpu/print/print.h"
 
-/* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are those it may change. */
+/* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are those it may change.
+ */
 static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a, const char *b) {
   char name[96];
   snprintf(name, sizeof name, "%s_pack%d", c->p->buffers[buffer].id, buffer);
@@ -24,7 +25,8 @@ static void open_count(c_printer *c, const char *var, const char *text) {
   c->depth++;
 }
 
-/* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along k, each n in a row of its own. */
+/* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along k, each n in a row
+ * of its own. */
 static bool turns(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->b];
   const ir_buffer *b = c_buffer(c, op, p->b);
@@ -63,7 +65,8 @@ static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + q, d_%s = o_%s + p;\n", n, n, k, k);
   c_indent(c);
-  c_pack_name(c, p->pack), fputs("[p * n_wide + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
+  c_pack_name(c, p->pack), fputs("[p * n_wide + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b),
+      fputs(";\n", c->out);
   c_close(c, 2);
 }
 
@@ -118,7 +121,8 @@ static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
   if (p->kernel->a != IR_U8) return;
   /* behind the panel: what the 128 too much in a come to */
   c_indent(c);
-  fprintf(c->out, "int32_t *const excess = (int32_t *)(void *)("), c_pack_name(c, p->pack), fputs(" + k_wide * n_wide);\n", c->out);
+  fprintf(c->out, "int32_t *const excess = (int32_t *)(void *)("), c_pack_name(c, p->pack),
+      fputs(" + k_wide * n_wide);\n", c->out);
   c_line(c, "for (int64_t q = 0; q < n_wide; q++) excess[q] = 0;\n");
   c_indent(c);
   fprintf(c->out, "for (p = 0; p < k_wide; p += %d) {\n", p->kernel->group);
@@ -172,13 +176,16 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
 /* ---- the box of b with its borders ------------------------------------------------------------------------ */
 
 /* Elements of one phase of a row: all of it where n does not stride. */
-static int64_t phase_words(const ir_product *p, int rank) { return (p->slab[rank - 1].most + p->stride - 1) / p->stride; }
+static int64_t phase_words(const ir_product *p, int rank) {
+  return (p->slab[rank - 1].most + p->stride - 1) / p->stride;
+}
 
 /* The read whose box it is. */
 static int slab_of(const ir_product *p) { return p->channels ? p->a : p->b; }
 
-/* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is reduced moves, so that a row of the
- * output reads one piece for each of its windows' rows; ranks that rows move stand outside of them. */
+/* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is
+ * reduced moves, so that a row of the output reads one piece for each of its windows' rows; ranks that rows move stand
+ * outside of them. */
 static bool by_rows(const tf_op *op, const ir_product *p, int r) {
   const tf_index *ix = &op->reads[slab_of(p)].index[r];
   for (int t = 0; t < ix->n_terms; t++)
@@ -204,14 +211,15 @@ static void open_rank(c_printer *c, const ir_range *v, int r) {
   c->depth++;
 }
 
-/* Asks for the same row one step along the rank before the last two (of an image, in the next channel): rows are too short for the machine
- * to see a stream. */
+/* Asks for the same row one step along the rank before the last two (of an image, in the next channel): rows are too
+ * short for the machine to see a stream. */
 static void ask_ahead(c_printer *c, const ir_buffer *b, int last) {
   if (!b->argument || last < 2) return;
   c_line(c, "if (there) {\n");
   c_line(c, "  const int64_t x = from;\n");
   c_line(c, "  fetch_rows((uintptr_t)&"), c_at(c, b, last, b->type);
-  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type), b->id, last - 2, ir_bytes(b->type));
+  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type), b->id, last - 2,
+          ir_bytes(b->type));
   c_line(c, "}\n");
 }
 
@@ -275,12 +283,15 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
   fputs("const int there = ", c->out);
   for (int r = 0; r < last; r++)
     if (z->pad[r]) {
-      fprintf(c->out, "%sx%d >= %" PRId64 " && x%d < %" PRId64, any ? " && " : "", r, z->lo[r], r, z->lo[r] + z->extent[r]);
+      fprintf(c->out, "%sx%d >= %" PRId64 " && x%d < %" PRId64, any ? " && " : "", r, z->lo[r], r,
+              z->lo[r] + z->extent[r]);
       any = true;
     }
   fputs(any ? ";\n" : "1;\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64 ")) : end;\n",
+  fprintf(c->out,
+          "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64
+          ")) : end;\n",
           z->lo[last], z->lo[last] + z->extent[last]);
   ask_ahead(c, b, last);
   fill_row(c, b, p, last);
@@ -330,12 +341,13 @@ static bool of_a(const c_printer *c, const tf_op *op, const ir_product *p, int k
 
 static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-/* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k innermost, then
- * m); 0: it does not move a. */
+/* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k
+ * innermost, then m); 0: it does not move a. */
 static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const ir_product *p = s->product;
   bool rows = p->kernel->group > 1;
-  int64_t m = rounded(s->range[p->m].most, p->kernel->m_round), n = rounded(s->range[p->k].most, p->kernel->k_round), step = m * n;
+  int64_t m = rounded(s->range[p->m].most, p->kernel->m_round), n = rounded(s->range[p->k].most, p->kernel->k_round),
+          step = m * n;
   if (k == p->m) return rows ? n : 1;
   if (k == p->k) return rows ? 1 : m;
   for (int i = op->n_dims - 1; i > k; i--)
@@ -365,7 +377,8 @@ void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   for (int k = 0; k < op->n_dims; k++)
     if (of_a(c, op, p, k)) c_origin(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a), fputs(";\n", c->out);
+  fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a),
+      fputs(";\n", c->out);
   c_indent(c);
   fputs("if (from != ", c->out), c_pack_name(c, p->turned), fputs("_of) {\n", c->out);
   c->depth++;
@@ -373,7 +386,8 @@ void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_pack_name(c, p->turned), fputs("_of = from;\n", c->out);
   if (s->range[p->m].most % p->kernel->m_round || s->range[p->k].most % p->kernel->k_round) {
     c_indent(c);
-    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->turned), fputs("[i] = 0;\n", c->out);
+    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->turned),
+        fputs("[i] = 0;\n", c->out);
   }
   for (int pass = 0; pass < 3; pass++) /* others, then what stands around the innermost */
     for (int k = 0; k < op->n_dims; k++) {

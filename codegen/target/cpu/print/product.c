@@ -28,15 +28,19 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const bool groups = p->kernel->group > 1;
   if (p->turned >= 0) {
     c_turned_at(c, op, s, false);
-    if (groups) fprintf(c->out, ", k_wide, %d", p->kernel->group);
-    else fprintf(c->out, ", 1, %" PRId64, s->range[p->m].most);
+    if (groups)
+      fprintf(c->out, ", k_wide, %d", p->kernel->group);
+    else
+      fprintf(c->out, ", 1, %" PRId64, s->range[p->m].most);
   } else if (p->copy >= 0) {
     fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->copy].id, p->copy, p->kernel->group);
   } else {
     fputc('&', c->out), c_place(c, op, p->a);
     fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
-    if (groups) fprintf(c->out, ", %d", p->kernel->group);
-    else fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
+    if (groups)
+      fprintf(c->out, ", %d", p->kernel->group);
+    else
+      fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
   }
 }
 
@@ -45,8 +49,10 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_product *p) {
     c_slab_argument(c, op, p);
   } else if (p->pack >= 0) {
     fprintf(c->out, "%s_pack%d, ", c->p->buffers[p->pack].id, p->pack);
-    if (p->kernel->group > 1) fprintf(c->out, "n_wide * %d", p->kernel->group);
-    else fputs("n_wide", c->out);
+    if (p->kernel->group > 1)
+      fprintf(c->out, "n_wide * %d", p->kernel->group);
+    else
+      fputs("n_wide", c->out);
   } else {
     fputc('&', c->out), c_place(c, op, p->b);
     fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->k]);
@@ -66,19 +72,24 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_stmt *next = s->rounds_for;
   if (next && next->kind == IR_NEST) {
-    fprintf(c->out, "%s_pack%d, %" PRId64, c->p->buffers[next->product->copy].id, next->product->copy, s->range[s->product->n].most);
+    fprintf(c->out, "%s_pack%d, %" PRId64, c->p->buffers[next->product->copy].id, next->product->copy,
+            s->range[s->product->n].most);
     return;
   }
   fputc('&', c->out);
-  if (next) c_element_of(c, next->other);
-  else c_place(c, op, -1);
+  if (next)
+    c_element_of(c, next->other);
+  else
+    c_place(c, op, -1);
   fputs(", ", c->out);
-  if (next) c_step_of(c, next->other, op->dims[s->product->m]);
-  else c_step(c, op, -1, op->dims[s->product->m]);
+  if (next)
+    c_step_of(c, next->other, op->dims[s->product->m]);
+  else
+    c_step(c, op, -1, op->dims[s->product->m]);
 }
 
-/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another product has asked for needs no
- * asking. */
+/* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another
+ * product has asked for needs no asking. */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
   const ir_product *p = s->product;
   const bool asks = s->n_asks > 0, rounds = s->rounds_for != NULL;
@@ -94,7 +105,8 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
   fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
   if (far_a(c, op, p) && !(s->asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
-  if ((c_buffer(c, op, -1)->argument || (s->rounds_for && s->rounds_for->kind == IR_SAVE)) && !(s->asked & 1)) fputs(" | FAR_C", c->out);
+  if ((c_buffer(c, op, -1)->argument || (s->rounds_for && s->rounds_for->kind == IR_SAVE)) && !(s->asked & 1))
+    fputs(" | FAR_C", c->out);
   if (asks) fprintf(c->out, ", far, %d", s->n_asks);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
@@ -144,8 +156,10 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 static void wide(c_printer *c, const char *to, const char *from, int by) {
   c_indent(c);
-  if (by == 1) fprintf(c->out, "const int64_t %s = %s;\n", to, from);
-  else fprintf(c->out, "const int64_t %s = (%s + %d) / %d * %d;\n", to, from, by - 1, by, by);
+  if (by == 1)
+    fprintf(c->out, "const int64_t %s = %s;\n", to, from);
+  else
+    fprintf(c->out, "const int64_t %s = (%s + %d) / %d * %d;\n", to, from, by - 1, by, by);
   c_indent(c);
   fprintf(c->out, "(void)%s;\n", to);
 }
@@ -155,7 +169,8 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->p->dim_id[op->dims[p->n]], *k_name = c->p->dim_id[op->dims[p->k]];
-  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1, copies = p->copy >= 0 && !s->rows && !s->done;
+  const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1,
+             copies = p->copy >= 0 && !s->rows && !s->done;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
   if (!m->exact || copies) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);

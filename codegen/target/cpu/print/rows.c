@@ -1,4 +1,5 @@
-/* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element by element or as vectors. */
+/* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element by element or as
+ * vectors. */
 #include <inttypes.h>
 
 #include "codegen/intrin/math.h"
@@ -13,7 +14,8 @@ bool c_is_row_sum(const c_printer *c, const tf_op *op) {
     if (z->pad[r]) return false;
   const ir_type type = c_buffer(c, op, 0)->type;
   const bool can = type == IR_F32 || (type == IR_I32 && tf_micro_lanes(c->micro) > 1);
-  return z->rank > 0 && can && c_buffer(c, op, -1)->type == IR_F32 && c_runs_along(c, op, op->dims[op->n_out_dims], false);
+  return z->rank > 0 && can && c_buffer(c, op, -1)->type == IR_F32 &&
+         c_runs_along(c, op, op->dims[op->n_out_dims], false);
 }
 
 /* What stands in `all` becomes the output, or is taken into it. */
@@ -71,9 +73,11 @@ static bool unpadded(const tf_tensor *z) {
 /* Whether all that the map does to its row can be said in vectors of float32, and int32 that is read as such. */
 static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
-  bool can = tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_buffer(c, op, -1)->type == IR_F32 && op->n_reads < 64;
+  bool can =
+      tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_buffer(c, op, -1)->type == IR_F32 && op->n_reads < 64;
   for (int i = 0; can && i < op->n_reads; i++)
-    can = (c_buffer(c, op, i)->type == IR_F32 || c_buffer(c, op, i)->type == IR_I32) && unpadded(&c->wl->tensors[op->reads[i].tensor]);
+    can = (c_buffer(c, op, i)->type == IR_F32 || c_buffer(c, op, i)->type == IR_I32) &&
+          unpadded(&c->wl->tensors[op->reads[i].tensor]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
   return can;
@@ -100,7 +104,8 @@ static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, c
 
 static bool same_row(const c_printer *c, const ir_stmt *first, const ir_stmt *s, int open) {
   const ir_range *a = &first->range[open], *b = &s->range[open];
-  return c->wl->ops[s->op].dims[open] == c->wl->ops[first->op].dims[open] && ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi);
+  return c->wl->ops[s->op].dims[open] == c->wl->ops[first->op].dims[open] && ir_same(a->lo, b->lo) &&
+         ir_same(a->hi, b->hi);
 }
 
 /* Whether a sum over the row takes in what one of the n ops before makes. */
@@ -223,7 +228,8 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   } else if (c->in_row >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
     fprintf(c->out, "v_%s", c->p->tensor_id[z]);
   } else {
-    fprintf(c->out, "vec_%s%s(&", c_buffer(c, op, ref)->type == IR_I32 ? "whole" : "load", part ? "_part" : ""), c_place(c, op, ref);
+    fprintf(c->out, "vec_%s%s(&", c_buffer(c, op, ref)->type == IR_I32 ? "whole" : "load", part ? "_part" : ""),
+        c_place(c, op, ref);
     fputs(part ? ", rest)" : ")", c->out);
   }
 }
@@ -235,7 +241,11 @@ static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, in
   const int number = limit ? c_number_of(op, e) : -1;
   const bool power = inverse && c_has_power(c, op, c->inverse);
   if (power) fputs("vec_mul(", c->out);
-  fprintf(c->out, "%s%s(", inverse ? "vec_mul" : low ? "vec_exp_low" : tf_micro_vector_name((int)e->call), limit && number < 0 ? "_of" : "");
+  fprintf(c->out, "%s%s(",
+          inverse ? "vec_mul"
+          : low   ? "vec_exp_low"
+                  : tf_micro_vector_name((int)e->call),
+          limit && number < 0 ? "_of" : "");
   if (e->call == TF_K_NEG) fputs("vec_splat(-0.0f), ", c->out);
   vector_value(c, op, e->arg[number == 0], skip, part);
   if (e->call == TF_K_RELU) fputs(", vec_zero()", c->out);
@@ -248,10 +258,14 @@ static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, in
 
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part) {
   const tf_expr *e = &op->expr[i];
-  if (e->what == TF_X_CALL) vector_arguments(c, op, e, skip, part);
-  else if (e->what == TF_X_NUMBER) fprintf(c->out, "vec_splat(%#.9gf)", e->number);
-  else if (e->ref == skip) fputs("vec_splat(1.0f)", c->out);
-  else vector_read(c, op, e->ref, part);
+  if (e->what == TF_X_CALL)
+    vector_arguments(c, op, e, skip, part);
+  else if (e->what == TF_X_NUMBER)
+    fprintf(c->out, "vec_splat(%#.9gf)", e->number);
+  else if (e->ref == skip)
+    fputs("vec_splat(1.0f)", c->out);
+  else
+    vector_read(c, op, e->ref, part);
 }
 
 static const char *vector_combine(tf_reduce r, bool across) {
@@ -281,7 +295,8 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
     c->in_row |= UINT64_C(1) << (op->out % 64);
     if (stays_in_row(c, all, n, op)) continue;
     c_indent(c);
-    fprintf(c->out, "vec_store%s(&", part ? "_part" : ""), c_place(c, op, -1), fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
+    fprintf(c->out, "vec_store%s(&", part ? "_part" : ""), c_place(c, op, -1),
+        fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
   }
   c->in_row = 0;
 }
@@ -321,7 +336,8 @@ void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
   c_indent(c);
   fprintf(c->out, "int64_t d_%s = ", name), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (; d_%s + LANES <= ", name), c_atom(c->out, c->p, r->hi), fprintf(c->out, "; d_%s += LANES) {\n", name);
+  fprintf(c->out, "for (; d_%s + LANES <= ", name), c_atom(c->out, c->p, r->hi),
+      fprintf(c->out, "; d_%s += LANES) {\n", name);
   c->depth++;
   c_rows_vector(c, all, n, dim, false);
   c_close(c, 1);
@@ -372,12 +388,18 @@ void c_together(c_printer *c, const ir_stmt *s) {
     c_loop(c, &c->wl->ops[head->op], head, k);
   for (int i = 0, n; i < s->body.n; i += n) {
     for (n = 1; is_row_map(c, all[i], s->n_common) && i + n < s->body.n && !c_is_nothing(c, all[i + n]);)
-      if (joins_row(c, all + i, n, all[i + n], s->n_common)) n++;
-      else break;
-    if (c_is_nothing(c, all[i])) n = 1;
-    else if (!is_row_map(c, all[i], s->n_common)) c_nest(c, all[i], s->n_common);
-    else if (as_vectors(c, all + i, n, s->n_common)) c_row_vectors(c, all + i, n, s->n_common);
-    else row_maps(c, all + i, n, s->n_common);
+      if (joins_row(c, all + i, n, all[i + n], s->n_common))
+        n++;
+      else
+        break;
+    if (c_is_nothing(c, all[i]))
+      n = 1;
+    else if (!is_row_map(c, all[i], s->n_common))
+      c_nest(c, all[i], s->n_common);
+    else if (as_vectors(c, all + i, n, s->n_common))
+      c_row_vectors(c, all + i, n, s->n_common);
+    else
+      row_maps(c, all + i, n, s->n_common);
   }
   c_close(c, s->n_common);
 }
