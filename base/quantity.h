@@ -15,14 +15,18 @@ typedef enum {
 } tf_measure;
 
 /* key, what it measures, how many of the base unit named above it is. */
-#define TF_UNITS(X)                                                                                                    \
-  X("Hz", HZ, 1.0)                                                                                                     \
-  X("kHz", HZ, 1e3)                                                                                                    \
-  X("MHz", HZ, 1e6) X("GHz", HZ, 1e9) X("B", BYTES, 1.0) X("KiB", BYTES, 1024.0) X("MiB", BYTES, 1048576.0)            \
-      X("GiB", BYTES, 1073741824.0) X("KB", BYTES, 1e3) X("MB", BYTES, 1e6) X("GB", BYTES, 1e9) X("TB", BYTES, 1e12)   \
-          X("B/s", RATE, 1.0) X("KiB/s", RATE, 1024.0) X("MiB/s", RATE, 1048576.0) X("GiB/s", RATE, 1073741824.0)      \
-              X("KB/s", RATE, 1e3) X("MB/s", RATE, 1e6) X("GB/s", RATE, 1e9) X("TB/s", RATE, 1e12) X("pJ", PJ, 1.0)    \
-                  X("nJ", PJ, 1e3) X("nm", NM, 1.0) X("ns", NS, 1.0) X("um2", UM2, 1.0) X("mm2", UM2, 1e6)
+/* clang-format off */
+#define TF_UNITS(X)                                                                            \
+  X("Hz", HZ, 1.0)                                                                             \
+  X("kHz", HZ, 1e3) X("MHz", HZ, 1e6) X("GHz", HZ, 1e9) X("B", BYTES, 1.0)                     \
+      X("KiB", BYTES, 1024.0) X("MiB", BYTES, 1048576.0) X("GiB", BYTES, 1073741824.0)         \
+          X("KB", BYTES, 1e3) X("MB", BYTES, 1e6) X("GB", BYTES, 1e9) X("TB", BYTES, 1e12)     \
+              X("B/s", RATE, 1.0) X("KiB/s", RATE, 1024.0) X("MiB/s", RATE, 1048576.0)         \
+                  X("GiB/s", RATE, 1073741824.0) X("KB/s", RATE, 1e3) X("MB/s", RATE, 1e6)     \
+                      X("GB/s", RATE, 1e9) X("TB/s", RATE, 1e12) X("pJ", PJ, 1.0)              \
+                          X("nJ", PJ, 1e3) X("nm", NM, 1.0) X("ns", NS, 1.0)                \
+                              X("um2", UM2, 1.0) X("mm2", UM2, 1e6)
+/* clang-format on */
 
 typedef struct {
   const char *key;

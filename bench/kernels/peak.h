@@ -23,17 +23,19 @@ enum { TURNS = 100000 };
       __asm__ volatile(SUMS(INSN, R, ONE, OTHER)::: __VA_ARGS__);                                                      \
   } while (0)
 #define SUM(INSN, R, A, B, N) INSN " %%" R A ", %%" R B ", %%" R N "\n\t"
-#define TWELVE(I, R, A, B)                                                                                             \
-  SUM(I, R, A, B, "0")                                                                                                 \
-  SUM(I, R, A, B, "1") SUM(I, R, A, B, "2") SUM(I, R, A, B, "3") SUM(I, R, A, B, "4") SUM(I, R, A, B, "5")             \
-      SUM(I, R, A, B, "6") SUM(I, R, A, B, "7") SUM(I, R, A, B, "8") SUM(I, R, A, B, "9") SUM(I, R, A, B, "10")        \
-          SUM(I, R, A, B, "11")
-#define TWENTY_FOUR(I, R, A, B) /* vdpbf16ps waits for sums if they are twelve (Zen 5) */                              \
-  TWELVE(I, R, A, B)                                                                                                   \
-  SUM(I, R, A, B, "12")                                                                                                \
-  SUM(I, R, A, B, "13") SUM(I, R, A, B, "14") SUM(I, R, A, B, "15") SUM(I, R, A, B, "16") SUM(I, R, A, B, "17")        \
-      SUM(I, R, A, B, "18") SUM(I, R, A, B, "19") SUM(I, R, A, B, "20") SUM(I, R, A, B, "21") SUM(I, R, A, B, "22")    \
-          SUM(I, R, A, B, "23")
+/* clang-format off */
+#define TWELVE(I, R, A, B)                                                                                       \
+  SUM(I, R, A, B, "0") SUM(I, R, A, B, "1") SUM(I, R, A, B, "2") SUM(I, R, A, B, "3") SUM(I, R, A, B, "4")       \
+  SUM(I, R, A, B, "5") SUM(I, R, A, B, "6") SUM(I, R, A, B, "7") SUM(I, R, A, B, "8") SUM(I, R, A, B, "9")       \
+  SUM(I, R, A, B, "10") SUM(I, R, A, B, "11")
+/* clang-format on */
+/* clang-format off */
+#define TWENTY_FOUR(I, R, A, B) /* vdpbf16ps waits for sums if they are twelve (Zen 5) */                        \
+  TWELVE(I, R, A, B)                                                                                             \
+  SUM(I, R, A, B, "12") SUM(I, R, A, B, "13") SUM(I, R, A, B, "14") SUM(I, R, A, B, "15") SUM(I, R, A, B, "16")  \
+  SUM(I, R, A, B, "17") SUM(I, R, A, B, "18") SUM(I, R, A, B, "19") SUM(I, R, A, B, "20") SUM(I, R, A, B, "21")  \
+  SUM(I, R, A, B, "22") SUM(I, R, A, B, "23")
+/* clang-format on */
 #define USED_12 "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11"
 #define USED_24                                                                                                        \
   USED_12, "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23"

@@ -131,18 +131,20 @@ typedef enum { IR_OVER_NOTHING, IR_OVER_BUFFER, IR_OVER_OUTPUT, IR_OVER_DIMS } i
  * range[]: a reduction starts over where all `fresh` are 0 SAVE      buffer `other` = copy of `buffer` (rounded to its
  * type) over range[] (dims of the op that makes it) CORRECT   where `fresh` is not 0: the op's output times exp(`other`
  * - `buffer`) over range[] DIVIDE    where `last` is reached: the op's output divided by `buffer` over range[] */
-#define IR_KINDS(X)                                                                                                    \
-  X(LET, "let", false, false, NOTHING)                                                                                 \
-  X(KEEP, "keep", false, false, OUTPUT)                                                                                \
-  X(FORGET, "forget", false, false, NOTHING)                                                                           \
-  X(STAGE, "stage", false, false, BUFFER)                                                                              \
-  X(FOR, "for", true, false, NOTHING)                                                                                  \
-  X(IF, "if", true, false, NOTHING)                                                                                    \
-  X(TOGETHER, "together", true, false, NOTHING)                                                                        \
-  X(NEST, "nest", false, true, DIMS)                                                                                   \
-  X(SAVE, "save", false, true, OUTPUT)                                                                                 \
-  X(CORRECT, "correct", false, true, OUTPUT)                                                                           \
+/* clang-format off */
+#define IR_KINDS(X)                             \
+  X(LET, "let", false, false, NOTHING)          \
+  X(KEEP, "keep", false, false, OUTPUT)         \
+  X(FORGET, "forget", false, false, NOTHING)    \
+  X(STAGE, "stage", false, false, BUFFER)       \
+  X(FOR, "for", true, false, NOTHING)           \
+  X(IF, "if", true, false, NOTHING)             \
+  X(TOGETHER, "together", true, false, NOTHING) \
+  X(NEST, "nest", false, true, DIMS)            \
+  X(SAVE, "save", false, true, OUTPUT)          \
+  X(CORRECT, "correct", false, true, OUTPUT)    \
   X(DIVIDE, "divide", false, true, OUTPUT)
+/* clang-format on */
 typedef enum {
 #define X(id, name, body, points, over) IR_##id,
   IR_KINDS(X)

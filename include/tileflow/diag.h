@@ -14,37 +14,39 @@ typedef struct {
 
 /* One row per diagnostic code: id, key as printed in error[KEY].
  * tests/bad holds at least one malformed input per row. */
-#define TF_CODES(X)                                                                                                    \
-  X(IO, "E_IO")             /* a file cannot be read, or is too large */                                               \
-  X(YAML, "E_YAML")         /* not YAML; binary, too deep, too many aliases */                                         \
-  X(TYPE, "E_TYPE")         /* a node of the wrong kind (map, list, number, text) */                                   \
-  X(KEY, "E_KEY")           /* unknown key */                                                                          \
-  X(MISSING, "E_MISSING")   /* a required key or section is absent */                                                  \
-  X(DUP, "E_DUP")           /* a name, key or section given twice */                                                   \
-  X(NAME, "E_NAME")         /* a name that nothing defines */                                                          \
-  X(UNIT, "E_UNIT")         /* unknown or unsuitable unit */                                                           \
-  X(SYNTAX, "E_SYNTAX")     /* expression or mapping text does not parse */                                            \
-  X(RANGE, "E_RANGE")       /* a number outside what is allowed, NaN, product past 2^63 */                             \
-  X(RANK, "E_RANK")         /* a tensor used with another rank */                                                      \
-  X(INDEX, "E_INDEX")       /* index not affine, or outside the tensor */                                              \
-  X(CYCLE, "E_CYCLE")       /* the graph of ops, or of params, is cyclic */                                            \
-  X(OUTPUT, "E_OUTPUT")     /* left side not plain distinct dims, tensor made twice */                                 \
-  X(UNITKIND, "E_UNITKIND") /* no compute unit runs this op */                                                         \
-  X(LEVEL, "E_LEVEL")       /* level rises on the way down, or unit not below it */                                    \
-  X(SHAPE, "E_SHAPE")       /* tree shape: children missing, op twice or absent */                                     \
-  X(ORDER, "E_ORDER")       /* a consumer runs before its producer */                                                  \
-  X(COVER, "E_COVER")       /* trip counts do not reach the extent */                                                  \
-  X(LOOP, "E_LOOP")         /* a loop that may not stand where it stands */                                            \
-  X(KEEP, "E_KEEP")         /* keep names a level that cannot be the home */                                           \
-  X(RETAIN, "E_RETAIN")     /* retain names a tensor that is not an intermediate there */                              \
-  X(STREAM, "E_STREAM")     /* the algebra or the loops do not allow streaming */                                      \
-  X(BYPASS, "E_BYPASS")     /* bypass where it means nothing */                                                        \
-  X(OPEN, "E_OPEN")         /* open trip counts that nothing completes */                                              \
-  X(LIMIT, "E_LIMIT")       /* beyond a documented limit */                                                            \
-  X(OVERFLOW, "E_OVERFLOW") /* a count passes 2^63 - 1 */                                                              \
-  X(USAGE, "E_USAGE")       /* bad command line */                                                                     \
-  X(CAPACITY, "E_CAPACITY") /* infeasible: a memory overflows */                                                       \
+/* clang-format off */
+#define TF_CODES(X)                                                                        \
+  X(IO, "E_IO")             /* a file cannot be read, or is too large */                   \
+  X(YAML, "E_YAML")         /* not YAML; binary, too deep, too many aliases */             \
+  X(TYPE, "E_TYPE")         /* a node of the wrong kind (map, list, number, text) */       \
+  X(KEY, "E_KEY")           /* unknown key */                                              \
+  X(MISSING, "E_MISSING")   /* a required key or section is absent */                      \
+  X(DUP, "E_DUP")           /* a name, key or section given twice */                       \
+  X(NAME, "E_NAME")         /* a name that nothing defines */                              \
+  X(UNIT, "E_UNIT")         /* unknown or unsuitable unit */                               \
+  X(SYNTAX, "E_SYNTAX")     /* expression or mapping text does not parse */                \
+  X(RANGE, "E_RANGE")       /* a number outside what is allowed, NaN, product past 2^63 */ \
+  X(RANK, "E_RANK")         /* a tensor used with another rank */                          \
+  X(INDEX, "E_INDEX")       /* index not affine, or outside the tensor */                  \
+  X(CYCLE, "E_CYCLE")       /* the graph of ops, or of params, is cyclic */                \
+  X(OUTPUT, "E_OUTPUT")     /* left side not plain distinct dims, tensor made twice */     \
+  X(UNITKIND, "E_UNITKIND") /* no compute unit runs this op */                             \
+  X(LEVEL, "E_LEVEL")       /* level rises on the way down, or unit not below it */        \
+  X(SHAPE, "E_SHAPE")       /* tree shape: children missing, op twice or absent */         \
+  X(ORDER, "E_ORDER")       /* a consumer runs before its producer */                      \
+  X(COVER, "E_COVER")       /* trip counts do not reach the extent */                      \
+  X(LOOP, "E_LOOP")         /* a loop that may not stand where it stands */                \
+  X(KEEP, "E_KEEP")         /* keep names a level that cannot be the home */               \
+  X(RETAIN, "E_RETAIN")     /* retain names a tensor that is not an intermediate there */  \
+  X(STREAM, "E_STREAM")     /* the algebra or the loops do not allow streaming */          \
+  X(BYPASS, "E_BYPASS")     /* bypass where it means nothing */                            \
+  X(OPEN, "E_OPEN")         /* open trip counts that nothing completes */                   \
+  X(LIMIT, "E_LIMIT")       /* beyond a documented limit */                                \
+  X(OVERFLOW, "E_OVERFLOW") /* a count passes 2^63 - 1 */                                  \
+  X(USAGE, "E_USAGE")       /* bad command line */                                         \
+  X(CAPACITY, "E_CAPACITY") /* infeasible: a memory overflows */                           \
   X(FANOUT, "E_FANOUT")     /* infeasible: more instances or units than there are */
+/* clang-format on */
 typedef enum {
 #define X(id, key) TF_E_##id,
   TF_CODES(X)

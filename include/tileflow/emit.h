@@ -5,16 +5,18 @@
 
 /* Instruction sets of the CPU target: key, what it is.  The longer keys add units for bf16 and int8; float32 is as
  * without. */
-#define TF_ISAS(X)                                                                                                     \
-  X("portable", "C17 alone")                                                                                           \
-  X("sse2", "x86-64, 128 bits")                                                                                        \
-  X("avx2", "x86-64 with AVX2 and FMA, 256 bits")                                                                      \
-  X("avxvnni", "with AVX-VNNI: int8")                                                                                  \
-  X("avx512", "x86-64-v4: AVX-512 F, VL, BW, DQ, CD, 512 bits")                                                        \
-  X("avx512_vnni", "with AVX-512 VNNI: int8")                                                                          \
-  X("avx512_bf16", "with AVX-512 VNNI and BF16: int8, bf16")                                                           \
-  X("amx", "and AMX's tiles: int8, bf16.  Linux")                                                                      \
+/* clang-format off */
+#define TF_ISAS(X)                                                              \
+  X("portable", "C17 alone")                                                    \
+  X("sse2", "x86-64, 128 bits")                                                 \
+  X("avx2", "x86-64 with AVX2 and FMA, 256 bits")                               \
+  X("avxvnni", "with AVX-VNNI: int8")                                           \
+  X("avx512", "x86-64-v4: AVX-512 F, VL, BW, DQ, CD, 512 bits")                 \
+  X("avx512_vnni", "with AVX-512 VNNI: int8")                                   \
+  X("avx512_bf16", "with AVX-512 VNNI and BF16: int8, bf16")                    \
+  X("amx", "and AMX's tiles: int8, bf16.  Linux")                               \
   X("neon", "AArch64, 128 bits")
+/* clang-format on */
 
 /* A kernel that was timed on a computer: what the model said and what it took, in seconds. */
 typedef struct {
@@ -24,10 +26,12 @@ typedef struct {
 } tf_measured;
 
 /* Types of the data: key, what the inputs are, what the outputs are. */
-#define TF_DTYPES(X)                                                                                                   \
-  X("f32", "float32", "float32")                                                                                       \
-  X("bf16", "bfloat16", "bfloat16, rounded to nearest even once their float32 sums are complete")                      \
+/* clang-format off */
+#define TF_DTYPES(X)                                                                                         \
+  X("f32", "float32", "float32")                                                                             \
+  X("bf16", "bfloat16", "bfloat16, rounded to nearest even once their float32 sums are complete")             \
   X("int8", "int8", "int32 where a product of two inputs makes them (exact), else float32")
+/* clang-format on */
 
 typedef struct {
   const char *dtype; /* a key of TF_DTYPES; NULL: f32 */

@@ -17,11 +17,13 @@ typedef enum {
 const char *tf_objective_key(int objective);
 
 /* Why it ended; key as JSON's stopped_by. */
-#define TF_STOPS(X)                                                                                                    \
-  X(EXHAUSTED, "exhausted") /* nothing is left that the strategy would try */                                          \
-  X(BUDGET, "budget")       /* max_evals */                                                                            \
-  X(TIME, "time")           /* time_limit: a run that another machine may not repeat */                                \
+/* clang-format off */
+#define TF_STOPS(X)                                                                        \
+  X(EXHAUSTED, "exhausted") /* nothing is left that the strategy would try */              \
+  X(BUDGET, "budget")       /* max_evals */                                                \
+  X(TIME, "time")           /* time_limit: a run that another machine may not repeat */    \
   X(INTERRUPT, "interrupt") /* stop() said so */
+/* clang-format on */
 typedef enum {
 #define X(id, key) TF_STOP_##id,
   TF_STOPS(X)

@@ -27,11 +27,13 @@ typedef struct {
 } tf_memory;
 
 /* Kinds of work a compute unit can list; one row per kind: id, key in YAML. */
-#define TF_KINDS(X)                                                                                                    \
-  X(MAC, "mac")                                                                                                        \
-  X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max") X(MIN, "min") X(NEG, "neg") X(EXP, "exp")      \
-      X(LOG, "log") X(SQRT, "sqrt") X(TANH, "tanh") X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu")                \
-          X(GELU, "gelu") X(ABS, "abs") X(SELECT, "select") X(COPY, "copy")
+/* clang-format off */
+#define TF_KINDS(X)                                                                         \
+  X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
+  X(MIN, "min") X(NEG, "neg") X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(TANH, "tanh")   \
+  X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu") X(GELU, "gelu") X(ABS, "abs")         \
+  X(SELECT, "select") X(COPY, "copy")
+/* clang-format on */
 typedef enum {
 #define X(id, key) TF_K_##id,
   TF_KINDS(X)

@@ -5,11 +5,13 @@
 
 /* Scope kinds, one table.  id, key, words held, time, whether children share a memory's
  * content (SAME), own it in turn (OWN), or split it (SPLIT).  Eq. 3.12, 3.13, 3.22. */
-#define TF_SCOPES(X)                                                                                                   \
-  X(SEQ, "Seq", MAX, SUM, OWN)                                                                                         \
-  X(SHAR, "Shar", UNION, SUM, SAME)                                                                                    \
-  X(PARA, "Para", SUM, MAX, SPLIT)                                                                                     \
+/* clang-format off */
+#define TF_SCOPES(X)                    \
+  X(SEQ, "Seq", MAX, SUM, OWN)          \
+  X(SHAR, "Shar", UNION, SUM, SAME)     \
+  X(PARA, "Para", SUM, MAX, SPLIT)      \
   X(PIPE, "Pipe", SUM, STAGES, SPLIT)
+/* clang-format on */
 typedef enum {
 #define X(id, key, words, time, content) TF_##id,
   TF_SCOPES(X)

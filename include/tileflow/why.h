@@ -4,19 +4,21 @@
 #include "tileflow/model.h"
 
 /* id, key (JSON, CSV).  "It" is the tensor; words are those beyond one pass unless said otherwise. */
-#define TF_CAUSES(X)                                                                                                   \
-  X(FIRST, "needed")          /* entered once: the tensor, or what of it is touched */                                 \
-  X(LOOP, "loop")             /* a loop that does not move it stands outside of what does */                           \
-  X(SEQ, "seq")               /* a Seq gives it up between two visits */                                               \
-  X(SPLIT, "split")           /* children of a Para or Pipe enter it each for themselves */                            \
-  X(PRODUCTION, "production") /* the production of an intermediate has ended: it is made anew */                       \
-  X(LAYOUT, "layout")         /* another child had it spread otherwise, or its reduction spread */                     \
-  X(HALO, "halo")             /* neighbouring boxes overlap, and the overlap enters again */                           \
-  X(COPIES, "copies")         /* instances of a spatial loop that does not move it hold one each */                    \
-  X(PARTIAL, "partial")       /* partial sums leave and come back: a reduced loop stands outside */                    \
-  X(AGAIN, "again")           /* a Tile of another op enters it, too */                                                \
-  X(UNITS, "units")           /* all that compute units read and update: they keep nothing */                          \
-  X(STREAM, "stream")         /* all corrections of a streamed reduction */
+/* clang-format off */
+#define TF_CAUSES(X)                                                                            \
+  X(FIRST, "needed")           /* entered once: the tensor, or what of it is touched */         \
+  X(LOOP, "loop")              /* a loop that does not move it stands outside of what does */   \
+  X(SEQ, "seq")                /* a Seq gives it up between two visits */                       \
+  X(SPLIT, "split")            /* children of a Para or Pipe enter it each for themselves */    \
+  X(PRODUCTION, "production")  /* the production of an intermediate has ended: it is made anew */ \
+  X(LAYOUT, "layout")          /* another child had it spread otherwise, or its reduction spread */ \
+  X(HALO, "halo")              /* neighbouring boxes overlap, and the overlap enters again */    \
+  X(COPIES, "copies")          /* instances of a spatial loop that does not move it hold one each */ \
+  X(PARTIAL, "partial")        /* partial sums leave and come back: a reduced loop stands outside */ \
+  X(AGAIN, "again")            /* a Tile of another op enters it, too */                        \
+  X(UNITS, "units")            /* all that compute units read and update: they keep nothing */  \
+  X(STREAM, "stream")          /* all corrections of a streamed reduction */
+/* clang-format on */
 typedef enum {
 #define X(id, key) TF_WHY_##id,
   TF_CAUSES(X)

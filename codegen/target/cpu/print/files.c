@@ -328,7 +328,7 @@ void c_readme(FILE *out, const c_package *k) {
   if (c_packs(k))
     fprintf(out,
             "\n%" PRId64 " of them are for weights as the kernel reads them, laid out in each call.  For many calls "
-                         "with the same weights, `%s_pack`\n"
+            "with the same weights, `%s_pack`\n"
             "does it once.\n",
             k->packed, k->name);
 }
