@@ -3,8 +3,10 @@
 #   ./setup.sh          build
 #   ./setup.sh --test   build, then run all tests
 #   ./setup.sh --ci     only install what .ci/run needs beyond that (packages-ci.txt)
+#   TF_BUILD            another folder than build/
 set -eu
 cd "$(dirname "$0")"
+build=${TF_BUILD:-build}
 say() { echo "setup: $*"; }
 
 # The packages of a list that are not installed.
@@ -38,14 +40,14 @@ install_packages() {
 }
 
 build() {
-  mkdir -p build
-  say "building into build/"
-  if ! { cmake -S . -B build && cmake --build build -j "$(nproc)"; } >build/setup.log 2>&1; then
-    cat build/setup.log >&2
+  mkdir -p "$build"
+  say "building into $build/"
+  if ! { cmake -S . -B "$build" && cmake --build "$build" -j "$(nproc)"; } >"$build/setup.log" 2>&1; then
+    cat "$build/setup.log" >&2
     say "the build failed" >&2
     return 1
   fi
-  say "done: build/tileflow"
+  say "done: $build/tileflow"
 }
 
 case ${1:-} in
@@ -57,5 +59,5 @@ install_packages packages.txt
 build
 if [ "${1:-}" = --test ]; then
   say "testing"
-  ctest --test-dir build --output-on-failure
+  ctest --test-dir "$build" -j "$(nproc)" --output-on-failure
 fi

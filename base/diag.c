@@ -103,8 +103,7 @@ static void tidy(char *msg, size_t size, bool cut) {
 }
 
 TF_PRINTF(6, 0)
-static void append(tf_diags *d, tf_loc at, tf_code code, bool note, bool warning, const char *fmt,
-                   va_list ap) {
+static void append(tf_diags *d, tf_loc at, tf_code code, bool note, bool warning, const char *fmt, va_list ap) {
   void *entries = d->entries;
   if (!grow(&entries, &d->entries_room, d->n_entries, sizeof *d->entries)) return;
   d->entries = entries;
@@ -142,9 +141,7 @@ void tf_warn(tf_diags *d, tf_loc at, const char *fmt, ...) {
 
 size_t tf_diags_errors(const tf_diags *d) { return d->n_errors; }
 size_t tf_diags_count(const tf_diags *d) { return d->n_entries; }
-const tf_diag *tf_diags_at(const tf_diags *d, size_t i) {
-  return i < d->n_entries ? &d->entries[i] : NULL;
-}
+const tf_diag *tf_diags_at(const tf_diags *d, size_t i) { return i < d->n_entries ? &d->entries[i] : NULL; }
 
 const char *tf_code_key(tf_code code) {
   static const char *const key[] = {

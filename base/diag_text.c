@@ -119,8 +119,7 @@ static void put_source(out *o, const tf_diags *d, line_index *x, tf_loc at) {
 static void put_entry(out *o, const tf_diags *d, line_index *x, const tf_diag *e) {
   char place[48] = "";
   const char *name = tf_diags_file_name(d, e->at.file);
-  if (e->at.line)
-    snprintf(place, sizeof place, ":%u:%u", (unsigned)e->at.line, (unsigned)e->at.col);
+  if (e->at.line) snprintf(place, sizeof place, ":%u:%u", (unsigned)e->at.line, (unsigned)e->at.col);
   put_text(o, *name ? name : "tileflow");
   put_text(o, place);
   bool error = !e->note && !e->warning;

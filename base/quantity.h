@@ -15,6 +15,7 @@ typedef enum {
 } tf_measure;
 
 /* key, what it measures, how many of the base unit named above it is. */
+/* clang-format off */
 #define TF_UNITS(X)                                                                            \
   X("Hz", HZ, 1.0)                                                                             \
   X("kHz", HZ, 1e3) X("MHz", HZ, 1e6) X("GHz", HZ, 1e9) X("B", BYTES, 1.0)                     \
@@ -25,6 +26,7 @@ typedef enum {
                       X("GB/s", RATE, 1e9) X("TB/s", RATE, 1e12) X("pJ", PJ, 1.0)              \
                           X("nJ", PJ, 1e3) X("nm", NM, 1.0) X("ns", NS, 1.0)                \
                               X("um2", UM2, 1.0) X("mm2", UM2, 1e6)
+/* clang-format on */
 
 typedef struct {
   const char *key;

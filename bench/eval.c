@@ -1,5 +1,6 @@
-/* Evaluations per second on one core: from the text of a mapping, from its tree (both prepare a model for one
- * evaluation), and with the tree fixed and only trip counts changing, as a search needs.
+/* Evaluations per second of processor time, which a neighbour on the machine does not change: from the text of a
+ * mapping, from its tree (both prepare a model for one evaluation), and with the tree fixed and only trip counts
+ * changing, as a search needs.
  * Usage: bench_eval [SECONDS] */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,60 +22,59 @@ static const char *const arch_text =
     "  - {name: matrix, ops: [mac], below: L0}\n"
     "  - {name: vector, ops: [add, sub, mul, div, max, exp], below: L1, mesh: [32, 3]}\n";
 
-static const char *const chain_text =
-    "workload:\n"
-    "  name: chain\n"
-    "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
-    "  ops:\n"
-    "  - C[m,l] += A[m,k] * B[k,l]\n"
-    "  - E[m,n] += C[m,l] * D[l,n]\n"
-    "mapping: |\n"
-    "  DRAM for m=2\n"
-    "    L1 for m=4 l=16\n"
-    "      Seq\n"
-    "        L1 for m=2 k=64 spatial m=32@x l=32@y\n"
-    "          L0 for m=1\n"
-    "            op C\n"
-    "        L1 for m=2 n=2 l=32 spatial m=32@x n=32@y\n"
-    "          L0 for m=1\n"
-    "            op E\n";
+static const char *const chain_text = "workload:\n"
+                                      "  name: chain\n"
+                                      "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
+                                      "  ops:\n"
+                                      "  - C[m,l] += A[m,k] * B[k,l]\n"
+                                      "  - E[m,n] += C[m,l] * D[l,n]\n"
+                                      "mapping: |\n"
+                                      "  DRAM for m=2\n"
+                                      "    L1 for m=4 l=16\n"
+                                      "      Seq\n"
+                                      "        L1 for m=2 k=64 spatial m=32@x l=32@y\n"
+                                      "          L0 for m=1\n"
+                                      "            op C\n"
+                                      "        L1 for m=2 n=2 l=32 spatial m=32@x n=32@y\n"
+                                      "          L0 for m=1\n"
+                                      "            op E\n";
 
-static const char *const attention_text =
-    "workload:\n"
-    "  name: attention\n"
-    "  dims: {b: 1, h: 8, m: 512, l: 512, a: 64, n: 64}\n"
-    "  ops:\n"
-    "  - S[b,h,m,l] += Q[b,h,m,a] * K[b,h,l,a]\n"
-    "  - X[b,h,m] max= S[b,h,m,l]\n"
-    "  - D[b,h,m,l] = S[b,h,m,l] - X[b,h,m]\n"
-    "  - E[b,h,m,l] = exp(D[b,h,m,l])\n"
-    "  - Z[b,h,m] += E[b,h,m,l]\n"
-    "  - P[b,h,m,l] = E[b,h,m,l] / Z[b,h,m]\n"
-    "  - O[b,h,m,n] += P[b,h,m,l] * V[b,h,l,n]\n"
-    "mapping: |\n"
-    "  DRAM for h=2 m=4 spatial h=2@x h=2@y\n"
-    "    L1 for m=4\n"
-    "      Seq\n"
-    "        L1 for l=16 a=64 spatial m=32@x l=32@y\n"
-    "          L0 for m=1\n"
-    "            op S\n"
-    "        L1 for l=512 spatial m=32@x\n"
-    "          op X\n"
-    "        L1 for l=512 spatial m=32@x\n"
-    "          op D\n"
-    "        L1 for l=512 spatial m=32@x\n"
-    "          op E\n"
-    "        L1 for l=512 spatial m=32@x\n"
-    "          op Z\n"
-    "        L1 for l=512 spatial m=32@x\n"
-    "          op P\n"
-    "        L1 for n=2 l=512 spatial m=32@x n=32@y\n"
-    "          L0 for m=1\n"
-    "            op O\n";
+static const char *const attention_text = "workload:\n"
+                                          "  name: attention\n"
+                                          "  dims: {b: 1, h: 8, m: 512, l: 512, a: 64, n: 64}\n"
+                                          "  ops:\n"
+                                          "  - S[b,h,m,l] += Q[b,h,m,a] * K[b,h,l,a]\n"
+                                          "  - X[b,h,m] max= S[b,h,m,l]\n"
+                                          "  - D[b,h,m,l] = S[b,h,m,l] - X[b,h,m]\n"
+                                          "  - E[b,h,m,l] = exp(D[b,h,m,l])\n"
+                                          "  - Z[b,h,m] += E[b,h,m,l]\n"
+                                          "  - P[b,h,m,l] = E[b,h,m,l] / Z[b,h,m]\n"
+                                          "  - O[b,h,m,n] += P[b,h,m,l] * V[b,h,l,n]\n"
+                                          "mapping: |\n"
+                                          "  DRAM for h=2 m=4 spatial h=2@x h=2@y\n"
+                                          "    L1 for m=4\n"
+                                          "      Seq\n"
+                                          "        L1 for l=16 a=64 spatial m=32@x l=32@y\n"
+                                          "          L0 for m=1\n"
+                                          "            op S\n"
+                                          "        L1 for l=512 spatial m=32@x\n"
+                                          "          op X\n"
+                                          "        L1 for l=512 spatial m=32@x\n"
+                                          "          op D\n"
+                                          "        L1 for l=512 spatial m=32@x\n"
+                                          "          op E\n"
+                                          "        L1 for l=512 spatial m=32@x\n"
+                                          "          op Z\n"
+                                          "        L1 for l=512 spatial m=32@x\n"
+                                          "          op P\n"
+                                          "        L1 for n=2 l=512 spatial m=32@x n=32@y\n"
+                                          "          L0 for m=1\n"
+                                          "            op O\n";
 
+/* Processor time of this thread. */
 static double now(void) {
   struct timespec t;
-  timespec_get(&t, TIME_UTC);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -88,15 +88,13 @@ static void die(tf_diags *d) {
 static void evaluate(const tf_tree *tree, tf_diags *d) {
   tf_model *m = tf_model_new(tree, d);
   tf_result r;
-  if (!m || !tf_model_eval(m, NULL, &r))
-    die(d);
+  if (!m || !tf_model_eval(m, NULL, &r)) die(d);
   tf_model_free(m);
 }
 
 static tf_tree *parse(const tf_spec *s, tf_diags *d) {
   tf_tree *tree = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d);
-  if (!tree)
-    die(d);
+  if (!tree) die(d);
   return tree;
 }
 
@@ -145,8 +143,7 @@ static double prepared(const tf_spec *s, double seconds) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = parse(s, d);
   tf_model *m = tf_model_new(tree, d);
-  if (!m)
-    die(d);
+  if (!m) die(d);
   int n_loops = tf_model_n_loops(m), l = 0;
   int64_t *a = calloc((size_t)n_loops, sizeof *a), *b = calloc((size_t)n_loops, sizeof *b);
   for (int i = 0; i < tree->n_nodes; i++)
@@ -159,8 +156,7 @@ static double prepared(const tf_spec *s, double seconds) {
   tf_result r;
   for (; t - start < seconds; t = now())
     for (int i = 0; i < 64; i++, n++)
-      if (!tf_model_eval(m, i & 1 ? a : b, &r))
-        exit(1);
+      if (!tf_model_eval(m, i & 1 ? a : b, &r)) exit(1);
   double rate = (double)n / (t - start);
   free(a);
   free(b);
@@ -181,10 +177,8 @@ int main(int argc, char **argv) {
     tf_diags *d = tf_diags_new();
     tf_text texts[2] = {{"arch", arch_text, strlen(arch_text)}, {"wl", *row[i].text, strlen(*row[i].text)}};
     tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);
-    if (!s)
-      die(d);
-    printf("%s,%.0f,%.0f,%.0f\n", row[i].name, from_text(s, seconds), from_tree(s, seconds),
-           prepared(s, seconds));
+    if (!s) die(d);
+    printf("%s,%.0f,%.0f,%.0f\n", row[i].name, from_text(s, seconds), from_tree(s, seconds), prepared(s, seconds));
     tf_spec_free(s);
     tf_diags_free(d);
   }

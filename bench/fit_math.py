@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The polynomials of codegen/micro_math.c: least maximum error by Lawson's iteration.  Needs numpy and scipy."""
+"""The polynomials of codegen/intrin/math.c: least maximum error by Lawson's iteration.  Needs numpy and scipy."""
 import numpy as np
 from scipy.special import erf, erfcx
 

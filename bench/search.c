@@ -1,6 +1,5 @@
-/* Evaluations per second, and per second of one core, inside each strategy, with one thread and with more, on one shape of the
- * two-op chain and over all shapes of the files given.
- *   bench_search [SECONDS [FILE...]] */
+/* Evaluations per second, and per second of one core, inside each strategy, with one thread and with more, on one shape
+ * of the two-op chain and over all shapes of the files given. bench_search [SECONDS [FILE...]] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,32 +8,31 @@
 
 #include "tileflow/tileflow.h"
 
-static const char *const chain_text =
-    "architecture:\n"
-    "  name: edge\n"
-    "  clock: 1 GHz\n"
-    "  memories:\n"
-    "  - {name: DRAM, bandwidth: 60 GB/s}\n"
-    "  - {name: L1, mesh: [2, 2], capacity: 4 MiB, bandwidth: 1.2 TB/s}\n"
-    "  - {name: L0, mesh: [32, 32], capacity: 6, bandwidth: 3}\n"
-    "  compute:\n"
-    "  - {name: matrix, ops: [mac], below: L0}\n"
-    "workload:\n"
-    "  name: chain\n"
-    "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
-    "  ops:\n"
-    "  - C[m,l] += A[m,k] * B[k,l]\n"
-    "  - E[m,n] += C[m,l] * D[l,n]\n"
-    "mapping: |\n"
-    "  DRAM for m=?\n"
-    "    L1 for m=? l=?\n"
-    "      Seq\n"
-    "        L1 for m=? k=64 spatial m=?@x l=?@y\n"
-    "          L0 for m=1\n"
-    "            op C\n"
-    "        L1 for m=? n=? l=? spatial m=?@x n=?@y\n"
-    "          L0 for m=1\n"
-    "            op E\n";
+static const char *const chain_text = "architecture:\n"
+                                      "  name: edge\n"
+                                      "  clock: 1 GHz\n"
+                                      "  memories:\n"
+                                      "  - {name: DRAM, bandwidth: 60 GB/s}\n"
+                                      "  - {name: L1, mesh: [2, 2], capacity: 4 MiB, bandwidth: 1.2 TB/s}\n"
+                                      "  - {name: L0, mesh: [32, 32], capacity: 6, bandwidth: 3}\n"
+                                      "  compute:\n"
+                                      "  - {name: matrix, ops: [mac], below: L0}\n"
+                                      "workload:\n"
+                                      "  name: chain\n"
+                                      "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
+                                      "  ops:\n"
+                                      "  - C[m,l] += A[m,k] * B[k,l]\n"
+                                      "  - E[m,n] += C[m,l] * D[l,n]\n"
+                                      "mapping: |\n"
+                                      "  DRAM for m=?\n"
+                                      "    L1 for m=? l=?\n"
+                                      "      Seq\n"
+                                      "        L1 for m=? k=64 spatial m=?@x l=?@y\n"
+                                      "          L0 for m=1\n"
+                                      "            op C\n"
+                                      "        L1 for m=? n=? l=? spatial m=?@x n=?@y\n"
+                                      "          L0 for m=1\n"
+                                      "            op E\n";
 
 /* Of all threads: on a machine that is shared the clock says little. */
 static double cpu_seconds(void) {
@@ -43,23 +41,22 @@ static double cpu_seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void row(const char *what, const tf_spec *s, const tf_tree *given, const char *strategy,
-                int threads, double seconds, tf_diags *d) {
+static void row(const char *what, const tf_spec *s, const tf_tree *given, const char *strategy, int threads,
+                double seconds, tf_diags *d) {
   tf_search_opts o = {.strategy = strategy, .seed = 1, .threads = threads, .time_limit = seconds};
   double before = cpu_seconds();
   tf_search_result *r = tf_search_run(s->arch, s->workload, given, &o, d);
   double cpu = cpu_seconds() - before;
   if (!r) return;
-  printf("%s,%s,%d,%.0f,%.0f,%" PRId64 ",%.6g,%s\n", what, strategy, threads,
-         (double)r->evals / r->seconds, (double)r->evals / cpu, r->shapes, r->n_best ? r->best[0].value : -1.0, tf_stop_key(r->stopped_by));
+  printf("%s,%s,%d,%.0f,%.0f,%" PRId64 ",%.6g,%s\n", what, strategy, threads, (double)r->evals / r->seconds,
+         (double)r->evals / cpu, r->shapes, r->n_best ? r->best[0].value : -1.0, tf_stop_key(r->stopped_by));
   fflush(stdout);
   tf_search_free(r);
 }
 
 static void rows(const char *what, const tf_spec *s, double seconds, tf_diags *d) {
   tf_tree *given = NULL;
-  if (s->mapping_text)
-    given = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d);
+  if (s->mapping_text) given = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d);
   for (int k = 0; tf_search_strategy(k, NULL) && tf_diags_errors(d) == 0; k++)
     for (int threads = 1; threads <= 2; threads++)
       row(what, s, given, tf_search_strategy(k, NULL), threads, seconds, d);

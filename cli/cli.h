@@ -22,19 +22,19 @@ typedef struct {
   size_t n_start;
   const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
   const char *target, *isa, *dtype, *micro, *name; /* of emit */
-  const char *format;                      /* of export */
-  int measure;                             /* kernels to time; 0: none */
-  int variants;                            /* mappings that a search keeps besides the best; not said, but asked for by commands */
+  const char *format;                              /* of export */
+  int measure;                                     /* kernels to time; 0: none */
+  int variants; /* mappings that a search keeps besides the best; not said, but asked for by commands */
   bool quiet, help, resume, host, dump_ir;
   /* of a search */
   tf_objective objective;
   const char *strategy; /* NULL: the rule */
   const char *method;   /* of solve; NULL: the first of cli_method */
   uint64_t seed;
-  int threads;          /* 0: one for each processor */
-  int64_t evals;        /* 0: no bound */
-  int64_t effort;       /* no option: a bound by what evaluations take (tf_search_opts.max_effort); 0: none */
-  double time_limit;    /* 0: none */
+  int threads;       /* 0: one for each processor */
+  int64_t evals;     /* 0: no bound */
+  int64_t effort;    /* no option: a bound by what evaluations take (tf_search_opts.max_effort); 0: none */
+  double time_limit; /* 0: none */
 } cli_options;
 
 /* Mappings that a search keeps for each kernel that is to be timed: many mappings make the same kernel. */
@@ -76,7 +76,7 @@ typedef struct {
   cli_found found;    /* method is NULL where the mapping is given */
   char *found_text;   /* the mapping found */
   cli_starts starts;
-  int64_t spent;      /* of the search's evaluations, before it began */
+  int64_t spent; /* of the search's evaluations, before it began */
   tf_search_result *search;
 } cli_session;
 
@@ -94,17 +94,15 @@ cli_status cli_check_sections(cli_session *s);
 cli_status cli_count_words(cli_session *s);
 /* Makes `text` the mapping of the session; takes its ownership. */
 cli_status cli_adopt(cli_session *s, char *text, const char *origin);
-/* What no mapping can beat; tf_bounds_of has filled s->bounds. */
-double cli_bound_value(const cli_session *s, tf_objective o);
-/* No figure is below what no mapping can beat.  A feasible result, the value found, or a row of the slope that is below is a bug of the
- * tool: says so, and what to send, and returns CLI_FAILED. */
+/* No figure is below what no mapping can beat.  A feasible result, the value found, or a row of the slope that is below
+ * is a bug of the tool: says so, and what to send, and returns CLI_FAILED. */
 cli_status cli_check_bounds(const cli_session *s);
 cli_status cli_check_slope(const tf_slope *p);
-/* Where no mapping is given: solves for a short while, and where that proves no mapping searches, beginning with what the solver found.
- * The options may name a strategy of the search; then nothing is solved. */
+/* Where no mapping is given: solves for a short while, and where that proves no mapping searches, beginning with what
+ * the solver found. The options may name a strategy of the search; then nothing is solved. */
 cli_status cli_find(cli_session *s, const cli_options *o);
-/* Searches, beginning with what formulas give, too, so that what is found hangs less on the seed.  Not so where the options name a
- * strategy. */
+/* Searches, beginning with what formulas give, too, so that what is found hangs less on the seed.  Not so where the
+ * options name a strategy. */
 cli_status cli_search_after_formulas(cli_session *s, const cli_options *o);
 /* Searches as the options say, beginning with s->starts, and adopts what was found; a progress line on a
  * terminal. */
@@ -115,15 +113,4 @@ const char *cli_method(int k);
 
 /* Prints the diagnostics to stderr. */
 void cli_complain(const tf_diags *d);
-
-cli_status cmd_eval(const cli_options *o);
-cli_status cmd_check(const cli_options *o);
-cli_status cmd_tree(const cli_options *o);
-cli_status cmd_bound(const cli_options *o);
-cli_status cmd_diff(const cli_options *o);
-cli_status cmd_solve(const cli_options *o);
-cli_status cmd_search(const cli_options *o);
-cli_status cmd_import(const cli_options *o);
-cli_status cmd_export(const cli_options *o);
-cli_status cmd_emit(const cli_options *o);
 #endif

@@ -25,9 +25,7 @@ static size_t distance(const char *a, const char *b) {
   return row[nb];
 }
 
-cli_nearest cli_nearest_to(const char *want) {
-  return (cli_nearest){.want = want, .distance = SIZE_MAX};
-}
+cli_nearest cli_nearest_to(const char *want) { return (cli_nearest){.want = want, .distance = SIZE_MAX}; }
 
 /* Near is at most one edit in three letters. */
 void cli_nearest_offer(cli_nearest *near, const char *name) {

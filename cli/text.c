@@ -66,8 +66,7 @@ cli_figure cli_count(int64_t n) {
 }
 
 cli_figure cli_si(double v, const char *unit) {
-  static const char *const prefix[] = {"a", "f", "p", "n", "u", "m", "",
-                                       "k", "M", "G", "T", "P", "E"};
+  static const char *const prefix[] = {"a", "f", "p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
   cli_figure f;
   int k = 0;
   if (!(v > 0) || isinf(v)) {

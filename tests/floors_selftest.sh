@@ -9,12 +9,12 @@ failed=0
 
 build() {
   rm -rf "${house:?}"/*
-  for room in base model/yaml model/spec model/tree model/cost model/import search codegen \
-    cli examples tests/oracle include/tileflow; do
+  for room in base model/yaml model/spec model/tree model/cost model/import search/common search/space \
+    search/run search/exact codegen/ir codegen/lower codegen/intrin cli cli/os examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
-  for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/r \
-    codegen/g cli/l; do
+  for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/common/o \
+    search/space/t search/run/r search/exact/e codegen/ir/i codegen/lower/w codegen/intrin/m cli/l cli/os/o; do
     : >"$house/$f.h"
     printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
   done
@@ -42,11 +42,20 @@ expect base/b.c '"model/cost/c.h"' 'points up: base is floor 0, model/cost/c.h i
 expect model/spec/s.c '"tileflow/tree.h"' 'points up: model/spec is floor 2'
 expect model/yaml/y.h '"model/spec/s.h"' 'points up: model/yaml is floor 1'
 expect include/tileflow/diag.h '"tileflow/spec.h"' 'points up: include is floor 0'
-expect include/tileflow/model.h '"search/r.h"' 'points up: include is floor 4'
+expect include/tileflow/model.h '"search/run/r.h"' 'points up: include is floor 4'
 expect model/cost/c.c '"model/import/i.h"' 'do not include each other'
-expect search/r.c '"codegen/g.h"' 'do not include each other'
+expect search/run/r.c '"search/exact/e.h"' 'do not include each other'
+expect search/space/t.c '"search/run/r.h"' 'points up: search/space is floor 5.2, search/run/r.h is floor 5.3'
+expect search/x.c '"base/b.h"' 'stands on no floor'
+expect search/run/r.c '"codegen/ir/i.h"' 'do not include each other'
+expect codegen/ir/i.c '"search/run/r.h"' 'do not include each other'
+expect codegen/ir/i.c '"codegen/lower/w.h"' 'points up: codegen/ir is floor 5.1'
+expect codegen/lower/w.c '"codegen/intrin/m.h"' 'do not include each other'
+expect codegen/new/n.c '"base/b.h"' 'stands on no floor'
 expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
 expect cli/l.c '"base/b.h"' 'cli includes public headers only'
+expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 6, cli/os/o.h is floor 7'
+expect cli/os/o.c '"search/run/r.h"' 'cli/os includes public headers only'
 expect examples/e.c '"base/b.h"' 'examples includes public headers only'
 expect bench/e.c '"base/b.h"' 'bench includes public headers only'
 expect tests/oracle/o.c '"model/cost/c.h"' 'does not look into model/cost'
@@ -60,8 +69,8 @@ expect model/new/n.c '"base/b.h"' 'stands on no floor'
 
 # Two headers of one room that include each other.
 build
-echo '#include "search/r.h"' >"$house/search/q.h"
-echo '#include "search/q.h"' >>"$house/search/r.h"
+echo '#include "search/run/r.h"' >"$house/search/run/q.h"
+echo '#include "search/run/q.h"' >>"$house/search/run/r.h"
 sh "$floors" "$house" | grep -q 'include each other' || { echo "a cycle is not seen"; failed=1; }
 
 [ $failed -eq 0 ] && echo "floors.sh sees all of it"

@@ -1,5 +1,5 @@
-/* What chains of two products have in common, whatever their data: shapes (shape.h: BATCH, M, N, K, L), what stands between the products, and
- * how work is spread over threads. */
+/* What chains of two products have in common, whatever their data: shapes (shape.h: BATCH, M, N, K, L), what stands
+ * between the products, and how work is spread over threads. */
 #ifndef BENCH_CHAIN_H
 #define BENCH_CHAIN_H
 #include <libxsmm.h>
@@ -47,21 +47,23 @@ static void between(float *all, int rows) {
     }
     const float by = 1 / vec_sum(vec_add(sum[0], sum[1]));
 #pragma omp simd
-    for (l = 0; l < L; l++) x[l] *= by;
+    for (l = 0; l < L; l++)
+      x[l] *= by;
   }
 #elif defined(EXPONENT)
   const int64_t n = (int64_t)rows * L;
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) vec_store(all + i, vec_exp(vec_load(all + i)));
+  for (; i + LANES <= n; i += LANES)
+    vec_store(all + i, vec_exp(vec_load(all + i)));
   if (i < n) exponent(all + i, vec_load_part(all + i, (int)(n - i)), false, (int)(n - i));
 #else
   (void)all, (void)rows;
 #endif
 }
 
-/* Calls `lay` for each batch, which puts its weights as `rows` wants them into a slot, and `rows` for each block of rows; mine: the thread's
- * number.  lay NULL: it was done beforehand, batch i is in slot i.  Batches are spread over threads where there are as many, else blocks of
- * rows. */
+/* Calls `lay` for each batch, which puts its weights as `rows` wants them into a slot, and `rows` for each block of
+ * rows; mine: the thread's number.  lay NULL: it was done beforehand, batch i is in slot i.  Batches are spread over
+ * threads where there are as many, else blocks of rows. */
 static void by_rows(void (*lay)(int i, int slot), void (*rows)(int i, int m, int mine, int slot)) {
   bool whole = threads() > 1 && BATCH >= threads();
 #pragma omp parallel for if (whole)
@@ -69,7 +71,8 @@ static void by_rows(void (*lay)(int i, int slot), void (*rows)(int i, int m, int
     int mine = omp_get_thread_num(), slot = lay ? mine : i;
     if (lay) lay(i, slot);
 #pragma omp parallel for if (!whole && threads() > 1)
-    for (int m = 0; m < M; m += ROWS) rows(i, m, whole ? mine : omp_get_thread_num(), slot);
+    for (int m = 0; m < M; m += ROWS)
+      rows(i, m, whole ? mine : omp_get_thread_num(), slot);
   }
 }
 
@@ -80,16 +83,19 @@ static void nest(const float *x, const float *w, bool w_t, const float *v, float
       for (int l = 0; l < L; l++) {
         float sum = 0;
         if (w_t)
-          for (int k = 0; k < K; k++) sum += x[(i * M + m) * K + k] * w[(i * L + l) * K + k];
+          for (int k = 0; k < K; k++)
+            sum += x[(i * M + m) * K + k] * w[(i * L + l) * K + k];
         else
-          for (int k = 0; k < K; k++) sum += x[(i * M + m) * K + k] * w[(i * K + k) * L + l];
+          for (int k = 0; k < K; k++)
+            sum += x[(i * M + m) * K + k] * w[(i * K + k) * L + l];
         mid[m * L + l] = sum;
       }
     between(mid, M);
     for (int m = 0; m < M; m++)
       for (int n = 0; n < N; n++) {
         float sum = 0;
-        for (int l = 0; l < L; l++) sum += mid[m * L + l] * v[(i * L + l) * N + n];
+        for (int l = 0; l < L; l++)
+          sum += mid[m * L + l] * v[(i * L + l) * N + n];
         out[(i * M + m) * N + n] = sum;
       }
   }

@@ -1,5 +1,6 @@
-/* A convolution, or two with or without a ReLU between them (CHAIN, RELU): our kernel against oneDNN, libxsmm, OpenBLAS and a plain nest.
- * shape.h has FIRST and, of a chain, SECOND, as initialisers of a window; kernel.h is what `tileflow emit` wrote for it. */
+/* A convolution, or two with or without a ReLU between them (CHAIN, RELU): our kernel against oneDNN, libxsmm, OpenBLAS
+ * and a plain nest. shape.h has FIRST and, of a chain, SECOND, as initialisers of a window; kernel.h is what `tileflow
+ * emit` wrote for it. */
 #define _GNU_SOURCE
 #include "dnnl_conv.h"
 #include "openblas_conv.h"
@@ -30,32 +31,38 @@ static bool relu(int i) { return WITH_RELU && i < STEPS - 1; }
 static convolved plain[STEPS], blocked[STEPS];
 
 static void dnnl_packed(void) {
-  for (int i = 0; i < STEPS; i++) take(&plain[i].s);
+  for (int i = 0; i < STEPS; i++)
+    take(&plain[i].s);
   finish();
 }
 static void dnnl(void) { /* weights within the clock */
-  for (int i = 0; i < STEPS; i++) take(&plain[i].lay), take(&plain[i].s);
+  for (int i = 0; i < STEPS; i++)
+    take(&plain[i].lay), take(&plain[i].s);
   finish();
 }
 static void dnnl_own_layouts(void) {
-  for (int i = 0; i < STEPS; i++) take(&blocked[i].s);
+  for (int i = 0; i < STEPS; i++)
+    take(&blocked[i].s);
   finish();
 }
 
 static by_columns columns[STEPS];
 static void openblas(void) {
-  for (int i = 0; i < STEPS; i++) by_openblas(&columns[i], from(i), weights[i], to(i), relu(i));
+  for (int i = 0; i < STEPS; i++)
+    by_openblas(&columns[i], from(i), weights[i], to(i), relu(i));
 }
 
 static layer layers[STEPS];
 static void xsmm_layers(void) {
-  for (int i = 0; i < STEPS; i++) layer_run(&layers[i], relu(i));
+  for (int i = 0; i < STEPS; i++)
+    layer_run(&layers[i], relu(i));
 }
 
 static by_hand hands[STEPS];
 static float *laid[STEPS], *laid_now[STEPS];
 static void xsmm_packed(void) {
-  for (int i = 0; i < STEPS; i++) hand_run(&hands[i], from(i), laid[i], to(i), relu(i));
+  for (int i = 0; i < STEPS; i++)
+    hand_run(&hands[i], from(i), laid[i], to(i), relu(i));
 }
 static void xsmm(void) { /* weights within the clock */
   for (int i = 0; i < STEPS; i++) {
@@ -65,7 +72,8 @@ static void xsmm(void) { /* weights within the clock */
 }
 
 /* As one writes it down. */
-static void one_naive(window w, const float *restrict src, const float *restrict by, float *restrict dst, bool positive) {
+static void one_naive(window w, const float *restrict src, const float *restrict by, float *restrict dst,
+                      bool positive) {
   for (int b = 0; b < w.batch; b++)
     for (int f = 0; f < w.f; f++)
       for (int p = 0; p < w.p; p++)
@@ -76,14 +84,17 @@ static void one_naive(window w, const float *restrict src, const float *restrict
               for (int s = 0; s < w.r; s++) {
                 int y = p * w.stride + r - w.pad, x = q * w.stride + s - w.pad;
                 if (y < 0 || y >= w.h || x < 0 || x >= w.w) continue;
-                sum += src[((size_t)(b * w.c + c) * (size_t)w.h + (size_t)y) * (size_t)w.w + (size_t)x] * by[((f * w.c + c) * w.r + r) * w.r + s];
+                sum += src[((size_t)(b * w.c + c) * (size_t)w.h + (size_t)y) * (size_t)w.w + (size_t)x] *
+                       by[((f * w.c + c) * w.r + r) * w.r + s];
               }
-          dst[((size_t)(b * w.f + f) * (size_t)w.p + (size_t)p) * (size_t)w.q + (size_t)q] = positive && sum < 0 ? 0 : sum;
+          dst[((size_t)(b * w.f + f) * (size_t)w.p + (size_t)p) * (size_t)w.q + (size_t)q] =
+              positive && sum < 0 ? 0 : sum;
         }
 }
 
 static void naive(void) {
-  for (int i = 0; i < STEPS; i++) one_naive(shape[i], from(i), weights[i], to(i), relu(i));
+  for (int i = 0; i < STEPS; i++)
+    one_naive(shape[i], from(i), weights[i], to(i), relu(i));
 }
 
 static bool with_layers = true, with_hands = true;
@@ -93,11 +104,14 @@ static void prepare(void) {
   sink = numbers(words_out(shape[STEPS - 1])), want = numbers(words_out(shape[STEPS - 1]));
   start();
   for (int i = 0; i < STEPS; i++) {
-    weights[i] = numbers(words_of_weights(shape[i])), laid[i] = numbers(words_of_weights(shape[i])), laid_now[i] = numbers(words_of_weights(shape[i]));
+    weights[i] = numbers(words_of_weights(shape[i])), laid[i] = numbers(words_of_weights(shape[i])),
+    laid_now[i] = numbers(words_of_weights(shape[i]));
     plain[i] = convolution(shape[i], NULL, NULL, from(i), weights[i], to(i), false, relu(i));
-    blocked[i] = convolution(shape[i], i ? &blocked[0].dst_md : NULL, i ? blocked[0].dst : NULL, source, weights[i], NULL, true, relu(i));
+    blocked[i] = convolution(shape[i], i ? &blocked[0].dst_md : NULL, i ? blocked[0].dst : NULL, source, weights[i],
+                             NULL, true, relu(i));
     columns[i] = columns_of(shape[i]);
-    with_layers = with_layers && layer_make(&layers[i], shape[i], i < STEPS - 1 ? shape[i + 1].pad : 0, i ? &layers[i - 1] : NULL, source, weights[i]);
+    with_layers = with_layers && layer_make(&layers[i], shape[i], i < STEPS - 1 ? shape[i + 1].pad : 0,
+                                            i ? &layers[i - 1] : NULL, source, weights[i]);
     with_hands = with_hands && hand_make(&hands[i], shape[i]);
     hand_weights(shape[i], weights[i], laid[i]);
   }
@@ -113,7 +127,8 @@ static void prepare(void) {
 
 static double flops(void) {
   double sum = 0;
-  for (int i = 0; i < STEPS; i++) sum += 2.0 * (double)words_out(shape[i]) * shape[i].c * shape[i].r * shape[i].r;
+  for (int i = 0; i < STEPS; i++)
+    sum += 2.0 * (double)words_out(shape[i]) * shape[i].c * shape[i].r * shape[i].r;
   return sum;
 }
 
@@ -140,7 +155,14 @@ int main(int argc, char **argv) {
   joins(&p, "openblas", openblas, 0);
   naive();
   memcpy(want, sink, out * sizeof *sink);
-  if (!all_right(name, p.who, p.n, &(result){.raw = sink, .bytes = out * sizeof *sink, .got = sink, .want = want, .n = out, .limit = 1e-5, .fetch = fetch}))
+  if (!all_right(name, p.who, p.n,
+                 &(result){.raw = sink,
+                           .bytes = out * sizeof *sink,
+                           .got = sink,
+                           .want = want,
+                           .n = out,
+                           .limit = 1e-5,
+                           .fetch = fetch}))
     return 1;
   if (threads() == 1) joins(&p, "gcc -O3", naive, 0); /* the nest is for one core */
   rounds(name, (work){{[F32] = flops()}}, p.who, p.n);

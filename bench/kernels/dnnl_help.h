@@ -9,13 +9,13 @@
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-#define CHECK(call)                                                          \
-  do {                                                                       \
-    dnnl_status_t status_ = (call);                                          \
-    if (status_ != dnnl_success) {                                           \
-      fprintf(stderr, "%s:%d: oneDNN says %d\n", __FILE__, __LINE__, status_); \
-      exit(2);                                                               \
-    }                                                                        \
+#define CHECK(call)                                                                                                    \
+  do {                                                                                                                 \
+    dnnl_status_t status_ = (call);                                                                                    \
+    if (status_ != dnnl_success) {                                                                                     \
+      fprintf(stderr, "%s:%d: oneDNN says %d\n", __FILE__, __LINE__, status_);                                         \
+      exit(2);                                                                                                         \
+    }                                                                                                                  \
   } while (0)
 
 static void start(void) {
@@ -88,10 +88,12 @@ typedef struct {
   dnnl_data_type_t a, w, c;
 } types;
 
-/* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so beforehand.
- * attr: what follows; NULL: nothing. */
-static step product(types t, int b, int m, int n, int k, void *a, void *w, bool w_t, void *c, bool blocked, dnnl_primitive_attr_t attr) {
-  dnnl_memory_desc_t ma = matrices(t.a, b, m, k, false), plain = matrices(t.w, b, k, n, w_t), mc = matrices(t.c, b, m, n, false), mw = plain;
+/* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so
+ * beforehand. attr: what follows; NULL: nothing. */
+static step product(types t, int b, int m, int n, int k, void *a, void *w, bool w_t, void *c, bool blocked,
+                    dnnl_primitive_attr_t attr) {
+  dnnl_memory_desc_t ma = matrices(t.a, b, m, k, false), plain = matrices(t.w, b, k, n, w_t),
+                     mc = matrices(t.c, b, m, n, false), mw = plain;
   dnnl_matmul_desc_t d;
   dnnl_primitive_desc_t pd;
   step s;

@@ -1,5 +1,5 @@
-/* A chain of two batched products of float32, with softmax between them where SOFTMAX is defined, exp where EXPONENT is: our kernel against what
- * users have.  kernel.h is what `tileflow emit` wrote for it. */
+/* A chain of two batched products of float32, with softmax between them where SOFTMAX is defined, exp where EXPONENT
+ * is: our kernel against what users have.  kernel.h is what `tileflow emit` wrote for it. */
 #define _GNU_SOURCE
 #include <cblas.h>
 
@@ -15,7 +15,8 @@ static void openblas(void) {
     int i = part / cuts, m = part % cuts * rows, some = M - m < rows ? M - m : rows;
     float *mid = c + (size_t)omp_get_thread_num() * M * L, *out = e + (i * M + m) * N;
     const float *x = a + (i * M + m) * K, *w = b + i * K * L;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, WITH_SOFTMAX ? CblasTrans : CblasNoTrans, some, L, K, 1, x, K, w, WITH_SOFTMAX ? K : L, 0, mid, L);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, WITH_SOFTMAX ? CblasTrans : CblasNoTrans, some, L, K, 1, x, K, w,
+                WITH_SOFTMAX ? K : L, 0, mid, L);
     between(mid, some);
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, some, N, L, 1, mid, L, d + i * L * N, N, 0, out, N);
   }
@@ -50,7 +51,9 @@ static void on_rows(const float *w, int i, int m, int mine) {
   second[last](d + i * L * N, mid, e + (i * M + m) * N);
 }
 
-static void xsmm_rows(int i, int m, int mine, int slot) { on_rows(WITH_SOFTMAX ? turned + (size_t)slot * K * L : b + i * K * L, i, m, mine); }
+static void xsmm_rows(int i, int m, int mine, int slot) {
+  on_rows(WITH_SOFTMAX ? turned + (size_t)slot * K * L : b + i * K * L, i, m, mine);
+}
 static void laid_rows(int i, int m, int mine, int slot) { on_rows(laid + (size_t)slot * K * L, i, m, mine); }
 static void xsmm(void) { by_rows(xsmm_lay, xsmm_rows); }
 static void xsmm_packed(void) { by_rows(NULL, laid_rows); }
@@ -80,7 +83,8 @@ static void prepare(void) {
   a = numbers((size_t)BATCH * M * K), b = numbers((size_t)BATCH * K * L), d = numbers((size_t)BATCH * L * N);
   const size_t most = (size_t)(BATCH > threads() ? BATCH : threads());
   e = numbers(out), c = numbers(most * M * L), want = numbers(out);
-  turned = numbers((size_t)threads() * K * L), laid = numbers((size_t)BATCH * K * L), block = numbers((size_t)threads() * ROWS * L);
+  turned = numbers((size_t)threads() * K * L), laid = numbers((size_t)BATCH * K * L),
+  block = numbers((size_t)threads() * ROWS * L);
   kernel_dense(&args);
 #if defined(SOFTMAX)
   args.Q = a, args.K = b, args.V = d, args.O = e;
@@ -92,7 +96,8 @@ static void prepare(void) {
   ready_ours();
   start();
   xsmm_make();
-  for (int i = 0; i < BATCH; i++) libxsmm_otrans(laid + (size_t)i * K * L, b + i * K * L, sizeof(float), K, L, K, L);
+  for (int i = 0; i < BATCH; i++)
+    libxsmm_otrans(laid + (size_t)i * K * L, b + i * K * L, sizeof(float), K, L, K, L);
   dnnl_make(plain, false);
   dnnl_make(packed, true);
 }
@@ -109,7 +114,9 @@ int main(int argc, char **argv) {
   prepare();
   naive();
   memcpy(want, e, out * sizeof *e);
-  if (!all_right(name, p.who, p.n, &(result){.raw = e, .bytes = out * sizeof *e, .got = e, .want = want, .n = out, .limit = 1e-5})) return 1;
+  if (!all_right(name, p.who, p.n,
+                 &(result){.raw = e, .bytes = out * sizeof *e, .got = e, .want = want, .n = out, .limit = 1e-5}))
+    return 1;
   if (threads() == 1) joins(&p, "gcc -O3", naive, 0); /* the nest is for one core */
   rounds(name, (work){{[F32] = 2.0 * BATCH * M * (double)L * (K + N)}}, p.who, p.n);
   return 0;

@@ -1,6 +1,7 @@
-/* A chain of two batched products of bfloat16 (TYPE_BF16) or int8 (TYPE_INT8), with softmax between them where SOFTMAX is defined; PRODUCT: only the
- * first product, of int8 to int32.  Our kernel against oneDNN, and libxsmm on row blocks.  kernel.h is what `tileflow emit` wrote.
- * The first operand has no negative numbers, so that libraries may take it as uint8. */
+/* A chain of two batched products of bfloat16 (TYPE_BF16) or int8 (TYPE_INT8), with softmax between them where SOFTMAX
+ * is defined; PRODUCT: only the first product, of int8 to int32.  Our kernel against oneDNN, and libxsmm on row blocks.
+ * kernel.h is what `tileflow emit` wrote. The first operand has no negative numbers, so that libraries may take it as
+ * uint8. */
 #define _GNU_SOURCE
 #include "chain.h"
 
@@ -20,7 +21,7 @@ enum { WHOLE = 1, OUT = BATCH * M * N };
 #endif
 
 static datum *a, *b, *d;
-static void *e, *c;              /* e: bfloat16, or float32, or int32 (PRODUCT) */
+static void *e, *c; /* e: bfloat16, or float32, or int32 (PRODUCT) */
 static float *fa, *fb, *fd, *mid, *got, *want;
 static size_t size_of_e;
 
@@ -86,7 +87,8 @@ static steps dnnl_make(bool blocked, dnnl_data_type_t rows) {
   const dnnl_data_type_t weights = dnnl_s8, between_them = WHOLE ? dnnl_f32 : dnnl_s32, last = dnnl_f32;
 #endif
   steps s = {.n = 0};
-  s.s[s.n++] = product((types){rows, weights, between_them}, BATCH, M, L, K, a, b, WITH_SOFTMAX, WHOLE ? c : e, blocked, NULL);
+  s.s[s.n++] =
+      product((types){rows, weights, between_them}, BATCH, M, L, K, a, b, WITH_SOFTMAX, WHOLE ? c : e, blocked, NULL);
   if (WITH_SOFTMAX) s.s[s.n++] = softmax(between_them, BATCH, M, L, c);
   if (!WHOLE) return s;
   void *v = d;
@@ -98,7 +100,8 @@ static steps dnnl_make(bool blocked, dnnl_data_type_t rows) {
   return s;
 }
 
-/* libxsmm: weights with what an instruction sums side by side, both products of a block of rows while it is in the cache. */
+/* libxsmm: weights with what an instruction sums side by side, both products of a block of rows while it is in the
+ * cache. */
 static small_product first[2];
 static struct {
   datum *b;
@@ -110,7 +113,8 @@ static void *block;
 static void grouped(datum *to, const datum *from, int k, int n) {
   for (int g = 0; g < k / SIDE_BY_SIDE; g++)
     for (int j = 0; j < n; j++)
-      for (int i = 0; i < SIDE_BY_SIDE; i++) to[(g * n + j) * SIDE_BY_SIDE + i] = from[(g * SIDE_BY_SIDE + i) * n + j];
+      for (int i = 0; i < SIDE_BY_SIDE; i++)
+        to[(g * n + j) * SIDE_BY_SIDE + i] = from[(g * SIDE_BY_SIDE + i) * n + j];
 }
 
 static void lay_in(datum *to_b, void *to_d, int i) {
@@ -122,7 +126,8 @@ static void lay_in(datum *to_b, void *to_d, int i) {
 #if defined(TYPE_BF16)
   grouped(to_d, d + (size_t)i * L * N, L, N);
 #else
-  for (int j = 0; j < L * N; j++) ((float *)to_d)[j] = d[(size_t)i * L * N + (size_t)j];
+  for (int j = 0; j < L * N; j++)
+    ((float *)to_d)[j] = d[(size_t)i * L * N + (size_t)j];
 #endif
 }
 
@@ -147,7 +152,8 @@ static void on_rows(const datum *w, const void *v, int i, int m, int mine) {
     first_wide[last](w, a + (i * M + m) * K, wide);
     between(wide, rows);
 #pragma omp simd
-    for (int j = 0; j < rows * L; j++) narrow[j] = narrowed(wide[j]);
+    for (int j = 0; j < rows * L; j++)
+      narrow[j] = narrowed(wide[j]);
   } else {
     first[last](w, a + (i * M + m) * K, narrow);
   }
@@ -186,8 +192,12 @@ static void on_rows(const datum *w, const void *v, int i, int m, int mine) {
 enum { WORD = SIDE_BY_SIDE == 2 ? 2 : 4 }; /* of the second product's weights */
 static void *d_slot(void *all, int slot) { return (char *)all + (size_t)slot * L * N * WORD; }
 static void xsmm_lay(int i, int slot) { lay_in(turned.b + (size_t)slot * K * L, d_slot(turned.d, slot), i); }
-static void xsmm_rows(int i, int m, int mine, int slot) { on_rows(turned.b + (size_t)slot * K * L, d_slot(turned.d, slot), i, m, mine); }
-static void laid_rows(int i, int m, int mine, int slot) { on_rows(laid.b + (size_t)slot * K * L, d_slot(laid.d, slot), i, m, mine); }
+static void xsmm_rows(int i, int m, int mine, int slot) {
+  on_rows(turned.b + (size_t)slot * K * L, d_slot(turned.d, slot), i, m, mine);
+}
+static void laid_rows(int i, int m, int mine, int slot) {
+  on_rows(laid.b + (size_t)slot * K * L, d_slot(laid.d, slot), i, m, mine);
+}
 static void xsmm(void) { by_rows(xsmm_lay, xsmm_rows); }
 static void xsmm_packed(void) { by_rows(NULL, laid_rows); }
 
@@ -198,12 +208,14 @@ static bool xsmm_make(void) {
   if (!first[0] || !first[1] || !second[0] || !second[1] || K % SIDE_BY_SIDE || L % SIDE_BY_SIDE) return false;
   turned.b = room(t * K * L * sizeof(datum)), turned.d = room(t * L * N * WORD), block = room(t * ROWS * L * 6);
   laid.b = room((size_t)BATCH * K * L * sizeof(datum)), laid.d = room((size_t)BATCH * L * N * WORD);
-  for (int i = 0; i < BATCH; i++) lay_in(laid.b + (size_t)i * K * L, d_slot(laid.d, i), i);
+  for (int i = 0; i < BATCH; i++)
+    lay_in(laid.b + (size_t)i * K * L, d_slot(laid.d, i), i);
   return true;
 }
 
 static void prepare(void) {
-  a = drawn((size_t)BATCH * M * K, false, &fa), b = drawn((size_t)BATCH * K * L, true, &fb), d = drawn((size_t)BATCH * L * N, true, &fd);
+  a = drawn((size_t)BATCH * M * K, false, &fa), b = drawn((size_t)BATCH * K * L, true, &fb),
+  d = drawn((size_t)BATCH * L * N, true, &fd);
   size_of_e = (size_t)OUT * (SIDE_BY_SIDE == 2 ? 2 : 4);
   e = room(size_of_e), c = room((size_t)BATCH * M * L * 4), mid = room((size_t)M * L * 4);
   got = room((size_t)OUT * 4), want = room((size_t)BATCH * M * (N > L ? N : L) * 4);
@@ -229,7 +241,8 @@ static void wanted(void) {
   for (int i = 0; i < BATCH; i++)
     for (int m = 0; m < M; m++)
       for (int k = 0; k < K; k++)
-        for (int l = 0; l < L; l++) want[(i * M + m) * L + l] += fa[(i * M + m) * K + k] * fb[(i * K + k) * L + l];
+        for (int l = 0; l < L; l++)
+          want[(i * M + m) * L + l] += fa[(i * M + m) * K + k] * fb[(i * K + k) * L + l];
 }
 
 static work counted(void) {
@@ -256,7 +269,13 @@ int main(int argc, char **argv) {
     joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
   }
   wanted();
-  const result r = {.raw = e, .bytes = size_of_e, .got = got, .want = want, .n = OUT, .limit = SIDE_BY_SIDE == 2 ? 1e-2 : 1e-5, .fetch = fetch};
+  const result r = {.raw = e,
+                    .bytes = size_of_e,
+                    .got = got,
+                    .want = want,
+                    .n = OUT,
+                    .limit = SIDE_BY_SIDE == 2 ? 1e-2 : 1e-5,
+                    .fetch = fetch};
   if (!all_right(name, p.who, p.n, &r)) return 1;
   rounds(name, counted(), p.who, p.n);
   return 0;

@@ -18,7 +18,8 @@ typedef struct {
 static by_columns columns_of(window w) {
   by_columns c = {.w = w, .cuts = w.batch >= threads() ? 1 : threads()};
   c.rows = (w.p + c.cuts - 1) / c.cuts;
-  c.columns = room((size_t)threads() * (size_t)w.c * (size_t)(w.r * w.r) * (size_t)c.rows * (size_t)w.q * sizeof(float));
+  c.columns =
+      room((size_t)threads() * (size_t)w.c * (size_t)(w.r * w.r) * (size_t)c.rows * (size_t)w.q * sizeof(float));
   return c;
 }
 
@@ -42,12 +43,14 @@ static void by_openblas(const by_columns *b, const float *src, const float *weig
   for (int part = 0; part < w.batch * b->cuts; part++) {
     int i = part / b->cuts, p = part % b->cuts * b->rows, rows = w.p - p < b->rows ? w.p - p : b->rows, n = rows * w.q;
     const float *image = src + (size_t)i * (size_t)(w.c * w.h) * (size_t)w.w;
-    float *to = dst + (size_t)i * (size_t)w.f * (size_t)all + p * w.q, *columns = b->columns + (size_t)omp_get_thread_num() * (size_t)k * (size_t)(b->rows * w.q);
+    float *to = dst + (size_t)i * (size_t)w.f * (size_t)all + p * w.q,
+          *columns = b->columns + (size_t)omp_get_thread_num() * (size_t)k * (size_t)(b->rows * w.q);
     bool as_it_is = w.r == 1 && w.stride == 1; /* the image has the columns already */
     if (!as_it_is) lay_columns(w, image, p, rows, columns);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, w.f, n, k, 1, weights, k, as_it_is ? image + p * w.q : columns, as_it_is ? w.h * w.w : n, 0, to,
-                all);
-    for (int f = 0; relu && f < w.f; f++) no_negatives(to + (size_t)f * (size_t)all, (size_t)n);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, w.f, n, k, 1, weights, k,
+                as_it_is ? image + p * w.q : columns, as_it_is ? w.h * w.w : n, 0, to, all);
+    for (int f = 0; relu && f < w.f; f++)
+      no_negatives(to + (size_t)f * (size_t)all, (size_t)n);
   }
 }
 #endif

@@ -1,5 +1,5 @@
-/* Preloaded by chosen.sh: programs of one thread that ask for the time that passes get their processor time, which leaves out what others run in
- * between. */
+/* Preloaded by chosen.sh: programs of one thread that ask for the time that passes get their processor time, which
+ * leaves out what others run in between. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

@@ -15,24 +15,29 @@ typedef enum { F32, BF16, INT8, KINDS } kind;
 enum { TURNS = 100000 };
 
 /* TURNS times INSN on SUMS sums; operands are ones. */
-#define ON_REGISTERS(INSN, R, ONE, OTHER, SUMS, ...)                                                             \
-  do {                                                                                                           \
-    __asm__ volatile("vpbroadcastd %0, %%" R ONE "\n\tvmovaps %%" R ONE ", %%" R OTHER "\n\t" ::"m"(ones)        \
-                     : "xmm" ONE, "xmm" OTHER);                                                                  \
-    for (int i = 0; i < TURNS; i++) __asm__ volatile(SUMS(INSN, R, ONE, OTHER)::: __VA_ARGS__);                  \
+#define ON_REGISTERS(INSN, R, ONE, OTHER, SUMS, ...)                                                                   \
+  do {                                                                                                                 \
+    __asm__ volatile("vpbroadcastd %0, %%" R ONE "\n\tvmovaps %%" R ONE ", %%" R OTHER "\n\t" ::"m"(ones)              \
+                     : "xmm" ONE, "xmm" OTHER);                                                                        \
+    for (int i = 0; i < TURNS; i++)                                                                                    \
+      __asm__ volatile(SUMS(INSN, R, ONE, OTHER)::: __VA_ARGS__);                                                      \
   } while (0)
 #define SUM(INSN, R, A, B, N) INSN " %%" R A ", %%" R B ", %%" R N "\n\t"
+/* clang-format off */
 #define TWELVE(I, R, A, B)                                                                                       \
   SUM(I, R, A, B, "0") SUM(I, R, A, B, "1") SUM(I, R, A, B, "2") SUM(I, R, A, B, "3") SUM(I, R, A, B, "4")       \
   SUM(I, R, A, B, "5") SUM(I, R, A, B, "6") SUM(I, R, A, B, "7") SUM(I, R, A, B, "8") SUM(I, R, A, B, "9")       \
   SUM(I, R, A, B, "10") SUM(I, R, A, B, "11")
+/* clang-format on */
+/* clang-format off */
 #define TWENTY_FOUR(I, R, A, B) /* vdpbf16ps waits for sums if they are twelve (Zen 5) */                        \
   TWELVE(I, R, A, B)                                                                                             \
   SUM(I, R, A, B, "12") SUM(I, R, A, B, "13") SUM(I, R, A, B, "14") SUM(I, R, A, B, "15") SUM(I, R, A, B, "16")  \
   SUM(I, R, A, B, "17") SUM(I, R, A, B, "18") SUM(I, R, A, B, "19") SUM(I, R, A, B, "20") SUM(I, R, A, B, "21")  \
   SUM(I, R, A, B, "22") SUM(I, R, A, B, "23")
+/* clang-format on */
 #define USED_12 "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11"
-#define USED_24                                                                                                  \
+#define USED_24                                                                                                        \
   USED_12, "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23"
 
 #if defined(__AMX_TILE__)
@@ -44,24 +49,30 @@ static int tiles(void) {
     uint8_t rows[16];
   } shape = {.palette = 1};
   enum { ASK = 0x1023, TILE_DATA = 18 };
-  for (int i = 0; i < 8; i++) shape.bytes[i] = 64, shape.rows[i] = 16;
+  for (int i = 0; i < 8; i++)
+    shape.bytes[i] = 64, shape.rows[i] = 16;
   if (syscall(SYS_arch_prctl, ASK, TILE_DATA)) return 0;
   _tile_loadconfig(&shape);
   return 1;
 }
 /* Six sums hide the latency. */
-#define EACH_SUM(F, ...)                                                                                         \
-  do {                                                                                                           \
-    F(0 __VA_ARGS__); F(1 __VA_ARGS__); F(2 __VA_ARGS__);                                                        \
-    F(3 __VA_ARGS__); F(4 __VA_ARGS__); F(5 __VA_ARGS__);                                                        \
+#define EACH_SUM(F, ...)                                                                                               \
+  do {                                                                                                                 \
+    F(0 __VA_ARGS__);                                                                                                  \
+    F(1 __VA_ARGS__);                                                                                                  \
+    F(2 __VA_ARGS__);                                                                                                  \
+    F(3 __VA_ARGS__);                                                                                                  \
+    F(4 __VA_ARGS__);                                                                                                  \
+    F(5 __VA_ARGS__);                                                                                                  \
   } while (0)
 #define SIX_AND_SEVEN , 6, 7
-#define ON_TILES(DOT)                                                                                            \
-  do {                                                                                                           \
-    EACH_SUM(_tile_zero);                                                                                        \
-    _tile_zero(6);                                                                                               \
-    _tile_zero(7);                                                                                               \
-    for (int i = 0; i < TURNS / 10; i++) EACH_SUM(DOT, SIX_AND_SEVEN);                                           \
+#define ON_TILES(DOT)                                                                                                  \
+  do {                                                                                                                 \
+    EACH_SUM(_tile_zero);                                                                                              \
+    _tile_zero(6);                                                                                                     \
+    _tile_zero(7);                                                                                                     \
+    for (int i = 0; i < TURNS / 10; i++)                                                                               \
+      EACH_SUM(DOT, SIX_AND_SEVEN);                                                                                    \
   } while (0)
 #endif
 

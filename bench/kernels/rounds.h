@@ -98,8 +98,8 @@ static void print_rows(const char *name, const work *w, const contestant *c, int
   }
 }
 
-/* Calls of each are repeated to 3 ms a turn.  Who takes longer than a quarter of a second takes a turn in every seventh round; longer
- * than two seconds, none but the first call here.  All have been called before. */
+/* Calls of each are repeated to 3 ms a turn.  Who takes longer than a quarter of a second takes a turn in every seventh
+ * round; longer than two seconds, none but the first call here.  All have been called before. */
 static void rounds(const char *name, work w, contestant *c, int n) {
   double least[ROUNDS], first[MOST];
   int calls[MOST], every[MOST]; /* every: rounds from turn to turn; 0: no turn */

@@ -1,7 +1,8 @@
-/* Our kernel and the peak for torch_peer.py: in one shared library, so that both are called from the process that runs PyTorch. */
+/* Our kernel and the peak for torch_peer.py: in one shared library, so that both are called from the process that runs
+ * PyTorch. */
 #define _GNU_SOURCE
-#include <kernel.h>
 #include "peak.h"
+#include <kernel.h>
 
 static kernel_args args;
 

@@ -1,5 +1,5 @@
-/* Times one step of the story: a nest of nests.c, or (KERNEL) what `tileflow emit` wrote.  Prints seconds and the share of the peak; its
- * result is held against a sum of some elements in double. */
+/* Times one step of the story: a nest of nests.c, or (KERNEL) what `tileflow emit` wrote.  Prints seconds and the share
+ * of the peak; its result is held against a sum of some elements in double. */
 #define _POSIX_C_SOURCE 200809L
 #include "bench/kernels/rounds.h"
 #include "bench/story/nests.h"
@@ -25,7 +25,8 @@ static int right(void) {
     double want = 0, got = F[m * N + n];
     for (int l = 0; l < L; l++) {
       double c = 0;
-      for (int k = 0; k < K; k++) c += (double)A[m * K + k] * B[k * L + l];
+      for (int k = 0; k < K; k++)
+        c += (double)A[m * K + k] * B[k * L + l];
       want += exp(c) * E[l * N + n];
     }
     off += (got - want) * (got - want);
@@ -37,7 +38,8 @@ static int right(void) {
 int main(int argc, char **argv) {
   A = numbers((size_t)M * K), B = numbers((size_t)K * L), E = numbers((size_t)L * N);
   C = numbers((size_t)M * L), F = numbers((size_t)M * N);
-  for (int i = 0; i < M * K; i++) A[i] /= 8; /* exp of small numbers */
+  for (int i = 0; i < M * K; i++)
+    A[i] /= 8; /* exp of small numbers */
 #if defined(KERNEL)
   kernel_dense(&args);
   args.A = A, args.B = B, args.E = E, args.F = F;

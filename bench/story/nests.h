@@ -18,5 +18,6 @@ static inline float fast_exp(float x) {
   return p * two.f;
 }
 
-void nests(const float *restrict A, const float *restrict B, const float *restrict E, float *restrict C, float *restrict F);
+void nests(const float *restrict A, const float *restrict B, const float *restrict E, float *restrict C,
+           float *restrict F);
 #endif

@@ -14,9 +14,10 @@ typedef struct {
   int left_out;         /* an op that has more than 16 dims, of whose tensors each word counts once; -1: none */
 } tf_bound_slope;
 
-/* Least words through the outermost memory that can be proved of nested loops, for every capacity: of all mappings for machines with
- * one unit and any number of memories, one instance of each.  (Where instances idle they keep what others give up, which boxes on
- * one nest do not bound: for more units tf_slope_bound holds.)  NULL with an error in d (a count passes 2^63 - 1, no memory). */
+/* Least words through the outermost memory that can be proved of nested loops, for every capacity: of all mappings for
+ * machines with one unit and any number of memories, one instance of each.  (Where instances idle they keep what others
+ * give up, which boxes on one nest do not bound: for more units tf_slope_bound holds.)  NULL with an error in d (a
+ * count passes 2^63 - 1, no memory). */
 tf_bound_slope *tf_bound_slope_of(const tf_workload *wl, int word_bits, tf_diags *d);
 void tf_bound_slope_free(tf_bound_slope *s);
 /* Words at a capacity. */

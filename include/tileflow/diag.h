@@ -14,6 +14,7 @@ typedef struct {
 
 /* One row per diagnostic code: id, key as printed in error[KEY].
  * tests/bad holds at least one malformed input per row. */
+/* clang-format off */
 #define TF_CODES(X)                                                                        \
   X(IO, "E_IO")             /* a file cannot be read, or is too large */                   \
   X(YAML, "E_YAML")         /* not YAML; binary, too deep, too many aliases */             \
@@ -45,6 +46,7 @@ typedef struct {
   X(USAGE, "E_USAGE")       /* bad command line */                                         \
   X(CAPACITY, "E_CAPACITY") /* infeasible: a memory overflows */                           \
   X(FANOUT, "E_FANOUT")     /* infeasible: more instances or units than there are */
+/* clang-format on */
 typedef enum {
 #define X(id, key) TF_E_##id,
   TF_CODES(X)
@@ -54,8 +56,8 @@ typedef enum {
 
 typedef struct {
   tf_code code;
-  bool note;     /* a note belongs to the error before it */
-  bool warning;  /* nothing is wrong, but something that the input says has no effect */
+  bool note;    /* a note belongs to the error before it */
+  bool warning; /* nothing is wrong, but something that the input says has no effect */
   tf_loc at;
   char msg[240]; /* one line, no newline */
 } tf_diag;

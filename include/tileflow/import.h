@@ -11,7 +11,8 @@
 char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d);
 
 /* The same of TileFlow's files: architecture, problem (`ops`, `io`), mapping (as a tree of nodes, or in loop-nest
- * notation), macro, check.  A setting gives a macro its value.  What is said and has no effect here is a warning in d, too. */
+ * notation), macro, check.  A setting gives a macro its value.  What is said and has no effect here is a warning in d,
+ * too. */
 char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 
 /* Whether a text is a file of one of the two, and no native one. */

@@ -13,19 +13,19 @@ typedef struct {
 } tf_counts;
 
 typedef struct {
-  int64_t points;     /* run, recomputation included */
-  int64_t recomputed; /* of these, beyond one production of the whole output */
+  int64_t points;      /* run, recomputation included */
+  int64_t recomputed;  /* of these, beyond one production of the whole output */
   int64_t corrections; /* beside them: points by which streaming rescales, or divides, what was made so far;
                           on the unit that runs exp, mul and div (DECISIONS 11) */
-  int64_t units;      /* most units busy at once */
-  int unit;           /* index into arch->units */
+  int64_t units;       /* most units busy at once */
+  int unit;            /* index into arch->units */
   double cycles;
 } tf_op_result;
 
 typedef struct {
-  int64_t peak;       /* most words one instance needs, in words of the memory */
-  int64_t instances;  /* most instances in use at once */
-  double cycles;      /* busiest port: words over bandwidth per instance */
+  int64_t peak;      /* most words one instance needs, in words of the memory */
+  int64_t instances; /* most instances in use at once */
+  double cycles;     /* busiest port: words over bandwidth per instance */
   double energy_pj;
 } tf_level_result;
 
@@ -38,18 +38,18 @@ typedef struct {
 
 /* What does not fit. */
 typedef struct {
-  tf_code code;  /* TF_E_CAPACITY or TF_E_FANOUT */
-  int node;      /* tree node that needs it */
-  int level;     /* memory; for units: the memory they stand below */
-  int unit;      /* -1: a memory's instances or capacity */
-  int axis;      /* FANOUT: 0 X, 1 Y, 2 both together; CAPACITY: -1 */
+  tf_code code; /* TF_E_CAPACITY or TF_E_FANOUT */
+  int node;     /* tree node that needs it */
+  int level;    /* memory; for units: the memory they stand below */
+  int unit;     /* -1: a memory's instances or capacity */
+  int axis;     /* FANOUT: 0 X, 1 Y, 2 both together; CAPACITY: -1 */
   int64_t need, have;
 } tf_violation;
 
 /* What one tree node moves and takes, over all its executions (for `tree`). */
 typedef struct {
-  int64_t runs;   /* moments: executions, all instances at once counted once */
-  int64_t held;   /* words of its memory that it holds there, largest moment; 0 if it is no m-tile */
+  int64_t runs;          /* moments: executions, all instances at once counted once */
+  int64_t held;          /* words of its memory that it holds there, largest moment; 0 if it is no m-tile */
   int64_t loads, stores; /* words of the tensors filled / drained by it */
   double cycles;
 } tf_node_result;
@@ -85,12 +85,12 @@ void tf_model_walk_limit(tf_model *m, int64_t steps);
  * read); others take it some fifty times as long. */
 bool tf_model_quick(const tf_model *m);
 
-/* How long the last evaluation took, in short ones: 1 by the short way; by the long way as many as it looked at places for.  Does not
- * depend on the machine. */
+/* How long the last evaluation took, in short ones: 1 by the short way; by the long way as many as it looked at places
+ * for.  Does not depend on the machine. */
 int64_t tf_model_effort(const tf_model *m);
 
-/* From now on an evaluation that would take the long way fails (as if a count had overflowed), where the tree has a short
- * one; false: counts again. */
+/* From now on an evaluation that would take the long way fails (as if a count had overflowed), where the tree has a
+ * short one; false: counts again. */
 void tf_model_quick_only(tf_model *m, bool only);
 
 /* Loops of the tree in preorder; the unit in which a search speaks of trip counts. */
@@ -106,13 +106,14 @@ bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 typedef struct {
   const bool *node;    /* [n_nodes] when this node is entered is not decided: true for all below it, too */
   const double *units; /* [n_ops] most units at once that a completion can give the op */
-  const double *time;  /* [n_ops] least time, load that a scope may hide left out, of its topmost open node; NULL: not known */
-  const double *all;   /* [n_units] most units of the kind at once for all ops together; NULL: not known */
+  const double
+      *time; /* [n_ops] least time, load that a scope may hide left out, of its topmost open node; NULL: not known */
+  const double *all; /* [n_units] most units of the kind at once for all ops together; NULL: not known */
 } tf_open;
 
 /* As tf_model_eval, for what all mappings have in common that agree with trips[] in the loops of the nodes not
- * open, and in the product of the loops of each dim below them: cycles, energy, counts and points are of the closed nodes
- * alone and so no more than any of these mappings has; open ops take no time but points over units.  Peaks hold
+ * open, and in the product of the loops of each dim below them: cycles, energy, counts and points are of the closed
+ * nodes alone and so no more than any of these mappings has; open ops take no time but points over units.  Peaks hold
  * for closed nodes. */
 bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out);
 
@@ -124,8 +125,8 @@ typedef struct {
   double cycles, energy_pj;
   int64_t traffic_words; /* compulsory words in and out of the outermost memory */
 } tf_bounds;
-/* Words of input z that every mapping reads: elements inside the tensor that some needed point touches, each once.  False if they
- * pass 2^63 - 1. */
+/* Words of input z that every mapping reads: elements inside the tensor that some needed point touches, each once.
+ * False if they pass 2^63 - 1. */
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
 /* How many units of a kind the machine has; a double, for it may pass 2^63. */
 double tf_bounds_units(const tf_arch *arch, int unit);

@@ -2,12 +2,11 @@
  * driver evaluates them within a budget, keeps the best and can be resumed from its log. */
 #ifndef TILEFLOW_SEARCH_H
 #define TILEFLOW_SEARCH_H
-#include "tileflow/tree.h"
+#include "tileflow/model.h"
 
 /* What is to be small.  Latency in cycles, energy in pJ, EDP in pJ * seconds, traffic in words through
  * the outermost memory. */
-#define TF_OBJECTIVES(X) \
-  X(LATENCY, "latency") X(ENERGY, "energy") X(EDP, "edp") X(TRAFFIC, "traffic")
+#define TF_OBJECTIVES(X) X(LATENCY, "latency") X(ENERGY, "energy") X(EDP, "edp") X(TRAFFIC, "traffic")
 typedef enum {
 #define X(id, key) TF_##id,
   TF_OBJECTIVES(X)
@@ -18,11 +17,13 @@ typedef enum {
 const char *tf_objective_key(int objective);
 
 /* Why it ended; key as JSON's stopped_by. */
+/* clang-format off */
 #define TF_STOPS(X)                                                                        \
   X(EXHAUSTED, "exhausted") /* nothing is left that the strategy would try */              \
   X(BUDGET, "budget")       /* max_evals */                                                \
   X(TIME, "time")           /* time_limit: a run that another machine may not repeat */    \
   X(INTERRUPT, "interrupt") /* stop() said so */
+/* clang-format on */
 typedef enum {
 #define X(id, key) TF_STOP_##id,
   TF_STOPS(X)
@@ -37,6 +38,10 @@ typedef struct {
   double held_words;    /* peaks of all inner memories, summed over the instances used */
 } tf_figures;
 
+double tf_objective_value(tf_objective o, const tf_figures *f);
+/* What the bounds of all mappings (tf_bounds_of) come to. */
+double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch);
+
 /* A mapping that fits, as text that tf_tree_parse reads. */
 typedef struct {
   char *text;
@@ -50,31 +55,34 @@ typedef struct {
 } tf_search_progress;
 
 typedef struct {
-  const char *strategy;  /* NULL: the first of tf_search_strategy */
+  const char *strategy; /* NULL: the first of tf_search_strategy */
   tf_objective objective;
   uint64_t seed;
-  int threads;           /* 0: one for each processor */
-  int64_t max_evals;     /* 0: no bound; then give a time limit */
-  int64_t max_effort;    /* as max_evals, but evaluations count by how long they take (tf_model_effort); 0: no bound.  Not counted of what a
-                            log holds */
-  double time_limit;     /* seconds; 0: none */
-  int keep;              /* how many different shapes to keep, best first; 0: 8 */
-  int variants;          /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
-  const char *const *starts; /* [n_starts] mappings that tf_tree_parse reads: the first to be tried, and the space around each is searched from
-                                its trip counts.  One that fits counts as found, whatever the space; one that does not is mended */
+  int threads;        /* 0: one for each processor */
+  int64_t max_evals;  /* 0: no bound; then give a time limit */
+  int64_t max_effort; /* as max_evals, but evaluations count by how long they take (tf_model_effort); 0: no bound.  Not
+                         counted of what a log holds */
+  double time_limit;  /* seconds; 0: none */
+  int keep;           /* how many different shapes to keep, best first; 0: 8 */
+  int variants;       /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
+  const char *const *starts; /* [n_starts] mappings that tf_tree_parse reads: the first to be tried, and the space
+                                around each is searched from its trip counts.  One that fits counts as found, whatever
+                                the space; one that does not is mended */
   int n_starts;
-  const char *log;       /* file that is written as the search goes; NULL: none */
-  bool resume;           /* take what the log already holds as found, and write on */
-  bool (*stop)(void *ctx);                                         /* may be NULL */
-  void (*progress)(void *ctx, const tf_search_progress *p);        /* may be NULL */
+  const char *log;                                          /* file that is written as the search goes; NULL: none */
+  bool resume;                                              /* take what the log already holds as found, and write on */
+  bool (*stop)(void *ctx);                                  /* may be NULL */
+  void (*progress)(void *ctx, const tf_search_progress *p); /* may be NULL */
   void *ctx;
 } tf_search_opts;
 
 typedef struct {
-  int n_best;       /* 0: nothing that fits was found */
-  tf_found *best;   /* best first, different shapes: of equal value the one with less energy, then fewer words through the outermost memory */
+  int n_best;     /* 0: nothing that fits was found */
+  tf_found *best; /* best first, different shapes: of equal value the one with less energy, then fewer words through the
+                     outermost memory */
   int n_variants;
-  tf_found *variants; /* ascending value, different texts; figures as the search counts them (padding as if it were read) */
+  tf_found
+      *variants; /* ascending value, different texts; figures as the search counts them (padding as if it were read) */
   int n_pareto;
   tf_found *pareto; /* none is beaten in cycles, energy, traffic and words held at once */
   int64_t evals, shapes;
@@ -85,8 +93,8 @@ typedef struct {
   uint64_t seed;
 } tf_search_result;
 
-/* What passes through the memory M where an op's blocks stand: the first of which there are several; where there is one of each, the
- * outermost of at most 1 MiB. */
+/* What passes through the memory M where an op's blocks stand: the first of which there are several; where there is one
+ * of each, the outermost of at most 1 MiB. */
 typedef enum {
   TF_TEMPLATE_WHOLE,   /* M holds all that an op reads from further out, at once, and the intermediates */
   TF_TEMPLATE_PARTS,   /* what is read passes through M in parts; it holds the intermediates */
@@ -94,9 +102,9 @@ typedef enum {
   TF_N_TEMPLATES
 } tf_template;
 
-/* An open mapping in which all ops are fused: one Seq below the loops that all can share, each op's own loops below.  What the search
- * makes of it suits machines that run blocks of one op fast (CPUs).  Malloc'd; NULL if the ops share no loop, the machine has no such
- * memory, or memory ran out. */
+/* An open mapping in which all ops are fused: one Seq below the loops that all can share, each op's own loops below.
+ * What the search makes of it suits machines that run blocks of one op fast (CPUs).  Malloc'd; NULL if the ops share no
+ * loop, the machine has no such memory, or memory ran out. */
 char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
 
 /* Searches all mappings of the workload, or the completions of `given` (a tree with open trip

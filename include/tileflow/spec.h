@@ -14,24 +14,26 @@ typedef struct {
   int64_t mesh[2];                 /* X, Y instances below one instance of the memory above */
   int64_t capacity_words;          /* per instance, in words of word_bits; -1: unbounded */
   int word_bits;
-  double read_bw, write_bw;        /* words per cycle per instance; INFINITY: no limit */
-  bool one_port;                   /* reads and writes share read_bw (== write_bw) */
-  bool multicast, reduce;          /* the network that feeds these instances */
-  bool double_buffered;            /* streamed tiles occupy twice their words */
-  double read_pj, write_pj;        /* per word */
-  bool energy_from_table;          /* true: read_pj/write_pj come from the documented table */
-  double hop_pj;                   /* per word and hop on the network above; 0: none given */
-  double latency;                  /* cycles of one transfer that nothing hides */
-  double issue;                    /* cycles to issue one transfer, same rule */
-  double area_um2;                 /* of one instance; 0: not given */
+  double read_bw, write_bw; /* words per cycle per instance; INFINITY: no limit */
+  bool one_port;            /* reads and writes share read_bw (== write_bw) */
+  bool multicast, reduce;   /* the network that feeds these instances */
+  bool double_buffered;     /* streamed tiles occupy twice their words */
+  double read_pj, write_pj; /* per word */
+  bool energy_from_table;   /* true: read_pj/write_pj come from the documented table */
+  double hop_pj;            /* per word and hop on the network above; 0: none given */
+  double latency;           /* cycles of one transfer that nothing hides */
+  double issue;             /* cycles to issue one transfer, same rule */
+  double area_um2;          /* of one instance; 0: not given */
 } tf_memory;
 
 /* Kinds of work a compute unit can list; one row per kind: id, key in YAML. */
+/* clang-format off */
 #define TF_KINDS(X)                                                                         \
   X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
   X(MIN, "min") X(NEG, "neg") X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(TANH, "tanh")   \
   X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu") X(GELU, "gelu") X(ABS, "abs")         \
   X(SELECT, "select") X(COPY, "copy")
+/* clang-format on */
 typedef enum {
 #define X(id, key) TF_K_##id,
   TF_KINDS(X)
@@ -42,11 +44,11 @@ typedef enum {
 typedef struct {
   const char *name;
   tf_loc at;
-  uint32_t kinds;         /* bit 1u << tf_kind; COPY is always set */
-  int below;              /* index of the memory it stands below */
-  int64_t mesh[2];        /* X, Y units below one instance of that memory */
-  double rate;            /* points per cycle per unit */
-  double pj;              /* per point */
+  uint32_t kinds;  /* bit 1u << tf_kind; COPY is always set */
+  int below;       /* index of the memory it stands below */
+  int64_t mesh[2]; /* X, Y units below one instance of that memory */
+  double rate;     /* points per cycle per unit */
+  double pj;       /* per point */
   bool energy_from_table;
   bool multicast, reduce; /* the network between that memory and the units */
   double pipeline;        /* cycles to fill and drain the array once, charged where not hidden */
@@ -122,15 +124,15 @@ typedef struct {
   const char *name;
   tf_loc at;
   int n_dims;
-  int *dims;       /* its iteration space: output dims first, in output order, then reduced */
-  int out;         /* tensor it makes; rank r of it is dims[r] */
-  int n_out_dims;  /* == rank of out */
+  int *dims;      /* its iteration space: output dims first, in output order, then reduced */
+  int out;        /* tensor it makes; rank r of it is dims[r] */
+  int n_out_dims; /* == rank of out */
   tf_reduce reduce;
   int n_reads;
-  tf_ref *reads;   /* one per reference in the text, in order (a tensor may appear twice) */
+  tf_ref *reads; /* one per reference in the text, in order (a tensor may appear twice) */
   int n_expr;
   tf_expr *expr;
-  uint32_t kinds;  /* what a unit must list to run it; `+= a * b` is MAC alone */
+  uint32_t kinds; /* what a unit must list to run it; `+= a * b` is MAC alone */
 } tf_op;
 
 typedef struct {
@@ -165,14 +167,13 @@ typedef struct {
   size_t len;
 } tf_text;
 
-/* The whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an error in d. */
+/* The whole file, at most 16 MiB; "-" is stdin, named <stdin>.  text is malloc'd, the caller frees; NULL with an error
+ * in d. */
 tf_text tf_text_read(const char *path, tf_diags *d);
 
 /* Reads and checks the files; every error of every file is in d.  NULL if there was any. */
-tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
-                      size_t n_set, tf_diags *d);
+tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d);
 /* The same from memory. */
-tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                            tf_diags *d);
+tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 void tf_spec_free(tf_spec *s);
 #endif

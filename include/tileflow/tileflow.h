@@ -1,13 +1,13 @@
 /* tileflow: what a C user includes. */
 #ifndef TILEFLOW_H
 #define TILEFLOW_H
+#include "tileflow/bound.h"
 #include "tileflow/diag.h"
+#include "tileflow/emit.h"
 #include "tileflow/export.h"
 #include "tileflow/import.h"
 #include "tileflow/model.h"
-#include "tileflow/emit.h"
 #include "tileflow/search.h"
-#include "tileflow/bound.h"
 #include "tileflow/slope.h"
 #include "tileflow/solve.h"
 #include "tileflow/spec.h"

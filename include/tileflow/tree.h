@@ -5,11 +5,13 @@
 
 /* Scope kinds, one table.  id, key, words held, time, whether children share a memory's
  * content (SAME), own it in turn (OWN), or split it (SPLIT).  Eq. 3.12, 3.13, 3.22. */
+/* clang-format off */
 #define TF_SCOPES(X)                    \
   X(SEQ, "Seq", MAX, SUM, OWN)          \
   X(SHAR, "Shar", UNION, SUM, SAME)     \
   X(PARA, "Para", SUM, MAX, SPLIT)      \
   X(PIPE, "Pipe", SUM, STAGES, SPLIT)
+/* clang-format on */
 typedef enum {
 #define X(id, key, words, time, content) TF_##id,
   TF_SCOPES(X)
@@ -45,24 +47,24 @@ typedef enum { TF_TILE, TF_SCOPE, TF_OP } tf_node_kind;
 typedef struct {
   tf_node_kind kind;
   tf_loc at;
-  int parent;       /* -1: root */
-  int child_no;     /* position among its siblings */
-  int n_children;   /* TILE 1, SCOPE >= 2, OP 0 */
-  int *children;    /* node indices */
-  int end;          /* one past the last node of its subtree */
-  int level;        /* TILE: memory index (0 = outermost) */
-  int n_loops;      /* TILE: temporal loops first, outer to inner, then spatial */
+  int parent;     /* -1: root */
+  int child_no;   /* position among its siblings */
+  int n_children; /* TILE 1, SCOPE >= 2, OP 0 */
+  int *children;  /* node indices */
+  int end;        /* one past the last node of its subtree */
+  int level;      /* TILE: memory index (0 = outermost) */
+  int n_loops;    /* TILE: temporal loops first, outer to inner, then spatial */
   int n_temporal;
   tf_loop *loops;
-  bool order_open;  /* TILE: the order of the temporal loops is open: "for {m=4 l=?}" */
-  int n_bypass;     /* TILE */
+  bool order_open; /* TILE: the order of the temporal loops is open: "for {m=4 l=?}" */
+  int n_bypass;    /* TILE */
   tf_named *bypass;
-  tf_scope scope;   /* SCOPE; SEQ if it is open */
-  bool scope_open;  /* SCOPE: written as "?" */
+  tf_scope scope;  /* SCOPE; SEQ if it is open */
+  bool scope_open; /* SCOPE: written as "?" */
   int n_keep, n_retain, n_stream;
   tf_keep *keep;
   tf_named *retain, *stream;
-  int op;           /* OP: op index */
+  int op; /* OP: op index */
 } tf_node;
 
 typedef struct tf_tree {
@@ -77,8 +79,7 @@ typedef struct tf_tree {
 /* Parses the text of a mapping and checks every rule of docs/MODEL.md section 3 that does
  * not depend on capacities.  `at` is the place of the text's first character.
  * NULL with every error in d otherwise. */
-tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl,
-                       tf_diags *d);
+tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d);
 void tf_tree_free(tf_tree *t);
 
 /* The mapping as text that tf_tree_parse reads back to the same tree.  Malloc'd. */

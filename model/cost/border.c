@@ -41,8 +41,7 @@ typedef struct {
 
 static void keep_larger(hunt *h) {
   int64_t now = h->size(h->m, h->what, h->digits);
-  if (now <= h->best)
-    return;
+  if (now <= h->best) return;
   h->best = now;
   memcpy(h->top, h->digits, (size_t)h->m->plan->n_loops * sizeof *h->top);
 }
@@ -82,8 +81,7 @@ static void try_all(hunt *h, int i) {
   const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
   for (int t = 0; t < 4; t++) {
     *digit = tries[t];
-    if (t == 0 || tries[t] != tries[t - 1])
-      try_all(h, i + 1);
+    if (t == 0 || tries[t] != tries[t - 1]) try_all(h, i + 1);
   }
   *digit = 0;
 }
@@ -95,8 +93,7 @@ static void list_loops(hunt *h, int node, bool temporal, bool spatial, uint64_t 
   for (int k = 0; k < path->n; k++) {
     int l = path->loops[k];
     bool wanted = p->loops[l].axis == TF_TEMPORAL ? temporal : spatial;
-    if (mask >> k & 1 && wanted && h->m->run.trip[l] > 1 && p->loops[l].op >= 0)
-      h->loops[h->n++] = l;
+    if (mask >> k & 1 && wanted && h->m->run.trip[l] > 1 && p->loops[l].op >= 0) h->loops[h->n++] = l;
   }
 }
 
@@ -105,8 +102,9 @@ enum {
   TF_TRY_EVERY = 256 /* settings that are all tried: boxes narrower than the padding may meet the tensor anywhere */
 };
 
-/* The largest measure, and in scratch.prv the setting that has it, of the loops in `mask`: among all settings where they are few,
- * among first, middle and last ones of few loops, else climbing from the first, the middle and the last. */
+/* The largest measure, and in scratch.prv the setting that has it, of the loops in `mask`: among all settings where
+ * they are few, among first, middle and last ones of few loops, else climbing from the first, the middle and the last.
+ */
 static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, uint64_t mask, measure *size,
                      const void *what) {
   int64_t *digits = m->scratch.prv;
@@ -136,8 +134,7 @@ static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, 
 static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
   int above = p->retain_at[s->node];
   for (int i = 0; i < s->n_touch && above >= 0; i++)
-    if (p->made_in[s->touch[i].op] == above)
-      return &p->retains[above];
+    if (p->made_in[s->touch[i].op] == above) return &p->retains[above];
   return NULL;
 }
 
@@ -146,8 +143,7 @@ static bool lengths(struct tf_model *m, const tf_slice *s, const int64_t *digits
   const tf_retain *h = decider(m->plan, s);
   bool any = true;
   tf_made made;
-  if (h)
-    tf_retain_at(&m->run, &m->scratch, h, digits, &made);
+  if (h) tf_retain_at(&m->run, &m->scratch, h, digits, &made);
   for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
     len[r] = tf_slice_rank(&m->run, s, r, digits).len;
     any &= len[r] > 0;
@@ -160,11 +156,9 @@ static bool lengths(struct tf_model *m, const tf_slice *s, const int64_t *digits
 static int64_t box_at(struct tf_model *m, const void *what, const int64_t *digits) {
   const tf_slice *s = what;
   int64_t words = 1, len[TF_MAX_RANK];
-  if (!lengths(m, s, digits, len))
-    return 0;
+  if (!lengths(m, s, digits, len)) return 0;
   for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
-    if (__builtin_mul_overflow(words, len[r], &words))
-      return INT64_MAX;
+    if (__builtin_mul_overflow(words, len[r], &words)) return INT64_MAX;
   return words;
 }
 
@@ -181,18 +175,16 @@ static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digi
   return bits;
 }
 
-/* The retaining scope whose runs decide how much of intermediate z its home holds.  NULL: none, or as much as is read of it
- * is taken, which may be more than there is: where the home retains it in another such scope, and where several runs, which
- * make different parts, share a memory. */
+/* The retaining scope whose runs decide how much of intermediate z its home holds.  NULL: none, or as much as is read
+ * of it is taken, which may be more than there is: where the home retains it in another such scope, and where several
+ * runs, which make different parts, share a memory. */
 static const tf_retain *home_decider(const struct tf_model *m, int z) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[p->home_scope[z]];
   int in = p->made_in[p->wl->tensors[z].producer];
-  if (p->retained[z] || in < 0 || !tf_plan_above(p, p->retains[in].scope, p->home_scope[z]))
-    return NULL;
+  if (p->retained[z] || in < 0 || !tf_plan_above(p, p->retains[in].scope, p->home_scope[z])) return NULL;
   for (int k = 0; k < path->n; k++)
-    if (m->run.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k]))
-      return NULL;
+    if (m->run.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k])) return NULL;
   return &p->retains[in];
 }
 
@@ -200,8 +192,7 @@ static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digi
   int z = *(const int *)what;
   const tf_retain *h = home_decider(m, z);
   tf_made made;
-  if (h)
-    tf_retain_at(&m->run, &m->scratch, h, digits, &made);
+  if (h) tf_retain_at(&m->run, &m->scratch, h, digits, &made);
   int64_t words = tf_home_words(m, z, digits);
   m->run.made = NULL;
   return words;
@@ -238,8 +229,7 @@ int64_t tf_border_range(struct tf_model *m, int o, int d) {
 void tf_border_homes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
-    if (p->home_scope[z] < 0)
-      continue;
+    if (p->home_scope[z] < 0) continue;
     uint64_t mask = 0;
     const tf_op *maker = &p->wl->ops[p->wl->tensors[z].producer];
     for (int r = 0; r < maker->n_out_dims; r++)
@@ -260,8 +250,7 @@ void tf_border_sizes(struct tf_model *m) {
     uint64_t mask = 0;
     for (int i = v->first; i < v->first + v->n_slices; i++)
       mask |= movers(p, &p->slices[i]);
-    if (v->n_slices)
-      m->at_once[n] = climb(m, n, true, true, mask, tile_at, v);
+    if (v->n_slices) m->at_once[n] = climb(m, n, true, true, mask, tile_at, v);
   }
 }
 
@@ -270,25 +259,24 @@ int64_t tf_border_width(struct tf_model *m, int n) {
   uint64_t mask = 0;
   for (int k = 0; k < p->path[n].n; k++) { /* all that the spatial loops' ranges depend on */
     const tf_ploop *l = &p->loops[p->path[n].loops[k]];
-    if (l->axis == TF_TEMPORAL || l->op < 0)
-      continue;
+    if (l->axis == TF_TEMPORAL || l->op < 0) continue;
     for (int i = 0; i < l->n_leader; i++)
       mask |= tf_base_mask(p, l->leaders[i], l->dim);
     for (int j = 0; j < k; j++)
-      mask |= (uint64_t)(p->loops[p->path[n].loops[j]].lead == l->lead && p->loops[p->path[n].loops[j]].dim == l->dim) << j;
+      mask |= (uint64_t)(p->loops[p->path[n].loops[j]].lead == l->lead && p->loops[p->path[n].loops[j]].dim == l->dim)
+              << j;
   }
   return climb(m, n, true, false, mask, width_at, &p->at[n]);
 }
 
-/* The shortest range of dim d that consumers below node n ask of op o, borders left out: of full tiles, or of those cut short at
- * the end of every loop. */
+/* The shortest range of dim d that consumers below node n ask of op o, borders left out: of full tiles, or of those cut
+ * short at the end of every loop. */
 static int64_t shortest(struct tf_model *m, int o, int d, int n) {
   const tf_path *path = &m->plan->path[n];
   int64_t *digits = m->scratch.cur, full = tf_dim_range(&m->run, o, d, n, m->scratch.zero).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
   for (int k = 0; k < path->n; k++)
-    if (m->plan->loops[path->loops[k]].op >= 0)
-      digits[path->loops[k]] = tf_turns(&m->run, path->loops[k], digits) - 1;
+    if (m->plan->loops[path->loops[k]].op >= 0) digits[path->loops[k]] = tf_turns(&m->run, path->loops[k], digits) - 1;
   int64_t cut = tf_dim_range(&m->run, o, d, n, digits).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
   return cut < full ? cut : full;
@@ -305,8 +293,7 @@ bool tf_border_empties(struct tf_model *m) {
     for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
       int64_t len = shortest(m, o, op->dims[r], up);
       /* Of a tile cut short nobody knows what is left, but one element is. */
-      if (p->retained[op->out] && tf_retain_cut(&m->run, up, m->scratch.zero))
-        len = 1;
+      if (p->retained[op->out] && tf_retain_cut(&m->run, up, m->scratch.zero)) len = 1;
       found |= z->pad[r] > 0 && len <= z->pad[r];
     }
   }

@@ -18,8 +18,7 @@ static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
   double best = 0;
   *pj = INFINITY;
   for (int u = 0; u < a->n_units; u++) {
-    if (kinds & ~a->units[u].kinds)
-      continue;
+    if (kinds & ~a->units[u].kinds) continue;
     double r = tf_bounds_units(a, u) * a->units[u].rate;
     best = r > best ? r : best;
     *pj = a->units[u].pj < *pj ? a->units[u].pj : *pj;
@@ -32,11 +31,9 @@ bool tf_bounds_may_wait(const tf_workload *wl, int o) {
   const tf_op *op = &wl->ops[o];
   for (int i = 0; i < op->n_expr; i++) {
     const tf_expr *x = &op->expr[i];
-    if (x->what != TF_X_CALL || x->call != TF_K_DIV || op->expr[x->arg[1]].what != TF_X_READ)
-      continue;
+    if (x->what != TF_X_CALL || x->call != TF_K_DIV || op->expr[x->arg[1]].what != TF_X_READ) continue;
     int maker = wl->tensors[op->reads[op->expr[x->arg[1]].ref].tensor].producer;
-    if (maker >= 0 && wl->ops[maker].reduce == TF_REDUCE_ADD)
-      return true;
+    if (maker >= 0 && wl->ops[maker].reduce == TF_REDUCE_ADD) return true;
   }
   return false;
 }
@@ -66,18 +63,15 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out)
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
     int64_t words = 1;
-    if (t->producer >= 0 && t->n_consumers > 0)
-      continue;
+    if (t->producer >= 0 && t->n_consumers > 0) continue;
     if (t->producer < 0) {
       words = tf_demand_touched(d, z);
       if (words < 0) return false;
     } else {
       for (int r = 0; r < t->rank; r++)
-        if (__builtin_mul_overflow(words, t->extent[r], &words))
-          return false;
+        if (__builtin_mul_overflow(words, t->extent[r], &words)) return false;
     }
-    if (__builtin_add_overflow(out->traffic_words, words, &out->traffic_words))
-      return false;
+    if (__builtin_add_overflow(out->traffic_words, words, &out->traffic_words)) return false;
     double scaled = (double)words * t->word_bits / dram->word_bits;
     *(t->producer < 0 ? &in : &back) += scaled;
   }

@@ -37,10 +37,8 @@ static uint64_t chain_mask(const tf_plan *p, const tf_path *path, int k) {
 
 /* What rank r of the m-tile before depends on: loops common to both paths, and (in *own) its own.
  * (Its own spatial loops have twins on s's path, which move the same rank: tf_layouts_agree.) */
-static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r,
-                          uint64_t *own) {
-  if (c->prev < 0 || c->common < 0)
-    return 0;
+static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t *own) {
+  if (c->prev < 0 || c->common < 0) return 0;
   const tf_slice *q = &p->slices[c->prev];
   uint64_t mask = tf_slice_mask(p, q, r), shared = 0;
   int n_shared = p->path[c->common].n;
@@ -53,21 +51,18 @@ static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r,
 /* Whether some op of s follows from what is made in runs of the scope that retains above it. */
 static bool follows(const tf_plan *p, const tf_slice *s) {
   for (int i = 0; i < s->n_touch; i++)
-    if (p->made_in[s->touch[i].op] >= 0)
-      return true;
+    if (p->made_in[s->touch[i].op] >= 0) return true;
   bool all = s->n_touch == 0;
   for (int i = s->node; i < p->tree->nodes[s->node].end; i++)
-    if (p->tree->nodes[i].kind == TF_OP)
-      all &= p->made_in[p->tree->nodes[i].op] >= 0;
+    if (p->tree->nodes[i].kind == TF_OP) all &= p->made_in[p->tree->nodes[i].op] >= 0;
   return all;
 }
 
 /* Where runs of a retaining scope decide: all loops above it count together. */
-static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list,
-                       int n) {
+static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list, int n) {
   int h = p->retain_at[s->node];
-  if (h < 0 || !(follows(p, s) || (c && (c->if_idle[0] || c->if_idle[1] ||
-                                         (c->prev >= 0 && follows(p, &p->slices[c->prev]))))))
+  if (h < 0 ||
+      !(follows(p, s) || (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && follows(p, &p->slices[c->prev]))))))
     return n;
   const tf_retain *r = &p->retains[h];
   return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
@@ -78,12 +73,10 @@ static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_co
   const tf_path *path = &p->path[s->node];
   int n = 0;
   for (int k = 0; k < path->n; k++)
-    if (p->loops[path->loops[k]].op >= 0)
-      n = join(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
+    if (p->loops[path->loops[k]].op >= 0) n = join(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
   for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
     tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
-    if (c)
-      own.loops |= prev_mask(p, c, r, &own.prev_loops);
+    if (c) own.loops |= prev_mask(p, c, r, &own.prev_loops);
     n = join(list, n, own);
   }
   return n;
@@ -93,26 +86,21 @@ static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_co
 static bool belongs(const tf_comp *part, const tf_comp *comp) {
   for (int i = 0; i < part->n_rank; i++)
     for (int k = 0; k < comp->n_rank; k++)
-      if (part->rank[i] == comp->rank[k])
-        return true;
+      if (part->rank[i] == comp->rank[k]) return true;
   return part->loops & comp->loops;
 }
 
 /* What would count apart if nothing were retained. */
-static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c,
-                      tf_comp *comp) {
+static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *comp) {
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
   tf_plan bare = *p;
   bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
-  if (!bare.made_mask)
-    return false;
+  if (!bare.made_mask) return false;
   int n = gather(&bare, s, c, list);
   comp->part = TF_ARRAY(a, tf_comp, (size_t)n + 1);
-  if (!comp->part)
-    return false;
+  if (!comp->part) return false;
   for (int i = 0; i < n; i++)
-    if (belongs(&list[i], comp))
-      comp->part[comp->n_part++] = list[i];
+    if (belongs(&list[i], comp)) comp->part[comp->n_part++] = list[i];
   for (int i = 0; i < comp->n_rank; i++)
     comp->moving |= tf_slice_mask(&bare, s, comp->rank[i]);
   return true;
@@ -129,12 +117,10 @@ static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pc
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
   int n = join_retain(p, s, c, list, gather(p, s, c, list));
   comps out = {TF_ARRAY(a, tf_comp, (size_t)n + 1), n};
-  if (!out.list)
-    return none;
+  if (!out.list) return none;
   memcpy(out.list, list, (size_t)n * sizeof list[0]);
   for (int i = 0; i < n; i++)
-    if (out.list[i].retain >= 0 && !add_parts(a, p, s, c, &out.list[i]))
-      return none;
+    if (out.list[i].retain >= 0 && !add_parts(a, p, s, c, &out.list[i])) return none;
   return out;
 }
 

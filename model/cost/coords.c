@@ -125,11 +125,16 @@ static tf_coords shifted(tf_arena *a, const tf_coords *x, const tf_coords *y) {
 
 tf_coords tf_coords_sum(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   tf_coords s;
-  if (x->n == 0 || y->n == 0) s = begin(a, 1, 0);
-  else if (extends(x, y)) s = extended(a, x, y);
-  else if (extends(y, x)) s = extended(a, y, x);
-  else if (tf_coords_count(x) >= tf_coords_count(y)) s = shifted(a, x, y);
-  else s = shifted(a, y, x);
+  if (x->n == 0 || y->n == 0)
+    s = begin(a, 1, 0);
+  else if (extends(x, y))
+    s = extended(a, x, y);
+  else if (extends(y, x))
+    s = extended(a, y, x);
+  else if (tf_coords_count(x) >= tf_coords_count(y))
+    s = shifted(a, x, y);
+  else
+    s = shifted(a, y, x);
   s.exact &= x->exact && y->exact;
   return s;
 }
@@ -145,9 +150,7 @@ tf_coords tf_coords_image(tf_arena *a, const tf_index *ix, const tf_coords *of) 
 
 /* ---- parts ------------------------------------------------------------------------------- */
 /* The least k with lo + k * step >= x. */
-static int64_t steps_to(int64_t lo, int64_t step, int64_t x) {
-  return x <= lo ? 0 : (x - lo - 1) / step + 1;
-}
+static int64_t steps_to(int64_t lo, int64_t step, int64_t x) { return x <= lo ? 0 : (x - lo - 1) / step + 1; }
 
 static tf_run clipped(tf_run r, int64_t step, int64_t lo, int64_t hi) {
   int64_t from = steps_to(r.lo, step, lo), end = hi < r.lo ? 0 : (hi - r.lo) / step + 1;
@@ -220,8 +223,10 @@ tf_coords tf_coords_meet(tf_arena *a, const tf_coords *x, const tf_coords *y) {
       int64_t lo = most(p.run[i].lo, q.run[j].lo), hi = least(i_end, j_end);
       if (lo <= hi) s.run[s.n++] = (tf_run){lo, (hi - lo) / step + 1};
     }
-    if (ri < rj || (ri == rj && i_end < j_end)) i++;
-    else j++;
+    if (ri < rj || (ri == rj && i_end < j_end))
+      i++;
+    else
+      j++;
   }
   return s;
 }

@@ -1,4 +1,5 @@
-/* Sets of coordinates along one rank, with the gaps that strides leave: what an index touches, what is needed of a dim. */
+/* Sets of coordinates along one rank, with the gaps that strides leave: what an index touches, what is needed of a dim.
+ */
 #ifndef MODEL_COST_COORDS_H
 #define MODEL_COST_COORDS_H
 #include "base/arena.h"
@@ -9,8 +10,8 @@ typedef struct {
   int64_t lo, n;
 } tf_run;
 
-/* Disjoint runs of one step, by residue and then ascending.  Where a set would take more than TF_MAX_RUNS of them it is a part of what
- * it should be, and not exact; without memory it is empty and not exact. */
+/* Disjoint runs of one step, by residue and then ascending.  Where a set would take more than TF_MAX_RUNS of them it is
+ * a part of what it should be, and not exact; without memory it is empty and not exact. */
 typedef struct {
   int64_t step; /* >= 1 */
   int n;

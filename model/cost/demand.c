@@ -20,7 +20,8 @@ static bool elsewhere(const tf_ref *ref, int rank, int r, int dim) {
   return false;
 }
 
-/* What rank r of a reference touches; dims of other ranks stand still, so that all combinations of all ranks are touched. */
+/* What rank r of a reference touches; dims of other ranks stand still, so that all combinations of all ranks are
+ * touched. */
 static tf_coords part_of(const tf_demand *d, int o, const tf_ref *ref, int r, bool *together) {
   const tf_tensor *t = &d->wl->tensors[ref->tensor];
   const tf_index *ix = &ref->index[r];

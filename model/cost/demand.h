@@ -4,8 +4,9 @@
 #define MODEL_COST_DEMAND_H
 #include "model/cost/coords.h"
 
-/* Every point of an op whose dims all lie in these sets is needed.  Some that lie outside may be, too: where references to an
- * intermediate differ in more than one rank, or two of its ranks move together, the sets are a part of what is needed. */
+/* Every point of an op whose dims all lie in these sets is needed.  Some that lie outside may be, too: where references
+ * to an intermediate differ in more than one rank, or two of its ranks move together, the sets are a part of what is
+ * needed. */
 typedef struct {
   const tf_workload *wl;
   tf_arena *arena;
@@ -20,9 +21,9 @@ const tf_coords *tf_demand_dims(const tf_demand *d, int op); /* [dim] */
 int64_t tf_demanded(const tf_demand *d, int op, int dim);
 double tf_demanded_points(const tf_demand *d, int op);
 
-/* Elements of tensor z that needed points read, each once: in every execution these are read.  Exact but for the sets above, and
- * where ranks that move together have too many settings, or more than 8 references differ; then no more than there are.
- * -1: they pass 2^63 - 1. */
+/* Elements of tensor z that needed points read, each once: in every execution these are read.  Exact but for the sets
+ * above, and where ranks that move together have too many settings, or more than 8 references differ; then no more than
+ * there are. -1: they pass 2^63 - 1. */
 int64_t tf_demand_touched(const tf_demand *d, int z);
 /* The part of a tensor that a reference of op o touches, rank by rank; false where its ranks move together. */
 bool tf_demand_part(const tf_demand *d, int o, const tf_ref *ref, tf_coords *part);

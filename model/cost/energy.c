@@ -2,9 +2,7 @@
 #include "model/cost/state.h"
 
 /* Hops of one word on the mesh that feeds a memory: the mean Manhattan distance from a corner. */
-static double mean_hops(const tf_memory *mem) {
-  return (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2;
-}
+static double mean_hops(const tf_memory *mem) { return (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2; }
 
 static double level_energy(const struct tf_model *m, int level) {
   const tf_plan *p = m->plan;
@@ -13,8 +11,8 @@ static double level_energy(const struct tf_model *m, int level) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     const tf_counts *c = &m->res.counts[level * p->wl->n_tensors + z];
     double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
-    pj += k * ((double)(c->read + c->drain) * mem->read_pj +
-               (double)(c->fill + c->update) * mem->write_pj + (double)(c->fill + c->drain) * hops);
+    pj += k * ((double)(c->read + c->drain) * mem->read_pj + (double)(c->fill + c->update) * mem->write_pj +
+               (double)(c->fill + c->drain) * hops);
   }
   return pj;
 }

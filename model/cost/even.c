@@ -2,13 +2,12 @@
 #include "model/cost/even_make.h"
 
 /* The loop at path position pos, with the ranks of slice v that it moves: put at *pool. */
-static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos,
-                            const tf_even_slice *v, tf_even_shift **pool) {
+static tf_even_loop loop_at(const tf_even_maker *k, const tf_path *path, int pos, const tf_even_slice *v,
+                            tf_even_shift **pool) {
   tf_even_loop l = {.loop = path->loops[pos], .pos = pos, .shift = *pool};
   for (int r = 0; r < v->n_rank; r++) {
     int64_t by = tf_even_shift_of(&k->e->ranges[v->range[r]], pos);
-    if (by)
-      l.shift[l.n++] = (tf_even_shift){r, by};
+    if (by) l.shift[l.n++] = (tf_even_shift){r, by};
   }
   *pool += l.n;
   return l;
@@ -39,12 +38,10 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
   k->ok &= !k->oom;
   for (int r = 0; r < v->n_rank && k->ok; r++) {
     v->range[r] = tf_even_touched(k, s, r);
-    if (!k->ok)
-      break;
+    if (!k->ok) break;
     const tf_even_range *range = &k->e->ranges[v->range[r]];
     moves |= range->moves;
-    if (range->from < range->to)
-      v->padded[v->n_padded++] = r;
+    if (range->from < range->to) v->padded[v->n_padded++] = r;
     for (uint64_t left = range->mixed; left; left &= left - 1)
       TF_EVEN_PUSH(k, still, path->loops[__builtin_ctzll(left)]);
     merge_pairs(k, path, range->moves & s->merge);
@@ -66,12 +63,10 @@ static void add_loops(tf_even_maker *k, const tf_path *path, tf_even_slice *v) {
   k->oom |= !v->temporal || !pool;
   k->ok &= !k->oom;
   for (int pos = path->n - 1; pos >= 0 && k->ok; pos--)
-    if (path->temporal >> pos & 1)
-      v->temporal[v->n_temporal++] = loop_at(k, path, pos, v, &pool);
+    if (path->temporal >> pos & 1) v->temporal[v->n_temporal++] = loop_at(k, path, pos, v, &pool);
   v->spatial = v->temporal + v->n_temporal;
   for (int pos = 0; pos < path->n && k->ok; pos++)
-    if (!(path->temporal >> pos & 1))
-      v->spatial[v->n_spatial++] = loop_at(k, path, pos, v, &pool);
+    if (!(path->temporal >> pos & 1)) v->spatial[v->n_spatial++] = loop_at(k, path, pos, v, &pool);
 }
 
 static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
@@ -80,13 +75,11 @@ static void add_slice(tf_even_maker *k, const tf_slice *s, tf_even_slice *v) {
   v->again = TF_ARRAY(k->a, int, (size_t)path->n);
   k->oom |= !v->again;
   k->ok &= !k->oom;
-  if (!k->ok)
-    return;
+  if (!k->ok) return;
   v->n_again = list(path, s->inside & path->temporal & ~moves, v->again);
   v->same = v->again + v->n_again;
   v->n_same = list(path, s->merge & ~moves, v->same);
-  if (s->level >= 0)
-    add_loops(k, path, v);
+  if (s->level >= 0) add_loops(k, path, v);
 }
 
 /* Loops above the common scope must move both slices of a class alike, or stand still. */
@@ -94,8 +87,7 @@ static void align(tf_even_maker *k, int i) {
   const tf_plan *p = k->p;
   for (int c = 0; c < p->slices[i].n_class && k->ok; c++) {
     const tf_pclass *cl = &p->slices[i].classes[c];
-    if (cl->prev < 0 || cl->common < 0)
-      continue;
+    if (cl->prev < 0 || cl->common < 0) continue;
     const tf_even_slice *v = &k->e->slices[i], *q = &k->e->slices[cl->prev];
     const tf_path *path = &p->path[cl->common];
     for (int pos = 0; pos < path->n; pos++) {
@@ -115,8 +107,7 @@ static void add_cuts(tf_even_maker *k, int z, int d, tf_even_home *h) {
   k->oom |= !h->cut;
   k->ok &= !k->oom;
   for (int j = 0; j < path->n && k->ok; j++)
-    if (tf_plan_selects(p, z, path->loops[j]) && p->loops[path->loops[j]].dim == d)
-      h->cut[h->n++] = path->loops[j];
+    if (tf_plan_selects(p, z, path->loops[j]) && p->loops[path->loops[j]].dim == d) h->cut[h->n++] = path->loops[j];
 }
 
 static void add_more(tf_even_maker *k, int z, tf_even_home *h) {
@@ -127,8 +118,7 @@ static void add_more(tf_even_maker *k, int z, tf_even_home *h) {
   k->ok &= !k->oom;
   for (int pos = 0; pos < path->n && k->ok; pos++) {
     int64_t by = tf_even_shift_of(&k->e->ranges[h->range], pos);
-    if (!by || !tf_plan_brings(k->p, z, path->loops[pos]))
-      continue;
+    if (!by || !tf_plan_brings(k->p, z, path->loops[pos])) continue;
     h->more[h->n_more] = path->loops[pos];
     h->by[h->n_more++] = by < 0 ? -by : by;
   }
@@ -153,16 +143,15 @@ static bool add_room(tf_even_maker *k) {
   size_t ops = (size_t)p->wl->n_ops, dims = (size_t)p->wl->n_dims, ranks = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
     ranks += (size_t)p->wl->tensors[z].rank;
-  k->at = TF_ARRAY(k->a, int, ops * dims * (size_t)p->tree->n_nodes);
+  k->at = TF_ARRAY(k->a, int, ops *dims *(size_t)p->tree->n_nodes);
   k->whole = TF_ARRAY(k->a, int, dims);
-  k->chain = TF_ARRAY(k->a, int, ops * (size_t)p->n_loops + 1);
+  k->chain = TF_ARRAY(k->a, int, ops *(size_t)p->n_loops + 1);
   k->e->step = TF_ARRAY(k->a, int, (size_t)p->n_loops + 1);
   k->e->slices = TF_ARRAY(k->a, tf_even_slice, (size_t)p->n_slices + 1);
   k->e->stream = TF_ARRAY(k->a, tf_even_slice, ops);
   k->e->home = TF_ARRAY(k->a, tf_even_home, ranks + 1);
   k->e->home_at = TF_ARRAY(k->a, int, (size_t)p->wl->n_tensors);
-  return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream && k->e->home &&
-         k->e->home_at;
+  return k->at && k->whole && k->chain && k->e->step && k->e->slices && k->e->stream && k->e->home && k->e->home_at;
 }
 
 static void gather(tf_even_maker *k) {
@@ -172,8 +161,7 @@ static void gather(tf_even_maker *k) {
     add_slice(k, &p->slices[i], &k->e->slices[i]);
   for (int o = 0; o < p->wl->n_ops && k->ok; o++) {
     k->e->stream[o].n_rank = -1;
-    if (p->stream[o].node >= 0)
-      add_slice(k, &p->stream[o], &k->e->stream[o]);
+    if (p->stream[o].node >= 0) add_slice(k, &p->stream[o], &k->e->stream[o]);
   }
   for (int i = 0; i < p->n_tile_slices && k->ok; i++)
     align(k, i);
@@ -183,8 +171,7 @@ static void gather(tf_even_maker *k) {
 tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom) {
   tf_even_maker k = {.a = a, .p = p, .e = TF_NEW(a, tf_even), .ok = true};
   *oom = !k.e || !add_room(&k);
-  if (*oom || p->irregular)
-    return NULL;
+  if (*oom || p->irregular) return NULL;
   gather(&k);
   *oom = k.oom;
   return k.ok ? k.e : NULL;

@@ -16,12 +16,12 @@ typedef struct {
  * `moves`) by shift[k] times the loop's step. */
 typedef struct {
   enum { TF_WHOLE, TF_PART, TF_HULL } what;
-  int64_t len;           /* WHOLE: extent */
-  int product, base;     /* PART: its length; the range that is cut */
-  int first, n;          /* HULL: around even->reads[first ...] */
-  const tf_path *path;   /* HULL: the loops that `moves` speaks of */
-  int64_t from, to;      /* HULL of a padded rank: the tensor covers from .. to - 1, which reads may pass; else from == to */
-  bool made;             /* then: it is what an op makes, which must not be cut differently from step to step */
+  int64_t len;         /* WHOLE: extent */
+  int product, base;   /* PART: its length; the range that is cut */
+  int first, n;        /* HULL: around even->reads[first ...] */
+  const tf_path *path; /* HULL: the loops that `moves` speaks of */
+  int64_t from, to; /* HULL of a padded rank: the tensor covers from .. to - 1, which reads may pass; else from == to */
+  bool made;        /* then: it is what an op makes, which must not be cut differently from step to step */
   uint64_t moves, mixed; /* mixed: reads that move differently */
   int64_t *shift;
 } tf_even_range;
@@ -32,7 +32,7 @@ typedef struct {
 } tf_even_term;
 typedef struct {
   int64_t c;
-  int first, n;          /* even->terms */
+  int first, n; /* even->terms */
 } tf_even_read;
 
 /* One loop moves one rank by k times its step. */
@@ -49,13 +49,13 @@ typedef struct {
 
 typedef struct {
   int n_rank;
-  int *range;            /* [n_rank] */
+  int *range; /* [n_rank] */
   int n_temporal, n_spatial;
   tf_even_loop *temporal; /* m-tiles only: inner to outer */
   tf_even_loop *spatial;  /* m-tiles only: outer to inner */
-  int n_same, *same;     /* spatial loops whose instances share equal boxes */
-  int n_again, *again;   /* temporal loops that bring the same boxes again in one production */
-  int n_padded, *padded; /* ranks in which a border may clip */
+  int n_same, *same;      /* spatial loops whose instances share equal boxes */
+  int n_again, *again;    /* temporal loops that bring the same boxes again in one production */
+  int n_padded, *padded;  /* ranks in which a border may clip */
 } tf_even_slice;
 
 /* Chains to be covered: product == length of range. */

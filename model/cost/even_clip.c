@@ -1,10 +1,10 @@
-/* The quick way where borders of padded tensors clip boxes.  A loop moves at most one clipped rank; so for each class of
- * entries the words of all settings together are a product, rank by rank, of
- *     sum over the settings of the loops that move the rank of | [lo, lo + len) n [from, to) |,
- * of the lengths of the other ranks, and of the settings of all other loops.  What is found of the box before is such a box,
- * too: the part that both share before any border clips it.  A clipped length is four hinges,
- *     h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),   lo from the tensor's lower end, of extent E;
- * a hinge over an arithmetic grid is a sum of a few arithmetic series: only at the border does a loop's step matter. */
+/* The quick way where borders of padded tensors clip boxes.  A loop moves at most one clipped rank; so for each class
+ * of entries the words of all settings together are a product, rank by rank, of sum over the settings of the loops that
+ * move the rank of | [lo, lo + len) n [from, to) |, of the lengths of the other ranks, and of the settings of all other
+ * loops.  What is found of the box before is such a box, too: the part that both share before any border clips it.  A
+ * clipped length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),   lo from the
+ * tensor's lower end, of extent E; a hinge over an arithmetic grid is a sum of a few arithmetic series: only at the
+ * border does a loop's step matter. */
 #include "model/cost/even_clip.h"
 
 enum { LOOPS = TF_MAX_PATH };
@@ -13,10 +13,10 @@ enum { LOOPS = TF_MAX_PATH };
 /* A rank that borders clip, and the loops that turn and move it, longest step first. */
 typedef struct {
   int rank, n;
-  int64_t lo, len, extent;             /* at the first setting, from the tensor's lower end; of the tensor */
-  uint64_t moves;                      /* their positions */
+  int64_t lo, len, extent; /* at the first setting, from the tensor's lower end; of the tensor */
+  uint64_t moves;          /* their positions */
   int pos[LOOPS];
-  int64_t step[LOOPS], trip[LOOPS];    /* steps may lead backwards */
+  int64_t step[LOOPS], trip[LOOPS]; /* steps may lead backwards */
 } clip;
 
 typedef struct {
@@ -44,29 +44,26 @@ static void sum_up(grid *g) {
 
 /* Sum of max(0, at + place) over the loops from i on. */
 static int64_t hinge(const grid *g, int i, int64_t at) {
-  if (at >= 0)
-    return g->all[i] * at + g->sum[i];
-  if (at + g->span[i] <= 0)
-    return 0;
+  if (at >= 0) return g->all[i] * at + g->sum[i];
+  if (at + g->span[i] <= 0) return 0;
   int64_t step = g->step[i], n = g->trip[i], below = -at - g->span[i + 1];
   int64_t d = below >= 0 ? below / step + 1 : 0, whole = (-at + step - 1) / step, sum = 0;
   whole = whole < n ? whole : n;
   for (; d < whole; d++)
     sum += hinge(g, i + 1, at + step * d);
   int64_t left = n - d;
-  return left <= 0 ? sum
-                   : sum + left * (g->all[i + 1] * at + g->sum[i + 1]) +
-                         g->all[i + 1] * (left * (d + n - 1) / 2) * step;
+  return left <= 0
+             ? sum
+             : sum + left * (g->all[i + 1] * at + g->sum[i + 1]) + g->all[i + 1] * (left * (d + n - 1) / 2) * step;
 }
 
-/* The grid of the loops of c that are free: spatial ones and those outside position `outer`; the loop there, too, if it is
- * the one that steps, from its second setting on.  *lo: of its first place. */
+/* The grid of the loops of c that are free: spatial ones and those outside position `outer`; the loop there, too, if it
+ * is the one that steps, from its second setting on.  *lo: of its first place. */
 static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, grid *g, int64_t *lo) {
   g->n = 0;
   for (int i = 0; i < c->n; i++) {
     bool here = c->pos[i] == outer;
-    if (temporal >> c->pos[i] & 1 && c->pos[i] >= outer && !(here && steps))
-      continue;
+    if (temporal >> c->pos[i] & 1 && c->pos[i] >= outer && !(here && steps)) continue;
     int64_t step = c->step[i], trip = c->trip[i] - (here && steps);
     *lo += here && steps ? step : 0;
     *lo += step < 0 ? step * (trip - 1) : 0;
@@ -77,22 +74,21 @@ static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, 
 }
 
 static int64_t clipped_sum(const grid *g, int64_t lo, int64_t len, int64_t extent) {
-  return len <= 0 ? 0 : hinge(g, 0, lo + len) - hinge(g, 0, lo + len - extent) - hinge(g, 0, lo) + hinge(g, 0, lo - extent);
+  return len <= 0 ? 0
+                  : hinge(g, 0, lo + len) - hinge(g, 0, lo + len - extent) - hinge(g, 0, lo) + hinge(g, 0, lo - extent);
 }
 
 /* How far from [first, last] the nearest place is, the loops from i on free. */
 static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t last) {
-  if (at >= first)
-    return at > last ? at - last : 0;
-  if (at + g->span[i] <= last)
-    return at + g->span[i] >= first ? 0 : first - at - g->span[i];
+  if (at >= first) return at > last ? at - last : 0;
+  if (at + g->span[i] <= last) return at + g->span[i] >= first ? 0 : first - at - g->span[i];
   int64_t step = g->step[i], best = INT64_MAX, below = first - at - g->span[i + 1];
-  int64_t d = below > 0 ? (below - 1) / step : 0; /* the last that stays below; then those between, and the first beyond */
+  int64_t d =
+      below > 0 ? (below - 1) / step : 0; /* the last that stays below; then those between, and the first beyond */
   for (; d < g->trip[i] && best > 0; d++) {
     int64_t now = nearest(g, i + 1, at + step * d, first, last);
     best = now < best ? now : best;
-    if (at + step * d > last)
-      break;
+    if (at + step * d > last) break;
   }
   return best;
 }
@@ -130,8 +126,7 @@ static bool clip_still(struct tf_model *m, int i) {
     tf_even_read_at(m, &m->even->reads[k], &a, &b);
     a = a > r->from ? a : r->from;
     b = b < r->to ? b : r->to;
-    if (a >= b)
-      continue;
+    if (a >= b) continue;
     lo = a < lo ? a : lo;
     end = b > end ? b : end;
   }
@@ -155,10 +150,8 @@ bool tf_clip_range(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t down, up, lo = m->lo[i], end = lo + m->len[i];
   bool moves = span_of(m, r, &down, &up);
-  if (lo + down >= r->from && end + up <= r->to)
-    return true;
-  if (!moves)
-    return clip_still(m, i);
+  if (lo + down >= r->from && end + up <= r->to) return true;
+  if (!moves) return clip_still(m, i);
   return !r->made && all_inside(m, r, down, up);
 }
 
@@ -187,15 +180,13 @@ static bool look_rank(const struct tf_model *m, const tf_even_slice *v, int rank
   c->len = m->len[i];
   c->extent = r->to - r->from;
   *clipped = c->lo + down < 0 || c->lo + c->len + up > c->extent;
-  if (!*clipped)
-    return true;
+  if (!*clipped) return true;
   double all = 1, reach = (double)c->len + (double)c->extent + 2 * ((double)up - (double)down);
   c->n = 0;
   c->moves = 0;
   for (uint64_t left = r->moves; left; left &= left - 1) {
     int pos = __builtin_ctzll(left), l = r->path->loops[pos];
-    if (m->run.trip[l] <= 1)
-      continue;
+    if (m->run.trip[l] <= 1) continue;
     add_loop(c, pos, r->shift[pos] * m->value[m->even->step[l]], m->run.trip[l]);
     all *= (double)m->run.trip[l];
   }
@@ -208,16 +199,13 @@ static bool look_clips(const struct tf_model *m, const tf_slice *s, const tf_eve
   k->n = 0;
   for (int i = 0; i < v->n_padded; i++) {
     bool clipped;
-    if (k->n == (int)(sizeof k->at / sizeof k->at[0]))
-      return false;
+    if (k->n == (int)(sizeof k->at / sizeof k->at[0])) return false;
     clip *c = &k->at[k->n];
-    if (!look_rank(m, v, v->padded[i], c, &clipped))
-      return false;
-    if (!clipped)
-      continue;
-    /* No loop moves two of them; and where a box covers the tensor instances that share might hold the same by chance. */
-    if (c->moves & moves || (c->len > c->extent && c->moves & s->merge))
-      return false;
+    if (!look_rank(m, v, v->padded[i], c, &clipped)) return false;
+    if (!clipped) continue;
+    /* No loop moves two of them; and where a box covers the tensor instances that share might hold the same by chance.
+     */
+    if (c->moves & moves || (c->len > c->extent && c->moves & s->merge)) return false;
     moves |= c->moves;
     k->n++;
   }
@@ -252,17 +240,15 @@ static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, co
 }
 
 /* Words that enter in class c, of all instances. */
-static int64_t enters(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const clips *k, const class_of *e,
-                      const int64_t *by) {
+static int64_t enters(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const clips *k,
+                      const class_of *e, const int64_t *by) {
   int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK], words = words_of(x, k, e, NULL, x->len);
-  if (!words || !tf_even_before(m, c, x, by, lo, len))
-    return words;
+  if (!words || !tf_even_before(m, c, x, by, lo, len)) return words;
   for (int r = 0; r < x->v->n_rank; r++) { /* what both have */
     int64_t end = lo[r] + len[r] < x->len[r] ? lo[r] + len[r] : x->len[r];
     lo[r] = lo[r] > 0 ? lo[r] : 0;
     len[r] = end - lo[r];
-    if (len[r] <= 0)
-      return words;
+    if (len[r] <= 0) return words;
   }
   return words - words_of(x, k, e, lo, len);
 }
@@ -270,8 +256,7 @@ static int64_t enters(const struct tf_model *m, const tf_pclass *c, const tf_pie
 static void enter(struct tf_model *m, int i, int c, int64_t words, int64_t same, tf_move *sum) {
   const tf_memory *mem = &m->plan->arch->memories[m->plan->slices[i].level];
   tf_move v = {.fill = words, .read = mem->multicast ? words / same : words};
-  if (m->by_steps)
-    tf_cells_add(m, i, c, &v);
+  if (m->by_steps) tf_cells_add(m, i, c, &v);
   sum->fill += v.fill;
   sum->read += v.read;
 }
@@ -280,8 +265,7 @@ static void enter(struct tf_model *m, int i, int c, int64_t words, int64_t same,
 static bool sizes(struct tf_model *m, int i, const tf_piece *x, const clips *k) {
   int node = m->plan->slices[i].node;
   int64_t *len = &m->rank_len[m->views->rank_at[i]];
-  if (m->clipped == node)
-    return false;
+  if (m->clipped == node) return false;
   m->clipped = node;
   for (int r = 0, next = 0; r < x->v->n_rank; r++)
     len[r] = next < k->n && k->at[next].rank == r ? longest(&k->at[next++]) : x->len[r];
@@ -294,12 +278,9 @@ static bool sizes(struct tf_model *m, int i, const tf_piece *x, const clips *k) 
 tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
   const tf_slice *s = &m->plan->slices[i];
   clips k;
-  if (!look_clips(m, s, x->v, &k))
-    return TF_GIVEN_UP;
-  if (!k.n)
-    return TF_UNCLIPPED;
-  if (!sizes(m, i, x, &k))
-    return TF_GIVEN_UP;
+  if (!look_clips(m, s, x->v, &k)) return TF_GIVEN_UP;
+  if (!k.n) return TF_UNCLIPPED;
+  if (!sizes(m, i, x, &k)) return TF_GIVEN_UP;
   int64_t by[TF_MAX_RANK] = {0}, same = tf_even_turns(m, x->v->same, x->v->n_same);
   class_of e = {.temporal = m->plan->path[s->node].temporal, .steps = true};
   tf_move sum = {0};
@@ -307,8 +288,7 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
   for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
     const tf_even_loop *l = &x->v->temporal[c];
     int64_t trip = m->run.trip[l->loop];
-    if (trip <= 1)
-      continue;
+    if (trip <= 1) continue;
     e.outer = l->pos;
     e.settings = (trip - 1) * m->outer[l->loop] * x->instances;
     tf_even_advance(m, l, -1, by);
@@ -327,10 +307,8 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
 tf_clipped tf_clip_leaf(struct tf_model *m, int i, const tf_piece *x, bool multicast) {
   const tf_slice *s = &m->plan->slices[i];
   clips k;
-  if (!look_clips(m, s, x->v, &k))
-    return TF_GIVEN_UP;
-  if (!k.n)
-    return TF_UNCLIPPED;
+  if (!look_clips(m, s, x->v, &k)) return TF_GIVEN_UP;
+  if (!k.n) return TF_UNCLIPPED;
   class_of all = {.outer = TF_MAX_PATH, .settings = m->steps[s->node] * x->instances};
   int64_t words = words_of(x, &k, &all, NULL, x->len);
   m->moves[i] = (tf_move){.read = multicast ? words / tf_even_turns(m, x->v->same, x->v->n_same) : words};

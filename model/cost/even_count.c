@@ -18,8 +18,7 @@ static bool products(struct tf_model *m) {
   const tf_even *e = m->even;
   m->value[0] = 1;
   for (int i = 1; i < e->n_products; i++)
-    if (__builtin_mul_overflow(m->value[e->products[i].next], m->run.trip[e->products[i].loop],
-                               &m->value[i]))
+    if (__builtin_mul_overflow(m->value[e->products[i].next], m->run.trip[e->products[i].loop], &m->value[i]))
       return false;
   return true;
 }
@@ -127,8 +126,7 @@ static void look(const struct tf_model *m, const tf_slice *s, const tf_even_slic
   }
   x->instances = x->groups = m->width[s->node];
   int64_t same = tf_even_turns(m, v->same, v->n_same);
-  if (same > 1)
-    x->groups /= same;
+  if (same > 1) x->groups /= same;
   x->small = (double)m->steps[s->node] * (double)x->instances * (double)x->box < 0x1p57;
 }
 
@@ -176,7 +174,6 @@ static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const tf_pi
   return words;
 }
 
-
 /* ---- layouts ------------------------------------------------------------------------------- */
 
 /* The next loop from i on that stands below the common scope (path length n) and turns. */
@@ -188,23 +185,19 @@ static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n,
 
 static bool alike(const struct tf_model *m, const tf_even_loop *a, const tf_even_loop *b) {
   const tf_plan *p = m->plan;
-  if (p->loops[a->loop].axis != p->loops[b->loop].axis ||
-      m->run.trip[a->loop] != m->run.trip[b->loop] || a->n != b->n)
+  if (p->loops[a->loop].axis != p->loops[b->loop].axis || m->run.trip[a->loop] != m->run.trip[b->loop] || a->n != b->n)
     return false;
   for (int i = 0; i < a->n; i++)
     if (a->shift[i].rank != b->shift[i].rank ||
-        a->shift[i].k * m->value[m->even->step[a->loop]] !=
-            b->shift[i].k * m->value[m->even->step[b->loop]])
+        a->shift[i].k * m->value[m->even->step[a->loop]] != b->shift[i].k * m->value[m->even->step[b->loop]])
       return false;
   return true;
 }
 
-static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q,
-                        int n) {
+static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q, int n) {
   int i = next_turning(m, v, n, 0), j = next_turning(m, q, n, 0);
   while (i < v->n_spatial && j < q->n_spatial) {
-    if (!alike(m, &v->spatial[i], &q->spatial[j]))
-      return false;
+    if (!alike(m, &v->spatial[i], &q->spatial[j])) return false;
     i = next_turning(m, v, n, i + 1);
     j = next_turning(m, q, n, j + 1);
   }
@@ -212,19 +205,15 @@ static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const 
 }
 
 static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c) {
-  if (c->prev < 0)
-    return false;
+  if (c->prev < 0) return false;
   for (int i = 0; i < c->n_spread; i++)
-    if (m->run.trip[c->spread[i]] > 1)
-      return false;
-  return c->common < 0 ||
-         same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
+    if (m->run.trip[c->spread[i]] > 1) return false;
+  return c->common < 0 || same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
 }
 
 bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by, int64_t *lo,
                     int64_t *len) {
-  if (!survives(m, x->v, c))
-    return false;
+  if (!survives(m, x->v, c)) return false;
   if (c->common < 0) {
     memcpy(lo, by, (size_t)x->v->n_rank * sizeof *lo);
     memcpy(len, x->len, (size_t)x->v->n_rank * sizeof *len);
@@ -250,9 +239,11 @@ typedef struct {
 
 static weights weigh(const struct tf_model *m, const tf_slice *s, const tf_piece *x) {
   const tf_memory *mem = &m->plan->arch->memories[s->level];
-  if (!s->makes)
-    return (weights){.fill = x->instances, .read = mem->multicast ? x->groups : x->instances};
-  return (weights){.fill = x->groups, .drain = x->instances, .read = x->groups, .fresh = x->groups,
+  if (!s->makes) return (weights){.fill = x->instances, .read = mem->multicast ? x->groups : x->instances};
+  return (weights){.fill = x->groups,
+                   .drain = x->instances,
+                   .read = x->groups,
+                   .fresh = x->groups,
                    .update = mem->reduce ? x->groups : x->instances};
 }
 
@@ -261,8 +252,7 @@ typedef struct {
   int64_t words, fresh;
 } entered;
 
-static void count_row(tf_ports *cell, int leg, double own, double up, const weights *k,
-                      entered e) {
+static void count_row(tf_ports *cell, int leg, double own, double up, const weights *k, entered e) {
   double w = (double)e.words, f = (double)k->fresh * (double)e.fresh;
   cell[0].write += own * ((double)k->fill * w - f);
   cell[0].read += own * (double)k->drain * w;
@@ -275,11 +265,10 @@ static void count_class(struct tf_model *m, int i, int c, const weights *k, ente
   const tf_views *w = m->views;
   const tf_view *view = &w->node[m->plan->slices[i].node];
   const tf_pclass *class = &m->plan->slices[i].classes[c];
-  if (!m->by_steps)
-    return;
+  if (!m->by_steps) return;
   if (class->carry < 0 && class->zero_from > 0) {
-    tf_move v = {k->fill * e.words - k->fresh * e.fresh, k->drain * e.words,
-                 k->read * e.words - k->fresh * e.fresh, k->update * e.words};
+    tf_move v = {k->fill * e.words - k->fresh * e.fresh, k->drain * e.words, k->read * e.words - k->fresh * e.fresh,
+                 k->update * e.words};
     tf_cells_add(m, i, c, &v);
     return;
   }
@@ -288,10 +277,8 @@ static void count_class(struct tf_model *m, int i, int c, const weights *k, ente
 }
 
 /* Words kept when a slice enters in class c; by: where the box of the step before is. */
-static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piece *x,
-                     const int64_t *by) {
-  if (!survives(m, x->v, c))
-    return 0;
+static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by) {
+  if (!survives(m, x->v, c)) return 0;
   return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
 }
 
@@ -299,11 +286,9 @@ static bool count_tile(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   tf_piece x;
   look(m, s, &m->even->slices[i], &x);
-  if (!x.small)
-    return false;
+  if (!x.small) return false;
   tf_clipped how = x.v->n_padded ? tf_clip_tile(m, i, &x) : TF_UNCLIPPED;
-  if (how != TF_UNCLIPPED)
-    return how == TF_COUNTED;
+  if (how != TF_UNCLIPPED) return how == TF_COUNTED;
   int64_t by[TF_MAX_RANK], again = s->makes ? tf_even_turns(m, x.v->again, x.v->n_again) : 1;
   const weights k = weigh(m, s, &x);
   entered sum = {0, 0};
@@ -312,16 +297,13 @@ static bool count_tile(struct tf_model *m, int i) {
   for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
     const tf_even_loop *l = &x.v->temporal[c];
     int64_t trip = m->run.trip[l->loop];
-    if (trip <= 1)
-      continue;
+    if (trip <= 1) continue;
     bool repeats = again > 1 && !l->n && s->inside >> l->pos & 1;
-    if (repeats)
-      again /= trip;
+    if (repeats) again /= trip;
     tf_even_advance(m, l, -1, by);
     int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * (trip - 1) * m->outer[l->loop];
     tf_even_advance(m, l, trip, by);
-    if (!words)
-      continue;
+    if (!words) continue;
     entered e = {words, repeats ? 0 : again > 1 ? words / again : words};
     count_class(m, i, c, &k, e);
     sum.words += e.words;
@@ -350,11 +332,9 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const tf_slice *s = &m->plan->slices[i];
   tf_piece x;
   look(m, s, &m->even->slices[i], &x);
-  if (!x.small)
-    return false;
+  if (!x.small) return false;
   tf_clipped how = x.v->n_padded ? tf_clip_leaf(m, i, &x, unit->multicast) : TF_UNCLIPPED;
-  if (how != TF_UNCLIPPED)
-    return how == TF_COUNTED;
+  if (how != TF_UNCLIPPED) return how == TF_COUNTED;
   int64_t copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances;
   int64_t words = m->steps[s->node] * copies;
   int64_t first = s->makes ? fresh_runs(m, s, x.v) * x.groups : 0;
@@ -367,10 +347,8 @@ static bool count_op(struct tf_model *m, int o) {
   tf_op_result *r = &m->res.ops[o];
   int n = m->plan->tree->op_node[o];
   for (int i = 0; i <= op->n_reads; i++)
-    if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[m->plan->unit[o]]))
-      return false;
-  *r = (tf_op_result){.unit = m->plan->unit[o], .units = m->width[n],
-                      .points = m->steps[n] * m->width[n]};
+    if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[m->plan->unit[o]])) return false;
+  *r = (tf_op_result){.unit = m->plan->unit[o], .units = m->width[n], .points = m->steps[n] * m->width[n]};
   int64_t space = m->plan->space[o];
   r->recomputed = r->points > space ? r->points - space : 0;
   return true;
@@ -380,8 +358,7 @@ static bool count_treated(struct tf_model *m, int o) {
   const tf_slice *s = &m->plan->stream[o];
   tf_piece x;
   look(m, s, &m->even->stream[o], &x);
-  if (!x.small)
-    return false;
+  if (!x.small) return false;
   m->treated[2 * o] = m->steps[s->node] * x.instances * x.box;
   m->treated[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
   return true;
@@ -402,21 +379,17 @@ static void count_home(struct tf_model *m, int z) {
 
 bool tf_even_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!products(m) || !still(m))
-    return false;
-  if (!ranges(m) || !covered(m) || !moments(m))
-    return false;
+  if (!products(m) || !still(m)) return false;
+  if (!ranges(m) || !covered(m) || !moments(m)) return false;
   bool ok = true;
   m->clipped = -1;
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  if (m->by_steps)
-    tf_class_steps(m); /* nothing idles: multiplies, and cannot fail */
+  if (m->by_steps) tf_class_steps(m); /* nothing idles: multiplies, and cannot fail */
   for (int i = 0; i < p->n_tile_slices && ok; i++)
     ok = count_tile(m, i);
   for (int o = 0; o < p->wl->n_ops && ok; o++)
     ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
   for (int z = 0; z < p->wl->n_tensors && ok; z++)
-    if (p->home_scope[z] >= 0)
-      count_home(m, z);
+    if (p->home_scope[z] >= 0) count_home(m, z);
   return ok;
 }

@@ -10,9 +10,9 @@ typedef struct {
   const tf_plan *p;
   tf_even *e;
   int cap_products, cap_ranges, cap_reads, cap_terms, cap_covers, cap_equals, cap_pairs, cap_still;
-  int *at;     /* [op * n_dims * n_nodes ...] range of an op's dim at a node, + 1; 0: not made */
-  int *whole;  /* [dim] range of its extent, + 1 */
-  int *chain;  /* [op * n_loops + loop] product below that loop on the op's path */
+  int *at;    /* [op * n_dims * n_nodes ...] range of an op's dim at a node, + 1; 0: not made */
+  int *whole; /* [dim] range of its extent, + 1 */
+  int *chain; /* [op * n_loops + loop] product below that loop on the op's path */
   bool ok, oom;
 } tf_even_maker;
 
@@ -20,10 +20,9 @@ typedef struct {
 void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size);
 
 /* Appends a value to even->name[]; the index of the new element, 0 when memory has run out. */
-#define TF_EVEN_PUSH(k, name, ...) \
-  (((k)->e->name = tf_even_grow((k), (k)->e->name, (k)->e->n_##name, &(k)->cap_##name, \
-                        sizeof *(k)->e->name)) \
-       ? ((k)->e->name[(k)->e->n_##name] = __VA_ARGS__, (k)->e->n_##name++) \
+#define TF_EVEN_PUSH(k, name, ...)                                                                                     \
+  (((k)->e->name = tf_even_grow((k), (k)->e->name, (k)->e->n_##name, &(k)->cap_##name, sizeof *(k)->e->name))          \
+       ? ((k)->e->name[(k)->e->n_##name] = __VA_ARGS__, (k)->e->n_##name++)                                            \
        : 0)
 
 /* Chains, steps and what the chains must cover. */

@@ -4,8 +4,7 @@
 #include "model/cost/even_make.h"
 
 void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {
-  if (n < *cap)
-    return list;
+  if (n < *cap) return list;
   int more = *cap ? 2 * *cap : 16;
   void *bigger = tf_arena_array(k->a, (size_t)more, size);
   if (!bigger) {
@@ -13,16 +12,14 @@ void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {
     k->oom = true;
     return NULL;
   }
-  if (n)
-    memcpy(bigger, list, (size_t)n * size);
+  if (n) memcpy(bigger, list, (size_t)n * size);
   *cap = more;
   return bigger;
 }
 
 static bool has_dim(const tf_op *op, int d) {
   for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == d)
-      return true;
+    if (op->dims[i] == d) return true;
   return false;
 }
 
@@ -30,14 +27,12 @@ static bool has_dim(const tf_op *op, int d) {
 
 static int product(tf_even_maker *k, int next, int loop) {
   for (int i = 1; i < k->e->n_products; i++)
-    if (k->e->products[i].next == next && k->e->products[i].loop == loop)
-      return i;
+    if (k->e->products[i].next == next && k->e->products[i].loop == loop) return i;
   return TF_EVEN_PUSH(k, products, (tf_product){next, loop});
 }
 
 static int whole(tf_even_maker *k, int d) {
-  if (!k->whole[d])
-    k->whole[d] = 1 + TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = k->p->wl->dims[d].extent});
+  if (!k->whole[d]) k->whole[d] = 1 + TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = k->p->wl->dims[d].extent});
   return k->whole[d] - 1;
 }
 
@@ -48,8 +43,7 @@ static int chain_product(tf_even_maker *k, int o, int d) {
   int below = 0;
   for (int j = path->n - 1; j >= p->path[p->lead[o]].n && k->ok; j--) {
     int l = path->loops[j];
-    if (p->loops[l].dim != d)
-      continue;
+    if (p->loops[l].dim != d) continue;
     k->chain[o * p->n_loops + l] = below;
     below = product(k, below, l);
   }
@@ -80,26 +74,21 @@ static void loop_steps(tf_even_maker *k) {
       return;
     }
     k->e->step[l] = k->chain[pl->op * p->n_loops + l];
-    if (pl->clash)
-      TF_EVEN_PUSH(k, still, l);
+    if (pl->clash) TF_EVEN_PUSH(k, still, l);
     for (int i = 0; i < pl->n_leader; i++) {
       int other = k->chain[pl->leaders[i] * p->n_loops + l];
-      if (other != k->e->step[l])
-        TF_EVEN_PUSH(k, equals, (tf_even_equal){l, k->e->step[l], other});
+      if (other != k->e->step[l]) TF_EVEN_PUSH(k, equals, (tf_even_equal){l, k->e->step[l], other});
     }
   }
 }
 
 /* ---- ranges --------------------------------------------------------------------------------- */
 
-int64_t tf_even_shift_of(const tf_even_range *r, int pos) {
-  return r->moves >> pos & 1 ? r->shift[pos] : 0;
-}
+int64_t tf_even_shift_of(const tf_even_range *r, int pos) { return r->moves >> pos & 1 ? r->shift[pos] : 0; }
 
 /* Room for the shifts of range r, whose moves are known. */
 static bool shift_room(tf_even_maker *k, tf_even_range *r) {
-  if (!r->moves)
-    return true;
+  if (!r->moves) return true;
   r->shift = TF_ARRAY(k->a, int64_t, (size_t)(64 - __builtin_clzll(r->moves)));
   k->oom |= !r->shift;
   k->ok &= !k->oom;
@@ -109,10 +98,8 @@ static bool shift_room(tf_even_maker *k, tf_even_range *r) {
 /* The part of `base` that loop `last` of op o's chain leaves; positions of the chain: `loops`. */
 static int part(tf_even_maker *k, int base, int prod, uint64_t loops) {
   const tf_even_range *b = &k->e->ranges[base];
-  tf_even_range r = {.what = TF_PART, .product = prod, .base = base, .moves = b->moves | loops,
-                     .mixed = b->mixed};
-  if (!shift_room(k, &r))
-    return 0;
+  tf_even_range r = {.what = TF_PART, .product = prod, .base = base, .moves = b->moves | loops, .mixed = b->mixed};
+  if (!shift_room(k, &r)) return 0;
   for (uint64_t left = r.moves; left; left &= left - 1) {
     int pos = __builtin_ctzll(left);
     r.shift[pos] = loops >> pos & 1 ? 1 : tf_even_shift_of(b, pos);
@@ -147,16 +134,13 @@ static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_e
       r->moves |= k->e->ranges[k->e->terms[t].range].moves;
       r->mixed |= k->e->ranges[k->e->terms[t].range].mixed;
     }
-  if (!shift_room(k, r))
-    return;
+  if (!shift_room(k, r)) return;
   for (uint64_t left = r->moves; left; left &= left - 1) {
     int pos = __builtin_ctzll(left);
     r->shift[pos] = read_shift(k, &reads[0], pos);
     for (int i = 1; i < n; i++)
-      if (read_shift(k, &reads[i], pos) != r->shift[pos])
-        r->mixed |= left & -left;
-    if (!r->shift[pos])
-      r->moves &= ~(left & -left);
+      if (read_shift(k, &reads[i], pos) != r->shift[pos]) r->mixed |= left & -left;
+    if (!r->shift[pos]) r->moves &= ~(left & -left);
   }
 }
 
@@ -174,8 +158,13 @@ static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_o
   bool pads = z->pad[of->rank] > 0 && !of->own;
   if (!pads && n == 1 && reads[0].n == 1 && reads[0].c == 0 && k->e->terms[reads[0].first].coef == 1)
     return k->e->terms[reads[0].first].range;
-  tf_even_range r = {.what = TF_HULL, .first = k->e->n_reads, .n = n, .path = &k->p->path[of->node], .made = of->made,
-                     .from = pads ? z->lo[of->rank] : 0, .to = pads ? z->lo[of->rank] + z->extent[of->rank] : 0};
+  tf_even_range r = {.what = TF_HULL,
+                     .first = k->e->n_reads,
+                     .n = n,
+                     .path = &k->p->path[of->node],
+                     .made = of->made,
+                     .from = pads ? z->lo[of->rank] : 0,
+                     .to = pads ? z->lo[of->rank] + z->extent[of->rank] : 0};
   hull_shifts(k, reads, n, &r);
   for (int i = 0; i < n && k->ok; i++)
     TF_EVEN_PUSH(k, reads, reads[i]);
@@ -190,11 +179,9 @@ static int demanded(tf_even_maker *k, int o, int rank, int n) {
   for (int i = 0; i < z->n_consumers; i++) {
     int c = z->consumers[i];
     const tf_op *op = &p->wl->ops[c];
-    if (!tf_plan_above(p, n, p->tree->op_node[c]))
-      continue;
+    if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
     for (int j = 0; j < op->n_reads && k->ok; j++) {
-      if (op->reads[j].tensor != p->wl->ops[o].out)
-        continue;
+      if (op->reads[j].tensor != p->wl->ops[o].out) continue;
       if (n_reads == TF_EVEN_READS) {
         k->ok = false;
         return 0;
@@ -210,8 +197,7 @@ static int inferred(tf_even_maker *k, int o, int d, int n) {
   const tf_plan *p = k->p;
   const tf_op *op = &p->wl->ops[o];
   for (int r = 0; r < op->n_out_dims; r++)
-    if (op->dims[r] == d)
-      return demanded(k, o, r, n);
+    if (op->dims[r] == d) return demanded(k, o, r, n);
   int leader = p->stream_leader[o];
   if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && leader >= 0 && leader != o)
     return tf_even_range_at(k, leader, d, n);
@@ -235,15 +221,13 @@ static int led(tf_even_maker *k, int o, int d, int n) {
 
 int tf_even_range_at(tf_even_maker *k, int o, int d, int n) {
   const tf_plan *p = k->p;
-  if (!k->ok)
-    return 0;
+  if (!k->ok) return 0;
   if (!has_dim(&p->wl->ops[o], d)) {
     k->ok = false;
     return 0;
   }
   int *memo = &k->at[(o * p->wl->n_dims + d) * p->tree->n_nodes + n];
-  if (!*memo)
-    *memo = 1 + (tf_plan_leads(p, o, n) ? led(k, o, d, n) : inferred(k, o, d, n));
+  if (!*memo) *memo = 1 + (tf_plan_leads(p, o, n) ? led(k, o, d, n) : inferred(k, o, d, n));
   return *memo - 1;
 }
 
@@ -261,8 +245,8 @@ int tf_even_touched(tf_even_maker *k, const tf_slice *s, int rank) {
     tf_index plain = {.n_terms = 1, .terms = &own};
     add_terms(k, t->op, t->ref < 0 ? &plain : &op->reads[t->ref].index[rank], s->node, &reads[i]);
   }
-  rank_of of = {.z = &p->wl->tensors[s->tensor], .rank = rank, .node = s->node,
-                .own = s->n_touch == 1 && s->touch[0].ref < 0};
+  rank_of of = {
+      .z = &p->wl->tensors[s->tensor], .rank = rank, .node = s->node, .own = s->n_touch == 1 && s->touch[0].ref < 0};
   return k->ok ? hull(k, reads, s->n_touch, &of) : 0;
 }
 

@@ -4,9 +4,7 @@
 
 #include "model/cost/state.h"
 
-static double more(double a, double b) {
-  return a > b ? a : b;
-}
+static double more(double a, double b) { return a > b ? a : b; }
 
 /* Time of an op's points, and of its corrections, on the units that run them. */
 static double work_time(const struct tf_model *m, int o) {
@@ -44,13 +42,9 @@ static tf_ports entries(const struct tf_model *m, const tf_view *v, int leg) {
 }
 
 /* Loads of a leg: words read from the memory that serves, or written into the Tile's own. */
-static tf_ports loads(tf_ports w, int leg) {
-  return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
-}
+static tf_ports loads(tf_ports w, int leg) { return leg ? (tf_ports){w.read, 0} : (tf_ports){0, w.write}; }
 
-static tf_ports stores(tf_ports w, int leg) {
-  return leg ? (tf_ports){0, w.write} : (tf_ports){w.read, 0};
-}
+static tf_ports stores(tf_ports w, int leg) { return leg ? (tf_ports){0, w.write} : (tf_ports){w.read, 0}; }
 
 /* The time of all loads, and then of all stores, where nothing overlaps. */
 static double in_turn(const struct tf_model *m, int n) {
@@ -89,8 +83,7 @@ static double stepwise(struct tf_model *m, int n, double child) {
 
 static bool moves_words(const struct tf_model *m, const tf_view *v) {
   for (int i = v->first; i < v->first + v->n_slices; i++)
-    if (m->moves[i].fill || m->moves[i].drain)
-      return true;
+    if (m->moves[i].fill || m->moves[i].drain) return true;
   return false;
 }
 
@@ -103,15 +96,12 @@ static double tile_time(struct tf_model *m, int n, double child) {
     return child;
   }
   double wait = moves_words(m, v) ? mem->latency + mem->issue : 0;
-  if (a->overlap == TF_OVERLAP_NONE)
-    return child + in_turn(m, n) + wait * (double)m->steps[n];
+  if (a->overlap == TF_OVERLAP_NONE) return child + in_turn(m, n) + wait * (double)m->steps[n];
   return stepwise(m, n, child) + wait;
 }
 
 /* How the times of a scope's children combine: by their sum, or by the longest. */
-static bool at_once(const tf_node *t) {
-  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
-}
+static bool at_once(const tf_node *t) { return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE); }
 
 /* How long the port that leg l of Tile f loads through is free while the last step of Tile last works. */
 static double free_time(const struct tf_model *m, int last, const tf_view *f, int l) {
@@ -119,8 +109,7 @@ static double free_time(const struct tf_model *m, int last, const tf_view *f, in
   int own = tf_pass_of(m->views, last, level);
   const tf_view *v = &m->views->node[last];
   double work = m->heads[last].work;
-  if (own < 0 || !m->steps[last])
-    return m->steps[last] ? work : 0;
+  if (own < 0 || !m->steps[last]) return m->steps[last] ? work : 0;
   tf_ports w = child < 0 ? (tf_ports){0, 0} : m->below[child];
   for (int k = 0; k < v->n_legs; k++)
     if (v->legs[k].level == level) {
@@ -129,8 +118,7 @@ static double free_time(const struct tf_model *m, int last, const tf_view *f, in
       w.write += passed.write;
     }
   tf_pace pace = tf_pace_at(m, own);
-  if (!pace.one_port)
-    w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
+  if (!pace.one_port) w = l ? (tf_ports){w.read, 0} : (tf_ports){0, w.write};
   return more(0, work - tf_port_time(pace, w) / (double)m->steps[last]);
 }
 
@@ -141,8 +129,7 @@ static double hides(const struct tf_model *m, int f, int last) {
   for (int l = 0; l < v->n_legs; l++) {
     tf_ports w = loads(m->cells[v->cell + (v->n_rows - 1) * v->n_legs + l], l);
     double load = tf_port_time(tf_pace_at(m, v->legs[l].pass), w);
-    if (load <= 0)
-      continue;
+    if (load <= 0) continue;
     longest = more(longest, load);
     left = more(left, load - free_time(m, last, v, l));
   }
@@ -155,8 +142,7 @@ static double hidden(struct tf_model *m, int n) {
   double sum = 0;
   for (int c = 1; c < t->n_children && m->by_steps; c++) {
     int first = m->heads[t->children[c]].first, last = m->heads[t->children[c - 1]].last;
-    if (first >= 0 && last >= 0)
-      sum += hides(m, first, last);
+    if (first >= 0 && last >= 0) sum += hides(m, first, last);
   }
   m->heads[n].first = m->heads[t->children[0]].first;
   m->heads[n].last = m->heads[t->children[t->n_children - 1]].last;
@@ -173,8 +159,7 @@ static demand demand_of(const struct tf_model *m, int n, int u) {
   demand all = {0, 0};
   if (t->kind == TF_OP) {
     const tf_op_result *r = &m->res.ops[t->op];
-    if (r->unit != u)
-      return all;
+    if (r->unit != u) return all;
     return m->open->node[n] ? (demand){(double)r->points, 0} : (demand){0, (double)r->units};
   }
   for (int c = 0; c < t->n_children; c++) {
@@ -196,9 +181,8 @@ static double shared_units_time(const struct tf_model *m, int n) {
       d.taken += k.points > 0 ? 0 : k.taken; /* a child with open ops may take turns on what its others have */
     }
     if (d.points > 0)
-      t = more(t, d.taken < m->open->all[u]
-                      ? d.points / ((m->open->all[u] - d.taken) * m->plan->arch->units[u].rate)
-                      : INFINITY);
+      t = more(t, d.taken < m->open->all[u] ? d.points / ((m->open->all[u] - d.taken) * m->plan->arch->units[u].rate)
+                                            : INFINITY);
   }
   return t;
 }
@@ -244,8 +228,7 @@ static double node_time(struct tf_model *m, int n) {
   else
     time = (m->open ? more(most, shared_units_time(m, n)) : most) +
            (t->scope == TF_PIPE && m->steps[n] ? (sum - most) / (double)m->steps[n] : 0);
-  if (t->kind != TF_OP)
-    time = more(time, tf_busiest_port(m, n, hide > 0));
+  if (t->kind != TF_OP) time = more(time, tf_busiest_port(m, n, hide > 0));
   m->res.nodes[n].cycles = time;
   return time;
 }
@@ -256,9 +239,7 @@ typedef struct {
   double cycles;
 } load;
 
-static load in_order(load a, load b) {
-  return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles};
-}
+static load in_order(load a, load b) { return (load){a.units > b.units ? a.units : b.units, a.cycles + b.cycles}; }
 
 static load load_of(const struct tf_model *m, int64_t points, int64_t units, int u) {
   return (load){units, (double)points / ((double)units * m->plan->arch->units[u].rate)};
@@ -268,22 +249,18 @@ static load load_of(const struct tf_model *m, int64_t points, int64_t units, int
 static load op_load(const struct tf_model *m, int o, int u) {
   const tf_op_result *r = &m->res.ops[o];
   load all = {0, 0};
-  if (r->unit == u && r->units)
-    all = load_of(m, r->points, r->units, u);
+  if (r->unit == u && r->units) all = load_of(m, r->points, r->units, u);
   for (int k = 2 * o; k < 2 * o + 2 && r->corrections; k++)
     if (m->corrections[k].unit == u && m->corrections[k].points)
       all = in_order(all, load_of(m, m->corrections[k].points, m->corrections[k].units, u));
   return all;
 }
 
-static load together(load a, load b) {
-  return (load){a.units + b.units, more(a.cycles, b.cycles)};
-}
+static load together(load a, load b) { return (load){a.units + b.units, more(a.cycles, b.cycles)}; }
 
 static load unit_load(const struct tf_model *m, int n, int u) {
   const tf_node *t = &m->plan->tree->nodes[n];
-  if (t->kind == TF_OP)
-    return op_load(m, t->op, u);
+  if (t->kind == TF_OP) return op_load(m, t->op, u);
   load all = {0, 0};
   for (int c = 0; c < t->n_children; c++) {
     load k = unit_load(m, t->children[c], u);
@@ -321,8 +298,7 @@ static void unit_times(struct tf_model *m, limit *top) {
     *r = (tf_unit_result){.units = k.units, .cycles = k.cycles};
     for (int o = 0; o < p->wl->n_ops; o++)
       r->points += points_on(m, o, u);
-    if (r->cycles > top->most)
-      *top = (limit){r->cycles, m->views->unit_name[u]};
+    if (r->cycles > top->most) *top = (limit){r->cycles, m->views->unit_name[u]};
   }
 }
 
@@ -334,8 +310,7 @@ static void bottleneck(struct tf_model *m, tf_result *out) {
   for (int l = 0; l < p->arch->n_memories; l++) {
     bool writes;
     tf_level_ports(m, l, &writes);
-    if (m->res.levels[l].cycles > top.most)
-      top = (limit){m->res.levels[l].cycles, m->views->port_name[2 * l + writes]};
+    if (m->res.levels[l].cycles > top.most) top = (limit){m->res.levels[l].cycles, m->views->port_name[2 * l + writes]};
   }
   memcpy(out->bottleneck, top.name, strlen(top.name) + 1);
 }

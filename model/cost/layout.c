@@ -14,21 +14,17 @@ static bool same_chain(const tf_plan *p, int a, int b) {
 static bool even(tf_run *run, tf_scratch *w, int l) {
   const tf_plan *p = run->plan;
   const tf_ploop *pl = &p->loops[l];
-  if (pl->op < 0)
-    return true;
+  if (pl->op < 0) return true;
   int leafn = p->tree->op_node[pl->op], up = p->tree->nodes[pl->lead].parent;
   const tf_path *path = &p->path[leafn];
   int64_t product = 1, len = p->wl->dims[pl->dim].extent;
   for (int k = 0; k < path->n; k++)
-    if (same_chain(p, l, path->loops[k]) &&
-        __builtin_mul_overflow(product, run->trip[path->loops[k]], &product))
+    if (same_chain(p, l, path->loops[k]) && __builtin_mul_overflow(product, run->trip[path->loops[k]], &product))
       return false;
-  if (up >= 0)
-    len = tf_dim_range(run, pl->op, pl->dim, pl->lead, w->zero).len;
+  if (up >= 0) len = tf_dim_range(run, pl->op, pl->dim, pl->lead, w->zero).len;
   uint64_t base = tf_base_mask(p, pl->op, pl->dim);
   for (int k = 0; k < path->n; k++)
-    if (base >> k & 1 && !even(run, w, path->loops[k]))
-      return false;
+    if (base >> k & 1 && !even(run, w, path->loops[k])) return false;
   return product == len && !p->cuts;
 }
 
@@ -75,8 +71,7 @@ static bool parts(tf_run *run, tf_scratch *w, const tf_slice *s) {
   for (int k = 0; k < path->n; k++)
     for (int t = 1; t < s->n_touch && run->trip[path->loops[k]] > 1; t++)
       for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++)
-        if (touch_shift(run, w, s, 0, r, path->loops[k]) != touch_shift(run, w, s, t, r, path->loops[k]))
-          return true;
+        if (touch_shift(run, w, s, 0, r, path->loops[k]) != touch_shift(run, w, s, t, r, path->loops[k])) return true;
   return false;
 }
 
@@ -90,8 +85,7 @@ static bool demands_part(tf_run *run, tf_scratch *w, int o) {
   for (int i = 0; i < z->n_consumers && up >= 0; i++) {
     const tf_op *reader = &p->wl->ops[z->consumers[i]];
     for (int k = 0; k < reader->n_reads && tf_plan_above(p, up, p->tree->op_node[z->consumers[i]]); k++) {
-      if (reader->reads[k].tensor != s.tensor)
-        continue;
+      if (reader->reads[k].tensor != s.tensor) continue;
       if (s.n_touch == TF_MAX_READS) /* more than are looked at: taken to part */
         return true;
       touch[s.n_touch++] = (tf_touch){z->consumers[i], k};
@@ -136,9 +130,7 @@ bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
     int l = p->path[s->node].loops[i], m = p->path[q->node].loops[j];
     effect(run, w, s, l, a);
     effect(run, w, q, m, b);
-    if (p->loops[l].axis != p->loops[m].axis || run->trip[l] != run->trip[m] ||
-        memcmp(a, b, bytes) != 0)
-      return false;
+    if (p->loops[l].axis != p->loops[m].axis || run->trip[l] != run->trip[m] || memcmp(a, b, bytes) != 0) return false;
     w->pair[m] = l;
     uneven |= !even(run, w, l) || !even(run, w, m);
     i = next_pair(run, s, from, i + 1);
@@ -152,15 +144,14 @@ bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
 /* Whether prev holds what a retaining scope made in one of its runs that s is no part of. */
 static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev) {
   for (int i = 0; i < prev->n_touch; i++)
-    if (p->made_in[prev->touch[i].op] >= 0 &&
-        p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
+    if (p->made_in[prev->touch[i].op] >= 0 && p->made_in[prev->touch[i].op] == p->retain_at[prev->node] &&
         p->retain_at[prev->node] != p->retain_at[s->node])
       return true;
   return false;
 }
 
-/* Whether a loop above the common scope moves what one m-tile reads and not what the other does: what is found then differs
- * from setting to setting, and from one instance to another that wants the same. */
+/* Whether a loop above the common scope moves what one m-tile reads and not what the other does: what is found then
+ * differs from setting to setting, and from one instance to another that wants the same. */
 static bool loops_part(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
   const tf_path *path = &run->plan->path[c->common];
   for (int k = 0; k < path->n; k++)
@@ -171,12 +162,10 @@ static bool loops_part(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_p
 
 bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
   run->irregular |= c->prev < 0 && c->if_idle[1];
-  if (c->prev < 0)
-    return false;
+  if (c->prev < 0) return false;
   run->irregular |= elsewhere(run->plan, s, &run->plan->slices[c->prev]);
   for (int i = 0; i < c->n_spread; i++)
-    if (run->trip[c->spread[i]] > 1)
-      return false;
+    if (run->trip[c->spread[i]] > 1) return false;
   run->irregular |= c->common >= 0 && loops_part(run, w, s, c);
   return c->common < 0 || tf_layouts_agree(run, w, (int)(s - run->plan->slices), c->prev);
 }

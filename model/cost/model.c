@@ -3,7 +3,8 @@
 #include "model/cost/retain.h"
 #include "model/cost/state.h"
 
-/* The long way beside a short evaluation (3 us): what it takes at least, and how many places it looks at in the time of one. */
+/* The long way beside a short evaluation (3 us): what it takes at least, and how many places it looks at in the time of
+ * one. */
 enum { LONG_WAY = 10, PLACES = 48 };
 
 static bool alloc_state(struct tf_model *m) {
@@ -12,8 +13,7 @@ static bool alloc_state(struct tf_model *m) {
   const tf_plan *p = m->plan;
   size_t loops = (size_t)p->n_loops + 1, nodes = (size_t)p->tree->n_nodes;
   m->views = tf_views_new(a, p);
-  if (!m->views)
-    return false;
+  if (!m->views) return false;
   m->cells = TF_ARRAY(a, tf_ports, (size_t)m->views->n_cells + 1);
   m->box = TF_ARRAY(a, int64_t, (size_t)p->n_tile_slices + 1);
   m->at_once = TF_ARRAY(a, int64_t, nodes);
@@ -42,10 +42,9 @@ static bool alloc_state(struct tf_model *m) {
   m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
-  return m->cells && m->box && m->at_once && m->heads && m->class_steps && m->below && m->in_use &&
-         m->corrections && m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip &&
-         m->run.step && m->moves && m->steps && m->width && m->res.counts && m->res.levels && m->res.units &&
-         m->res.ops && m->res.nodes;
+  return m->cells && m->box && m->at_once && m->heads && m->class_steps && m->below && m->in_use && m->corrections &&
+         m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step && m->moves &&
+         m->steps && m->width && m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
 }
 
 static bool alloc_even(struct tf_model *m) {
@@ -63,23 +62,18 @@ tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
     m->arena = a;
     m->plan = tf_plan_new(a, tree);
   }
-  if (m && m->plan && alloc_state(m) && alloc_even(m))
-    return m;
+  if (m && m->plan && alloc_state(m) && alloc_even(m)) return m;
   tf_arena_free(a);
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
-          "the mapping is too large: more than %d loops above one node, or out of memory",
-          TF_MAX_PATH);
+          "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
   return NULL;
 }
 
 void tf_model_free(tf_model *m) {
-  if (m)
-    tf_arena_free(m->arena);
+  if (m) tf_arena_free(m->arena);
 }
 
-int tf_model_n_loops(const tf_model *m) {
-  return m->plan->n_loops;
-}
+int tf_model_n_loops(const tf_model *m) { return m->plan->n_loops; }
 
 /* Whether every leaf is a single point. */
 static bool covered(tf_model *m) {
@@ -88,8 +82,7 @@ static bool covered(tf_model *m) {
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int d = 0; d < p->wl->ops[o].n_dims; d++)
       ok &= (p->cuts ? tf_border_range(m, o, p->wl->ops[o].dims[d])
-                      : tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o],
-                                     m->scratch.zero).len) <= 1;
+                     : tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o], m->scratch.zero).len) <= 1;
   return ok;
 }
 
@@ -104,8 +97,7 @@ static bool tally(tf_model *m) {
     tf_counts *up = &m->res.counts[s->above * nt + s->tensor];
     ok &= !__builtin_add_overflow(up->read, v->read, &up->read);
     ok &= !__builtin_add_overflow(up->update, v->update, &up->update);
-    if (s->leaf)
-      continue;
+    if (s->leaf) continue;
     tf_counts *own = &m->res.counts[s->level * nt + s->tensor];
     ok &= !__builtin_add_overflow(own->fill, v->fill, &own->fill);
     ok &= !__builtin_add_overflow(own->drain, v->drain, &own->drain);
@@ -119,8 +111,12 @@ static void clear(tf_model *m, tf_result *out) {
   const tf_plan *p = m->plan;
   memset(m->res.counts, 0, (size_t)(p->arch->n_memories * p->wl->n_tensors) * sizeof(tf_counts));
   memset(m->res.nodes, 0, (size_t)p->tree->n_nodes * sizeof(tf_node_result));
-  *out = (tf_result){.feasible = true, .counts = m->res.counts, .levels = m->res.levels,
-                     .units = m->res.units, .ops = m->res.ops, .nodes = m->res.nodes};
+  *out = (tf_result){.feasible = true,
+                     .counts = m->res.counts,
+                     .levels = m->res.levels,
+                     .units = m->res.units,
+                     .ops = m->res.ops,
+                     .nodes = m->res.nodes};
 }
 
 static void summarize(tf_model *m, tf_result *out) {
@@ -134,16 +130,14 @@ static void summarize(tf_model *m, tf_result *out) {
   }
   for (int u = 0; u < p->arch->n_units; u++)
     peak += m->res.units[u].points ? m->views->peak[u] : 0;
-  out->compute_utilization =
-      out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
+  out->compute_utilization = out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
 /* Made when it is first needed: most trees never do. */
 bool tf_model_ready(tf_model *m) {
   tf_arena *a = m->arena;
   size_t loops = (size_t)m->plan->n_loops + 1;
-  if (m->scratch.arena)
-    return true;
+  if (m->scratch.arena) return true;
   m->scratch.cur = TF_ARRAY(a, int64_t, loops);
   m->scratch.prv = TF_ARRAY(a, int64_t, loops);
   m->scratch.zero = TF_ARRAY(a, int64_t, loops);
@@ -151,8 +145,8 @@ bool tf_model_ready(tf_model *m) {
   m->scratch.fixed = TF_ARRAY(a, int64_t, loops);
   m->scratch.top = TF_ARRAY(a, int64_t, loops);
   m->scratch.made = TF_ARRAY(a, tf_ival *, (size_t)m->plan->wl->n_ops);
-  if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair ||
-      !m->scratch.fixed || !m->scratch.top || !m->scratch.made || !tf_plan_comps(a, m->plan))
+  if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair || !m->scratch.fixed ||
+      !m->scratch.top || !m->scratch.made || !tf_plan_comps(a, m->plan))
     return false;
   m->scratch.arena = a;
   return true;
@@ -163,11 +157,9 @@ static bool count(tf_model *m) {
   m->run.irregular |= m->plan->cuts && tf_border_empties(m);
   m->run.irregular |= tf_touches_part(&m->run, &m->scratch);
   m->run.irregular |= m->plan->n_retains && tf_retain_uneven(&m->run, m->scratch.zero);
-  if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m)))
-    return false;
+  if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
   tf_home_sizes(m);
-  if (m->run.irregular)
-    return tf_walk_exact(m);
+  if (m->run.irregular) return tf_walk_exact(m);
   tf_sizes(m);
   return true;
 }
@@ -184,8 +176,7 @@ void tf_model_quick_only(tf_model *m, bool only) { m->quick_only = only; }
 static void drop_open(tf_model *m) {
   const tf_plan *p = m->plan;
   for (int i = 0; i < p->n_slices; i++)
-    if (m->open->node[p->slices[i].node])
-      m->moves[i] = (tf_move){0};
+    if (m->open->node[p->slices[i].node]) m->moves[i] = (tf_move){0};
 }
 
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
@@ -200,12 +191,10 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   }
   if (!ok) {
     out->overflow = !tf_model_ready(m) || !tf_run_steps(&m->run);
-    if (out->overflow || !covered(m))
-      return false;
+    if (out->overflow || !covered(m)) return false;
     ok = count(m);
   }
-  if (m->open)
-    drop_open(m);
+  if (m->open) drop_open(m);
   tf_defer_divisions(m);
   if (!ok || !tally(m) || !tf_count_stream(m)) {
     out->overflow = true;

@@ -6,9 +6,7 @@
 
 /* ---- once a tree ------------------------------------------------------------------------------ */
 
-static bool at_once(const tf_node *t) {
-  return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE);
-}
+static bool at_once(const tf_node *t) { return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE); }
 
 /* Whether entries of node n itself, or operands of an op, or corrections of a scope, pass the level. */
 static bool causes(const tf_plan *p, int n, int level) {
@@ -16,22 +14,20 @@ static bool causes(const tf_plan *p, int n, int level) {
     if (p->slices[i].node == n && (p->slices[i].above == level || (!p->slices[i].leaf && p->slices[i].level == level)))
       return true;
   for (int o = 0; o < p->wl->n_ops; o++)
-    if (p->stream_scope[o] == n && p->stream[o].above == level)
-      return true;
+    if (p->stream_scope[o] == n && p->stream[o].above == level) return true;
   return false;
 }
 
 int tf_pass_of(const tf_views *w, int n, int level) {
   const tf_view *v = &w->node[n];
   for (int i = v->first_pass; i < v->first_pass + v->n_passes; i++)
-    if (w->passes[i].level == level)
-      return i;
+    if (w->passes[i].level == level) return i;
   return -1;
 }
 
 /* The pass of node n, whose children have theirs, at a level; none if nothing passes.  Children of Seq and Shar take at
- * least as long as a port needs for them together, and a lone child as for itself: only what the node adds, or Para and Pipe
- * let happen at once, may take longer. */
+ * least as long as a port needs for them together, and a lone child as for itself: only what the node adds, or Para and
+ * Pipe let happen at once, may take longer. */
 static void add_pass(const tf_plan *p, tf_views *w, int n, int level) {
   const tf_node *t = &p->tree->nodes[n];
   bool own = causes(p, n, level);
@@ -41,12 +37,14 @@ static void add_pass(const tf_plan *p, tf_views *w, int n, int level) {
   if (!own && !users && tf_plan_mtile(p, n, level) != n) /* an m-tile that only bypasses is in use all the same */
     return;
   int i = w->n_passes++;
-  w->passes[i] = (tf_pass){.node = n, .level = level, .up = -1, .from = tf_plan_mtile(p, n, level),
+  w->passes[i] = (tf_pass){.node = n,
+                           .level = level,
+                           .up = -1,
+                           .from = tf_plan_mtile(p, n, level),
                            .binds = own || (at_once(t) && users > 1)};
   for (int c = 0; c < t->n_children; c++) {
     int k = tf_pass_of(w, t->children[c], level);
-    if (k < 0)
-      continue;
+    if (k < 0) continue;
     w->passes[k].up = i;
     w->passes[k].beside = at_once(t) && !tf_shared_instance(w, n, level);
   }
@@ -57,8 +55,7 @@ bool tf_passes_fill(tf_arena *a, const tf_plan *p, tf_views *w) {
   w->passes = TF_ARRAY(a, tf_pass, (size_t)(p->tree->n_nodes * w->n_memories));
   w->own_pass = TF_ARRAY(a, int, (size_t)p->n_slices + 1);
   w->up_pass = TF_ARRAY(a, int, (size_t)p->n_slices + 1);
-  if (!w->passes || !w->own_pass || !w->up_pass)
-    return false;
+  if (!w->passes || !w->own_pass || !w->up_pass) return false;
   for (int n = p->tree->n_nodes - 1; n >= 0; n--) {
     tf_view *v = &w->node[n];
     v->first_pass = w->n_passes;
@@ -85,8 +82,7 @@ static void add_slices(struct tf_model *m) {
     tf_ports *up = &m->below[w->up_pass[i]];
     up->read += (double)k->read * w->up[i];
     up->write += (double)k->update * w->up[i];
-    if (w->own_pass[i] < 0)
-      continue;
+    if (w->own_pass[i] < 0) continue;
     tf_ports *own = &m->below[w->own_pass[i]];
     own->read += (double)k->drain * w->own[i];
     own->write += (double)k->fill * w->own[i];
@@ -101,10 +97,8 @@ void tf_ports_fill(struct tf_model *m) {
   tf_stream_ports(m);
   for (int i = 0; i < w->n_passes; i++) {
     const tf_pass *k = &w->passes[i];
-    if (k->from >= 0)
-      m->in_use[i] = m->width[k->from];
-    if (k->up < 0)
-      continue;
+    if (k->from >= 0) m->in_use[i] = m->width[k->from];
+    if (k->up < 0) continue;
     m->below[k->up].read += m->below[i].read;
     m->below[k->up].write += m->below[i].write;
     if (k->beside)
@@ -126,8 +120,7 @@ double tf_busiest_port(const struct tf_model *m, int n, bool all) {
   for (int i = v->first_pass; i < v->first_pass + v->n_passes; i++) {
     const tf_pass *k = &m->views->passes[i];
     /* Of a mapping that is part open, only instances that are decided are those of every completion. */
-    if ((!k->binds && !all) || (m->open && (k->from < 0 && k->level > 0)))
-      continue;
+    if ((!k->binds && !all) || (m->open && (k->from < 0 && k->level > 0))) continue;
     double time = tf_port_time(tf_pace_at(m, i), m->below[i]);
     t = time > t ? time : t;
   }
@@ -140,11 +133,9 @@ void tf_level_ports(struct tf_model *m, int l, bool *writes) {
   *writes = false;
   m->res.levels[l].instances = 1;
   m->res.levels[l].cycles = 0;
-  if (pass < 0)
-    return;
+  if (pass < 0) return;
   tf_ports w = m->below[pass];
-  if (m->in_use[pass] > 1)
-    m->res.levels[l].instances = m->in_use[pass];
+  if (m->in_use[pass] > 1) m->res.levels[l].instances = m->in_use[pass];
   m->res.levels[l].cycles = tf_port_time(tf_pace_at(m, pass), w);
   *writes = mem->one_port ? w.read < w.write : w.read / mem->read_bw < w.write / mem->write_bw;
 }

@@ -4,32 +4,27 @@ static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
 
 static tf_ival hull(tf_ival a, tf_ival b) {
-  if (a.len <= 0)
-    return b;
-  if (b.len <= 0)
-    return a;
+  if (a.len <= 0) return b;
+  if (b.len <= 0) return a;
   int64_t lo = a.lo < b.lo ? a.lo : b.lo;
   int64_t ha = a.lo + a.len, hb = b.lo + b.len;
   return (tf_ival){lo, (ha > hb ? ha : hb) - lo};
 }
 
 static tf_ival clip(const tf_run *run, const tf_tensor *z, int r, tf_ival v) {
-  if (run->noclip)
-    return v;
+  if (run->noclip) return v;
   int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
   int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
   end = end < top ? end : top;
   return (tf_ival){lo, end > lo ? end - lo : 0};
 }
 
-static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n,
-                           const int64_t *dg) {
+static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n, const int64_t *dg) {
   tf_ival v = {ix->c, 1};
   for (int i = 0; i < ix->n_terms; i++) {
     tf_ival d = dim_range(run, o, ix->terms[i].dim, n, dg);
     int64_t c = ix->terms[i].coef;
-    if (d.len <= 0)
-      return (tf_ival){v.lo, 0};
+    if (d.len <= 0) return (tf_ival){v.lo, 0};
     v.lo += c >= 0 ? c * d.lo : c * (d.lo + d.len - 1);
     v.len += (c >= 0 ? c : -c) * (d.len - 1);
   }
@@ -39,21 +34,17 @@ static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n,
 static bool op_idle(const tf_run *run, int o, int n, const int64_t *dg) {
   const tf_op *op = &run->plan->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++)
-    if (dim_range(run, o, op->dims[i], n, dg).len <= 0)
-      return true;
+    if (dim_range(run, o, op->dims[i], n, dg).len <= 0) return true;
   return false;
 }
 
 static tf_ival touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
   const tf_op *op = &run->plan->wl->ops[t.op];
   bool idles = run->exact || (run->demand && run->plan->made_in[t.op] >= 0);
-  if (idles && !run->whole && op_idle(run, t.op, n, dg))
-    return (tf_ival){0, 0};
-  if (t.ref < 0)
-    return dim_range(run, t.op, op->dims[r], n, dg);
+  if (idles && !run->whole && op_idle(run, t.op, n, dg)) return (tf_ival){0, 0};
+  if (t.ref < 0) return dim_range(run, t.op, op->dims[r], n, dg);
   const tf_ref *ref = &op->reads[t.ref];
-  return clip(run, &run->plan->wl->tensors[ref->tensor], r,
-              index_range(run, t.op, &ref->index[r], n, dg));
+  return clip(run, &run->plan->wl->tensors[ref->tensor], r, index_range(run, t.op, &ref->index[r], n, dg));
 }
 
 tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
@@ -82,19 +73,16 @@ static tf_ival demanded(const tf_run *run, int o, int r, int n, const int64_t *d
   for (int i = 0; i < z->n_consumers; i++) {
     int c = z->consumers[i];
     const tf_op *op = &p->wl->ops[c];
-    if (!tf_plan_above(p, n, p->tree->op_node[c]))
-      continue;
+    if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
     for (int k = 0; k < op->n_reads; k++)
-      if (op->reads[k].tensor == p->wl->ops[o].out)
-        v = hull(v, touch_rank(run, (tf_touch){c, k}, r, n, dg));
+      if (op->reads[k].tensor == p->wl->ops[o].out) v = hull(v, touch_rank(run, (tf_touch){c, k}, r, n, dg));
   }
   return v;
 }
 
 static int out_rank(const tf_op *op, int d) {
   for (int r = 0; r < op->n_out_dims; r++)
-    if (op->dims[r] == d)
-      return r;
+    if (op->dims[r] == d) return r;
   return -1;
 }
 
@@ -103,12 +91,11 @@ static tf_ival inferred(const tf_run *run, int o, int d, int n, const int64_t *d
   const tf_plan *p = run->plan;
   int r = out_rank(&p->wl->ops[o], d);
   if (r >= 0) {
-    if (run->made && run->made[o] && n == p->home_scope[p->wl->ops[o].out])
-      return run->made[o][r];
+    if (run->made && run->made[o] && n == p->home_scope[p->wl->ops[o].out]) return run->made[o][r];
     return demanded(run, o, r, n, dg);
   }
-  if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) &&
-      p->stream_leader[o] >= 0 && p->stream_leader[o] != o)
+  if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
+      p->stream_leader[o] != o)
     return dim_range(run, p->stream_leader[o], d, n, dg);
   return (tf_ival){0, p->wl->dims[d].extent};
 }
@@ -132,18 +119,15 @@ static tf_ival led(const tf_run *run, int o, int d, int n, int n_path, const int
 }
 
 static tf_ival found_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
-  if (!tf_plan_leads(run->plan, o, n))
-    return inferred(run, o, d, n, dg);
+  if (!tf_plan_leads(run->plan, o, n)) return inferred(run, o, d, n, dg);
   return led(run, o, d, n, run->plan->path[n].n, dg);
 }
 
 static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
-  if (!run->plan->memo)
-    return found_range(run, o, d, n, dg);
+  if (!run->plan->memo) return found_range(run, o, d, n, dg);
   bool known;
   tf_range_found *f = tf_range_look(run->plan, o, d, n, &known);
-  if (known)
-    return f->range;
+  if (known) return f->range;
   tf_ival v = found_range(run, o, d, n, dg);
   f->range = v;
   tf_range_keep(run->plan, f, o, d, n);
@@ -213,12 +197,11 @@ static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
   const tf_op *op = &p->wl->ops[o];
   int r = out_rank(op, d);
   if (r < 0)
-    return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) &&
-                   p->stream_leader[o] >= 0 && p->stream_leader[o] != o
+    return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
+                   p->stream_leader[o] != o
                ? dim_mask(p, p->stream_leader[o], d, n)
                : 0;
-  if (p->made_mask[o] && n == p->home_scope[op->out])
-    return p->made_mask[o];
+  if (p->made_mask[o] && n == p->home_scope[op->out]) return p->made_mask[o];
   return demand_mask(p, o, r, n);
 }
 
@@ -228,22 +211,18 @@ static uint64_t base_mask(const tf_plan *p, int o, int d) {
 }
 
 static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
-  if (!tf_plan_leads(p, o, n))
-    return inferred_mask(p, o, d, n);
+  if (!tf_plan_leads(p, o, n)) return inferred_mask(p, o, d, n);
   uint64_t mask = base_mask(p, o, d);
   for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++)
-    if (p->loops[p->path[n].loops[k]].dim == d)
-      mask |= UINT64_C(1) << k;
+    if (p->loops[p->path[n].loops[k]].dim == d) mask |= UINT64_C(1) << k;
   return mask;
 }
 
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n) {
-  if (!p->memo)
-    return found_mask(p, o, d, n);
+  if (!p->memo) return found_mask(p, o, d, n);
   bool known;
   tf_range_found *f = tf_range_look(p, o, d, n, &known);
-  if (known)
-    return f->mask;
+  if (known) return f->mask;
   uint64_t mask = found_mask(p, o, d, n);
   f->mask = mask;
   tf_range_keep(p, f, o, d, n);
@@ -290,8 +269,7 @@ static bool op_steps(tf_run *run, int o) {
     row[path->loops[k]] = 1;
     for (int j = k + 1; j < path->n; j++)
       if (p->loops[path->loops[j]].dim == p->loops[path->loops[k]].dim &&
-          __builtin_mul_overflow(row[path->loops[k]], run->trip[path->loops[j]],
-                                 &row[path->loops[k]]))
+          __builtin_mul_overflow(row[path->loops[k]], run->trip[path->loops[j]], &row[path->loops[k]]))
         return false;
   }
   return true;
@@ -300,8 +278,7 @@ static bool op_steps(tf_run *run, int o) {
 bool tf_run_steps(tf_run *run) {
   const tf_plan *p = run->plan;
   for (int o = 0; o < p->wl->n_ops; o++)
-    if (!op_steps(run, o))
-      return false;
+    if (!op_steps(run, o)) return false;
   for (int l = 0; l < p->n_loops; l++) {
     run->irregular |= p->loops[l].clash && run->trip[l] > 1;
     for (int i = 1; i < p->loops[l].n_leader; i++)

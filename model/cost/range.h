@@ -13,18 +13,18 @@ typedef struct {
 /* One setting of trip counts, and what is derived from it alone. */
 typedef struct {
   const tf_plan *plan;
-  int64_t *trip;   /* [n_loops] */
-  int64_t *step;   /* [op * n_loops + loop] elements of its dim by which one iteration moves op */
-  bool noclip;     /* take boxes as they would be far from every border of a tensor */
-  bool whole;      /* take all tiles whole, whatever the extents leave of them */
-  bool exact;      /* walking: an op with an empty range touches nothing at all */
-  bool irregular;  /* something was met that only the exact walk counts */
-  bool demand;     /* finding what a retaining scope makes: an idle producer demands nothing */
-  int64_t work;    /* places looked at by what is counted the long way */
-  uint64_t still;  /* finding causes: path positions of the slice whose loops stand at their first setting */
-  bool ragged;     /* settings taken together turned out to differ: they must be told apart */
-  tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
-                      NULL: not in force */
+  int64_t *trip;  /* [n_loops] */
+  int64_t *step;  /* [op * n_loops + loop] elements of its dim by which one iteration moves op */
+  bool noclip;    /* take boxes as they would be far from every border of a tensor */
+  bool whole;     /* take all tiles whole, whatever the extents leave of them */
+  bool exact;     /* walking: an op with an empty range touches nothing at all */
+  bool irregular; /* something was met that only the exact walk counts */
+  bool demand;    /* finding what a retaining scope makes: an idle producer demands nothing */
+  int64_t work;   /* places looked at by what is counted the long way */
+  uint64_t still; /* finding causes: path positions of the slice whose loops stand at their first setting */
+  bool ragged;    /* settings taken together turned out to differ: they must be told apart */
+  tf_ival **made; /* [op] what a retained op makes in this run of its home scope, per output dim;
+                     NULL: not in force */
 } tf_run;
 
 /* Elements by which one iteration of loop l moves the op that stands for its chain. */

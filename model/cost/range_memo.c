@@ -16,7 +16,8 @@ static bool has_many_ways(const tf_workload *wl, int *ways) {
   return false;
 }
 
-/* All nodes that one question comes by stand on one path from the root, so that each depth has places of its own, as far as memory allows. */
+/* All nodes that one question comes by stand on one path from the root, so that each depth has places of its own, as
+ * far as memory allows. */
 bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
   int *ways = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
   if (!ways) return false;
@@ -34,7 +35,8 @@ bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
 }
 
 tf_range_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known) {
-  const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim, ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
+  const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,
+               ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
   tf_range_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];
   *known = f->question == p->memo->question && f->op_dim == (int)op_dim && f->node == node;
   return f;

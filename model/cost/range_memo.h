@@ -1,5 +1,5 @@
-/* What was found of ops' dims at nodes, within one question about ranges: where ops read several of those before them, the ways from an
- * op to the outputs grow exponentially, and each would be walked anew. */
+/* What was found of ops' dims at nodes, within one question about ranges: where ops read several of those before them,
+ * the ways from an op to the outputs grow exponentially, and each would be walked anew. */
 #ifndef MODEL_COST_RANGE_MEMO_H
 #define MODEL_COST_RANGE_MEMO_H
 #include "model/cost/range.h"

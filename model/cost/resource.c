@@ -19,9 +19,7 @@ static enum rule words_rule(tf_scope s) {
 }
 
 /* Whether children of a scope run at the same time, on resources of their own. */
-static bool at_once(tf_scope s) {
-  return words_rule(s) == WORDS_SUM;
-}
+static bool at_once(tf_scope s) { return words_rule(s) == WORDS_SUM; }
 
 static int64_t sat_add(int64_t a, int64_t b) {
   int64_t r;
@@ -73,8 +71,7 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
     int64_t most = 0;
     for (int i = 0; i < p->n_tile_slices; i++) {
       const tf_slice *s = &p->slices[i];
-      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node))
-        continue;
+      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node)) continue;
       for (int r = 0; r < p->wl->tensors[z].rank; r++) {
         int64_t l = m->rank_len[m->views->rank_at[i] + r];
         len[r] = l > len[r] ? l : len[r];
@@ -95,8 +92,7 @@ static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int leve
   int64_t twice = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
     held h = held_of(m, n, level, z);
-    if (h.holders > 1)
-      twice = sat_add(twice, sat_mul(bits_of(m->plan, z, h.sum - h.box), times(m, level)));
+    if (h.holders > 1) twice = sat_add(twice, sat_mul(bits_of(m->plan, z, h.sum - h.box), times(m, level)));
   }
   return twice;
 }
@@ -107,8 +103,7 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++)
     bits = sat_add(bits, bits_of(m->plan, m->plan->slices[i].tensor, m->box[i]));
-  if (!m->quick && m->at_once[n] >= 0)
-    bits = m->at_once[n];
+  if (!m->quick && m->at_once[n] >= 0) bits = m->at_once[n];
   return sat_mul(bits, times(m, level));
 }
 
@@ -116,8 +111,7 @@ static int64_t tile_bits(const struct tf_model *m, int n, int level) {
 static int64_t need(struct tf_model *m, int n, int level, int *worst) {
   const tf_plan *p = m->plan;
   const tf_node *node = &p->tree->nodes[n];
-  if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > level))
-    return 0;
+  if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > level)) return 0;
   if (node->kind == TF_TILE && node->level == level) {
     *worst = n;
     return sat_add(homes_below(m, n, level), tile_bits(m, n, level));
@@ -126,20 +120,15 @@ static int64_t need(struct tf_model *m, int n, int level, int *worst) {
   for (int c = 0; c < node->n_children; c++) {
     int w = n;
     int64_t b = need(m, node->children[c], level, &w);
-    bool add = node->kind == TF_SCOPE &&
-               (words_rule(node->scope) == WORDS_UNION ||
-                (at_once(node->scope) && tf_shared_instance(m->views, n, level)));
-    if (b > total && !add)
-      *worst = w;
+    bool add = node->kind == TF_SCOPE && (words_rule(node->scope) == WORDS_UNION ||
+                                          (at_once(node->scope) && tf_shared_instance(m->views, n, level)));
+    if (b > total && !add) *worst = w;
     total = add ? sat_add(total, b) : b > total ? b : total;
-    if (add)
-      *worst = n;
+    if (add) *worst = n;
   }
-  if (node->kind == TF_SCOPE && words_rule(node->scope) == WORDS_UNION)
-    total -= shared_twice(m, node, level);
+  if (node->kind == TF_SCOPE && words_rule(node->scope) == WORDS_UNION) total -= shared_twice(m, node, level);
   int64_t kept = node->kind == TF_SCOPE ? homes_at(m, n, level) : 0;
-  if (kept)
-    *worst = n;
+  if (kept) *worst = n;
   return sat_add(total, kept);
 }
 
@@ -172,8 +161,7 @@ static void outermost(struct tf_model *m, int64_t *bits) {
   const tf_plan *p = m->plan;
   *bits = 0;
   for (int z = 0; z < p->wl->n_tensors; z++)
-    if (p->home_level[z] == 0)
-      *bits = sat_add(*bits, bits_of(p, z, m->res.counts[z].peak));
+    if (p->home_level[z] == 0) *bits = sat_add(*bits, bits_of(p, z, m->res.counts[z].peak));
 }
 
 static void capacities(struct tf_model *m, tf_result *out) {
@@ -188,8 +176,12 @@ static void capacities(struct tf_model *m, tf_result *out) {
     int64_t words = words_of(bits, word);
     m->res.levels[l].peak = words;
     if (a->memories[l].capacity_words >= 0 && words > a->memories[l].capacity_words)
-      violate(out, (tf_violation){.code = TF_E_CAPACITY, .node = worst, .level = l, .unit = -1,
-                                  .axis = -1, .need = words,
+      violate(out, (tf_violation){.code = TF_E_CAPACITY,
+                                  .node = worst,
+                                  .level = l,
+                                  .unit = -1,
+                                  .axis = -1,
+                                  .need = words,
                                   .have = a->memories[l].capacity_words});
   }
 }
@@ -205,8 +197,7 @@ static rect shelves(const rect *r, int n, int64_t width) {
   for (int k = 0; k < n && k < 64; k++) {
     int best = -1;
     for (int i = 0; i < n && i < 64; i++)
-      if (!done[i] && (best < 0 || r[i].y > r[best].y))
-        best = i;
+      if (!done[i] && (best < 0 || r[i].y > r[best].y)) best = i;
     done[best] = true;
     if (shelf.x && shelf.x + r[best].x > width) {
       all.y += shelf.y;
@@ -225,32 +216,26 @@ static rect mesh_use(struct tf_model *m, int n, const tf_mesh *mesh, int *node) 
   const tf_plan *p = m->plan;
   int level = mesh->level;
   const tf_node *t = &p->tree->nodes[n];
-  if (t->kind == TF_OP)
-    return tf_mesh_serves(p, t->op, mesh) ? (rect){1, 1} : (rect){0, 0};
+  if (t->kind == TF_OP) return tf_mesh_serves(p, t->op, mesh) ? (rect){1, 1} : (rect){0, 0};
   rect use = {0, 0}, kids[64];
   int n_kids = 0;
   for (int c = 0; c < t->n_children; c++) {
     rect k = mesh_use(m, t->children[c], mesh, node);
     use.x = use.x > k.x ? use.x : k.x;
     use.y = use.y > k.y ? use.y : k.y;
-    if (k.x && n_kids < 64)
-      kids[n_kids++] = k;
+    if (k.x && n_kids < 64) kids[n_kids++] = k;
   }
   if (t->kind == TF_SCOPE && at_once(t->scope) && n_kids > 1 && tf_shared_instance(m->views, n, level) &&
       (mesh->unit >= 0 || !tf_shared_instance(m->views, n, level + 1))) {
     *node = n;
     return shelves(kids, n_kids, mesh->mesh[0]);
   }
-  if (t->kind != TF_TILE || t->level != level || !use.x)
-    return use;
+  if (t->kind != TF_TILE || t->level != level || !use.x) return use;
   for (int k = 0; k < t->n_loops; k++) {
     int64_t trip = m->run.trip[p->first_loop[n] + k];
-    if (t->loops[k].axis == TF_SPATIAL_X)
-      use.x = sat_mul(use.x, trip);
-    if (t->loops[k].axis == TF_SPATIAL_Y)
-      use.y = sat_mul(use.y, trip);
-    if (t->loops[k].axis != TF_TEMPORAL && trip > 1)
-      *node = n;
+    if (t->loops[k].axis == TF_SPATIAL_X) use.x = sat_mul(use.x, trip);
+    if (t->loops[k].axis == TF_SPATIAL_Y) use.y = sat_mul(use.y, trip);
+    if (t->loops[k].axis != TF_TEMPORAL && trip > 1) *node = n;
   }
   return use;
 }
@@ -258,8 +243,8 @@ static rect mesh_use(struct tf_model *m, int n, const tf_mesh *mesh, int *node) 
 static void check_mesh(struct tf_model *m, tf_result *out, const tf_mesh *mesh) {
   int node = 0;
   rect use = mesh_use(m, 0, mesh, &node);
-  tf_violation v = {.code = TF_E_FANOUT, .node = node, .unit = mesh->unit,
-                    .level = mesh->unit < 0 ? mesh->level + 1 : mesh->level};
+  tf_violation v = {
+      .code = TF_E_FANOUT, .node = node, .unit = mesh->unit, .level = mesh->unit < 0 ? mesh->level + 1 : mesh->level};
   if (use.x > mesh->mesh[0]) {
     v.axis = 0, v.need = use.x, v.have = mesh->mesh[0];
     violate(out, v);
@@ -291,6 +276,5 @@ void tf_resources(struct tf_model *m, tf_result *out) {
   tensor_peaks(m);
   capacities(m, out);
   for (int i = 0; i < m->views->n_meshes; i++)
-    if (m->views->splits || !paths_fit(m, &m->views->meshes[i]))
-      check_mesh(m, out, &m->views->meshes[i]);
+    if (m->views->splits || !paths_fit(m, &m->views->meshes[i])) check_mesh(m, out, &m->views->meshes[i]);
 }

@@ -9,15 +9,13 @@ void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *hel
   for (int r = 0; r < rank; r++) {
     made[r] = empty ? (tf_ival){0, 0} : need[r];
     tf_ival both = held ? tf_common_part(need[r], held[r]) : (tf_ival){0, 0};
-    if (both.len == need[r].len)
-      continue;
+    if (both.len == need[r].len) continue;
     n_open += both.len == 0 ? 2 : 1;
     open = r;
   }
   for (int r = 0; r < rank && !empty && n_open == 0; r++)
     made[r].len = 0;
-  if (empty || n_open != 1)
-    return;
+  if (empty || n_open != 1) return;
   tf_ival both = tf_common_part(need[open], held[open]);
   if (both.lo == need[open].lo)
     made[open] = (tf_ival){both.lo + both.len, need[open].len - both.len};
@@ -29,10 +27,8 @@ void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *hel
 static int stepped(tf_run *run, const tf_retain *h, const tf_spot *at) {
   const tf_path *path = &run->plan->path[h->scope];
   for (int k = path->n - 1; k >= 0; k--) {
-    if (!(path->temporal >> k & 1))
-      continue;
-    if (at->digit[k] != 0)
-      return k;
+    if (!(path->temporal >> k & 1)) continue;
+    if (at->digit[k] != 0) return k;
     run->ragged |= at->slack[k] != 0;
   }
   return -1;
@@ -47,8 +43,7 @@ void tf_retain_stand(const tf_run *run, const tf_retain *h, const tf_spot *at, i
 int tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at) {
   const tf_path *path = &run->plan->path[h->scope];
   int k = stepped(run, h, at);
-  if (k < 0)
-    return -1;
+  if (k < 0) return -1;
   at->digit[k]--;
   tf_retain_stand(run, h, at, dg);
   for (int j = k + 1; j < path->n; j++)
@@ -62,10 +57,8 @@ int tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at) 
 void tf_retain_skip(const tf_run *run, const tf_retain *h, tf_spot *at) {
   const tf_path *path = &run->plan->path[h->scope];
   for (int k = path->n - 1; k >= 0; k--) {
-    if (!(path->temporal >> k & 1))
-      continue;
-    if (run->trip[path->loops[k]] > 1 && (h->moves | h->drops) >> k & 1)
-      return;
+    if (!(path->temporal >> k & 1)) continue;
+    if (run->trip[path->loops[k]] > 1 && (h->moves | h->drops) >> k & 1) return;
     at->digit[k] = at->digit[k] > 1 ? 1 : at->digit[k];
     at->slack[k] = 0;
   }
@@ -89,22 +82,18 @@ static bool needed(tf_run *run, const tf_retain *h, int i, const int64_t *dg, tf
   return any;
 }
 
-static void make_some(tf_run *run, const tf_retain *h, int n, int64_t *dg, const tf_spot *at,
-                      tf_made *out);
+static void make_some(tf_run *run, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out);
 
 /* What the home holds of op i's output when the run at `at` begins; false: nothing. */
-static bool found(tf_run *run, const tf_retain *h, int i, int64_t *dg, const tf_spot *at,
-                  tf_ival *held) {
+static bool found(tf_run *run, const tf_retain *h, int i, int64_t *dg, const tf_spot *at, tf_ival *held) {
   tf_spot then = *at;
   tf_made made;
   for (int back = 0; back < TF_RETAIN_BACK; back++) {
     int k = tf_retain_before(run, h, dg, &then);
-    if (k < 0 || h->drops >> k & 1)
-      return false;
+    if (k < 0 || h->drops >> k & 1) return false;
     make_some(run, h, i, dg, &then, &made);
     tf_retain_stand(run, h, &then, dg);
-    if (needed(run, h, i, dg, held))
-      return true;
+    if (needed(run, h, i, dg, held)) return true;
     tf_retain_skip(run, h, &then);
   }
   run->irregular = true;
@@ -112,8 +101,7 @@ static bool found(tf_run *run, const tf_retain *h, int i, int64_t *dg, const tf_
 }
 
 /* What the first n of h->ops make at `at`; left in force. */
-static void make_some(tf_run *run, const tf_retain *h, int n, int64_t *dg, const tf_spot *at,
-                      tf_made *out) {
+static void make_some(tf_run *run, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out) {
   tf_ival need[TF_MAX_RANK], held[TF_MAX_RANK];
   for (int i = 0; i < n; i++) {
     tf_retain_force(run, h, NULL);
@@ -122,8 +110,7 @@ static void make_some(tf_run *run, const tf_retain *h, int n, int64_t *dg, const
     tf_retain_stand(run, h, at, dg);
     bool any = needed(run, h, i, dg, need);
     bool there = any && found(run, h, i, dg, at, held);
-    tf_retain_box(run->plan->wl->ops[h->ops[i]].n_out_dims, need, !any, there ? held : NULL,
-                  out->box[i]);
+    tf_retain_box(run->plan->wl->ops[h->ops[i]].n_out_dims, need, !any, there ? held : NULL, out->box[i]);
   }
   tf_retain_force(run, h, NULL);
   for (int j = 0; j < n; j++)
@@ -163,11 +150,9 @@ bool tf_retain_busy(const tf_run *run, const tf_retain *h, int node, const int64
 
 bool tf_retain_touched(const tf_run *run, const tf_retain *h, const tf_slice *s, const int64_t *dg) {
   int child = child_of(run->plan, h->scope, s->node);
-  if (!s->n_touch)
-    return tf_retain_busy(run, h, s->node, dg);
+  if (!s->n_touch) return tf_retain_busy(run, h, s->node, dg);
   for (int i = 0; i < s->n_touch; i++)
-    if (run->plan->made_in[s->touch[i].op] < 0 || !tf_op_idle(run, s->touch[i].op, child, dg))
-      return true;
+    if (run->plan->made_in[s->touch[i].op] < 0 || !tf_op_idle(run, s->touch[i].op, child, dg)) return true;
   return false;
 }
 

@@ -38,8 +38,9 @@ bool tf_retain_uneven(const tf_run *run, const int64_t *zero);
 /* The box made when `need` is wanted and `held` (NULL: nothing) is there. */
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made);
 
-/* Steps to the run before; the position of the loop that stepped from there, -1 when there is none.  Sets run->ragged where settings that `at` stands
- * for differ.  dg: digits by loop, of which those of the scope's temporal loops are overwritten. */
+/* Steps to the run before; the position of the loop that stepped from there, -1 when there is none.  Sets run->ragged
+ * where settings that `at` stands for differ.  dg: digits by loop, of which those of the scope's temporal loops are
+ * overwritten. */
 int tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at);
 /* Passes over runs before `at`, which makes nothing, that cannot make anything either. */
 void tf_retain_skip(const tf_run *run, const tf_retain *h, tf_spot *at);

@@ -3,9 +3,7 @@
 
 #include "model/cost/state.h"
 
-static int64_t least(int64_t a, int64_t b) {
-  return a < b ? a : b;
-}
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t sat_mul(int64_t a, int64_t b) {
   int64_t r;
@@ -30,8 +28,7 @@ static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
 }
 
 static tf_ival around(tf_ival a, tf_ival b) {
-  if (a.len <= 0 || b.len <= 0)
-    return a.len > 0 ? a : b;
+  if (a.len <= 0 || b.len <= 0) return a.len > 0 ? a : b;
   int64_t lo = least(a.lo, b.lo), end = -least(-a.lo - a.len, -b.lo - b.len);
   return (tf_ival){lo, end - lo};
 }
@@ -44,11 +41,10 @@ enum { TF_EVERY_INSTANCE = 64 };
 static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[p->home_scope[z]];
-  while (k < path->n && (!tf_plan_brings(p, z, path->loops[k]) || p->loops[path->loops[k]].op < 0 ||
-                         m->run.trip[path->loops[k]] <= 1))
+  while (k < path->n &&
+         (!tf_plan_brings(p, z, path->loops[k]) || p->loops[path->loops[k]].op < 0 || m->run.trip[path->loops[k]] <= 1))
     k++;
-  if (k >= path->n)
-    return tf_dim_range(&m->run, p->wl->tensors[z].producer, d, p->home_scope[z], cur);
+  if (k >= path->n) return tf_dim_range(&m->run, p->wl->tensors[z].producer, d, p->home_scope[z], cur);
   int64_t *digit = &cur[path->loops[k]], n;
   *digit = 0;
   n = tf_turns(&m->run, path->loops[k], cur);
@@ -94,11 +90,9 @@ int64_t tf_whole_words(const tf_tensor *t) {
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool first = !p->cuts && !m->run.irregular; /* the first step has the largest */
-  if (!first)
-    tf_border_homes(m);
+  if (!first) tf_border_homes(m);
   for (int z = 0; z < p->wl->n_tensors && first; z++)
-    if (p->home_scope[z] >= 0)
-      m->home_words[z] = tf_home_words(m, z, m->scratch.zero);
+    if (p->home_scope[z] >= 0) m->home_words[z] = tf_home_words(m, z, m->scratch.zero);
 }
 
 void tf_sizes(struct tf_model *m) {
@@ -114,8 +108,7 @@ void tf_sizes(struct tf_model *m) {
     int64_t *len = &m->rank_len[m->views->rank_at[i]];
     m->box[i] = 1;
     for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++) {
-      len[r] = least(tf_slice_rank(&m->run, s, r, m->scratch.zero).len,
-                     p->wl->tensors[s->tensor].extent[r]);
+      len[r] = least(tf_slice_rank(&m->run, s, r, m->scratch.zero).len, p->wl->tensors[s->tensor].extent[r]);
       m->box[i] = sat_mul(m->box[i], len[r]);
     }
   }

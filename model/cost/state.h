@@ -7,8 +7,8 @@
 
 /* Words one slice moves, over the run: at its own level and at the level that serves it. */
 typedef struct {
-  int64_t fill, drain;    /* own level; op leaves: none */
-  int64_t read, update;   /* serving level */
+  int64_t fill, drain;  /* own level; op leaves: none */
+  int64_t read, update; /* serving level */
 } tf_move;
 
 /* Words that enter: by instance, by sharing group, and (where ops below make them) for the first time. */
@@ -32,14 +32,15 @@ static inline double tf_port_time(tf_pace p, tf_ports w) {
   return p.one_port ? read + write : read > write ? read : write;
 }
 
-/* Where transfers overlap steps: the m-tiles with entries that come first and last at and below a node (-1: none), and, of
- * such an m-tile itself, its first load and the work of one step. */
+/* Where transfers overlap steps: the m-tiles with entries that come first and last at and below a node (-1: none), and,
+ * of such an m-tile itself, its first load and the work of one step. */
 typedef struct {
   int first, last;
   double load, work;
 } tf_head;
 
-/* Points by which streaming corrects what was made so far, or divides at the end: on which unit, on how many of them. */
+/* Points by which streaming corrects what was made so far, or divides at the end: on which unit, on how many of them.
+ */
 typedef struct {
   int64_t points, units;
   int unit;
@@ -50,36 +51,36 @@ struct tf_model {
   tf_plan *plan;
   tf_views *views;
   tf_run run;
-  int64_t walk_max;       /* steps the exact walk may take */
-  int64_t *own_trip;      /* [n_loops] the tree's trip counts */
+  int64_t walk_max;  /* steps the exact walk may take */
+  int64_t *own_trip; /* [n_loops] the tree's trip counts */
   tf_scratch scratch;
-  tf_move *moves;         /* [n_slices] */
-  tf_ports *cells;        /* [views->n_cells] of a Tile: what passes its legs, [row * n_legs + leg];
-                             row: the steps in which that loop carries, the last row: the first step */
-  double *class_steps;    /* [views->n_rows] overlap double-buffer, of a Tile: steps in which the loop of each row carries;
-                             the last row: 1, the first step */
-  tf_head *heads;         /* [n_nodes] overlap double-buffer */
-  tf_ports *below;        /* [views->n_passes] words that the node and those below it cause there */
-  int64_t *in_use;        /* [views->n_passes] instances in use at once; 0: it has none of its own */
+  tf_move *moves;      /* [n_slices] */
+  tf_ports *cells;     /* [views->n_cells] of a Tile: what passes its legs, [row * n_legs + leg];
+                          row: the steps in which that loop carries, the last row: the first step */
+  double *class_steps; /* [views->n_rows] overlap double-buffer, of a Tile: steps in which the loop of each row carries;
+                          the last row: 1, the first step */
+  tf_head *heads;      /* [n_nodes] overlap double-buffer */
+  tf_ports *below;     /* [views->n_passes] words that the node and those below it cause there */
+  int64_t *in_use;     /* [views->n_passes] instances in use at once; 0: it has none of its own */
   tf_correction *corrections; /* [2 * op] of every run of the scope that streams op, [2 * op + 1] its late divisions */
-  int64_t *steps;         /* [n_nodes] moments */
-  int64_t *width;         /* [n_nodes] most instances of the path's spatial loops in use at once */
-  bool by_steps;          /* cells are read: the architecture overlaps step by step */
-  int64_t *rank_len;      /* [views->n_ranks] largest extents of m-tile slices */
-  int64_t *box;           /* [n_tile_slices] their words; saturates */
-  int64_t *at_once;       /* [node] most bits an m-tile holds at one moment; -1: its largest slices meet */
-  int64_t *home_words;    /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
-  int64_t *treated;       /* [2 * op] words of a streamed output corrected in every run of the scope,
-                             [2 * op + 1] in one run a production */
-  tf_even *even;          /* NULL: never applies */
-  bool quick;             /* it did, the last time */
-  bool quick_only;        /* nothing else is tried where it might */
-  const tf_open *open;    /* what is not decided; NULL: all is */
-  int64_t *value, *lo, *len; /* of even's products and ranges */
-  int64_t *outer;         /* [n_loops] moments of the loops outside it */
-  int clipped;            /* the m-tile of the last slice that even_clip.c counted; -1: none */
-  tf_result res;          /* arrays */
-  struct tf_why_log *log; /* the exact walk tells it every entry; NULL: nobody asks */
+  int64_t *steps;             /* [n_nodes] moments */
+  int64_t *width;             /* [n_nodes] most instances of the path's spatial loops in use at once */
+  bool by_steps;              /* cells are read: the architecture overlaps step by step */
+  int64_t *rank_len;          /* [views->n_ranks] largest extents of m-tile slices */
+  int64_t *box;               /* [n_tile_slices] their words; saturates */
+  int64_t *at_once;           /* [node] most bits an m-tile holds at one moment; -1: its largest slices meet */
+  int64_t *home_words;        /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
+  int64_t *treated;           /* [2 * op] words of a streamed output corrected in every run of the scope,
+                                 [2 * op + 1] in one run a production */
+  tf_even *even;              /* NULL: never applies */
+  bool quick;                 /* it did, the last time */
+  bool quick_only;            /* nothing else is tried where it might */
+  const tf_open *open;        /* what is not decided; NULL: all is */
+  int64_t *value, *lo, *len;  /* of even's products and ranges */
+  int64_t *outer;             /* [n_loops] moments of the loops outside it */
+  int clipped;                /* the m-tile of the last slice that even_clip.c counted; -1: none */
+  tf_result res;              /* arrays */
+  struct tf_why_log *log;     /* the exact walk tells it every entry; NULL: nobody asks */
 };
 
 enum { TF_WALK_MAX = 20000000 };
@@ -131,8 +132,8 @@ void tf_stream_ports(struct tf_model *m);
 void tf_ports_fill(struct tf_model *m);
 /* Of a pass (of views); needs tf_ports_fill. */
 tf_pace tf_pace_at(const struct tf_model *m, int pass);
-/* The longest time that a port needs for what node n and those below it cause, of those that bind (all: of all of them): no
- * completion takes less. */
+/* The longest time that a port needs for what node n and those below it cause, of those that bind (all: of all of
+ * them): no completion takes less. */
 double tf_busiest_port(const struct tf_model *m, int n, bool all);
 /* Instances and cycles of memory l over the whole run; *writes: its write port is the busier one. */
 void tf_level_ports(struct tf_model *m, int l, bool *writes);

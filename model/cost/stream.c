@@ -9,11 +9,9 @@ static int unit_for(const tf_plan *p, int o, tf_kind kind) {
   const tf_tree *t = p->tree;
   int deepest = 0;
   for (int n = p->stream_scope[o]; n >= 0; n = t->nodes[n].parent)
-    if (t->nodes[n].kind == TF_TILE && t->nodes[n].level > deepest)
-      deepest = t->nodes[n].level;
+    if (t->nodes[n].kind == TF_TILE && t->nodes[n].level > deepest) deepest = t->nodes[n].level;
   for (int u = 0; u < p->arch->n_units; u++)
-    if (p->arch->units[u].kinds >> kind & 1 && p->arch->units[u].below >= deepest)
-      return u;
+    if (p->arch->units[u].kinds >> kind & 1 && p->arch->units[u].below >= deepest) return u;
   return p->unit[o];
 }
 
@@ -50,20 +48,17 @@ static void defer_division(struct tf_model *m, int o, int z) {
   const tf_op *op = &p->wl->ops[o];
   m->res.ops[o].points = m->res.ops[o].recomputed = 0;
   for (int i = 0; i < op->n_reads; i++)
-    if (op->reads[i].tensor == p->wl->ops[z].out)
-      m->moves[p->op_slice[o] + i] = (tf_move){0, 0, 0, 0};
+    if (op->reads[i].tensor == p->wl->ops[z].out) m->moves[p->op_slice[o] + i] = (tf_move){0, 0, 0, 0};
 }
 
 void tf_defer_divisions(struct tf_model *m) {
   for (int o = 0; o < m->plan->wl->n_ops; o++)
-    if (m->plan->divides[o] >= 0)
-      defer_division(m, o, m->plan->divides[o]);
+    if (m->plan->divides[o] >= 0) defer_division(m, o, m->plan->divides[o]);
 }
 
 static bool reads_output(const tf_op *op, int z) {
   for (int i = 0; i < op->n_reads; i++)
-    if (op->reads[i].tensor == z)
-      return true;
+    if (op->reads[i].tensor == z) return true;
   return false;
 }
 
@@ -85,10 +80,8 @@ bool tf_count_stream(struct tf_model *m) {
   memset(m->corrections, 0, 2 * (size_t)p->wl->n_ops * sizeof *m->corrections);
   for (int o = 0; o < p->wl->n_ops; o++) {
     bool sum = p->wl->ops[o].reduce == TF_REDUCE_ADD;
-    if (p->stream_scope[o] >= 0 && !correct(m, o, sum ? TF_K_MUL : TF_K_EXP, false, sum))
-      return false;
-    if (p->divides[o] >= 0 && !divide_late(m, o))
-      return false;
+    if (p->stream_scope[o] >= 0 && !correct(m, o, sum ? TF_K_MUL : TF_K_EXP, false, sum)) return false;
+    if (p->divides[o] >= 0 && !divide_late(m, o)) return false;
   }
   return true;
 }
@@ -97,8 +90,7 @@ bool tf_count_stream(struct tf_model *m) {
 static void touch(struct tf_model *m, int o, int64_t words, bool update) {
   const tf_plan *p = m->plan;
   int level = p->stream[o].above;
-  if (m->open && m->open->node[p->stream_scope[o]])
-    return;
+  if (m->open && m->open->node[p->stream_scope[o]]) return;
   double w = (double)words * m->views->ratio[level * p->wl->n_tensors + p->wl->ops[o].out];
   tf_ports *at = &m->below[tf_pass_of(m->views, p->stream_scope[o], level)];
   at->read += w;
@@ -110,7 +102,6 @@ void tf_stream_ports(struct tf_model *m) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     if (p->stream_scope[o] >= 0 && p->wl->ops[o].reduce == TF_REDUCE_ADD)
       touch(m, o, m->corrections[2 * o].points + m->corrections[2 * o + 1].points, true);
-    if (p->divides[o] >= 0)
-      touch(m, p->divides[o], m->treated[2 * p->divides[o] + 1], false);
+    if (p->divides[o] >= 0) touch(m, p->divides[o], m->treated[2 * p->divides[o] + 1], false);
   }
 }

@@ -14,8 +14,7 @@ static bool uneven_before(const tf_walk *e, int k) {
   bool above = e->h && k < e->n_above;
   uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
   for (int j = 0; j < k; j++)
-    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 &&
-        e->run->trip[path->loops[j]] > 1 &&
+    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 && e->run->trip[path->loops[j]] > 1 &&
         tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
       return true;
   return false;
@@ -27,8 +26,7 @@ static bool uneven_each(const tf_walk *e, int k) {
   const tf_plan *p = e->run->plan;
   const tf_path *path = &p->path[e->s->node];
   for (int j = 0; j < k; j++)
-    if (e->each >> j & 1 &&
-        tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
+    if (e->each >> j & 1 && tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
       return true;
   return false;
 }
@@ -43,8 +41,7 @@ static void one(tf_walk *e, int k, int64_t digit, int64_t mult, uint64_t border)
 /* Positions that come near borders together with k. */
 static uint64_t part_of(const tf_walk *e, int k) {
   for (int i = 0; i < e->comp->n_part; i++)
-    if (e->comp->part[i].loops >> k & 1)
-      return e->comp->part[i].loops;
+    if (e->comp->part[i].loops >> k & 1) return e->comp->part[i].loops;
   return ~UINT64_C(0);
 }
 
@@ -52,22 +49,21 @@ static uint64_t part_of(const tf_walk *e, int k) {
 static int64_t ends(const tf_walk *e, int k, bool border) {
   const tf_plan *p = e->run->plan;
   int64_t edge = border ? 2 + p->reach / tf_step(e->run, p->path[e->s->node].loops[k]) : 0;
-  if (border && e->h)
-    edge += e->h->n_ops;
+  if (border && e->h) edge += e->h->n_ops;
   return edge;
 }
 
 /* Whether loop k must not be taken in groups. */
 static bool one_by_one(tf_walk *e, int k) {
-  if (e->each >> k & 1)
-    return true;
+  if (e->each >> k & 1) return true;
   if (e->run->plan->path[e->s->node].temporal >> k & 1)
-    return uneven_each(e, k) || (e->h && k >= e->n_above && e->run->plan->clips &&
-                                 e->each & ~(~UINT64_C(0) << e->n_above));
+    return uneven_each(e, k) ||
+           (e->h && k >= e->n_above && e->run->plan->clips && e->each & ~(~UINT64_C(0) << e->n_above));
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
-/* Every setting that happens of a range of len, equal ones together.  border: positions whose boxes may still be clipped. */
+/* Every setting that happens of a range of len, equal ones together.  border: positions whose boxes may still be
+ * clipped. */
 static void spread(tf_walk *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->run->plan;
   int l = p->path[e->s->node].loops[k];
@@ -77,10 +73,8 @@ static void spread(tf_walk *e, int k, int64_t len, int64_t mult, uint64_t border
   int64_t edge = ends(e, k, near), first = edge, m;
   n = n < e->run->trip[l] ? n : e->run->trip[l];
   full = full < n ? full : n;
-  if (k < e->n_above && first < from + e->fine)
-    first = from + e->fine;
-  if ((near && n <= edge + first + 1) || one_by_one(e, k))
-    first = n;
+  if (k < e->n_above && first < from + e->fine) first = from + e->fine;
+  if ((near && n <= edge + first + 1) || one_by_one(e, k)) first = n;
   first = first < n ? first : n;
   for (int64_t i = from; i < first; i++)
     one(e, k, i, mult, border);
@@ -104,8 +98,7 @@ static int64_t longest(tf_walk *e, int k, int from) {
   const tf_path *path = &e->run->plan->path[e->s->node];
   while (from < path->n && !((e->single & e->comp->loops) >> from & 1 && e->run->trip[path->loops[from]] > 1))
     from++;
-  if (from >= path->n)
-    return tf_loop_range(e->run, path->loops[k], e->w->cur).len;
+  if (from >= path->n) return tf_loop_range(e->run, path->loops[k], e->w->cur).len;
   int64_t *digit = &e->w->cur[path->loops[from]], most = 0;
   *digit = 0;
   int64_t n = tf_turns(e->run, path->loops[from], e->w->cur);
@@ -129,8 +122,8 @@ static tf_sum parts(tf_walk *e, uint64_t border) {
     e->box = e->kept = 0;
     tf_leaf_forget(e->w);
     settle(e, e->n_above, 1, border);
-    e->ok &= !__builtin_mul_overflow(sum.box, e->box, &sum.box) &&
-             !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
+    e->ok &=
+        !__builtin_mul_overflow(sum.box, e->box, &sum.box) && !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
   }
   e->comp = whole;
   e->box = before.box;
@@ -190,8 +183,7 @@ static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
   bool any = p->cuts && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;
-  if (!e->ok || e->run->irregular || e->run->ragged)
-    return;
+  if (!e->ok || e->run->irregular || e->run->ragged) return;
   if (e->h && !e->armed && k >= e->n_above) {
     in_run(e, mult, border);
     return;
@@ -225,12 +217,9 @@ static void by_turn(tf_walk *e, uint64_t border) {
     e->w->cur[path->loops[k]] = e->w->prv[path->loops[k]] = 0;
   for (e->turn = -1; e->turn < e->n_above; e->turn++) {
     bool first = e->turn < 0;
-    if (!first && (!(above >> e->turn & 1) || e->run->trip[path->loops[e->turn]] <= 1))
-      continue;
-    if (!first && e->run->still >> e->turn & 1)
-      continue;
-    if (within ? !first && e->zero >> e->turn & 1 : e->turn != e->carry)
-      continue;
+    if (!first && (!(above >> e->turn & 1) || e->run->trip[path->loops[e->turn]] <= 1)) continue;
+    if (!first && e->run->still >> e->turn & 1) continue;
+    if (within ? !first && e->zero >> e->turn & 1 : e->turn != e->carry) continue;
     e->start = first ? above : above & ~UINT64_C(1) << e->turn;
     settle(e, 0, 1, border);
   }
@@ -239,8 +228,7 @@ static void by_turn(tf_walk *e, uint64_t border) {
 static uint64_t spatial_mask(const tf_plan *p, const tf_path *path) {
   uint64_t mask = 0;
   for (int k = 0; k < path->n; k++)
-    if (p->loops[path->loops[k]].axis != TF_TEMPORAL)
-      mask |= UINT64_C(1) << k;
+    if (p->loops[path->loops[k]].axis != TF_TEMPORAL) mask |= UINT64_C(1) << k;
   return mask;
 }
 
@@ -250,12 +238,9 @@ static bool may_coincide(const tf_walk *e, uint64_t merge) {
   const tf_path *path = &p->path[e->s->node];
   int first = -1, chains = 0;
   for (int k = 0; k < path->n; k++) {
-    if (!((merge & e->comp->loops) >> k & 1) || e->run->trip[path->loops[k]] <= 1)
-      continue;
-    if (first < 0 || !same_chain(p, first, path->loops[k]))
-      chains++;
-    if (first < 0)
-      first = path->loops[k];
+    if (!((merge & e->comp->loops) >> k & 1) || e->run->trip[path->loops[k]] <= 1) continue;
+    if (first < 0 || !same_chain(p, first, path->loops[k])) chains++;
+    if (first < 0) first = path->loops[k];
   }
   return chains > 1 || (chains == 1 && !e->s->plain);
 }
@@ -285,11 +270,9 @@ static void set_masks(tf_walk *e, enum tf_over over) {
   e->zero = from >= TF_MAX_PATH ? 0 : ~UINT64_C(0) << from & ~spatial;
   e->carry = e->c ? e->c->carry : -1;
   e->single = over == TF_OVER_STEPS ? spatial : 0;
-  if (over == TF_OVER_WIDTH)
-    e->zero = ~spatial;
+  if (over == TF_OVER_WIDTH) e->zero = ~spatial;
   e->each = 0;
-  if (e->comp->n_rank == 0 && over == TF_OVER_FIRST)
-    e->zero |= e->s->inside & ~spatial;
+  if (e->comp->n_rank == 0 && over == TF_OVER_FIRST) e->zero |= e->s->inside & ~spatial;
   if (e->h) {
     set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
   } else if (e->comp->n_rank == 0) {
@@ -323,8 +306,7 @@ static bool sum_comp(tf_walk *e, enum tf_over over) {
     e->box = e->kept = 0;
     tf_leaf_forget(e->w);
     for (int k = 0; k < run->plan->path[e->s->node].n; k++)
-      if (e->single >> k & 1)
-        e->w->cur[run->plan->path[e->s->node].loops[k]] = 0;
+      if (e->single >> k & 1) e->w->cur[run->plan->path[e->s->node].loops[k]] = 0;
     if (e->h)
       by_turn(e, border);
     else
@@ -336,22 +318,19 @@ static bool sum_comp(tf_walk *e, enum tf_over over) {
   return e->ok;
 }
 
-bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps,
-                 enum tf_over over, tf_sum *out) {
+bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
+                 tf_sum *out) {
   const tf_comp *comp = c ? c->comp : s->comp;
   int n = c ? c->n_comp : s->n_comp;
   const tf_slice *prev = c && keeps ? &run->plan->slices[c->prev] : NULL;
   tf_sum sum = {1, prev ? 1 : 0};
   for (int i = 0; i < n; i++) {
     tf_walk e = {.run = run, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
-    if (!sum_comp(&e, over) || __builtin_mul_overflow(sum.box, e.box, &sum.box))
-      return false;
-    if (prev && __builtin_mul_overflow(sum.kept, e.kept, &sum.kept))
-      return false;
+    if (!sum_comp(&e, over) || __builtin_mul_overflow(sum.box, e.box, &sum.box)) return false;
+    if (prev && __builtin_mul_overflow(sum.kept, e.kept, &sum.kept)) return false;
   }
   /* Where nothing is kept, instances with equal boxes load the same words, whatever they held. */
-  if (prev && sum.kept == 0)
-    return tf_sum_over(run, w, s, c, false, over, out);
+  if (prev && sum.kept == 0) return tf_sum_over(run, w, s, c, false, over, out);
   *out = sum;
   return true;
 }

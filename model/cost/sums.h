@@ -28,19 +28,19 @@ typedef struct {
   tf_arena *arena;           /* for what follows, when first needed; NULL: the above is not there yet */
   int64_t *leaf;             /* boxes met, for counting distinct ones */
   int n_leaf, leaf_room;
-  int64_t *slot;             /* hash of these: met + 1 + its number; up to `met`: free */
+  int64_t *slot; /* hash of these: met + 1 + its number; up to `met`: free */
   int64_t met;
 } tf_scratch;
 enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
 
 /* For entries of slice s in class c (NULL: all entries); keeps: what c->prev left is still there.
  * False on overflow.  Sets run->irregular where only the exact walk counts right. */
-bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps,
-                 enum tf_over over, tf_sum *out);
+bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
+                 tf_sum *out);
 /* Whether what c->prev left is still there: same layout, reduction not spread. */
 bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c);
-/* Whether some loop moves one reference of an m-tile, or one read of what a producer makes, and not another, so that the box around
- * them grows and shrinks: only the walk counts that. */
+/* Whether some loop moves one reference of an m-tile, or one read of what a producer makes, and not another, so that
+ * the box around them grows and shrinks: only the walk counts that. */
 bool tf_touches_part(tf_run *run, tf_scratch *w);
 /* Whether m-tile slices i and j (indices) have the same spatial loops below their common scope. */
 bool tf_layouts_agree(tf_run *run, tf_scratch *w, int i, int j);

@@ -11,8 +11,7 @@ static int64_t ever_before(tf_walk *e, int k) {
   uint64_t anew = e->comp->loops & e->zero & path->temporal;
   for (int j = e->back ? e->n_above : 0; j < k; j++) {
     kept[j] = e->w->prv[path->loops[j]];
-    if (anew >> j & 1)
-      e->w->prv[path->loops[j]] = 0;
+    if (anew >> j & 1) e->w->prv[path->loops[j]] = 0;
   }
   int64_t n = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
   for (int j = e->back ? e->n_above : 0; j < k; j++)
@@ -25,17 +24,13 @@ static int64_t ever_before(tf_walk *e, int k) {
 static bool idle_before(tf_walk *e, int k) {
   int l = e->run->plan->path[e->s->node].loops[k];
   int64_t step = tf_step(e->run, l), trip = e->run->trip[l];
-  if (trip <= 1)
-    return false;
+  if (trip <= 1) return false;
   int64_t then = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
-  if (!(e->single >> k & 1))
-    return e->w->cur[l] + e->here.slack[k] >= then;
+  if (!(e->single >> k & 1)) return e->w->cur[l] + e->here.slack[k] >= then;
   then = e->comp->n_rank ? then : ever_before(e, k);
-  if (e->back)
-    tf_retain_force(e->run, e->h, &e->now);
+  if (e->back) tf_retain_force(e->run, e->h, &e->now);
   int64_t now = (tf_loop_range(e->run, l, e->w->cur).len + step - 1) / step;
-  if (e->back)
-    tf_retain_force(e->run, e->h, &e->then);
+  if (e->back) tf_retain_force(e->run, e->h, &e->then);
   return then < (now < trip ? now : trip);
 }
 
@@ -61,32 +56,26 @@ static void set_path(tf_walk *e) {
   int64_t *prv = e->w->prv;
   int from = e->back ? e->n_above : 0;
   for (int k = 0; k < path->n; k++)
-    if (e->comp->loops >> k & 1)
-      prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
-  if (e->back)
-    tf_retain_stand(e->run, e->h, &e->there, prv);
+    if (e->comp->loops >> k & 1) prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
+  if (e->back) tf_retain_stand(e->run, e->h, &e->there, prv);
   for (int k = from; k < path->n; k++)
     if ((e->comp->loops & e->zero & path->temporal) >> k & 1)
       prv[path->loops[k]] = tf_last_setting(e->run, path, k, e->comp->loops, prv);
   for (int k = 0; k < path->n; k++)
-    if ((e->comp->loops & ~path->temporal) >> k & 1)
-      e->run->irregular |= idle_before(e, k);
+    if ((e->comp->loops & ~path->temporal) >> k & 1) e->run->irregular |= idle_before(e, k);
 }
 
 void tf_before_set(tf_walk *e) {
-  if (e->back)
-    tf_retain_force(e->run, e->h, &e->then);
+  if (e->back) tf_retain_force(e->run, e->h, &e->then);
   set_path(e);
-  if (e->prev != e->s && e->comp->prev_loops)
-    set_own(e);
+  if (e->prev != e->s && e->comp->prev_loops) set_own(e);
 }
 
 /* Whether what s holds is still there after loop k, further out than the one that steps now, has stepped. */
 static bool outlives(tf_walk *e, int k) {
   for (int i = 0; i < e->s->n_class; i++) {
     const tf_pclass *c = &e->s->classes[i];
-    if (c->carry != k)
-      continue;
+    if (c->carry != k) continue;
     e->run->irregular |= c->prev >= 0 && &e->run->plan->slices[c->prev] != e->s;
     e->run->irregular |= c->if_idle[0] || c->if_idle[1];
     return c->prev >= 0;
@@ -100,8 +89,7 @@ static bool look_back(tf_walk *e) {
   e->there = e->here;
   for (int n = 0; n < TF_BEFORE_BACK; n++) {
     int k = tf_retain_before(run, e->h, e->w->prv, &e->there);
-    if (k < 0 || (k != e->carry && !outlives(e, k)))
-      return false;
+    if (k < 0 || (k != e->carry && !outlives(e, k))) return false;
     tf_retain_made(run, e->h, e->w->prv, &e->there, &e->then);
     if (run->plan->retain_at[e->prev->node] != run->plan->retain_at[e->s->node] ||
         tf_retain_touched(run, e->h, e->prev, e->w->prv))
@@ -117,8 +105,7 @@ static bool look_back(tf_walk *e) {
 static bool passes(const tf_walk *e, uint64_t drops, const int64_t *dg) {
   const tf_node *scope = &e->run->plan->tree->nodes[e->h->scope];
   for (; drops; drops &= drops - 1)
-    if (tf_retain_busy(e->run, e->h, scope->children[__builtin_ctzll(drops)], dg))
-      return true;
+    if (tf_retain_busy(e->run, e->h, scope->children[__builtin_ctzll(drops)], dg)) return true;
   return false;
 }
 
@@ -143,8 +130,7 @@ bool tf_before_arm(tf_walk *e) {
   e->run->made = e->w->made;
   tf_retain_made(e->run, e->h, e->w->cur, &e->here, &e->now);
   e->armed = tf_retain_touched(e->run, e->h, e->s, e->w->cur);
-  if (!e->armed || !e->prev)
-    return e->armed;
+  if (!e->armed || !e->prev) return e->armed;
   e->dropped = passes(e, e->c->if_idle[0], e->w->cur);
   if (e->carry < 0 || e->carry >= e->n_above) {
     same_run(e);
@@ -163,8 +149,7 @@ void tf_before_disarm(tf_walk *e) {
 
 bool tf_before_differs(tf_walk *e, int k) {
   const tf_plan *p = e->run->plan;
-  if (!e->back || k < e->n_above)
-    return false;
+  if (!e->back || k < e->n_above) return false;
   const tf_ploop *l = &p->loops[p->path[e->s->node].loops[k]];
   int64_t now = tf_dim_range(e->run, l->op, l->dim, l->lead, e->w->cur).len;
   tf_retain_force(e->run, e->h, &e->then);

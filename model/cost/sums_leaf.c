@@ -5,8 +5,7 @@
 
 void tf_sum_add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v) {
   int64_t t;
-  if (__builtin_mul_overflow(mult, v, &t) || __builtin_add_overflow(*sum, t, sum))
-    e->ok = false;
+  if (__builtin_mul_overflow(mult, v, &t) || __builtin_add_overflow(*sum, t, sum)) e->ok = false;
 }
 
 static int64_t overlap(tf_ival a, tf_ival b) {
@@ -22,21 +21,17 @@ static int64_t *slot_of(tf_scratch *w, const int64_t *row, int n) {
     h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
   uint64_t slots = 2 * (uint64_t)w->leaf_room + 1, at = (h ^ h >> 32) % slots;
   for (; w->slot[at] > w->met; at = (at + 1) % slots)
-    if (!memcmp(w->leaf + (size_t)(w->slot[at] - w->met - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row))
-      break;
+    if (!memcmp(w->leaf + (size_t)(w->slot[at] - w->met - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row)) break;
   return &w->slot[at];
 }
 
 /* Room for one more row; most models need few, or none. */
 static bool more_room(tf_scratch *w, int n) {
-  if (w->n_leaf < w->leaf_room)
-    return true;
+  if (w->n_leaf < w->leaf_room) return true;
   size_t room = w->leaf_room ? 4 * (size_t)w->leaf_room : TF_LEAF_FEW;
   int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room + 1), *leaf = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
-  if (!slot || !leaf)
-    return false;
-  if (w->n_leaf)
-    memcpy(leaf, w->leaf, (size_t)w->n_leaf * TF_LEAF_WORDS * sizeof *leaf);
+  if (!slot || !leaf) return false;
+  if (w->n_leaf) memcpy(leaf, w->leaf, (size_t)w->n_leaf * TF_LEAF_WORDS * sizeof *leaf);
   w->slot = slot, w->leaf = leaf, w->leaf_room = (int)room;
   for (int i = 0; i < w->n_leaf; i++)
     *slot_of(w, leaf + (size_t)i * TF_LEAF_WORDS, n) = w->met + i + 1;
@@ -46,14 +41,12 @@ static bool more_room(tf_scratch *w, int n) {
 /* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
 static bool seen_box(tf_walk *e, const int64_t *row, int n) {
   tf_scratch *w = e->w;
-  if (w->leaf_room && *slot_of(w, row, n) > w->met)
-    return true;
+  if (w->leaf_room && *slot_of(w, row, n) > w->met) return true;
   if (w->n_leaf == TF_LEAF_MAX) {
     e->run->irregular = true;
     return false;
   }
-  if (!more_room(w, n))
-    return e->ok = false;
+  if (!more_room(w, n)) return e->ok = false;
   int64_t *slot = slot_of(w, row, n);
   memcpy(w->leaf + (size_t)w->n_leaf++ * TF_LEAF_WORDS, row, (size_t)n * sizeof *row);
   *slot = w->met + w->n_leaf;
@@ -75,24 +68,18 @@ static int64_t free_key(const tf_walk *e) {
 }
 
 /* Whether the loops counted here select instances. */
-static bool instances(const tf_walk *e) {
-  return e->comp->loops & ~e->run->plan->path[e->s->node].temporal;
-}
+static bool instances(const tf_walk *e) { return e->comp->loops & ~e->run->plan->path[e->s->node].temporal; }
 
 void tf_leaf_add(tf_walk *e, int64_t mult) {
   int64_t box = 1, kept = e->prev ? 1 : 0, row[TF_LEAF_WORDS];
   int n = 0;
-  if (e->prev && !e->dropped && (e->comp->n_rank || instances(e)))
-    tf_before_set(e);
+  if (e->prev && !e->dropped && (e->comp->n_rank || instances(e))) tf_before_set(e);
   for (int i = 0; i < e->comp->n_rank; i++) {
     tf_ival q = {0, 0};
-    if (e->prev && !e->dropped)
-      q = tf_slice_rank(e->run, e->prev, e->comp->rank[i], e->w->prv);
-    if (e->back)
-      tf_retain_force(e->run, e->h, &e->now);
+    if (e->prev && !e->dropped) q = tf_slice_rank(e->run, e->prev, e->comp->rank[i], e->w->prv);
+    if (e->back) tf_retain_force(e->run, e->h, &e->now);
     tf_ival r = tf_slice_rank(e->run, e->s, e->comp->rank[i], e->w->cur);
-    if (e->back)
-      tf_retain_force(e->run, e->h, &e->then);
+    if (e->back) tf_retain_force(e->run, e->h, &e->then);
     int64_t both = overlap(r, q);
     box *= r.len;
     kept *= both;
@@ -101,13 +88,11 @@ void tf_leaf_add(tf_walk *e, int64_t mult) {
     row[n++] = both > 0 ? q.lo > r.lo ? q.lo : r.lo : 0;
     row[n++] = both;
   }
-  if (e->back)
-    tf_retain_force(e->run, e->h, &e->now);
+  if (e->back) tf_retain_force(e->run, e->h, &e->now);
   kept = e->dropped ? 0 : kept;
   if (e->each) {
     row[n++] = free_key(e);
-    if (seen_box(e, row, n))
-      return;
+    if (seen_box(e, row, n)) return;
   }
   tf_sum_add(e, &e->box, mult, box);
   tf_sum_add(e, &e->kept, mult, kept);

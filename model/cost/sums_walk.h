@@ -19,13 +19,13 @@ typedef struct {
   bool ok;
   /* where runs of a retaining scope decide */
   const tf_retain *h;
-  int n_above;     /* loops above the scope */
-  int turn;        /* the loop whose step begins this run of the scope, -1: the first run */
-  uint64_t start;  /* its loops inside that one: at their first setting */
-  int64_t fine;    /* settings at the start of a loop that are told apart */
-  bool armed;      /* the loops above the scope stand, and what the run makes is known */
-  bool back;       /* the entry before belongs to an earlier run: then, there */
-  bool dropped;    /* what the entry before left is gone */
+  int n_above;    /* loops above the scope */
+  int turn;       /* the loop whose step begins this run of the scope, -1: the first run */
+  uint64_t start; /* its loops inside that one: at their first setting */
+  int64_t fine;   /* settings at the start of a loop that are told apart */
+  bool armed;     /* the loops above the scope stand, and what the run makes is known */
+  bool back;      /* the entry before belongs to an earlier run: then, there */
+  bool dropped;   /* what the entry before left is gone */
   tf_spot here, there;
   tf_made now, then;
 } tf_walk;

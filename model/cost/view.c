@@ -9,8 +9,7 @@ static double ratio(const tf_plan *p, int tensor, int level) {
 /* The leg of view v for `level`, added if it is new.  v->legs has room for every level. */
 static int leg_for(tf_view *v, int level, int from) {
   for (int i = from; i < v->n_legs; i++)
-    if (v->legs[i].level == level)
-      return i;
+    if (v->legs[i].level == level) return i;
   v->legs[v->n_legs] = (tf_leg){level, -1};
   return v->n_legs++;
 }
@@ -19,8 +18,7 @@ static bool fill_rows(tf_arena *a, const tf_plan *p, tf_view *v, int n) {
   const tf_path *path = &p->path[n];
   v->row_loop = TF_ARRAY(a, int, (size_t)path->n + 1);
   for (int k = path->n - 1; v->row_loop && k >= 0; k--)
-    if (p->loops[path->loops[k]].axis == TF_TEMPORAL)
-      v->row_loop[v->n_rows++] = path->loops[k];
+    if (p->loops[path->loops[k]].axis == TF_TEMPORAL) v->row_loop[v->n_rows++] = path->loops[k];
   v->n_rows++;
   return v->row_loop != NULL;
 }
@@ -29,8 +27,7 @@ static bool fill_tile(tf_arena *a, const tf_plan *p, tf_views *w, int n) {
   tf_view *v = &w->node[n];
   leg_for(v, p->tree->nodes[n].level, 0);
   for (int i = 0; i < p->n_tile_slices; i++) {
-    if (p->slices[i].node != n)
-      continue;
+    if (p->slices[i].node != n) continue;
     v->first = v->n_slices++ ? v->first : i;
     w->leg[i] = leg_for(v, p->slices[i].above, 1);
   }
@@ -48,11 +45,9 @@ static void fill_op(const tf_plan *p, tf_views *w, int n) {
 static bool same_instance(const tf_plan *p, int n, int level) {
   int from = 0;
   for (int up = n; up >= 0; up = p->tree->nodes[up].parent)
-    if (p->tree->nodes[up].kind == TF_TILE && p->tree->nodes[up].level > from)
-      from = p->tree->nodes[up].level;
+    if (p->tree->nodes[up].kind == TF_TILE && p->tree->nodes[up].level > from) from = p->tree->nodes[up].level;
   for (int l = from + 1; l <= level; l++)
-    if (p->arch->memories[l].mesh[0] * p->arch->memories[l].mesh[1] > 1)
-      return false;
+    if (p->arch->memories[l].mesh[0] * p->arch->memories[l].mesh[1] > 1) return false;
   return true;
 }
 
@@ -78,8 +73,7 @@ static bool fill_names(tf_arena *a, const tf_plan *p, tf_views *w) {
   const tf_arch *arch = p->arch;
   w->unit_name = TF_ARRAY(a, tf_label, (size_t)arch->n_units + 1);
   w->port_name = TF_ARRAY(a, tf_label, (size_t)arch->n_memories * 2);
-  if (!w->unit_name || !w->port_name)
-    return false;
+  if (!w->unit_name || !w->port_name) return false;
   for (int u = 0; u < arch->n_units; u++)
     label(w->unit_name[u], arch->units[u].name, " compute");
   for (int l = 0; l < 2 * arch->n_memories; l++)
@@ -106,12 +100,10 @@ bool tf_mesh_serves(const tf_plan *p, int o, const tf_mesh *k) {
 /* Spatial loops of the mesh's level on the path to op o. */
 static void mesh_path(const tf_plan *p, int o, tf_mesh *k) {
   const tf_path *path = &p->path[p->tree->op_node[o]];
-  if (!tf_mesh_serves(p, o, k))
-    return;
+  if (!tf_mesh_serves(p, o, k)) return;
   for (int j = 0; j < path->n; j++) {
     const tf_ploop *l = &p->loops[path->loops[j]];
-    if (l->axis != TF_TEMPORAL && p->tree->nodes[l->node].level == k->level)
-      k->loops[k->n_loops++] = path->loops[j];
+    if (l->axis != TF_TEMPORAL && p->tree->nodes[l->node].level == k->level) k->loops[k->n_loops++] = path->loops[j];
   }
   k->loops[k->n_loops++] = -1;
 }
@@ -135,8 +127,7 @@ static bool fill_meshes(tf_arena *a, const tf_plan *p, tf_views *w) {
   for (int l = 0; l + 1 < arch->n_memories && ok; l++)
     ok = add_mesh(a, p, w, (tf_mesh){.level = l, .unit = -1, .mesh = arch->memories[l + 1].mesh});
   for (int u = 0; u < arch->n_units && ok; u++)
-    ok = add_mesh(a, p, w, (tf_mesh){.level = arch->units[u].below, .unit = u,
-                                     .mesh = arch->units[u].mesh});
+    ok = add_mesh(a, p, w, (tf_mesh){.level = arch->units[u].below, .unit = u, .mesh = arch->units[u].mesh});
   return ok;
 }
 
@@ -164,8 +155,8 @@ static void fill_ratios(const tf_plan *p, tf_views *w) {
 
 tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
   tf_views *w = TF_NEW(a, tf_views);
-  if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w) ||
-      !fill_peaks(a, p->arch, w) || !fill_meshes(a, p, w))
+  if (!w || !add_arrays(a, p, w) || !fill_shared(a, p, w) || !fill_names(a, p, w) || !fill_peaks(a, p->arch, w) ||
+      !fill_meshes(a, p, w))
     return NULL;
   for (int i = 0; i < p->n_tile_slices; i++) {
     w->rank_at[i] = w->n_ranks;
@@ -174,11 +165,9 @@ tf_views *tf_views_new(tf_arena *a, const tf_plan *p) {
   fill_ratios(p, w);
   for (int n = 0; n < p->tree->n_nodes; n++) {
     tf_view *v = &w->node[n];
-    if (p->tree->nodes[n].kind == TF_SCOPE)
-      continue;
+    if (p->tree->nodes[n].kind == TF_SCOPE) continue;
     v->legs = TF_ARRAY(a, tf_leg, (size_t)p->arch->n_memories + 1);
-    if (!v->legs)
-      return NULL;
+    if (!v->legs) return NULL;
     if (p->tree->nodes[n].kind == TF_OP)
       fill_op(p, w, n);
     else if (!fill_tile(a, p, w, n))

@@ -8,26 +8,26 @@
 /* A memory that a node's words pass: leg 0 of a Tile is its own. */
 typedef struct {
   int level;
-  int pass;      /* of the node at that level; -1: nothing passes */
+  int pass; /* of the node at that level; -1: nothing passes */
 } tf_leg;
 
 /* A memory whose ports a node, or one below it, uses. */
 typedef struct {
   int node, level;
-  int up;        /* pass of the parent at this level, -1: none above */
-  int from;      /* m-tile of the level at or above the node: its instances count; -1: those of the children */
-  bool beside;   /* instances of the node are others than those of its siblings, and in use with them */
-  bool binds;    /* the port may take longer than what the node's children do together */
+  int up;      /* pass of the parent at this level, -1: none above */
+  int from;    /* m-tile of the level at or above the node: its instances count; -1: those of the children */
+  bool beside; /* instances of the node are others than those of its siblings, and in use with them */
+  bool binds;  /* the port may take longer than what the node's children do together */
 } tf_pass;
 
 typedef struct {
   int first, n_slices; /* m-tile: its slices, [first, first + n) of plan->slices */
   int n_legs;          /* Tile: 1 + serving memories; op: memories that hold its operands */
   tf_leg *legs;
-  int n_rows;          /* Tile: temporal loops above it, inner to outer, and the first step */
-  int *row_loop;       /* [n_rows - 1] loop ids */
-  int cell;            /* its first cell: n_rows * n_legs of them */
-  int row;             /* its first of all Tiles' rows */
+  int n_rows;    /* Tile: temporal loops above it, inner to outer, and the first step */
+  int *row_loop; /* [n_rows - 1] loop ids */
+  int cell;      /* its first cell: n_rows * n_legs of them */
+  int row;       /* its first of all Tiles' rows */
   int first_pass, n_passes;
 } tf_view;
 
@@ -43,23 +43,23 @@ typedef char tf_label[64];
 enum { TF_MAX_LEGS = 64 };
 
 typedef struct tf_views {
-  tf_view *node;       /* [n_nodes] */
+  tf_view *node; /* [n_nodes] */
   int n_cells, n_rows;
-  int *leg;            /* [n_slices] leg of the slice's node through which it is served */
-  double *own;         /* [n_slices] words of its own level's width per word of the tensor */
-  double *up;          /* [n_slices] the same for the serving level */
-  double *ratio;       /* [level * n_tensors + tensor] */
-  bool splits;         /* some scope runs its children at once */
+  int *leg;      /* [n_slices] leg of the slice's node through which it is served */
+  double *own;   /* [n_slices] words of its own level's width per word of the tensor */
+  double *up;    /* [n_slices] the same for the serving level */
+  double *ratio; /* [level * n_tensors + tensor] */
+  bool splits;   /* some scope runs its children at once */
   int n_meshes;
   tf_mesh *meshes;
-  bool *shared;        /* [node * n_memories + level] see tf_shared_instance */
+  bool *shared; /* [node * n_memories + level] see tf_shared_instance */
   int n_passes;
-  tf_pass *passes;     /* children before parents */
+  tf_pass *passes;         /* children before parents */
   int *own_pass, *up_pass; /* [n_slices] of the slice's node at its own and at the serving level; leaves: no own */
   int n_memories;
   double *peak;        /* [n_units] points per cycle of all units of a kind together */
   tf_label *unit_name; /* [n_units] "matrix compute" */
-  tf_label *port_name;  /* [2 * level + is_write] "DRAM read" */
+  tf_label *port_name; /* [2 * level + is_write] "DRAM read" */
   int n_ranks;         /* of all m-tile slices together */
   int *rank_at;        /* [n_tile_slices] first rank of the slice among these */
 } tf_views;

@@ -25,9 +25,7 @@ static void aim(tf_exact *e) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
     int h = e->p->home_scope[e->p->wl->ops[o].out];
     if (e->st->made_all[o])
-      e->run->made[o] = e->st->runs[h] ? e->st->made_all[o] +
-                                             tf_store_index(e->st, h, e->cur) * TF_MAX_RANK
-                                       : NULL;
+      e->run->made[o] = e->st->runs[h] ? e->st->made_all[o] + tf_store_index(e->st, h, e->cur) * TF_MAX_RANK : NULL;
   }
 }
 
@@ -36,10 +34,8 @@ static bool next_instance(tf_exact *e, int n) {
   const tf_path *path = &e->p->path[n];
   for (int k = path->n - 1; k >= 0; k--) {
     int l = path->loops[k];
-    if (e->p->loops[l].axis == TF_TEMPORAL)
-      continue;
-    if (++e->cur[l] < e->run->trip[l])
-      return true;
+    if (e->p->loops[l].axis == TF_TEMPORAL) continue;
+    if (++e->cur[l] < e->run->trip[l]) return true;
     e->cur[l] = 0;
   }
   return false;
@@ -48,16 +44,13 @@ static bool next_instance(tf_exact *e, int n) {
 static void first_instance(tf_exact *e, int n) {
   const tf_path *path = &e->p->path[n];
   for (int k = 0; k < path->n; k++)
-    if (e->p->loops[path->loops[k]].axis != TF_TEMPORAL)
-      e->cur[path->loops[k]] = 0;
+    if (e->p->loops[path->loops[k]].axis != TF_TEMPORAL) e->cur[path->loops[k]] = 0;
 }
 
 /* Whether some op below node n has work in the instance at hand. */
 static bool busy(tf_exact *e, int n) {
   for (int i = n; i < e->p->tree->nodes[n].end; i++)
-    if (e->p->tree->nodes[i].kind == TF_OP &&
-        !tf_op_idle(e->run, e->p->tree->nodes[i].op, n, e->cur))
-      return true;
+    if (e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->run, e->p->tree->nodes[i].op, n, e->cur)) return true;
   return false;
 }
 
@@ -68,8 +61,7 @@ static int64_t busy_instances(tf_exact *e, int n) {
   do {
     aim(e);
     count += busy(e, n);
-    if (--e->budget < 0)
-      e->ok = false;
+    if (--e->budget < 0) e->ok = false;
   } while (next_instance(e, n) && e->ok);
   return count;
 }
@@ -89,8 +81,7 @@ static bool first_time(const tf_exact *e, const tf_slice *s) {
 }
 
 /* What identifies a sharing group: the instance it hangs below, the box, and what it loads. */
-static int group_row(const tf_exact *e, const tf_slice *s, const tf_ival *box, const tf_ival *old,
-                     int64_t *row) {
+static int group_row(const tf_exact *e, const tf_slice *s, const tf_ival *box, const tf_ival *old, int64_t *row) {
   const tf_path *path = &e->p->path[s->node];
   int n = 0;
   uint64_t key = UINT64_C(1469598103934665603);
@@ -110,8 +101,7 @@ static int group_row(const tf_exact *e, const tf_slice *s, const tf_ival *box, c
 
 static bool touched(const tf_exact *e, const tf_slice *s) {
   for (int i = 0; i < s->n_touch; i++)
-    if (!tf_op_idle(e->run, s->touch[i].op, s->node, e->cur))
-      return true;
+    if (!tf_op_idle(e->run, s->touch[i].op, s->node, e->cur)) return true;
   return false;
 }
 
@@ -148,15 +138,14 @@ static int class_of(const tf_exact *e, const tf_slice *s) {
   for (int c = 0; c < s->n_class - 1; c++) {
     int to = s->classes[c].carry >= 0 ? s->classes[c].carry : s->classes[c].zero_from;
     for (; k >= to; k--)
-      if (e->p->loops[path->loops[k]].axis == TF_TEMPORAL && e->cur[path->loops[k]] > 0)
-        return c;
-    if (s->classes[c].carry < 0)
-      return c;
+      if (e->p->loops[path->loops[k]].axis == TF_TEMPORAL && e->cur[path->loops[k]] > 0) return c;
+    if (s->classes[c].carry < 0) return c;
   }
   return s->n_class - 1;
 }
 
-/* Row of the step at hand among those of the slice's Tile: of the innermost loop that is not at its start; the last is the first step. */
+/* Row of the step at hand among those of the slice's Tile: of the innermost loop that is not at its start; the last is
+ * the first step. */
 static int row_of(const tf_exact *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   int row = 0;
@@ -193,8 +182,7 @@ static void enter_instance(tf_exact *e, int i, bool first, tf_move *v) {
   v->drain += once.drain;
   v->read += once.read;
   v->update += once.update;
-  if (e->m->log)
-    tf_why_note(e->m, i, &once);
+  if (e->m->log) tf_why_note(e->m, i, &once);
   held->owner = i;
   memcpy(held->box, box, sizeof box);
   note_size(e, i, box);
@@ -221,8 +209,7 @@ static void enter(tf_exact *e, int i) {
     add_move(&e->behind[i], &v);
   else
     tf_cells_add_row(e->m, i, row_of(e, s->node), &v);
-  if (any)
-    tf_store_last(e->st, i);
+  if (any) tf_store_last(e->st, i);
 }
 
 static void leaf_slice(tf_exact *e, int i, const tf_unit *unit) {
@@ -235,8 +222,7 @@ static void leaf_slice(tf_exact *e, int i, const tf_unit *unit) {
   first_instance(e, s->node);
   do {
     aim(e);
-    if (!touched(e, s))
-      continue;
+    if (!touched(e, s)) continue;
     box_of(e, s, box);
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
@@ -300,19 +286,16 @@ static void make_instance(tf_exact *e, int o, int h) {
 static void begin_scope(tf_exact *e, int h) {
   for (int z = 0; z < e->p->wl->n_tensors; z++) {
     int o = e->p->wl->tensors[z].producer;
-    if (e->p->home_scope[z] != h)
-      continue;
+    if (e->p->home_scope[z] != h) continue;
     bool goes_on = false;
     const tf_slice *out = &e->p->slices[e->p->op_slice[o] + e->p->wl->ops[o].n_reads];
     for (int k = 0; k < e->p->path[h].n; k++)
       goes_on |= out->inside >> k & 1 && e->cur[e->p->path[h].loops[k]] != 0;
-    if (!goes_on)
-      tf_store_forget(e->st, z);
+    if (!goes_on) tf_store_forget(e->st, z);
   }
   for (int i = e->p->wl->n_ops - 1; i >= 0; i--) {
     int o = e->p->wl->topo[i];
-    if (!e->st->made_all[o] || e->p->home_scope[e->p->wl->ops[o].out] != h)
-      continue;
+    if (!e->st->made_all[o] || e->p->home_scope[e->p->wl->ops[o].out] != h) continue;
     first_instance(e, h);
     do {
       aim(e);
@@ -327,15 +310,13 @@ static void treat(tf_exact *e, int h) {
     const tf_slice *s = &e->p->stream[o];
     tf_ival box[TF_MAX_RANK];
     bool goes_on = false;
-    if (s->node != h)
-      continue;
+    if (s->node != h) continue;
     for (int k = 0; k < e->p->path[h].n; k++)
       goes_on |= s->inside >> k & 1 && e->cur[e->p->path[h].loops[k]] != 0;
     first_instance(e, h);
     do {
       aim(e);
-      if (!touched(e, s))
-        continue;
+      if (!touched(e, s)) continue;
       box_of(e, s, box);
       int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
       e->m->treated[2 * o] += words;
@@ -349,8 +330,7 @@ static void pass(tf_exact *e, int n, int child) {
   first_instance(e, child);
   do {
     aim(e);
-    if (busy(e, child))
-      tf_store_pass(e->st, n, child, tf_store_index(e->st, n, e->cur));
+    if (busy(e, child)) tf_store_pass(e->st, n, child, tf_store_index(e->st, n, e->cur));
   } while (next_instance(e, child));
 }
 
@@ -360,10 +340,8 @@ static void run_scope(tf_exact *e, int n) {
   begin_scope(e, n);
   treat(e, n);
   for (int c = 0; c < t->n_children && e->ok; c++) {
-    if (!busy_instances(e, t->children[c]))
-      continue;
-    if (t->scope == TF_SEQ)
-      pass(e, n, t->children[c]);
+    if (!busy_instances(e, t->children[c])) continue;
+    if (t->scope == TF_SEQ) pass(e, n, t->children[c]);
     run_node(e, t->children[c]);
     tf_store_leave(e->st, e->run, n, t->children[c]);
   }
@@ -373,8 +351,7 @@ static void run_scope(tf_exact *e, int n) {
 /* What the instances of m-tile n hold at this moment, together. */
 static void weigh(tf_exact *e, int n) {
   const tf_view *v = &e->m->views->node[n];
-  if (!v->n_slices)
-    return;
+  if (!v->n_slices) return;
   first_instance(e, n);
   do {
     int64_t bits = 0;
@@ -382,8 +359,7 @@ static void weigh(tf_exact *e, int n) {
     for (int i = v->first; i < v->first + v->n_slices; i++) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
-      if (!touched(e, s))
-        continue;
+      if (!touched(e, s)) continue;
       box_of(e, s, box);
       bits += volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
     }
@@ -394,16 +370,13 @@ static void weigh(tf_exact *e, int n) {
 static void run_node(tf_exact *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   int64_t now = busy_instances(e, n);
-  if (!now || !e->ok)
-    return;
+  if (!now || !e->ok) return;
   e->m->steps[n]++;
   e->m->run.work++;
   e->m->width[n] = now > e->m->width[n] ? now : e->m->width[n];
-  if (e->m->views->node[n].n_slices)
-    e->m->class_steps[e->m->views->node[n].row + row_of(e, n)]++;
+  if (e->m->views->node[n].n_slices) e->m->class_steps[e->m->views->node[n].row + row_of(e, n)]++;
   for (int i = 0; i < e->p->n_tile_slices; i++)
-    if (e->p->slices[i].node == n)
-      enter(e, i);
+    if (e->p->slices[i].node == n) enter(e, i);
   weigh(e, n);
   if (t->kind == TF_OP)
     run_op(e, n, now);
@@ -448,8 +421,7 @@ static void finish_ops(struct tf_model *m) {
 }
 
 bool tf_walk_exact(struct tf_model *m) {
-  tf_exact e = {.m = m, .p = m->plan, .run = &m->run, .cur = m->scratch.cur,
-                .budget = m->walk_max, .ok = true};
+  tf_exact e = {.m = m, .p = m->plan, .run = &m->run, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
   if (m->walk_max <= 0) /* a store is large: where no step may be walked none is made */
     return false;
   reset(m);

@@ -38,19 +38,14 @@ static bool add_banks(tf_store *s) {
     s->bank_of[i] = -1;
     for (int j = 0; j < p->n_tile_slices; j++) {
       const tf_slice *b = &p->slices[j];
-      if (a->tensor != b->tensor || a->level != b->level ||
-          !tf_plan_same_split(p, a->node, b->node))
-        continue;
+      if (a->tensor != b->tensor || a->level != b->level || !tf_plan_same_split(p, a->node, b->node)) continue;
       int64_t n = n_instances(p, s->run, b->node);
       most = n > most ? n : most;
-      if (j < i)
-        s->bank_of[i] = s->bank_of[j];
+      if (j < i) s->bank_of[i] = s->bank_of[j];
     }
-    if (s->bank_of[i] >= 0)
-      continue;
+    if (s->bank_of[i] >= 0) continue;
     s->bank_of[i] = s->n_banks;
-    if (!new_bank(s, &s->banks[s->n_banks++], a->tensor, most))
-      return false;
+    if (!new_bank(s, &s->banks[s->n_banks++], a->tensor, most)) return false;
   }
   return true;
 }
@@ -59,15 +54,11 @@ static bool add_homes(tf_store *s) {
   const tf_plan *p = s->plan;
   for (int z = 0; z < p->wl->n_tensors; z++) {
     s->homes[z] = (tf_bank){.tensor = z, .last = -1};
-    if (!p->retained[z])
-      continue;
+    if (!p->retained[z]) continue;
     int64_t n = n_instances(p, s->run, p->home_scope[z]);
-    if (!new_bank(s, &s->homes[z], z, n))
-      return false;
-    s->made_all[p->wl->tensors[z].producer] =
-        TF_ARRAY(s->arena, tf_ival, (size_t)n * TF_MAX_RANK);
-    if (!s->made_all[p->wl->tensors[z].producer])
-      return false;
+    if (!new_bank(s, &s->homes[z], z, n)) return false;
+    s->made_all[p->wl->tensors[z].producer] = TF_ARRAY(s->arena, tf_ival, (size_t)n * TF_MAX_RANK);
+    if (!s->made_all[p->wl->tensors[z].producer]) return false;
   }
   return true;
 }
@@ -98,8 +89,8 @@ tf_store *tf_store_new(const tf_plan *p, const tf_run *run) {
     s->runs = TF_ARRAY(a, bool, (size_t)p->tree->n_nodes);
     s->made = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
     s->made_all = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
-    if (s->bank_of && s->banks && s->homes && s->runs && s->made && s->made_all &&
-        add_banks(s) && add_homes(s) && add_rows(s))
+    if (s->bank_of && s->banks && s->homes && s->runs && s->made && s->made_all && add_banks(s) && add_homes(s) &&
+        add_rows(s))
       return s;
   }
   tf_arena_free(a);
@@ -107,21 +98,14 @@ tf_store *tf_store_new(const tf_plan *p, const tf_run *run) {
 }
 
 void tf_store_free(tf_store *s) {
-  if (s)
-    tf_arena_free(s->arena);
+  if (s) tf_arena_free(s->arena);
 }
 
-tf_held *tf_store_at(tf_store *s, int slice, int64_t index) {
-  return &s->banks[s->bank_of[slice]].at[index];
-}
+tf_held *tf_store_at(tf_store *s, int slice, int64_t index) { return &s->banks[s->bank_of[slice]].at[index]; }
 
-tf_held *tf_store_home(tf_store *s, int tensor, int64_t index) {
-  return &s->homes[tensor].at[index];
-}
+tf_held *tf_store_home(tf_store *s, int tensor, int64_t index) { return &s->homes[tensor].at[index]; }
 
-void tf_store_clear_rows(tf_store *s) {
-  s->moment++;
-}
+void tf_store_clear_rows(tf_store *s) { s->moment++; }
 
 bool tf_store_new_row(tf_store *s, const int64_t *row, int n) {
   uint64_t h = UINT64_C(1469598103934665603);
@@ -129,8 +113,7 @@ bool tf_store_new_row(tf_store *s, const int64_t *row, int n) {
     h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
   int slot = (int)((h ^ h >> 32) & (uint64_t)(s->n_slots - 1));
   while (s->stamp[slot] == s->moment) {
-    if (!memcmp(s->rows + (size_t)slot * TF_ROW_WORDS, row, (size_t)n * sizeof *row))
-      return false;
+    if (!memcmp(s->rows + (size_t)slot * TF_ROW_WORDS, row, (size_t)n * sizeof *row)) return false;
     slot = (slot + 1) & (s->n_slots - 1);
   }
   s->stamp[slot] = s->moment;
@@ -145,28 +128,22 @@ static void forget_all(tf_bank *b) {
 
 void tf_store_layout(tf_store *s, tf_run *run, tf_scratch *w, int i) {
   tf_bank *b = &s->banks[s->bank_of[i]];
-  if (b->last < 0 || b->last == i)
-    return;
-  if (!tf_layouts_agree(run, w, i, b->last))
-    forget_all(b);
+  if (b->last < 0 || b->last == i) return;
+  if (!tf_layouts_agree(run, w, i, b->last)) forget_all(b);
 }
 
-void tf_store_last(tf_store *s, int i) {
-  s->banks[s->bank_of[i]].last = i;
-}
+void tf_store_last(tf_store *s, int i) { s->banks[s->bank_of[i]].last = i; }
 
 void tf_store_forget(tf_store *s, int tensor) {
   for (int i = 0; i < s->n_banks; i++)
-    if (s->banks[i].tensor == tensor)
-      forget_all(&s->banks[i]);
+    if (s->banks[i].tensor == tensor) forget_all(&s->banks[i]);
 }
 
 /* The instance of scope n to which instance k of node m, below it, belongs. */
 static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
   const tf_path *path = &s->plan->path[m];
   for (int i = s->plan->path[n].n; i < path->n; i++)
-    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL)
-      k /= s->run->trip[path->loops[i]];
+    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL) k /= s->run->trip[path->loops[i]];
   return k;
 }
 
@@ -181,15 +158,14 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
     }
   for (int z = 0; z < p->wl->n_tensors; z++)
     for (int k = 0; k < s->homes[z].n; k++)
-      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) &&
-          !tf_plan_touches(p, child, z) && scope_instance(s, n, p->home_scope[z], k) == instance)
+      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) && !tf_plan_touches(p, child, z) &&
+          scope_instance(s, n, p->home_scope[z], k) == instance)
         s->homes[z].at[k].owner = -1;
 }
 
 static bool is_reduced(const tf_op *op, int dim) {
   for (int i = 0; i < op->n_out_dims; i++)
-    if (op->dims[i] == dim)
-      return false;
+    if (op->dims[i] == dim) return false;
   return true;
 }
 

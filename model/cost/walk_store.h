@@ -20,14 +20,14 @@ typedef struct {
   const tf_plan *plan;
   const tf_run *run;
   tf_arena *arena;
-  int *bank_of;        /* [tile slice]; slices that see each other's content share a bank */
+  int *bank_of; /* [tile slice]; slices that see each other's content share a bank */
   int n_banks;
   tf_bank *banks;
-  tf_bank *homes;      /* [tensor] what the home memory holds of a retained tensor */
-  bool *runs;          /* [node] this scope runs now */
-  tf_ival **made;      /* [op] for tf_run.made */
-  tf_ival **made_all;  /* [op] all instances, TF_MAX_RANK apart; NULL: not retained */
-  int64_t *rows;       /* open hash of sharing groups */
+  tf_bank *homes;     /* [tensor] what the home memory holds of a retained tensor */
+  bool *runs;         /* [node] this scope runs now */
+  tf_ival **made;     /* [op] for tf_run.made */
+  tf_ival **made_all; /* [op] all instances, TF_MAX_RANK apart; NULL: not retained */
+  int64_t *rows;      /* open hash of sharing groups */
   int *stamp, moment;
   int n_slots;
 } tf_store;

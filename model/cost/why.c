@@ -12,9 +12,9 @@ typedef struct tf_why_log {
   struct tf_model *m;
   int n, room;
   tf_why_row *rows;
-  int *slice;         /* [room] of each row */
-  int from;           /* first row of the slice at hand */
-  tf_cause *base;     /* [n_tile_slices] cause of what no loop repeats */
+  int *slice;     /* [room] of each row */
+  int from;       /* first row of the slice at hand */
+  tf_cause *base; /* [n_tile_slices] cause of what no loop repeats */
   bool ok;
 } why_log;
 
@@ -30,8 +30,7 @@ const char *tf_cause_key(tf_cause c) {
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool row_room(why_log *w) {
-  if (w->n < w->room)
-    return true;
+  if (w->n < w->room) return true;
   int room = 2 * w->room + 64;
   tf_why_row *rows = realloc(w->rows, (size_t)room * sizeof *rows);
   w->rows = rows ? rows : w->rows;
@@ -43,15 +42,13 @@ static bool row_room(why_log *w) {
 
 static void add(why_log *w, int i, tf_why_row row, const tf_move *v) {
   const tf_slice *s = &w->m->plan->slices[i];
-  if (!v->fill && !v->drain && !v->read && !v->update)
-    return;
+  if (!v->fill && !v->drain && !v->read && !v->update) return;
   int k = w->from;
-  while (k < w->n && (w->slice[k] != i || w->rows[k].cause != row.cause || w->rows[k].at != row.at ||
-                      w->rows[k].slot != row.slot))
+  while (k < w->n &&
+         (w->slice[k] != i || w->rows[k].cause != row.cause || w->rows[k].at != row.at || w->rows[k].slot != row.slot))
     k++;
   if (k == w->n) {
-    if (!row_room(w))
-      return;
+    if (!row_room(w)) return;
     w->slice[w->n] = i;
     row.tensor = s->tensor;
     row.above = s->above;
@@ -61,8 +58,9 @@ static void add(why_log *w, int i, tf_why_row row, const tf_move *v) {
     w->rows[w->n++] = row;
   }
   tf_counts *c = &w->rows[k].words;
-  w->ok &= !__builtin_add_overflow(c->fill, v->fill, &c->fill) && !__builtin_add_overflow(c->drain, v->drain, &c->drain) &&
-           !__builtin_add_overflow(c->read, v->read, &c->read) && !__builtin_add_overflow(c->update, v->update, &c->update);
+  w->ok &=
+      !__builtin_add_overflow(c->fill, v->fill, &c->fill) && !__builtin_add_overflow(c->drain, v->drain, &c->drain) &&
+      !__builtin_add_overflow(c->read, v->read, &c->read) && !__builtin_add_overflow(c->update, v->update, &c->update);
 }
 
 /* ---- causes ---------------------------------------------------------------------------------- */
@@ -75,8 +73,7 @@ static bool turns_at(const struct tf_model *m, const tf_slice *s, int k) {
 static bool moves_inside(const why_log *w, const tf_slice *s, int k) {
   const tf_path *path = &w->m->plan->path[s->node];
   for (int j = k + 1; j < path->n; j++)
-    if ((s->moving & path->temporal) >> j & 1 && turns_at(w->m, s, j))
-      return true;
+    if ((s->moving & path->temporal) >> j & 1 && turns_at(w->m, s, j)) return true;
   return false;
 }
 
@@ -88,11 +85,9 @@ static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, 
 /* What class c lost that a memory of the same size could have kept: to a Seq, to another layout. */
 static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *row) {
   bool again = c->carry >= 0 ? !(s->moving >> c->carry & 1) : c->prev >= 0 || c->seq >= 0;
-  if (!again || moves_inside(w, s, c->carry >= 0 ? c->carry : c->zero_from - 1))
-    return false;
+  if (!again || moves_inside(w, s, c->carry >= 0 ? c->carry : c->zero_from - 1)) return false;
   *row = (tf_why_row){.cause = TF_WHY_SEQ, .at = c->seq, .slot = -1};
-  if (c->seq >= 0)
-    return true;
+  if (c->seq >= 0) return true;
   *row = (tf_why_row){.cause = TF_WHY_LAYOUT, .at = -1, .slot = -1};
   return c->prev >= 0 && !tf_class_survives(&w->m->run, &w->m->scratch, s, c);
 }
@@ -103,14 +98,10 @@ static tf_why_row cause_of(why_log *w, int i, const tf_pclass *c, int k) {
   const tf_path *path = &w->m->plan->path[s->node];
   bool spatial = k >= 0 && !(path->temporal >> k & 1);
   tf_why_row row;
-  if (k >= 0 && !spatial && s->makes && s->inside >> k & 1)
-    return loop_row(w, s, TF_WHY_PARTIAL, k);
-  if (k >= 0 && !spatial && !(s->inside >> k & 1))
-    return loop_row(w, s, TF_WHY_PRODUCTION, k);
-  if (!spatial && lost(w, s, c, &row))
-    return row;
-  if (k >= 0)
-    return loop_row(w, s, spatial ? TF_WHY_COPIES : TF_WHY_LOOP, k);
+  if (k >= 0 && !spatial && s->makes && s->inside >> k & 1) return loop_row(w, s, TF_WHY_PARTIAL, k);
+  if (k >= 0 && !spatial && !(s->inside >> k & 1)) return loop_row(w, s, TF_WHY_PRODUCTION, k);
+  if (!spatial && lost(w, s, c, &row)) return row;
+  if (k >= 0) return loop_row(w, s, spatial ? TF_WHY_COPIES : TF_WHY_LOOP, k);
   return (tf_why_row){.cause = w->base[i], .at = -1, .slot = -1};
 }
 
@@ -169,8 +160,7 @@ static bool by_class(why_log *w, int i, const tf_pclass *c) {
   const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
   uint64_t left = repeats(w, &w->m->plan->slices[i], c), still = 0;
   tf_move all, less;
-  if (!with_still(w, i, c, 0, &all))
-    return false;
+  if (!with_still(w, i, c, 0, &all)) return false;
   while (left && (all.fill || all.drain || all.read || all.update)) {
     uint64_t time = left & path->temporal;
     int k = __builtin_ctzll(time ? time : left);
@@ -194,8 +184,7 @@ static bool by_sums(why_log *w) {
     const tf_slice *s = &m->plan->slices[i];
     w->from = w->n;
     for (int c = 0; c < s->n_class; c++)
-      if (!by_class(w, i, &s->classes[c]))
-        return false;
+      if (!by_class(w, i, &s->classes[c])) return false;
   }
   return true;
 }
@@ -218,8 +207,7 @@ void tf_why_note(struct tf_model *m, int i, const tf_move *v) {
   const tf_pclass *c = class_now(m, s);
   int time = -1, space = -1;
   for (int k = path->n - 1; k >= 0; k--)
-    if (m->scratch.cur[path->loops[k]] && !(s->moving >> k & 1))
-      *(path->temporal >> k & 1 ? &time : &space) = k;
+    if (m->scratch.cur[path->loops[k]] && !(s->moving >> k & 1)) *(path->temporal >> k & 1 ? &time : &space) = k;
   add(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
 }
 
@@ -239,10 +227,9 @@ static void split_halos(why_log *w) {
   w->from = 0;
   for (int k = 0, n = w->n; k < n && w->ok; k++) {
     const tf_why_row *r = &w->rows[k];
-    if (r->at >= 0 || r->cause != w->base[w->slice[k]])
-      continue;
-    tf_move v = {beyond(r->words.fill, r->size), beyond(r->words.drain, r->size),
-                 beyond(r->words.read, r->size), beyond(r->words.update, r->size)};
+    if (r->at >= 0 || r->cause != w->base[w->slice[k]]) continue;
+    tf_move v = {beyond(r->words.fill, r->size), beyond(r->words.drain, r->size), beyond(r->words.read, r->size),
+                 beyond(r->words.update, r->size)};
     shift(w, w->slice[k], *r, TF_WHY_HALO, v);
   }
 }
@@ -261,31 +248,32 @@ static void add_streams(why_log *w) {
   int n = w->n;
   for (int o = 0; o < p->wl->n_ops && w->ok; o++) {
     int above = p->stream[o].above, z = p->wl->ops[o].out;
-    if (p->stream_scope[o] < 0)
-      continue;
+    if (p->stream_scope[o] < 0) continue;
     tf_counts c = w->m->res.counts[above * p->wl->n_tensors + z];
     for (int k = 0; k < n; k++)
       if (w->rows[k].above == above && w->rows[k].tensor == z) {
         c.read -= w->rows[k].words.read;
         c.update -= w->rows[k].words.update;
       }
-    tf_why_row row = {z, above, -1, p->stream_scope[o], TF_WHY_STREAM, -1, -1,
-                      tf_whole_words(&p->wl->tensors[z]), {.read = c.read, .update = c.update}};
-    if ((c.read || c.update) && row_room(w))
-      w->rows[w->n++] = row;
+    tf_why_row row = {z,
+                      above,
+                      -1,
+                      p->stream_scope[o],
+                      TF_WHY_STREAM,
+                      -1,
+                      -1,
+                      tf_whole_words(&p->wl->tensors[z]),
+                      {.read = c.read, .update = c.update}};
+    if ((c.read || c.update) && row_room(w)) w->rows[w->n++] = row;
   }
 }
 
 static int by_place(const void *pa, const void *pb) {
   const tf_why_row *a = pa, *b = pb;
-  if (a->tensor != b->tensor)
-    return a->tensor - b->tensor;
-  if (a->above != b->above)
-    return a->above - b->above;
-  if (a->node != b->node)
-    return a->node - b->node;
-  if (a->cause != b->cause)
-    return (int)a->cause - (int)b->cause;
+  if (a->tensor != b->tensor) return a->tensor - b->tensor;
+  if (a->above != b->above) return a->above - b->above;
+  if (a->node != b->node) return a->node - b->node;
+  if (a->cause != b->cause) return (int)a->cause - (int)b->cause;
   return a->at != b->at ? a->at - b->at : a->slot - b->slot;
 }
 
@@ -294,8 +282,7 @@ static bool begin(why_log *w, struct tf_model *m) {
   size_t n = (size_t)p->n_tile_slices + 1;
   *w = (why_log){.m = m, .ok = tf_model_ready(m) && tf_run_steps(&m->run)};
   w->base = calloc(n, sizeof *w->base);
-  if (!w->base)
-    return false;
+  if (!w->base) return false;
   for (int i = 0; i < p->n_tile_slices; i++)
     w->base[i] = base_cause(p, i);
   return w->ok;
@@ -307,8 +294,7 @@ static bool by_walk(why_log *w) {
   tf_result again;
   size_t bytes = ((size_t)m->plan->n_loops + 1) * sizeof *m->run.trip;
   int64_t *trips = malloc(bytes);
-  if (!trips)
-    return false;
+  if (!trips) return false;
   memcpy(trips, m->run.trip, bytes);
   m->log = w;
   bool ok = tf_model_eval(m, trips, &again);
@@ -321,10 +307,8 @@ static bool collect(why_log *w) {
   struct tf_model *m = w->m;
   bool walked = m->run.irregular;
   int64_t work = m->run.work;
-  if (walked && work > TF_WHY_WALK)
-    return false;
-  if (!(walked ? by_walk(w) : by_sums(w)) || !w->ok)
-    return false;
+  if (walked && work > TF_WHY_WALK) return false;
+  if (!(walked ? by_walk(w) : by_sums(w)) || !w->ok) return false;
   m->run.irregular = walked;
   m->run.work = work;
   split_halos(w);
@@ -338,8 +322,7 @@ static void drop_empty(why_log *w) {
   int n = 0;
   for (int k = 0; k < w->n; k++) {
     const tf_counts *c = &w->rows[k].words;
-    if (c->fill || c->read || c->update || c->drain)
-      w->rows[n++] = w->rows[k];
+    if (c->fill || c->read || c->update || c->drain) w->rows[n++] = w->rows[k];
   }
   w->n = n;
 }
@@ -348,13 +331,11 @@ bool tf_why_of(tf_model *m, tf_why *out) {
   why_log w;
   bool ok = begin(&w, m) && collect(&w);
   drop_empty(&w);
-  if (w.n)
-    qsort(w.rows, (size_t)w.n, sizeof *w.rows, by_place);
+  if (w.n) qsort(w.rows, (size_t)w.n, sizeof *w.rows, by_place);
   free(w.slice);
   free(w.base);
   *out = (tf_why){w.n, w.rows, w.rows};
-  if (!ok)
-    tf_why_free(out);
+  if (!ok) tf_why_free(out);
   return ok;
 }
 

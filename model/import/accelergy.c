@@ -39,7 +39,8 @@ static void most(double *energy, double pj) {
 }
 
 static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *update) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"energy", TF_Y_SCALAR | TF_Y_MAP, true}, {"arguments", 0, false}};
+  static const tf_yrow rows[] = {
+      {"name", TF_Y_SCALAR, true}, {"energy", TF_Y_SCALAR | TF_Y_MAP, true}, {"arguments", 0, false}};
   const tf_ynode *v[3];
   double pj;
   if (!tf_yschema_kind(node, TF_Y_MAP, "an action", c->diags) ||
@@ -66,8 +67,10 @@ static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *u
 }
 
 static bool read_table(tl_case *c, const tf_ynode *node) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"actions", TF_Y_LIST, true},
-                                 {"primitive_estimation(s)", 0, false}, {"primitive_estimations", 0, false}};
+  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
+                                 {"actions", TF_Y_LIST, true},
+                                 {"primitive_estimation(s)", 0, false},
+                                 {"primitive_estimations", 0, false}};
   const tf_ynode *v[4];
   double update = -1;
   bool ok = true;
@@ -79,7 +82,8 @@ static bool read_table(tl_case *c, const tf_ynode *node) {
   for (size_t i = 0; l && i < v[1]->n; i++)
     ok &= read_action(c, v[1]->items[i], l, &update);
   if (!ok || !l || l->kind == TL_COMPUTE) return ok;
-  if (l->write_pj < 0) l->write_pj = update;
+  if (l->write_pj < 0)
+    l->write_pj = update;
   else if (update >= 0 && (update < l->write_pj || update > l->write_pj))
     tf_page_say(c->notes, "# not modelled: %s: an update takes %.17g pJ, counted as a write\n", l->name, update);
   if (l->read_pj < 0 && l->write_pj >= 0)
@@ -89,16 +93,20 @@ static bool read_table(tl_case *c, const tf_ynode *node) {
 }
 
 static bool read_area(tl_case *c, const tf_ynode *node) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"area", TF_Y_SCALAR, true},
-                                 {"primitive_estimation(s)", 0, false}, {"primitive_estimations", 0, false}};
+  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
+                                 {"area", TF_Y_SCALAR, true},
+                                 {"primitive_estimation(s)", 0, false},
+                                 {"primitive_estimations", 0, false}};
   const tf_ynode *v[4];
   double area;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a table", c->diags) ||
       !tf_yschema_check(node, rows, 4, "a table of areas", v, c->diags) || !read_amount(c, v[1], "area", &area))
     return false;
   tl_level *l = level_named(c, v[0]);
-  if (l) l->area = area;
-  else tf_page_say(c->notes, "# not modelled: area of %.80s, which is no memory or unit here\n", v[0]->text);
+  if (l)
+    l->area = area;
+  else
+    tf_page_say(c->notes, "# not modelled: area of %.80s, which is no memory or unit here\n", v[0]->text);
   return true;
 }
 

@@ -45,7 +45,8 @@ static void write_name(const ex_case *x, int l, const char *name, const char *cl
   if (n > 1) tf_page_say(p, "[0..%" PRId64 "]", n - 1);
   tf_page_say(p, "\n      class: %s\n      attributes:\n", class);
   if (n > 1)
-    tf_page_say(p, "        meshX: %" PRId64 "\n        meshY: %" PRId64 "\n", ex_instances(x, l, 0), ex_instances(x, l, 1));
+    tf_page_say(p, "        meshX: %" PRId64 "\n        meshY: %" PRId64 "\n", ex_instances(x, l, 0),
+                ex_instances(x, l, 1));
 }
 
 static void write_bandwidth(const tf_memory *m, tf_page *p) {
@@ -62,8 +63,10 @@ static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
   bool small = l == ex_n_memories(x) - 1 && m->capacity_words > 0 && m->capacity_words <= 512;
   write_name(x, l, m->name, l == 0 ? "DRAM" : small ? "regfile" : "SRAM", p);
   tf_page_say(p, "        word-bits: %d\n        width: %d\n        block-size: 1\n", m->word_bits, m->word_bits);
-  if (m->capacity_words >= 0) tf_page_say(p, "        depth: %" PRId64 "\n", m->capacity_words);
-  else if (sized && l == 0) tf_page_say(p, "        sizeKB: 1600000000\n"); /* TileFlow wants a size; its own files' */
+  if (m->capacity_words >= 0)
+    tf_page_say(p, "        depth: %" PRId64 "\n", m->capacity_words);
+  else if (sized && l == 0)
+    tf_page_say(p, "        sizeKB: 1600000000\n"); /* TileFlow wants a size; its own files' */
   write_bandwidth(m, p);
 }
 
@@ -74,7 +77,8 @@ static void say_losses(const ex_case *x, tf_page *p) {
   if (a->overlap != TF_OVERLAP_PERFECT) tf_page_say(p, "# not expressed: overlap: %s\n", overlap[a->overlap]);
   for (int i = 0; i < a->n_units; i++)
     if (&a->units[i] != x->unit) tf_page_say(p, "# not expressed: units %s\n", a->units[i].name);
-  if (x->unit->rate < 1 || x->unit->rate > 1) tf_page_say(p, "# not expressed: rate %g of %s\n", x->unit->rate, x->unit->name);
+  if (x->unit->rate < 1 || x->unit->rate > 1)
+    tf_page_say(p, "# not expressed: rate %g of %s\n", x->unit->rate, x->unit->name);
   if (x->unit->pipeline > 0) tf_page_say(p, "# not expressed: pipeline of %s\n", x->unit->name);
   for (int i = 0; i < a->n_memories; i++) {
     const tf_memory *m = &a->memories[i];
@@ -87,8 +91,10 @@ static void say_losses(const ex_case *x, tf_page *p) {
 /* What changes counts: words moved, or words held. */
 static bool check_network(ex_case *x, tf_loc at, const char *name, bool multicast, bool reduce) {
   if (multicast && reduce) return true;
-  return tf_fail(x->diags, at, TF_E_KEY, "the network of '%.60s' does not %s: the format has none such; leave `%s: false` "
-                 "out", name, multicast ? "reduce" : "multicast", multicast ? "reduce" : "multicast");
+  return tf_fail(x->diags, at, TF_E_KEY,
+                 "the network of '%.60s' does not %s: the format has none such; leave `%s: false` "
+                 "out",
+                 name, multicast ? "reduce" : "multicast", multicast ? "reduce" : "multicast");
 }
 
 static bool check_architecture(ex_case *x) {
@@ -96,7 +102,8 @@ static bool check_architecture(ex_case *x) {
   bool ok = true;
   for (int i = 0; x->tree && i < x->tree->n_nodes; i++)
     if (x->tree->nodes[i].kind == TF_TILE && x->tree->nodes[i].level >= ex_n_memories(x))
-      ok = tf_fail(x->diags, x->tree->nodes[i].at, TF_E_LEVEL, "'%.60s' lies below '%.60s', the units that the format is given",
+      ok = tf_fail(x->diags, x->tree->nodes[i].at, TF_E_LEVEL,
+                   "'%.60s' lies below '%.60s', the units that the format is given",
                    a->memories[x->tree->nodes[i].level].name, x->unit->name);
   x->fits = ok;
   if (!ok) return false;
@@ -104,14 +111,18 @@ static bool check_architecture(ex_case *x) {
     const tf_memory *m = &a->memories[i];
     if (i) ok &= check_network(x, m->at, m->name, m->multicast, m->reduce);
     if (m->double_buffered)
-      ok = tf_fail(x->diags, m->at, TF_E_KEY, "'%.60s' is double-buffered, its tiles take twice their words: the format has no word for "
-                   "it; leave `double-buffered` out and halve its capacity", m->name);
+      ok = tf_fail(x->diags, m->at, TF_E_KEY,
+                   "'%.60s' is double-buffered, its tiles take twice their words: the format has no word for "
+                   "it; leave `double-buffered` out and halve its capacity",
+                   m->name);
   }
   ok &= check_network(x, x->unit->at, x->unit->name, x->unit->multicast, x->unit->reduce);
   for (int z = 0; z < x->wl->n_tensors; z++)
     if (x->wl->tensors[z].word_bits != a->word_bits)
-      ok = tf_fail(x->diags, x->wl->tensors[z].at, TF_E_KEY, "'%.60s' has words of %d bits, the others of %d: the format has one width for "
-                   "all; leave `word-bits` out", x->wl->tensors[z].name, x->wl->tensors[z].word_bits, a->word_bits);
+      ok = tf_fail(x->diags, x->wl->tensors[z].at, TF_E_KEY,
+                   "'%.60s' has words of %d bits, the others of %d: the format has one width for "
+                   "all; leave `word-bits` out",
+                   x->wl->tensors[z].name, x->wl->tensors[z].word_bits, a->word_bits);
   return ok;
 }
 
@@ -129,14 +140,15 @@ void ex_architecture(ex_case *x, const char *version, tf_page *p) {
 static bool check_index(ex_case *x, const tf_tensor *t, const tf_ref *ref, int r) {
   const tf_index *index = &ref->index[r];
   if (t->pad[r] || t->lo[r])
-    return tf_fail(x->diags, ref->at, TF_E_INDEX, "'%.60s' is read outside its extents: the format has no padding", t->name);
-  if (index->c)
-    return tf_fail(x->diags, ref->at, TF_E_INDEX, "rank %d of '%.60s' is indexed with a constant: the format has none", r,
+    return tf_fail(x->diags, ref->at, TF_E_INDEX, "'%.60s' is read outside its extents: the format has no padding",
                    t->name);
+  if (index->c)
+    return tf_fail(x->diags, ref->at, TF_E_INDEX, "rank %d of '%.60s' is indexed with a constant: the format has none",
+                   r, t->name);
   for (int i = 0; i < index->n_terms; i++)
     if (index->terms[i].coef < 1)
-      return tf_fail(x->diags, ref->at, TF_E_INDEX, "rank %d of '%.60s' has a negative coefficient: the format has none", r,
-                     t->name);
+      return tf_fail(x->diags, ref->at, TF_E_INDEX,
+                     "rank %d of '%.60s' has a negative coefficient: the format has none", r, t->name);
   return true;
 }
 
@@ -204,8 +216,10 @@ static const tf_unit *unit_of(const tf_arch *a, const tf_workload *wl) {
   return &a->units[0];
 }
 
-tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree, tf_diags *d) {
-  ex_case x = {.arch = arch, .wl = wl, .tree = tree, .diags = d, .unit = unit_of(arch, wl), .out = calloc(1, sizeof *x.out)};
+tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree,
+                           tf_diags *d) {
+  ex_case x = {
+      .arch = arch, .wl = wl, .tree = tree, .diags = d, .unit = unit_of(arch, wl), .out = calloc(1, sizeof *x.out)};
   if (!x.out) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;

@@ -11,8 +11,8 @@ typedef struct {
   tf_diags *diags;
   const tf_unit *unit; /* the compute units that are written */
   tf_export *out;
-  bool fits;           /* every Tile's memory is written */
-  bool bad;            /* memory ran out */
+  bool fits; /* every Tile's memory is written */
+  bool bad;  /* memory ran out */
 } ex_case;
 
 /* Adds the page as a file; frees it. */
@@ -22,8 +22,8 @@ void ex_architecture(ex_case *x, const char *version, tf_page *p);
 /* Absolute instances of memory l, or of the unit (l = number of memories written), along X (or Y, or both: -1). */
 int64_t ex_instances(const ex_case *x, int l, int side);
 int ex_n_memories(const ex_case *x);
-/* "      - [[m], [p, c2]]..." lines: the index of every rank; false with an error where an index has a constant or a negative
- * coefficient, or the tensor is padded. */
+/* "      - [[m], [p, c2]]..." lines: the index of every rank; false with an error where an index has a constant or a
+ * negative coefficient, or the tensor is padded. */
 bool ex_projection(ex_case *x, const tf_tensor *t, const tf_ref *ref, const char *indent, tf_page *p);
 /* "coefficients:" of what an op multiplies its dims by, each once; nothing where that is 1 throughout. */
 void ex_coefficients(const ex_case *x, const tf_op *op, const char *indent, tf_page *p);

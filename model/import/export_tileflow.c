@@ -31,7 +31,8 @@ static bool write_op(ex_case *x, const tf_op *op, tf_page *p) {
     const tf_tensor *t = &wl->tensors[op->reads[i].tensor];
     for (int k = 0; k < i; k++)
       if (op->reads[k].tensor == op->reads[i].tensor)
-        ok = tf_fail(x->diags, op->reads[i].at, TF_E_DUP, "'%.60s' is read twice: a data space of TileFlow is read once", t->name);
+        ok = tf_fail(x->diags, op->reads[i].at, TF_E_DUP,
+                     "'%.60s' is read twice: a data space of TileFlow is read once", t->name);
     tf_page_say(p, "    - name: %s\n", t->name);
     ok &= ex_projection(x, t, &op->reads[i], "      ", p);
   }
@@ -46,8 +47,10 @@ static bool write_op(ex_case *x, const tf_op *op, tf_page *p) {
 static bool write_problem(ex_case *x, tf_page *p) {
   const tf_workload *wl = x->wl;
   bool ok = true;
-  tf_page_say(p, "# Written by tileflow export: workload %s.  TileFlow counts every point of every op alike.\nproblem:\n  io:\n",
-              wl->name);
+  tf_page_say(
+      p,
+      "# Written by tileflow export: workload %s.  TileFlow counts every point of every op alike.\nproblem:\n  io:\n",
+      wl->name);
   write_names(x, false, p);
   write_names(x, true, p);
   tf_page_say(p, "  dimensions: [");
@@ -67,8 +70,8 @@ static bool check_dims(ex_case *x) {
   bool ok = true;
   for (int d = 0; d < x->wl->n_dims; d++)
     if (strlen(x->wl->dims[d].name) != 1)
-      ok = tf_fail(x->diags, x->wl->dims[d].at, TF_E_NAME, "dim '%.60s': TileFlow's permutations take names of one letter",
-                   x->wl->dims[d].name);
+      ok = tf_fail(x->diags, x->wl->dims[d].at, TF_E_NAME,
+                   "dim '%.60s': TileFlow's permutations take names of one letter", x->wl->dims[d].name);
   return ok;
 }
 
@@ -110,7 +113,8 @@ static bool check_passed(ex_case *x, int z, int scope, int home) {
     for (int k = 0; k < x->tree->nodes[i].n_bypass; k++)
       if (x->tree->nodes[i].level == home && x->tree->nodes[i].bypass[k].tensor == z)
         ok = tf_fail(x->diags, x->tree->nodes[i].bypass[k].at, TF_E_BYPASS,
-                     "'%.60s' lives in '%.60s': TileFlow keeps it in the first Tile that does not bypass it; leave the bypass out",
+                     "'%.60s' lives in '%.60s': TileFlow keeps it in the first Tile that does not bypass it; leave the "
+                     "bypass out",
                      x->wl->tensors[z].name, x->arch->memories[home].name);
   return ok;
 }
@@ -124,7 +128,8 @@ static bool check_home(ex_case *x, int z) {
     bool first = n->kind != TF_SCOPE && tile_above(x->tree, i) < scope;
     int level = n->kind == TF_TILE ? n->level : ex_n_memories(x);
     if (!first || level <= home) continue;
-    return tf_fail(x->diags, n->at, TF_E_KEEP, "'%.60s' lives in '%.60s', above this Tile: TileFlow keeps it below its scope",
+    return tf_fail(x->diags, n->at, TF_E_KEEP,
+                   "'%.60s' lives in '%.60s', above this Tile: TileFlow keeps it below its scope",
                    x->wl->tensors[z].name, x->arch->memories[home].name);
   }
   return true;
@@ -154,7 +159,8 @@ static bool check_tree(ex_case *x) {
   bool ok = check_dims(x);
   for (int i = 0; i < x->tree->n_nodes; i++) {
     const tf_node *n = &x->tree->nodes[i];
-    if (n->kind == TF_SCOPE && n->scope_open) ok = tf_fail(x->diags, n->at, TF_E_OPEN, "an open scope: search completes the mapping");
+    if (n->kind == TF_SCOPE && n->scope_open)
+      ok = tf_fail(x->diags, n->at, TF_E_OPEN, "an open scope: search completes the mapping");
     if (n->kind == TF_TILE && n->order_open && n->n_temporal > 1)
       ok = tf_fail(x->diags, n->at, TF_E_OPEN, "an open loop order: search completes the mapping");
     for (int k = 0; n->kind == TF_SCOPE && k < n->n_retain; k++)
@@ -172,8 +178,10 @@ static void put_factors(const ex_case *x, const tf_loop *l, int n, int in, tf_pa
   tf_page_say(p, "%*sfactors:", in, "");
   for (int i = 0; i < n; i++) {
     tf_page_say(p, " %s=", x->wl->dims[l[i].dim].name);
-    if (l[i].trip) tf_page_say(p, "%" PRId64, l[i].trip);
-    else tf_page_say(p, "?");
+    if (l[i].trip)
+      tf_page_say(p, "%" PRId64, l[i].trip);
+    else
+      tf_page_say(p, "?");
   }
   if (n == 0) tf_page_say(p, " %s=1", x->wl->dims[0].name);
   tf_page_say(p, "\n%*spermutation: ", in, "");
@@ -238,8 +246,8 @@ static void put_tile(ex_case *x, int i, int in, bool first, tf_page *p) {
   put_children(x, n, in, p);
 }
 
-/* TileFlow wants a temporal tile of every memory on every path; those that the tree does not have are tagged, and import
- * leaves them out again.  What stands below is one step further in. */
+/* TileFlow wants a temporal tile of every memory on every path; those that the tree does not have are tagged, and
+ * import leaves them out again.  What stands below is one step further in. */
 static int put_missing(ex_case *x, int i, int in, bool *first, tf_page *p) {
   const tf_node *n = &x->tree->nodes[i];
   int to = n->kind == TF_OP ? ex_n_memories(x) : n->kind == TF_TILE ? n->level : 0;
@@ -248,15 +256,16 @@ static int put_missing(ex_case *x, int i, int in, bool *first, tf_page *p) {
     open_node("Tile", in, *first, p);
     tf_page_say(p, "%*stype: Temporal\n", in, "");
     put_factors(x, NULL, 0, in, p);
-    tf_page_say(p, "%*starget: %s\n%*stag: " EX_NO_TILE "\n%*ssubtree:\n", in, "", x->arch->memories[l].name, in, "", in, "");
+    tf_page_say(p, "%*starget: %s\n%*stag: " EX_NO_TILE "\n%*ssubtree:\n", in, "", x->arch->memories[l].name, in, "",
+                in, "");
     *first = false;
   }
   return in;
 }
 
 static void put_tree(ex_case *x, int i, int in, bool first, tf_page *p) {
-  static const char *const scope[] = {[TF_SEQ] = "Sequential", [TF_SHAR] = "Sharing", [TF_PARA] = "Parallel",
-                                      [TF_PIPE] = "Pipeline"};
+  static const char *const scope[] = {
+      [TF_SEQ] = "Sequential", [TF_SHAR] = "Sharing", [TF_PARA] = "Parallel", [TF_PIPE] = "Pipeline"};
   const tf_node *n = &x->tree->nodes[i];
   in = put_missing(x, i, in, &first, p);
   in += first ? 0 : 2;
@@ -265,8 +274,10 @@ static void put_tree(ex_case *x, int i, int in, bool first, tf_page *p) {
     return;
   }
   open_node(n->kind == TF_OP ? "Op" : "Scope", in, first, p);
-  if (n->kind == TF_OP) tf_page_say(p, "%*sname: %s\n", in, "", x->wl->ops[n->op].name);
-  else tf_page_say(p, "%*stype: %s\n", in, "", scope[n->scope]);
+  if (n->kind == TF_OP)
+    tf_page_say(p, "%*sname: %s\n", in, "", x->wl->ops[n->op].name);
+  else
+    tf_page_say(p, "%*stype: %s\n", in, "", scope[n->scope]);
   put_children(x, n, in, p);
 }
 

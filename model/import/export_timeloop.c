@@ -9,15 +9,16 @@ static bool check_op(ex_case *x) {
   const tf_op *op = &x->wl->ops[0];
   bool ok = true;
   if (x->wl->n_ops != 1)
-    return tf_fail(x->diags, x->wl->ops[1].at, TF_E_SHAPE, "Timeloop evaluates one op, not %d: export to tileflow says more",
-                   x->wl->n_ops);
+    return tf_fail(x->diags, x->wl->ops[1].at, TF_E_SHAPE,
+                   "Timeloop evaluates one op, not %d: export to tileflow says more", x->wl->n_ops);
   if (op->reduce != TF_REDUCE_ADD || op->kinds != 1u << TF_K_MAC)
     ok = tf_fail(x->diags, op->at, TF_E_UNITKIND, "Timeloop's ops are sums of products: OUT[..] += A[..] * B[..]");
   for (int i = 0; i < op->n_reads; i++)
     for (int k = 0; k < i; k++)
       if (op->reads[i].tensor == op->reads[k].tensor)
-        ok = tf_fail(x->diags, op->reads[i].at, TF_E_DUP, "'%.60s' is read twice: a data space of Timeloop is read once",
-                     x->wl->tensors[op->reads[i].tensor].name);
+        ok =
+            tf_fail(x->diags, op->reads[i].at, TF_E_DUP, "'%.60s' is read twice: a data space of Timeloop is read once",
+                    x->wl->tensors[op->reads[i].tensor].name);
   return ok;
 }
 
@@ -34,8 +35,10 @@ static bool write_problem(ex_case *x, tf_page *p) {
   const tf_workload *wl = x->wl;
   const tf_op *op = &wl->ops[0];
   bool ok = true;
-  tf_page_say(p, "# Written by tileflow export: workload %s.\nproblem:\n  version: 0.3\n  shape:\n    name: %s\n    dimensions: [",
-              wl->name, op->name);
+  tf_page_say(
+      p,
+      "# Written by tileflow export: workload %s.\nproblem:\n  version: 0.3\n  shape:\n    name: %s\n    dimensions: [",
+      wl->name, op->name);
   for (int d = 0; d < op->n_dims; d++)
     tf_page_say(p, "%s%s", d ? ", " : "", wl->dims[op->dims[d]].name);
   tf_page_say(p, "]\n");
@@ -64,13 +67,12 @@ typedef struct {
 } nest;
 
 static bool add_loop(ex_case *x, const tf_node *node, nest *n, int kind, const tf_loop *l) {
-  if (l->trip == 0)
-    return tf_fail(x->diags, l->at, TF_E_OPEN, "an open trip count: search completes the mapping");
+  if (l->trip == 0) return tf_fail(x->diags, l->at, TF_E_OPEN, "an open trip count: search completes the mapping");
   if (l->trip == 1) return true;
   for (int i = 0; i < n->n[kind]; i++)
     if (n->loop[kind][i].dim == l->dim)
-      return tf_fail(x->diags, l->at, TF_E_DUP, "a second %s loop of '%s' at %s: Timeloop has one", kind ? "spatial" : "temporal",
-                     x->wl->dims[l->dim].name, x->arch->memories[node->level].name);
+      return tf_fail(x->diags, l->at, TF_E_DUP, "a second %s loop of '%s' at %s: Timeloop has one",
+                     kind ? "spatial" : "temporal", x->wl->dims[l->dim].name, x->arch->memories[node->level].name);
   if (kind == 0 && n->n[1] > 0)
     return tf_fail(x->diags, l->at, TF_E_LOOP, "a temporal loop of %s inside its spatial ones: Timeloop has none",
                    x->arch->memories[node->level].name);
@@ -137,10 +139,12 @@ static bool write_mapping(ex_case *x, tf_page *p) {
   x->bad |= !ok;
   for (int i = 0; i < t->n_nodes && ok; i++) {
     const tf_node *node = &t->nodes[i];
-    if (node->kind == TF_SCOPE) ok = tf_fail(x->diags, node->at, TF_E_SHAPE, "Timeloop has no scopes");
+    if (node->kind == TF_SCOPE)
+      ok = tf_fail(x->diags, node->at, TF_E_SHAPE, "Timeloop has no scopes");
     else if (node->kind == TF_TILE && node->order_open && node->n_temporal > 1)
       ok = tf_fail(x->diags, node->at, TF_E_OPEN, "an open loop order: search completes the mapping");
-    else if (node->kind == TF_TILE) ok &= add_tile(x, node, &nests[node->level]);
+    else if (node->kind == TF_TILE)
+      ok &= add_tile(x, node, &nests[node->level]);
   }
   tf_page_say(p, "# Written by tileflow export.\nmapping:\n");
   for (int l = 0; l < ex_n_memories(x) && ok; l++) {
@@ -170,8 +174,11 @@ static void write_ert(const ex_case *x, tf_page *p) {
   for (int l = 0; l < ex_n_memories(x); l++) {
     const tf_memory *m = &x->arch->memories[l];
     table_name(x, l, p);
-    tf_page_say(p, "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: write, arguments: {}, energy: "
-                "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n", m->read_pj, m->write_pj, m->write_pj);
+    tf_page_say(
+        p,
+        "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: write, arguments: {}, energy: "
+        "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n",
+        m->read_pj, m->write_pj, m->write_pj);
   }
   table_name(x, ex_n_memories(x), p);
   tf_page_say(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n", x->unit->pj);

@@ -15,21 +15,34 @@ static bool is_tileflow(const tf_ynode *root) {
 
 /* What no native file has: sections of the two tools, and an architecture or a mapping in their form. */
 static bool is_foreign(const tf_ynode *root) {
-  static const char *const own[] = {"problem", "variables", "architecture_constraints", "mapspace_constraints", "ERT", "ERT_summary",
-                                    "ART", "ART_summary", "mapper", "mapspace", "components", "compound_components", "globals",
+  static const char *const own[] = {"problem",
+                                    "variables",
+                                    "architecture_constraints",
+                                    "mapspace_constraints",
+                                    "ERT",
+                                    "ERT_summary",
+                                    "ART",
+                                    "ART_summary",
+                                    "mapper",
+                                    "mapspace",
+                                    "components",
+                                    "compound_components",
+                                    "globals",
                                     "sparse_optimizations"};
   if (is_tileflow(root)) return true;
   if (!root || root->kind != TF_Y_MAP) return false;
   for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
     if (has(root, own[i])) return true;
   const tf_ynode *arch = tf_ymap_get(root, "architecture"), *mapping = tf_ymap_get(root, "mapping");
-  return has(arch, "subtree") || has(arch, "nodes") || has(arch, "version") || (mapping && mapping->kind != TF_Y_SCALAR);
+  return has(arch, "subtree") || has(arch, "nodes") || has(arch, "version") ||
+         (mapping && mapping->kind != TF_Y_SCALAR);
 }
 
 bool tf_import_foreign(const tf_text *text) {
   tf_arena *a = tf_arena_new();
   tf_diags *d = tf_diags_new(); /* the reader says again what is wrong */
-  bool foreign = a && d && (ti_is_nest(text->text, text->len) || is_foreign(tf_yaml_read(a, 0, text->text, text->len, d)));
+  bool foreign =
+      a && d && (ti_is_nest(text->text, text->len) || is_foreign(tf_yaml_read(a, 0, text->text, text->len, d)));
   tf_diags_free(d);
   tf_arena_free(a);
   return foreign;
@@ -40,8 +53,9 @@ static bool any_tileflow(const tf_text *texts, size_t n) {
   for (size_t i = 0; i < n && !found; i++) {
     tf_arena *a = tf_arena_new();
     tf_diags *d = tf_diags_new(); /* the reader says again what is wrong */
-    if (a && d) found = ti_is_nest(texts[i].text, texts[i].len) ||
-                        is_tileflow(tf_yaml_read(a, 0, texts[i].text, texts[i].len, d));
+    if (a && d)
+      found =
+          ti_is_nest(texts[i].text, texts[i].len) || is_tileflow(tf_yaml_read(a, 0, texts[i].text, texts[i].len, d));
     tf_diags_free(d);
     tf_arena_free(a);
   }

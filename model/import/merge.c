@@ -27,8 +27,7 @@ static const tf_ynode *both(tl_case *c, const tf_ynode *a, const tf_ynode *b, bo
   for (size_t i = 0; i < a->n; i++) {
     tf_ypair p = a->pairs[i];
     const tf_ynode *other = tf_ymap_get(b, p.key->text);
-    if (deep && other && p.value->kind == TF_Y_MAP && other->kind == TF_Y_MAP)
-      p.value = both(c, p.value, other, true);
+    if (deep && other && p.value->kind == TF_Y_MAP && other->kind == TF_Y_MAP) p.value = both(c, p.value, other, true);
     if (!p.value) return NULL;
     m.pairs[m.map->n++] = p;
   }

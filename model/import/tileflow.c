@@ -24,7 +24,20 @@ void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
   tf_page_say(c->notes, "# %.*s:%u: %s\n", (int)(n < 80 ? n : 80), slash ? slash + 1 : path, (unsigned)at.line, msg);
 }
 
-enum { S_ARCH, S_PROBLEM, S_MAPPING, S_MACRO, S_CHECK, S_MAPPER, S_VERBOSE, S_OUTPUT, S_ERT, S_ART, S_SPARSE, N_SECTIONS };
+enum {
+  S_ARCH,
+  S_PROBLEM,
+  S_MAPPING,
+  S_MACRO,
+  S_CHECK,
+  S_MAPPER,
+  S_VERBOSE,
+  S_OUTPUT,
+  S_ERT,
+  S_ART,
+  S_SPARSE,
+  N_SECTIONS
+};
 static const tf_yrow sections[N_SECTIONS] = {
     [S_ARCH] = {"architecture", 0, false},
     [S_PROBLEM] = {"problem", 0, false},
@@ -94,10 +107,12 @@ static bool find_sections(ti_case *c, const tf_text *t, found *f) {
 
 /* What its own run, and not the mapping, follows. */
 static bool read_switches(ti_case *c, const found *f) {
-  static const tf_yrow checks[] = {{"loopcount", TF_Y_SCALAR, false}, {"mem", TF_Y_SCALAR, false},
-                                   {"spatial", TF_Y_SCALAR, false}};
-  static const tf_yrow mapper[] = {{"timeout", TF_Y_SCALAR, false}, {"objective", TF_Y_SCALAR, false},
-                                   {"alg", TF_Y_SCALAR, false}, {"topk", TF_Y_SCALAR, false}};
+  static const tf_yrow checks[] = {
+      {"loopcount", TF_Y_SCALAR, false}, {"mem", TF_Y_SCALAR, false}, {"spatial", TF_Y_SCALAR, false}};
+  static const tf_yrow mapper[] = {{"timeout", TF_Y_SCALAR, false},
+                                   {"objective", TF_Y_SCALAR, false},
+                                   {"alg", TF_Y_SCALAR, false},
+                                   {"topk", TF_Y_SCALAR, false}};
   const tf_ynode *v[4];
   bool ok = true;
   c->exact_loops = true;
@@ -115,7 +130,10 @@ static bool read_switches(ti_case *c, const found *f) {
     for (int i = 0; i < 4; i++)
       if (v[i])
         ti_warn(c, v[i]->at, "not read: %s %.40s of tileflow-mapper: `tileflow search` has options of its own%s",
-                mapper[i].key, v[i]->text, i == 0 ? " (--time-limit)" : i == 1 ? " (--objective)" : "");
+                mapper[i].key, v[i]->text,
+                i == 0   ? " (--time-limit)"
+                : i == 1 ? " (--objective)"
+                         : "");
   }
   if (f->node[S_SPARSE]) ti_warn(c, f->node[S_SPARSE]->at, "not modelled: sparse_optimizations: every element counts");
   for (int i = S_VERBOSE; i <= S_OUTPUT; i++)
@@ -129,7 +147,8 @@ static bool read_sections(ti_case *c, const found *f) {
   c->has_problem = f->node[S_PROBLEM] != NULL;
   if (f->node[S_ARCH]) ok &= tl_read_architecture(c->arch, f->node[S_ARCH]);
   for (int i = S_ERT; i <= S_ART; i++)
-    if (f->node[i] && !c->has_arch) ok = tf_fail(c->diags, f->node[i]->at, TF_E_MISSING, "%s needs its architecture", sections[i].key);
+    if (f->node[i] && !c->has_arch)
+      ok = tf_fail(c->diags, f->node[i]->at, TF_E_MISSING, "%s needs its architecture", sections[i].key);
   if (ok && f->node[S_ERT]) ok &= tl_read_ert(c->arch, f->node[S_ERT], false);
   if (ok && f->node[S_ART]) ok &= tl_read_art(c->arch, f->node[S_ART], false);
   if (f->node[S_PROBLEM]) ok &= ti_read_problem(c, f->node[S_PROBLEM]);
@@ -138,7 +157,9 @@ static bool read_sections(ti_case *c, const found *f) {
   if (f->nest && f->node[S_MAPPING]) return tf_fail(c->diags, at, TF_E_DUP, "a second mapping");
   if (!c->has_arch || !c->has_problem)
     return tf_fail(c->diags, at, TF_E_MISSING, "a mapping needs its %s",
-                   c->has_arch ? "problem" : c->has_problem ? "architecture" : "architecture and problem");
+                   c->has_arch      ? "problem"
+                   : c->has_problem ? "architecture"
+                                    : "architecture and problem");
   ok = f->nest ? ti_read_nest(c, f->nest_file, f->nest->text, f->nest->len) : ti_read_mapping(c, f->node[S_MAPPING]);
   return ok && ti_settle(c);
 }
@@ -162,7 +183,8 @@ static bool read_all(ti_case *c, const tf_text *texts, size_t n, const tf_settin
   for (size_t i = 0; i < n; i++)
     whole &= find_sections(c, &texts[i], &f);
   ok = whole && read_sections(c, &f) && ok;
-  return ok && ti_check_settings(c) && tf_diags_errors(c->diags) == 0; /* the YAML reader goes on after its own errors */
+  return ok && ti_check_settings(c) &&
+         tf_diags_errors(c->diags) == 0; /* the YAML reader goes on after its own errors */
 }
 
 static ti_case *new_case(tf_arena *a, tf_page *notes, tf_diags *d) {

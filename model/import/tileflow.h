@@ -4,8 +4,15 @@
 #include "model/import/timeloop.h"
 #include "tileflow/tree.h"
 
-enum { TI_MAX_DIMS = 64, TI_MAX_TENSORS = 512, TI_MAX_OPS = 256, TI_MAX_RANK = 16, TI_MAX_TERMS = 8, TI_MAX_DEPTH = 120,
-       TI_MAX_MACROS = 4096 };
+enum {
+  TI_MAX_DIMS = 64,
+  TI_MAX_TENSORS = 512,
+  TI_MAX_OPS = 256,
+  TI_MAX_RANK = 16,
+  TI_MAX_TERMS = 8,
+  TI_MAX_DEPTH = 120,
+  TI_MAX_MACROS = 4096
+};
 
 /* A named number, of `macro` or of a setting. */
 typedef struct {
@@ -40,7 +47,7 @@ typedef struct {
 typedef struct {
   const char *name;
   tf_loc at;
-  int kind;      /* a tf_kind that `type` names; -1: the product of what it reads */
+  int kind; /* a tf_kind that `type` names; -1: the product of what it reads */
   int n_reads;
   ti_ref *out, **reads;
   bool has[TI_MAX_DIMS];
@@ -51,11 +58,11 @@ typedef struct ti_node ti_node;
 typedef struct {
   const char *name;
   tf_loc at;
-  int producer;      /* op, -1: input */
+  int producer; /* op, -1: input */
   bool consumed;
-  ti_node *scope;    /* intermediates: the lowest scope above all ops that touch it */
-  int keep;          /* memory that it is kept in below the level of the scope; -1: none */
-  bool no_keep;      /* the native rules forbid it */
+  ti_node *scope; /* intermediates: the lowest scope above all ops that touch it */
+  int keep;       /* memory that it is kept in below the level of the scope; -1: none */
+  bool no_keep;   /* the native rules forbid it */
 } ti_tensor;
 
 typedef struct {
@@ -117,7 +124,7 @@ typedef struct {
   ti_tensor tensors[TI_MAX_TENSORS];
   ti_op *ops[TI_MAX_OPS];
   ti_node *leaf[TI_MAX_OPS];
-  ti_node *root; /* NULL: no mapping */
+  ti_node *root;    /* NULL: no mapping */
   bool exact_loops; /* `check: loopcount` */
   bool sums;        /* some op calls a dim by another name */
 } ti_case;

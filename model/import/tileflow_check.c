@@ -26,7 +26,8 @@ static bool set_sizes(ti_case *c, tf_setting *set, size_t *n_set) {
     const ti_dim *x = &c->dims[d];
     bool needed = x->used && !x->extent && x->sum[0] < 0;
     for (int s = 0; s < c->n_dims; s++)
-      needed |= c->dims[s].used && (c->dims[s].sum[0] == d || c->dims[s].sum[1] == d) && !x->extent && !c->dims[s].extent;
+      needed |=
+          c->dims[s].used && (c->dims[s].sum[0] == d || c->dims[s].sum[1] == d) && !x->extent && !c->dims[s].extent;
     if (!needed) continue;
     snprintf(text, sizeof text, "size_%.120s", x->name);
     set[*n_set].name = tf_arena_strndup(c->arena, text, strlen(text));
@@ -72,8 +73,10 @@ static bool tell(ti_case *c, const ti_out *out, const tf_diags *native, bool *ag
       continue;
     }
     told = !(e->code == TF_E_KEEP && m && m->tensor >= 0 && take_back(c, m, e));
-    if (told) ok = tf_fail(c->diags, at, e->code, "%s", e->msg);
-    else *again = true;
+    if (told)
+      ok = tf_fail(c->diags, at, e->code, "%s", e->msg);
+    else
+      *again = true;
   }
   return ok;
 }
@@ -89,8 +92,7 @@ bool ti_check_native(ti_case *c, const ti_out *out, bool *again) {
   }
   tf_text text = {"native", out->page.text ? out->page.text : "", out->page.len};
   tf_spec *s = text.len ? tf_spec_read_texts(&text, 1, set, n_set, native) : NULL;
-  if (s && s->mapping_text)
-    tf_tree_free(tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, native));
+  if (s && s->mapping_text) tf_tree_free(tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, native));
   bool ok = tell(c, out, native, again);
   tf_spec_free(s);
   tf_diags_free(native);

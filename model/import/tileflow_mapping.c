@@ -20,8 +20,9 @@ bool ti_read_scope_type(ti_case *c, ti_word w, tf_scope *out) {
   static const struct {
     const char *word;
     tf_scope scope;
-  } known[] = {{"sequential", TF_SEQ}, {"seq", TF_SEQ}, {"sharing", TF_SHAR}, {"shared", TF_SHAR}, {"shar", TF_SHAR},
-               {"parallel", TF_PARA}, {"para", TF_PARA}, {"pipeline", TF_PIPE}, {"pipelined", TF_PIPE}, {"pipe", TF_PIPE}};
+  } known[] = {{"sequential", TF_SEQ}, {"seq", TF_SEQ},       {"sharing", TF_SHAR}, {"shared", TF_SHAR},
+               {"shar", TF_SHAR},      {"parallel", TF_PARA}, {"para", TF_PARA},    {"pipeline", TF_PIPE},
+               {"pipelined", TF_PIPE}, {"pipe", TF_PIPE}};
   char hint[160];
   tf_near near = tf_near_start(w.text, w.len);
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -40,7 +41,8 @@ bool ti_read_trip(ti_case *c, ti_word w, ti_loop *l) {
   ti_word head = {w.text, comma ? (size_t)(comma - w.text) : w.len, w.at};
   if (head.len == 1 && (*head.text == '?' || *head.text == 'X') && !ti_find_macro(c, head.text, 1)) return true;
   if (comma)
-    ti_warn(c, w.at, "not modelled: a last step of %.*s: it follows from the size", (int)(w.len - head.len - 1), comma + 1);
+    ti_warn(c, w.at, "not modelled: a last step of %.*s: it follows from the size", (int)(w.len - head.len - 1),
+            comma + 1);
   return ti_number(c, head, "factor", &l->trip, &l->name);
 }
 
@@ -61,7 +63,8 @@ static bool add_factor(factors *f, ti_word dim, ti_word trip) {
   int d = ti_find_dim(c, dim, false);
   if (d < 0) return false;
   for (int i = 0; i < f->n; i++)
-    if (f->loop[i].dim == d) return tf_fail(c->diags, dim.at, TF_E_DUP, "'%.40s' has two factors here", c->dims[d].name);
+    if (f->loop[i].dim == d)
+      return tf_fail(c->diags, dim.at, TF_E_DUP, "'%.40s' has two factors here", c->dims[d].name);
   ti_loop *l = &f->loop[f->n++];
   *l = (ti_loop){.dim = d, .at = dim.at};
   l->at.len = (uint32_t)(trip.text + trip.len - dim.text);
@@ -141,7 +144,8 @@ static bool read_order(const tf_ynode *node, const tf_ynode *order, factors *f, 
     p->order[k] = f->n - 1 - k;
   p->n = f->n;
   if (moving > 1)
-    ti_warn(c, node->at, "no permutation: TileFlow leaves the order to a hash table; taken as written, outermost first");
+    ti_warn(c, node->at,
+            "no permutation: TileFlow leaves the order to a hash table; taken as written, outermost first");
   return true;
 }
 
@@ -218,11 +222,16 @@ enum { T_NODE, T_TYPE, T_FACTORS, T_ORDER, T_TARGET, T_SPLIT, T_BYPASS, T_MULTIC
 
 static bool read_tile(ti_case *c, const tf_ynode *node, ti_node *n, const tf_ynode **subtree) {
   static const tf_yrow rows[N_T] = {
-      [T_NODE] = {"node-type", TF_Y_SCALAR, true},      [T_TYPE] = {"type", TF_Y_SCALAR, false},
-      [T_FACTORS] = {"factors", TF_Y_SCALAR | TF_Y_LIST, true}, [T_ORDER] = {"permutation", TF_Y_SCALAR | TF_Y_LIST, false},
-      [T_TARGET] = {"target", TF_Y_SCALAR, true},       [T_SPLIT] = {"split", TF_Y_SCALAR, false},
-      [T_BYPASS] = {"bypass", TF_Y_SCALAR | TF_Y_LIST, false}, [T_MULTICAST] = {"multicast", TF_Y_SCALAR, false},
-      [T_PROFILE] = {"profile", TF_Y_SCALAR, false},    [T_TAG] = {"tag", TF_Y_SCALAR, false},
+      [T_NODE] = {"node-type", TF_Y_SCALAR, true},
+      [T_TYPE] = {"type", TF_Y_SCALAR, false},
+      [T_FACTORS] = {"factors", TF_Y_SCALAR | TF_Y_LIST, true},
+      [T_ORDER] = {"permutation", TF_Y_SCALAR | TF_Y_LIST, false},
+      [T_TARGET] = {"target", TF_Y_SCALAR, true},
+      [T_SPLIT] = {"split", TF_Y_SCALAR, false},
+      [T_BYPASS] = {"bypass", TF_Y_SCALAR | TF_Y_LIST, false},
+      [T_MULTICAST] = {"multicast", TF_Y_SCALAR, false},
+      [T_PROFILE] = {"profile", TF_Y_SCALAR, false},
+      [T_TAG] = {"tag", TF_Y_SCALAR, false},
       [T_SUBTREE] = {"subtree", TF_Y_LIST | TF_Y_MAP, true},
   };
   const tf_ynode *v[N_T];
@@ -245,7 +254,9 @@ static bool read_tile(ti_case *c, const tf_ynode *node, ti_node *n, const tf_yno
 }
 
 static bool read_scope(ti_case *c, const tf_ynode *node, ti_node *n, const tf_ynode **subtree) {
-  static const tf_yrow rows[] = {{"node-type", TF_Y_SCALAR, true}, {"type", TF_Y_SCALAR, false}, {"tag", TF_Y_SCALAR, false},
+  static const tf_yrow rows[] = {{"node-type", TF_Y_SCALAR, true},
+                                 {"type", TF_Y_SCALAR, false},
+                                 {"tag", TF_Y_SCALAR, false},
                                  {"subtree", TF_Y_LIST | TF_Y_MAP, true}};
   const tf_ynode *v[4];
   bool ok = tf_yschema_check(node, rows, 4, "a Scope", v, c->diags);
@@ -257,7 +268,9 @@ static bool read_scope(ti_case *c, const tf_ynode *node, ti_node *n, const tf_yn
 }
 
 static bool read_leaf(ti_case *c, const tf_ynode *node, ti_node *n) {
-  static const tf_yrow rows[] = {{"node-type", TF_Y_SCALAR, true}, {"name", TF_Y_SCALAR, true}, {"binding", 0, false},
+  static const tf_yrow rows[] = {{"node-type", TF_Y_SCALAR, true},
+                                 {"name", TF_Y_SCALAR, true},
+                                 {"binding", 0, false},
                                  {"tag", TF_Y_SCALAR, false}};
   const tf_ynode *v[4];
   if (!tf_yschema_check(node, rows, 4, "an Op", v, c->diags)) return false;
@@ -300,13 +313,15 @@ static ti_node *read_node(ti_case *c, const tf_ynode *node, ti_node *parent, int
   while (kind < 3 && !ti_same_word(type->text, type->len, types[kind]))
     tf_near_offer(&near, types[kind++]);
   if (kind == 3) {
-    tf_fail(c->diags, type->at, TF_E_RANGE, "no node-type '%.40s'%s", type->text, tf_near_text(&near, hint, sizeof hint));
+    tf_fail(c->diags, type->at, TF_E_RANGE, "no node-type '%.40s'%s", type->text,
+            tf_near_text(&near, hint, sizeof hint));
     return NULL;
   }
   ti_node *n = ti_new_node(c, (ti_kind)kind, node->at, parent);
   if (!n) return NULL;
-  bool ok = kind == TI_TILE ? read_tile(c, node, n, &subtree) : kind == TI_SCOPE ? read_scope(c, node, n, &subtree)
-                                                                                : read_leaf(c, node, n);
+  bool ok = kind == TI_TILE    ? read_tile(c, node, n, &subtree)
+            : kind == TI_SCOPE ? read_scope(c, node, n, &subtree)
+                               : read_leaf(c, node, n);
   if (subtree) ok &= read_children(c, subtree, n, depth);
   return ok ? n : NULL;
 }

@@ -83,7 +83,8 @@ static bool read_flag(line *l, ti_word w, bool *out) {
 static bool read_split(line *l, ti_word w, ti_node *n) {
   int64_t x = 0;
   for (size_t i = 0; i < w.len; i++) {
-    if (w.text[i] < '0' || w.text[i] > '9' || x > 1000) return tf_fail(l->c->diags, w.at, TF_E_RANGE, "split is a number");
+    if (w.text[i] < '0' || w.text[i] > '9' || x > 1000)
+      return tf_fail(l->c->diags, w.at, TF_E_RANGE, "split is a number");
     x = 10 * x + (w.text[i] - '0');
   }
   for (int k = 0; k < n->n_loops; k++)
@@ -155,9 +156,12 @@ static ti_node *read_line(line *l, ti_node *parent, bool *ok) {
   n->spatial = spatial;
   if (kind == TI_TILE && !spatial && !is(head, "for"))
     *ok = tf_fail(l->c->diags, head.at, TF_E_SYNTAX, "a line starts with for, pfor, scope or op");
-  else if (kind == TI_TILE) *ok = read_loops(l, n) && read_keys(l, n);
-  else if (kind == TI_SCOPE) *ok = ti_read_scope_type(l->c, word(l), &n->scope);
-  else *ok = ti_set_leaf(l->c, n, word(l));
+  else if (kind == TI_TILE)
+    *ok = read_loops(l, n) && read_keys(l, n);
+  else if (kind == TI_SCOPE)
+    *ok = ti_read_scope_type(l->c, word(l), &n->scope);
+  else
+    *ok = ti_set_leaf(l->c, n, word(l));
   skip(l);
   if (*ok && l->i < l->len && l->text[l->i] != '#') *ok = fail(l, "the end of the line");
   return n;
@@ -201,12 +205,15 @@ static bool put_line(line *l, open_nodes *o) {
     o->depth--;
   o->over = !o->depth && c->root;
   if (o->over) return tf_fail(c->diags, place(l, indent, 1), TF_E_SHAPE, "a second tree: one line is outermost");
-  if (o->depth == TI_MAX_DEPTH) return tf_fail(c->diags, place(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes", TI_MAX_DEPTH);
+  if (o->depth == TI_MAX_DEPTH)
+    return tf_fail(c->diags, place(l, indent, 1), TF_E_LIMIT, "deeper than %d nodes", TI_MAX_DEPTH);
   bool ok = true;
   ti_node *parent = o->depth ? o->node[o->depth - 1] : NULL, *n = read_line(l, parent, &ok);
   if (!n) return false;
-  if (!parent) c->root = n;
-  else if (!add_child(c, n)) return false;
+  if (!parent)
+    c->root = n;
+  else if (!add_child(c, n))
+    return false;
   o->indent[o->depth] = indent;
   o->node[o->depth++] = n;
   return ok;

@@ -32,8 +32,7 @@ static bool add_dim(ti_case *c, ti_word w, void *arg) {
   if (!tf_is_name(name, w.len, false))
     return tf_fail(c->diags, w.at, TF_E_SYNTAX, "'%.40s' cannot name a dimension", name);
   for (int d = 0; d < c->n_dims; d++)
-    if (!strcmp(c->dims[d].name, name))
-      return tf_fail(c->diags, w.at, TF_E_DUP, "dimension '%.40s' given twice", name);
+    if (!strcmp(c->dims[d].name, name)) return tf_fail(c->diags, w.at, TF_E_DUP, "dimension '%.40s' given twice", name);
   if (c->n_dims == TI_MAX_DIMS) return tf_fail(c->diags, w.at, TF_E_LIMIT, "more than %d dimensions", TI_MAX_DIMS);
   c->dims[c->n_dims++] = (ti_dim){.name = name, .at = w.at, .sum = {-1, -1}};
   return true;
@@ -51,8 +50,10 @@ static bool read_instance(ti_case *c, const tf_ynode *map, coefs *k) {
     int64_t *out = at >= 0 ? &k->value[at] : d >= 0 ? &c->dims[d].extent : NULL;
     ok &= out && ti_number(c, word_of(value), key->text, out, &open);
     if (!ok || !open) continue;
-    if (at >= 0) ok = tf_fail(c->diags, value->at, TF_E_NAME, "no macro '%.40s'", open);
-    else c->dims[d].size = open;
+    if (at >= 0)
+      ok = tf_fail(c->diags, value->at, TF_E_NAME, "no macro '%.40s'", open);
+    else
+      c->dims[d].size = open;
   }
   for (int d = 0; d < c->n_dims && ok; d++)
     if (!c->dims[d].extent && !c->dims[d].size)
@@ -141,8 +142,8 @@ typedef struct {
 } spaces;
 
 static bool read_space(ti_case *c, const tf_ynode *node, const coefs *k, spaces *s) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"projection", TF_Y_LIST, true},
-                                 {"read-write", TF_Y_SCALAR, false}};
+  static const tf_yrow rows[] = {
+      {"name", TF_Y_SCALAR, true}, {"projection", TF_Y_LIST, true}, {"read-write", TF_Y_SCALAR, false}};
   const tf_ynode *v[3];
   ti_ref *r = TF_NEW(c->arena, ti_ref);
   if (!r) return ti_no_memory(c);
@@ -182,8 +183,8 @@ static int space_of(ti_case *c, const spaces *s, ti_word w) {
     if (strlen(s->name[i]->text) == w.len && !memcmp(s->name[i]->text, w.text, w.len)) return i;
     tf_near_offer(&near, s->name[i]->text);
   }
-  tf_fail(c->diags, w.at, TF_E_NAME, "op '%.40s' has no data space '%.*s'%s", s->op->name, (int)(w.len < 40 ? w.len : 40),
-          w.text, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(c->diags, w.at, TF_E_NAME, "op '%.40s' has no data space '%.*s'%s", s->op->name,
+          (int)(w.len < 40 ? w.len : 40), w.text, tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
@@ -235,18 +236,20 @@ static bool check_op(ti_case *c, const spaces *s) {
     for (int r = 0; r < op->n_reads; r++)
       used |= op->reads[r] == s->ref[i];
     if (!used)
-      ok = tf_fail(c->diags, s->name[i]->at, TF_E_NAME, "data space '%.40s' is neither in `ins` nor `out`", s->name[i]->text);
+      ok = tf_fail(c->diags, s->name[i]->at, TF_E_NAME, "data space '%.40s' is neither in `ins` nor `out`",
+                   s->name[i]->text);
     if (s->read_write[i] && op->out != s->ref[i])
-      ti_warn(c, s->read_write[i]->at, "without effect: read-write of '%.40s', which op '%.40s' only reads", s->name[i]->text,
-              op->name);
+      ti_warn(c, s->read_write[i]->at, "without effect: read-write of '%.40s', which op '%.40s' only reads",
+              s->name[i]->text, op->name);
     for (int r = 0; r < s->ref[i]->rank; r++)
       for (int t = 0; t < s->ref[i]->index[r].n; t++)
         met[s->ref[i]->index[r].term[t].dim] = true;
   }
   for (int d = 0; d < c->n_dims; d++)
     if (op->has[d] && !met[d] && c->dims[d].extent != 1)
-      ok = tf_fail(c->diags, op->at, TF_E_INDEX, "op '%.40s' has the dimension '%.40s', by which no data space of it is indexed",
-                   op->name, c->dims[d].name);
+      ok = tf_fail(c->diags, op->at, TF_E_INDEX,
+                   "op '%.40s' has the dimension '%.40s', by which no data space of it is indexed", op->name,
+                   c->dims[d].name);
   return ok;
 }
 
@@ -256,17 +259,33 @@ static void read_type(ti_case *c, const tf_ynode *node, ti_op *op) {
   if (kind >= 0 && tf_kind_arity((tf_kind)kind) == op->n_reads)
     op->kind = kind;
   else
-    ti_warn(c, node->at, "not read: type '%.40s' of op '%.40s': it is taken as a product of what it reads", node->text, op->name);
+    ti_warn(c, node->at, "not read: type '%.40s' of op '%.40s': it is taken as a product of what it reads", node->text,
+            op->name);
 }
 
-enum { O_NAME, O_DIMS, O_SPACES, O_INS, O_OUT, O_TYPE, O_INPLACE, O_COEFS, O_DENSITY, O_DENSITIES, N_O, O_IO = N_O,
-       O_INSTANCE, O_OPS, N_ALL };
+enum {
+  O_NAME,
+  O_DIMS,
+  O_SPACES,
+  O_INS,
+  O_OUT,
+  O_TYPE,
+  O_INPLACE,
+  O_COEFS,
+  O_DENSITY,
+  O_DENSITIES,
+  N_O,
+  O_IO = N_O,
+  O_INSTANCE,
+  O_OPS,
+  N_ALL
+};
 /* The keys of an op; a problem of a single op has them itself. */
-#define OP_ROWS(required)                                                                                    \
-  [O_NAME] = {"name", TF_Y_SCALAR, required}, [O_DIMS] = {"dimensions", TF_Y_LIST | TF_Y_SCALAR, true},      \
-  [O_SPACES] = {"data-spaces", TF_Y_LIST, required}, [O_INS] = {"ins", TF_Y_LIST | TF_Y_SCALAR, required},   \
-  [O_OUT] = {"out", TF_Y_LIST | TF_Y_SCALAR, required}, [O_TYPE] = {"type", TF_Y_SCALAR, false},             \
-  [O_INPLACE] = {"inplace", TF_Y_SCALAR, false}, [O_COEFS] = {"coefficients", TF_Y_LIST, false},             \
+#define OP_ROWS(required)                                                                                              \
+  [O_NAME] = {"name", TF_Y_SCALAR, required}, [O_DIMS] = {"dimensions", TF_Y_LIST | TF_Y_SCALAR, true},                \
+  [O_SPACES] = {"data-spaces", TF_Y_LIST, required}, [O_INS] = {"ins", TF_Y_LIST | TF_Y_SCALAR, required},             \
+  [O_OUT] = {"out", TF_Y_LIST | TF_Y_SCALAR, required}, [O_TYPE] = {"type", TF_Y_SCALAR, false},                       \
+  [O_INPLACE] = {"inplace", TF_Y_SCALAR, false}, [O_COEFS] = {"coefficients", TF_Y_LIST, false},                       \
   [O_DENSITY] = {"commonDensity", 0, false}, [O_DENSITIES] = {"densities", 0, false}
 
 static bool take_op(ti_case *c, const tf_ynode *node, const tf_ynode *const *v, const coefs *k) {
@@ -318,7 +337,8 @@ static bool check_output(ti_case *c, ti_word w, void *arg) {
   if (c->tensors[z].producer < 0)
     return tf_fail(c->diags, w.at, TF_E_OUTPUT, "'%.40s' is no output: no op makes it", c->tensors[z].name);
   if (c->tensors[z].consumed)
-    ti_warn(c, w.at, "not modelled: '%.40s' as an output: an op reads it, so it is an intermediate", c->tensors[z].name);
+    ti_warn(c, w.at, "not modelled: '%.40s' as an output: an op reads it, so it is an intermediate",
+            c->tensors[z].name);
   return true;
 }
 
@@ -339,10 +359,9 @@ static bool check_io(ti_case *c, const tf_ynode *map) {
 }
 
 bool ti_read_problem(ti_case *c, const tf_ynode *node) {
-  static const tf_yrow several[N_ALL] = {OP_ROWS(false),
-                                         [O_IO] = {"io", TF_Y_MAP, true},
-                                         [O_INSTANCE] = {"instance", TF_Y_MAP, true},
-                                         [O_OPS] = {"ops", TF_Y_LIST, false}};
+  static const tf_yrow several[N_ALL] = {
+      OP_ROWS(false), [O_IO] = {"io", TF_Y_MAP, true}, [O_INSTANCE] = {"instance", TF_Y_MAP, true},
+      [O_OPS] = {"ops", TF_Y_LIST, false}};
   const tf_ynode *v[N_ALL];
   coefs k = {.n = 0};
   if (!tf_yschema_kind(node, TF_Y_MAP, "problem", c->diags) ||
@@ -351,7 +370,8 @@ bool ti_read_problem(ti_case *c, const tf_ynode *node) {
     return false;
   const tf_ynode *ops = v[O_OPS];
   if (!ops && (!v[O_NAME] || !v[O_SPACES] || !v[O_INS] || !v[O_OUT]))
-    return tf_fail(c->diags, node->at, TF_E_MISSING, "a problem has `ops`, or is one op with name, data-spaces, ins and out");
+    return tf_fail(c->diags, node->at, TF_E_MISSING,
+                   "a problem has `ops`, or is one op with name, data-spaces, ins and out");
   for (size_t i = 0; ops && i < ops->n; i++)
     if (!read_coefs(c, ops->items[i], &k)) return false;
   if (!read_coefs(c, node, &k) || !read_instance(c, v[O_INSTANCE], &k)) return false;

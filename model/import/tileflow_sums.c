@@ -10,8 +10,10 @@ static void drop_ones(const ti_case *c, ti_index *x) {
   int n = 0;
   for (int t = 0; t < x->n; t++)
     if (c->dims[x->term[t].dim].extent != 1) x->term[n++] = x->term[t];
-  if (n) x->n = n;
-  else x->n = 1; /* the first stands for all */
+  if (n)
+    x->n = n;
+  else
+    x->n = 1; /* the first stands for all */
 }
 
 static bool name_taken(const ti_case *c, const char *name) {
@@ -58,8 +60,9 @@ static bool rename_reads(ti_case *c, ti_op *op, int a, int b, int sum) {
         second |= x->term[t].dim == b;
       }
       if (second && !first)
-        return tf_fail(c->diags, x->at, TF_E_OUTPUT, "op '%.40s' reads by '%.40s' alone what it makes by '%.40s + %.40s'",
-                       op->name, c->dims[b].name, c->dims[a].name, c->dims[b].name);
+        return tf_fail(c->diags, x->at, TF_E_OUTPUT,
+                       "op '%.40s' reads by '%.40s' alone what it makes by '%.40s + %.40s'", op->name, c->dims[b].name,
+                       c->dims[a].name, c->dims[b].name);
       for (int t = 0; t < x->n; t++) {
         tl_term term = x->term[t];
         if (term.dim == b) continue;
@@ -74,8 +77,8 @@ static bool rename_reads(ti_case *c, ti_op *op, int a, int b, int sum) {
 static bool name_sum(ti_case *c, ti_op *op, ti_index *x) {
   const tl_term *t = x->term;
   if (x->n != 2 || t[0].coef != 1 || t[1].coef != 1 || t[0].dim == t[1].dim)
-    return tf_fail(c->diags, x->at, TF_E_OUTPUT, "a rank of the output of op '%.40s' is one dimension, or the sum of two",
-                   op->name);
+    return tf_fail(c->diags, x->at, TF_E_OUTPUT,
+                   "a rank of the output of op '%.40s' is one dimension, or the sum of two", op->name);
   int a = t[0].dim, b = t[1].dim, sum = sum_dim(c, x->at, a, b);
   if (sum < 0 || !rename_reads(c, op, a, b, sum)) return false;
   ti_warn(c, x->at, "'%.40s' of op '%.40s' is made at %s + %s: here the dimension %s, and its reads follow it",

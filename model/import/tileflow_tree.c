@@ -37,8 +37,10 @@ static void check_product(ti_case *c, int op, int dim) {
       if (n->loops[k].trip > 1 || !last) last = &n->loops[k];
     }
   if (last && c->dims[dim].extent && product > c->dims[dim].extent)
-    ti_warn(c, last->at, "the factors of '%.40s' multiply to %lld on the way to op '%.40s', its size is %lld: here the last step "
-            "is partial%s", c->dims[dim].name, (long long)product, c->ops[op]->name, (long long)c->dims[dim].extent,
+    ti_warn(c, last->at,
+            "the factors of '%.40s' multiply to %lld on the way to op '%.40s', its size is %lld: here the last step "
+            "is partial%s",
+            c->dims[dim].name, (long long)product, c->ops[op]->name, (long long)c->dims[dim].extent,
             c->exact_loops ? "; TileFlow refuses it" : "");
 }
 
@@ -70,8 +72,10 @@ static bool check_names(ti_case *c, const ti_node *n, names *v) {
     for (int i = 0; i < v->n; i++)
       met += !strcmp(v->loop[i]->name, l->name);
     if (met == 1)
-      ti_warn(c, l->at, "not modelled: '%.40s' stands in several places, and has one value in TileFlow: here each is open "
-              "by itself", l->name);
+      ti_warn(c, l->at,
+              "not modelled: '%.40s' stands in several places, and has one value in TileFlow: here each is open "
+              "by itself",
+              l->name);
     if (met < 2 && v->n < MAX_NAMES && !add_name(c, v, l)) return false;
   }
   for (int i = 0; i < n->n_children; i++)
@@ -158,8 +162,8 @@ static bool settle_bypass(ti_case *c, const ti_node *n, ti_bypass *b) {
   }
   if (inner && !held_above(z->scope, n, b->tensor)) return true; /* says where it is held from */
   if (n->level == 0)
-    return tf_fail(c->diags, b->at, TF_E_BYPASS, "'%.40s' cannot bypass '%.40s': inputs and outputs live there", z->name,
-                   ti_level_name(c, 0));
+    return tf_fail(c->diags, b->at, TF_E_BYPASS, "'%.40s' cannot bypass '%.40s': inputs and outputs live there",
+                   z->name, ti_level_name(c, 0));
   const ti_node *first = tile_of_level_above(n);
   if (first) {
     tf_fail(c->diags, b->at, TF_E_BYPASS, "'%.40s' is held by the Tile of '%.40s' above: bypass it there", z->name,
@@ -188,7 +192,8 @@ static bool settle_networks(ti_case *c, const ti_node *n, const ti_node **by_lev
   if (n->kind == TI_TILE && n->spatial) {
     const ti_node **first = &by_level[n->level];
     if (*first && (*first)->multicast != n->multicast) {
-      ok = tf_fail(c->diags, n->at, TF_E_RANGE, "'multicast' differs between Tiles that spread over the network below '%.40s'",
+      ok = tf_fail(c->diags, n->at, TF_E_RANGE,
+                   "'multicast' differs between Tiles that spread over the network below '%.40s'",
                    ti_level_name(c, n->level));
       tf_note(c->diags, (*first)->at, "the other one");
     }

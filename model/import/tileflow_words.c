@@ -72,15 +72,16 @@ bool ti_read_macros(ti_case *c, const tf_ynode *map) {
   for (size_t i = 0; i < map->n; i++) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
     ti_macro m = {.name = key->text, .at = key->at}, *before = ti_find_macro(c, key->text, key->len);
-    if (before && before->set) continue; /* --set replaces it */
+    if (before && before->set) continue;             /* --set replaces it */
     if (before && before->at.file != key->at.file) { /* in one file the YAML reader says it */
       ok = tf_fail(c->diags, key->at, TF_E_DUP, "macro '%.40s' given twice", key->text);
       tf_note(c->diags, before->at, "first given here");
     } else if (!before) {
-      if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags)) ok = false;
+      if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags))
+        ok = false;
       else if (!whole(value->text, &m.value))
-        ok = tf_fail(c->diags, value->at, TF_E_RANGE, "macro '%.40s' is '%.40s', no whole number from 1 to 2^40", key->text,
-                     value->text);
+        ok = tf_fail(c->diags, value->at, TF_E_RANGE, "macro '%.40s' is '%.40s', no whole number from 1 to 2^40",
+                     key->text, value->text);
       if (m.value < 1) m.value = 1; /* wrong: what uses it is read on */
       if (!add_macro(c, m)) return false;
     }
@@ -95,8 +96,8 @@ bool ti_take_settings(ti_case *c, const tf_setting *set, size_t n) {
     if (ti_find_macro(c, m.name, strlen(m.name)))
       ok = tf_fail(c->diags, m.at, TF_E_DUP, "--set: macro '%.40s' is set twice", m.name);
     else if (!whole(set[i].value, &m.value))
-      ok = tf_fail(c->diags, m.at, TF_E_RANGE, "--set: macro '%.40s' is '%.40s', no whole number from 1 to 2^40", m.name,
-                   set[i].value);
+      ok = tf_fail(c->diags, m.at, TF_E_RANGE, "--set: macro '%.40s' is '%.40s', no whole number from 1 to 2^40",
+                   m.name, set[i].value);
     else
       ok &= add_macro(c, m);
   }

@@ -24,8 +24,10 @@ void ti_mark_at(ti_case *c, ti_out *out, tf_loc at, int tensor) {
 
 /* ---- workload ----------------------------------------------------------------------- */
 static void write_size(const ti_case *c, const ti_dim *d, tf_page *p) {
-  if (d->extent) tf_page_say(p, "%" PRId64, d->extent);
-  else if (d->sum[0] < 0) tf_page_say(p, "size_%s", d->name);
+  if (d->extent)
+    tf_page_say(p, "%" PRId64, d->extent);
+  else if (d->sum[0] < 0)
+    tf_page_say(p, "size_%s", d->name);
   else {
     write_size(c, &c->dims[d->sum[0]], p);
     tf_page_say(p, " + ");
@@ -40,7 +42,8 @@ static void write_params(const ti_case *c, tf_page *p) {
   for (int d = 0; d < c->n_dims; d++) {
     const ti_dim *x = &c->dims[d];
     if (!x->used || x->extent) continue;
-    if (x->sum[0] < 0) needed[d] = true;
+    if (x->sum[0] < 0)
+      needed[d] = true;
     else
       for (int i = 0; i < 2; i++)
         needed[x->sum[i]] |= !c->dims[x->sum[i]].extent;
@@ -139,8 +142,10 @@ static bool write_loops(ti_case *c, const ti_node *n, ti_out *out) {
     tf_page_say(&out->page, "%s", sep);
     ti_mark_at(c, out, l->at, -1);
     tf_page_say(&out->page, "%s=", c->dims[dim].name);
-    if (l->trip) tf_page_say(&out->page, "%" PRId64, l->trip);
-    else tf_page_say(&out->page, "?");
+    if (l->trip)
+      tf_page_say(&out->page, "%" PRId64, l->trip);
+    else
+      tf_page_say(&out->page, "?");
     if (n->spatial) tf_page_say(&out->page, "@%c", l->y ? 'y' : 'x');
     sep = " ";
   }
@@ -179,7 +184,8 @@ static void write_tag(const char *tag, tf_page *p) {
 /* A spatial Tile stands on the line of the temporal one above it. */
 static const ti_node *spread_below(const ti_node *n) {
   const ti_node *below = n->n_children == 1 ? n->children[0] : NULL;
-  bool one = !n->spatial && below && below->kind == TI_TILE && below->spatial && below->level == n->level && !below->n_bypass;
+  bool one =
+      !n->spatial && below && below->kind == TI_TILE && below->spatial && below->level == n->level && !below->n_bypass;
   return one ? below : NULL;
 }
 

@@ -11,12 +11,21 @@ bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, i
     *out = value;
     return true;
   }
-  return tf_fail(c->diags, node->at, TF_E_RANGE, "%s '%.40s' is no whole number from %lld to 2^40", what,
-                 node->text, (long long)least);
+  return tf_fail(c->diags, node->at, TF_E_RANGE, "%s '%.40s' is no whole number from %lld to 2^40", what, node->text,
+                 (long long)least);
 }
 
 enum {
-  S_ARCH, S_PROBLEM, S_MAPPING, S_VARIABLES, S_ARCH_CONSTRAINTS, S_MAP_CONSTRAINTS, S_ERT, S_ERT_SUMMARY, S_ART, S_ART_SUMMARY,
+  S_ARCH,
+  S_PROBLEM,
+  S_MAPPING,
+  S_VARIABLES,
+  S_ARCH_CONSTRAINTS,
+  S_MAP_CONSTRAINTS,
+  S_ERT,
+  S_ERT_SUMMARY,
+  S_ART,
+  S_ART_SUMMARY,
   N_READ
 };
 static const tf_yrow sections[] = {
@@ -51,8 +60,7 @@ static bool find_sections(tl_case *c, const tf_text *t, const tf_ynode **found) 
   bool ok = true;
   for (int i = 0; i < N_SECTIONS; i++) {
     if (!v[i]) continue;
-    if (found[i])
-      ok = tf_fail(c->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
+    if (found[i]) ok = tf_fail(c->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
     found[i] = v[i];
     if (i >= N_READ) tf_page_say(c->notes, "# not read: section %s\n", sections[i].key);
   }
@@ -65,10 +73,14 @@ static bool read_tables(tl_case *c, const tf_ynode **found) {
   for (int s = S_ERT; s <= S_ART_SUMMARY; s++)
     if (found[s] && !found[S_ARCH])
       return tf_fail(c->diags, found[s]->at, TF_E_MISSING, "%s needs its architecture", sections[s].key);
-  if (found[S_ERT]) ok &= tl_read_ert(c, found[S_ERT], false);
-  else if (found[S_ERT_SUMMARY]) ok &= tl_read_ert(c, found[S_ERT_SUMMARY], true);
-  if (found[S_ART]) ok &= tl_read_art(c, found[S_ART], false);
-  else if (found[S_ART_SUMMARY]) ok &= tl_read_art(c, found[S_ART_SUMMARY], true);
+  if (found[S_ERT])
+    ok &= tl_read_ert(c, found[S_ERT], false);
+  else if (found[S_ERT_SUMMARY])
+    ok &= tl_read_ert(c, found[S_ERT_SUMMARY], true);
+  if (found[S_ART])
+    ok &= tl_read_art(c, found[S_ART], false);
+  else if (found[S_ART_SUMMARY])
+    ok &= tl_read_art(c, found[S_ART_SUMMARY], true);
   return ok;
 }
 

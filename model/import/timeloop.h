@@ -67,7 +67,7 @@ typedef struct {
 
 /* A constraint as found: its level's name or number, its kind, its keys. */
 typedef struct {
-  int level;             /* -1: `target` names it */
+  int level; /* -1: `target` names it */
   const tf_ynode *target, *type;
   const char *type_text; /* inline constraints of 0.4: the key */
   const tf_ynode *keys;
@@ -82,7 +82,7 @@ typedef struct {
   tl_level level[TL_MAX_LEVELS];
   double cycle_seconds; /* 0: not said */
   int64_t technology;   /* nm, 0: not said */
-  bool any_op; /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
+  bool any_op;          /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
   bool has_problem, has_mapping;
   tl_problem problem;
   int n_constraints;

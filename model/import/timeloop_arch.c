@@ -75,10 +75,11 @@ static bool read_component(tl_case *c, const tf_ynode *node, int64_t outer, cons
       !tf_yschema_check(node, rows, 8, "a component", v, c->diags) || !tl_read_name(c, v[0], &l.name, &count))
     return false;
   bool spread = tf_ynode_is(v[1], "dummy_storage");
-  l.kind = tl_is_compute(v[1]->text) || (v[3] && tl_is_compute(v[3]->text)) ? TL_COMPUTE : spread ? TL_SPREAD : TL_MEMORY;
+  l.kind = tl_is_compute(v[1]->text) || (v[3] && tl_is_compute(v[3]->text)) ? TL_COMPUTE
+           : spread                                                         ? TL_SPREAD
+                                                                            : TL_MEMORY;
   if (spread) l.alias = spread_alias(c, l.name);
-  if (count > (INT64_C(1) << 40) / outer)
-    return tf_fail(c->diags, node->at, TF_E_RANGE, "more than 2^40 instances");
+  if (count > (INT64_C(1) << 40) / outer) return tf_fail(c->diags, node->at, TF_E_RANGE, "more than 2^40 instances");
   l.instances = count * outer;
   maps[0] = v[2];
   memcpy(maps + 1, in->map, sizeof in->map[0] * (size_t)in->n);
@@ -88,16 +89,17 @@ static bool read_component(tl_case *c, const tf_ynode *node, int64_t outer, cons
 }
 
 static bool read_container(tl_case *c, const tf_ynode *node, int64_t outer, inherited *in) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"local", TF_Y_LIST, false},
-                                 {"subtree", TF_Y_LIST, false}, {"attributes", 0, false}};
+  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
+                                 {"local", TF_Y_LIST, false},
+                                 {"subtree", TF_Y_LIST, false},
+                                 {"attributes", 0, false}};
   const tf_ynode *v[4];
   const char *name;
   int64_t count;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a container", c->diags) ||
       !tf_yschema_check(node, rows, 4, "a container", v, c->diags) || !tl_read_name(c, v[0], &name, &count))
     return false;
-  if (count > (INT64_C(1) << 40) / outer)
-    return tf_fail(c->diags, node->at, TF_E_RANGE, "more than 2^40 instances");
+  if (count > (INT64_C(1) << 40) / outer) return tf_fail(c->diags, node->at, TF_E_RANGE, "more than 2^40 instances");
   if (v[3] && tf_ynode_empty(v[3])) v[3] = NULL;
   if (v[3] && !tf_yschema_kind(v[3], TF_Y_MAP, "attributes", c->diags)) return false;
   if (v[3]) { /* read once for what it says wrongly or without effect, then with each component */
@@ -130,9 +132,11 @@ static bool check_meshes(tl_case *c) {
     bool even = l->instances % along(l, false) == 0 && up->instances % along(up, false) == 0 &&
                 along(l, false) % along(up, false) == 0 && along(l, true) % along(up, true) == 0;
     if (!even)
-      ok = tf_fail(c->diags, l->at, TF_E_FANOUT, "%lld instances of '%.40s' (meshX %lld) do not spread evenly "
-                   "below %lld of '%.40s' (meshX %lld)", (long long)l->instances, l->name, (long long)along(l, false),
-                   (long long)up->instances, up->name, (long long)along(up, false));
+      ok = tf_fail(c->diags, l->at, TF_E_FANOUT,
+                   "%lld instances of '%.40s' (meshX %lld) do not spread evenly "
+                   "below %lld of '%.40s' (meshX %lld)",
+                   (long long)l->instances, l->name, (long long)along(l, false), (long long)up->instances, up->name,
+                   (long long)along(up, false));
   }
   return ok;
 }
@@ -149,8 +153,8 @@ static bool check_levels(tl_case *c, const tf_ynode *at) {
 }
 
 bool tl_read_architecture(tl_case *c, const tf_ynode *node) {
-  static const tf_yrow rows[] = {{"version", TF_Y_SCALAR, false}, {"subtree", TF_Y_LIST, false},
-                                 {"nodes", TF_Y_LIST, false}};
+  static const tf_yrow rows[] = {
+      {"version", TF_Y_SCALAR, false}, {"subtree", TF_Y_LIST, false}, {"nodes", TF_Y_LIST, false}};
   static const char *const versions[] = {"0.2", "0.3", "0.4"};
   const tf_ynode *v[3];
   inherited in = {.n = 0};
@@ -165,7 +169,6 @@ bool tl_read_architecture(tl_case *c, const tf_ynode *node) {
   if (!v[1] == !v[2])
     return tf_fail(c->diags, node->at, TF_E_MISSING, "an architecture has a `subtree` (0.2, 0.3) or `nodes` (0.4)");
   if (v[2]) return tl_read_nodes(c, v[2]) && check_levels(c, v[2]);
-  if (v[1]->n != 1)
-    return tf_fail(c->diags, v[1]->at, TF_E_SHAPE, "one subtree is expected, not %zu", v[1]->n);
+  if (v[1]->n != 1) return tf_fail(c->diags, v[1]->at, TF_E_SHAPE, "one subtree is expected, not %zu", v[1]->n);
   return read_container(c, v[1]->items[0], 1, &in) && check_levels(c, v[1]);
 }

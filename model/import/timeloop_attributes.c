@@ -7,27 +7,55 @@
 #include "model/import/timeloop.h"
 
 enum {
-  A_WORD, A_WIDTH, A_DEPTH, A_ENTRIES, A_BLOCK, A_MESH_X, A_MESH_Y, A_READ_BW, A_WRITE_BW, A_BW, A_SHARED_BW, A_CLUSTER, A_BUFFERS, A_TECHNOLOGY,
-  A_CYCLE, A_SIZE_KB, N_A,
+  A_WORD,
+  A_WIDTH,
+  A_DEPTH,
+  A_ENTRIES,
+  A_BLOCK,
+  A_MESH_X,
+  A_MESH_Y,
+  A_READ_BW,
+  A_WRITE_BW,
+  A_BW,
+  A_SHARED_BW,
+  A_CLUSTER,
+  A_BUFFERS,
+  A_TECHNOLOGY,
+  A_CYCLE,
+  A_SIZE_KB,
+  N_A,
   A_NOTED = N_A /* known, without a meaning here */
 };
 static const struct {
   const char *key;
   int id;
 } known[] = {
-    {"word-bits", A_WORD},          {"word_bits", A_WORD},
-    {"datawidth", A_WORD},          {"width", A_WIDTH},
-    {"depth", A_DEPTH},             {"entries", A_ENTRIES},
-    {"block-size", A_BLOCK},        {"block_size", A_BLOCK},
-    {"meshX", A_MESH_X},            {"read_bandwidth", A_READ_BW},
-    {"write_bandwidth", A_WRITE_BW}, {"bandwidth", A_BW},
-    {"shared_bandwidth", A_SHARED_BW}, {"cluster-size", A_CLUSTER},
-    {"cluster_size", A_CLUSTER},    {"multiple_buffering", A_BUFFERS},
-    {"technology", A_TECHNOLOGY},   {"global_cycle_seconds", A_CYCLE},
-    {"meshY", A_MESH_Y},             {"num-ports", A_NOTED},
-    {"n_ports", A_NOTED},           {"n_banks", A_NOTED},
-    {"num-banks", A_NOTED},         {"instances", A_NOTED},
-    {"type", A_NOTED},              {"version", A_NOTED},
+    {"word-bits", A_WORD},
+    {"word_bits", A_WORD},
+    {"datawidth", A_WORD},
+    {"width", A_WIDTH},
+    {"depth", A_DEPTH},
+    {"entries", A_ENTRIES},
+    {"block-size", A_BLOCK},
+    {"block_size", A_BLOCK},
+    {"meshX", A_MESH_X},
+    {"read_bandwidth", A_READ_BW},
+    {"write_bandwidth", A_WRITE_BW},
+    {"bandwidth", A_BW},
+    {"shared_bandwidth", A_SHARED_BW},
+    {"cluster-size", A_CLUSTER},
+    {"cluster_size", A_CLUSTER},
+    {"multiple_buffering", A_BUFFERS},
+    {"technology", A_TECHNOLOGY},
+    {"global_cycle_seconds", A_CYCLE},
+    {"meshY", A_MESH_Y},
+    {"num-ports", A_NOTED},
+    {"n_ports", A_NOTED},
+    {"n_banks", A_NOTED},
+    {"num-banks", A_NOTED},
+    {"instances", A_NOTED},
+    {"type", A_NOTED},
+    {"version", A_NOTED},
     {"sizeKB", A_SIZE_KB},
 };
 enum { N_KNOWN = sizeof known / sizeof known[0] };
@@ -49,7 +77,8 @@ bool tl_real(tl_case *c, const tf_ynode *node, double *out) {
   return true;
 }
 
-/* Puts the values of one map into v where a nearer map has not; *ok: whether every key is known or far from all known. */
+/* Puts the values of one map into v where a nearer map has not; *ok: whether every key is known or far from all known.
+ */
 static void take(tl_case *c, const tf_ynode *map, bool own, const char *name, const tf_ynode **v, bool *ok) {
   for (size_t i = 0; i < map->n; i++) {
     const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
@@ -85,8 +114,10 @@ static bool read_words(tl_case *c, const tf_ynode *const *v, tl_level *l) {
   bool ok = true;
   if (v[A_WIDTH]) ok &= tl_int(c, v[A_WIDTH], "width", 1, &width);
   if (v[A_CLUSTER]) ok &= tl_int(c, v[A_CLUSTER], "cluster-size", 1, &cluster);
-  if (v[A_BLOCK]) ok &= tl_int(c, v[A_BLOCK], "block-size", 1, &l->block);
-  else if (width && l->word_bits) l->block = width / l->word_bits / cluster > 0 ? width / l->word_bits / cluster : 1;
+  if (v[A_BLOCK])
+    ok &= tl_int(c, v[A_BLOCK], "block-size", 1, &l->block);
+  else if (width && l->word_bits)
+    l->block = width / l->word_bits / cluster > 0 ? width / l->word_bits / cluster : 1;
   if (v[A_DEPTH]) ok &= tl_int(c, v[A_DEPTH], "depth", 1, &depth);
   if (v[A_BUFFERS]) ok &= tl_real(c, v[A_BUFFERS], &buffers);
   if (v[A_DEPTH] && depth > INT64_MAX / l->block)
@@ -115,8 +146,8 @@ bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level
   int64_t mesh_y = 1;
   if (v[A_MESH_Y]) ok &= tl_int(c, v[A_MESH_Y], "meshY", 1, &mesh_y);
   if (v[A_MESH_Y] && l->instances && l->mesh_x && l->instances / l->mesh_x != mesh_y)
-    tf_page_say(c->notes, "# not modelled: meshY %lld of %s, whose %lld instances stand %lld to a row\n", (long long)mesh_y,
-                l->name, (long long)l->instances, (long long)l->mesh_x);
+    tf_page_say(c->notes, "# not modelled: meshY %lld of %s, whose %lld instances stand %lld to a row\n",
+                (long long)mesh_y, l->name, (long long)l->instances, (long long)l->mesh_x);
   if (v[A_READ_BW]) ok &= tl_real(c, v[A_READ_BW], &l->read_bw);
   if (v[A_WRITE_BW]) ok &= tl_real(c, v[A_WRITE_BW], &l->write_bw);
   if (v[A_BW]) ok &= tl_real(c, v[A_BW], &l->read_bw) && tl_real(c, v[A_BW], &l->write_bw);
@@ -133,10 +164,12 @@ bool tl_read_variables(tl_case *c, const tf_ynode *node) {
   for (size_t i = 0; i < node->n; i++) {
     const tf_ynode *key = node->pairs[i].key, *value = node->pairs[i].value;
     if (tf_ynode_is(key, "version")) continue;
-    if (value->kind == TF_Y_SCALAR && tf_ynode_is(key, "technology")) take_technology(c, value);
+    if (value->kind == TF_Y_SCALAR && tf_ynode_is(key, "technology"))
+      take_technology(c, value);
     else if (tf_ynode_is(key, "global_cycle_seconds")) {
       if (!tl_real(c, value, &c->cycle_seconds)) return false;
-    } else tl_note(c, key, value, "variables");
+    } else
+      tl_note(c, key, value, "variables");
   }
   return true;
 }

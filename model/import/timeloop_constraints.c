@@ -9,7 +9,8 @@ bool tl_add_constraint(tl_case *c, int level, const char *type, const tf_ynode *
     return tf_fail(c->diags, keys->at, TF_E_LIMIT, "more than %d constraints", TL_MAX_CONSTRAINTS);
   for (int i = 0; i < 2 && !type; i++) {
     const tf_ynode *node = i ? kind : target;
-    if (!node) return tf_fail(c->diags, keys->at, TF_E_MISSING, "a constraint needs the key '%s'", i ? "type" : "target");
+    if (!node)
+      return tf_fail(c->diags, keys->at, TF_E_MISSING, "a constraint needs the key '%s'", i ? "type" : "target");
     if (!tf_yschema_kind(node, TF_Y_SCALAR, i ? "type" : "target", c->diags)) return false;
   }
   c->constraint[c->n_constraints++] =
@@ -60,7 +61,8 @@ static bool constrain_loops(tl_case *c, const tf_ynode *const *v, tl_level *l, b
   int64_t split = -1;
   for (int d = 0; d < TL_MAX_DIMS; d++)
     said.trips[d] = -2; /* not named */
-  if ((v[K_FACTORS] && !tl_read_factors(c, v[K_FACTORS], true, &said)) || (v[K_ORDER] && !tl_read_order(c, v[K_ORDER], loops)) ||
+  if ((v[K_FACTORS] && !tl_read_factors(c, v[K_FACTORS], true, &said)) ||
+      (v[K_ORDER] && !tl_read_order(c, v[K_ORDER], loops)) ||
       (v[K_SPLIT] && !tl_int(c, v[K_SPLIT], "split", 0, &split)))
     return false;
   for (int d = 0; d < c->problem.n_dims; d++) {
@@ -92,26 +94,30 @@ static bool constrain_storage(tl_case *c, const tf_ynode *const *v, tl_level *l)
 static bool apply(tl_case *c, const tl_constraint *k) {
   const tf_ynode *v[N_ROWS];
   bool space = !strcmp(k->type_text, "spatial"), time = !strcmp(k->type_text, "temporal");
-  bool store = !strcmp(k->type_text, "bypass") || !strcmp(k->type_text, "datatype") || !strcmp(k->type_text, "dataspace");
+  bool store =
+      !strcmp(k->type_text, "bypass") || !strcmp(k->type_text, "datatype") || !strcmp(k->type_text, "dataspace");
   if (!tf_yschema_check(k->keys, rows, N_ROWS, "a constraint", v, c->diags)) return false;
   int at = k->level;
   if (at < 0 && (at = tl_find_level(c, k->target)) < 0) return false;
   tl_level *l = &c->level[at];
   for (int i = N_QUIET; i < N_ROWS; i++)
-    if (v[i]) tf_page_say(c->notes, "# not modelled: %s of the %s constraint of %s\n", rows[i].key, k->type_text, l->name);
+    if (v[i])
+      tf_page_say(c->notes, "# not modelled: %s of the %s constraint of %s\n", rows[i].key, k->type_text, l->name);
   if (space || time) return constrain_loops(c, v, l, space);
   if (store) return constrain_storage(c, v, l);
   static const char *const known[] = {"utilization", "parallelism", "max_overbooked_proportion", "internal"};
   for (int i = 0; i < 4; i++)
     if (!strcmp(k->type_text, known[i])) return true; /* its keys are noted */
   return tf_fail(c->diags, k->type ? k->type->at : k->keys->at, TF_E_RANGE,
-                 "no type '%.30s': temporal, spatial, bypass, datatype, dataspace, utilization or parallelism", k->type_text);
+                 "no type '%.30s': temporal, spatial, bypass, datatype, dataspace, utilization or parallelism",
+                 k->type_text);
 }
 
 /* Where nothing spreads, no spatial loop stands; temporal loops stand in memories only. */
 static void open_level(tl_case *c, int at) {
   tl_level *l = &c->level[at];
-  bool spreads = at + 1 < c->n_levels && (tl_fan(l, &c->level[at + 1], false) > 1 || tl_fan(l, &c->level[at + 1], true) > 1);
+  bool spreads =
+      at + 1 < c->n_levels && (tl_fan(l, &c->level[at + 1], false) > 1 || tl_fan(l, &c->level[at + 1], true) > 1);
   memset(&l->nest, 0, sizeof l->nest);
   l->nest.split = -1;
   for (int d = 0; d < c->problem.n_dims; d++) {

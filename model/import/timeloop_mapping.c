@@ -43,7 +43,8 @@ static bool read_directive(tl_case *c, const tf_ynode *node) {
   int at = level_of(c, v[M_TARGET], space);
   if (at < 0) return false;
   tl_level *l = &c->level[at];
-  bool store = tf_ynode_is(v[M_TYPE], "bypass") || tf_ynode_is(v[M_TYPE], "datatype") || tf_ynode_is(v[M_TYPE], "dataspace");
+  bool store =
+      tf_ynode_is(v[M_TYPE], "bypass") || tf_ynode_is(v[M_TYPE], "datatype") || tf_ynode_is(v[M_TYPE], "dataspace");
   if (store) return tl_read_names(c, v[M_KEEP], l->nest.keep) && tl_read_names(c, v[M_BYPASS], l->nest.bypass);
   if (!space && !tf_ynode_is(v[M_TYPE], "temporal"))
     return tf_fail(c->diags, v[M_TYPE]->at, TF_E_RANGE, "no type '%.30s': temporal, spatial, bypass or datatype",
@@ -60,12 +61,15 @@ static bool fill_rest(tl_case *c, const tf_ynode *at, int d) {
       if (*f == TL_REST && rest)
         return tf_fail(c->diags, at->at, TF_E_OPEN, "two factors 0 of '%.40s': one may take what is left",
                        c->problem.dim[d]);
-      if (*f == TL_REST) rest = f;
+      if (*f == TL_REST)
+        rest = f;
       else if (product > (INT64_C(1) << 50) / *f)
         return tf_fail(c->diags, at->at, TF_E_RANGE, "the factors of '%.40s' pass 2^50", c->problem.dim[d]);
-      else product *= *f;
+      else
+        product *= *f;
     }
-  if (rest) *rest = (c->problem.extent[d] + product - 1) / product;
+  if (rest)
+    *rest = (c->problem.extent[d] + product - 1) / product;
   else if (product < c->problem.extent[d])
     return tf_fail(c->diags, at->at, TF_E_COVER, "the factors of '%.40s' multiply to %lld, its extent is %lld",
                    c->problem.dim[d], (long long)product, (long long)c->problem.extent[d]);

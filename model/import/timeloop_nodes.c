@@ -34,8 +34,8 @@ static bool read_spatial(tl_case *c, const tf_ynode *node, int64_t *x, int64_t *
   static const tf_yrow keys[] = {{"meshX", TF_Y_SCALAR, false}, {"meshY", TF_Y_SCALAR, false}};
   const tf_ynode *v[2];
   *x = *y = 1;
-  return !node || (tf_yschema_check(node, keys, 2, "spatial", v, c->diags) && (!v[0] || tl_int(c, v[0], "meshX", 1, x)) &&
-                   (!v[1] || tl_int(c, v[1], "meshY", 1, y)));
+  return !node || (tf_yschema_check(node, keys, 2, "spatial", v, c->diags) &&
+                   (!v[0] || tl_int(c, v[0], "meshX", 1, x)) && (!v[1] || tl_int(c, v[1], "meshY", 1, y)));
 }
 
 /* The place above `name` whose spatial loops spread over its instances. */
@@ -56,7 +56,8 @@ static bool read_constraints(walk *w, const tf_ynode *map, int spread, int own) 
     if (value->kind == TF_Y_MAP && value->n == 0) continue;
     int level = tf_ynode_is(key, "spatial") && spread >= 0 ? spread : own;
     if (level < 0)
-      ok = tf_fail(w->c->diags, key->at, TF_E_LOOP, "'%.40s' constrains a container that spreads over nothing", key->text);
+      ok = tf_fail(w->c->diags, key->at, TF_E_LOOP, "'%.40s' constrains a container that spreads over nothing",
+                   key->text);
     else if (tf_yschema_kind(value, TF_Y_MAP, key->text, w->c->diags))
       ok &= tl_add_constraint(w->c, level, key->text, value);
     else
@@ -100,8 +101,10 @@ static bool read_component(walk *w, const tf_ynode *const *v) {
   tl_level l = {.at = v[N_NAME]->at, .words = -1, .read_pj = -1, .write_pj = -1, .area = -1, .parallel = w->parallel};
   int spread;
   if (!v[N_CLASS] && !v[N_SUBCLASS])
-    return tf_fail(w->c->diags, v[N_NAME]->at, TF_E_MISSING, "component '%.40s' needs the key 'class'", v[N_NAME]->text);
-  bool compute = (v[N_CLASS] && tl_is_compute(v[N_CLASS]->text)) || (v[N_SUBCLASS] && tl_is_compute(v[N_SUBCLASS]->text));
+    return tf_fail(w->c->diags, v[N_NAME]->at, TF_E_MISSING, "component '%.40s' needs the key 'class'",
+                   v[N_NAME]->text);
+  bool compute =
+      (v[N_CLASS] && tl_is_compute(v[N_CLASS]->text)) || (v[N_SUBCLASS] && tl_is_compute(v[N_SUBCLASS]->text));
   l.kind = compute ? TL_COMPUTE : TL_MEMORY;
   l.name = v[N_NAME]->text;
   w->maps[0] = v[N_ATTRIBUTES];
@@ -140,7 +143,8 @@ static bool read_node(walk *w, const tf_ynode *node) {
   int64_t count;
   if (!tl_read_name(w->c, v[N_NAME], &name, &count)) return false;
   if (count != 1)
-    return tf_fail(w->c->diags, v[N_NAME]->at, TF_E_SYNTAX, "'%.60s': 0.4 writes instances as `spatial`", v[N_NAME]->text);
+    return tf_fail(w->c->diags, v[N_NAME]->at, TF_E_SYNTAX, "'%.60s': 0.4 writes instances as `spatial`",
+                   v[N_NAME]->text);
   if (v[N_ENABLED] && (tf_ynode_is(v[N_ENABLED], "false") || tf_ynode_is(v[N_ENABLED], "False"))) {
     tf_page_say(w->c->notes, "# not read: %s, which is not enabled\n", name);
     return true;

@@ -38,8 +38,7 @@ int tl_find_space(tl_case *c, const tf_ynode *node) {
     if (tf_ynode_is(node, c->problem.space[i].name)) return i;
     tf_near_offer(&near, c->problem.space[i].name);
   }
-  tf_fail(c->diags, node->at, TF_E_NAME, "no data space '%.40s'%s", node->text,
-          tf_near_text(&near, hint, sizeof hint));
+  tf_fail(c->diags, node->at, TF_E_NAME, "no data space '%.40s'%s", node->text, tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
@@ -48,8 +47,7 @@ static bool read_dims(tl_case *c, const tf_ynode *node) {
   for (size_t i = 0; i < node->n; i++) {
     const tf_ynode *d = node->items[i];
     if (!tf_yschema_kind(d, TF_Y_SCALAR, "a dimension", c->diags)) return false;
-    if (p->n_dims == TL_MAX_DIMS)
-      return tf_fail(c->diags, d->at, TF_E_LIMIT, "more than %d dimensions", TL_MAX_DIMS);
+    if (p->n_dims == TL_MAX_DIMS) return tf_fail(c->diags, d->at, TF_E_LIMIT, "more than %d dimensions", TL_MAX_DIMS);
     if (!tf_is_name(d->text, d->len, false))
       return tf_fail(c->diags, d->at, TF_E_SYNTAX, "'%.40s' cannot name a dimension", d->text);
     if (find(p->dim, p->n_dims, d->text, d->len, NULL) >= 0)
@@ -100,8 +98,7 @@ static bool read_term(tl_case *c, const tf_ynode *node, const coefs *k, tl_term 
 static bool read_projection(tl_case *c, const tf_ynode *list, const coefs *k, tl_space *s) {
   for (size_t r = 0; r < list->n; r++) {
     const tf_ynode *terms = list->items[r];
-    if (s->rank == TL_MAX_DIMS || !tf_yschema_kind(terms, TF_Y_LIST, "a rank of a projection", c->diags))
-      return false;
+    if (s->rank == TL_MAX_DIMS || !tf_yschema_kind(terms, TF_Y_LIST, "a rank of a projection", c->diags)) return false;
     for (size_t t = 0; t < terms->n; t++) {
       if (s->index[r].n == TL_MAX_TERMS)
         return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d terms in one rank", TL_MAX_TERMS);
@@ -113,8 +110,10 @@ static bool read_projection(tl_case *c, const tf_ynode *list, const coefs *k, tl
 }
 
 static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
-  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"projection", TF_Y_LIST, true},
-                                 {"read-write", TF_Y_SCALAR, false}, {"read_write", TF_Y_SCALAR, false}};
+  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
+                                 {"projection", TF_Y_LIST, true},
+                                 {"read-write", TF_Y_SCALAR, false},
+                                 {"read_write", TF_Y_SCALAR, false}};
   const tf_ynode *v[4];
   tl_problem *p = &c->problem;
   if (!tf_yschema_kind(node, TF_Y_MAP, "a data space", c->diags) ||
@@ -169,10 +168,12 @@ static bool one_output(tl_case *c, const tf_ynode *at) {
 }
 
 bool tl_read_problem(tl_case *c, const tf_ynode *node) {
-  static const tf_yrow rows[] = {{"shape", TF_Y_MAP, true}, {"instance", TF_Y_MAP, true},
-                                 {"version", TF_Y_SCALAR, false}};
-  static const tf_yrow shape[] = {{"name", TF_Y_SCALAR, false}, {"dimensions", TF_Y_LIST, true},
-                                  {"data-spaces", TF_Y_LIST, false}, {"coefficients", TF_Y_LIST, false},
+  static const tf_yrow rows[] = {
+      {"shape", TF_Y_MAP, true}, {"instance", TF_Y_MAP, true}, {"version", TF_Y_SCALAR, false}};
+  static const tf_yrow shape[] = {{"name", TF_Y_SCALAR, false},
+                                  {"dimensions", TF_Y_LIST, true},
+                                  {"data-spaces", TF_Y_LIST, false},
+                                  {"coefficients", TF_Y_LIST, false},
                                   {"data_spaces", TF_Y_LIST, false}};
   const tf_ynode *v[3], *s[5];
   coefs k = {.n = 0};
@@ -181,7 +182,8 @@ bool tl_read_problem(tl_case *c, const tf_ynode *node) {
       !tf_yschema_check(v[0], shape, 5, "the shape of a problem", s, c->diags))
     return false;
   if (!s[2] == !s[4])
-    return tf_fail(c->diags, v[0]->at, TF_E_MISSING, "the shape of a problem needs the key 'data-spaces' (0.4: 'data_spaces')");
+    return tf_fail(c->diags, v[0]->at, TF_E_MISSING,
+                   "the shape of a problem needs the key 'data-spaces' (0.4: 'data_spaces')");
   if (s[4]) s[2] = s[4];
   c->has_problem = true;
   c->problem.name = s[0] ? s[0]->text : "problem";

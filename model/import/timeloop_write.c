@@ -11,8 +11,8 @@ static const tl_level *above(const tl_case *c, int i) {
 }
 
 /* A tool that asks nothing of its units has units for everything. */
-#define ALL_BUT_MAC                                                                                            \
-  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, abs, select]   " \
+#define ALL_BUT_MAC                                                                                                    \
+  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, abs, select]   "               \
   "# one cycle and one energy, whatever an op computes"
 
 void tl_spread_alone(tl_case *c, int memory) {
@@ -52,8 +52,10 @@ static void write_level(const tl_case *c, int i, tf_page *out) {
 
 void tl_write_architecture(const tl_case *c, tf_page *out) {
   tf_page_say(out, "architecture:\n  name: imported\n");
-  if (c->cycle_seconds > 0) tf_page_say(out, "  clock: %.15g MHz\n", 1e-6 / c->cycle_seconds);
-  else tf_page_say(out, "  clock: 1 GHz   # Timeloop counts cycles\n");
+  if (c->cycle_seconds > 0)
+    tf_page_say(out, "  clock: %.15g MHz\n", 1e-6 / c->cycle_seconds);
+  else
+    tf_page_say(out, "  clock: 1 GHz   # Timeloop counts cycles\n");
   if (c->level[0].word_bits) tf_page_say(out, "  word-bits: %" PRId64 "\n", c->level[0].word_bits);
   if (c->technology) tf_page_say(out, "  technology: %" PRId64 " nm\n", c->technology);
   tf_page_say(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n  memories:\n");
@@ -102,9 +104,12 @@ static void write_workload(const tl_case *c, tf_page *out) {
 }
 
 static void write_trips(const tl_loops *loops, int d, tf_page *out) {
-  if (loops->trips[d] != TL_OPEN) tf_page_say(out, "%" PRId64, loops->trips[d]);
-  else if (loops->most[d]) tf_page_say(out, "?<=%" PRId64, loops->most[d]);
-  else tf_page_say(out, "?");
+  if (loops->trips[d] != TL_OPEN)
+    tf_page_say(out, "%" PRId64, loops->trips[d]);
+  else if (loops->most[d])
+    tf_page_say(out, "?<=%" PRId64, loops->most[d]);
+  else
+    tf_page_say(out, "?");
 }
 
 /* Outer to inner; in braces where the order is open. */

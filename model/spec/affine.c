@@ -38,8 +38,7 @@ static bool scale(tf_affine *a, int64_t factor) {
 }
 
 /* a = a * b where one of them is constant, a / b where both are and b divides a. */
-static bool multiply(tf_wl_reader *w, const tf_lex *at, char op, tf_affine *a,
-                     const tf_affine *b) {
+static bool multiply(tf_wl_reader *w, const tf_lex *at, char op, tf_affine *a, const tf_affine *b) {
   bool both = constant(a) && constant(b);
   if (op == '/' && both && b->c != 0 && b->c != -1 && a->c % b->c == 0) {
     a->c /= b->c;
@@ -86,8 +85,8 @@ static void use_name(tf_wl_reader *w, tf_lex *x, tf_affine *out) {
     tf_near_offer(&near, wl->dims[i].name);
   for (size_t i = 0; tf_param_name(w->base->params, i); i++)
     tf_near_offer(&near, tf_param_name(w->base->params, i));
-  tf_fail(w->base->diags, tf_lex_at(x), TF_E_NAME, "no dim '%.*s'%s",
-          (int)(len < 60 ? len : 60), name, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(w->base->diags, tf_lex_at(x), TF_E_NAME, "no dim '%.*s'%s", (int)(len < 60 ? len : 60), name,
+          tf_near_text(&near, hint, sizeof hint));
 }
 
 static bool parse_atom(tf_wl_reader *w, tf_lex *x, tf_affine *out) {

@@ -15,19 +15,16 @@ bool tf_read_mesh(tf_arch_reader *r, const tf_ynode *node, int64_t mesh[2]) {
   mesh[0] = mesh[1] = 1;
   if (!node) return true;
   if (node->n != 2)
-    return tf_fail(r->base->diags, node->at, TF_E_TYPE,
-                   "'mesh' must be [X, Y], a list of 2, not of %zu", node->n);
+    return tf_fail(r->base->diags, node->at, TF_E_TYPE, "'mesh' must be [X, Y], a list of 2, not of %zu", node->n);
   bool ok = true;
   for (int i = 0; i < 2; i++)
     ok = tf_read_int(r->base, node->items[i], axis[i], 1, INT32_MAX, &mesh[i]) && ok;
   return ok;
 }
 
-bool tf_read_network(tf_arch_reader *r, const tf_ynode *node, bool *multicast, bool *reduce,
-                     double *hop_pj) {
-  static const tf_yrow rows[] = {{"multicast", TF_Y_SCALAR, false},
-                                 {"reduce", TF_Y_SCALAR, false},
-                                 {"energy-per-hop", TF_Y_SCALAR, false}};
+bool tf_read_network(tf_arch_reader *r, const tf_ynode *node, bool *multicast, bool *reduce, double *hop_pj) {
+  static const tf_yrow rows[] = {
+      {"multicast", TF_Y_SCALAR, false}, {"reduce", TF_Y_SCALAR, false}, {"energy-per-hop", TF_Y_SCALAR, false}};
   *multicast = *reduce = true;
   if (!node) return true;
   const tf_ynode *v[3];
@@ -50,8 +47,7 @@ bool tf_read_energy(tf_arch_reader *r, const tf_ynode *node, const char *what, d
 static bool need_clock(tf_arch_reader *r, const tf_ynode *node, const char *what) {
   if (r->have_clock) return true;
   r->have_clock = true;
-  return tf_fail(r->base->diags, node->at, TF_E_MISSING,
-                 "'%s' in %s needs the key 'clock' in the architecture", what,
+  return tf_fail(r->base->diags, node->at, TF_E_MISSING, "'%s' in %s needs the key 'clock' in the architecture", what,
                  strcmp(what, "bandwidth") == 0 ? "bytes per second" : "ns");
 }
 
@@ -77,12 +73,10 @@ bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what,
   if (!tf_read_value(r->base, node, what, &v)) return false;
   *out = v.f;
   if (v.f > 0) return true;
-  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be more than 0", what,
-                 v.f);
+  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be more than 0", what, v.f);
 }
 
-bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other,
-                       tf_loc other_at) {
+bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other, tf_loc other_at) {
   if (!other || strcmp(name, other) != 0) return true;
   tf_fail(r->base->diags, at, TF_E_DUP, "name '%.60s' given twice", name);
   tf_note(r->base->diags, other_at, "first given here");
@@ -139,10 +133,9 @@ static bool read_capacity(tf_arch_reader *r, const tf_ynode *node, tf_memory *m)
   if (!tf_read_quantity(r->base, node, "capacity", TF_Q_BYTES, true, &q)) return false;
   double words = q.unit ? floor(q.value.f * 8 / m->word_bits) : q.value.f;
   if (words != floor(words) || words >= 9.0e18)
-    return tf_fail(r->base->diags, node->at, TF_E_RANGE,
-                   "'capacity' is %.17g words, must be a whole number below 9e18", words);
-  if (words < 1)
-    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is less than one word");
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is %.17g words, must be a whole number below 9e18",
+                   words);
+  if (words < 1) return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'capacity' is less than one word");
   int64_t bits;
   m->capacity_words = (int64_t)words;
   bool exact = q.unit && q.value.whole && tf_mul(q.value.i, 8, &bits);
@@ -173,8 +166,7 @@ static bool read_bandwidth(tf_arch_reader *r, const tf_ynode *node, tf_memory *m
   }
   const tf_ynode *v[2];
   bool ok = tf_yschema_check(node, rows, 2, "a bandwidth", v, r->base->diags);
-  if (node->n == 0)
-    ok = tf_fail(r->base->diags, node->at, TF_E_MISSING, "'bandwidth' needs 'read' or 'write'");
+  if (node->n == 0) ok = tf_fail(r->base->diags, node->at, TF_E_MISSING, "'bandwidth' needs 'read' or 'write'");
   if (v[0]) ok = read_rate(r, v[0], m->word_bits, &m->read_bw) && ok;
   if (v[1]) ok = read_rate(r, v[1], m->word_bits, &m->write_bw) && ok;
   return ok;
@@ -216,8 +208,8 @@ static bool check_outermost(tf_arch_reader *r, const tf_ynode **v, const tf_memo
     ok = tf_fail(r->base->diags, v[M_MESH]->at, TF_E_RANGE,
                  "the outermost memory has one instance: 'mesh' must be [1, 1]");
   if (v[M_NETWORK])
-    ok = tf_fail(r->base->diags, v[M_NETWORK]->at, TF_E_KEY,
-                 "no network feeds the outermost memory '%.60s'", m->name ? m->name : "");
+    ok = tf_fail(r->base->diags, v[M_NETWORK]->at, TF_E_KEY, "no network feeds the outermost memory '%.60s'",
+                 m->name ? m->name : "");
   return ok;
 }
 
@@ -234,8 +226,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
     ok = m->name && ok;
   }
   for (int i = 0; i < level && m->name && ok; i++)
-    ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name,
-                           r->arch->memories[i].at);
+    ok = tf_check_new_name(r, m->name, m->at, r->arch->memories[i].name, r->arch->memories[i].at);
   m->mesh_at = v[M_MESH] ? v[M_MESH]->at : m->at;
   m->capacity_at = v[M_CAPACITY] ? v[M_CAPACITY]->at : m->at;
   ok = read_bits(r, v[M_BITS], &m->word_bits) && ok;
@@ -247,8 +238,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   ok = tf_read_cycles(r, v[M_LATENCY], "latency", &m->latency) && ok;
   ok = tf_read_cycles(r, v[M_ISSUE], "issue", &m->issue) && ok;
   ok = tf_read_area(r, v[M_AREA], &m->area_um2) && ok;
-  if (v[M_DOUBLE])
-    ok = tf_read_bool(r->base, v[M_DOUBLE], "double-buffered", &m->double_buffered) && ok;
+  if (v[M_DOUBLE]) ok = tf_read_bool(r->base, v[M_DOUBLE], "double-buffered", &m->double_buffered) && ok;
   return (level > 0 || check_outermost(r, v, m)) && ok;
 }
 
@@ -258,26 +248,22 @@ static bool check_instances(tf_arch_reader *r) {
   for (int i = 0; i < r->arch->n_memories; i++) {
     const tf_memory *m = &r->arch->memories[i];
     if (tf_mul(n, m->mesh[0], &n) && tf_mul(n, m->mesh[1], &n)) continue;
-    return tf_fail(r->base->diags, m->mesh_at, TF_E_RANGE,
-                   "the instances of '%.60s' pass 2^63 - 1", m->name);
+    return tf_fail(r->base->diags, m->mesh_at, TF_E_RANGE, "the instances of '%.60s' pass 2^63 - 1", m->name);
   }
   for (int i = 0; i < r->arch->n_units; i++) {
     const tf_unit *u = &r->arch->units[i];
     int64_t k = n;
     if (tf_mul(k, u->mesh[0], &k) && tf_mul(k, u->mesh[1], &k)) continue;
-    return tf_fail(r->base->diags, u->at, TF_E_RANGE, "the units of '%.60s' pass 2^63 - 1",
-                   u->name);
+    return tf_fail(r->base->diags, u->at, TF_E_RANGE, "the units of '%.60s' pass 2^63 - 1", u->name);
   }
   return true;
 }
 
 static bool read_memories(tf_arch_reader *r, const tf_ynode *list) {
   tf_arch *a = r->arch;
-  if (list->n < 1)
-    return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'memories' needs at least one");
+  if (list->n < 1) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'memories' needs at least one");
   if (list->n > TF_MAX_MEMORIES)
-    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu memories, at most %d", list->n,
-                   TF_MAX_MEMORIES);
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu memories, at most %d", list->n, TF_MAX_MEMORIES);
   a->memories = TF_ARRAY(r->base->arena, tf_memory, list->n);
   if (!a->memories) return tf_no_memory(r->base);
   bool ok = true;
@@ -319,8 +305,7 @@ static bool read_clock(tf_arch_reader *r, const tf_ynode *node) {
   if (!node) return true;
   tf_quantity q;
   if (!tf_read_quantity(r->base, node, "clock", TF_Q_HZ, false, &q)) return false;
-  if (q.value.f <= 0)
-    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'clock' is 0, must be more");
+  if (q.value.f <= 0) return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'clock' is 0, must be more");
   r->arch->clock_hz = q.value.f;
   return true;
 }
@@ -331,17 +316,15 @@ static bool read_technology(tf_arch_reader *r, const tf_ynode *node) {
   tf_quantity q;
   if (!tf_read_quantity(r->base, node, "technology", TF_Q_NM, false, &q)) return false;
   if (!q.value.whole || q.value.i < 1 || q.value.i > MAX_NM)
-    return tf_fail(r->base->diags, node->at, TF_E_RANGE,
-                   "'technology' is %g nm, must be a whole number of 1 to %d", q.value.f,
-                   MAX_NM);
+    return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'technology' is %g nm, must be a whole number of 1 to %d",
+                   q.value.f, MAX_NM);
   r->arch->technology_nm = (int)q.value.i;
   return true;
 }
 
 static bool read_overlap(tf_arch_reader *r, const tf_ynode *node) {
-  static const char *const key[] = {[TF_OVERLAP_PERFECT] = "perfect",
-                                    [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer",
-                                    [TF_OVERLAP_NONE] = "none"};
+  static const char *const key[] = {
+      [TF_OVERLAP_PERFECT] = "perfect", [TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
   r->arch->overlap = TF_OVERLAP_DOUBLE_BUFFER;
   if (!node) return true;
   tf_near near = tf_near_start(node->text, node->len);
@@ -351,8 +334,7 @@ static bool read_overlap(tf_arch_reader *r, const tf_ynode *node) {
     tf_near_offer(&near, key[i]);
   }
   char hint[80];
-  return tf_fail(r->base->diags, node->at, TF_E_NAME,
-                 "no overlap '%.40s'%s", node->text,
+  return tf_fail(r->base->diags, node->at, TF_E_NAME, "no overlap '%.40s'%s", node->text,
                  tf_near_text(&near, hint, sizeof hint));
 }
 

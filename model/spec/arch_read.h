@@ -20,8 +20,7 @@ bool tf_read_area(tf_arch_reader *r, const tf_ynode *node, double *um2);
 bool tf_read_energy(tf_arch_reader *r, const tf_ynode *node, const char *what, double *pj);
 bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what, double *out);
 const char *tf_read_level_name(tf_arch_reader *r, const tf_ynode *node, const char *what);
-bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other,
-                       tf_loc other_at);
+bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const char *other, tf_loc other_at);
 
 /* The list of compute units.  memories: whether the memories are known, so that `below` can
  * be looked up. */

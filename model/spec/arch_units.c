@@ -8,14 +8,10 @@
 
 enum { U_NAME, U_OPS, U_BELOW, U_MESH, U_RATE, U_ENERGY, U_PIPELINE, U_NETWORK, U_AREA, N_U };
 static const tf_yrow unit_rows[N_U] = {
-    [U_NAME] = {"name", TF_Y_SCALAR, true},
-    [U_OPS] = {"ops", TF_Y_LIST, true},
-    [U_BELOW] = {"below", TF_Y_SCALAR, false},
-    [U_MESH] = {"mesh", TF_Y_LIST, false},
-    [U_RATE] = {"rate", TF_Y_SCALAR, false},
-    [U_ENERGY] = {"energy", TF_Y_SCALAR, false},
-    [U_PIPELINE] = {"pipeline", TF_Y_SCALAR, false},
-    [U_NETWORK] = {"network", TF_Y_MAP, false},
+    [U_NAME] = {"name", TF_Y_SCALAR, true},          [U_OPS] = {"ops", TF_Y_LIST, true},
+    [U_BELOW] = {"below", TF_Y_SCALAR, false},       [U_MESH] = {"mesh", TF_Y_LIST, false},
+    [U_RATE] = {"rate", TF_Y_SCALAR, false},         [U_ENERGY] = {"energy", TF_Y_SCALAR, false},
+    [U_PIPELINE] = {"pipeline", TF_Y_SCALAR, false}, [U_NETWORK] = {"network", TF_Y_MAP, false},
     [U_AREA] = {"area", TF_Y_SCALAR, false},
 };
 
@@ -38,8 +34,7 @@ static bool read_kind(tf_arch_reader *r, const tf_ynode *node, uint32_t *kinds) 
 
 static bool read_kinds(tf_arch_reader *r, const tf_ynode *list, uint32_t *kinds) {
   bool ok = true;
-  if (list->n == 0)
-    ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'ops' needs at least one op kind");
+  if (list->n == 0) ok = tf_fail(r->base->diags, list->at, TF_E_MISSING, "'ops' needs at least one op kind");
   for (size_t i = 0; i < list->n; i++)
     ok = read_kind(r, list->items[i], kinds) && ok;
   return ok;
@@ -89,11 +84,9 @@ static bool read_unit(tf_arch_reader *r, const tf_ynode *node, int no, bool memo
 
 bool tf_read_units(tf_arch_reader *r, const tf_ynode *list, bool memories) {
   tf_arch *a = r->arch;
-  if (list->n < 1)
-    return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'compute' needs at least one unit");
+  if (list->n < 1) return tf_fail(r->base->diags, list->at, TF_E_MISSING, "'compute' needs at least one unit");
   if (list->n > TF_MAX_UNITS)
-    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu compute units, at most %d",
-                   list->n, TF_MAX_UNITS);
+    return tf_fail(r->base->diags, list->at, TF_E_LIMIT, "%zu compute units, at most %d", list->n, TF_MAX_UNITS);
   a->units = TF_ARRAY(r->base->arena, tf_unit, list->n);
   if (!a->units) return tf_no_memory(r->base);
   bool ok = true;

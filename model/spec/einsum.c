@@ -23,8 +23,7 @@ static bool parse_indices(tf_wl_reader *w, tf_lex *x, tf_index *index, tf_span *
   if (tf_lex_take(x, ']')) return true;
   do {
     tf_affine a;
-    if (*n == TF_MAX_RANK)
-      return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "more than %d indices", TF_MAX_RANK);
+    if (*n == TF_MAX_RANK) return tf_fail(x->diags, tf_lex_at(x), TF_E_LIMIT, "more than %d indices", TF_MAX_RANK);
     size_t from = x->tok.at;
     if (!tf_parse_affine(w, x, &a) || !keep_index(w, &a, &index[*n])) return false;
     span[(*n)++] = (tf_span){from, x->prev_end > from ? x->prev_end - from : 1};
@@ -40,8 +39,7 @@ static bool find_ref(tf_wl_reader *w, tf_ref *ref, const char *name, size_t len,
   const tf_tensor *t = &w->wl->tensors[ref->tensor];
   if (t->rank == rank) return true;
   w->failed = true;
-  tf_fail(w->base->diags, ref->at, TF_E_RANK, "'%.60s' has rank %d here, rank %d elsewhere",
-          t->name, rank, t->rank);
+  tf_fail(w->base->diags, ref->at, TF_E_RANK, "'%.60s' has rank %d here, rank %d elsewhere", t->name, rank, t->rank);
   tf_note(w->base->diags, t->at, "rank %d here", t->rank);
   return true;
 }
@@ -82,8 +80,7 @@ static int append(element *e, const tf_lex *at, tf_expr node) {
     e->expr[e->n_expr] = node;
     return e->n_expr++;
   }
-  tf_fail(e->x->diags, tf_lex_at(at), TF_E_LIMIT, "an expression of more than %d nodes",
-          TF_MAX_EXPR);
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_LIMIT, "an expression of more than %d nodes", TF_MAX_EXPR);
   return -1;
 }
 
@@ -114,8 +111,7 @@ static int append_call(element *e, const tf_lex *at, tf_kind kind, int n_args, c
     numbers = numbers && e->expr[arg[i]].what == TF_X_NUMBER;
   }
   if (numbers) return fold(e, at, kind, n_args);
-  bool by_zero =
-      kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER && e->expr[arg[1]].number == 0;
+  bool by_zero = kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER && e->expr[arg[1]].number == 0;
   if (by_zero) {
     e->w->failed = true;
     tf_fail(e->x->diags, tf_lex_at(at), TF_E_RANGE, "division by zero");
@@ -134,8 +130,8 @@ static int parse_call(element *e, const tf_lex *name) {
     char hint[80];
     for (int i = 0; i < TF_N_KINDS; i++)
       if (tf_kind_arity((tf_kind)i)) tf_near_offer(&near, tf_kind_key((tf_kind)i));
-    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len),
-            text, tf_near_text(&near, hint, sizeof hint));
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "no function '%.*s'%s", shown(name->tok.len), text,
+            tf_near_text(&near, hint, sizeof hint));
     return -1;
   }
   tf_lex_next(e->x);
@@ -147,15 +143,14 @@ static int parse_call(element *e, const tf_lex *name) {
   } while (tf_lex_take(e->x, ','));
   if (!tf_lex_need(e->x, ')', "after the arguments")) return -1;
   if (n == arity) return append_call(e, at, (tf_kind)kind, n, arg);
-  tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "'%s' takes %d argument%s, not %d",
-          tf_kind_key((tf_kind)kind), arity, arity > 1 ? "s" : "", n);
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "'%s' takes %d argument%s, not %d", tf_kind_key((tf_kind)kind),
+          arity, arity > 1 ? "s" : "", n);
   return -1;
 }
 
 static int parse_read(element *e, tf_lex *name) {
   if (e->n_reads == TF_MAX_READS) {
-    tf_fail(e->x->diags, tf_lex_at(name), TF_E_LIMIT, "more than %d tensors read by one op",
-            TF_MAX_READS);
+    tf_fail(e->x->diags, tf_lex_at(name), TF_E_LIMIT, "more than %d tensors read by one op", TF_MAX_READS);
     return -1;
   }
   tf_ref *ref = &e->reads[e->n_reads];
@@ -175,13 +170,13 @@ static void fail_bare_name(element *e, const tf_lex *name) {
   const tf_lex *at = name;
   w->failed = true;
   if (tf_find_tensor(w, text, len) >= 0) {
-    tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX,
-            "tensor '%.*s' needs its indices: %.*s[...]", shown(len), text, shown(len), text);
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_SYNTAX, "tensor '%.*s' needs its indices: %.*s[...]", shown(len), text,
+            shown(len), text);
     return;
   }
   if (tf_find_dim(w->wl, text, len) >= 0) {
-    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME,
-            "'%.*s' is a dim; a value is a tensor, param or number", shown(len), text);
+    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "'%.*s' is a dim; a value is a tensor, param or number", shown(len),
+            text);
     return;
   }
   for (size_t i = 0; tf_param_name(w->base->params, i); i++)

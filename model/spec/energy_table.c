@@ -24,9 +24,7 @@ static const double TABLE_NM = 45;
 static const double DRAM_PJ_PER_64_BITS = 1950;
 static const double SMALLEST_BYTES = 16;
 
-static const struct {
-  double bytes, pj; /* per 64 bits read */
-} sram[] = {{8192, 10}, {32768, 20}, {1048576, 100}};
+static const struct { double bytes, pj; /* per 64 bits read */ } sram[] = {{8192, 10}, {32768, 20}, {1048576, 100}};
 
 /* Energy of 64 bits from an on-chip memory at 45 nm. */
 static double sram_pj(double bytes) {
@@ -50,15 +48,12 @@ static double mul_pj(double bits) { return 1.1 * pow(bits / 16, log2(3.7 / 1.1))
 static const struct {
   double adds, muls;
 } work[TF_N_KINDS] = {
-    [TF_K_MAC] = {1, 1}, [TF_K_ADD] = {1, 0},     [TF_K_SUB] = {1, 0},  [TF_K_MUL] = {0, 1},
-    [TF_K_DIV] = {4, 4}, [TF_K_MAX] = {1, 0},     [TF_K_MIN] = {1, 0},  [TF_K_NEG] = {1, 0},
-    [TF_K_EXP] = {5, 5}, [TF_K_LOG] = {5, 5},     [TF_K_SQRT] = {4, 4}, [TF_K_TANH] = {5, 5},
-    [TF_K_ERF] = {5, 5}, [TF_K_SIGMOID] = {5, 5}, [TF_K_RELU] = {1, 0}, [TF_K_GELU] = {5, 5},
-    [TF_K_ABS] = {1, 0}, [TF_K_SELECT] = {1, 0},  [TF_K_COPY] = {0, 0}};
+    [TF_K_MAC] = {1, 1},  [TF_K_ADD] = {1, 0},  [TF_K_SUB] = {1, 0},    [TF_K_MUL] = {0, 1},     [TF_K_DIV] = {4, 4},
+    [TF_K_MAX] = {1, 0},  [TF_K_MIN] = {1, 0},  [TF_K_NEG] = {1, 0},    [TF_K_EXP] = {5, 5},     [TF_K_LOG] = {5, 5},
+    [TF_K_SQRT] = {4, 4}, [TF_K_TANH] = {5, 5}, [TF_K_ERF] = {5, 5},    [TF_K_SIGMOID] = {5, 5}, [TF_K_RELU] = {1, 0},
+    [TF_K_GELU] = {5, 5}, [TF_K_ABS] = {1, 0},  [TF_K_SELECT] = {1, 0}, [TF_K_COPY] = {0, 0}};
 
-static double kind_pj(int kind, int bits) {
-  return work[kind].adds * add_pj(bits) + work[kind].muls * mul_pj(bits);
-}
+static double kind_pj(int kind, int bits) { return work[kind].adds * add_pj(bits) + work[kind].muls * mul_pj(bits); }
 
 double tf_table_point_pj(uint32_t kinds, int word_bits, int technology_nm) {
   double dearest = 0;

@@ -78,18 +78,16 @@ static const tf_yrow tensor_rows[N_T] = {[T_BITS] = {"word-bits", TF_Y_SCALAR, f
                                          [T_SHAPE] = {"shape", TF_Y_LIST, false}};
 
 /* A list of whole numbers, at most TF_MAX_RANK; *n is what was read. */
-static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, int64_t least,
-                      int64_t *out) {
+static bool read_list(tf_wl_reader *w, const tf_ynode *list, const char *what, int64_t least, int64_t *out) {
   bool ok = true;
-  if (list->n > TF_MAX_RANK)
-    return tf_fail(w->base->diags, list->at, TF_E_LIMIT, "more than %d numbers", TF_MAX_RANK);
+  if (list->n > TF_MAX_RANK) return tf_fail(w->base->diags, list->at, TF_E_LIMIT, "more than %d numbers", TF_MAX_RANK);
   for (size_t i = 0; i < list->n; i++)
     ok = tf_read_int(w->base, list->items[i], what, least, INT64_MAX, &out[i]) && ok;
   return ok;
 }
 
-static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value,
-                     const tf_ynode **v, int64_t *bits, int64_t *pad, int64_t *shape) {
+static bool read_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, const tf_ynode **v, int64_t *bits,
+                     int64_t *pad, int64_t *shape) {
   if (!tf_yschema_kind(value, TF_Y_MAP, key->text, w->base->diags)) return false;
   bool ok = tf_yschema_check(value, tensor_rows, N_T, "a tensor", v, w->base->diags);
   if (v[T_BITS]) ok = tf_read_int(w->base, v[T_BITS], "word-bits", 1, 4096, bits) && ok;
@@ -102,15 +100,14 @@ void tf_read_tensor_rows(tf_wl_reader *w, const tf_ynode *tensors) {
   const tf_ynode *v[N_T];
   int64_t bits = 0, pad[TF_MAX_RANK], shape[TF_MAX_RANK];
   for (size_t i = 0; i < tensors->n; i++)
-    if (!read_row(w, tensors->pairs[i].key, tensors->pairs[i].value, v, &bits, pad, shape))
-      fail(w);
+    if (!read_row(w, tensors->pairs[i].key, tensors->pairs[i].value, v, &bits, pad, shape)) fail(w);
 }
 
 static bool same_rank(tf_wl_reader *w, const tf_ynode *list, const tf_tensor *t) {
   if (list->n == (size_t)t->rank) return true;
   fail(w);
-  tf_fail(w->base->diags, list->at, TF_E_RANK, "a list of %zu for '%.60s', which has rank %d",
-          list->n, t->name, t->rank);
+  tf_fail(w->base->diags, list->at, TF_E_RANK, "a list of %zu for '%.60s', which has rank %d", list->n, t->name,
+          t->rank);
   tf_note(w->base->diags, t->at, "used here");
   return false;
 }
@@ -129,15 +126,13 @@ static int find_named(tf_wl_reader *w, const tf_ynode *key) {
 }
 
 /* Extents outright.  With a pad they are where the reads without it start; else at 0. */
-static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t,
-                        const int64_t *shape) {
+static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t, const int64_t *shape) {
   for (int r = 0; r < t->rank; r++) {
     bool made = t->producer >= 0;
     if (made && shape[r] != t->extent[r]) {
       fail(w);
-      tf_fail(w->base->diags, node->items[r]->at, TF_E_RANGE,
-              "'shape' is %lld, but what makes '%.60s' gives it %lld", (long long)shape[r],
-              t->name, (long long)t->extent[r]);
+      tf_fail(w->base->diags, node->items[r]->at, TF_E_RANGE, "'shape' is %lld, but what makes '%.60s' gives it %lld",
+              (long long)shape[r], t->name, (long long)t->extent[r]);
       tf_note(w->base->diags, t->at, "made here");
     }
     if (made) continue;
@@ -146,8 +141,7 @@ static void apply_shape(tf_wl_reader *w, const tf_ynode *node, tf_tensor *t,
   }
 }
 
-static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value,
-                      bool *shaped) {
+static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *value, bool *shaped) {
   const tf_ynode *v[N_T];
   int no = find_named(w, key);
   if (no < 0) return;
@@ -170,16 +164,14 @@ static void apply_row(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *valu
 static void close_span(tf_wl_reader *w, tf_tensor *t) {
   for (int r = 0; r < t->rank; r++) {
     int64_t last, n;
-    bool fits = tf_sub(t->extent[r], t->pad[r], &last) && tf_sub(last, t->lo[r], &n) &&
-                tf_add(n, 1, &n);
+    bool fits = tf_sub(t->extent[r], t->pad[r], &last) && tf_sub(last, t->lo[r], &n) && tf_add(n, 1, &n);
     if (fits && n >= 1) {
       t->extent[r] = n;
       continue;
     }
     fail(w);
     tf_fail(w->base->diags, t->at, TF_E_RANGE,
-            fits ? "index %d of '%.60s' reads nothing but its pad"
-                 : "index %d of '%.60s' spans more than 2^63 - 1",
+            fits ? "index %d of '%.60s' reads nothing but its pad" : "index %d of '%.60s' spans more than 2^63 - 1",
             r + 1, t->name);
     return;
   }
@@ -189,12 +181,11 @@ static void check_size(tf_wl_reader *w, const tf_tensor *t) {
   int64_t n = 1;
   for (int r = 0; r < t->rank; r++) {
     int64_t end;
-    bool fits = tf_mul(n, t->extent[r], &n) && tf_add(t->lo[r], t->extent[r], &end) &&
-                tf_add(end, t->pad[r], &end) && tf_sub(t->lo[r], t->pad[r], &end);
+    bool fits = tf_mul(n, t->extent[r], &n) && tf_add(t->lo[r], t->extent[r], &end) && tf_add(end, t->pad[r], &end) &&
+                tf_sub(t->lo[r], t->pad[r], &end);
     if (fits) continue;
     fail(w);
-    tf_fail(w->base->diags, t->at, TF_E_RANGE, "tensor '%.60s' has more than 2^63 - 1 words",
-            t->name);
+    tf_fail(w->base->diags, t->at, TF_E_RANGE, "tensor '%.60s' has more than 2^63 - 1 words", t->name);
     return;
   }
 }
@@ -204,8 +195,7 @@ static void check_points(tf_wl_reader *w, const tf_op *op) {
   for (int i = 0; i < op->n_dims; i++) {
     if (tf_mul(n, w->wl->dims[op->dims[i]].extent, &n)) continue;
     fail(w);
-    tf_fail(w->base->diags, op->at, TF_E_RANGE, "op '%.60s' has more than 2^63 - 1 points",
-            op->name);
+    tf_fail(w->base->diags, op->at, TF_E_RANGE, "op '%.60s' has more than 2^63 - 1 points", op->name);
     return;
   }
 }
@@ -218,9 +208,8 @@ static void check_inside(tf_wl_reader *w, reading x, tf_tensor *t) {
   int64_t last = t->lo[x.rank] + t->extent[x.rank] - 1 + t->pad[x.rank];
   if (lo >= first && hi <= last) return;
   fail(w);
-  tf_fail(w->base->diags, place_of(w, x), TF_E_INDEX,
-          "reads %lld .. %lld of '%.60s', which holds %lld .. %lld%s", (long long)lo,
-          (long long)hi, t->name, (long long)first, (long long)last,
+  tf_fail(w->base->diags, place_of(w, x), TF_E_INDEX, "reads %lld .. %lld of '%.60s', which holds %lld .. %lld%s",
+          (long long)lo, (long long)hi, t->name, (long long)first, (long long)last,
           t->pad[x.rank] ? " with its pad" : "");
   bool made = t->producer >= 0;
   tf_note(w->base->diags, t->at, made ? "made here" : "first read here");
@@ -235,8 +224,7 @@ static void check_dims_used(tf_wl_reader *w) {
   for (int i = 0; i < wl->n_dims; i++) {
     if (used[i]) continue;
     fail(w);
-    tf_fail(w->base->diags, wl->dims[i].at, TF_E_NAME, "dim '%.60s' is used by no op",
-            wl->dims[i].name);
+    tf_fail(w->base->diags, wl->dims[i].at, TF_E_NAME, "dim '%.60s' is used by no op", wl->dims[i].name);
   }
 }
 

@@ -53,11 +53,8 @@ int tf_use_tensor(tf_wl_reader *w, const char *name, size_t len, int rank, tf_lo
   if (!copy || !grow_tensors(w)) return -1;
   t = wl->n_tensors++;
   unsigned b = bucket_of(name, len);
-  wl->tensors[t] = (tf_tensor){.name = copy,
-                               .at = at,
-                               .rank = rank,
-                               .word_bits = w->arch ? w->arch->word_bits : 16,
-                               .producer = -1};
+  wl->tensors[t] =
+      (tf_tensor){.name = copy, .at = at, .rank = rank, .word_bits = w->arch ? w->arch->word_bits : 16, .producer = -1};
   w->next[t] = w->buckets[b];
   w->buckets[b] = t + 1;
   return t;
@@ -77,8 +74,8 @@ static int plain_dim(const tf_index *x) {
 }
 
 /* Every index a dim of its own; fills op->dims. */
-static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_span *span,
-                       const tf_ynode *text, int rank) {
+static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_span *span, const tf_ynode *text,
+                       int rank) {
   op->dims = TF_ARRAY(w->base->arena, int, TF_MAX_DIMS);
   if (!op->dims) return tf_no_memory(w->base);
   for (int r = 0; r < rank; r++) {
@@ -93,8 +90,7 @@ static bool check_left(tf_wl_reader *w, tf_op *op, const tf_ref *left, const tf_
     if (w->failed && dim < 0) return false; /* an unknown dim, reported before */
     tf_loc at = tf_ynode_place(text, span[r].from, span[r].len);
     return tf_fail(w->base->diags, at, TF_E_OUTPUT,
-                   dim < 0 ? "the left side is indexed by plain dims only"
-                           : "dim '%.60s' twice on the left side",
+                   dim < 0 ? "the left side is indexed by plain dims only" : "dim '%.60s' twice on the left side",
                    dim < 0 ? "" : w->wl->dims[dim].name);
   }
   op->n_out_dims = op->n_dims;
@@ -156,8 +152,8 @@ static bool check_assign(tf_wl_reader *w, const tf_op *op, tf_loc at) {
 static bool check_no_self(tf_wl_reader *w, const tf_op *op) {
   for (int i = 0; i < op->n_reads; i++)
     if (op->reads[i].tensor == op->out)
-      return tf_fail(w->base->diags, op->reads[i].at, TF_E_CYCLE,
-                     "the op reads what it makes, '%.60s'", w->wl->tensors[op->out].name);
+      return tf_fail(w->base->diags, op->reads[i].at, TF_E_CYCLE, "the op reads what it makes, '%.60s'",
+                     w->wl->tensors[op->out].name);
   return true;
 }
 
@@ -261,8 +257,7 @@ void tf_read_ops(tf_wl_reader *w, const tf_ynode *list) {
   tf_workload *wl = w->wl;
   size_t n = list->n;
   if (n < 1) tf_fail(w->base->diags, list->at, TF_E_MISSING, "'ops' needs at least one");
-  if (n > TF_MAX_OPS)
-    tf_fail(w->base->diags, list->at, TF_E_LIMIT, "%zu ops, at most %d", n, TF_MAX_OPS);
+  if (n > TF_MAX_OPS) tf_fail(w->base->diags, list->at, TF_E_LIMIT, "%zu ops, at most %d", n, TF_MAX_OPS);
   if (n < 1 || n > TF_MAX_OPS) {
     w->failed = true;
     return;

@@ -71,12 +71,10 @@ static void fail_cycle(tf_wl_reader *w, const int *waiting, int start, int *seen
     int t = wl->ops[from].out;
     tf_loc at = place_of_read(&wl->ops[op], t);
     if (notes == 0)
-      tf_fail(w->base->diags, at, TF_E_CYCLE,
-              "op '%.60s' needs '%.60s', which needs it in turn", wl->ops[op].name,
+      tf_fail(w->base->diags, at, TF_E_CYCLE, "op '%.60s' needs '%.60s', which needs it in turn", wl->ops[op].name,
               wl->tensors[t].name);
     else if (notes <= 8)
-      tf_note(w->base->diags, at, "'%.60s' needs '%.60s'", wl->ops[op].name,
-              wl->tensors[t].name);
+      tf_note(w->base->diags, at, "'%.60s' needs '%.60s'", wl->ops[op].name, wl->tensors[t].name);
     notes++;
   }
 }

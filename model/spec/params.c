@@ -11,9 +11,9 @@ typedef struct {
   tf_loc at;
   const tf_ynode *text; /* what evaluates to its value, from byte `off` on */
   size_t off;
-  uint16_t file;   /* whose it is */
-  bool shared;     /* the file has no section: it belongs to all */
-  int set;         /* by a setting: 1 by name alone, 2 of this file alone */
+  uint16_t file; /* whose it is */
+  bool shared;   /* the file has no section: it belongs to all */
+  int set;       /* by a setting: 1 by name alone, 2 of this file alone */
   state state;
   tf_value value;
   int caller; /* ACTIVE: the param whose evaluation asked for it, -1: none */
@@ -36,8 +36,8 @@ static param *find_in(const tf_params *p, uint16_t file, const char *name, size_
   return NULL;
 }
 
-/* What the name means in a file that has none of its own: the first that belongs to all, else the first of another file;
- * *second: another one that it could mean as well. */
+/* What the name means in a file that has none of its own: the first that belongs to all, else the first of another
+ * file; *second: another one that it could mean as well. */
 static param *find_elsewhere(const tf_params *p, const char *name, size_t len, param **second) {
   param *found = NULL;
   *second = NULL;
@@ -51,9 +51,7 @@ static param *find_elsewhere(const tf_params *p, const char *name, size_t len, p
   return found;
 }
 
-const char *tf_param_name(const tf_params *p, size_t i) {
-  return i < p->n ? p->all[i].name : NULL;
-}
+const char *tf_param_name(const tf_params *p, size_t i) { return i < p->n ? p->all[i].name : NULL; }
 
 bool tf_param_find(const tf_params *p, uint16_t file, const char *name, tf_loc *at) {
   param *second, *q = find_in(p, file, name, strlen(name));
@@ -65,8 +63,7 @@ bool tf_param_find(const tf_params *p, uint16_t file, const char *name, tf_loc *
 
 static bool fail_cycle(tf_reader *r, const param *again, tf_lex *from) {
   const tf_params *p = r->params;
-  tf_fail(r->diags, tf_lex_at(from), TF_E_CYCLE, "param '%.60s' is defined by itself",
-          again->name);
+  tf_fail(r->diags, tf_lex_at(from), TF_E_CYCLE, "param '%.60s' is defined by itself", again->name);
   int notes = 0;
   for (int i = p->current; i >= 0 && &p->all[i] != again && notes < 8; i = p->all[i].caller) {
     tf_note(r->diags, p->all[i].at, "through param '%.60s'", p->all[i].name);
@@ -78,7 +75,8 @@ static bool fail_cycle(tf_reader *r, const param *again, tf_lex *from) {
 /* "?" waits for a setting. */
 static bool read_value(tf_reader *r, param *q) {
   if (strcmp(q->text->text + q->off, "?") == 0)
-    return tf_fail(r->diags, q->text->at, TF_E_OPEN, "param '%.60s' is open: give it with --set %.60s=VALUE", q->name, q->name);
+    return tf_fail(r->diags, q->text->at, TF_E_OPEN, "param '%.60s' is open: give it with --set %.60s=VALUE", q->name,
+                   q->name);
   tf_lex x = tf_lex_start(q->text, q->off, r->diags);
   bool ok = tf_parse_number(r, &x, &q->value);
   return ok && x.tok.kind != TF_T_END ? tf_lex_fail(&x, "an operator or the end") : ok;
@@ -105,13 +103,13 @@ static void evaluate(tf_reader *r, param *q) {
 }
 
 static void fail_ambiguous(tf_reader *r, const param *a, const param *b, tf_lex *from) {
-  tf_fail(r->diags, tf_lex_at(from), TF_E_DUP, "param '%.60s' is given in two files, and not in this one: which?", a->name);
+  tf_fail(r->diags, tf_lex_at(from), TF_E_DUP, "param '%.60s' is given in two files, and not in this one: which?",
+          a->name);
   tf_note(r->diags, a->at, "given here");
   tf_note(r->diags, b->at, "and here");
 }
 
-tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from,
-                              tf_value *out) {
+tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from, tf_value *out) {
   param *second = NULL, *q = find_in(r->params, r->file, name, len);
   if (!q) q = find_elsewhere(r->params, name, len, &second);
   if (!q) return TF_PARAM_UNKNOWN;
@@ -223,8 +221,10 @@ static bool apply_settings(tf_reader *r, const tf_param_files *files, const tf_s
       if ((section >= 0) != narrow) continue;
       const tf_ynode *n = setting_node(r, &set[i]);
       if (!n) return tf_no_memory(r);
-      if (narrow) set_one(r, &set[i], n, files->of[section]);
-      else set_all(r, &set[i], n);
+      if (narrow)
+        set_one(r, &set[i], n, files->of[section]);
+      else
+        set_all(r, &set[i], n);
     }
   return true;
 }
@@ -234,7 +234,11 @@ static void add_param(tf_reader *r, const tf_ynode *key, const tf_ynode *value, 
   const char *name = tf_read_name(r, key, "a param", false);
   if (!name || find_in(r->params, key->at.file, name, key->len)) return;
   bool ok = tf_yschema_kind(value, TF_Y_SCALAR, name, r->diags);
-  r->params->all[r->params->n++] = (param){.name = name, .at = key->at, .text = value, .file = key->at.file, .shared = shared,
+  r->params->all[r->params->n++] = (param){.name = name,
+                                           .at = key->at,
+                                           .text = value,
+                                           .file = key->at.file,
+                                           .shared = shared,
                                            .state = ok ? WAITING : FAILED};
 }
 
@@ -250,7 +254,8 @@ bool tf_params_read(tf_reader *r, const tf_param_files *files, const tf_setting 
   for (size_t i = 0; i < files->n; i++)
     for (size_t k = 0; k < files->map[i]->n && p->n < TF_MAX_PARAMS; k++)
       add_param(r, files->map[i]->pairs[k].key, files->map[i]->pairs[k].value, files->shared[i]);
-  if (n - n_set > TF_MAX_PARAMS) tf_fail(r->diags, files->map[files->n - 1]->at, TF_E_LIMIT, "more than %d params", TF_MAX_PARAMS);
+  if (n - n_set > TF_MAX_PARAMS)
+    tf_fail(r->diags, files->map[files->n - 1]->at, TF_E_LIMIT, "more than %d params", TF_MAX_PARAMS);
   if (!apply_settings(r, files, set, n_set)) return false;
   for (size_t i = 0; i < p->n; i++)
     if (p->all[i].state == WAITING) evaluate(r, &p->all[i]);

@@ -25,14 +25,12 @@ typedef struct {
 enum { MAX_FILES = 1000 };
 
 /* ---- small readers that every section uses ------------------------------------------ */
-bool tf_no_memory(const tf_reader *r) {
-  return tf_fail(r->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
-}
+bool tf_no_memory(const tf_reader *r) { return tf_fail(r->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory"); }
 
 const char *tf_read_name(tf_reader *r, const tf_ynode *node, const char *what, bool dashes) {
   if (tf_is_name(node->text, node->len, dashes)) return node->text;
-  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name %s: a letter or _, then %s",
-          node->text, what, dashes ? "letters, digits, _ - ." : "letters, digits and _");
+  tf_fail(r->diags, node->at, TF_E_SYNTAX, "'%.60s' cannot name %s: a letter or _, then %s", node->text, what,
+          dashes ? "letters, digits, _ - ." : "letters, digits and _");
   return NULL;
 }
 
@@ -68,7 +66,10 @@ static tf_text take(FILE *f, const char *name, tf_diags *d) {
   tf_text t = {.name = name};
   errno = 0;
   char *text = load(f, &t.len);
-  const char *why = !text ? "out of memory" : ferror(f) ? strerror(errno) : t.len > TF_YAML_MAX_BYTES ? "larger than 16 MiB" : NULL;
+  const char *why = !text                       ? "out of memory"
+                    : ferror(f)                 ? strerror(errno)
+                    : t.len > TF_YAML_MAX_BYTES ? "larger than 16 MiB"
+                                                : NULL;
   t.text = text;
   if (!why) return t;
   fail_file(d, name, why);
@@ -138,15 +139,15 @@ static void merge(tf_diags *d, const tf_ynode *root, sections_read *all) {
   if (!tf_yschema_kind(root, TF_Y_MAP, "a file", d)) return;
   const tf_ynode *foreign = foreign_key(root);
   if (foreign) {
-    tf_fail(d, foreign->at, TF_E_KEY,
-            "'%s' as Timeloop and TileFlow write it; `tileflow import` makes the native form",
+    tf_fail(d, foreign->at, TF_E_KEY, "'%s' as Timeloop and TileFlow write it; `tileflow import` makes the native form",
             foreign->text);
     return;
   }
   tf_yschema_check(root, sections, N_S, "a file", v, d);
   for (size_t i = 0; i < root->n; i++)
     for (int s = 0; s < N_S; s++)
-      if (s != S_PARAMS && tf_ynode_is(root->pairs[i].key, sections[s].key)) add_section(d, root->pairs[i].key, s, v[s], all);
+      if (s != S_PARAMS && tf_ynode_is(root->pairs[i].key, sections[s].key))
+        add_section(d, root->pairs[i].key, s, v[s], all);
   if (v[S_PARAMS]) add_params(all, root, v[S_PARAMS]);
 }
 
@@ -174,8 +175,7 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
   missing[0] = '\0';
   for (int k = 0; k < TF_N_KINDS && used < sizeof missing; k++) {
     if (!(lacking & (1u << k))) continue;
-    int n = snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "",
-                     tf_kind_key((tf_kind)k));
+    int n = snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "", tf_kind_key((tf_kind)k));
     used += n > 0 ? (size_t)n : 0;
   }
   tf_fail(d, op->at, TF_E_UNITKIND,
@@ -187,8 +187,7 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
 
 /* params first: every other section may use them; architecture before workload: its
  * word-bits are the default of tensors. */
-static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set,
-                          tf_spec *spec) {
+static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set, tf_spec *spec) {
   static const int of[TF_N_OF] = {[TF_OF_ARCH] = S_ARCH, [TF_OF_WORKLOAD] = S_WORKLOAD, [TF_OF_MAPPING] = S_MAPPING};
   const tf_ynode **s = all->section;
   for (int i = 0; i < TF_N_OF; i++)
@@ -226,10 +225,9 @@ static bool read_all(tf_reader *r, const tf_text *texts, size_t n, sections_read
   return whole;
 }
 
-/* Where a file is missing and no params were found, they may have been in it: what uses them is not checked, so that one
- * cause is one error. */
-tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set,
-                            tf_diags *d) {
+/* Where a file is missing and no params were found, they may have been in it: what uses them is not checked, so that
+ * one cause is one error. */
+tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
   sections_read all = {.params = {.n = 0}};
   size_t before = tf_diags_errors(d);
   tf_arena *arena = tf_arena_new();
@@ -252,8 +250,7 @@ tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *se
   return NULL;
 }
 
-tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set,
-                      size_t n_set, tf_diags *d) {
+tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d) {
   size_t before = tf_diags_errors(d);
   tf_text *texts = calloc(n_paths + 1, sizeof *texts);
   if (!texts) {

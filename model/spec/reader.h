@@ -11,7 +11,7 @@ typedef struct {
   tf_diags *diags;
   tf_params *params;
   uint16_t file; /* whose section is read: whose params it sees first */
-  int depth; /* of parentheses and params in evaluation */
+  int depth;     /* of parentheses and params in evaluation */
 } tf_reader;
 
 /* Limits, each an E_LIMIT when passed. */

@@ -31,8 +31,7 @@ static bool read_dim(tf_wl_reader *w, const tf_ypair *pair) {
 
 static bool read_dims(tf_wl_reader *w, const tf_ynode *map) {
   if (map->n > TF_MAX_DIMS)
-    return tf_fail(w->base->diags, map->at, TF_E_LIMIT, "%zu dims, at most %d", map->n,
-                   TF_MAX_DIMS);
+    return tf_fail(w->base->diags, map->at, TF_E_LIMIT, "%zu dims, at most %d", map->n, TF_MAX_DIMS);
   w->wl->dims = TF_ARRAY(w->base->arena, tf_dim, map->n);
   if (!w->wl->dims) return tf_no_memory(w->base);
   bool ok = true;

@@ -7,12 +7,8 @@ static tf_value_change other(const char *why) {
 }
 
 /* FIXED counts as a product without factors, and as a shift by nothing. */
-static bool is_product(const tf_value_change *v) {
-  return v->change == TF_V_FIXED || v->change == TF_V_SCALES;
-}
-static bool is_shift(const tf_value_change *v) {
-  return v->change == TF_V_FIXED || v->change == TF_V_SHIFTS;
-}
+static bool is_product(const tf_value_change *v) { return v->change == TF_V_FIXED || v->change == TF_V_SCALES; }
+static bool is_shift(const tf_value_change *v) { return v->change == TF_V_FIXED || v->change == TF_V_SHIFTS; }
 
 /* The tensor that both go by; false if they go by different ones. */
 static bool join(int a, int b, int *out) {
@@ -28,20 +24,18 @@ static tf_value_change sum_of(tf_value_change a, tf_value_change b, double sign)
     bool none = v.factor > -1e-12 && v.factor < 1e-12;
     return none ? fixed : v;
   }
-  bool same = a.change == b.change && a.max == b.max && a.factor == b.factor &&
-              a.exps == b.exps && a.sum == b.sum && a.power == b.power;
+  bool same = a.change == b.change && a.max == b.max && a.factor == b.factor && a.exps == b.exps && a.sum == b.sum &&
+              a.power == b.power;
   return same ? a : other("it adds values that change differently");
 }
 
 /* a * b^sign */
 static tf_value_change product_of(tf_value_change a, tf_value_change b, int sign) {
-  if (!is_product(&a) || !is_product(&b))
-    return other("it multiplies a value that shifts with the running maximum");
+  if (!is_product(&a) || !is_product(&b)) return other("it multiplies a value that shifts with the running maximum");
   tf_value_change v = {.change = TF_V_SCALES, .exps = a.exps + sign * b.exps};
   v.factor = a.factor + sign * b.factor;
   v.power = a.power + sign * b.power;
-  if (!join(a.max, b.max, &v.max) || !join(a.sum, b.sum, &v.sum))
-    return other("it mixes two running maxima or sums");
+  if (!join(a.max, b.max, &v.max) || !join(a.sum, b.sum, &v.sum)) return other("it mixes two running maxima or sums");
   if (v.power == 0) v.sum = -1;
   return v.exps == 0 && v.power == 0 && v.factor == 0 ? fixed : v;
 }
@@ -87,8 +81,7 @@ static tf_value_change call(const tf_op *op, const tf_expr *x, const tf_value_ch
   return fixed;
 }
 
-tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors,
-                             tf_value_change *work) {
+tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors, tf_value_change *work) {
   for (int i = 0; i < op->n_expr; i++) {
     const tf_expr *x = &op->expr[i];
     work[i] = fixed;

@@ -12,16 +12,15 @@ typedef enum {
 
 typedef struct {
   tf_change change;
-  int max;       /* the tensor that is the running maximum, -1: none */
-  double factor; /* SHIFTS; SCALES: sum of the factors of its exponentials */
-  int exps;      /* SCALES */
-  int sum;       /* SCALES: the running sum it holds, -1: none */
-  int power;     /* SCALES: of that sum, -1 for a divided value */
+  int max;         /* the tensor that is the running maximum, -1: none */
+  double factor;   /* SHIFTS; SCALES: sum of the factors of its exponentials */
+  int exps;        /* SCALES */
+  int sum;         /* SCALES: the running sum it holds, -1: none */
+  int power;       /* SCALES: of that sum, -1 for a divided value */
   const char *why; /* OTHER: NULL if it was reported already */
 } tf_value_change;
 
 /* The change of what an op computes per point (before any reduction), given that of every
  * tensor.  work: [op->n_expr]. */
-tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors,
-                             tf_value_change *work);
+tf_value_change tf_change_of(const tf_op *op, const tf_value_change *tensors, tf_value_change *work);
 #endif

@@ -35,14 +35,8 @@ void tf_check_ranges(const tf_checker *c);
 bool tf_check_steps(const tf_checker *c, struct tf_ranges *r, void (*unknown)(struct tf_ranges *r, int o));
 
 static inline const char *tf_op_name(const tf_checker *c, int o) { return c->f->wl->ops[o].name; }
-static inline const char *tf_tensor_name(const tf_checker *c, int z) {
-  return c->f->wl->tensors[z].name;
-}
+static inline const char *tf_tensor_name(const tf_checker *c, int z) { return c->f->wl->tensors[z].name; }
 static inline const char *tf_dim_name(const tf_checker *c, int d) { return c->f->wl->dims[d].name; }
-static inline const char *tf_level_name(const tf_checker *c, int m) {
-  return c->f->arch->memories[m].name;
-}
-static inline const tf_node *tf_leaf(const tf_checker *c, int o) {
-  return &c->f->tree->nodes[c->f->tree->op_node[o]];
-}
+static inline const char *tf_level_name(const tf_checker *c, int m) { return c->f->arch->memories[m].name; }
+static inline const tf_node *tf_leaf(const tf_checker *c, int o) { return &c->f->tree->nodes[c->f->tree->op_node[o]]; }
 #endif

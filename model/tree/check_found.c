@@ -1,6 +1,6 @@
-/* Readers outside a nested scope find what they read, at every step (docs/DECISIONS.md, 9).  Where the ops that split a dim
- * do so by the same steps, all steps are alike but the last, which may be smaller, and those behind it, which have nothing
- * to do.  Where they do not, or where boxes are clipped, each step is looked at. */
+/* Readers outside a nested scope find what they read, at every step (docs/DECISIONS.md, 9).  Where the ops that split a
+ * dim do so by the same steps, all steps are alike but the last, which may be smaller, and those behind it, which have
+ * nothing to do.  Where they do not, or where boxes are clipped, each step is looked at. */
 #include <string.h>
 
 #include "model/tree/check.h"
@@ -66,7 +66,8 @@ static bool moves_unlike(const found *q, const tf_ref *ref, int dim) {
   return false;
 }
 
-/* The step of the dim at the scope, the same for all ops that lead there; 0: they differ, or all settings are not alike. */
+/* The step of the dim at the scope, the same for all ops that lead there; 0: they differ, or all settings are not
+ * alike. */
 static int64_t common_step(const found *q, int dim) {
   const tf_facts *f = q->f;
   int64_t step = 0;
@@ -121,8 +122,10 @@ static int64_t make_wheels(found *q) {
   for (int d = 0; d < q->f->wl->n_dims; d++) {
     if (!q->concerned[d]) continue;
     int64_t step = common_step(q, d);
-    if (step) turn_dim(q, d, step);
-    else turn_loops(q, d);
+    if (step)
+      turn_dim(q, d, step);
+    else
+      turn_loops(q, d);
   }
   for (int i = 0; i < q->n_wheels; i++) {
     if (q->wheels[i].n > MOST_STEPS / all) return 0;
@@ -150,8 +153,10 @@ static void walk_settings(const found *q, int64_t settings) {
     int64_t rest = i;
     for (int k = 0; k < q->n_wheels; rest /= q->wheels[k++].n) {
       const wheel *w = &q->wheels[k];
-      if (w->loop >= 0) q->digits[w->loop] = rest % w->n;
-      else stand(q, w->dim, w->at[rest % w->n]);
+      if (w->loop >= 0)
+        q->digits[w->loop] = rest % w->n;
+      else
+        stand(q, w->dim, w->at[rest % w->n]);
     }
     tf_ranges_reset(q->r);
     tf_ranges_walk(q->r, 0);

@@ -39,9 +39,7 @@ static int64_t step_of(const tf_tree *t, int o, int n, int k) {
   int dim = t->nodes[n].loops[k].dim;
   for (int m = t->op_node[o]; m != t->nodes[n].parent; m = t->nodes[m].parent)
     for (int j = t->nodes[m].n_loops - 1; j >= (m == n ? k + 1 : 0); j--)
-      if (t->nodes[m].loops[j].dim == dim &&
-          !tf_mul(step, t->nodes[m].loops[j].trip, &step))
-        return 0;
+      if (t->nodes[m].loops[j].dim == dim && !tf_mul(step, t->nodes[m].loops[j].trip, &step)) return 0;
   return step;
 }
 
@@ -127,8 +125,7 @@ static bool check_passes(const keeping *q, int o) {
 static bool check_home(const keeping *q) {
   const tf_facts *f = q->c->f;
   int home = f->home_scope[q->k->tensor];
-  if (home < 0)
-    return fail(q, "it is no intermediate, inputs and outputs live in the outermost memory");
+  if (home < 0) return fail(q, "it is no intermediate, inputs and outputs live in the outermost memory");
   if (home != q->scope) {
     fail(q, "this scope is not its home; keep it there");
     tf_note(q->c->diags, f->tree->nodes[home].at, "its home scope");

@@ -73,8 +73,7 @@ static bool check_path(const tf_checker *c, int o, int64_t *product) {
       ok = false;
       if (!*told)
         tf_fail(c->diags, l->at, TF_E_RANGE,
-                "the trip counts on '%.60s' from here inwards multiply to more than 2^63 - 1",
-                tf_dim_name(c, l->dim));
+                "the trip counts on '%.60s' from here inwards multiply to more than 2^63 - 1", tf_dim_name(c, l->dim));
       *told = true;
     }
   return ok;

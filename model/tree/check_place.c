@@ -20,8 +20,8 @@ static bool check_pair(const tf_checker *c, int o, int reader) {
             tf_op_name(c, reader), z);
   else
     tf_fail(c->diags, tf_leaf(c, reader)->at, TF_E_ORDER,
-            "op '%.50s' reads '%.50s' before it is made: move the branch that makes it in front",
-            tf_op_name(c, reader), z);
+            "op '%.50s' reads '%.50s' before it is made: move the branch that makes it in front", tf_op_name(c, reader),
+            z);
   tf_note(c->diags, tf_leaf(c, o)->at, "'%.60s' is made here", z);
   tf_note(c->diags, s->at, "the scope that runs both");
   return false;
@@ -53,9 +53,8 @@ static void check_level(const tf_checker *c, int i) {
   const tf_tree *t = c->f->tree;
   int up = tile_above(t, i);
   if (up < 0 || t->nodes[up].level <= t->nodes[i].level) return;
-  tf_fail(c->diags, t->nodes[i].at, TF_E_LEVEL,
-          "'%.60s' below '%.60s': levels never rise on the way down", tf_level_name(c, t->nodes[i].level),
-          tf_level_name(c, t->nodes[up].level));
+  tf_fail(c->diags, t->nodes[i].at, TF_E_LEVEL, "'%.60s' below '%.60s': levels never rise on the way down",
+          tf_level_name(c, t->nodes[i].level), tf_level_name(c, t->nodes[up].level));
   tf_note(c->diags, t->nodes[up].at, "the Tile above");
 }
 
@@ -78,8 +77,7 @@ static void check_unit(const tf_checker *c, int o) {
     if (best < 0 || a->units[u].below > a->units[best].below) best = u;
   }
   if (best < 0) {
-    tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_UNITKIND, "no compute unit runs op '%.60s'",
-            tf_op_name(c, o));
+    tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", tf_op_name(c, o));
     return;
   }
   tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_LEVEL,
@@ -108,12 +106,11 @@ static void check_bypass(const tf_checker *c, int i) {
     const char *name = tf_tensor_name(c, n->bypass[k].tensor);
     if (second) {
       tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
-              "bypass of '%.60s' stands on the first Tile of '%.60s' on the path: move it there",
-              name, tf_level_name(c, n->level));
+              "bypass of '%.60s' stands on the first Tile of '%.60s' on the path: move it there", name,
+              tf_level_name(c, n->level));
       tf_note(c->diags, t->nodes[up].at, "a Tile of that level further out");
     } else if (!tf_node_touches(c->f, i, n->bypass[k].tensor)) {
-      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS,
-              "no op below touches '%.60s': leave it out of the bypass", name);
+      tf_fail(c->diags, n->bypass[k].at, TF_E_BYPASS, "no op below touches '%.60s': leave it out of the bypass", name);
     }
   }
 }

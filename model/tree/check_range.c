@@ -37,16 +37,15 @@ static void report_cover(const tf_checker *c, int o, int dim, int64_t steps, int
   const char *inferred = c->f->lead[o] > 0 ? ", which its readers need here" : "";
   if (loop < 0) {
     tf_fail(c->diags, tf_leaf(c, o)->at, TF_E_COVER,
-            "no loop on '%.50s' for op '%.50s', whose range is %" PRId64
-            "%s: put '%.50s=%" PRId64 "' on a Tile above it",
+            "no loop on '%.50s' for op '%.50s', whose range is %" PRId64 "%s: put '%.50s=%" PRId64
+            "' on a Tile above it",
             tf_dim_name(c, dim), tf_op_name(c, o), len, inferred, tf_dim_name(c, dim), len);
     return;
   }
   if (c->loop_told[loop]) return;
   c->loop_told[loop] = true;
   tf_fail(c->diags, l->at, TF_E_COVER,
-          "trip counts on '%.50s' multiply to %" PRId64 ", the range of op '%.50s' is %" PRId64
-          "%s: raise one",
+          "trip counts on '%.50s' multiply to %" PRId64 ", the range of op '%.50s' is %" PRId64 "%s: raise one",
           tf_dim_name(c, dim), steps, tf_op_name(c, o), len, inferred);
 }
 
@@ -64,8 +63,8 @@ static void check_cover(tf_ranges *r, int o) {
 }
 
 /* ---- more than cover ---------------------------------------------------------------- */
-/* The least count of the k-th loop of Tile n with which the ops that it splits, and their other loops as they are, reach
- * their ranges; *needy: the op that needs it. */
+/* The least count of the k-th loop of Tile n with which the ops that it splits, and their other loops as they are,
+ * reach their ranges; *needy: the op that needs it. */
 static int64_t least_count(const tf_ranges *r, int n, int k, int *needy) {
   const range_rules *q = r->user;
   const tf_loop *l = &r->f->tree->nodes[n].loops[k];
@@ -89,22 +88,23 @@ static void warn_spare(const tf_ranges *r) {
       int o = -1;
       int64_t least = least_count(r, n, k, &o);
       if (least < 1 || least >= l->trip) continue;
-      tf_warn(c->diags, l->at, "'%.50s=%" PRId64 "' steps past the range of op '%.50s': %.50s=%" PRId64 " reaches all of it",
+      tf_warn(c->diags, l->at,
+              "'%.50s=%" PRId64 "' steps past the range of op '%.50s': %.50s=%" PRId64 " reaches all of it",
               tf_dim_name(c, l->dim), l->trip, tf_op_name(c, o), tf_dim_name(c, l->dim), least);
     }
 }
 
 /* ---- found -------------------------------------------------------------------------- */
 static bool contains(tf_span outer, tf_span inner) {
-  return inner.len <= 0 || (outer.len > 0 && inner.lo >= outer.lo &&
-                            inner.lo + inner.len <= outer.lo + outer.len);
+  return inner.len <= 0 || (outer.len > 0 && inner.lo >= outer.lo && inner.lo + inner.len <= outer.lo + outer.len);
 }
 
 static void report_found(const range_rules *q, int o, const char *which) {
   int z = q->c->f->wl->ops[o].out;
   q->made_told[o] = true;
   tf_fail(q->c->diags, tf_leaf(q->c, o)->at, TF_E_ORDER,
-          "readers of '%.50s' outside the inner scope %s: let all its readers share one scope", tf_tensor_name(q->c, z), which);
+          "readers of '%.50s' outside the inner scope %s: let all its readers share one scope", tf_tensor_name(q->c, z),
+          which);
   tf_note(q->c->diags, q->c->f->tree->nodes[q->c->f->home_scope[z]].at, "the scope that runs all its readers");
 }
 
@@ -121,7 +121,8 @@ static void check_found(tf_ranges *r, int o, int i, int node, tf_span before) {
 
 static void unknown_found(tf_ranges *r, int o) {
   range_rules *q = r->user;
-  if (!q->made_told[o]) report_found(q, o, "may want more of it than is made for those inside, in steps too many to look at");
+  if (!q->made_told[o])
+    report_found(q, o, "may want more of it than is made for those inside, in steps too many to look at");
 }
 
 /* ---- made once ---------------------------------------------------------------------- */
@@ -160,16 +161,15 @@ static void compare_first(tf_ranges *r, int o) {
   const tf_facts *f = r->f;
   int z = f->wl->ops[o].out;
   if (streamed_over(f, o, q->loop_node, q->loop_dim)) return;
-  bool concerned = f->home_scope[z] == q->home && tf_op_below(f, o, q->loop_node) &&
-                   !tf_leads(f, o, q->loop_node) && !q->made_told[o];
+  bool concerned = f->home_scope[z] == q->home && tf_op_below(f, o, q->loop_node) && !tf_leads(f, o, q->loop_node) &&
+                   !q->made_told[o];
   if (!concerned || !overlaps(r, q->first, o)) return;
   q->made_told[o] = true;
   tf_fail(q->c->diags, q->loop_at, TF_E_LOOP,
           "each step makes elements of '%.50s' again, within one run of the scope that holds them: "
           "let all readers of '%.50s' share one scope",
           tf_tensor_name(q->c, z), tf_tensor_name(q->c, z));
-  tf_note(q->c->diags, f->tree->nodes[q->home].at, "the scope that holds '%.60s'",
-          tf_tensor_name(q->c, z));
+  tf_note(q->c->diags, f->tree->nodes[q->home].at, "the scope that holds '%.60s'", tf_tensor_name(q->c, z));
 }
 
 /* Saves the state of the ops below the home scope, or brings it back. */
@@ -284,6 +284,7 @@ void tf_check_ranges(const tf_checker *c) {
   r.entered = NULL;
   if (makes_padded(c->f->wl) || r.clash) check_middles(&r);
   r.middle = false;
-  if (q.nested && !tf_check_steps(c, &r, unknown_found)) tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
+  if (q.nested && !tf_check_steps(c, &r, unknown_found))
+    tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
   warn_spare(&r);
 }

@@ -27,7 +27,6 @@ typedef struct {
 static const tf_value_change final = {.change = TF_V_FIXED, .max = -1, .sum = -1};
 static const tf_value_change broken = {.change = TF_V_OTHER, .max = -1, .sum = -1};
 
-
 static bool reduces(const streams *q, int o, int dim) {
   int slot = tf_dim_slot(q->c->f, o, dim);
   return slot >= 0 && tf_slot_reduced(q->c->f, o, slot);
@@ -38,8 +37,7 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
   const tf_facts *f = q->c->f;
   const char *name = tf_tensor_name(q->c, z->tensor);
   int o = f->wl->tensors[z->tensor].producer, home = f->home_scope[z->tensor];
-  if (o < 0)
-    return tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is an input, not a reduction", name);
+  if (o < 0) return tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is an input, not a reduction", name);
   if (!tf_op_below(f, o, scope)) {
     tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is not made below this scope", name);
     tf_note(q->c->diags, tf_leaf(q->c, o)->at, "it is made here");
@@ -48,16 +46,15 @@ static bool check_name(const streams *q, int scope, const tf_named *z) {
   tf_reduce how = f->wl->ops[o].reduce;
   if (how != TF_REDUCE_ADD && how != TF_REDUCE_MAX)
     return tf_fail(q->c->diags, z->at, TF_E_STREAM,
-                   "op '%.50s' is neither a sum nor a maximum: only those can be streamed",
-                   tf_op_name(q->c, o));
+                   "op '%.50s' is neither a sum nor a maximum: only those can be streamed", tf_op_name(q->c, o));
   if (f->stream_scope[o] != scope) {
     tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' is streamed by a scope below too", name);
     tf_note(q->c->diags, f->tree->nodes[f->stream_scope[o]].at, "the scope below");
     return false;
   }
   if (home < 0 || home == scope || !tf_is_above(f, scope, home)) return true;
-  tf_fail(q->c->diags, z->at, TF_E_STREAM,
-          "this scope is not the home of '%.50s': stream it where all its readers are", name);
+  tf_fail(q->c->diags, z->at, TF_E_STREAM, "this scope is not the home of '%.50s': stream it where all its readers are",
+          name);
   tf_note(q->c->diags, f->tree->nodes[home].at, "its home scope");
   return false;
 }
@@ -83,7 +80,8 @@ static bool names_reduce(const streams *q, const tf_node *scope, int dim) {
   return any;
 }
 
-/* Whether the loop is open and may come to have one step: it forbids nothing yet.  What it is filled with is checked again. */
+/* Whether the loop is open and may come to have one step: it forbids nothing yet.  What it is filled with is checked
+ * again. */
 static bool may_vanish(const tf_loop *l) {
   bool one = l->n_choices == 0;
   for (int i = 0; i < l->n_choices; i++)
@@ -189,8 +187,7 @@ static void name_result(streams *q, int o, tf_value_change v) {
   *out = broken;
   if (told) return;
   if (why) {
-    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' cannot be streamed: %s",
-            tf_tensor_name(q->c, op->out), why);
+    tf_fail(q->c->diags, z->at, TF_E_STREAM, "'%.60s' cannot be streamed: %s", tf_tensor_name(q->c, op->out), why);
     return;
   }
   bool max = op->reduce == TF_REDUCE_MAX;
@@ -220,8 +217,7 @@ static bool over_dims(const streams *q, int o, const clause *s) {
 }
 
 /* Why op o, which is not named, may not compute a value that changes; NULL if it may. */
-static const char *wrong_plain(const streams *q, int o, const tf_value_change *v,
-                               const clause *s) {
+static const char *wrong_plain(const streams *q, int o, const tf_value_change *v, const clause *s) {
   const tf_facts *f = q->c->f;
   const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
   if (over_dims(q, o, s)) return "it accumulates over the loop: name it too";
@@ -233,11 +229,9 @@ static const char *wrong_plain(const streams *q, int o, const tf_value_change *v
 }
 
 /* An op that does not lead and reduces the dim of the loop is an error of that loop. */
-static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
-                         const tf_named *blame) {
+static void plain_result(streams *q, int o, tf_value_change v, const clause *s, const tf_named *blame) {
   const tf_op *op = &q->c->f->wl->ops[o];
-  bool told = (v.change == TF_V_OTHER && !v.why) ||
-              (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
+  bool told = (v.change == TF_V_OTHER && !v.why) || (!tf_leads(q->c->f, o, s->root) && over_dims(q, o, s));
   v = told ? broken : reduced(op, v);
   q->of[op->out] = s;
   q->blame[op->out] = blame;
@@ -246,8 +240,7 @@ static void plain_result(streams *q, int o, tf_value_change v, const clause *s,
   const char *why = s->loops ? wrong_plain(q, o, &v, s) : NULL;
   if (!why) return;
   q->change[op->out] = broken;
-  tf_fail(q->c->diags, blame->at, TF_E_STREAM,
-          "'%.40s' cannot be streamed: op '%.40s' depends on it, and %s",
+  tf_fail(q->c->diags, blame->at, TF_E_STREAM, "'%.40s' cannot be streamed: op '%.40s' depends on it, and %s",
           tf_tensor_name(q->c, blame->tensor), tf_op_name(q->c, o), why);
   tf_note(q->c->diags, tf_leaf(q->c, o)->at, "op '%.60s'", tf_op_name(q->c, o));
 }

@@ -5,8 +5,7 @@
 
 /* The clauses of a line, in the order of formats.md; each may stand once. */
 typedef enum { FOR, SPATIAL, BYPASS, KEEP, RETAIN, STREAM, N_CLAUSES } clause;
-static const char *const clause_keys[N_CLAUSES] = {"for",  "spatial", "bypass",
-                                                   "keep", "retain",  "stream"};
+static const char *const clause_keys[N_CLAUSES] = {"for", "spatial", "bypass", "keep", "retain", "stream"};
 
 static clause clause_of(const tf_mlex *x) {
   int c = 0;
@@ -33,9 +32,7 @@ static void skip_loop(tf_mlex *x) {
 }
 
 /* At most as many entries as words can stand on the rest of the line. */
-static size_t words_left(const tf_mlex *x) {
-  return x->tok.len + (size_t)(x->end - x->p);
-}
+static size_t words_left(const tf_mlex *x) { return x->tok.len + (size_t)(x->end - x->p); }
 
 /* ---- loops -------------------------------------------------------------------------- */
 static bool read_count(tf_tree_reader *r, tf_mlex *x, const char *what, int64_t *out) {
@@ -90,8 +87,7 @@ static bool read_loop(tf_tree_reader *r, tf_mlex *x, bool spatial, tf_loop *l) {
   if (!read_trip(r, x, l) || (spatial && !read_axis(r, x, l))) return false;
   l->at.len = x->last.col - dim.at.col;
   if (!spatial && x->tok.kind == TF_M_PUNCT && x->tok.punct == '@')
-    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX,
-                   "an axis on a loop of 'for': put the loop behind 'spatial'");
+    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "an axis on a loop of 'for': put the loop behind 'spatial'");
   l->dim = tf_mapping_dim(r, &dim);
   return true;
 }
@@ -119,8 +115,7 @@ static void read_loops(tf_tree_reader *r, tf_node *n, tf_mlex *x, bool spatial) 
 
 /* ---- lists of tensors --------------------------------------------------------------- */
 static void report_twice(tf_tree_reader *r, tf_loc at, tf_loc first, int tensor) {
-  tf_fail(r->diags, at, TF_E_DUP, "'%.60s' is listed twice",
-          r->tree->workload->tensors[tensor].name);
+  tf_fail(r->diags, at, TF_E_DUP, "'%.60s' is listed twice", r->tree->workload->tensors[tensor].name);
   tf_note(r->diags, first, "first listed here");
 }
 
@@ -203,17 +198,13 @@ static void read_clause(tf_tree_reader *r, tf_node *n, tf_mlex *x, clause c) {
 /* Whether clause c may stand at the token that stands next, on a Tile or a scope. */
 static bool clause_fits(tf_tree_reader *r, const tf_mlex *x, clause c, bool tile, unsigned seen) {
   if (c == N_CLAUSES)
-    return tf_mapping_expected(r, x, tile ? "'for', 'spatial' or 'bypass'"
-                                          : "'keep', 'retain' or 'stream'");
+    return tf_mapping_expected(r, x, tile ? "'for', 'spatial' or 'bypass'" : "'keep', 'retain' or 'stream'");
   if (tile != (c <= BYPASS))
-    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "'%s' stands on a %s, not on a %s",
-                   clause_keys[c], c <= BYPASS ? "memory's line" : "scope",
-                   tile ? "memory's line" : "scope");
-  if (seen & (1u << c))
-    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "'%s' twice on a line", clause_keys[c]);
+    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "'%s' stands on a %s, not on a %s", clause_keys[c],
+                   c <= BYPASS ? "memory's line" : "scope", tile ? "memory's line" : "scope");
+  if (seen & (1u << c)) return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "'%s' twice on a line", clause_keys[c]);
   if (c == FOR && (seen & (1u << SPATIAL)))
-    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX,
-                   "'for' stands before 'spatial': spatial loops are innermost");
+    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "'for' stands before 'spatial': spatial loops are innermost");
   return true;
 }
 
@@ -244,6 +235,4 @@ void tf_read_tile_rest(tf_tree_reader *r, tf_node *n, tf_mlex *x) {
     tf_tree_no_memory(r);
 }
 
-void tf_read_scope_rest(tf_tree_reader *r, tf_node *n, tf_mlex *x) {
-  read_clauses(r, n, x, false);
-}
+void tf_read_scope_rest(tf_tree_reader *r, tf_node *n, tf_mlex *x) { read_clauses(r, n, x, false); }

@@ -96,7 +96,7 @@ static bool allocate(tf_arena *a, tf_facts *f) {
   f->leaf_op = TF_ARRAY(a, int, ops);
   f->stream_scope = TF_ARRAY(a, int, ops);
   f->dim_from = TF_ARRAY(a, int, ops);
-  f->dim_slot = TF_ARRAY(a, int, ops * (size_t)f->wl->n_dims);
+  f->dim_slot = TF_ARRAY(a, int, ops *(size_t)f->wl->n_dims);
   f->home_scope = TF_ARRAY(a, int, (size_t)f->wl->n_tensors);
   return f->depth && f->leaf_from && f->leaf_end && f->loop_from && f->lead && f->leaf_op && f->stream_scope &&
          f->dim_from && f->dim_slot && f->home_scope;

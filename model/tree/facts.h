@@ -9,12 +9,12 @@ typedef struct {
   const tf_tree *tree;
   const tf_arch *arch;
   const tf_workload *wl;
-  int *depth;        /* [node] nodes above it */
-  int *lead;         /* [op] topmost node below which no op reads what it makes; -1: no leaf */
-  int *leaf_op;      /* ops in the order of their leaves */
-  int *leaf_from;    /* [node] the ops below it are leaf_op[leaf_from .. leaf_end - 1] */
-  int *leaf_end;     /* [node] */
-  int *loop_from;    /* [node] number of its first loop, all loops of the tree in preorder */
+  int *depth;     /* [node] nodes above it */
+  int *lead;      /* [op] topmost node below which no op reads what it makes; -1: no leaf */
+  int *leaf_op;   /* ops in the order of their leaves */
+  int *leaf_from; /* [node] the ops below it are leaf_op[leaf_from .. leaf_end - 1] */
+  int *leaf_end;  /* [node] */
+  int *loop_from; /* [node] number of its first loop, all loops of the tree in preorder */
   int n_loops;
   int *home_scope;   /* [tensor] -1: input, output, or not known */
   int *stream_scope; /* [op] the scope that streams what it makes, -1: none */
@@ -27,23 +27,15 @@ typedef struct {
 tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t);
 
 /* Whether node a is b or stands above it. */
-static inline bool tf_is_above(const tf_facts *f, int a, int b) {
-  return a <= b && b < f->tree->nodes[a].end;
-}
+static inline bool tf_is_above(const tf_facts *f, int a, int b) { return a <= b && b < f->tree->nodes[a].end; }
 /* Whether op o, which stands below node n, leads there: nobody below n reads what it makes. */
-static inline bool tf_leads(const tf_facts *f, int o, int n) {
-  return f->depth[n] >= f->depth[f->lead[o]];
-}
+static inline bool tf_leads(const tf_facts *f, int o, int n) { return f->depth[n] >= f->depth[f->lead[o]]; }
 static inline bool tf_op_below(const tf_facts *f, int o, int n) {
   return f->tree->op_node[o] >= 0 && tf_is_above(f, n, f->tree->op_node[o]);
 }
-static inline int tf_dim_slot(const tf_facts *f, int o, int dim) {
-  return f->dim_slot[o * f->wl->n_dims + dim];
-}
+static inline int tf_dim_slot(const tf_facts *f, int o, int dim) { return f->dim_slot[o * f->wl->n_dims + dim]; }
 /* Whether op o reduces its i-th dim. */
-static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) {
-  return i >= f->wl->ops[o].n_out_dims;
-}
+static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) { return i >= f->wl->ops[o].n_out_dims; }
 bool tf_op_touches(const tf_workload *wl, int o, int tensor);
 /* Whether some op below node n touches the tensor. */
 bool tf_node_touches(const tf_facts *f, int n, int tensor);

@@ -113,8 +113,7 @@ void tf_mlex_next(tf_mlex *x) {
 }
 
 bool tf_mlex_word(const tf_mlex *x, const char *word) {
-  return x->tok.kind == TF_M_WORD && x->tok.len == strlen(word) &&
-         memcmp(x->tok.text, word, x->tok.len) == 0;
+  return x->tok.kind == TF_M_WORD && x->tok.len == strlen(word) && memcmp(x->tok.text, word, x->tok.len) == 0;
 }
 
 bool tf_mlex_take(tf_mlex *x, char punct) {

@@ -27,10 +27,8 @@ bool tf_mapping_expected(tf_tree_reader *r, const tf_mlex *x, const char *what) 
   if (x->tok.kind == TF_M_END)
     return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "expected %s at the end of the line", what);
   int len = x->tok.at.len == x->tok.len ? (int)(x->tok.len < 60 ? x->tok.len : 60) : 0;
-  if (len == 0)
-    return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "expected %s", what);
-  return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "expected %s, not '%.*s'", what, len,
-                 x->tok.text);
+  if (len == 0) return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "expected %s", what);
+  return tf_fail(r->diags, x->tok.at, TF_E_SYNTAX, "expected %s, not '%.*s'", what, len, x->tok.text);
 }
 
 /* ---- indentation -------------------------------------------------------------------- */
@@ -45,8 +43,7 @@ static int find_parent(builder *b, uint32_t indent, tf_loc at) {
   }
   if (sibling >= 0 && b->notes[sibling].indent != indent) {
     b->r->lines_ok = b->r->heads_ok = false;
-    tf_fail(b->r->diags, at, TF_E_SYNTAX,
-            "indented by %u, which no line above is: its neighbours stand at %u",
+    tf_fail(b->r->diags, at, TF_E_SYNTAX, "indented by %u, which no line above is: its neighbours stand at %u",
             (unsigned)indent, (unsigned)b->notes[sibling].indent);
   }
   return i;
@@ -141,8 +138,7 @@ static bool link_nodes(tf_tree_reader *r) {
     if (n->parent >= 0 && t->nodes[n->parent].end == 0) t->nodes[n->parent].end = n->end;
   }
   for (int i = 0; i < t->n_nodes; i++)
-    if (t->nodes[i].parent >= 0)
-      t->nodes[t->nodes[i].parent].children[t->nodes[i].child_no] = i;
+    if (t->nodes[i].parent >= 0) t->nodes[t->nodes[i].parent].children[t->nodes[i].child_no] = i;
   return true;
 }
 
@@ -166,11 +162,9 @@ static void fail_children(tf_tree_reader *r, const tf_node *n) {
             tile ? "a Tile has one child" : "a scope has two or more children");
   else if (tile)
     tf_fail(r->diags, n->at, TF_E_SHAPE,
-            "%d children below a Tile, which has one: put a scope (Seq, Shar, Para, Pipe) between",
-            n->n_children);
+            "%d children below a Tile, which has one: put a scope (Seq, Shar, Para, Pipe) between", n->n_children);
   else
-    tf_fail(r->diags, n->at, TF_E_SHAPE,
-            "one child below '%s', a scope has two or more: leave the scope out",
+    tf_fail(r->diags, n->at, TF_E_SHAPE, "one child below '%s', a scope has two or more: leave the scope out",
             tf_scope_key(n->scope));
 }
 
@@ -178,8 +172,7 @@ static bool check_children(tf_tree_reader *r, int i) {
   const tf_node *n = &r->tree->nodes[i];
   if (n->kind == TF_OP) {
     if (n->n_children == 0) return true;
-    return tf_fail(r->diags, r->tree->nodes[n->children[0]].at, TF_E_SHAPE,
-                   "below 'op', which is a leaf");
+    return tf_fail(r->diags, r->tree->nodes[n->children[0]].at, TF_E_SHAPE, "below 'op', which is a leaf");
   }
   if (n->kind == TF_TILE ? n->n_children == 1 : n->n_children >= 2) return true;
   fail_children(r, n);
@@ -206,13 +199,13 @@ static bool check_absent(tf_tree_reader *r, tf_loc at) {
     size_t need = strlen(wl->ops[o].name) + 4;
     bool fits = used + need + 5 < sizeof names;
     if (n++ == 0 || used < sizeof names - 1)
-      snprintf(names + used, sizeof names - used, "%s%s%.100s%s", n > 1 ? ", " : "",
-               fits ? "'" : "", fits ? wl->ops[o].name : "...", fits ? "'" : "");
+      snprintf(names + used, sizeof names - used, "%s%s%.100s%s", n > 1 ? ", " : "", fits ? "'" : "",
+               fits ? wl->ops[o].name : "...", fits ? "'" : "");
     used = fits ? strlen(names) : sizeof names - 1;
   }
   if (n == 0) return true;
-  return tf_fail(r->diags, at, TF_E_SHAPE, "no leaf for op%s %s: every op of the workload has one",
-                 n > 1 ? "s" : "", names);
+  return tf_fail(r->diags, at, TF_E_SHAPE, "no leaf for op%s %s: every op of the workload has one", n > 1 ? "s" : "",
+                 names);
 }
 
 /* The shape of the whole: children, each op once. */
@@ -239,8 +232,7 @@ static void read_lines(builder *b, const char *text, tf_loc at) {
   tf_mlex x;
   uint32_t indent;
   tf_loc tab;
-  while (b->r->whole && tf_diags_errors(b->r->diags) <= TF_DIAGS_MAX &&
-         tf_mtext_line(&t, &x, &indent, &tab)) {
+  while (b->r->whole && tf_diags_errors(b->r->diags) <= TF_DIAGS_MAX && tf_mtext_line(&t, &x, &indent, &tab)) {
     if (tab.line > 0) {
       b->r->lines_ok = b->r->heads_ok = false;
       tf_fail(b->r->diags, tab, TF_E_SYNTAX, "a tab: indent by spaces");

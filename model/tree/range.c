@@ -45,8 +45,7 @@ static tf_span demanded(const tf_ranges *r, int o, int k, int n) {
     const tf_op *op = &wl->ops[reader];
     if (!tf_op_below(r->f, reader, n) || tf_ranges_idle(r, reader)) continue;
     for (int j = 0; j < op->n_reads; j++)
-      if (op->reads[j].tensor == wl->ops[o].out)
-        v = hull(v, clip(z, k, index_span(r, reader, &op->reads[j].index[k])));
+      if (op->reads[j].tensor == wl->ops[o].out) v = hull(v, clip(z, k, index_span(r, reader, &op->reads[j].index[k])));
   }
   return v;
 }

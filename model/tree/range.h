@@ -11,17 +11,17 @@ typedef struct {
 /* Arrays are over the dims of all ops: entry f->dim_from[op] + i is op's i-th dim. */
 typedef struct tf_ranges {
   const tf_facts *f;
-  tf_span *now;   /* range on entry to the node that the walk has reached on the op's path */
-  int64_t *steps; /* once the op leads: product of the trip counts further in on its path */
-  int64_t *all;   /* the same at the node from which it leads */
-  bool middle;    /* the outermost loop of each dim stands in its middle, not at its start: */
-  bool early;     /* of an even number of steps, at the earlier of the two in the middle ... */
-  int other;      /* ... but for this dim, where it is the other way round; -1: none */
-  int inner;      /* the later loops of each dim stand at their start (0), or in their earlier (1) or later
-                     (2) middle */
-  bool clash;     /* found: ops that a loop splits advance by different steps */
+  tf_span *now;          /* range on entry to the node that the walk has reached on the op's path */
+  int64_t *steps;        /* once the op leads: product of the trip counts further in on its path */
+  int64_t *all;          /* the same at the node from which it leads */
+  bool middle;           /* the outermost loop of each dim stands in its middle, not at its start: */
+  bool early;            /* of an even number of steps, at the earlier of the two in the middle ... */
+  int other;             /* ... but for this dim, where it is the other way round; -1: none */
+  int inner;             /* the later loops of each dim stand at their start (0), or in their earlier (1) or later
+                            (2) middle */
+  bool clash;            /* found: ops that a loop splits advance by different steps */
   const int64_t *digits; /* [loop] where each loop stands; NULL: as the other members say */
-  int forced;     /* number of the loop that stands at its second iteration, -1: none */
+  int forced;            /* number of the loop that stands at its second iteration, -1: none */
   void *user;
   /* Op o enters the node from which it leads, its range is final; NULL: not told. */
   void (*led)(struct tf_ranges *r, int o);

@@ -78,8 +78,7 @@ static void put_scope(out *o, const tf_tree *t, const tf_node *n) {
   put(o, "%s", n->scope_open ? "?" : tf_scope_key(n->scope));
   if (n->n_keep > 0) put(o, " keep");
   for (int i = 0; i < n->n_keep; i++)
-    put(o, " %s@%s", t->workload->tensors[n->keep[i].tensor].name,
-        t->arch->memories[n->keep[i].level].name);
+    put(o, " %s@%s", t->workload->tensors[n->keep[i].tensor].name, t->arch->memories[n->keep[i].level].name);
   put_list(o, t, "retain", n->retain, n->n_retain);
   put_list(o, t, "stream", n->stream, n->n_stream);
 }

@@ -8,8 +8,7 @@ typedef struct {
   tf_arena *arena;
 } owned_tree;
 
-tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl,
-                       tf_diags *d) {
+tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   size_t before = tf_diags_errors(d);
   tf_arena *arena = tf_arena_new();
   owned_tree *t = arena ? TF_NEW(arena, owned_tree) : NULL;

@@ -45,9 +45,7 @@ static const char *tensor_at(const tf_tree *t, int i) {
   return i < t->workload->n_tensors ? t->workload->tensors[i].name : NULL;
 }
 
-static const char *op_at(const tf_tree *t, int i) {
-  return i < t->workload->n_ops ? t->workload->ops[i].name : NULL;
-}
+static const char *op_at(const tf_tree *t, int i) { return i < t->workload->n_ops ? t->workload->ops[i].name : NULL; }
 
 static int find(const tf_tree *t, const tf_mtok *tok, name_at names) {
   const char *name;
@@ -63,8 +61,7 @@ static int fail(tf_tree_reader *r, const tf_mtok *tok, const char *what, name_at
   for (int i = 0; (name = names(r->tree, i)) != NULL; i++)
     tf_near_offer(&near, name);
   int len = tok->len < 60 ? (int)tok->len : 60;
-  tf_fail(r->diags, tok->at, TF_E_NAME, "no %s '%.*s'%s", what, len, tok->text,
-          tf_near_text(&near, hint, sizeof hint));
+  tf_fail(r->diags, tok->at, TF_E_NAME, "no %s '%.*s'%s", what, len, tok->text, tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 

@@ -116,8 +116,7 @@ static tf_ynode *find_alias(reader *r, const yaml_event_t *ev) {
   const char *name = (const char *)ev->data.alias.anchor;
   for (anchor *a = r->anchors; a; a = a->prev)
     if (strcmp(a->name, name) == 0) return a->node;
-  tf_fail(r->diags, place(r, ev->start_mark), TF_E_YAML, "no anchor '&%.60s' before this alias",
-          name);
+  tf_fail(r->diags, place(r, ev->start_mark), TF_E_YAML, "no anchor '&%.60s' before this alias", name);
   return NULL;
 }
 
@@ -200,13 +199,11 @@ static tf_ynode *read_scalar(reader *r, yaml_event_t *ev) {
 static bool add_weight(reader *r, tf_ynode *n, const tf_ynode *part) {
   n->weight += part->weight;
   if (n->weight <= TF_YAML_MAX_NODES) return true;
-  return tf_fail(r->diags, n->at, TF_E_YAML, "aliases here stand for more than %d nodes",
-                 TF_YAML_MAX_NODES);
+  return tf_fail(r->diags, n->at, TF_E_YAML, "aliases here stand for more than %d nodes", TF_YAML_MAX_NODES);
 }
 
 /* The nodes up to the end of the collection, as a list in order; false after an error. */
-static bool read_children(reader *r, tf_ynode *n, yaml_event_type_t end, child **first,
-                          size_t *count) {
+static bool read_children(reader *r, tf_ynode *n, yaml_event_type_t end, child **first, size_t *count) {
   child **tail = first;
   *count = 0;
   for (;;) {
@@ -285,8 +282,7 @@ static tf_ynode *read_map(reader *r, yaml_event_t *ev) {
   if (!pairs) return no_node(r);
   for (; c && c->next; c = c->next->next) {
     if (c->node->kind != TF_Y_SCALAR) {
-      tf_fail(r->diags, c->node->at, TF_E_TYPE, "a key must be text, not %s",
-              tf_ynode_what(c->node));
+      tf_fail(r->diags, c->node->at, TF_E_TYPE, "a key must be text, not %s", tf_ynode_what(c->node));
       continue;
     }
     pairs[n->n++] = (tf_ypair){c->node, c->next->node};
@@ -299,8 +295,7 @@ static tf_ynode *read_node(reader *r, yaml_event_t *ev) {
   if (ev->type == YAML_SCALAR_EVENT) return read_scalar(r, ev);
   if (ev->type == YAML_ALIAS_EVENT) return find_alias(r, ev);
   if (r->depth >= TF_YAML_MAX_DEPTH) {
-    tf_fail(r->diags, place(r, ev->start_mark), TF_E_YAML, "nested deeper than %d",
-            TF_YAML_MAX_DEPTH);
+    tf_fail(r->diags, place(r, ev->start_mark), TF_E_YAML, "nested deeper than %d", TF_YAML_MAX_DEPTH);
     return NULL;
   }
   r->depth++;
@@ -317,12 +312,9 @@ static bool check_characters(reader *r) {
     size_t n = tf_utf8_next(p, r->end, &c), b = tf_line_break(p, r->end);
     bool control = (c < 0x20 && c != '\t' && !b) || (c >= 0x7f && c < 0xa0 && c != 0x85);
     tf_loc at = {r->file, line, col, 1};
-    if (n == 0)
-      return tf_fail(r->diags, at, TF_E_YAML, "byte 0x%02x is not UTF-8 text",
-                     (unsigned)(unsigned char)*p);
+    if (n == 0) return tf_fail(r->diags, at, TF_E_YAML, "byte 0x%02x is not UTF-8 text", (unsigned)(unsigned char)*p);
     if (control || c == 0xfeff || c == 0xfffe || c == 0xffff)
-      return tf_fail(r->diags, at, TF_E_YAML, "character U+%04X may not stand in YAML",
-                     (unsigned)c);
+      return tf_fail(r->diags, at, TF_E_YAML, "character U+%04X may not stand in YAML", (unsigned)c);
     p += b ? b : n;
     line += b > 0;
     col = b ? 1 : col + 1;
@@ -365,10 +357,8 @@ static tf_ynode *read_document(reader *r) {
   return root && find_end(r) ? root : NULL;
 }
 
-const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_t len,
-                             tf_diags *d) {
-  reader r = {
-      .arena = a, .diags = d, .file = file, .text = text, .end = text + len, .seen = text};
+const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_t len, tf_diags *d) {
+  reader r = {.arena = a, .diags = d, .file = file, .text = text, .end = text + len, .seen = text};
   if (len > TF_YAML_MAX_BYTES) {
     tf_fail(d, (tf_loc){file, 0, 0, 0}, TF_E_IO, "larger than %d MiB", TF_YAML_MAX_BYTES >> 20);
     return NULL;
@@ -384,9 +374,7 @@ const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_
   return root;
 }
 
-bool tf_ynode_empty(const tf_ynode *n) {
-  return n->kind == TF_Y_SCALAR && n->style == TF_Y_PLAIN && n->len == 0;
-}
+bool tf_ynode_empty(const tf_ynode *n) { return n->kind == TF_Y_SCALAR && n->style == TF_Y_PLAIN && n->len == 0; }
 
 bool tf_ynode_is(const tf_ynode *n, const char *text) {
   return n->kind == TF_Y_SCALAR && strlen(text) == n->len && memcmp(n->text, text, n->len) == 0;

@@ -48,8 +48,7 @@ struct tf_ynode {
  * NULL with the errors in d if it is no YAML, holds no or several documents, or passes a
  * limit.  Keys given twice, or that are no scalars, are errors in d too, but leave a tree
  * that can be checked further. */
-const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_t len,
-                             tf_diags *d);
+const tf_ynode *tf_yaml_read(tf_arena *a, uint16_t file, const char *text, size_t len, tf_diags *d);
 
 /* The place of bytes off .. off + len - 1 of a scalar's value: exact also behind escapes
  * and line folds. */

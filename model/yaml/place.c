@@ -74,8 +74,7 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
       n++;
     return n;
   }
-  if (s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\')
-    return skip_escape(c) ? value_step(s, i) : 0;
+  if (s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\') return skip_escape(c) ? value_step(s, i) : 0;
   if (s->style == TF_Y_SINGLE && v == '\'') step(c);
   bool new_line = c->p < c->end && tf_line_break(c->p, c->end) > 0;
   if (c->p < c->end) step(c);
@@ -87,8 +86,7 @@ static size_t follow(const tf_ynode *s, cursor *c, size_t i) {
 
 /* Is the source at a '\\' that hides a line break? */
 static bool at_joint(const tf_ynode *s, const cursor *c) {
-  return s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\' &&
-         tf_line_break(c->p + 1, c->end) > 0;
+  return s->style == TF_Y_DOUBLE && c->p < c->end && *c->p == '\\' && tf_line_break(c->p + 1, c->end) > 0;
 }
 
 static cursor cursor_at(const tf_ynode *s, size_t off) {

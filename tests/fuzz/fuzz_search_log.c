@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/log.h"
+#include "search/run/log.h"
 #define TF_FUZZ_OWN_MAIN
 #include "tests/fuzz/standalone.h"
 
@@ -29,16 +29,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 }
 
 #ifdef TF_FUZZ_STANDALONE
-static const char *const sound =
-    "tileflow-search-log 1 ga-mcts latency 1 0123456789abcdef\n"
-    "task 0 00000000000000ff 1024 0 0x1.8p+10 2\n"
-    "best 0 0x1.8p+10 0x1.8p+10 0x1p+20 0x1p-3 0x1p+9 0x0p+0 4 8 1\n"
-    "best 2 0x1.8p+10 0x1.8p+10 0x1p+20 0x1p-3 0x1p+9 0x0p+0 4 8 1\n"
-    "end 0\n"
-    "task 3 00000000000000fe 7 1 0x1p+200 0\n"
-    "end 3\n"
-    "task 1 00000000000000fd 7 1 inf 0\n"
-    "end 1\n";
+static const char *const sound = "tileflow-search-log 1 ga-mcts latency 1 0123456789abcdef\n"
+                                 "task 0 00000000000000ff 1024 0 0x1.8p+10 2\n"
+                                 "best 0 0x1.8p+10 0x1.8p+10 0x1p+20 0x1p-3 0x1p+9 0x0p+0 4 8 1\n"
+                                 "best 2 0x1.8p+10 0x1.8p+10 0x1p+20 0x1p-3 0x1p+9 0x0p+0 4 8 1\n"
+                                 "end 0\n"
+                                 "task 3 00000000000000fe 7 1 0x1p+200 0\n"
+                                 "end 3\n"
+                                 "task 1 00000000000000fd 7 1 inf 0\n"
+                                 "end 1\n";
 
 static void vary(void) {
   size_t n = strlen(sound);

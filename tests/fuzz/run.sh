@@ -11,9 +11,9 @@ mkdir -p "$build/findings" "$build/seeds"
 find tests/bad tests/data arch-specs workloads docs -name '*.yaml' -size -64k |
   while read -r f; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done
 # TileFlow's architecture, problem and mapping as three texts, parted by form feeds
-for f in tests/bad/tileflow_nest_*.yaml tests/data/tileflow/13-test-attention/map*/*.yaml; do
+for f in tests/bad/import-tileflow/nest_*.yaml tests/data/tileflow/13-test-attention/map*/*.yaml; do
   case $f in
-  tests/bad/*) part=tests/bad/part_tileflow_case.yaml; other=/dev/null ;;
+  tests/bad/*) part=tests/bad/import-tileflow/part_case.yaml; other=/dev/null ;;
   *) part=tests/data/tileflow/13-test-attention/arch/edge.yaml; other=tests/data/tileflow/13-test-attention/prob/attention.yaml ;;
   esac
   { cat $part; printf '\f'; cat "$f"; printf '\f'; cat $other; } >"$build/seeds/$(echo "$f" | tr / _)-texts"

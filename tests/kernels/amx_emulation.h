@@ -1,6 +1,6 @@
-/* AMX's tiles in plain C, for computers without them: included before an emitted kernel, it takes the intrinsics' places.
- * Written from the instructions' definitions (Intel's manual, volume 2: LDTILECFG, TILELOADD, TILESTORED, TDPBF16PS, TDPBSSD).
- * One thread. */
+/* AMX's tiles in plain C, for computers without them: included before an emitted kernel, it takes the intrinsics'
+ * places. Written from the instructions' definitions (Intel's manual, volume 2: LDTILECFG, TILELOADD, TILESTORED,
+ * TDPBF16PS, TDPBSSD). One thread. */
 #ifndef TESTS_KERNELS_AMX_EMULATION_H
 #define TESTS_KERNELS_AMX_EMULATION_H
 #include <immintrin.h>
@@ -42,12 +42,14 @@ static inline void amx_zero(int t) {
 
 static inline void amx_load(int t, const void *from, int64_t step) {
   amx_zero(t);
-  for (int r = 0; r < amx_now.rows[t]; r++) memcpy(amx_now.row[t][r], (const char *)from + r * step, (size_t)amx_now.bytes[t]);
+  for (int r = 0; r < amx_now.rows[t]; r++)
+    memcpy(amx_now.row[t][r], (const char *)from + r * step, (size_t)amx_now.bytes[t]);
 }
 
 static inline void amx_store(int t, void *to, int64_t step) {
   amx_need(amx_now.open);
-  for (int r = 0; r < amx_now.rows[t]; r++) memcpy((char *)to + r * step, amx_now.row[t][r], (size_t)amx_now.bytes[t]);
+  for (int r = 0; r < amx_now.rows[t]; r++)
+    memcpy((char *)to + r * step, amx_now.row[t][r], (size_t)amx_now.bytes[t]);
 }
 
 static inline float amx_half(const unsigned char *p) {
@@ -65,7 +67,8 @@ static inline void amx_bf16(int c, int a, int b) {
       for (int n = 0; n < amx_now.bytes[c] / 4; n++) {
         float v;
         memcpy(&v, &amx_now.row[c][m][4 * n], 4);
-        for (int e = 0; e < 2; e++) v += amx_half(&amx_now.row[a][m][4 * k + 2 * e]) * amx_half(&amx_now.row[b][k][4 * n + 2 * e]);
+        for (int e = 0; e < 2; e++)
+          v += amx_half(&amx_now.row[a][m][4 * k + 2 * e]) * amx_half(&amx_now.row[b][k][4 * n + 2 * e]);
         memcpy(&amx_now.row[c][m][4 * n], &v, 4);
       }
 }
@@ -77,7 +80,8 @@ static inline void amx_int8(int c, int a, int b) {
       for (int n = 0; n < amx_now.bytes[c] / 4; n++) {
         int32_t v;
         memcpy(&v, &amx_now.row[c][m][4 * n], 4);
-        for (int e = 0; e < 4; e++) v += (int8_t)amx_now.row[a][m][4 * k + e] * (int8_t)amx_now.row[b][k][4 * n + e];
+        for (int e = 0; e < 4; e++)
+          v += (int8_t)amx_now.row[a][m][4 * k + e] * (int8_t)amx_now.row[b][k][4 * n + e];
         memcpy(&amx_now.row[c][m][4 * n], &v, 4);
       }
 }

@@ -9,7 +9,8 @@ static bool sure(bounded a) { return a.e < INFINITY; }
 static bool may_be_zero(bounded a) { return fabs(a.v) <= a.e; }
 static bool is_zero(bounded a) { return a.v == 0 && a.e == 0; }
 
-/* What becomes of it in float32.  Infinite only because it is too large: e is 1 for as long as a sum may take it in unrounded. */
+/* What becomes of it in float32.  Infinite only because it is too large: e is 1 for as long as a sum may take it in
+ * unrounded. */
 static bounded settle(double v, double e) {
   if (isnan(v) || isinf(v)) return isnan(e) || isinf(e) ? unknown : (bounded){v, 0};
   if (!(e < INFINITY)) return unknown;
@@ -20,13 +21,16 @@ static bounded settle(double v, double e) {
 typedef const bounded_rounding *rounding;
 
 /* v with the errors of its operands, and one more step. */
-static bounded step(rounding by, double v, double e) { return settle(v, isfinite(v) ? e + by->step * fabs(v) + by->tiny : 0); }
+static bounded step(rounding by, double v, double e) {
+  return settle(v, isfinite(v) ? e + by->step * fabs(v) + by->tiny : 0);
+}
 
 static bool too_large(bounded a) { return isinf(a.v) && a.e > 0; }
 
 static bounded plus(rounding by, bounded a, bounded b) {
   const double v = a.v + b.v;
-  if (isnan(v) && (too_large(a) || too_large(b))) return unknown; /* a product of finite numbers may not have been rounded */
+  if (isnan(v) && (too_large(a) || too_large(b)))
+    return unknown; /* a product of finite numbers may not have been rounded */
   return step(by, v, isfinite(v) ? a.e + b.e : 0);
 }
 
@@ -98,7 +102,10 @@ static bounded value(rounding by, const tf_op *op, const bounded *read) {
     bool all = true;
     for (int k = 0; e->what == TF_X_CALL && k < e->n_args; k++)
       arg[k] = v[e->arg[k]], all &= knows(arg[k]);
-    v[i] = e->what == TF_X_NUMBER ? (bounded){e->number, by->step * fabs(e->number)} : e->what == TF_X_READ ? read[e->ref] : all ? call(by, e->call, arg) : unknown;
+    v[i] = e->what == TF_X_NUMBER ? (bounded){e->number, by->step * fabs(e->number)}
+           : e->what == TF_X_READ ? read[e->ref]
+           : all                  ? call(by, e->call, arg)
+                                  : unknown;
     if (e->what == TF_X_NUMBER && (float)e->number == e->number) v[i].e = 0;
   }
   return v[op->n_expr - 1];
@@ -112,11 +119,16 @@ typedef struct {
 } sum;
 
 static void add(sum *s, bounded a) {
-  if (isnan(a.v)) s->nan = true;
-  else if (!sure(a)) s->unknown = true;
-  else if (too_large(a)) *(a.v > 0 ? &s->large_up : &s->large_down) = true;
-  else if (isinf(a.v)) *(a.v > 0 ? &s->up : &s->down) = true;
-  else s->v += a.v, s->size += fabs(a.v), s->e += a.e, s->n++;
+  if (isnan(a.v))
+    s->nan = true;
+  else if (!sure(a))
+    s->unknown = true;
+  else if (too_large(a))
+    *(a.v > 0 ? &s->large_up : &s->large_down) = true;
+  else if (isinf(a.v))
+    *(a.v > 0 ? &s->up : &s->down) = true;
+  else
+    s->v += a.v, s->size += fabs(a.v), s->e += a.e, s->n++;
 }
 
 static bounded total(rounding by, const sum *s) {
@@ -153,16 +165,24 @@ static bool next_point(const tf_workload *wl, const tf_op *op, int from, int to,
 static bounded element(const tf_workload *wl, rounding by, const tf_op *op, bounded **data, int64_t *point) {
   sum s = {0};
   const bool floored = by->floored && wl->tensors[op->out].n_consumers > 0;
-  bounded all = {op->reduce == TF_REDUCE_MUL ? 1 : op->reduce == TF_REDUCE_MIN ? INFINITY : floored ? -FLT_MAX : -INFINITY, 0};
+  bounded all = {op->reduce == TF_REDUCE_MUL   ? 1
+                 : op->reduce == TF_REDUCE_MIN ? INFINITY
+                 : floored                     ? -FLT_MAX
+                                               : -INFINITY,
+                 0};
   do {
     bounded read[16];
     for (int i = 0; i < op->n_reads; i++)
       read[i] = fetch(wl, data, &op->reads[i], point);
     const bounded v = value(by, op, read);
-    if (op->reduce == TF_REDUCE_ADD) add(&s, v);
-    else if (op->reduce == TF_ASSIGN) all = v;
-    else if (!knows(v) || !knows(all)) all = unknown;
-    else all = op->reduce == TF_REDUCE_MUL ? times(by, all, v) : limit(v, all, op->reduce == TF_REDUCE_MAX);
+    if (op->reduce == TF_REDUCE_ADD)
+      add(&s, v);
+    else if (op->reduce == TF_ASSIGN)
+      all = v;
+    else if (!knows(v) || !knows(all))
+      all = unknown;
+    else
+      all = op->reduce == TF_REDUCE_MUL ? times(by, all, v) : limit(v, all, op->reduce == TF_REDUCE_MAX);
   } while (next_point(wl, op, op->n_out_dims, op->n_dims, point));
   if (op->reduce == TF_REDUCE_ADD) all = total(by, &s);
   if (sure(all) && isfinite(all.v) && all.v != -FLT_MAX) all = settle(all.v, all.e + by->kept * fabs(all.v) + by->tiny);

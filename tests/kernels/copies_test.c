@@ -1,24 +1,25 @@
-/* What the interpreter counts against what the model counts, on random trees of the oracle's generator and on random products.
- *   copies_test [--cases N] [--seed S] [--one SEED] */
+/* What the interpreter counts against what the model counts, on random trees of the oracle's generator and on random
+ * products. copies_test [--cases N] [--seed S] [--one SEED] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/ir.h"
+#include "codegen/target/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 #include "tileflow/model.h"
 
 typedef struct {
   long equal, wrong, outside, retaining; /* retaining: equal, and something was kept */
-  int64_t copied, ahead; /* tiles */
+  int64_t copied, ahead;                 /* tiles */
   bool show;
 } session;
 
 /* ---- points: the class -------------------------------------------------------------------------------
- * Every element that a point touches passes through the memory that holds it: so, summed over the levels, reads that serve points
- * are reads less fills, and updates by points are updates less drains, where no network makes one of several. */
+ * Every element that a point touches passes through the memory that holds it: so, summed over the levels, reads that
+ * serve points are reads less fills, and updates by points are updates less drains, where no network makes one of
+ * several. */
 
 static void networks_off(tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++)
@@ -59,7 +60,8 @@ static bool spreads_sum(const tf_tree *t, const tf_result *r) {
   for (int n = 0; n < t->n_nodes; n++)
     for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
       for (int i = n; t->nodes[n].loops[k].axis != TF_TEMPORAL && i < t->nodes[n].end; i++) {
-        if (t->nodes[i].kind != TF_OP || !reduces(&t->workload->ops[t->nodes[i].op], t->nodes[n].loops[k].dim)) continue;
+        if (t->nodes[i].kind != TF_OP || !reduces(&t->workload->ops[t->nodes[i].op], t->nodes[n].loops[k].dim))
+          continue;
         if (t->nodes[n].level < t->arch->units[r->ops[t->nodes[i].op].unit].below) return true;
       }
   return false;
@@ -82,17 +84,18 @@ static bool counts_equal(const tf_tree *t, const tf_result *r, const ir_program 
     }
     const ir_count *b = &c->buffer[p->buffer_of[z]];
     if (show)
-      printf("%s: read %" PRId64 ", model %" PRId64 "; written %" PRId64 ", model %" PRId64 "\n", wl->tensors[z].name, b->read, read,
-             b->written, written);
+      printf("%s: read %" PRId64 ", model %" PRId64 "; written %" PRId64 ", model %" PRId64 "\n", wl->tensors[z].name,
+             b->read, read, b->written, written);
     same &= b->read == read && b->written == written;
   }
   return same;
 }
 
 static bool compare(const tf_tree *t, const tf_result *r, tf_diags *d, bool show, bool *keeps) {
-  ir_program *p = ir_lower(t, NULL, d);
+  ir_program *p = low_lower(t, &tf_target_model.lower, NULL, d);
   double **data = whole_new(t->workload);
-  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
+  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer),
+                 calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   if (p && show) ir_dump(stdout, p);
   bool same = p && data && c.buffer && c.points && ir_run(p, data, &c) && counts_equal(t, r, p, &c, show);
   for (int i = 0; same && i < p->n_buffers; i++)
@@ -125,12 +128,14 @@ static void one(void *ctx, uint64_t seed) {
 }
 
 /* ---- copies: products whose operand is laid out anew for each tile ------------------------------------------
- * A product with a panel that has to be packed, or with weights that have to be turned, in tiles of a memory M.  Each copy is then
- * a fill of M: the boxes of two steps are the same (then neither copies) or have nothing in common (then both take all of it). */
+ * A product with a panel that has to be packed, or with weights that have to be turned, in tiles of a memory M.  Each
+ * copy is then a fill of M: the boxes of two steps are the same (then neither copies) or have nothing in common (then
+ * both take all of it). */
 
 static char *say_product(tf_rng *g, const char **tensor) {
-  static const char machine[] = "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: D, bandwidth: 4}\n"
-                                "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: M}\n";
+  static const char machine[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 32\n  memories:\n  - {name: D, bandwidth: 4}\n"
+      "  - {name: M, capacity: 36 KiB, bandwidth: 8}\n  compute:\n  - {name: u, ops: [mac], below: M}\n";
   enum { ROOM = 2048 };
   char *text = malloc(ROOM);
   int64_t trip[3], step[3]; /* m, n, k */
@@ -144,32 +149,35 @@ static char *say_product(tf_rng *g, const char **tensor) {
   int order = (int)tf_rng_below(g, convolution ? 2 : 6);
   static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   if (!text) abort();
-  int at = snprintf(text, ROOM, "%sworkload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - %s\nmapping: |\n  D for", machine,
-                    (int)(trip[0] * step[0]), (int)(trip[1] * step[1]), (int)(trip[2] * step[2]), convolution ? ", r: 3" : "",
-                    convolution ? "\"O[m,n] += W[m,k,r] * I[k,n+r]\"" : "\"O[m,n] += A[m,k] * B[n,k]\"");
+  int at = snprintf(
+      text, ROOM, "%sworkload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - %s\nmapping: |\n  D for",
+      machine, (int)(trip[0] * step[0]), (int)(trip[1] * step[1]), (int)(trip[2] * step[2]),
+      convolution ? ", r: 3" : "", convolution ? "\"O[m,n] += W[m,k,r] * I[k,n+r]\"" : "\"O[m,n] += A[m,k] * B[n,k]\"");
   for (int i = 0; i < 3; i++)
     at += snprintf(text + at, (size_t)(ROOM - at), " %c=%d", "mnk"[orders[order][i]], (int)trip[orders[order][i]]);
-  snprintf(text + at, (size_t)(ROOM - at), "\n    M for m=%d n=%d k=%d%s\n      op O\n", (int)step[0], (int)step[1], (int)step[2],
-           convolution ? " r=3" : "");
+  snprintf(text + at, (size_t)(ROOM - at), "\n    M for m=%d n=%d k=%d%s\n      op O\n", (int)step[0], (int)step[1],
+           (int)step[2], convolution ? " r=3" : "");
   *tensor = convolution ? "W" : "B";
   return text;
 }
 
 /* ---- tiles of inputs ---------------------------------------------------------------------------------------------
- * Where a target's memories are filled by copies, the words that IR_STAGE brings into each are the model's fills.  In the class: one
- * instance of each memory, scopes that run their children in turn. */
+ * Where a target's memories are filled by copies, the words that IR_STAGE brings into each are the model's fills.  In
+ * the class: one instance of each memory, scopes that run their children in turn. */
 
 static bool one_instance(const tf_tree *t) {
   bool one = true;
   for (int n = 0; n < t->n_nodes; n++) {
     for (int k = 0; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
       one &= t->nodes[n].loops[k].axis == TF_TEMPORAL || t->nodes[n].loops[k].trip == 1;
-    one &= t->nodes[n].kind != TF_SCOPE || (t->nodes[n].n_stream == 0 && (t->nodes[n].scope == TF_SEQ || t->nodes[n].scope == TF_SHAR));
+    one &= t->nodes[n].kind != TF_SCOPE ||
+           (t->nodes[n].n_stream == 0 && (t->nodes[n].scope == TF_SEQ || t->nodes[n].scope == TF_SHAR));
   }
   return one;
 }
 
-static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *p, const ir_counts *c, bool show, session *s) {
+static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *p, const ir_counts *c, bool show,
+                        session *s) {
   const int nt = t->workload->n_tensors;
   bool same = true;
   for (int i = 0; i < p->n_buffers; i++) {
@@ -177,8 +185,8 @@ static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *
     if (!b->staged) continue;
     const int64_t fill = r->counts[b->level * nt + b->tensor].fill;
     if (show)
-      printf("%s in %s: copied %" PRId64 " (%" PRId64 " ahead), filled %" PRId64 "\n", b->name, t->arch->memories[b->level].name,
-             c->buffer[i].copied, c->buffer[i].ahead, fill);
+      printf("%s in %s: copied %" PRId64 " (%" PRId64 " ahead), filled %" PRId64 "\n", b->name,
+             t->arch->memories[b->level].name, c->buffer[i].copied, c->buffer[i].ahead, fill);
     same &= c->buffer[i].copied == fill;
     s->copied += c->buffer[i].copied, s->ahead += c->buffer[i].ahead;
   }
@@ -186,10 +194,12 @@ static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *
 }
 
 static bool staged_equal(const tf_tree *t, const tf_result *r, bool doubled, tf_diags *d, session *s) {
-  const ir_target target = {.data = IR_F32, .staged = true, .doubled = doubled};
-  ir_program *p = ir_lower(t, &target, d);
+  low_target target = tf_target_staged.lower;
+  target.depth = doubled ? 2 : 1;
+  ir_program *p = low_lower(t, &target, NULL, d);
   double **data = whole_new(t->workload);
-  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
+  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer),
+                 calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   if (p && s->show) ir_dump(stdout, p);
   bool same = p && data && c.buffer && c.points && ir_run(p, data, &c) && fills_equal(t, r, p, &c, s->show, s);
   free(c.buffer);
@@ -207,8 +217,8 @@ static void one_staged(void *ctx, uint64_t seed) {
   tf_result r;
   for (int l = 0; c.tree && l < c.tree->arch->n_memories; l++) /* every second case has two halves everywhere */
     ((tf_memory *)(uintptr_t)c.tree->arch->memories)[l].double_buffered |= seed % 2;
-  bool in = c.tree && draw_can_emit(&c) && one_instance(c.tree) && !follows_readers(c.tree) && (m = tf_model_new(c.tree, c.diags)) != NULL &&
-            tf_model_eval(m, NULL, &r);
+  bool in = c.tree && draw_can_emit(&c) && one_instance(c.tree) && !follows_readers(c.tree) &&
+            (m = tf_model_new(c.tree, c.diags)) != NULL && tf_model_eval(m, NULL, &r);
   if (!in)
     s->outside++;
   else if (staged_equal(c.tree, &r, false, c.diags, s) && staged_equal(c.tree, &r, true, c.diags, s))
@@ -226,9 +236,10 @@ static int named(const tf_workload *wl, const char *name) {
 }
 
 static bool copies_equal(const tf_tree *t, const tf_result *r, tf_diags *d, const char *tensor) {
-  ir_program *p = ir_lower(t, NULL, d);
+  ir_program *p = low_lower(t, &tf_target_model.lower, NULL, d);
   double **data = whole_new(t->workload);
-  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer), calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
+  ir_counts c = {calloc(p ? (size_t)p->n_buffers + 1 : 1, sizeof *c.buffer),
+                 calloc((size_t)t->workload->n_ops + 1, sizeof *c.points)};
   bool same = p && data && c.buffer && c.points && ir_run(p, data, &c);
   int64_t copied = 0, fill = r->counts[t->workload->n_tensors + named(t->workload, tensor)].fill;
   for (int i = 0; same && i < p->n_buffers; i++)

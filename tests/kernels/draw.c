@@ -28,11 +28,16 @@ void draw(drawn *c, uint64_t seed) {
   const char *kind;
   *c = (drawn){.diags = tf_diags_new()};
   if (!c->diags) abort();
-  if (seed & DRAW_CONV) draw_conv(&c->text, seed);
-  else if (seed & DRAW_ROWS) draw_rows(&c->text, seed);
-  else if (seed & DRAW_WILD) draw_wild(&c->text, seed);
-  else if (seed & DRAW_FORKS) draw_forks(&c->text, seed);
-  else if (!gen_case(seed, &c->text, &features, &kind)) abort();
+  if (seed & DRAW_CONV)
+    draw_conv(&c->text, seed);
+  else if (seed & DRAW_ROWS)
+    draw_rows(&c->text, seed);
+  else if (seed & DRAW_WILD)
+    draw_wild(&c->text, seed);
+  else if (seed & DRAW_FORKS)
+    draw_forks(&c->text, seed);
+  else if (!gen_case(seed, &c->text, &features, &kind))
+    abort();
   tf_text t = {"case", c->text.text, c->text.len};
   c->spec = tf_spec_read_texts(&t, 1, NULL, 0, c->diags);
   if (c->spec)

@@ -40,7 +40,7 @@ void draw(drawn *c, uint64_t seed);
 void draw_close(drawn *c);
 /* The case as YAML, its seed and what the diagnostics say. */
 void draw_print(const drawn *c, uint64_t seed);
-/* Whether emit takes the mapping: makers and readers that other loops split, and instances that would need running values of
- * their own, it refuses. */
+/* Whether emit takes the mapping: makers and readers that other loops split, and instances that would need running
+ * values of their own, it refuses. */
 bool draw_can_emit(const drawn *c);
 #endif

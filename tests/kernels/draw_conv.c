@@ -22,8 +22,10 @@ static conv draw_one(tf_rng *g) {
   for (int i = 0; i < 9; i++)
     n[i] = rng_between(g, i < 8, most[i]);
   conv v = {n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8]};
-  if (tf_rng_below(g, 3) == 0) v.r = v.s = 1;
-  else if (tf_rng_below(g, 4) == 0) v.k += 60, v.c += 40, v.r = v.s = 3, v.p = parts(v.p, 3); /* weights that do not stay near */
+  if (tf_rng_below(g, 3) == 0)
+    v.r = v.s = 1;
+  else if (tf_rng_below(g, 4) == 0)
+    v.k += 60, v.c += 40, v.r = v.s = 3, v.p = parts(v.p, 3); /* weights that do not stay near */
   fit_border(&v);
   return v;
 }
@@ -36,16 +38,18 @@ static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
   return parts(n, trip);
 }
 
-/* The op's own levels: near memory, then units over its channels (and, seldom, more over its columns than channels can have: then
- * lanes do not run along channels). */
-static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q, const char *reduced, int c, int r,
-                int s, const char *windows[2], int depth, bool whole) {
-  const int lanes = rng_between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1, across = k > lanes && wide == 1 ? rng_between(g, 1, 2) : 1;
+/* The op's own levels: near memory, then units over its channels (and, seldom, more over its columns than channels can
+ * have: then lanes do not run along channels). */
+static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q,
+                const char *reduced, int c, int r, int s, const char *windows[2], int depth, bool whole) {
+  const int lanes = rng_between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1,
+            across = k > lanes && wide == 1 ? rng_between(g, 1, 2) : 1;
   const char *word = " for";
   page_say(t, "%*sL1", depth, "");
-  int k1 = !whole && tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k, c1 = !whole && tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
-  page_say(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", channels, parts(k1, lanes * across), columns, parts(q, wide), reduced, c1,
-      windows[0], r, windows[1], s);
+  int k1 = !whole && tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k,
+      c1 = !whole && tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
+  page_say(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", channels, parts(k1, lanes * across), columns,
+           parts(q, wide), reduced, c1, windows[0], r, windows[1], s);
   page_say(t, " spatial %s=%d@x", channels, lanes);
   if (across > 1) page_say(t, " %s=%d@y", channels, across);
   if (wide > 1) page_say(t, " %s=%d@y", columns, wide);
@@ -53,24 +57,29 @@ static void own(tf_rng *g, page *t, const char *op, const char *channels, int k,
 }
 
 static void machine(page *p) {
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
-         "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, mul, max, relu], below: L2, mesh: [16, 4]}\n");
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+              "bandwidth: 1}\n"
+              "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, mul, max, relu], below: L2, "
+              "mesh: [16, 4]}\n");
 }
 
 static void image(page *p, const conv *v) {
-  page_say(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n", v->pad, v->pad, v->n, v->c, (v->p - 1) * v->stride + v->r - v->pad,
-      (v->q - 1) * v->stride + v->s - v->pad);
+  page_say(p, "    I: {pad: [0, 0, %d, %d], shape: [%d, %d, %d, %d]}\n", v->pad, v->pad, v->n, v->c,
+           (v->p - 1) * v->stride + v->r - v->pad, (v->q - 1) * v->stride + v->s - v->pad);
 }
 
 static void single(tf_rng *g, page *p) {
   static const char *windows[2] = {"r", "s"};
   const conv v = draw_one(g);
   const char *word = " for";
-  page_say(p, "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n", v.n, v.k, v.p, v.q, v.c, v.r, v.s);
+  page_say(p, "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n", v.n, v.k,
+           v.p, v.q, v.c, v.r, v.s);
   image(p, &v);
-  page_say(p, "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * F[k,c,r,s]\"\nmapping: |\n  L0", v.stride, v.pad, v.stride, v.pad);
+  page_say(p, "  ops:\n  - \"O[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * F[k,c,r,s]\"\nmapping: |\n  L0",
+           v.stride, v.pad, v.stride, v.pad);
   if (tf_rng_below(g, 2)) page_say(p, " for n=%d", v.n), word = "";
-  const int q = tf_rng_below(g, 3) ? v.q : cut(g, p, "q", v.q, &word), k = tf_rng_below(g, 2) ? v.k : cut(g, p, "k", v.k, &word);
+  const int q = tf_rng_below(g, 3) ? v.q : cut(g, p, "q", v.q, &word),
+            k = tf_rng_below(g, 2) ? v.k : cut(g, p, "k", v.k, &word);
   const int p1 = cut(g, p, "p", v.p, &word);
   page_say(p, "\n    L0 for p=%d%s", p1, "");
   if (!strstr(p->text, "for n=")) page_say(p, " n=%d", v.n);
@@ -78,8 +87,8 @@ static void single(tf_rng *g, page *p) {
   own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6, false);
 }
 
-/* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew; in half of the cases channels
- * are whole and there is no border, so that those between them can stand in blocks. */
+/* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew; in half of
+ * the cases channels are whole and there is no border, so that those between them can stand in blocks. */
 static void chain(tf_rng *g, page *p) {
   static const char *first[2] = {"r", "s"}, *second[2] = {"u", "v"};
   conv a = draw_one(g);
@@ -94,17 +103,22 @@ static void chain(tf_rng *g, page *p) {
     single(g, p);
     return;
   }
-  page_say(p, "workload:\n  name: w\n  dims: {n: 1, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d, f: %d, x: %d, y: %d, u: %d, v: %d}\n  tensors:\n", a.k, a.p,
-      a.q, a.c, a.r, a.s, b.k, b.p, b.q, b.r, b.s);
+  page_say(p,
+           "workload:\n  name: w\n  dims: {n: 1, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d, f: %d, x: %d, y: %d, u: %d, "
+           "v: %d}\n  tensors:\n",
+           a.k, a.p, a.q, a.c, a.r, a.s, b.k, b.p, b.q, b.r, b.s);
   image(p, &a);
   page_say(p, "    M: {pad: [0, 0, %d, %d]}\n  ops:\n", b.pad, b.pad);
-  page_say(p, "  - \"M[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * W[k,c,r,s]\"\n", a.stride, a.pad, a.stride, a.pad);
-  page_say(p, "  - \"O[n,f,x,y] += M[n, k, %d*x + u - %d, %d*y + v - %d] * V[f,k,u,v]\"\nmapping: |\n  L0", b.stride, b.pad, b.stride, b.pad);
+  page_say(p, "  - \"M[n,k,p,q] += I[n, c, %d*p + r - %d, %d*q + s - %d] * W[k,c,r,s]\"\n", a.stride, a.pad, a.stride,
+           a.pad);
+  page_say(p, "  - \"O[n,f,x,y] += M[n, k, %d*x + u - %d, %d*y + v - %d] * V[f,k,u,v]\"\nmapping: |\n  L0", b.stride,
+           b.pad, b.stride, b.pad);
   const char *word = " for";
   const int x = cut(g, p, "x", b.p, &word), y = tf_rng_below(g, 3) ? b.q : cut(g, p, "y", b.q, &word);
   /* rows of M of one tile of x, and its columns */
   const int rows_of_m = (x - 1) * b.stride + b.r;
-  page_say(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", !whole && tf_rng_below(g, 3) ? " retain M" : "", rows_of_m < a.p ? rows_of_m : a.p);
+  page_say(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", !whole && tf_rng_below(g, 3) ? " retain M" : "",
+           rows_of_m < a.p ? rows_of_m : a.p);
   own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10, whole);
   page_say(p, "        L0 for x=%d\n", x);
   own(g, p, "O", "f", b.k, "y", y, "k", a.k, b.r, b.s, second, 10, whole);
@@ -114,6 +128,8 @@ void draw_conv(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 7);
   p->len = 0;
   machine(p);
-  if (tf_rng_below(&g, 3)) single(&g, p);
-  else chain(&g, p);
+  if (tf_rng_below(&g, 3))
+    single(&g, p);
+  else
+    chain(&g, p);
 }

@@ -1,22 +1,50 @@
-/* Intermediates with readers inside and outside of a nested scope, below loops of any trip counts: those whose readers take
- * different steps may leave one of them without what it reads. */
+/* Intermediates with readers inside and outside of a nested scope, below loops of any trip counts: those whose readers
+ * take different steps may leave one of them without what it reads. */
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
 
-/* A maker and a reader in the inner scope, a reader outside of it; `above`: dims that all may be split by above the outer
- * scope, `inside`: above the inner one; the dims of each op. */
+/* A maker and a reader in the inner scope, a reader outside of it; `above`: dims that all may be split by above the
+ * outer scope, `inside`: above the inner one; the dims of each op. */
 typedef struct {
   const char *dims, *tensors, *ops[3], *above, *inside, *own[3], *name;
 } fork;
 static const fork all[] = {
-  {"m: @, k: 2, x: 3, y: @", NULL, {"C[m,x] += A[m,k] * B[k,x]", "E[m,y] += C[m,x] * D[x,y]", "F[m,x] = C[m,x] * 2"}, "m", "my",
-   {"mkx", "myx", "mx"}, "CEF"},
-  {"m: @, f: @", NULL, {"T[m] = I[m] * 2", "U[m,f] = T[m] + G[f]", "O[m] = T[m] * 3"}, "m", "mf", {"m", "mf", "m"}, "TUO"},
-  {"p: @, q: 9, r: 3", NULL, {"T[q] = I[q] * 2", "U[p] += T[p+r] * W[r]", "O[p] = T[p+1] * 3"}, "p", "p", {"q", "pr", "p"}, "TUO"},
-  {"p: 6, q: 8, r: 3", "{T: {pad: [1]}}", {"T[q] = I[q] * 2", "U[p] += T[p+r-1] * W[r]", "O[p] = T[p] * 3"}, "p", "p", {"q", "pr", "p"}, "TUO"},
-  {"m: @, n: @, k: 2", NULL, {"C[m,n] += A[m,k] * B[k,n]", "R[m,n] = max(C[m,n], 0)", "Y[m,n] = C[m,n] + X[m,n]"}, "mn", "mn",
-   {"mnk", "mn", "mn"}, "CRY"},
+    {"m: @, k: 2, x: 3, y: @",
+     NULL,
+     {"C[m,x] += A[m,k] * B[k,x]", "E[m,y] += C[m,x] * D[x,y]", "F[m,x] = C[m,x] * 2"},
+     "m",
+     "my",
+     {"mkx", "myx", "mx"},
+     "CEF"},
+    {"m: @, f: @",
+     NULL,
+     {"T[m] = I[m] * 2", "U[m,f] = T[m] + G[f]", "O[m] = T[m] * 3"},
+     "m",
+     "mf",
+     {"m", "mf", "m"},
+     "TUO"},
+    {"p: @, q: 9, r: 3",
+     NULL,
+     {"T[q] = I[q] * 2", "U[p] += T[p+r] * W[r]", "O[p] = T[p+1] * 3"},
+     "p",
+     "p",
+     {"q", "pr", "p"},
+     "TUO"},
+    {"p: 6, q: 8, r: 3",
+     "{T: {pad: [1]}}",
+     {"T[q] = I[q] * 2", "U[p] += T[p+r-1] * W[r]", "O[p] = T[p] * 3"},
+     "p",
+     "p",
+     {"q", "pr", "p"},
+     "TUO"},
+    {"m: @, n: @, k: 2",
+     NULL,
+     {"C[m,n] += A[m,k] * B[k,n]", "R[m,n] = max(C[m,n], 0)", "Y[m,n] = C[m,n] + X[m,n]"},
+     "mn",
+     "mn",
+     {"mnk", "mn", "mn"},
+     "CRY"},
 };
 enum { N_ALL = sizeof all / sizeof *all };
 
@@ -39,8 +67,10 @@ void draw_forks(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  memories:\n  - {name: L0}\n  - {name: L1}\n  compute:\n"
               "  - {name: u, ops: [mac, add, sub, mul, max], below: L1}\nworkload:\n  dims: {");
   for (const char *c = w->dims; *c; c++)
-    if (*c == '@') page_say(p, "%d", rng_between(&g, 1, 7));
-    else page_say(p, "%c", *c);
+    if (*c == '@')
+      page_say(p, "%d", rng_between(&g, 1, 7));
+    else
+      page_say(p, "%c", *c);
   page_say(p, "}\n");
   if (w->tensors) page_say(p, "  tensors: %s\n", w->tensors);
   page_say(p, "  ops:\n  - \"%s\"\n  - \"%s\"\n  - \"%s\"\nmapping: |\n  L0", w->ops[0], w->ops[1], w->ops[2]);

@@ -1,5 +1,5 @@
-/* Maps and sums over rows of all lengths between two products, as attention has them, or before one: those that a kernel may make while it
- * multiplies, and some that it must not. */
+/* Maps and sums over rows of all lengths between two products, as attention has them, or before one: those that a
+ * kernel may make while it multiplies, and some that it must not. */
 #include <stdio.h>
 
 #include "tests/kernels/draw.h"
@@ -11,14 +11,22 @@ typedef struct {
   const char *name, *expr;
 } op;
 static const op all[][6] = {
-  {{"X", "X[h,m] max= S[h,m,l]"}, {"D", "D[h,m,l] = S[h,m,l] - X[h,m]"}, {"E", "E[h,m,l] = exp(D[h,m,l])"}, {"Z", "Z[h,m] += E[h,m,l]"},
-   {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
-  {{"X", "X[h,m] max= S[h,m,l]"}, {"E", "E[h,m,l] = exp(S[h,m,l] - X[h,m])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
-  {{"P", "P[h,m,l] = exp(S[h,m,l])"}},
-  {{"E", "E[h,m,l] = max(S[h,m,l], 0) * U[l]"}, {"P", "P[h,m,l] = E[h,m,l] + W[h,m]"}},
-  {{"X", "X[h,m] min= S[h,m,l]"}, {"E", "E[h,m,l] = S[h,m,l] / exp(X[h,m])"}, {"P", "P[h,m,l] = min(E[h,m,l], U[l])"}},
-  {{"E", "E[h,m,l] = exp(S[h,m,l] - W[h,m])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] * Z[h,m]"}},
-  {{"X", "X[h,m] += S[h,m,l]"}, {"E", "E[h,m,l] = -S[h,m,l] * X[h,m]"}, {"P", "P[h,m,l] = relu(E[h,m,l])"}},
+    {{"X", "X[h,m] max= S[h,m,l]"},
+     {"D", "D[h,m,l] = S[h,m,l] - X[h,m]"},
+     {"E", "E[h,m,l] = exp(D[h,m,l])"},
+     {"Z", "Z[h,m] += E[h,m,l]"},
+     {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
+    {{"X", "X[h,m] max= S[h,m,l]"},
+     {"E", "E[h,m,l] = exp(S[h,m,l] - X[h,m])"},
+     {"Z", "Z[h,m] += E[h,m,l]"},
+     {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
+    {{"P", "P[h,m,l] = exp(S[h,m,l])"}},
+    {{"E", "E[h,m,l] = max(S[h,m,l], 0) * U[l]"}, {"P", "P[h,m,l] = E[h,m,l] + W[h,m]"}},
+    {{"X", "X[h,m] min= S[h,m,l]"},
+     {"E", "E[h,m,l] = S[h,m,l] / exp(X[h,m])"},
+     {"P", "P[h,m,l] = min(E[h,m,l], U[l])"}},
+    {{"E", "E[h,m,l] = exp(S[h,m,l] - W[h,m])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] * Z[h,m]"}},
+    {{"X", "X[h,m] += S[h,m,l]"}, {"E", "E[h,m,l] = -S[h,m,l] * X[h,m]"}, {"P", "P[h,m,l] = relu(E[h,m,l])"}},
 };
 enum { N_ALL = sizeof all / sizeof *all };
 
@@ -35,18 +43,23 @@ static void own(page *p, const char *name, const char *dims, int h, int m, int l
 void draw_rows(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 11);
   const op *between_ops = all[tf_rng_below(&g, N_ALL)];
-  const int h = rng_between(&g, 1, 3), m = rng_between(&g, 1, 50), a = rng_between(&g, 1, 7), n = rng_between(&g, 1, tf_rng_below(&g, 3) ? 40 : 150);
-  const int l = tf_rng_below(&g, 3) ? rng_between(&g, 1, 130) : 16 * rng_between(&g, 1, 8), tile = rng_between(&g, 1, m);
+  const int h = rng_between(&g, 1, 3), m = rng_between(&g, 1, 50), a = rng_between(&g, 1, 7),
+            n = rng_between(&g, 1, tf_rng_below(&g, 3) ? 40 : 150);
+  const int l = tf_rng_below(&g, 3) ? rng_between(&g, 1, 130) : 16 * rng_between(&g, 1, 8),
+            tile = rng_between(&g, 1, m);
   const int heads = tf_rng_below(&g, 2) ? h : 1, trip = parts(m, tile), left = parts(m, trip);
   const bool made = tf_rng_below(&g, 4) > 0;
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, bandwidth: 1}\n"
-         "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, mesh: [1, 1]}\n");
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+              "bandwidth: 1}\n"
+              "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
+              "neg, relu], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
   if (made) page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
   for (const op *o = between_ops; o->name; o++)
     page_say(p, "  - \"%s\"\n", o->expr);
-  page_say(p, "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      Seq\n", heads, trip);
+  page_say(p, "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      Seq\n", heads,
+           trip);
   const int rest = h / heads;
   if (made) own(p, "S", "l", rest, left, l, "a", a);
   for (const op *o = between_ops; o->name; o++)

@@ -1,7 +1,8 @@
-/* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before a product: emitted, compiled with warnings as
- * errors, run, and held against double.  Compilers, instruction sets and sanitizers take turns.
- *   emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] [--names]
- * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as C++, too. */
+/* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before
+ * a product: emitted, compiled with warnings as errors, run, and held against double.  Compilers, instruction sets and
+ * sanitizers take turns. emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] [--names]
+ * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as
+ * C++, too. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,9 @@ static bool write_files(const tf_emitted *e, const char *dir) {
 }
 
 /* AMX, where there is none, in an emulation: tests/kernels/amx_emulation.h. */
-static bool emulated(const char *isa) { return !strcmp(isa, "amx") && !tf_emit_runs(isa) && tf_emit_runs("avx512_bf16"); }
+static bool emulated(const char *isa) {
+  return !strcmp(isa, "amx") && !tf_emit_runs(isa) && tf_emit_runs("avx512_bf16");
+}
 
 static const char *isa_of_turn(uint64_t turn) {
 #define KEY(key, what) key,
@@ -64,15 +67,17 @@ static bool compile_and_run(const session *s, const char *dir, const char *isa, 
   snprintf(flags, sizeof flags, "%s -Wall -Wextra -Wno-unknown-pragmas -Wno-pass-failed -Werror",
            turn % 5 == 0 ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all" : "-O2");
   if (emulated(isa) || (!strcmp(isa, "multi") && emulated("amx"))) { /* as it is, it must at least compile */
-    snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' libkernel.a && rm %s/*.o", dir, cc, openmp, flags, dir);
+    snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' libkernel.a && rm %s/*.o", dir, cc, openmp,
+             flags, dir);
     if (system(command) != 0) return false;
     char here[256];
     if (!getcwd(here, sizeof here)) return false;
     size_t n = strlen(flags);
     snprintf(flags + n, sizeof flags - n, " -include %.200s/tests/kernels/amx_emulation.h", here);
   }
-  snprintf(command, sizeof command, "make -s -C %s CC=%s '%s' 'CFLAGS=%s' test >%s/said 2>&1 || { cat %s/said; false; }", dir, cc,
-           openmp, flags, dir, dir);
+  snprintf(command, sizeof command,
+           "make -s -C %s CC=%s '%s' 'CFLAGS=%s' test >%s/said 2>&1 || { cat %s/said; false; }", dir, cc, openmp, flags,
+           dir, dir);
   return system(command) == 0;
 }
 
@@ -83,7 +88,8 @@ static bool holds(const tf_emitted *e, const char *text) {
   return any;
 }
 
-/* Whether some product's lanes run along channels: arguments can be packed beforehand; whether what stands between two has channels in blocks. */
+/* Whether some product's lanes run along channels: arguments can be packed beforehand; whether what stands between two
+ * has channels in blocks. */
 static bool packs(const tf_emitted *e) { return holds(e, "float *packed)"); }
 static bool blocks(const tf_emitted *e) { return holds(e, "in_block("); }
 /* Whether panels are asked for ahead. */
@@ -99,7 +105,9 @@ static void gather(hostile *h, const tf_emitted *e) {
 
 static bool header_is_cpp(const char *dir) {
   char command[300];
-  snprintf(command, sizeof command, "echo '#include \"%s/kernel.h\"' | c++ -x c++ -std=gnu++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -", dir);
+  snprintf(command, sizeof command,
+           "echo '#include \"%s/kernel.h\"' | c++ -x c++ -std=gnu++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -",
+           dir);
   return system(command) == 0;
 }
 
@@ -161,7 +169,8 @@ int main(int argc, char **argv) {
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, turn % 4 == 2 ? at | DRAW_CONV : turn % 4 == 0 ? at | DRAW_ROWS : at, turn);
-  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, asked for in %ld, rows ahead in %ld\n",
+  printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
+         "asked for in %ld, rows ahead in %ld\n",
          s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;

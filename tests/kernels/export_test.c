@@ -81,7 +81,8 @@ int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 2000);
   session s = {.show = plan.show};
   draw_each(&plan, one, &s);
-  printf("export: %ld come back with the same counts, %ld wrong; %ld refused, %ld mappings refused by the tree's rules\n", s.equal, s.wrong,
-         s.refused, s.other);
+  printf(
+      "export: %ld come back with the same counts, %ld wrong; %ld refused, %ld mappings refused by the tree's rules\n",
+      s.equal, s.wrong, s.refused, s.other);
   return s.wrong != 0 || (!plan.only && s.equal == 0);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/ir.h"
+#include "codegen/target/target.h"
 #include "tests/kernels/draw.h"
 #include "tests/kernels/whole.h"
 
@@ -24,10 +24,10 @@ static bool near(const tf_workload *wl, double **want, double **got) {
 }
 
 /* With and without buffers for sums of narrow outputs, tiles of inputs, and halves for the next ones. */
-static bool lowered_equal(const tf_tree *tree, ir_target target, tf_diags *d, bool show) {
+static bool lowered_equal(const tf_tree *tree, const low_target *target, ir_type data, tf_diags *d, bool show) {
   const tf_workload *wl = tree->workload;
   double **want = whole_new(wl), **got = whole_new(wl);
-  ir_program *p = ir_lower(tree, &target, d);
+  ir_program *p = low_lower(tree, target, &(ir_machine){.data = data}, d);
   if (p && show) ir_dump(stdout, p);
   whole_run(wl, want);
   bool ok = p && want && got && ir_run(p, got, NULL) && near(wl, want, got);
@@ -38,12 +38,11 @@ static bool lowered_equal(const tf_tree *tree, ir_target target, tf_diags *d, bo
 }
 
 static bool all_equal(const tf_tree *tree, tf_diags *d, bool show) {
-  static const ir_target targets[] = {
-    {.data = IR_F32}, {.data = IR_BF16}, {.data = IR_F32, .staged = true}, {.data = IR_F32, .staged = true, .doubled = true}};
-  bool equal = true;
-  for (size_t i = 0; i < sizeof targets / sizeof *targets && equal; i++)
-    equal = lowered_equal(tree, targets[i], d, show);
-  return equal;
+  const low_target *cpu = &tf_target_cpu.lower, *two = &tf_target_staged.lower;
+  low_target one = *two;
+  one.depth = 1;
+  return lowered_equal(tree, cpu, IR_F32, d, show) && lowered_equal(tree, cpu, IR_BF16, d, show) &&
+         lowered_equal(tree, &one, IR_F32, d, show) && lowered_equal(tree, two, IR_F32, d, show);
 }
 
 static void one(void *ctx, uint64_t seed) {
@@ -74,7 +73,7 @@ int main(int argc, char **argv) {
   draw_each(&few, one_conv, &s);
   const draw_plan forks = {.cases = plan.only ? 0 : plan.cases * 5, .seed = plan.seed}; /* most are refused */
   draw_each(&forks, one_fork, &s);
-  printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n", s.equal, s.wrong,
-         s.refused, s.unlike);
+  printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n",
+         s.equal, s.wrong, s.refused, s.unlike);
   return s.wrong != 0 || s.equal == 0;
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "codegen/ir.h"
+#include "codegen/ir/ir.h"
 
 int64_t whole_words(const tf_tensor *z) {
   int64_t n = 1;

@@ -1,6 +1,7 @@
-/* Random kernels on numbers of all kinds: -inf for masks, infinities, what is not a number, huge and subnormal ones, scores far apart.  Emitted for each
- * instruction set, compiled (NEON by a cross compiler, run by an emulator), and held, element by element, against the workload's meaning in double.
- *   wild_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] */
+/* Random kernels on numbers of all kinds: -inf for masks, infinities, what is not a number, huge and subnormal ones,
+ * scores far apart.  Emitted for each instruction set, compiled (NEON by a cross compiler, run by an emulator), and
+ * held, element by element, against the workload's meaning in double. wild_test [--cases N] [--seed S] [--one SEED]
+ * [--keep] [--isa NAME] [--dtype NAME] */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -78,7 +79,8 @@ static void fill(const setting *t, int z, tf_rng *g, bounded *data) {
     const bool masked = i / row == which && one == MASK;
     const float v = (float)number(g, masked ? MASK : kind, i, row, masked ? row : lead);
     data[i] = (bounded){t->half ? as_bf16(v) : v, 0};
-    if (fabs(data[i].v) < t->by.tiny) data[i].e = fabs(data[i].v); /* units that multiply bfloat16 take subnormal numbers as 0 */
+    if (fabs(data[i].v) < t->by.tiny)
+      data[i].e = fabs(data[i].v); /* units that multiply bfloat16 take subnormal numbers as 0 */
   }
 }
 
@@ -109,8 +111,11 @@ static bool read_word(const setting *t, FILE *f, double *v) {
 /* Arguments are pointers with the strides behind each, inputs first: their names do not matter. */
 static void program(FILE *f, const setting *t) {
   int word = 0;
-  fputs("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"kernel.h\"\nint main(void) {\n  kernel_args args;\n  void *at[64], *work;\n"
-        "  memset(&args, 0, sizeof args);\n  kernel_dense(&args);\n  if (!(work = malloc(kernel_workspace()))) return 2;\n", f);
+  fputs("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"kernel.h\"\nint main(void) {\n  "
+        "kernel_args args;\n  void *at[64], *work;\n"
+        "  memset(&args, 0, sizeof args);\n  kernel_dense(&args);\n  if (!(work = malloc(kernel_workspace()))) return "
+        "2;\n",
+        f);
   for (int out = 0; out < 2; out++)
     for (int z = 0; z < t->wl->n_tensors; z++) {
       const tf_tensor *x = &t->wl->tensors[z];
@@ -124,10 +129,13 @@ static void program(FILE *f, const setting *t) {
     for (int z = 0; z < t->wl->n_tensors; z++) {
       const tf_tensor *x = &t->wl->tensors[z];
       if (!(out ? is_output(x) : is_input(x))) continue;
-      fprintf(f, "    if (!%s(at[%d], %lld, 1, %s)) return 3;\n", out ? "fwrite" : "fread", z, (long long)whole_words(x) * (t->half ? 2 : 4),
-              out ? "stdout" : "stdin");
+      fprintf(f, "    if (!%s(at[%d], %lld, 1, %s)) return 3;\n", out ? "fwrite" : "fread", z,
+              (long long)whole_words(x) * (t->half ? 2 : 4), out ? "stdout" : "stdin");
     }
-    if (!out) fputs("    memset(work, 0xff, kernel_workspace());\n    if (kernel(&args, work, kernel_workspace()) != kernel_done) return 4;\n", f);
+    if (!out)
+      fputs("    memset(work, 0xff, kernel_workspace());\n    if (kernel(&args, work, kernel_workspace()) != "
+            "kernel_done) return 4;\n",
+            f);
   }
   fputs("  }\n  return 0;\n}\n", f);
 }
@@ -156,18 +164,24 @@ static bool compile_and_run(const setting *t, uint64_t turn) {
   const char *cc = neon ? "aarch64-linux-gnu-gcc -static" : turn / 3 % 2 && have("clang") ? "clang" : "cc";
   char command[900];
   snprintf(command, sizeof command,
-           "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic -Wno-pass-failed -Werror' libkernel.a >said 2>&1 && "
-           "%s -O1 -o wild wild.c libkernel.a -lm && %s ./wild <in >out || { cat said; false; }", t->dir, cc, turn % 2 ? 2 : 3, cc, neon ? "qemu-aarch64" : "");
+           "cd %s && make -s 'CC=%s' OPENMP=-fopenmp-simd 'CFLAGS=-O%d -Wall -Wextra -Wpedantic -Wno-pass-failed "
+           "-Werror' libkernel.a >said 2>&1 && "
+           "%s -O1 -o wild wild.c libkernel.a -lm && %s ./wild <in >out || { cat said; false; }",
+           t->dir, cc, turn % 2 ? 2 : 3, cc, neon ? "qemu-aarch64" : "");
   return system(command) == 0;
 }
 
 /* ---- holding ---------------------------------------------------------------------------------------------------- */
 
 static void count(session *s, bounded of) {
-  if (isnan(of.v)) s->nan++;
-  else if (!(of.e < INFINITY)) s->unknown++;
-  else if (isinf(of.v)) s->infinite++;
-  else s->finite++;
+  if (isnan(of.v))
+    s->nan++;
+  else if (!(of.e < INFINITY))
+    s->unknown++;
+  else if (isinf(of.v))
+    s->infinite++;
+  else
+    s->finite++;
 }
 
 static bool hold_set(session *s, const setting *t, int set, bounded **data, FILE *out) {
@@ -180,7 +194,8 @@ static bool hold_set(session *s, const setting *t, int set, bounded **data, FILE
       if (!read_word(t, out, &v)) return false;
       count(s, data[z][i]);
       if (!bounded_holds(data[z][i], v) && wrong++ < 3)
-        printf("# set %d, %s[%lld]: %.9g, should be %.9g within %.3g\n", set, x->name, (long long)i, v, data[z][i].v, data[z][i].e);
+        printf("# set %d, %s[%lld]: %.9g, should be %.9g within %.3g\n", set, x->name, (long long)i, v, data[z][i].v,
+               data[z][i].e);
     }
   }
   return wrong == 0;
@@ -220,7 +235,9 @@ static const char *isa_of_turn(uint64_t turn) {
   const char *can[sizeof all / sizeof *all + 1];
   uint64_t n = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (!strstr(all[i], "vnni") && (tf_emit_runs(all[i]) || (!strcmp(all[i], "neon") && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc")))) can[n++] = all[i];
+    if (!strstr(all[i], "vnni") &&
+        (tf_emit_runs(all[i]) || (!strcmp(all[i], "neon") && have("qemu-aarch64") && have("aarch64-linux-gnu-gcc"))))
+      can[n++] = all[i];
   return can[turn % n];
 }
 
@@ -231,15 +248,25 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed, uint64_t tu
   const bool units = !strcmp(o.isa, "avx512_bf16") || !strcmp(o.isa, "amx");
   with.dtype = s->dtype ? s->dtype : units || turn % 5 == 4 ? "bf16" : "f32";
   const bool half = !strcmp(with.dtype, "bf16");
-  setting t = {c->spec->workload, half, dir, o.isa, {4e-7, half ? 8e-3 : 0, units ? 1.3e-38 : half ? 1e-40 : 3e-45, false}};
+  setting t = {c->spec->workload,
+               half,
+               dir,
+               o.isa,
+               {4e-7, half ? 8e-3 : 0,
+                units  ? 1.3e-38
+                : half ? 1e-40
+                       : 3e-45,
+                false}};
   tf_emitted *e = tf_emit_cpu(c->tree, &with, c->diags);
   for (int i = 0; e && i < e->n; i++)
     t.by.floored |= strstr(e->file[i].text, "fresh ? -3.40282347e38f") != NULL;
   const bool ok = e && mkdtemp(dir) && right(s, &t, e, seed, turn);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
-  if (!ok || s->keep) printf("# %s, %s, %s\n", o.isa, with.dtype, dir);
-  else if (system(command) != 0) return false;
+  if (!ok || s->keep)
+    printf("# %s, %s, %s\n", o.isa, with.dtype, dir);
+  else if (system(command) != 0)
+    return false;
   return ok;
 }
 
@@ -247,9 +274,12 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   drawn c;
   draw(&c, seed);
   const bool usable = c.tree && draw_can_emit(&c);
-  if (!usable) s->refused++;
-  else if (emitted_right(s, &c, seed, turn)) s->kernels++;
-  else if (s->wrong++ < 3) draw_print(&c, seed);
+  if (!usable)
+    s->refused++;
+  else if (emitted_right(s, &c, seed, turn))
+    s->kernels++;
+  else if (s->wrong++ < 3)
+    draw_print(&c, seed);
   draw_close(&c);
   return usable;
 }
@@ -267,7 +297,8 @@ int main(int argc, char **argv) {
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++)
     turn += one(&s, at | (turn % 4 == 3 ? DRAW_ROWS : DRAW_WILD), turn);
-  printf("wild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a number, %ld that nobody can tell\n", s.kernels,
-         s.wrong, s.refused, s.finite, s.infinite, s.nan, s.unknown);
+  printf("wild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a "
+         "number, %ld that nobody can tell\n",
+         s.kernels, s.wrong, s.refused, s.finite, s.infinite, s.nan, s.unknown);
   return s.wrong != 0 || s.kernels == 0;
 }

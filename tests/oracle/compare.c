@@ -6,8 +6,7 @@
 #include "tests/oracle/oracle.h"
 
 static void differs(note *n, const char *what, const char *of, int64_t model, int64_t oracle_) {
-  if (model == oracle_ || n->len > sizeof n->text - 200)
-    return;
+  if (model == oracle_ || n->len > sizeof n->text - 200) return;
   n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len,
                              "# %s of %s: model %" PRId64 ", oracle %" PRId64 "\n", what, of, model, oracle_);
 }
@@ -18,18 +17,16 @@ static bool apart(double a, double b) {
 }
 
 static void differ_by(note *n, const char *what, const char *of, double model, double oracle_) {
-  if (!apart(model, oracle_) || n->len > sizeof n->text - 200)
-    return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s of %s: model %.12g, oracle %.12g\n",
-                             what, of, model, oracle_);
+  if (!apart(model, oracle_) || n->len > sizeof n->text - 200) return;
+  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s of %s: model %.12g, oracle %.12g\n", what,
+                             of, model, oracle_);
 }
 
 /* What can never be: `least` is above `value`. */
 static void never_below(note *n, const char *what, const char *of, double value, double least) {
-  if (value >= least * (1 - 1e-9) || n->len > sizeof n->text - 200)
-    return;
-  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s: %.12g, but %s needs %.12g\n", what, value,
-                             of, least);
+  if (value >= least * (1 - 1e-9) || n->len > sizeof n->text - 200) return;
+  n->len += (size_t)snprintf(n->text + n->len, sizeof n->text - n->len, "# %s: %.12g, but %s needs %.12g\n", what,
+                             value, of, least);
 }
 
 static void compare_counts(note *n, const oracle *o, const tf_result *r) {
@@ -98,14 +95,12 @@ static void compare_time(note *n, const oracle *o, const tf_result *r) {
 static void compare_bounds(note *n, const oracle *o, const tf_result *r) {
   tf_bounds b;
   double moved = 0;
-  if (!tf_bounds_of(o->arch, o->wl, &b))
-    return;
+  if (!tf_bounds_of(o->arch, o->wl, &b)) return;
   for (int z = 0; z < o->wl->n_tensors; z++)
     moved += (double)(r->counts[z].fill + r->counts[z].read + r->counts[z].update + r->counts[z].drain);
   never_below(n, "words through the outermost memory", "the bound", moved, (double)b.traffic_words);
   never_below(n, "energy", "the bound", r->energy_pj, b.energy_pj);
-  if (r->feasible)
-    never_below(n, "cycles", "the bound", r->cycles, b.cycles);
+  if (r->feasible) never_below(n, "cycles", "the bound", r->cycles, b.cycles);
 }
 
 void compare_results(note *n, const oracle *o, const tf_result *r) {
@@ -120,11 +115,11 @@ void compare_causes(note *n, const oracle *o, tf_model *m, const tf_result *r) {
   int nz = o->wl->n_tensors;
   tf_why why;
   tf_counts *sum = calloc((size_t)(o->arch->n_memories * nz), sizeof *sum);
-  if (!sum || !tf_why_of(m, &why))
-    abort();
+  if (!sum || !tf_why_of(m, &why)) abort();
   for (int i = 0; i < why.n; i++) {
     const tf_why_row *row = &why.rows[i];
-    tf_counts *above = &sum[row->above * nz + row->tensor], *own = &sum[(row->level < 0 ? 0 : row->level) * nz + row->tensor];
+    tf_counts *above = &sum[row->above * nz + row->tensor],
+              *own = &sum[(row->level < 0 ? 0 : row->level) * nz + row->tensor];
     above->read += row->words.read;
     above->update += row->words.update;
     own->fill += row->words.fill;

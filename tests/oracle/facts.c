@@ -3,45 +3,36 @@
 
 bool below(const oracle *o, int n, int top) {
   for (; n >= 0; n = o->tree->nodes[n].parent)
-    if (n == top)
-      return true;
+    if (n == top) return true;
   return false;
 }
 
-bool op_below(const oracle *o, int op, int top) {
-  return below(o, o->tree->op_node[op], top);
-}
+bool op_below(const oracle *o, int op, int top) { return below(o, o->tree->op_node[op], top); }
 
 static bool reads(const oracle *o, int op, int z) {
   for (int i = 0; i < o->wl->ops[op].n_reads; i++)
-    if (o->wl->ops[op].reads[i].tensor == z)
-      return true;
+    if (o->wl->ops[op].reads[i].tensor == z) return true;
   return false;
 }
 
-bool touches(const oracle *o, int op, int z) {
-  return o->wl->ops[op].out == z || reads(o, op, z);
-}
+bool touches(const oracle *o, int op, int z) { return o->wl->ops[op].out == z || reads(o, op, z); }
 
 bool touched_below(const oracle *o, int top, int z) {
   for (int i = 0; i < o->wl->n_ops; i++)
-    if (op_below(o, i, top) && touches(o, i, z))
-      return true;
+    if (op_below(o, i, top) && touches(o, i, z)) return true;
   return false;
 }
 
 bool leads(const oracle *o, int op, int n) {
   for (int i = 0; i < o->wl->n_ops; i++)
-    if (op_below(o, i, n) && reads(o, i, o->wl->ops[op].out))
-      return false;
+    if (op_below(o, i, n) && reads(o, i, o->wl->ops[op].out)) return false;
   return true;
 }
 
 int mtile(const oracle *o, int n, int level) {
   int first = -1;
   for (; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level == level)
-      first = n;
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level == level) first = n;
   return first;
 }
 
@@ -53,8 +44,7 @@ int lowest_common(const oracle *o, int a, int b) {
 
 static int maker(const oracle *o, int z) {
   for (int i = 0; i < o->wl->n_ops; i++)
-    if (o->wl->ops[i].out == z)
-      return i;
+    if (o->wl->ops[i].out == z) return i;
   return -1;
 }
 
@@ -71,32 +61,26 @@ int home_scope(const oracle *o, int z) {
 
 int home_level(const oracle *o, int z) {
   int scope = home_scope(o, z);
-  if (scope < 0)
-    return 0;
+  if (scope < 0) return 0;
   const tf_node *s = &o->tree->nodes[scope];
   for (int i = 0; i < s->n_keep; i++)
-    if (s->keep[i].tensor == z)
-      return s->keep[i].level;
+    if (s->keep[i].tensor == z) return s->keep[i].level;
   for (int n = s->parent; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE)
-      return o->tree->nodes[n].level;
+    if (o->tree->nodes[n].kind == TF_TILE) return o->tree->nodes[n].level;
   return 0;
 }
 
 bool holds(const oracle *o, int tile, int z) {
   const tf_node *t = &o->tree->nodes[tile];
-  if (t->kind != TF_TILE || mtile(o, tile, t->level) != tile || t->level <= home_level(o, z))
-    return false;
+  if (t->kind != TF_TILE || mtile(o, tile, t->level) != tile || t->level <= home_level(o, z)) return false;
   for (int i = 0; i < t->n_bypass; i++)
-    if (t->bypass[i].tensor == z)
-      return false;
+    if (t->bypass[i].tensor == z) return false;
   return touched_below(o, tile, z);
 }
 
 int server(const oracle *o, int n, int z, int level) {
   for (int l = level - 1; l > home_level(o, z); l--)
-    if (mtile(o, n, l) >= 0 && holds(o, mtile(o, n, l), z))
-      return l;
+    if (mtile(o, n, l) >= 0 && holds(o, mtile(o, n, l), z)) return l;
   return home_level(o, z);
 }
 
@@ -108,24 +92,20 @@ bool makes(const oracle *o, int n, int z) {
 int stream_scope(const oracle *o, int op) {
   for (int i = 0; i < o->tree->n_nodes; i++)
     for (int k = 0; o->tree->nodes[i].kind == TF_SCOPE && k < o->tree->nodes[i].n_stream; k++)
-      if (o->tree->nodes[i].stream[k].tensor == o->wl->ops[op].out)
-        return i;
+      if (o->tree->nodes[i].stream[k].tensor == o->wl->ops[op].out) return i;
   return -1;
 }
 
 int path_to(const oracle *o, int n, place *list) {
   int up = o->tree->nodes[n].parent;
-  if (up < 0)
-    return 0;
+  if (up < 0) return 0;
   int k = path_to(o, up, list);
   for (int s = 0; o->tree->nodes[up].kind == TF_TILE && s < o->tree->nodes[up].n_loops; s++)
     list[k++] = (place){up, s};
   return k;
 }
 
-const tf_loop *loop_of(const oracle *o, place p) {
-  return &o->tree->nodes[p.node].loops[p.slot];
-}
+const tf_loop *loop_of(const oracle *o, place p) { return &o->tree->nodes[p.node].loops[p.slot]; }
 
 static bool turned(const oracle *o, int n, int scope) {
   place path[MAX_PATH];
@@ -140,13 +120,10 @@ static bool turned(const oracle *o, int n, int scope) {
 /* Whether an m-tile of the level that holds z stands in that child, no Para or Pipe between. */
 static bool sibling_holds(const oracle *o, int child, int level, int z) {
   const tf_node *t = &o->tree->nodes[child];
-  if (t->kind == TF_TILE && t->level == level && holds(o, child, z))
-    return true;
-  if (t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE))
-    return false;
+  if (t->kind == TF_TILE && t->level == level && holds(o, child, z)) return true;
+  if (t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE)) return false;
   for (int c = 0; c < t->n_children; c++)
-    if (sibling_holds(o, t->children[c], level, z))
-      return true;
+    if (sibling_holds(o, t->children[c], level, z)) return true;
   return false;
 }
 
@@ -155,13 +132,10 @@ int follows(const oracle *o, int n, int z) {
   int level = o->tree->nodes[n].level;
   for (int from = n, s = o->tree->nodes[n].parent; s >= 0; from = s, s = o->tree->nodes[s].parent) {
     const tf_node *t = &o->tree->nodes[s];
-    if (t->kind != TF_SCOPE)
-      continue;
-    if (t->scope == TF_PARA || t->scope == TF_PIPE || turned(o, n, s))
-      return -1;
+    if (t->kind != TF_SCOPE) continue;
+    if (t->scope == TF_PARA || t->scope == TF_PIPE || turned(o, n, s)) return -1;
     for (int c = 0; t->children[c] != from; c++)
-      if (sibling_holds(o, t->children[c], level, z))
-        return s;
+      if (sibling_holds(o, t->children[c], level, z)) return s;
   }
   return -1;
 }

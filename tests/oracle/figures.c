@@ -7,8 +7,7 @@
 static int late_divisor(const oracle *o, int op) {
   const tf_op *p = &o->wl->ops[op];
   for (int i = 0; i < p->n_expr; i++) {
-    if (p->expr[i].what != TF_X_CALL || p->expr[i].call != TF_K_DIV)
-      continue;
+    if (p->expr[i].what != TF_X_CALL || p->expr[i].call != TF_K_DIV) continue;
     const tf_expr *by = &p->expr[p->expr[i].arg[1]];
     for (int q = 0; q < o->wl->n_ops && by->what == TF_X_READ; q++)
       if (o->wl->ops[q].out == p->reads[by->ref].tensor && stream_scope(o, q) >= 0 &&
@@ -18,9 +17,7 @@ static int late_divisor(const oracle *o, int op) {
   return -1;
 }
 
-int leaf_server(const oracle *o, int op, int z) {
-  return server(o, o->tree->op_node[op], z, o->arch->n_memories);
-}
+int leaf_server(const oracle *o, int op, int z) { return server(o, o->tree->op_node[op], z, o->arch->n_memories); }
 
 /* The op's scope reads and updates elements of what it makes, in the memory that holds it there. */
 static void treat(oracle *o, int op, int64_t reads, int64_t updates) {
@@ -35,16 +32,14 @@ static void treat(oracle *o, int op, int64_t reads, int64_t updates) {
 static void correct(oracle *o, int op, fix kind, int64_t n) {
   o->fixes[op * N_FIXES + (int)kind] += n;
   o->saw[SAW_FIXES] |= n > 0;
-  if (kind != FIX_EXP)
-    treat(o, op, n, n);
+  if (kind != FIX_EXP) treat(o, op, n, n);
 }
 
 /* Op hands its operand on; the division happens once, on each accumulator that reads what it makes. */
 static void put_off(oracle *o, int op, int sum) {
   o->points[op] = 0;
   for (int r = 0; r < o->wl->ops[op].n_reads; r++)
-    if (o->wl->ops[op].reads[r].tensor == o->wl->ops[sum].out)
-      o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
+    if (o->wl->ops[op].reads[r].tensor == o->wl->ops[sum].out) o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
   for (int q = 0; q < o->wl->n_ops; q++)
     if (stream_scope(o, q) >= 0 && touches(o, q, o->wl->ops[op].out) && q != op)
       correct(o, q, FIX_DIV, o->corrected_once[q]);
@@ -53,8 +48,7 @@ static void put_off(oracle *o, int op, int sum) {
 
 void find_moves(oracle *o) {
   for (int op = 0; op < o->wl->n_ops; op++) {
-    if (late_divisor(o, op) >= 0)
-      put_off(o, op, late_divisor(o, op));
+    if (late_divisor(o, op) >= 0) put_off(o, op, late_divisor(o, op));
     if (stream_scope(o, op) >= 0)
       correct(o, op, o->wl->ops[op].reduce == TF_REDUCE_ADD ? FIX_MUL : FIX_EXP, o->corrected[op]);
   }
@@ -69,13 +63,9 @@ void find_moves(oracle *o) {
 
 /* ---- words held (DECISIONS 12) ------------------------------------------------------------------ */
 
-static int64_t bits(const oracle *o, int z, int64_t n) {
-  return n * o->wl->tensors[z].word_bits;
-}
+static int64_t bits(const oracle *o, int z, int64_t n) { return n * o->wl->tensors[z].word_bits; }
 
-static int64_t twice(const oracle *o, int level) {
-  return o->arch->memories[level].double_buffered ? 2 : 1;
-}
+static int64_t twice(const oracle *o, int level) { return o->arch->memories[level].double_buffered ? 2 : 1; }
 
 /* Homes at `level` of scopes from node n down; `only`: of the scope n alone. */
 static int64_t homes(const oracle *o, int n, int level, bool only) {
@@ -90,11 +80,9 @@ static int64_t homes(const oracle *o, int n, int level, bool only) {
 bool share_instance(const oracle *o, int scope, int level) {
   int from = 0;
   for (int n = scope; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > from)
-      from = o->tree->nodes[n].level;
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > from) from = o->tree->nodes[n].level;
   for (int l = from + 1; l <= level; l++)
-    if (o->arch->memories[l].mesh[0] > 1 || o->arch->memories[l].mesh[1] > 1)
-      return false;
+    if (o->arch->memories[l].mesh[0] > 1 || o->arch->memories[l].mesh[1] > 1) return false;
   return true;
 }
 
@@ -106,8 +94,7 @@ static int64_t double_count(const oracle *o, int scope, int level, int z) {
   for (int c = 0; c < t->n_children; c++) {
     int64_t largest = 0;
     for (int n = t->children[c]; n < o->tree->nodes[t->children[c]].end; n++) {
-      if (o->tree->nodes[n].level != level || !holds(o, n, z))
-        continue;
+      if (o->tree->nodes[n].level != level || !holds(o, n, z)) continue;
       largest = o->largest[n * nt + z] > largest ? o->largest[n * nt + z] : largest;
       for (int r = 0; r < o->wl->tensors[z].rank; r++) {
         int64_t e = o->extent[(n * nt + z) * MAX_RANK + r];
@@ -124,8 +111,7 @@ static int64_t double_count(const oracle *o, int scope, int level, int z) {
 
 static int64_t need(const oracle *o, int n, int level) {
   const tf_node *t = &o->tree->nodes[n];
-  if (t->kind == TF_OP || (t->kind == TF_TILE && t->level > level))
-    return 0;
+  if (t->kind == TF_OP || (t->kind == TF_TILE && t->level > level)) return 0;
   if (t->kind == TF_TILE)
     return t->level == level ? o->held[n] * twice(o, level) + homes(o, n, level, false)
                              : need(o, t->children[0], level);

@@ -5,10 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const gen_feature_name[GEN_N] = {
-    "spatial loops", "partial tiles", "bypass", "keep", "retain", "stream", "nested scopes", "padding",
-    "Para", "Pipe", "Shar", "Seq", "networks off", "overlap perfect", "double-buffer", "overlap none", "latency, issue",
-    "pipeline", "kinds of unit", "meshes of one", "scope at the root", "other word-bits"};
+const char *const gen_feature_name[GEN_N] = {"spatial loops",
+                                             "partial tiles",
+                                             "bypass",
+                                             "keep",
+                                             "retain",
+                                             "stream",
+                                             "nested scopes",
+                                             "padding",
+                                             "Para",
+                                             "Pipe",
+                                             "Shar",
+                                             "Seq",
+                                             "networks off",
+                                             "overlap perfect",
+                                             "double-buffer",
+                                             "overlap none",
+                                             "latency, issue",
+                                             "pipeline",
+                                             "kinds of unit",
+                                             "meshes of one",
+                                             "scope at the root",
+                                             "other word-bits"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;
@@ -18,13 +36,9 @@ void page_say(page *p, const char *fmt, ...) {
   p->len += n > 0 ? (size_t)n : 0;
 }
 
-int rng_between(tf_rng *g, int lo, int hi) {
-  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
-}
+int rng_between(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
 
-bool rng_chance(tf_rng *g, int n) {
-  return tf_rng_below(g, (uint32_t)n) == 0;
-}
+bool rng_chance(tf_rng *g, int n) { return tf_rng_below(g, (uint32_t)n) == 0; }
 
 /* ---- mappings -------------------------------------------------------------------------------------- */
 
@@ -43,22 +57,19 @@ typedef struct {
 
 static bool op_has(const tf_op *op, int dim) {
   for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == dim)
-      return true;
+    if (op->dims[i] == dim) return true;
   return false;
 }
 
 static bool reads(const tf_op *op, int z) {
   for (int i = 0; i < op->n_reads; i++)
-    if (op->reads[i].tensor == z)
-      return true;
+    if (op->reads[i].tensor == z) return true;
   return false;
 }
 
 static bool leads_in(const maker *k, int op, const int *ops, int n) {
   for (int i = 0; i < n; i++)
-    if (reads(&k->wl->ops[ops[i]], k->wl->ops[op].out))
-      return false;
+    if (reads(&k->wl->ops[ops[i]], k->wl->ops[op].out)) return false;
   return true;
 }
 
@@ -67,10 +78,8 @@ static bool leads_in(const maker *k, int op, const int *ops, int n) {
 static bool may_loop(const maker *k, int dim, const int *ops, int n) {
   bool any = false;
   for (int i = 0; i < n; i++) {
-    if (!leads_in(k, ops[i], ops, n))
-      continue;
-    if (!op_has(&k->wl->ops[ops[i]], dim))
-      return false;
+    if (!leads_in(k, ops[i], ops, n)) continue;
+    if (!op_has(&k->wl->ops[ops[i]], dim)) return false;
     any = true;
   }
   return any;
@@ -102,16 +111,14 @@ static void infer(maker *k, const int *ops, int n) {
         for (int r = 0; r < k->wl->ops[ops[c]].n_reads; r++)
           if (k->wl->ops[ops[c]].reads[r].tensor == op->out)
             reach(&k->wl->ops[ops[c]].reads[r].index[d], k->len[ops[c]], &first, &lo, &hi);
-      if (first && hi - lo + 1 < *len)
-        *len = hi - lo + 1;
+      if (first && hi - lo + 1 < *len) *len = hi - lo + 1;
     }
   }
 }
 
 /* A trip count for what is left of a range: `all` of it, or some; now and then past it. */
 static int64_t trip_for(maker *k, int64_t len, bool all) {
-  if (len <= 1)
-    return all || !rng_chance(k->g, 12) ? 1 : 2;
+  if (len <= 1) return all || !rng_chance(k->g, 12) ? 1 : 2;
   int64_t t = all ? len : rng_between(k->g, 1, (int)len);
   if (!all && rng_chance(k->g, 2))
     while (len % t)
@@ -119,9 +126,7 @@ static int64_t trip_for(maker *k, int64_t len, bool all) {
   return all && rng_chance(k->g, 12) ? t + 1 : t;
 }
 
-static int64_t up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
+static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* One Tile over ops, which takes `all` that is left or a part of it; `first`: the first of its level. */
 static void tile(maker *k, int indent, int level, bool first, const int *ops, int n, bool all) {
@@ -133,18 +138,14 @@ static void tile(maker *k, int indent, int level, bool first, const int *ops, in
   for (int i = 0; i < k->wl->n_dims; i++) {
     int d = (turn + i) % k->wl->n_dims;
     int64_t len = 0;
-    if (!may_loop(k, d, ops, n) || (streamed && *k->wl->dims[d].name == 'n') || (!all && rng_chance(k->g, 3)))
-      continue;
+    if (!may_loop(k, d, ops, n) || (streamed && *k->wl->dims[d].name == 'n') || (!all && rng_chance(k->g, 3))) continue;
     for (int o = 0; o < n; o++)
-      if (leads_in(k, ops[o], ops, n) && k->len[ops[o]][d] > len)
-        len = k->len[ops[o]][d];
+      if (leads_in(k, ops[o], ops, n) && k->len[ops[o]][d] > len) len = k->len[ops[o]][d];
     int64_t trip = trip_for(k, len, all);
-    if (trip == 1)
-      continue;
+    if (trip == 1) continue;
     *k->features |= len % trip ? 1u << GEN_PARTIAL : 0;
     for (int o = 0; o < n; o++)
-      if (leads_in(k, ops[o], ops, n))
-        k->len[ops[o]][d] = up(k->len[ops[o]][d], trip);
+      if (leads_in(k, ops[o], ops, n)) k->len[ops[o]][d] = up(k->len[ops[o]][d], trip);
     if (trip <= 4 && rng_chance(k->g, 3)) {
       size_t at = strlen(spatial);
       snprintf(spatial + at, sizeof spatial - at, " %s=%d@%c", k->wl->dims[d].name, (int)trip,
@@ -173,8 +174,7 @@ static int deepest(const maker *k, int op) {
     if (!(k->wl->ops[op].kinds & ~k->arch->units[u].kinds) && k->arch->units[u].below > last)
       last = k->arch->units[u].below;
   for (int u = 0; last < 0 && u < k->arch->n_units; u++)
-    if (!(k->wl->ops[op].kinds & ~k->arch->units[u].kinds))
-      last = k->arch->units[u].below;
+    if (!(k->wl->ops[op].kinds & ~k->arch->units[u].kinds)) last = k->arch->units[u].below;
   return last < 0 ? k->arch->n_memories - 1 : last;
 }
 
@@ -228,8 +228,7 @@ static bool at_home(const maker *k, const int *ops, const parts *c, int i) {
 
 static bool independent(const maker *k, const int *ops, const parts *c) {
   for (int i = 0; i < c->at[c->n]; i++)
-    if (!leads_in(k, ops[i], ops, c->at[c->n]))
-      return false;
+    if (!leads_in(k, ops[i], ops, c->at[c->n])) return false;
   return true;
 }
 
@@ -243,14 +242,12 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
   *k->features |= 1u << feature[kind];
   for (int i = 0; i < c->at[c->n]; i++) {
     int z = k->wl->ops[ops[i]].out;
-    if (!at_home(k, ops, c, i))
-      continue;
+    if (!at_home(k, ops, c, i)) continue;
     if (rng_chance(k->g, kind == 2 ? 2 : 5) && level + 1 < k->arch->n_memories) {
       int to = rng_between(k->g, level + 1, k->arch->n_memories - 1);
       snprintf(keep + strlen(keep), sizeof keep - strlen(keep), " %s@L%d", k->wl->tensors[z].name, to);
       for (int j = 0; j < c->at[c->n]; j++)
-        if (ops[j] == ops[i] || reads(&k->wl->ops[ops[j]], z))
-          k->must[ops[j]] = to;
+        if (ops[j] == ops[i] || reads(&k->wl->ops[ops[j]], z)) k->must[ops[j]] = to;
       *k->features |= 1u << GEN_KEEP;
     }
     if (rng_chance(k->g, 3)) {
@@ -258,10 +255,9 @@ static void scope_line(maker *k, int indent, int level, const int *ops, const pa
       *k->features |= 1u << GEN_RETAIN;
     }
   }
-  page_say(k->p, "  %*s%s%s%s%s%s%s\n", indent, "", name[kind], *keep ? " keep" : "", keep,
-      *retain ? " retain" : "", retain, k->stream && top ? " stream X Z O" : "");
-  if (k->stream && top)
-    *k->features |= 1u << GEN_STREAM;
+  page_say(k->p, "  %*s%s%s%s%s%s%s\n", indent, "", name[kind], *keep ? " keep" : "", keep, *retain ? " retain" : "",
+           retain, k->stream && top ? " stream X Z O" : "");
+  if (k->stream && top) *k->features |= 1u << GEN_STREAM;
 }
 
 static void group(maker *k, int indent, int level, int above, const int *ops, int n, int depth) {
@@ -314,8 +310,13 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
   bool ok = spec && spec->workload && spec->arch;
   if (ok) {
-    maker k = {.g = &g, .p = p, .arch = spec->arch, .wl = spec->workload, .features = features,
-               .stream = !strncmp(*kind, "attention", 9) && !rng_chance(&g, 3), .far = rng_chance(&g, 2)};
+    maker k = {.g = &g,
+               .p = p,
+               .arch = spec->arch,
+               .wl = spec->workload,
+               .features = features,
+               .stream = !strncmp(*kind, "attention", 9) && !rng_chance(&g, 3),
+               .far = rng_chance(&g, 2)};
     mapping(&k);
   } else {
     char *why = tf_diags_text(d);

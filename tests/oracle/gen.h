@@ -18,9 +18,29 @@ bool rng_chance(tf_rng *g, int n); /* one time in n */
 
 /* Names of what a case was drawn to have, for the coverage table. */
 typedef enum {
-  GEN_SPATIAL, GEN_PARTIAL, GEN_BYPASS, GEN_KEEP, GEN_RETAIN, GEN_STREAM, GEN_NESTED, GEN_PAD, GEN_PARA,
-  GEN_PIPE, GEN_SHAR, GEN_SEQ, GEN_NO_NETWORK, GEN_PERFECT, GEN_DOUBLE_BUFFER, GEN_NONE, GEN_LATENCY, GEN_PIPELINE,
-  GEN_UNITS, GEN_FLAT, GEN_ROOT, GEN_BITS, GEN_N
+  GEN_SPATIAL,
+  GEN_PARTIAL,
+  GEN_BYPASS,
+  GEN_KEEP,
+  GEN_RETAIN,
+  GEN_STREAM,
+  GEN_NESTED,
+  GEN_PAD,
+  GEN_PARA,
+  GEN_PIPE,
+  GEN_SHAR,
+  GEN_SEQ,
+  GEN_NO_NETWORK,
+  GEN_PERFECT,
+  GEN_DOUBLE_BUFFER,
+  GEN_NONE,
+  GEN_LATENCY,
+  GEN_PIPELINE,
+  GEN_UNITS,
+  GEN_FLAT,
+  GEN_ROOT,
+  GEN_BITS,
+  GEN_N
 } gen_feature;
 
 /* Writes an architecture and a workload (gen_input.c), one with padding if so asked; the workload's kind. */
@@ -28,8 +48,8 @@ const char *gen_input(tf_rng *g, page *p, unsigned *features, bool padded);
 /* Writes a workload with padding (gen_padded.c). */
 void gen_padded(tf_rng *g, page *p);
 /* Writes the case of that seed: first the architecture and the workload, then the mapping.  *features: bits
- * 1 << gen_feature, GEN_PAD alone before: such a workload; *kind: the workload's.  False if the workload itself was refused
- * (a bug of the generator). */
+ * 1 << gen_feature, GEN_PAD alone before: such a workload; *kind: the workload's.  False if the workload itself was
+ * refused (a bug of the generator). */
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind);
 extern const char *const gen_feature_name[GEN_N];
 #endif

@@ -5,13 +5,9 @@
 
 #include "tests/oracle/gen.h"
 
-static const char *pick(tf_rng *g, const char *const *of, int n) {
-  return of[rng_between(g, 0, n - 1)];
-}
+static const char *pick(tf_rng *g, const char *const *of, int n) { return of[rng_between(g, 0, n - 1)]; }
 
-static const char *truth(bool b) {
-  return b ? "true" : "false";
-}
+static const char *truth(bool b) { return b ? "true" : "false"; }
 
 /* ---- machines ------------------------------------------------------------------------------- */
 
@@ -32,12 +28,9 @@ static void memory(tf_rng *g, page *p, int i, bool flat, unsigned *features) {
              flat || rng_chance(g, 3) ? 1 : 4, truth(multicast), truth(reduce));
     *features |= multicast && reduce ? 0 : 1u << GEN_NO_NETWORK;
   }
-  if (i && rng_chance(g, 3))
-    page_say(p, ", capacity: %d", rng_between(g, 4, 200));
-  if (i && rng_chance(g, 4))
-    page_say(p, ", double-buffered: true");
-  if (rng_chance(g, 6))
-    page_say(p, ", word-bits: 8");
+  if (i && rng_chance(g, 3)) page_say(p, ", capacity: %d", rng_between(g, 4, 200));
+  if (i && rng_chance(g, 4)) page_say(p, ", double-buffered: true");
+  if (rng_chance(g, 6)) page_say(p, ", word-bits: 8");
   for (int k = 0; k < 2; k++)
     if (rng_chance(g, 5)) {
       page_say(p, ", %s: %d", k ? "issue" : "latency", rng_between(g, 1, 9));
@@ -48,8 +41,9 @@ static void memory(tf_rng *g, page *p, int i, bool flat, unsigned *features) {
 
 static void unit(tf_rng *g, page *p, const char *name, const char *ops, int below, unsigned *features) {
   static const char *const rates[] = {"0.5", "1", "1", "2"};
-  page_say(p, "  - {name: %s, ops: [%s], below: L%d, mesh: [%d, 4], rate: %s, network: {multicast: %s, reduce: %s}", name, ops,
-           below, rng_between(g, 1, 8), pick(g, rates, 4), truth(!rng_chance(g, 5)), truth(!rng_chance(g, 5)));
+  page_say(p, "  - {name: %s, ops: [%s], below: L%d, mesh: [%d, 4], rate: %s, network: {multicast: %s, reduce: %s}",
+           name, ops, below, rng_between(g, 1, 8), pick(g, rates, 4), truth(!rng_chance(g, 5)),
+           truth(!rng_chance(g, 5)));
   if (rng_chance(g, 4)) {
     page_say(p, ", pipeline: %d", rng_between(g, 1, 9));
     *features |= 1u << GEN_PIPELINE;
@@ -63,11 +57,9 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
   int far = n > 2 ? n - 3 : 0, kind = rng_between(g, 0, 5);
   *features |= kind > 2 ? 1u << GEN_UNITS : 0;
   page_say(p, "  compute:\n");
-  if (kind == 5)
-    unit(g, p, "far", rng_chance(g, 2) ? all : rest, rng_between(g, 0, n - 1), features);
+  if (kind == 5) unit(g, p, "far", rng_chance(g, 2) ? all : rest, rng_between(g, 0, n - 1), features);
   unit(g, p, "u", kind == 3 ? "mac" : kind == 4 ? "mac, add" : all, n - 1, features);
-  if (kind == 3)
-    unit(g, p, "v", rest, rng_between(g, far, n - 1), features);
+  if (kind == 3) unit(g, p, "v", rest, rng_between(g, far, n - 1), features);
   if (kind == 4) {
     unit(g, p, "v", "max, mul", rng_between(g, far, n - 1), features);
     unit(g, p, "w", "exp, sub, div", rng_between(g, far, n - 1), features);
@@ -112,36 +104,39 @@ static const workload workloads[] = {
      "T[h,k] += I[h+r-1] * V[k,r]\nO[p,n] += T[p+t-1,k] * W[n,k,t]", "{I: {pad: [1]}, T: {pad: [1, 0]}}"},
     {"three convs", "h: 10, r: 2, p: 8, t: 3, q: 6, u: 3",
      "T[h] += I[h+r] * V[r]\nS[p] += T[p+t] * W[t]\nO[q] += S[q+u] * X[u]", NULL},
-    {"conv 2d pair", "h: 5, w: 5, p: 4, q: 3, t: 2, u: 3", "T[h,w] = I[h,w] * 2\nO[p,q] += T[p+t,q+u] * W[t,u]",
-     NULL},
+    {"conv 2d pair", "h: 5, w: 5, p: 4, q: 3, t: 2, u: 3", "T[h,w] = I[h,w] * 2\nO[p,q] += T[p+t,q+u] * W[t,u]", NULL},
     {"attention", "m: @, l: @, a: 2, n: 2",
      "S[m,l] += Q[m,a] * K[l,a]\nX[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\n"
-     "P[m,l] = E[m,l] / Z[m]\nO[m,n] += P[m,l] * V[l,n]", NULL},
+     "P[m,l] = E[m,l] / Z[m]\nO[m,n] += P[m,l] * V[l,n]",
+     NULL},
     {"attention, one wide", "m: @, l: @, a: 2",
      "S[m,l] += Q[m,a] * K[l,a]\nX[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\n"
-     "P[m,l] = E[m,l] / Z[m]\nO[m] += P[m,l] * V[l]", NULL},
+     "P[m,l] = E[m,l] / Z[m]\nO[m] += P[m,l] * V[l]",
+     NULL},
     {"attention, undivided", "m: @, l: @, n: 2",
      "X[m] max= S[m,l]\nE[m,l] = exp(S[m,l] - X[m])\nZ[m] += E[m,l]\nO[m,n] += E[m,l] * V[l,n]", NULL},
     {"attention, batched", "b: 2, m: @, l: @, n: 2",
      "X[b,m] max= S[b,m,l]\nE[b,m,l] = exp(S[b,m,l] - X[b,m])\nZ[b,m] += E[b,m,l]\n"
-     "P[b,m,l] = E[b,m,l] / Z[b,m]\nO[b,m,n] += P[b,m,l] * V[b,l,n]", NULL},
+     "P[b,m,l] = E[b,m,l] / Z[b,m]\nO[b,m,n] += P[b,m,l] * V[b,l,n]",
+     NULL},
     {"softmax", "m: @, l: @",
      "X[m] max= S[m,l]\nD[m,l] = S[m,l] - X[m]\nE[m,l] = exp(D[m,l])\nZ[m] += E[m,l]\nP[m,l] = E[m,l] / Z[m]", NULL},
-    {"residual", "m: @, k: 2, n: 3",
-     "C[m,n] += A[m,k] * B[k,n]\nR[m,n] = max(C[m,n], 0)\nY[m,n] = R[m,n] + X[m,n]", NULL},
+    {"residual", "m: @, k: 2, n: 3", "C[m,n] += A[m,k] * B[k,n]\nR[m,n] = max(C[m,n], 0)\nY[m,n] = R[m,n] + X[m,n]",
+     NULL},
     {"residual conv", "p: 6, t: 3, u: 3, q: 4",
      "S[p] += I[p+t] * V[t]\nR[p] = max(S[p], 0)\nO[q] += R[q+u] * W[u]\nY[q] = O[q] + I[q+2]", NULL},
     {"shared input", "m: @, k: @, x: 3, y: 3", "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += A[m,k] * D[k,y]", NULL},
     {"one input twice", "m: @, l: @, k: 2", "S[m,l] += A[m,k] * B[k,l]\nO[m] += S[m,l] * A[m,l]", NULL},
     {"gram", "m: @, n: @, k: @", "C[m,n] += A[m,k] * A[n,k]\nE[m] += C[m,n] * A[n,n]", NULL},
-    {"fork", "m: @, k: 2, x: 3, y: 3",
-     "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += C[m,x] * D[x,y]\nF[m,x] = C[m,x] * 2", NULL},
+    {"fork", "m: @, k: 2, x: 3, y: 3", "C[m,x] += A[m,k] * B[k,x]\nE[m,y] += C[m,x] * D[x,y]\nF[m,x] = C[m,x] * 2",
+     NULL},
     {"two products", "m: @, n: @, k: @, q: @", "C[m,n] += A[m,k] * B[k,n]\nE[m,q] += F[m,k] * G[k,q]", NULL},
     {"three products", "m: @, k: @, a: @, b: @, c: 2",
      "Q[m,a] += X[m,k] * U[k,a]\nK[m,b] += X[m,k] * V[k,b]\nW[m,c] += X[m,k] * Y[k,c]", NULL},
     {"two into one", "m: @, l: @, k: @, a: @",
      "Q[m,a] += X[m,k] * U[k,a]\nK[l,a] += Y[l,k] * V[k,a]\nS[m,l] += Q[m,a] * K[l,a]", NULL},
-    {"maps", "m: @, n: @", "C[m,n] = A[m,n] * 2\nD[m,n] = max(C[m,n], 0)\nE[m,n] = max(D[m,n], B[n])\nF[m] += E[m,n]", NULL},
+    {"maps", "m: @, n: @", "C[m,n] = A[m,n] * 2\nD[m,n] = max(C[m,n], 0)\nE[m,n] = max(D[m,n], B[n])\nF[m] += E[m,n]",
+     NULL},
     {"constants", "m: @, k: @", "C[m] += A[2*m+1,k] * B[k,3]\nE[m] = C[m] * B[0,1]", NULL},
     {"fixed rows", "h: 5, k: @", "T[h,k] = I[h,k] * 2\nO[k] = T[3,k] * T[1,k]", NULL},
     {"reversed", "m: @, n: @, k: @", "C[m,n] += A[5-m,k] * B[k,m-n]", NULL},
@@ -200,8 +195,7 @@ static const char *drawn_one(tf_rng *g, page *p) {
   reach x = draw_reach(g, "p", e, "r", r), y = draw_reach(g, "q", q, "s", s);
   bool flat = rng_chance(g, 2);
   page_say(p, "workload:\n  name: w\n  dims: {p: %d, r: %d, %s", e, r, flat ? "k: 2" : "");
-  if (!flat)
-    page_say(p, "q: %d, s: %d", q, s);
+  if (!flat) page_say(p, "q: %d, s: %d", q, s);
   page_say(p, "}\n  tensors: {I: {pad: [%d", draw_pad(g, x));
   page_say(p, flat ? "]}}\n" : ", %d]}}\n", draw_pad(g, y));
   if (flat)

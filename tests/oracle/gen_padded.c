@@ -12,8 +12,10 @@ static int reach(const window *w) { return w->stride * (w->out - 1) + w->dilatio
 
 /* Of an input of any length: it has the reach less the padding, which leaves at least one word. */
 static window over_input(tf_rng *g) {
-  window w = {.stride = rng_between(g, 1, chance(g, 3) ? 4 : 2), .dilation = rng_between(g, 1, chance(g, 3) ? 3 : 1),
-              .taps = rng_between(g, 1, 4), .out = rng_between(g, 1, 6)};
+  window w = {.stride = rng_between(g, 1, chance(g, 3) ? 4 : 2),
+              .dilation = rng_between(g, 1, chance(g, 3) ? 3 : 1),
+              .taps = rng_between(g, 1, 4),
+              .out = rng_between(g, 1, 6)};
   int most = (reach(&w) - 1) / 2;
   w.pad = rng_between(g, 0, most < 3 ? most : 3);
   w.shift = chance(g, 3) ? 0 : w.pad;
@@ -37,7 +39,8 @@ static void say_index(page *p, const window *w, const char *at, const char *tap)
 }
 
 void gen_padded(tf_rng *g, page *p) {
-  bool two = chance(g, 2), flat = chance(g, 2), depthwise = chance(g, 3), relu = chance(g, 3), shared = !two && chance(g, 3);
+  bool two = chance(g, 2), flat = chance(g, 2), depthwise = chance(g, 3), relu = chance(g, 3),
+       shared = !two && chance(g, 3);
   const char *pq = flat ? "p" : "p,q", *in = relu ? "R" : "T";
   window a = over_input(g), b = over_input(g), c = over_made(g, a.out), d = over_made(g, b.out);
   page_say(p, "workload:\n  name: w\n  dims: {k: %d, p: %d, r: %d", rng_between(g, 1, 3), a.out, a.taps);

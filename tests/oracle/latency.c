@@ -2,9 +2,7 @@
  * Where the text leaves a choice it is marked "Choice:". */
 #include "tests/oracle/oracle.h"
 
-static double larger(double a, double b) {
-  return a > b ? a : b;
-}
+static double larger(double a, double b) { return a > b ? a : b; }
 
 /* ---- words on ports --------------------------------------------------------------------------- */
 
@@ -36,15 +34,13 @@ static ports caused(const oracle *o, int n, int level) {
   int nt = o->wl->n_tensors;
   for (int k = n; k < o->tree->nodes[n].end; k++) {
     const tf_node *t = &o->tree->nodes[k];
-    if (t->kind == TF_OP)
-      add_operands(o, &w, level, t->op);
+    if (t->kind == TF_OP) add_operands(o, &w, level, t->op);
     for (int z = 0; z < nt; z++) {
       const words *v = &o->by_node[k * nt + z];
       if (t->kind == TF_SCOPE && o->treated[k * nt + z].read + o->treated[k * nt + z].update > 0 &&
           server(o, k, z, o->arch->n_memories) == level)
         add(o, &w, level, z, o->treated[k * nt + z].read, o->treated[k * nt + z].update);
-      if (!holds(o, k, z))
-        continue;
+      if (!holds(o, k, z)) continue;
       if (t->level == level)
         add(o, &w, level, z, v->drain, v->fill);
       else if (server(o, k, z, t->level) == level)
@@ -59,8 +55,7 @@ static ports caused(const oracle *o, int n, int level) {
 static int64_t in_use(const oracle *o, int n, int level) {
   const tf_node *t = &o->tree->nodes[n];
   int64_t sum = 0, largest = 0;
-  if (mtile(o, n, level) >= 0)
-    return o->width[mtile(o, n, level)];
+  if (mtile(o, n, level) >= 0) return o->width[mtile(o, n, level)];
   for (int c = 0; c < t->n_children; c++) {
     int64_t k = in_use(o, t->children[c], level);
     sum += k;
@@ -79,8 +74,7 @@ static double instances(const oracle *o, int n, int level) {
 static double port_time(const oracle *o, int n, int level, ports w) {
   const tf_memory *mem = &o->arch->memories[level];
   double k = instances(o, n, level);
-  if (mem->one_port)
-    return (w.read + w.write) / (k * mem->read_bw);
+  if (mem->one_port) return (w.read + w.write) / (k * mem->read_bw);
   return larger(w.read / (k * mem->read_bw), w.write / (k * mem->write_bw));
 }
 
@@ -97,11 +91,9 @@ static double busiest_port(const oracle *o, int n) {
 static int unit_for(const oracle *o, int op, tf_kind kind) {
   int deepest = 0;
   for (int n = stream_scope(o, op); n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
-      deepest = o->tree->nodes[n].level;
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest) deepest = o->tree->nodes[n].level;
   for (int u = 0; u < o->arch->n_units; u++)
-    if ((o->arch->units[u].kinds >> kind & 1) && o->arch->units[u].below >= deepest)
-      return u;
+    if ((o->arch->units[u].kinds >> kind & 1) && o->arch->units[u].below >= deepest) return u;
   return o->unit[op];
 }
 
@@ -110,8 +102,7 @@ static int64_t units_for(const oracle *o, int op, int unit) {
   int scope = stream_scope(o, op);
   int64_t most = 0;
   for (int q = 0; q < o->wl->n_ops; q++)
-    if (op_below(o, q, scope) && o->unit[q] == unit && o->units[q] > most)
-      most = o->units[q];
+    if (op_below(o, q, scope) && o->unit[q] == unit && o->units[q] > most) most = o->units[q];
   return most > 0 ? most : o->width[scope];
 }
 
@@ -152,8 +143,7 @@ static bool side_by_side(const tf_node *t) {
 static double unit_time(const oracle *o, int n, int unit) {
   const tf_node *t = &o->tree->nodes[n];
   double sum = 0, longest = 0;
-  if (t->kind == TF_OP)
-    return work_on(o, t->op, unit);
+  if (t->kind == TF_OP) return work_on(o, t->op, unit);
   for (int c = 0; c < t->n_children; c++) {
     double k = unit_time(o, t->children[c], unit);
     sum += k;
@@ -166,8 +156,7 @@ static double unit_time(const oracle *o, int n, int unit) {
 static int64_t units_in_use(const oracle *o, int n, int unit) {
   const tf_node *t = &o->tree->nodes[n];
   int64_t sum = 0, largest = 0;
-  if (t->kind == TF_OP)
-    return o->unit[t->op] == unit ? o->units[t->op] : 0;
+  if (t->kind == TF_OP) return o->unit[t->op] == unit ? o->units[t->op] : 0;
   for (int c = 0; c < t->n_children; c++) {
     int64_t k = units_in_use(o, t->children[c], unit);
     sum += k;
@@ -186,8 +175,7 @@ static int64_t units_in_use(const oracle *o, int n, int unit) {
 
 static bool has_entries(const oracle *o, int n) {
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (holds(o, n, z))
-      return true;
+    if (holds(o, n, z)) return true;
   return false;
 }
 
@@ -210,12 +198,10 @@ static amounts in_class(const oracle *o, int n, int class, int z) {
   for (int s = 0; s < o->tree->n_nodes; s++) {
     const words *w = &o->by_scope[(n * o->tree->n_nodes + s) * nt + z];
     int64_t all = 1;
-    if (!w->fill && !w->drain)
-      continue;
+    if (!w->fill && !w->drain) continue;
     for (int i = 0; i < len; i++)
       all += below(o, s, path[i].node) ? o->class_steps[n * MAX_CLASSES + 1 + i] : 0;
-    if (class && !below(o, s, path[class - 1].node))
-      continue;
+    if (class && !below(o, s, path[class - 1].node)) continue;
     double share = (double)o->class_steps[n * MAX_CLASSES + class] / (double)all;
     a.fill += share * (double)w->fill;
     a.read += share * (double)w->read;
@@ -235,8 +221,7 @@ static leg leg_at(const oracle *o, int n, int class, int level) {
   leg g = {0, 0};
   int own = o->tree->nodes[n].level;
   for (int z = 0; z < o->wl->n_tensors; z++) {
-    if (!holds(o, n, z) || (level != own && server(o, n, z, own) != level))
-      continue;
+    if (!holds(o, n, z) || (level != own && server(o, n, z, own) != level)) continue;
     amounts a = class < 0 ? in_all(o, n, z) : in_class(o, n, class, z);
     g.load += weight(o, level, z) * (level == own ? a.fill : a.read);
     g.store += weight(o, level, z) * (level == own ? a.drain : a.update);
@@ -266,13 +251,11 @@ static leg longest_legs(const oracle *o, int n, int class) {
 
 static double class_time(const oracle *o, int n, int class, double work) {
   leg most = longest_legs(o, n, class);
-  if (!class)
-    return most.load + work + most.store;
+  if (!class) return most.load + work + most.store;
   double t = larger(work * (double)o->class_steps[n * MAX_CLASSES + class], larger(most.load, most.store));
   for (int l = 0; l <= o->tree->nodes[n].level; l++) {
     leg g = leg_time(o, n, class, l);
-    if (o->arch->memories[l].one_port)
-      t = larger(t, g.load + g.store);
+    if (o->arch->memories[l].one_port) t = larger(t, g.load + g.store);
   }
   return t;
 }
@@ -286,13 +269,11 @@ static double tile_time(const oracle *o, int n) {
   const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
   leg all = leg_at(o, n, -1, o->tree->nodes[n].level), most = longest_legs(o, n, -1);
   bool moves = all.load + all.store > 0;
-  if (o->arch->overlap == TF_OVERLAP_PERFECT || !has_entries(o, n) || !o->runs[n])
-    return child;
+  if (o->arch->overlap == TF_OVERLAP_PERFECT || !has_entries(o, n) || !o->runs[n]) return child;
   if (o->arch->overlap == TF_OVERLAP_NONE)
     return child + most.load + most.store + (moves ? (double)o->runs[n] * (mem->latency + mem->issue) : 0);
   for (int c = 0; c < MAX_CLASSES; c++)
-    if (o->class_steps[n * MAX_CLASSES + c] > 0)
-      sum += class_time(o, n, c, step_work(o, n));
+    if (o->class_steps[n * MAX_CLASSES + c] > 0) sum += class_time(o, n, c, step_work(o, n));
   return sum + (moves ? mem->latency + mem->issue : 0);
 }
 
@@ -301,10 +282,8 @@ static double tile_time(const oracle *o, int n) {
 /* The m-tile with entries that comes first (or last) in n; -1: none. */
 static int edge_tile(const oracle *o, int n, bool last) {
   const tf_node *t = &o->tree->nodes[n];
-  if (t->kind == TF_OP || side_by_side(t))
-    return -1;
-  if (t->kind == TF_TILE && has_entries(o, n))
-    return n;
+  if (t->kind == TF_OP || side_by_side(t)) return -1;
+  if (t->kind == TF_TILE && has_entries(o, n)) return n;
   return edge_tile(o, t->children[last ? t->n_children - 1 : 0], last);
 }
 
@@ -330,8 +309,7 @@ static double free_time(const oracle *o, int n, int level, bool write) {
 static double hidden(oracle *o, int c, int next) {
   int f = edge_tile(o, next, false), l = edge_tile(o, c, true);
   double before = 0, after = 0;
-  if (f < 0 || l < 0 || !o->runs[f] || !o->runs[l])
-    return 0;
+  if (f < 0 || l < 0 || !o->runs[f] || !o->runs[l]) return 0;
   for (int m = 0; m <= o->tree->nodes[f].level; m++) {
     double a = leg_time(o, f, 0, m).load;
     double room = free_time(o, l, m, m == o->tree->nodes[f].level);
@@ -349,10 +327,8 @@ static double hidden_between(oracle *o, int n) {
   double sum = 0;
   int before = -1;
   for (int c = 0; c < t->n_children; c++) {
-    if (!o->runs[t->children[c]])
-      continue;
-    if (before >= 0)
-      sum += hidden(o, before, t->children[c]);
+    if (!o->runs[t->children[c]]) continue;
+    if (before >= 0) sum += hidden(o, before, t->children[c]);
     before = t->children[c];
   }
   return sum;
@@ -365,10 +341,8 @@ static double scope_time(oracle *o, int n) {
     sum += o->node_cycles[t->children[c]];
     longest = larger(longest, o->node_cycles[t->children[c]]);
   }
-  if (t->scope == TF_PARA)
-    return longest;
-  if (t->scope == TF_PIPE)
-    return longest + (o->runs[n] ? (sum - longest) / (double)o->runs[n] : 0);
+  if (t->scope == TF_PARA) return longest;
+  if (t->scope == TF_PIPE) return longest + (o->runs[n] ? (sum - longest) / (double)o->runs[n] : 0);
   return o->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER ? sum - hidden_between(o, n) : sum;
 }
 

@@ -30,8 +30,7 @@ typedef struct {
 
 static void report(session *s, uint64_t seed, const page *p, const note *n) {
   printf("# seed %" PRIu64 "\n%s%s\n", seed, n->text, p->text);
-  if (!s->save)
-    return;
+  if (!s->save) return;
   char path[512];
   snprintf(path, sizeof path, "%s/case-%" PRIu64 ".yaml", s->save, seed);
   FILE *f = fopen(path, "w");
@@ -47,8 +46,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
   oracle *o = oracle_run(tree, WALK_LIMIT);
   note n = {.len = 0};
   bool counted = false;
-  if (!m || !o)
-    abort();
+  if (!m || !o) abort();
   if (o->gave_up)
     s->too_long++;
   else if (!tf_model_eval(m, NULL, &r)) {
@@ -64,8 +62,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
       s->saw[e] += o->saw[e];
     s->feasible += r.feasible;
   }
-  if (n.len)
-    report(s, seed, p, &n);
+  if (n.len) report(s, seed, p, &n);
   s->differ += n.len > 0;
   s->equal += counted && n.len == 0;
   oracle_free(o);
@@ -75,8 +72,7 @@ static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tre
 
 static tally *kind_of(session *s, const char *name) {
   for (int i = 0; i < s->n_kinds; i++)
-    if (!strcmp(s->kinds[i].name, name))
-      return &s->kinds[i];
+    if (!strcmp(s->kinds[i].name, name)) return &s->kinds[i];
   s->kinds[s->n_kinds] = (tally){name, 0, 0};
   return &s->kinds[s->n_kinds++];
 }
@@ -85,8 +81,7 @@ static bool take_file(page *p, const char *path) {
   FILE *f = fopen(path, "r");
   p->len = f ? fread(p->text, 1, sizeof p->text - 1, f) : 0;
   p->text[p->len] = 0;
-  if (f)
-    fclose(f);
+  if (f) fclose(f);
   return p->len > 0;
 }
 
@@ -94,13 +89,11 @@ static void one(session *s, uint64_t seed) {
   page p;
   unsigned features = s->padded ? 1u << GEN_PAD : 0;
   const char *kind = "file";
-  if (s->file ? !take_file(&p, s->file) : !gen_case(seed, &p, &features, &kind))
-    abort();
+  if (s->file ? !take_file(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p.text, p.len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
-  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d)
-                       : NULL;
+  tf_tree *tree = spec ? tf_tree_parse(spec->mapping_text, spec->mapping_at, spec->arch, spec->workload, d) : NULL;
   tally *k = kind_of(s, kind);
   k->drawn++;
   if (s->print) {
@@ -120,10 +113,13 @@ static void one(session *s, uint64_t seed) {
   tf_diags_free(d);
 }
 
-static const char *const event_name[N_EVENTS] = {
-    [SAW_PORTS] = "a port that makes the whole", [SAW_FLOOR] = "a scope held up by a port",
-    [SAW_HIDDEN] = "a load that hides", [SAW_NO_ROOM] = "a load that a busy port keeps", [SAW_FOLLOWS] = "words after a sibling's",
-    [SAW_IDLE] = "an idle step", [SAW_FIXES] = "corrections"};
+static const char *const event_name[N_EVENTS] = {[SAW_PORTS] = "a port that makes the whole",
+                                                 [SAW_FLOOR] = "a scope held up by a port",
+                                                 [SAW_HIDDEN] = "a load that hides",
+                                                 [SAW_NO_ROOM] = "a load that a busy port keeps",
+                                                 [SAW_FOLLOWS] = "words after a sibling's",
+                                                 [SAW_IDLE] = "an idle step",
+                                                 [SAW_FIXES] = "corrections"};
 
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
@@ -159,14 +155,12 @@ int main(int argc, char **argv) {
       return fprintf(stderr, "oracle_test: what is '%s'?\n", argv[i]), 2;
   }
   s.print = only != 0;
-  if (only)
-    one(&s, only);
+  if (only) one(&s, only);
   for (uint64_t i = 0; !only && s.equal + s.differ < cases; i++)
     one(&s, seed * 1000000000 + i);
-  if (s.coverage)
-    print_coverage(&s);
+  if (s.coverage) print_coverage(&s);
   printf("oracle: %ld cases equal, %ld differ; %ld mappings refused by the tree's rules, %ld too long to walk, "
-         "%ld not counted by the model; %ld by the quick way\n", s.equal, s.differ, s.refused, s.too_long, s.overflow,
-         s.quick);
+         "%ld not counted by the model; %ld by the quick way\n",
+         s.equal, s.differ, s.refused, s.too_long, s.overflow, s.quick);
   return s.differ > 0;
 }

@@ -6,8 +6,14 @@
 #define TESTS_ORACLE_ORACLE_H
 #include "tileflow/tileflow.h"
 
-enum { MAX_RANK = 8, MAX_ELEMENTS = 4096, MAX_PATH = 48, MAX_NODES = 96, MAX_PRODUCTIONS = 512,
-       MAX_CLASSES = MAX_PATH + 1 };
+enum {
+  MAX_RANK = 8,
+  MAX_ELEMENTS = 4096,
+  MAX_PATH = 48,
+  MAX_NODES = 96,
+  MAX_PRODUCTIONS = 512,
+  MAX_CLASSES = MAX_PATH + 1
+};
 
 /* What a case had, for the coverage table. */
 typedef enum { SAW_PORTS, SAW_FLOOR, SAW_HIDDEN, SAW_NO_ROOM, SAW_FOLLOWS, SAW_IDLE, SAW_FIXES, N_EVENTS } event;
@@ -47,7 +53,7 @@ typedef struct {
 
 /* Elements met in a production, by memory instance or by production. */
 typedef struct {
-  int what;        /* m-tile node, or the op's leaf */
+  int what; /* m-tile node, or the op's leaf */
   uint64_t key;
   set met;
 } record;
@@ -71,34 +77,34 @@ typedef struct {
   int64_t digit[MAX_NODES][16]; /* setting of each Tile's loops */
   int n_shelves;
   shelf *shelves;
-  int n_records[256];           /* [tensor] */
+  int n_records[256]; /* [tensor] */
   record *records[256];
-  int unit[64];                 /* [op] */
-  halo **kept;                  /* [tensor]; NULL: not retained */
-  int whole;                    /* retained intermediate that is taken in full, -1 */
+  int unit[64]; /* [op] */
+  halo **kept;  /* [tensor]; NULL: not retained */
+  int whole;    /* retained intermediate that is taken in full, -1 */
   /* results */
-  words *moved;                 /* [level * n_tensors + tensor] */
-  words *by_node;               /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
-  words *by_ref;                /* [op * 16 + reference] an op's operands, output last: read, update at the server */
-  int64_t *peak;                /* [level * n_tensors + tensor] */
-  int64_t *held;                /* [node] most bits an m-tile holds, once */
-  int64_t *largest;             /* [node * n_tensors + tensor] most words an m-tile holds of it */
-  int64_t *extent;              /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
+  words *moved;     /* [level * n_tensors + tensor] */
+  words *by_node;   /* [node * n_tensors + tensor] m-tiles: fill, drain own; read, update at the server */
+  words *by_ref;    /* [op * 16 + reference] an op's operands, output last: read, update at the server */
+  int64_t *peak;    /* [level * n_tensors + tensor] */
+  int64_t *held;    /* [node] most bits an m-tile holds, once */
+  int64_t *largest; /* [node * n_tensors + tensor] most words an m-tile holds of it */
+  int64_t *extent;  /* [(node * n_tensors + tensor) * MAX_RANK + rank] the same by rank */
   int64_t *corrected, *corrected_once; /* [op] elements of a streamed output: every run, once a production */
-  int64_t *runs, *width;        /* [node] moments; most instances at once */
-  int *class_now;               /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
-                                   path is the innermost temporal one not at its first iteration */
-  int64_t *class_steps;         /* [node * MAX_CLASSES + class] */
-  words *by_class;              /* [(node * MAX_CLASSES + class) * n_tensors + tensor] by_node, but those .. */
-  words *by_scope;              /* [(node * n_nodes + scope) * n_tensors + tensor] .. that follow a sibling's below the scope */
-  int64_t *points, *units;      /* [op] */
-  int64_t *fixes;               /* [op * N_FIXES + kind] points of corrections, beside `points` */
-  words *treated;               /* [scope * n_tensors + tensor] read and updated by corrections */
-  int64_t *home;                /* [tensor] largest slice of an intermediate at home */
-  int64_t *level_peak;          /* [level] words of the memory */
+  int64_t *runs, *width;               /* [node] moments; most instances at once */
+  int *class_now;       /* [node] class of its present step: 0 the first of all, 1 + i: the i-th loop of its
+                           path is the innermost temporal one not at its first iteration */
+  int64_t *class_steps; /* [node * MAX_CLASSES + class] */
+  words *by_class;      /* [(node * MAX_CLASSES + class) * n_tensors + tensor] by_node, but those .. */
+  words *by_scope;      /* [(node * n_nodes + scope) * n_tensors + tensor] .. that follow a sibling's below the scope */
+  int64_t *points, *units; /* [op] */
+  int64_t *fixes;          /* [op * N_FIXES + kind] points of corrections, beside `points` */
+  words *treated;          /* [scope * n_tensors + tensor] read and updated by corrections */
+  int64_t *home;           /* [tensor] largest slice of an intermediate at home */
+  int64_t *level_peak;     /* [level] words of the memory */
   double cycles, *node_cycles, *level_cycles, *unit_cycles;
   int64_t *level_instances, *unit_use;
-  int64_t steps;                /* taken so far, against `limit` */
+  int64_t steps; /* taken so far, against `limit` */
   int64_t limit;
   bool gave_up, saw[N_EVENTS];
 } oracle;
@@ -108,19 +114,19 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit);
 void oracle_free(oracle *o);
 
 /* ---- facts of the tree (facts.c) ---------------------------------------------------------- */
-bool below(const oracle *o, int n, int top);          /* n is top or stands below it */
+bool below(const oracle *o, int n, int top); /* n is top or stands below it */
 bool op_below(const oracle *o, int op, int top);
 bool touches(const oracle *o, int op, int z);
 bool touched_below(const oracle *o, int top, int z);
-bool leads(const oracle *o, int op, int n);           /* no op below n reads what it makes */
-int mtile(const oracle *o, int n, int level);         /* first Tile of the level on the path to n; -1 */
-int home_scope(const oracle *o, int z);               /* -1: an input or output of the workload */
+bool leads(const oracle *o, int op, int n);   /* no op below n reads what it makes */
+int mtile(const oracle *o, int n, int level); /* first Tile of the level on the path to n; -1 */
+int home_scope(const oracle *o, int z);       /* -1: an input or output of the workload */
 int home_level(const oracle *o, int z);
 bool holds(const oracle *o, int tile, int z);         /* an m-tile that holds z */
 int server(const oracle *o, int n, int z, int level); /* innermost level outside `level` that holds z */
 bool makes(const oracle *o, int n, int z);            /* the op that makes z is below n */
 int lowest_common(const oracle *o, int a, int b);
-int stream_scope(const oracle *o, int op);            /* scope that streams op's output; -1 */
+int stream_scope(const oracle *o, int op); /* scope that streams op's output; -1 */
 /* The scope below which an entry of m-tile n for z, at the digits set, follows a sibling's (DECISIONS 18); -1 */
 int follows(const oracle *o, int n, int z);
 /* Loops on the path to n, outer to inner, own loops of Tiles strictly above n. */
@@ -133,8 +139,8 @@ const tf_loop *loop_of(const oracle *o, place p);
 /* ---- ranges (ranges.c) -------------------------------------------------------------------- */
 span dim_range(const oracle *o, int op, int dim, int n); /* on entry to n, at the digits set */
 bool idle(const oracle *o, int op, int n);
-box op_box(const oracle *o, int op, int ref, int n);     /* ref -1: its output */
-box slice(const oracle *o, int n, int z);                /* of all ops below n that run */
+box op_box(const oracle *o, int op, int ref, int n); /* ref -1: its output */
+box slice(const oracle *o, int n, int z);            /* of all ops below n that run */
 int64_t volume(const oracle *o, int z, const box *b);
 void join_boxes(const oracle *o, int z, box *all, const box *b); /* all: the box around both */
 /* Lower corner's shift, per rank, of m-tile n's slice of z for one step of the loop at p: full tiles, no
@@ -143,8 +149,8 @@ void step_effect(oracle *o, int n, int z, place p, int64_t *shift);
 
 /* ---- instances and content (store.c) ------------------------------------------------------- */
 void first_instance(oracle *o, int n);
-bool next_instance(oracle *o, int n);                    /* of the spatial loops above n */
-uint64_t instance_key(const oracle *o, int n);           /* settings of spatial loops above n that turn */
+bool next_instance(oracle *o, int n);          /* of the spatial loops above n */
+uint64_t instance_key(const oracle *o, int n); /* settings of spatial loops above n that turn */
 shelf *shelf_of(oracle *o, int tile, int z);
 copy *copy_at(shelf *s, uint64_t instance, bool add);
 set *met_at(oracle *o, int z, int what, uint64_t key);
@@ -158,8 +164,8 @@ int64_t count_set(const oracle *o, int z, const set *s);
 /* ---- sums, words held (figures.c), latency (latency.c) ----------------------------------------------- */
 void find_moves(oracle *o);
 void find_peaks(oracle *o);
-int leaf_server(const oracle *o, int op, int z);                /* memory that serves the op's operand z */
-bool share_instance(const oracle *o, int scope, int level);     /* whether children share one (DECISIONS 12) */
+int leaf_server(const oracle *o, int op, int z);            /* memory that serves the op's operand z */
+bool share_instance(const oracle *o, int scope, int level); /* whether children share one (DECISIONS 12) */
 void find_latency(oracle *o);
 
 /* ---- beside the model (compare.c) ------------------------------------------------------------------- */

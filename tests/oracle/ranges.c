@@ -4,13 +4,10 @@
 #include "tests/oracle/oracle.h"
 
 /* Far from every border: full tiles, no clipping (for the effect of a loop alone). */
-static bool unbounded(const oracle *o) {
-  return o->steps < 0;
-}
+static bool unbounded(const oracle *o) { return o->steps < 0; }
 
 static span around(span a, span b) {
-  if (a.len <= 0 || b.len <= 0)
-    return a.len <= 0 ? b : a;
+  if (a.len <= 0 || b.len <= 0) return a.len <= 0 ? b : a;
   int64_t end = a.lo + a.len > b.lo + b.len ? a.lo + a.len : b.lo + b.len;
   int64_t lo = a.lo < b.lo ? a.lo : b.lo;
   return (span){lo, end - lo};
@@ -23,8 +20,7 @@ static int64_t step(const oracle *o, int op, place p) {
   int64_t size = 1;
   bool inside = false;
   for (int i = 0; i < n; i++) {
-    if (inside && loop_of(o, path[i])->dim == loop_of(o, p)->dim)
-      size *= loop_of(o, path[i])->trip;
+    if (inside && loop_of(o, path[i])->dim == loop_of(o, p)->dim) size *= loop_of(o, path[i])->trip;
     inside |= path[i].node == p.node && path[i].slot == p.slot;
   }
   return size;
@@ -35,8 +31,7 @@ static span index_span(const oracle *o, int op, const tf_index *ix, int n) {
   for (int i = 0; i < ix->n_terms; i++) {
     span d = dim_range(o, op, ix->terms[i].dim, n);
     int64_t c = ix->terms[i].coef, last = d.lo + d.len - 1;
-    if (d.len <= 0)
-      return (span){0, 0};
+    if (d.len <= 0) return (span){0, 0};
     int64_t a = c * d.lo, b = c * last;
     s.lo += a < b ? a : b;
     s.len += a < b ? b - a : a - b;
@@ -45,8 +40,7 @@ static span index_span(const oracle *o, int op, const tf_index *ix, int n) {
 }
 
 static span clipped(const oracle *o, int z, int rank, span s) {
-  if (unbounded(o))
-    return s;
+  if (unbounded(o)) return s;
   int64_t lo = o->wl->tensors[z].lo[rank], end = lo + o->wl->tensors[z].extent[rank];
   int64_t from = s.lo > lo ? s.lo : lo, to = s.lo + s.len < end ? s.lo + s.len : end;
   return (span){from, to > from ? to - from : 0};
@@ -58,27 +52,23 @@ static span wanted(const oracle *o, int op, int rank, int n) {
   span s = {0, 0};
   for (int c = 0; c < o->wl->n_ops; c++)
     for (int r = 0; r < o->wl->ops[c].n_reads && op_below(o, c, n); r++) {
-      if (o->wl->ops[c].reads[r].tensor != z)
-        continue;
+      if (o->wl->ops[c].reads[r].tensor != z) continue;
       box b = op_box(o, c, r, n);
-      if (!b.empty)
-        s = around(s, b.rank[rank]);
+      if (!b.empty) s = around(s, b.rank[rank]);
     }
   return s;
 }
 
 static int rank_of(const oracle *o, int op, int dim) {
   for (int r = 0; r < o->wl->ops[op].n_out_dims; r++)
-    if (o->wl->ops[op].dims[r] == dim)
-      return r;
+    if (o->wl->ops[op].dims[r] == dim) return r;
   return -1;
 }
 
 static bool leads_stream(const oracle *o, int scope, int op) {
   const tf_node *s = &o->tree->nodes[scope];
   for (int k = 0; k < s->n_stream; k++)
-    if (o->wl->ops[op].out == s->stream[k].tensor)
-      return leads(o, op, scope);
+    if (o->wl->ops[op].out == s->stream[k].tensor) return leads(o, op, scope);
   return false;
 }
 
@@ -100,42 +90,34 @@ static span produced(const oracle *o, int op, int dim, int n) {
   if (rank >= 0 && z != o->whole && !unbounded(o) && o->kept[z] && o->kept[z]->open && n == home_scope(o, z)) {
     uint64_t key = instance_key(o, n);
     for (int i = 0; i < o->kept[z]->n; i++)
-      if (o->kept[z]->key[i] == key)
-        return o->kept[z]->made[i].empty ? (span){0, 0} : o->kept[z]->made[i].rank[rank];
+      if (o->kept[z]->key[i] == key) return o->kept[z]->made[i].empty ? (span){0, 0} : o->kept[z]->made[i].rank[rank];
   }
-  if (rank >= 0)
-    return wanted(o, op, rank, n);
-  if (scope >= 0 && below(o, scope, n) && !leads_stream(o, scope, op))
-    return streamed(o, scope, dim, n);
+  if (rank >= 0) return wanted(o, op, rank, n);
+  if (scope >= 0 && below(o, scope, n) && !leads_stream(o, scope, op)) return streamed(o, scope, dim, n);
   return (span){0, o->wl->dims[dim].extent};
 }
 
 static span part(const oracle *o, span s, int64_t digit, int64_t size) {
   int64_t lo = s.lo + digit * size, end = s.lo + s.len;
-  if (unbounded(o))
-    return (span){lo, size};
+  if (unbounded(o)) return (span){lo, size};
   int64_t to = lo + size < end ? lo + size : end;
   return (span){lo, to > lo ? to - lo : 0};
 }
 
 span dim_range(const oracle *o, int op, int dim, int n) {
-  if (!leads(o, op, n))
-    return produced(o, op, dim, n);
+  if (!leads(o, op, n)) return produced(o, op, dim, n);
   int up = o->tree->nodes[n].parent;
-  if (up < 0)
-    return (span){0, o->wl->dims[dim].extent};
+  if (up < 0) return (span){0, o->wl->dims[dim].extent};
   span s = dim_range(o, op, dim, up);
   const tf_node *t = &o->tree->nodes[up];
   for (int k = 0; t->kind == TF_TILE && leads(o, op, up) && k < t->n_loops; k++)
-    if (t->loops[k].dim == dim)
-      s = part(o, s, o->digit[up][k], step(o, op, (place){up, k}));
+    if (t->loops[k].dim == dim) s = part(o, s, o->digit[up][k], step(o, op, (place){up, k}));
   return s;
 }
 
 bool idle(const oracle *o, int op, int n) {
   for (int i = 0; i < o->wl->ops[op].n_dims && !unbounded(o); i++)
-    if (dim_range(o, op, o->wl->ops[op].dims[i], n).len <= 0)
-      return true;
+    if (dim_range(o, op, o->wl->ops[op].dims[i], n).len <= 0) return true;
   return false;
 }
 
@@ -144,16 +126,15 @@ box op_box(const oracle *o, int op, int ref, int n) {
   int z = ref < 0 ? p->out : p->reads[ref].tensor;
   box b = {.empty = idle(o, op, n)};
   for (int r = 0; r < o->wl->tensors[z].rank && !b.empty; r++) {
-    b.rank[r] = ref < 0 ? dim_range(o, op, p->dims[r], n)
-                        : clipped(o, z, r, index_span(o, op, &p->reads[ref].index[r], n));
+    b.rank[r] =
+        ref < 0 ? dim_range(o, op, p->dims[r], n) : clipped(o, z, r, index_span(o, op, &p->reads[ref].index[r], n));
     b.empty |= b.rank[r].len <= 0;
   }
   return b;
 }
 
 void join_boxes(const oracle *o, int z, box *all, const box *b) {
-  if (b->empty)
-    return;
+  if (b->empty) return;
   for (int r = 0; r < o->wl->tensors[z].rank; r++)
     all->rank[r] = all->empty ? b->rank[r] : around(all->rank[r], b->rank[r]);
   all->empty = false;
@@ -162,8 +143,7 @@ void join_boxes(const oracle *o, int z, box *all, const box *b) {
 box slice(const oracle *o, int n, int z) {
   box all = {.empty = true};
   for (int op = 0; op < o->wl->n_ops; op++) {
-    if (!op_below(o, op, n))
-      continue;
+    if (!op_below(o, op, n)) continue;
     for (int r = 0; r < o->wl->ops[op].n_reads; r++)
       if (o->wl->ops[op].reads[r].tensor == z) {
         box b = op_box(o, op, r, n);

@@ -23,8 +23,7 @@ typedef struct {
 } moment;
 
 static bool same_box(const oracle *o, int z, const box *a, const box *b) {
-  if (a->empty || b->empty)
-    return a->empty && b->empty;
+  if (a->empty || b->empty) return a->empty && b->empty;
   return !memcmp(a->rank, b->rank, (size_t)o->wl->tensors[z].rank * sizeof a->rank[0]);
 }
 
@@ -32,12 +31,10 @@ static bool same_box(const oracle *o, int z, const box *a, const box *b) {
 static bool first_to_ask(const oracle *o, moment *m, int z, const request *q) {
   for (int i = 0; i < m->n; i++)
     if (m->list[i].parent == q->parent && m->list[i].production == q->production &&
-        same_box(o, z, &m->list[i].want, &q->want) &&
-        !memcmp(&m->list[i].load, &q->load, sizeof q->load))
+        same_box(o, z, &m->list[i].want, &q->want) && !memcmp(&m->list[i].load, &q->load, sizeof q->load))
       return false;
   m->list = realloc(m->list, (size_t)(m->n + 1) * sizeof *m->list);
-  if (!m->list)
-    abort();
+  if (!m->list) abort();
   m->list[m->n++] = *q;
   return true;
 }
@@ -74,8 +71,7 @@ static void charge(oracle *o, int n, int z, int level, int up, words w) {
 
 static bool touched_now(const oracle *o, int n, int z) {
   for (int op = 0; op < o->wl->n_ops; op++)
-    if (op_below(o, op, n) && touches(o, op, z) && !idle(o, op, n))
-      return true;
+    if (op_below(o, op, n) && touches(o, op, z) && !idle(o, op, n)) return true;
   return false;
 }
 
@@ -83,15 +79,14 @@ static bool touched_now(const oracle *o, int n, int z) {
  * speaks for its group. */
 static words moves_of(const oracle *o, int n, int z, int64_t all, int64_t partial, bool speaks) {
   const tf_memory *mem = &o->arch->memories[o->tree->nodes[n].level];
-  if (!makes(o, n, z))
-    return (words){.fill = all, .read = speaks || !mem->multicast ? all : 0};
-  return (words){.drain = all, .update = speaks || !mem->reduce ? all : 0,
-                 .fill = speaks ? partial : 0, .read = speaks ? partial : 0};
+  if (!makes(o, n, z)) return (words){.fill = all, .read = speaks || !mem->multicast ? all : 0};
+  return (words){.drain = all,
+                 .update = speaks || !mem->reduce ? all : 0,
+                 .fill = speaks ? partial : 0,
+                 .read = speaks ? partial : 0};
 }
 
-static void most(int64_t *so_far, int64_t v) {
-  *so_far = v > *so_far ? v : *so_far;
-}
+static void most(int64_t *so_far, int64_t v) { *so_far = v > *so_far ? v : *so_far; }
 
 static void note_size(oracle *o, int n, int z, const box *b) {
   int nt = o->wl->n_tensors;
@@ -105,7 +100,8 @@ static void note_size(oracle *o, int n, int z, const box *b) {
  * moments; `now`: gathers those of this one. */
 static void take(oracle *o, int n, int z, shelf *s, moment *m, const set *before, set *now) {
   request q = {.parent = parent_key(o, n, z, o->tree->nodes[n].level),
-               .production = production_key(o, z), .want = slice(o, n, z)};
+               .production = production_key(o, z),
+               .want = slice(o, n, z)};
   copy *c = copy_at(s, instance_key(o, n), true);
   set want;
   int64_t all = 0, partial = 0;
@@ -139,15 +135,13 @@ static void enter(oracle *o, int n, int z) {
   check_layout(o, s, n);
   first_instance(o, n);
   do {
-    if (!touched_now(o, n, z))
-      continue;
+    if (!touched_now(o, n, z)) continue;
     uint64_t key = production_key(o, z);
     int k = 0;
     while (k < n_keys && keys[k] != key)
       k++;
     if (k == n_keys) {
-      if (n_keys == MAX_PRODUCTIONS)
-        abort();
+      if (n_keys == MAX_PRODUCTIONS) abort();
       keys[n_keys] = key;
       memset(&now[n_keys++], 0, sizeof now[0]);
     }
@@ -156,8 +150,7 @@ static void enter(oracle *o, int n, int z) {
   } while (next_instance(o, n));
   for (int k = 0; k < n_keys; k++)
     add_set(met_at(o, z, -1 - s->level, keys[k]), &now[k]);
-  if (any)
-    s->latest = n;
+  if (any) s->latest = n;
   free(m.list);
 }
 
@@ -187,17 +180,16 @@ static void operand(oracle *o, int n, int op, int ref) {
   first_instance(o, n);
   do {
     request q = {.parent = parent_key(o, n, z, o->arch->n_memories),
-                 .production = production_key(o, z), .want = op_box(o, op, ref, n)};
-    if (q.want.empty)
-      continue;
+                 .production = production_key(o, z),
+                 .want = op_box(o, op, ref, n)};
+    if (q.want.empty) continue;
     fill_set(o, z, &q.want, &q.load);
     bool speaks = first_to_ask(o, &m, z, &q);
     if (ref >= 0) {
       w->read += speaks || !unit->multicast;
       continue;
     }
-    if (!speaks && unit->reduce)
-      continue;
+    if (!speaks && unit->reduce) continue;
     set *met = met_at(o, z, n, q.parent * 1000003 + q.production);
     int64_t fresh = 0;
     for (int i = 0; i < MAX_ELEMENTS; i++)
@@ -233,8 +225,7 @@ static bool goes_on(const oracle *o, int scope, int z) {
   for (int i = 0; i < n && stream_scope(o, op) >= 0; i++) {
     int dim = loop_of(o, path[i])->dim;
     for (int d = o->wl->ops[op].n_out_dims; d < o->wl->ops[op].n_dims; d++)
-      if (o->wl->ops[op].dims[d] == dim && o->digit[path[i].node][path[i].slot] != 0)
-        return true;
+      if (o->wl->ops[op].dims[d] == dim && o->digit[path[i].node][path[i].slot] != 0) return true;
   }
   return false;
 }
@@ -250,8 +241,7 @@ static box lacking(const oracle *o, int z, const box *need, const box *have) {
   for (int r = 0; r < t->rank; r++)
     size *= t->extent[r];
   for (int64_t i = 0; i < size; i++) {
-    if (!a.in[i] || b.in[i])
-      continue;
+    if (!a.in[i] || b.in[i]) continue;
     missing++;
     int64_t rest = i;
     for (int r = t->rank - 1; r >= 0; r--) {
@@ -276,8 +266,7 @@ static int kept_slot(oracle *o, int z, uint64_t key) {
   while (i < o->kept[z]->n && o->kept[z]->key[i] != key)
     i++;
   if (i == o->kept[z]->n) {
-    if (i == 512)
-      abort();
+    if (i == 512) abort();
     o->kept[z]->n++;
     o->kept[z]->key[i] = key;
     o->kept[z]->held[i].empty = true;
@@ -299,18 +288,15 @@ static void retain(oracle *o, int scope, int z) {
   }
   o->whole = -1;
   o->kept[z]->made[i] = lacking(o, z, &need, &o->kept[z]->held[i]);
-  if (!need.empty)
-    o->kept[z]->held[i] = need;
+  if (!need.empty) o->kept[z]->held[i] = need;
 }
 
 static void begin_scope(oracle *o, int scope) {
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (home_scope(o, z) == scope && !goes_on(o, scope, z))
-      forget_production(o, z);
+    if (home_scope(o, z) == scope && !goes_on(o, scope, z)) forget_production(o, z);
   for (int i = o->wl->n_ops - 1; i >= 0; i--) {
     int z = o->wl->ops[o->wl->topo[i]].out;
-    if (!o->kept[z] || home_scope(o, z) != scope)
-      continue;
+    if (!o->kept[z] || home_scope(o, z) != scope) continue;
     first_instance(o, scope);
     do
       retain(o, scope, z);
@@ -338,17 +324,14 @@ static void note_home(oracle *o, int scope, int z, int n, int tile) {
     int k = 0;
     while (k < n_seen && seen[k].key != key)
       k++;
-    if (k == 256)
-      abort();
-    if (k == n_seen)
-      seen[n_seen++].key = key, seen[k].all.empty = true;
+    if (k == 256) abort();
+    if (k == n_seen) seen[n_seen++].key = key, seen[k].all.empty = true;
     box b = slice(o, n, z);
     join_boxes(o, z, &seen[k].all, &b);
     more = next_instance(o, n);
     for (int i = len - 1; i >= from && !more; i--) {
       int64_t *digit = &o->digit[path[i].node][path[i].slot];
-      if (loop_of(o, path[i])->axis != TF_TEMPORAL)
-        continue;
+      if (loop_of(o, path[i])->axis != TF_TEMPORAL) continue;
       more = ++*digit < loop_of(o, path[i])->trip;
       *digit = more ? *digit : 0;
     }
@@ -361,8 +344,7 @@ static void note_home(oracle *o, int scope, int z, int n, int tile) {
 
 static void note_homes(oracle *o, int scope) {
   for (int z = 0; z < o->wl->n_tensors; z++) {
-    if (home_scope(o, z) != scope)
-      continue;
+    if (home_scope(o, z) != scope) continue;
     int op = 0, level = home_level(o, z), tile = mtile(o, scope, level);
     while (o->wl->ops[op].out != z)
       op++;
@@ -379,8 +361,7 @@ static void note_homes(oracle *o, int scope) {
 /* Elements of streamed outputs that this run of the scope corrects. */
 static void note_streams(oracle *o, int scope) {
   for (int op = 0; op < o->wl->n_ops; op++) {
-    if (stream_scope(o, op) != scope)
-      continue;
+    if (stream_scope(o, op) != scope) continue;
     int64_t sum = 0;
     first_instance(o, scope);
     do {
@@ -392,7 +373,6 @@ static void note_streams(oracle *o, int scope) {
     o->corrected_once[op] += goes_on(o, scope, o->wl->ops[op].out) ? 0 : sum;
   }
 }
-
 
 static int64_t running(oracle *o, int n) {
   int64_t count = 0;
@@ -409,8 +389,7 @@ static int64_t running(oracle *o, int n) {
 /* What this run of scope n makes is in force from now on, or no longer. */
 static void set_open(oracle *o, int n, bool open) {
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (o->kept[z] && home_scope(o, z) == n)
-      o->kept[z]->open = open;
+    if (o->kept[z] && home_scope(o, z) == n) o->kept[z]->open = open;
 }
 
 static void run_scope(oracle *o, int n) {
@@ -420,10 +399,8 @@ static void run_scope(oracle *o, int n) {
   note_homes(o, n);
   note_streams(o, n);
   for (int c = 0; c < t->n_children; c++) {
-    if (!running(o, t->children[c]))
-      continue;
-    if (t->scope == TF_SEQ)
-      pass_seq(o, n, t->children[c]);
+    if (!running(o, t->children[c])) continue;
+    if (t->scope == TF_SEQ) pass_seq(o, n, t->children[c]);
     run_node(o, t->children[c]);
     leave_child(o, n, t->children[c]);
   }
@@ -448,8 +425,7 @@ static void note_step(oracle *o, int n) {
   place path[MAX_PATH];
   int len = path_to(o, n, path), class = 0;
   for (int i = 0; i < len && o->runs[n]; i++)
-    if (loop_of(o, path[i])->axis == TF_TEMPORAL && o->digit[path[i].node][path[i].slot] != 0)
-      class = 1 + i;
+    if (loop_of(o, path[i])->axis == TF_TEMPORAL && o->digit[path[i].node][path[i].slot] != 0) class = 1 + i;
   o->class_now[n] = class;
   o->class_steps[n * MAX_CLASSES + class]++;
   o->runs[n]++;
@@ -460,15 +436,12 @@ static void run_node(oracle *o, int n) {
   int64_t at_once = running(o, n);
   o->gave_up |= ++o->steps > o->limit;
   o->saw[SAW_IDLE] |= !at_once;
-  if (!at_once || o->gave_up)
-    return;
+  if (!at_once || o->gave_up) return;
   note_step(o, n);
   o->width[n] = at_once > o->width[n] ? at_once : o->width[n];
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (holds(o, n, z))
-      enter(o, n, z);
-  if (t->kind == TF_TILE && mtile(o, n, t->level) == n)
-    weigh(o, n);
+    if (holds(o, n, z)) enter(o, n, z);
+  if (t->kind == TF_TILE && mtile(o, n, t->level) == n) weigh(o, n);
   if (t->kind == TF_OP)
     run_op(o, n);
   else if (t->kind == TF_TILE)
@@ -482,11 +455,9 @@ static void run_node(oracle *o, int n) {
 static int unit_of(const oracle *o, int op) {
   int deepest = 0;
   for (int n = o->tree->op_node[op]; n >= 0; n = o->tree->nodes[n].parent)
-    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest)
-      deepest = o->tree->nodes[n].level;
+    if (o->tree->nodes[n].kind == TF_TILE && o->tree->nodes[n].level > deepest) deepest = o->tree->nodes[n].level;
   for (int u = 0; u < o->arch->n_units; u++)
-    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest)
-      return u;
+    if (!(o->wl->ops[op].kinds & ~o->arch->units[u].kinds) && o->arch->units[u].below >= deepest) return u;
   return 0;
 }
 
@@ -494,17 +465,16 @@ static void add_retained(oracle *o) {
   for (int n = 0; n < o->tree->n_nodes; n++)
     for (int k = 0; o->tree->nodes[n].kind == TF_SCOPE && k < o->tree->nodes[n].n_retain; k++) {
       int z = o->tree->nodes[n].retain[k].tensor;
-      if (home_scope(o, z) == n && !o->kept[z])
-        o->kept[z] = calloc(1, sizeof *o->kept[z]);
+      if (home_scope(o, z) == n && !o->kept[z]) o->kept[z] = calloc(1, sizeof *o->kept[z]);
     }
 }
 
 oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   oracle *o = calloc(1, sizeof *o);
   size_t nt = (size_t)tree->workload->n_tensors, nodes = (size_t)tree->n_nodes;
-  size_t units = (size_t)tree->arch->n_units, levels = (size_t)tree->arch->n_memories, ops = (size_t)tree->workload->n_ops;
-  if (!o)
-    return NULL;
+  size_t units = (size_t)tree->arch->n_units, levels = (size_t)tree->arch->n_memories,
+         ops = (size_t)tree->workload->n_ops;
+  if (!o) return NULL;
   *o = (oracle){.tree = tree, .wl = tree->workload, .arch = tree->arch, .limit = limit, .whole = -1};
   o->shelves = calloc(nodes * nt + 1, sizeof *o->shelves);
   o->kept = calloc(nt, sizeof *o->kept);
@@ -549,10 +519,11 @@ void oracle_free(oracle *o) {
     free(o->records[z]);
     free(o->kept[z]);
   }
-  void *all[] = {o->shelves, o->kept, o->moved, o->by_node, o->by_ref, o->peak, o->extent, o->held,
-                 o->runs, o->width, o->largest, o->points, o->units, o->corrected, o->corrected_once,
-                 o->home, o->level_peak, o->by_class, o->by_scope, o->treated, o->class_now, o->class_steps,
-                 o->fixes, o->node_cycles, o->level_cycles, o->level_instances, o->unit_cycles, o->unit_use};
+  void *all[] = {
+      o->shelves,        o->kept,  o->moved,       o->by_node,      o->by_ref,          o->peak,        o->extent,
+      o->held,           o->runs,  o->width,       o->largest,      o->points,          o->units,       o->corrected,
+      o->corrected_once, o->home,  o->level_peak,  o->by_class,     o->by_scope,        o->treated,     o->class_now,
+      o->class_steps,    o->fixes, o->node_cycles, o->level_cycles, o->level_instances, o->unit_cycles, o->unit_use};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);

@@ -4,26 +4,21 @@
 
 #include "tests/oracle/oracle.h"
 
-static bool spatial(const oracle *o, place p) {
-  return loop_of(o, p)->axis != TF_TEMPORAL;
-}
+static bool spatial(const oracle *o, place p) { return loop_of(o, p)->axis != TF_TEMPORAL; }
 
 void first_instance(oracle *o, int n) {
   place path[MAX_PATH];
   int len = path_to(o, n, path);
   for (int i = 0; i < len; i++)
-    if (spatial(o, path[i]))
-      o->digit[path[i].node][path[i].slot] = 0;
+    if (spatial(o, path[i])) o->digit[path[i].node][path[i].slot] = 0;
 }
 
 bool next_instance(oracle *o, int n) {
   place path[MAX_PATH];
   for (int i = path_to(o, n, path) - 1; i >= 0; i--) {
     int64_t *digit = &o->digit[path[i].node][path[i].slot];
-    if (!spatial(o, path[i]))
-      continue;
-    if (++*digit < loop_of(o, path[i])->trip)
-      return true;
+    if (!spatial(o, path[i])) continue;
+    if (++*digit < loop_of(o, path[i])->trip) return true;
     *digit = 0;
   }
   return false;
@@ -43,11 +38,9 @@ uint64_t instance_key(const oracle *o, int n) {
 static bool same_side(const oracle *o, int a, int b) {
   for (int n = 0; n < o->tree->n_nodes; n++) {
     const tf_node *t = &o->tree->nodes[n];
-    if (t->kind != TF_SCOPE || (t->scope != TF_PARA && t->scope != TF_PIPE))
-      continue;
+    if (t->kind != TF_SCOPE || (t->scope != TF_PARA && t->scope != TF_PIPE)) continue;
     for (int c = 0; c < t->n_children; c++)
-      if (below(o, a, t->children[c]) != below(o, b, t->children[c]))
-        return false;
+      if (below(o, a, t->children[c]) != below(o, b, t->children[c])) return false;
   }
   return true;
 }
@@ -55,8 +48,7 @@ static bool same_side(const oracle *o, int a, int b) {
 shelf *shelf_of(oracle *o, int tile, int z) {
   int level = o->tree->nodes[tile].level;
   for (int i = 0; i < o->n_shelves; i++)
-    if (o->shelves[i].level == level && o->shelves[i].tensor == z &&
-        same_side(o, o->shelves[i].first, tile))
+    if (o->shelves[i].level == level && o->shelves[i].tensor == z && same_side(o, o->shelves[i].first, tile))
       return &o->shelves[i];
   shelf *s = &o->shelves[o->n_shelves++];
   *s = (shelf){.level = level, .tensor = z, .first = tile, .latest = -1};
@@ -65,13 +57,10 @@ shelf *shelf_of(oracle *o, int tile, int z) {
 
 copy *copy_at(shelf *s, uint64_t instance, bool add) {
   for (int i = 0; i < s->n; i++)
-    if (s->copies[i].instance == instance)
-      return &s->copies[i];
-  if (!add)
-    return NULL;
+    if (s->copies[i].instance == instance) return &s->copies[i];
+  if (!add) return NULL;
   s->copies = realloc(s->copies, (size_t)(s->n + 1) * sizeof *s->copies);
-  if (!s->copies)
-    abort();
+  if (!s->copies) abort();
   memset(&s->copies[s->n], 0, sizeof s->copies[s->n]);
   s->copies[s->n].instance = instance;
   return &s->copies[s->n++];
@@ -79,27 +68,22 @@ copy *copy_at(shelf *s, uint64_t instance, bool add) {
 
 set *met_at(oracle *o, int z, int what, uint64_t key) {
   for (int i = 0; i < o->n_records[z]; i++)
-    if (o->records[z][i].what == what && o->records[z][i].key == key)
-      return &o->records[z][i].met;
+    if (o->records[z][i].what == what && o->records[z][i].key == key) return &o->records[z][i].met;
   int n = o->n_records[z]++;
   o->records[z] = realloc(o->records[z], (size_t)(n + 1) * sizeof *o->records[z]);
-  if (!o->records[z])
-    abort();
+  if (!o->records[z]) abort();
   memset(&o->records[z][n], 0, sizeof o->records[z][n]);
   o->records[z][n].what = what;
   o->records[z][n].key = key;
   return &o->records[z][n].met;
 }
 
-static void give_up(shelf *s, int i) {
-  s->copies[i] = s->copies[--s->n];
-}
+static void give_up(shelf *s, int i) { s->copies[i] = s->copies[--s->n]; }
 
 /* A production of z begins, so the one before has ended: copies below the home are given up. */
 void forget_production(oracle *o, int z) {
   for (int i = 0; i < o->n_shelves; i++)
-    if (o->shelves[i].tensor == z)
-      o->shelves[i].n = 0;
+    if (o->shelves[i].tensor == z) o->shelves[i].n = 0;
   o->n_records[z] = 0;
 }
 
@@ -109,8 +93,7 @@ static uint64_t scope_instance(const oracle *o, uint64_t key, int n, int scope) 
   int len = path_to(o, n, path);
   for (int i = path_to(o, scope, path); i < len; i++) {
     path_to(o, n, path);
-    if (spatial(o, path[i]) && loop_of(o, path[i])->trip > 1)
-      key /= 16;
+    if (spatial(o, path[i]) && loop_of(o, path[i])->trip > 1) key /= 16;
   }
   return key;
 }
@@ -124,8 +107,7 @@ static void pass_instance(oracle *o, int scope, int child, uint64_t instance) {
         give_up(s, k);
   }
   for (int z = 0; z < o->wl->n_tensors; z++)
-    if (o->kept[z] && home_scope(o, z) != scope && below(o, home_scope(o, z), scope) &&
-        !touched_below(o, child, z))
+    if (o->kept[z] && home_scope(o, z) != scope && below(o, home_scope(o, z), scope) && !touched_below(o, child, z))
       for (int i = 0; i < o->kept[z]->n; i++)
         if (scope_instance(o, o->kept[z]->key[i], home_scope(o, z), scope) == instance)
           o->kept[z]->held[i].empty = true;
@@ -138,8 +120,7 @@ void pass_seq(oracle *o, int scope, int child) {
     bool runs = false;
     for (int op = 0; op < o->wl->n_ops && !runs; op++)
       runs = op_below(o, op, child) && !idle(o, op, child);
-    if (runs)
-      pass_instance(o, scope, child, instance_key(o, scope));
+    if (runs) pass_instance(o, scope, child, instance_key(o, scope));
   } while (next_instance(o, child));
 }
 
@@ -150,13 +131,11 @@ static bool spread(const oracle *o, int scope, int n, int z) {
   while (o->wl->ops[op].out != z)
     op++;
   for (int i = 0; i < len; i++) {
-    if (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 || !below(o, path[i].node, scope))
-      continue;
+    if (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 || !below(o, path[i].node, scope)) continue;
     bool kept = false;
     for (int r = 0; r < o->wl->ops[op].n_out_dims; r++)
       kept |= o->wl->ops[op].dims[r] == loop_of(o, path[i])->dim;
-    if (!kept)
-      return true;
+    if (!kept) return true;
   }
   return false;
 }
@@ -173,8 +152,7 @@ void leave_child(oracle *o, int scope, int child) {
 
 /* The next turning spatial loop below `scope` on the path, from i on. */
 static int next_turning(const oracle *o, const place *path, int n, int scope, int i) {
-  while (i < n && (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 ||
-                   !below(o, path[i].node, scope)))
+  while (i < n && (!spatial(o, path[i]) || loop_of(o, path[i])->trip <= 1 || !below(o, path[i].node, scope)))
     i++;
   return i;
 }
@@ -183,13 +161,11 @@ static bool same_layout(oracle *o, int a, int b, int z) {
   place pa[MAX_PATH], pb[MAX_PATH];
   int na = path_to(o, a, pa), nb = path_to(o, b, pb), scope = lowest_common(o, a, b);
   int i = next_turning(o, pa, na, scope, 0), k = next_turning(o, pb, nb, scope, 0);
-  for (; i < na && k < nb; i = next_turning(o, pa, na, scope, i + 1),
-                           k = next_turning(o, pb, nb, scope, k + 1)) {
+  for (; i < na && k < nb; i = next_turning(o, pa, na, scope, i + 1), k = next_turning(o, pb, nb, scope, k + 1)) {
     int64_t ea[MAX_RANK], eb[MAX_RANK];
     step_effect(o, a, z, pa[i], ea);
     step_effect(o, b, z, pb[k], eb);
-    if (loop_of(o, pa[i])->axis != loop_of(o, pb[k])->axis ||
-        loop_of(o, pa[i])->trip != loop_of(o, pb[k])->trip ||
+    if (loop_of(o, pa[i])->axis != loop_of(o, pb[k])->axis || loop_of(o, pa[i])->trip != loop_of(o, pb[k])->trip ||
         memcmp(ea, eb, (size_t)o->wl->tensors[z].rank * sizeof ea[0]))
       return false;
   }
@@ -197,8 +173,7 @@ static bool same_layout(oracle *o, int a, int b, int z) {
 }
 
 void check_layout(oracle *o, shelf *s, int tile) {
-  if (s->latest >= 0 && s->latest != tile && !same_layout(o, s->latest, tile, s->tensor))
-    s->n = 0;
+  if (s->latest >= 0 && s->latest != tile && !same_layout(o, s->latest, tile, s->tensor)) s->n = 0;
 }
 
 /* Numbers the elements of z from 0. */
@@ -206,8 +181,7 @@ void fill_set(const oracle *o, int z, const box *b, set *out) {
   const tf_tensor *t = &o->wl->tensors[z];
   memset(out, 0, sizeof *out);
   int64_t at[MAX_RANK];
-  if (b->empty)
-    return;
+  if (b->empty) return;
   for (int r = 0; r < t->rank; r++)
     at[r] = b->rank[r].lo;
   for (;;) {
@@ -220,8 +194,7 @@ void fill_set(const oracle *o, int z, const box *b, set *out) {
       at[r] = b->rank[r].lo;
       r--;
     }
-    if (r < 0)
-      return;
+    if (r < 0) return;
   }
 }
 

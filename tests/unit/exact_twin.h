@@ -17,7 +17,7 @@ typedef struct {
 } tw_loop;
 
 typedef struct {
-  int level, op;    /* -1: shared */
+  int level, op; /* -1: shared */
   bool spread, last, outer;
   int n_loops;
   tw_loop loop[TW_LOOPS];
@@ -206,7 +206,7 @@ static double tw_value(const twin *t, const tf_result *r) {
   double words = 0;
   for (int z = 0; z < t->w->n_tensors; z++)
     words += (double)(r->counts[z].read + r->counts[z].update);
-  return t->goal == TF_LATENCY ? r->cycles
+  return t->goal == TF_LATENCY  ? r->cycles
          : t->goal == TF_ENERGY ? r->energy_pj
          : t->goal == TF_EDP    ? r->energy_pj * r->seconds
                                 : words;

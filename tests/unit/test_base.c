@@ -56,8 +56,7 @@ static size_t slow_distance(const char *a, size_t na, const char *b, size_t nb) 
   if (na == 0 || nb == 0) return 2 * (na + nb);
   bool same = a[na - 1] == b[nb - 1];
   size_t best = slow_distance(a, na - 1, b, nb - 1) + (same ? 0 : 2);
-  size_t remove = slow_distance(a, na - 1, b, nb) + 2,
-         insert = slow_distance(a, na, b, nb - 1) + 2;
+  size_t remove = slow_distance(a, na - 1, b, nb) + 2, insert = slow_distance(a, na, b, nb - 1) + 2;
   if (remove < best) best = remove;
   if (insert < best) best = insert;
   bool swapped = na > 1 && nb > 1 && a[na - 1] == b[nb - 2] && a[na - 2] == b[nb - 1];
@@ -97,8 +96,7 @@ static void test_names(void) {
     CHECK_ROW_TEXT(&rows[i], near.best, rows[i].want);
   }
   CHECK(tf_is_name("a_1", 3, false) && tf_is_name("_", 1, false));
-  CHECK(!tf_is_name("1a", 2, false) && !tf_is_name("", 0, false) &&
-        !tf_is_name("a-b", 3, false));
+  CHECK(!tf_is_name("1a", 2, false) && !tf_is_name("", 0, false) && !tf_is_name("a-b", 3, false));
   CHECK(tf_is_name("a-b.c", 5, true) && !tf_is_name("-a", 2, true));
 }
 
@@ -129,8 +127,7 @@ static void test_units(void) {
 
 /* The published demonstration program: seed 42, stream 54. */
 static void test_rng(void) {
-  static const uint32_t want[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330,
-                                  0x83d2f293, 0xbfa4784b, 0xcbed606e};
+  static const uint32_t want[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330, 0x83d2f293, 0xbfa4784b, 0xcbed606e};
   tf_rng r = tf_rng_new(42, 54);
   for (size_t i = 0; i < 6; i++)
     CHECK_I64(tf_rng_u32(&r), want[i]);

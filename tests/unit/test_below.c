@@ -1,7 +1,6 @@
-/* Nothing is below what is proved: random machines and workloads (padded, strided, dilated, reversed, outputs longer than inputs, dims of one
- * step, tensors that several read), and of each the mappings that searches meet, held against every bound.  What is touched is held against
- * a count of every point.
- *   test_below [CASES [SEED]] */
+/* Nothing is below what is proved: random machines and workloads (padded, strided, dilated, reversed, outputs longer
+ * than inputs, dims of one step, tensors that several read), and of each the mappings that searches meet, held against
+ * every bound.  What is touched is held against a count of every point. test_below [CASES [SEED]] */
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,13 +22,18 @@ static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
     if (l && !alone) at += snprintf(out + at, size - (size_t)at, ", mesh: [%d, %d]", pick(r, 1, 2), pick(r, 1, 2));
     int ports = pick(r, 0, 3);
     if (ports == 1) at += snprintf(out + at, size - (size_t)at, ", bandwidth: %d", pick(r, 1, 4));
-    if (ports == 2) at += snprintf(out + at, size - (size_t)at, ", bandwidth: {read: %d, write: %d}", pick(r, 1, 4), pick(r, 1, 4));
-    if (l && !pick(r, 0, 3)) at += snprintf(out + at, size - (size_t)at, ", network: {multicast: false, reduce: %s}", pick(r, 0, 1) ? "true" : "false");
+    if (ports == 2)
+      at += snprintf(out + at, size - (size_t)at, ", bandwidth: {read: %d, write: %d}", pick(r, 1, 4), pick(r, 1, 4));
+    if (l && !pick(r, 0, 3))
+      at += snprintf(out + at, size - (size_t)at, ", network: {multicast: false, reduce: %s}",
+                     pick(r, 0, 1) ? "true" : "false");
     at += snprintf(out + at, size - (size_t)at, "}\n");
   }
-  at += snprintf(out + at, size - (size_t)at, "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: M%d, mesh: [%d, %d]}\n", n - 1,
-                 alone ? 1 : pick(r, 1, 3), alone ? 1 : pick(r, 1, 2));
-  if (!alone && !pick(r, 0, 2)) snprintf(out + at, size - (size_t)at, "  - {name: v, ops: [mac], below: M%d, rate: 2}\n", pick(r, 0, n - 1));
+  at += snprintf(out + at, size - (size_t)at,
+                 "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, exp], below: M%d, mesh: [%d, %d]}\n",
+                 n - 1, alone ? 1 : pick(r, 1, 3), alone ? 1 : pick(r, 1, 2));
+  if (!alone && !pick(r, 0, 2))
+    snprintf(out + at, size - (size_t)at, "  - {name: v, ops: [mac], below: M%d, rate: 2}\n", pick(r, 0, n - 1));
 }
 
 /* ---- workloads ----------------------------------------------------------------------------------- */
@@ -37,8 +41,10 @@ static void draw_arch(tf_rng *r, bool alone, char *out, size_t size) {
 static void draw_index(tf_rng *r, const char *p, const char *q, char *out, size_t size) {
   int a = pick(r, 1, 3), b = pick(r, 1, 3), c = pick(r, -2, 2);
   const char *sign = pick(r, 0, 5) ? "" : "-";
-  if (q && pick(r, 0, 5)) snprintf(out, size, "%s%d*%s%s%d*%s+%d", sign, a, p, pick(r, 0, 5) ? "+" : "-", b, q, c);
-  else snprintf(out, size, "%s%d*%s+%d", sign, a, p, c);
+  if (q && pick(r, 0, 5))
+    snprintf(out, size, "%s%d*%s%s%d*%s+%d", sign, a, p, pick(r, 0, 5) ? "+" : "-", b, q, c);
+  else
+    snprintf(out, size, "%s%d*%s+%d", sign, a, p, c);
 }
 
 /* How much every reading may lie outside. */
@@ -62,20 +68,27 @@ static void draw_work(tf_rng *r, char *out, size_t size) {
       "  tensors: {I: {pad: [%d]}}\n  ops: ['O[p,k] += I[%s] * I[p] * W[r,k]']\n",
       "  tensors: {I: {pad: [%d, %d]}}\n  ops: ['O[p,x] += I[%s, %s] * W[r,q]']\n",
       "  tensors: {I: {pad: [%d]}, Y: {pad: [%d]}}\n  ops: ['Y[p] += I[%s] * W[r]', 'O[x] += Y[%s] * V[q]']\n",
-      "  tensors: {I: {pad: [0, %d]}, Y: {pad: [0, %d]}}\n  ops: ['Y[k,p] += I[c, %s] * W[k,c,r]', 'O[x,c] += Y[k, %s] * V[c,k,q]']\n",
+      "  tensors: {I: {pad: [0, %d]}, Y: {pad: [0, %d]}}\n  ops: ['Y[k,p] += I[c, %s] * W[k,c,r]', 'O[x,c] += Y[k, %s] "
+      "* V[c,k,q]']\n",
       "  tensors: {I: {pad: [%d]}}\n  ops: ['Y[p] += I[%s] * I[2*r+1]', 'O[p] = Y[p] * I[p]']\n",
       "  ops: ['C[p,x] += A[p,k] * B[2*k+1,x]', 'E[p,c] += C[p,x] * D[x,c]']\n",
-      "  ops: ['S[p,x] += Q[p,k] * K[x,k]', 'X[p] max= S[p,x]', 'F[p,x] = exp(S[p,x] - X[p])', 'Z[p] += F[p,x]', 'P[p,x] = F[p,x] / Z[p]', 'O[p,c] += P[p,x] * V[x,c]']\n",
+      "  ops: ['S[p,x] += Q[p,k] * K[x,k]', 'X[p] max= S[p,x]', 'F[p,x] = exp(S[p,x] - X[p])', 'Z[p] += F[p,x]', "
+      "'P[p,x] = F[p,x] / Z[p]', 'O[p,c] += P[p,x] * V[x,c]']\n",
       "  ops: ['C[p,k] += A[p,p] * B[x,k] * G[p+x,x]']\n",
   };
-  if (n == 3) snprintf(ops, sizeof ops, texts[n], pad, pad2, i, j);
-  else if (n == 4 || n == 5) snprintf(ops, sizeof ops, texts[n], pad, pad2 + 4, i, j);
-  else if (n < 7) snprintf(ops, sizeof ops, texts[n], pad, i);
-  else snprintf(ops, sizeof ops, "%s", texts[n]);
+  if (n == 3)
+    snprintf(ops, sizeof ops, texts[n], pad, pad2, i, j);
+  else if (n == 4 || n == 5)
+    snprintf(ops, sizeof ops, texts[n], pad, pad2 + 4, i, j);
+  else if (n < 7)
+    snprintf(ops, sizeof ops, texts[n], pad, i);
+  else
+    snprintf(ops, sizeof ops, "%s", texts[n]);
   int at = snprintf(out, size, "workload:\n  name: w\n  dims: {");
   for (int k = 0, some = 0; k < 6; k++) {
     int extent = pick(r, 1, "644535"[k] - '0');
-    if (is_used(ops, "pqrkcx"[k])) at += snprintf(out + at, size - (size_t)at, "%s%c: %d", some++ ? ", " : "", "pqrkcx"[k], extent);
+    if (is_used(ops, "pqrkcx"[k]))
+      at += snprintf(out + at, size - (size_t)at, "%s%c: %d", some++ ? ", " : "", "pqrkcx"[k], extent);
   }
   snprintf(out + at, size - (size_t)at, "}\n%s", ops);
 }
@@ -134,7 +147,8 @@ static void check_touched(const tf_workload *wl, const char *text) {
     int64_t words = 0, all = 0;
     for (int e = 0; e < MOST_TOUCHED; e++)
       words += m.mark[z][e];
-    bool ok = wl->tensors[z].producer >= 0 || (CHECK(tf_bounds_input(wl, z, &all)) && (wl->n_ops > 1 ? all <= words : all == words));
+    bool ok = wl->tensors[z].producer >= 0 ||
+              (CHECK(tf_bounds_input(wl, z, &all)) && (wl->n_ops > 1 ? all <= words : all == words));
     if (!CHECK(ok)) printf("%s%s: %d touched, %d said\n", text, wl->tensors[z].name, (int)words, (int)all);
   }
   for (int z = 0; z < wl->n_tensors; z++)
@@ -165,12 +179,15 @@ static bool check_mapping(machine *m, const char *text, tf_diags *d) {
       traffic += (double)(r.counts[z].read + r.counts[z].update);
     for (int l = 1; l < a->n_memories; l++)
       held += (double)r.levels[l].peak * (double)r.levels[l].instances;
-    double phases = tf_slope_bound(wl, held + tf_slope_hand(a, wl)), nested = m->nested ? tf_bound_at(m->nested, held) : 0;
+    double phases = tf_slope_bound(wl, held + tf_slope_hand(a, wl)),
+           nested = m->nested ? tf_bound_at(m->nested, held) : 0;
     bool compared = CHECK(!below(r.cycles, m->bounds.cycles)) && CHECK(!below(r.energy_pj, m->bounds.energy_pj));
-    ok = compared && CHECK(!below(traffic, (double)m->bounds.traffic_words)) && CHECK(!below(traffic, phases)) && CHECK(!below(traffic, nested));
+    ok = compared && CHECK(!below(traffic, (double)m->bounds.traffic_words)) && CHECK(!below(traffic, phases)) &&
+         CHECK(!below(traffic, nested));
     if (!ok)
-      printf("%g cycles, at least %g; %g pJ, %g; %g words, %g, with %g on chip %g by phases, %g nested\n%s", r.cycles, m->bounds.cycles, r.energy_pj,
-             m->bounds.energy_pj, traffic, (double)m->bounds.traffic_words, held, phases, nested, text);
+      printf("%g cycles, at least %g; %g pJ, %g; %g words, %g, with %g on chip %g by phases, %g nested\n%s", r.cycles,
+             m->bounds.cycles, r.energy_pj, m->bounds.energy_pj, traffic, (double)m->bounds.traffic_words, held, phases,
+             nested, text);
     m->mappings++;
     m->tight += traffic <= fmax(phases, nested) * (1 + 1e-9);
   }
@@ -180,7 +197,12 @@ static bool check_mapping(machine *m, const char *text, tf_diags *d) {
 }
 
 static bool check_search(machine *m, tf_objective objective, const char *strategy, int evals, tf_diags *d) {
-  tf_search_opts o = {.strategy = strategy, .objective = objective, .seed = (uint64_t)evals, .threads = 1, .max_evals = evals, .variants = 20};
+  tf_search_opts o = {.strategy = strategy,
+                      .objective = objective,
+                      .seed = (uint64_t)evals,
+                      .threads = 1,
+                      .max_evals = evals,
+                      .variants = 20};
   tf_search_result *r = tf_search_run(m->spec->arch, m->spec->workload, NULL, &o, d);
   bool ok = true;
   for (int i = 0; r && i < r->n_best && ok; i++)
@@ -235,8 +257,8 @@ static void check_case(tf_rng *rng, int i, int evals, int *mappings, int *tight)
 typedef struct {
   int line;
   const char *work;
-  int64_t least;  /* words that pass at least, counted by hand */
-  double cycles;  /* points, at one a cycle */
+  int64_t least; /* words that pass at least, counted by hand */
+  double cycles; /* points, at one a cycle */
 } known;
 
 static const known knowns[] = {
@@ -256,7 +278,10 @@ static const known knowns[] = {
 
 static void check_known(const known *k) {
   char text[700];
-  snprintf(text, sizeof text, "architecture: {name: a, memories: [{name: M}, {name: L, capacity: 64}], compute: [{name: u, ops: [mac, exp, add], below: L}]}\nworkload: {%s}\n", k->work);
+  snprintf(text, sizeof text,
+           "architecture: {name: a, memories: [{name: M}, {name: L, capacity: 64}], compute: [{name: u, ops: [mac, "
+           "exp, add], below: L}]}\nworkload: {%s}\n",
+           k->work);
   tf_text t = {"text", text, strlen(text)};
   tf_diags *d = tf_diags_new();
   tf_spec *s = tf_spec_read_texts(&t, 1, NULL, 0, d);
@@ -267,7 +292,8 @@ static void check_known(const known *k) {
     const tf_slope_opts o = {.word_bits = 16, .evals = 300, .threads = 1, .hand = 12};
     tf_slope *p = tf_slope_of(s->workload, &o, d);
     for (int i = 0; CHECK_ROW(k, p != NULL) && i < p->n; i++)
-      CHECK_ROW(k, p->at[i].bound <= p->at[i].attained && p->at[i].all_units <= p->at[i].bound && p->at[i].all_units >= (double)k->least);
+      CHECK_ROW(k, p->at[i].bound <= p->at[i].attained && p->at[i].all_units <= p->at[i].bound &&
+                       p->at[i].all_units >= (double)k->least);
     tf_slope_free(p);
   }
   tf_spec_free(s);

@@ -1,33 +1,9 @@
-/* The capacity bound against all mappings of small products, against uneven nests, and against what searches find for chains.
- *   test_bound [CASES [SEED]] */
+/* The capacity bound against all mappings of small products, against uneven nests, and against what searches find for
+ * chains. test_bound [CASES [SEED]] */
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "check.h"
-#include "tileflow/tileflow.h"
-
-typedef struct {
-  tf_diags *d;
-  tf_spec *spec;
-} loaded;
-
-static loaded load(const char *arch, const char *workload) {
-  loaded s = {.d = tf_diags_new()};
-  tf_text texts[2] = {{"a.yaml", arch, strlen(arch)}, {"w.yaml", workload, strlen(workload)}};
-  s.spec = tf_spec_read_texts(texts, 2, NULL, 0, s.d);
-  if (!s.spec) {
-    char *text = tf_diags_text(s.d);
-    printf("%s", text);
-    free(text);
-    exit(2);
-  }
-  return s;
-}
-
-static void unload(loaded *s) {
-  tf_spec_free(s->spec);
-  tf_diags_free(s->d);
-}
+#include "tests/unit/case.h"
 
 static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
 
@@ -41,7 +17,7 @@ typedef struct {
   tf_model *model;
 } prepared;
 
-static prepared prepare(const loaded *s, const int *order, const char *const *dims, int n, int skip) {
+static prepared prepare(const test_case *s, const int *order, const char *const *dims, int n, int skip) {
   char text[400], names[40] = "";
   int at = snprintf(text, sizeof text, "DRAM for");
   prepared p = {.d = tf_diags_new()};
@@ -59,7 +35,8 @@ static prepared prepare(const loaded *s, const int *order, const char *const *di
   return p;
 }
 
-static void count(const loaded *s, prepared *p, const int *order, const int *extent, const int *tile, int n, int64_t *best) {
+static void count(const test_case *s, prepared *p, const int *order, const int *extent, const int *tile, int n,
+                  int64_t *best) {
   int64_t trips[8], words = 0;
   tf_result r;
   for (int i = 0; i < n; i++) {
@@ -74,7 +51,7 @@ static void count(const loaded *s, prepared *p, const int *order, const int *ext
 }
 
 /* Every tile, dividing or not, every order of the loops outside, every choice of what the memory holds. */
-static void enumerate(const loaded *s, const int *extent, const char *const *dims, int n, int64_t *best) {
+static void enumerate(const test_case *s, const int *extent, const char *const *dims, int n, int64_t *best) {
   static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
   for (int i = 0; i <= MOST_WORDS; i++)
     best[i] = INT64_MAX;
@@ -105,11 +82,13 @@ static void check_staircase(int cases, uint64_t seed) {
     const char *const dims[] = {"m", "n", "k", "b"};
     const char *b = batch ? "b," : "";
     char work[400], arch[300];
-    snprintf(work, sizeof work, "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - C[%sm,n] += A[%sm,k] * B[%sk,n]\n",
+    snprintf(work, sizeof work,
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d%s}\n  ops:\n  - C[%sm,n] += A[%sm,k] * B[%sk,n]\n",
              extent[0], extent[1], extent[2], batch ? ", b: 2" : "", b, b, b);
-    snprintf(arch, sizeof arch, "architecture:\n  name: a\n  memories: [{name: DRAM}, {name: Buf}]\n"
+    snprintf(arch, sizeof arch,
+             "architecture:\n  name: a\n  memories: [{name: DRAM}, {name: Buf}]\n"
              "  compute: [{name: u, ops: [mac], below: Buf}]\n");
-    loaded s = load(arch, work);
+    test_case s = case_of(arch, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL)) {
       bool ok = true;
@@ -121,14 +100,15 @@ static void check_staircase(int cases, uint64_t seed) {
       }
     }
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
   CHECK(over < 0.2 * n);
 }
 
 /* ---- uneven nests -------------------------------------------------------------------------------------- */
-/* Five memories, one of each; an op of three inputs with dims of their own, and loops on every Tile that need not divide, so that a dim's
- * last round is shorter than the others.  Each Tile but the outermost holds some of the tensors. */
+/* Five memories, one of each; an op of three inputs with dims of their own, and loops on every Tile that need not
+ * divide, so that a dim's last round is shorter than the others.  Each Tile but the outermost holds some of the
+ * tensors. */
 static void draw_nest(tf_rng *r, const int *extent, char *out, size_t size) {
   static const char names[] = "mlkjic";
   int step[6] = {1, 1, 1, 1, 1, 1}, trips[5][6];
@@ -144,7 +124,8 @@ static void draw_nest(tf_rng *r, const int *extent, char *out, size_t size) {
     at += snprintf(out + at, size - (size_t)at, "%*sM%d", 2 * level, "", level);
     for (int k = 0, some = 0; k < 6; k++) {
       int d = (from + by * k) % 6;
-      if (trips[level][d] > 1) at += snprintf(out + at, size - (size_t)at, "%s %c=%d", some++ ? "" : " for", names[d], trips[level][d]);
+      if (trips[level][d] > 1)
+        at += snprintf(out + at, size - (size_t)at, "%s %c=%d", some++ ? "" : " for", names[d], trips[level][d]);
     }
     for (int z = 0, some = 0; z < 4 && level; z++)
       if (pick(r, 0, 1)) at += snprintf(out + at, size - (size_t)at, "%s %c", some++ ? "" : " bypass", "CABD"[z]);
@@ -153,10 +134,10 @@ static void draw_nest(tf_rng *r, const int *extent, char *out, size_t size) {
   snprintf(out + at, size - (size_t)at, "%*sop C\n", 10, "");
 }
 
-static const char deep[] =
-    "architecture:\n  name: a\n  memories: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, {name: M4}]\n  compute: [{name: u, ops: [mac, mul, add], below: M4}]\n";
+static const char deep[] = "architecture:\n  name: a\n  memories: [{name: M0}, {name: M1}, {name: M2}, {name: M3}, "
+                           "{name: M4}]\n  compute: [{name: u, ops: [mac, mul, add], below: M4}]\n";
 
-static void check_nest(const loaded *s, const tf_bound_slope *slope, const char *text) {
+static void check_nest(const test_case *s, const tf_bound_slope *slope, const char *text) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tf_tree_parse(text, (tf_loc){0}, s->spec->arch, s->spec->workload, d);
   tf_model *m = tree ? tf_model_new(tree, d) : NULL;
@@ -167,7 +148,8 @@ static void check_nest(const loaded *s, const tf_bound_slope *slope, const char 
       words += (double)(r.counts[z].read + r.counts[z].update);
     for (int l = 1; l < 5; l++)
       held += (double)r.levels[l].peak;
-    if (!CHECK(words >= tf_bound_at(slope, held))) printf("%.0f words with %.0f on chip, at least %.0f:\n%s", words, held, tf_bound_at(slope, held), text);
+    if (!CHECK(words >= tf_bound_at(slope, held)))
+      printf("%.0f words with %.0f on chip, at least %.0f:\n%s", words, held, tf_bound_at(slope, held), text);
   } else {
     printf("%s", text);
   }
@@ -184,18 +166,22 @@ static void check_uneven(int cases, int nests, uint64_t seed) {
     for (int k = 0; k < 6 && i; k++)
       extent[k] = pick(&r, 1, k < 2 ? 7 : 3);
     char work[300], text[400];
-    snprintf(work, sizeof work, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, j: %d, i: %d, c: %d}\n  ops: ['C[m,l,c] += A[m,k] * B[l,j] * D[m,i]']\n",
+    snprintf(work, sizeof work,
+             "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, j: %d, i: %d, c: %d}\n  ops: ['C[m,l,c] += A[m,k] * "
+             "B[l,j] * D[m,i]']\n",
              extent[0], extent[1], extent[2], extent[3], extent[4], extent[5]);
-    loaded s = load(deep, work);
+    test_case s = case_of(deep, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL) && i == 0)
-      check_nest(&s, slope, "M0 for m=2\n  M1 for l=3 m=2 bypass A B C\n    M2 for c=10 bypass D C\n      M3 for k=1 j=2 i=3 bypass A B D\n        op C\n");
+      check_nest(&s, slope,
+                 "M0 for m=2\n  M1 for l=3 m=2 bypass A B C\n    M2 for c=10 bypass D C\n      M3 for k=1 j=2 i=3 "
+                 "bypass A B D\n        op C\n");
     for (int k = 0; k < nests && slope; k++) {
       draw_nest(&r, extent, text, sizeof text);
       check_nest(&s, slope, text);
     }
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
 }
 
@@ -205,14 +191,17 @@ static void check_large(void) {
   static const char fourteen[] =
       "workload:\n  dims: {a: 5, b: 6, c: 7, d: 5, e: 6, f: 7, g: 5, h: 6, i: 7, j: 5, k: 6, l: 7, m: 3, n: 4}\n"
       "  ops: ['C[a,b,c,d,e] += A[a,f,g,h,i,j] * B[b,k,l,m,n,f] * D[c,k,g]']\n";
-  static const char long_dims[] = "workload:\n  dims: {m: 400000, n: 400000, k: 400000}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n";
-  static const char seventeen[] =
-      "workload:\n  dims: {a: 2, b: 2, c: 2, d: 2, e: 2, f: 2, g: 2, h: 2, i: 2, j: 2, k: 2, l: 2, m: 2, n: 2, o: 2, p: 2, q: 2}\n"
-      "  ops: ['C[a,b,c,d,e,f,g,h] += A[a,b,i,j,k,l,m,n,o,p,q]']\n";
+  static const char long_dims[] =
+      "workload:\n  dims: {m: 400000, n: 400000, k: 400000}\n  ops: ['C[m,n] += A[m,k] * B[k,n]']\n";
+  static const char seventeen[] = "workload:\n  dims: {a: 2, b: 2, c: 2, d: 2, e: 2, f: 2, g: 2, h: 2, i: 2, j: 2, k: "
+                                  "2, l: 2, m: 2, n: 2, o: 2, p: 2, q: 2}\n"
+                                  "  ops: ['C[a,b,c,d,e,f,g,h] += A[a,b,i,j,k,l,m,n,o,p,q]']\n";
   const char *const texts[] = {fourteen, long_dims, seventeen};
   const double least[] = {6300 + 36750 + 21168 + 210, 4.8e11, 256 + 2048};
   for (int i = 0; i < 3; i++) {
-    loaded s = load("architecture: {name: a, memories: [{name: M}], compute: [{name: u, ops: [mac, mul, add], below: M}]}\n", texts[i]);
+    test_case s = case_of(
+        "architecture: {name: a, memories: [{name: M}], compute: [{name: u, ops: [mac, mul, add], below: M}]}\n",
+        texts[i]);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
     if (CHECK(slope != NULL)) {
       CHECK_NEAR(tf_bound_at(slope, INFINITY), least[i], 1e-9);
@@ -221,7 +210,7 @@ static void check_large(void) {
     }
     CHECK_NEAR(tf_slope_bound(s.spec->workload, INFINITY), least[i], 1e-9);
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
 }
 
@@ -245,22 +234,26 @@ static void draw_work(tf_rng *r, char *out, size_t size) {
              "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n  - G[m,p] += E[m,n] * F[n,p]\n");
     return;
   case 3: /* the same input twice, and a producer whose rows overlap */
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, x: %d, u: 2}\n  ops:\n", m + 1, k, l, m);
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, x: %d, u: 2}\n  ops:\n", m + 1, k, l,
+                  m);
     snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n  - E[x] += C[x+u,l] * A[x,u]\n");
     return;
   case 4:
-    at = snprintf(out, size, "workload:\n  name: w\n  dims: {c: %d, k: %d, x: %d, r: %d}\n  ops:\n", k, l, m, pick(r, 1, 3));
+    at = snprintf(out, size, "workload:\n  name: w\n  dims: {c: %d, k: %d, x: %d, r: %d}\n  ops:\n", k, l, m,
+                  pick(r, 1, 3));
     snprintf(out + at, size - (size_t)at, "  - O[k,x] += I[c,x+r] * W[k,c,r]\n");
     return;
   case 5: /* softmax, streamed or not */
     at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d, n: %d}\n  ops:\n", m, k, l, n);
-    snprintf(out + at, size - (size_t)at,
-             "  - S[m,l] += Q[m,k] * K[l,k]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
-             "  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n");
+    snprintf(
+        out + at, size - (size_t)at,
+        "  - S[m,l] += Q[m,k] * K[l,k]\n  - X[m] max= S[m,l]\n  - E[m,l] = exp(S[m,l] - X[m])\n  - Z[m] += E[m,l]\n"
+        "  - P[m,l] = E[m,l] / Z[m]\n  - O[m,n] += P[m,l] * V[l,n]\n");
     return;
   default: /* a sum that two ops read, one after the other */
     at = snprintf(out, size, "workload:\n  name: w\n  dims: {m: %d, k: %d, l: %d}\n  ops:\n", m, k, l);
-    snprintf(out + at, size - (size_t)at, "  - C[m,l] += A[m,k] * B[k,l]\n  - R[m] += C[m,l]\n  - E[m,l] = C[m,l] - R[m] * A[m,0]\n");
+    snprintf(out + at, size - (size_t)at,
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - R[m] += C[m,l]\n  - E[m,l] = C[m,l] - R[m] * A[m,0]\n");
     return;
   }
 }
@@ -268,9 +261,11 @@ static void draw_work(tf_rng *r, char *out, size_t size) {
 /* One of each: instances that idle keep what boxes on one nest do not bound.  Returns the words on chip. */
 static int draw_arch(tf_rng *r, char *out, size_t size) {
   int capacity = pick(r, 3, 90), inner = pick(r, 0, 1) ? pick(r, 2, 12) : 0;
-  int at = snprintf(out, size, "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n  - {name: Buf, capacity: %d}\n", capacity);
+  int at = snprintf(
+      out, size, "architecture:\n  name: a\n  memories:\n  - {name: DRAM}\n  - {name: Buf, capacity: %d}\n", capacity);
   if (inner) at += snprintf(out + at, size - (size_t)at, "  - {name: Reg, capacity: %d}\n", inner);
-  snprintf(out + at, size - (size_t)at, "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max, exp, div], below: %s}\n", inner ? "Reg" : "Buf");
+  snprintf(out + at, size - (size_t)at,
+           "  compute:\n  - {name: u, ops: [mac, add, sub, mul, max, exp, div], below: %s}\n", inner ? "Reg" : "Buf");
   return capacity + inner;
 }
 
@@ -289,25 +284,28 @@ static void check_found(int cases, int evals, uint64_t seed) {
     char work[700], arch[800];
     draw_work(&r, work, sizeof work);
     int here = draw_arch(&r, arch, sizeof arch);
-    loaded s = load(arch, work);
+    test_case s = case_of(arch, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
-    tf_search_opts o = {.strategy = strategies[i % 2], .objective = TF_TRAFFIC, .seed = (uint64_t)i, .threads = 1, .max_evals = evals};
+    tf_search_opts o = {
+        .strategy = strategies[i % 2], .objective = TF_TRAFFIC, .seed = (uint64_t)i, .threads = 1, .max_evals = evals};
     tf_search_result *best = tf_search_run(s.spec->arch, s.spec->workload, NULL, &o, s.d);
     tf_bounds old;
     if (CHECK(slope != NULL)) {
       check_slope(slope, work);
       CHECK(tf_bounds_of(s.spec->arch, s.spec->workload, &old));
-      CHECK(tf_bound_at(slope, INFINITY) >= (double)old.traffic_words * (1 - 1e-12)); /* never less than what tf_bounds_of proves */
+      CHECK(tf_bound_at(slope, INFINITY) >=
+            (double)old.traffic_words * (1 - 1e-12)); /* never less than what tf_bounds_of proves */
     }
     if (slope && best && best->n_best) {
       double least = tf_bound_at(slope, here), value = best->best[0].value;
-      if (!CHECK(least <= value * (1 + 1e-12))) printf("case %d: %g, found %g\n%s%s%s", i, least, value, arch, work, best->best[0].text);
+      if (!CHECK(least <= value * (1 + 1e-12)))
+        printf("case %d: %g, found %g\n%s%s%s", i, least, value, arch, work, best->best[0].text);
       found++;
       met += least >= value * (1 - 1e-12);
     }
     tf_search_free(best);
     tf_bound_slope_free(slope);
-    unload(&s);
+    case_drop(&s);
   }
   CHECK(found * 2 > cases);
   CHECK(met * 20 > found); /* it is met here and there */

@@ -1,5 +1,6 @@
-/* The quick way where borders clip boxes (model/cost/even_clip.c) against the sums over settings and, where that is short
- * enough, the exact walk: random convolutions with strides, dilations and padding, whose chains of loops divide. */
+/* The quick way where borders clip boxes (model/cost/even_clip.c) against the sums over settings and, where that is
+ * short enough, the exact walk: random convolutions with strides, dilations and padding, whose chains of loops divide.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -51,15 +52,19 @@ static void index_of(tf_rng *g, page *p, char at, char tap, int most) {
   say(p, ", %d*%c + %d*%c - %d", stride, at, dilation, tap, pick(g, 0, most));
 }
 
-/* A window reaches past the input by `pad` or less at either end; without a shape it covers what is read but for that. */
+/* A window reaches past the input by `pad` or less at either end; without a shape it covers what is read but for that.
+ */
 static void workload(tf_rng *g, page *p, problem *w) {
   int windows[] = {pick(g, 1, 4), pick(g, 1, 3)}, pad = pick(g, 1, 2);
-  *w = (problem){.extent = {pick(g, 1, 4), pick(g, 1, 3), pick(g, 3, 12), pick(g, 3, 6), windows[0], windows[1], pick(g, 1, 3)},
-                 .depthwise = pick(g, 0, 2) == 0, .two = pick(g, 0, 2) == 0};
+  *w = (problem){
+      .extent = {pick(g, 1, 4), pick(g, 1, 3), pick(g, 3, 12), pick(g, 3, 6), windows[0], windows[1], pick(g, 1, 3)},
+      .depthwise = pick(g, 0, 2) == 0,
+      .two = pick(g, 0, 2) == 0};
   say(p, "workload:\n  name: w\n  dims: {");
   for (int d = 0; d < DIMS; d++)
     if ((d != 1 || !w->depthwise) && (d != 6 || w->two)) say(p, "%s%c: %d", d ? ", " : "", names[d], w->extent[d]);
-  say(p, "}\n  tensors: {I: {pad: [0, %d, %d]}}\n  ops:\n  - \"T[k,p,q] += I[%c", pad, pick(g, 0, 1), w->depthwise ? 'k' : 'c');
+  say(p, "}\n  tensors: {I: {pad: [0, %d, %d]}}\n  ops:\n  - \"T[k,p,q] += I[%c", pad, pick(g, 0, 1),
+      w->depthwise ? 'k' : 'c');
   index_of(g, p, 'p', 'r', pad);
   index_of(g, p, 'q', 's', 1);
   say(p, "] * W[k,r,s%s]\"\n", w->depthwise ? "" : ",c");
@@ -83,7 +88,8 @@ static void tile(tf_rng *g, page *p, int indent, int level, problem *w, const ch
     if (!strchr(dims, names[d]) || trip == 1) continue;
     w->left[d] /= trip;
     if (trip <= 4 && pick(g, 0, 2) == 0)
-      snprintf(spatial + strlen(spatial), sizeof spatial - strlen(spatial), " %c=%d@%c", names[d], trip, pick(g, 0, 1) ? 'x' : 'y');
+      snprintf(spatial + strlen(spatial), sizeof spatial - strlen(spatial), " %c=%d@%c", names[d], trip,
+               pick(g, 0, 1) ? 'x' : 'y');
     else
       say(p, "%s %c=%d", n++ ? "" : " for", names[d], trip);
   }

@@ -4,42 +4,13 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "check.h"
-#include "search/closed.h"
-#include "tileflow/tileflow.h"
+#include "search/closed/closed.h"
+#include "tests/unit/case.h"
 
-static const char *const machine =
-    "architecture:\n"
-    "  name: a\n"
-    "  memories: [{name: DRAM}, {name: Buf}]\n"
-    "  compute: [{name: u, ops: [mac, add], below: Buf}]\n";
-
-typedef struct {
-  tf_diags *d;
-  tf_spec *spec;
-} loaded;
-
-static void complain(const tf_diags *d) {
-  char *text = tf_diags_text(d);
-  printf("%s", text ? text : "");
-  free(text);
-}
-
-static loaded load(const char *arch, const char *workload) {
-  loaded s = {.d = tf_diags_new()};
-  tf_text texts[2] = {{"a.yaml", arch, strlen(arch)}, {"w.yaml", workload, strlen(workload)}};
-  s.spec = tf_spec_read_texts(texts, 2, NULL, 0, s.d);
-  if (!s.spec) {
-    complain(s.d);
-    exit(2);
-  }
-  return s;
-}
-
-static void unload(loaded *s) {
-  tf_spec_free(s->spec);
-  tf_diags_free(s->d);
-}
+static const char *const machine = "architecture:\n"
+                                   "  name: a\n"
+                                   "  memories: [{name: DRAM}, {name: Buf}]\n"
+                                   "  compute: [{name: u, ops: [mac, add], below: Buf}]\n";
 
 /* ---- random chains ------------------------------------------------------------------------------ */
 static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
@@ -52,8 +23,8 @@ static void gemms(tf_rng *r, int n, int most, char *out, size_t size) {
   for (int i = 0; i < n; i++) {
     char in[16];
     snprintf(in, sizeof in, i ? "T%d" : "A", i);
-    snprintf(ops + strlen(ops), sizeof ops - strlen(ops), "  - T%d[%sm,d%d] += %s[%sm,d%d] * B%d[%sd%d,d%d]\n", i + 1, b,
-             i + 1, in, b, i, i, b, i, i + 1);
+    snprintf(ops + strlen(ops), sizeof ops - strlen(ops), "  - T%d[%sm,d%d] += %s[%sm,d%d] * B%d[%sd%d,d%d]\n", i + 1,
+             b, i + 1, in, b, i, i, b, i, i + 1);
   }
   int at = snprintf(out, size, "workload:\n  name: w\n  dims: {%s%sm: %d", batch ? "b: " : "",
                     batch ? (tf_rng_below(r, 2) ? "2, " : "3, ") : "", pick(r, 1, most));
@@ -67,8 +38,8 @@ static void convs(tf_rng *r, int most, char *out, size_t size) {
   snprintf(out, size,
            "workload:\n  name: w\n  dims: {c: %d, k: %d, p: %d, r: %d, f: %d, x: %d, u: %d}\n"
            "  ops:\n  - M[k,p] += I[c,%d*p+r] * W[k,c,r]\n  - O[f,x] += M[k,%d*x+u] * V[f,k,u]\n",
-           pick(r, 1, most), pick(r, 1, most), 2 * most + 3, pick(r, 1, 3), pick(r, 1, most), pick(r, 1, most), pick(r, 1, 3),
-           pick(r, 1, 2), pick(r, 1, 2));
+           pick(r, 1, most), pick(r, 1, most), 2 * most + 3, pick(r, 1, 3), pick(r, 1, most), pick(r, 1, most),
+           pick(r, 1, 3), pick(r, 1, 2), pick(r, 1, 2));
 }
 
 static void draw(tf_rng *r, int most, char *out, size_t size) {
@@ -229,7 +200,7 @@ static void check_algorithm1(int cases, uint64_t seed) {
     bool shared[TF_C_DIMS];
     order o;
     draw(&r, 9, text, sizeof text);
-    loaded s = load(machine, text);
+    test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
     share(s.spec->workload, &r, shared);
     if (c && CHECK(tf_chain_of(s.spec->workload, -1, shared, c))) {
@@ -240,14 +211,14 @@ static void check_algorithm1(int cases, uint64_t seed) {
       if (!CHECK_NEAR(dv, want_dv, 1e-12) || !CHECK_NEAR(mu, want_mu, 1e-12)) printf("case %d:\n%s", i, text);
     }
     free(c);
-    unload(&s);
+    case_drop(&s);
   }
 }
 
 /* Table 3.4 and Eq. 3.15, 3.16 of the thesis: order m l k n. */
 static void check_table_3_4(void) {
-  loaded s = load(machine, "workload:\n  name: w\n  dims: {m: 48, l: 36, k: 20, n: 28}\n  ops:\n"
-                           "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
+  test_case s = case_of(machine, "workload:\n  name: w\n  dims: {m: 48, l: 36, k: 20, n: 28}\n  ops:\n"
+                                 "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n");
   bool shared[TF_C_DIMS] = {0};
   double tile[TF_C_LOOPS] = {0}, dv, mu, m = 0, l = 0, k = 0, n = 0;
   tf_chain *c = malloc(sizeof *c);
@@ -266,7 +237,7 @@ static void check_table_3_4(void) {
     CHECK_NEAR(mu, fmax(m * k + k * l + m * l, m * l + l * n + m * n), 1e-12);
   }
   free(c);
-  unload(&s);
+  case_drop(&s);
 }
 
 /* ---- the tree, by the model ------------------------------------------------------------------------- */
@@ -310,7 +281,7 @@ static void tree_text(const tf_chain *c, const order *o, tf_scope kind, char *ou
 }
 
 /* Words into Buf and out of it, each word of an output once for each time it leaves; words held. */
-static bool count(const loaded *s, const char *text, double *words, double *again, double *held) {
+static bool count(const test_case *s, const char *text, double *words, double *again, double *held) {
   const tf_workload *wl = s->spec->workload;
   tf_tree *t = tf_tree_parse(text, (tf_loc){0}, s->spec->arch, wl, s->d);
   tf_model *m = t ? tf_model_new(t, s->d) : NULL;
@@ -323,7 +294,7 @@ static bool count(const loaded *s, const char *text, double *words, double *agai
     *again += in ? 0 : (double)r.counts[z].read;
   }
   if (ok) *held = (double)r.levels[1].peak;
-  if (!ok) complain(s->d);
+  if (!ok) case_complain(s->d);
   tf_model_free(m);
   tf_tree_free(t);
   return ok;
@@ -339,7 +310,7 @@ static void check_model(int cases, uint64_t seed) {
     double words = 0, again = 0, held = 0;
     draw(&r, 7, text, sizeof text);
     bool conv = strstr(text, "u:") != NULL;
-    loaded s = load(machine, text);
+    test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
     share(s.spec->workload, &r, shared);
     tf_scope kind = tf_rng_below(&r, 2) ? TF_SEQ : TF_SHAR;
@@ -369,14 +340,15 @@ static void check_model(int cases, uint64_t seed) {
       }
     }
     free(c);
-    unload(&s);
+    case_drop(&s);
   }
   CHECK(n_alike * 100 > cases);
 }
 
 /* ---- stationary points -------------------------------------------------------------------------------- */
 /* One memory of `capacity` words below the outermost; all loops of the order are cut. */
-static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha, tf_c_problem *p) {
+static void one_level(const tf_chain *c, const order *o, tf_scope kind, double capacity, double alpha,
+                      tf_c_problem *p) {
   memset(p, 0, sizeof *p);
   p->chain = c;
   p->kind = kind;
@@ -415,9 +387,11 @@ static void check_gemm(int cases, uint64_t seed) {
     order o = {.n = 4};
     tf_c_problem p;
     tf_c_tiles t, by_gp;
-    snprintf(text, sizeof text, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
-             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n", m, l, k, n);
-    loaded s = load(machine, text);
+    snprintf(text, sizeof text,
+             "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
+             "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
+             m, l, k, n);
+    test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
     for (int d = 0; d < s.spec->workload->n_dims; d++)
       shared[d] = strchr("ml", s.spec->workload->dims[d].name[0]) != NULL;
@@ -432,7 +406,7 @@ static void check_gemm(int cases, uint64_t seed) {
     CHECK_NEAR(tf_c_real_words(&p, &t), cost, 1e-9);
     CHECK(tf_c_fits(&p, &t, 0));
     free(c);
-    unload(&s);
+    case_drop(&s);
   }
 }
 
@@ -503,7 +477,7 @@ static void check_stationary(int cases, uint64_t seed) {
     tf_c_tiles t;
     double cost;
     draw(&r, 40, text, sizeof text);
-    loaded s = load(machine, text);
+    test_case s = case_of(machine, text);
     if (draw_problem(&r, c, s.spec->workload, &p, 8)) {
       bool ok = CHECK(tf_c_solve(&p, &t, &cost)) && CHECK(tf_c_fits(&p, &t, 0));
       double want = ok ? descend(&p, &r) : 0;
@@ -512,7 +486,7 @@ static void check_stationary(int cases, uint64_t seed) {
       ok = ok && (strided || CHECK(cost <= want * (1 + 1e-3)));
       if (!ok) printf("case %d: capacity %g, %g instead of %g\n%s", i, p.capacity[0], cost, want, text);
     }
-    unload(&s);
+    case_drop(&s);
   }
   free(c);
 }
@@ -522,8 +496,8 @@ typedef struct {
   double m, n, k, capacity[2], rate[2];
 } two;
 
-/* C[m,n] += A[m,k] B[k,n], order m n k at both levels, written out by hand: cycles of the slower level; INFINITY: does not fit.
- * t: m n k of the outer level, then of the inner one.  Inside, C is left each time the outer k steps. */
+/* C[m,n] += A[m,k] B[k,n], order m n k at both levels, written out by hand: cycles of the slower level; INFINITY: does
+ * not fit. t: m n k of the outer level, then of the inner one.  Inside, C is left each time the outer k steps. */
 static double slower(const two *w, const double *t) {
   for (int d = 0; d < 2; d++) {
     const double *x = t + 3 * d;
@@ -549,7 +523,8 @@ static double descend_two(const two *w, tf_rng *r) {
       bool better = false;
       for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-          for (int both = 0; both < 3; both++) { /* i longer or shorter, j shorter or as it is; the same of a pair of levels */
+          for (int both = 0; both < 3;
+               both++) { /* i longer or shorter, j shorter or as it is; the same of a pair of levels */
             double next[6];
             memcpy(next, t, sizeof next);
             if (j != i) next[j] = fmax(1, next[j] / step);
@@ -578,8 +553,9 @@ static void check_two_levels(int cases, uint64_t seed) {
     w.rate[0] = 1;
     w.rate[1] = 0.5 + 20 * tf_rng_unit(&r);
     char text[300];
-    snprintf(text, sizeof text, "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n", m, n, k);
-    loaded s = load(machine, text);
+    snprintf(text, sizeof text,
+             "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n", m, n, k);
+    test_case s = case_of(machine, text);
     tf_chain *c = malloc(sizeof *c);
     tf_c_problem p = {.chain = c, .kind = TF_SEQ, .n = 2, .n_order = 3, .order = {0, 1, 2}};
     tf_c_tiles t;
@@ -597,10 +573,12 @@ static void check_two_levels(int cases, uint64_t seed) {
       double want = descend_two(&w, &r);
       bool ok = CHECK_NEAR(slower(&w, tiles), cost, 1e-3);
       ok = CHECK(cost <= want * (1 + 1e-3)) && ok;
-      if (!ok) printf("case %d: capacity %g %g rate %g, %g instead of %g\n%s", i, w.capacity[0], w.capacity[1], w.rate[1], cost, want, text);
+      if (!ok)
+        printf("case %d: capacity %g %g rate %g, %g instead of %g\n%s", i, w.capacity[0], w.capacity[1], w.rate[1],
+               cost, want, text);
     }
     free(c);
-    unload(&s);
+    case_drop(&s);
   }
 }
 
@@ -632,7 +610,7 @@ static void check_rounding(int cases, uint64_t seed) {
     tf_c_tiles t, down, near;
     double cost;
     draw(&r, 9, text, sizeof text);
-    loaded s = load(machine, text);
+    test_case s = case_of(machine, text);
     if (draw_problem(&r, c, s.spec->workload, &p, 5) && CHECK(tf_c_solve(&p, &t, &cost))) {
       double limit = tf_c_round_limit(&p, &t), best = enumerate(&p), real = tf_c_real_words(&p, &t);
       tf_c_round_down(&p, &t, &down);
@@ -640,9 +618,10 @@ static void check_rounding(int cases, uint64_t seed) {
       ok = CHECK(tf_c_level_words(&p, &down, 0) <= limit * real * (1 + 1e-9)) && ok;
       ok = CHECK(best <= tf_c_level_words(&p, &down, 0) * (1 + 1e-9)) && ok;
       ok = CHECK(best <= tf_c_level_words(&p, &near, 0) * (1 + 1e-9)) && ok;
-      if (!ok) printf("case %d: capacity %g, real %g, best %g, limit %g\n%s", i, p.capacity[0], real, best, limit, text);
+      if (!ok)
+        printf("case %d: capacity %g, real %g, best %g, limit %g\n%s", i, p.capacity[0], real, best, limit, text);
     }
-    unload(&s);
+    case_drop(&s);
   }
   free(c);
 }
@@ -661,7 +640,8 @@ static void check_micro(void) {
         int mii = 2;
         while (mi % mii)
           mii++;
-        if (mi * ni + ni + mii <= regs) CHECK((double)m.mi * m.ni / (m.mi + m.ni) >= (double)mi * ni / (mi + ni) - 1e-9);
+        if (mi * ni + ni + mii <= regs)
+          CHECK((double)m.mi * m.ni / (m.mi + m.ni) >= (double)mi * ni / (mi + ni) - 1e-9);
       }
   }
   for (int64_t words = 1024; words < 300000; words *= 3) {
@@ -672,17 +652,16 @@ static void check_micro(void) {
 }
 
 /* ---- the solver ------------------------------------------------------------------------------------------------ */
-static const char *const chip =
-    "architecture:\n"
-    "  name: chip\n"
-    "  memories:\n"
-    "  - {name: DRAM, bandwidth: 2}\n"
-    "  - {name: Buf, capacity: %d, bandwidth: 8, mesh: [%d, 1]}\n"
-    "  - {name: Reg, capacity: 4, mesh: [%d, 2]}\n"
-    "  compute: [{name: u, ops: [mac, add], below: Reg}]\n";
+static const char *const chip = "architecture:\n"
+                                "  name: chip\n"
+                                "  memories:\n"
+                                "  - {name: DRAM, bandwidth: 2}\n"
+                                "  - {name: Buf, capacity: %d, bandwidth: 8, mesh: [%d, 1]}\n"
+                                "  - {name: Reg, capacity: 4, mesh: [%d, 2]}\n"
+                                "  compute: [{name: u, ops: [mac, add], below: Reg}]\n";
 
 /* The value of a mapping, feasible or not at all. */
-static bool value_of(const loaded *s, const char *text, tf_objective goal, double *value) {
+static bool value_of(const test_case *s, const char *text, tf_objective goal, double *value) {
   tf_tree *t = tf_tree_parse(text, (tf_loc){0}, s->spec->arch, s->spec->workload, s->d);
   tf_model *m = t ? tf_model_new(t, s->d) : NULL;
   tf_result r;
@@ -705,7 +684,7 @@ static void check_solver(int cases, uint64_t seed) {
     tf_solve_opts o = {.objective = goals[tf_rng_below(&r, 3)], .threads = 1};
     draw(&r, 24, text, sizeof text);
     snprintf(arch, sizeof arch, chip, 20 << pick(&r, 0, 6), pick(&r, 1, 3), pick(&r, 1, 4));
-    loaded s = load(arch, text);
+    test_case s = case_of(arch, text);
     tf_solve_result *a = tf_solve_closed(s.spec->arch, s.spec->workload, &o, s.d);
     tf_solve_result *b = tf_solve_closed(s.spec->arch, s.spec->workload, &o, s.d);
     double value;
@@ -718,7 +697,7 @@ static void check_solver(int cases, uint64_t seed) {
     }
     tf_solve_free(a);
     tf_solve_free(b);
-    unload(&s);
+    case_drop(&s);
   }
   CHECK(found * 2 > cases);
 }

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "model/cost/state.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tileflow/why.h"
 
 typedef struct {
@@ -22,53 +22,28 @@ static void say(page *p, const char *fmt, ...) {
   p->len += n > 0 ? (size_t)n : 0;
 }
 
-typedef struct {
-  tf_diags *d;
-  tf_spec *spec;
-  tf_tree *tree;
-  tf_model *model;
-  tf_result r;
-  bool ok;
-} run;
-
 /* How counts are found: as the model chooses, not the quick way (model/cost/even.h), by the walk. */
 typedef enum { FREELY, BY_SUMS, BY_WALK } way;
 
-static run evaluate(const char *text, way how) {
-  run e = {.d = tf_diags_new()};
-  tf_text t = {"case", text, strlen(text)};
-  e.spec = tf_spec_read_texts(&t, 1, NULL, 0, e.d);
-  if (e.spec)
-    e.tree = tf_tree_parse(e.spec->mapping_text, e.spec->mapping_at, e.spec->arch,
-                           e.spec->workload, e.d);
-  if (e.tree)
-    e.model = tf_model_new(e.tree, e.d);
-  if (e.model) {
-    e.model->plan->irregular |= how == BY_WALK;
-    if (how == BY_SUMS)
-      e.model->even = NULL;
-    e.ok = tf_model_eval(e.model, NULL, &e.r);
-  }
+static test_case evaluate(const char *text, way how) {
+  test_case e = {0};
+  case_read(&e, text);
+  if (!e.model) return e;
+  e.model->plan->irregular |= how == BY_WALK;
+  if (how == BY_SUMS) e.model->even = NULL;
+  case_evaluate(&e);
   return e;
-}
-
-static void drop(run *e) {
-  tf_model_free(e->model);
-  tf_tree_free(e->tree);
-  tf_spec_free(e->spec);
-  tf_diags_free(e->d);
 }
 
 /* ---- by hand --------------------------------------------------------------------------------- */
 
 /* docs/MODEL.md, worked example: C[4,4] += A[4,4] * B[4,4], one row of C at a time in the buffer. */
-static const char *const worked =
-    "architecture:\n  name: two\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n"
-    "  - {name: DRAM, bandwidth: 2}\n  - {name: Buf, bandwidth: {read: 4, write: 4}}\n"
-    "  compute:\n  - {name: pe, ops: [mac]}\n"
-    "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4}\n  ops:\n"
-    "  - C[m,n] += A[m,k] * B[k,n]\n"
-    "mapping: |\n  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n";
+static const char *const worked = "architecture:\n  name: two\n  clock: 1 GHz\n  overlap: perfect\n  memories:\n"
+                                  "  - {name: DRAM, bandwidth: 2}\n  - {name: Buf, bandwidth: {read: 4, write: 4}}\n"
+                                  "  compute:\n  - {name: pe, ops: [mac]}\n"
+                                  "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 4}\n  ops:\n"
+                                  "  - C[m,n] += A[m,k] * B[k,n]\n"
+                                  "mapping: |\n  DRAM for m=4 k=2\n    Buf for n=4 k=2\n      op C\n";
 
 static void check_worked(void) {
   static const struct {
@@ -85,12 +60,11 @@ static void check_worked(void) {
       {__LINE__, 0, "B", {0, 64, 0, 0, 16}},
       {__LINE__, 0, "C", {0, 0, 16, 0, 16}},
   };
-  run e = evaluate(worked, FREELY);
+  test_case e = evaluate(worked, FREELY);
   CHECK(e.ok);
   for (size_t i = 0; e.ok && i < sizeof rows / sizeof rows[0]; i++)
     for (int z = 0; z < e.spec->workload->n_tensors; z++) {
-      if (strcmp(e.spec->workload->tensors[z].name, rows[i].tensor))
-        continue;
+      if (strcmp(e.spec->workload->tensors[z].name, rows[i].tensor)) continue;
       const tf_counts *got = &e.r.counts[rows[i].level * e.spec->workload->n_tensors + z];
       CHECK_ROW_I64(&rows[i], got->fill, rows[i].want.fill);
       CHECK_ROW_I64(&rows[i], got->read, rows[i].want.read);
@@ -100,7 +74,7 @@ static void check_worked(void) {
     }
   /* DRAM moves 96 words at 2 a cycle; 64 points at one a cycle; Buf reads 64 + 64 + 48 + 16 at 4. */
   CHECK_NEAR(e.r.cycles, 64, 1e-12);
-  drop(&e);
+  case_drop(&e);
 }
 
 /* A halo: 4 output rows in 2 tiles of 2 read 3 + 3 rows of T; recomputed, or one of them retained. */
@@ -109,39 +83,45 @@ static void check_halo(void) {
   static const int64_t points[] = {6, 5};
   for (int i = 0; i < 2; i++) {
     page p = {.len = 0};
-    say(&p, "architecture:\n  name: two\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
-            "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
-            "workload:\n  name: w\n  dims: {h: 5, p: 4, r: 2}\n  ops:\n"
-            "  - T[h] = I[h] * 2\n  - O[p] += T[p + r] * W[r]\n"
-            "mapping: |\n  DRAM for p=2\n    Buf\n      %s\n        Buf for h=3\n          op T\n"
-            "        Buf for p=2 r=2\n          op O\n", scope[i]);
-    run e = evaluate(p.text, FREELY);
+    say(&p,
+        "architecture:\n  name: two\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n"
+        "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
+        "workload:\n  name: w\n  dims: {h: 5, p: 4, r: 2}\n  ops:\n"
+        "  - T[h] = I[h] * 2\n  - O[p] += T[p + r] * W[r]\n"
+        "mapping: |\n  DRAM for p=2\n    Buf\n      %s\n        Buf for h=3\n          op T\n"
+        "        Buf for p=2 r=2\n          op O\n",
+        scope[i]);
+    test_case e = evaluate(p.text, FREELY);
     if (CHECK(e.ok)) {
       CHECK_I64(e.r.ops[0].points, points[i]);
       CHECK_I64(e.r.ops[0].recomputed, points[i] - 5);
       CHECK_I64(e.r.ops[1].points, 8);
     }
-    drop(&e);
+    case_drop(&e);
   }
 }
 
-/* The same with a level more, where no memory is ever waited for: a cycle a point, and none for a step that has nothing left to make. */
+/* The same with a level more, where no memory is ever waited for: a cycle a point, and none for a step that has nothing
+ * left to make. */
 static void check_idle_steps(void) {
   static const char *const scope[] = {"Seq", "Seq retain T"};
   for (int i = 0; i < 2; i++) {
     page p = {.len = 0};
-    say(&p, "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
-            "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
-            "workload:\n  name: w\n  dims: {h: 9, p: 8, r: 2, c: 4}\n  ops:\n"
-            "  - T[h] += I[h,c] * V[c]\n  - O[p] += T[p + r] * W[r]\n"
-            "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n          Reg for c=2\n            op T\n"
-            "        Buf for r=2\n          op O\n", scope[i]);
-    run e = evaluate(p.text, FREELY);
+    say(&p,
+        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
+        "  compute:\n  - {name: pe, ops: [mac, mul]}\n"
+        "workload:\n  name: w\n  dims: {h: 9, p: 8, r: 2, c: 4}\n  ops:\n"
+        "  - T[h] += I[h,c] * V[c]\n  - O[p] += T[p + r] * W[r]\n"
+        "mapping: |\n  DRAM for p=8\n    Buf\n      %s\n        Buf for h=2 c=2\n          Reg for c=2\n            op "
+        "T\n"
+        "        Buf for r=2\n          op O\n",
+        scope[i]);
+    test_case e = evaluate(p.text, FREELY);
     if (CHECK(e.ok)) {
       CHECK_I64(e.r.ops[0].points, i ? 9 * 4 : 16 * 4);
       CHECK_NEAR(e.r.cycles, (double)(e.r.ops[0].points + e.r.ops[1].points), 1e-12);
     }
-    drop(&e);
+    case_drop(&e);
   }
 }
 
@@ -174,14 +154,16 @@ static void check_retain(void) {
   };
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
     page p = {.len = 0};
-    say(&p, "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
-            "  compute:\n  - {name: pe, ops: [mac]}\n"
-            "workload:\n  name: w\n  dims: {h: 8, r: 2, p: 6, t: 3, n: 2}\n  ops:\n"
-            "  - T[h] += I[h + r] * V[r]\n  - O[p,n] += T[p + t] * W[n,t]\n"
-            "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n          Reg for r=2\n"
-            "            op T\n        Buf for p=2\n          Reg for t=3\n            op O\n", rows[k].loops);
+    say(&p,
+        "architecture:\n  name: three\n  memories:\n  - {name: DRAM}\n  - {name: Buf}\n  - {name: Reg}\n"
+        "  compute:\n  - {name: pe, ops: [mac]}\n"
+        "workload:\n  name: w\n  dims: {h: 8, r: 2, p: 6, t: 3, n: 2}\n  ops:\n"
+        "  - T[h] += I[h + r] * V[r]\n  - O[p,n] += T[p + t] * W[n,t]\n"
+        "mapping: |\n  DRAM\n    Buf for %s\n      Seq retain T\n        Buf for h=4\n          Reg for r=2\n"
+        "            op T\n        Buf for p=2\n          Reg for t=3\n            op O\n",
+        rows[k].loops);
     for (way how = FREELY; how <= BY_WALK; how++) {
-      run e = evaluate(p.text, how);
+      test_case e = evaluate(p.text, how);
       if (CHECK(e.ok)) {
         const tf_counts *reg = e.r.counts + 2 * e.spec->workload->n_tensors;
         int z[5] = {0};
@@ -199,7 +181,7 @@ static void check_retain(void) {
         CHECK_ROW_I64(&rows[k], reg[z[3]].drain, 12);
         CHECK_ROW_I64(&rows[k], reg[z[4]].fill, rows[k].w);
       }
-      drop(&e);
+      case_drop(&e);
     }
   }
 }
@@ -213,13 +195,9 @@ typedef struct {
   int extent[8];
 } nest_op;
 
-static int pick(tf_rng *g, int lo, int hi) {
-  return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1));
-}
+static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
 
-static int up(int a, int b) {
-  return (a + b - 1) / b;
-}
+static int up(int a, int b) { return (a + b - 1) / b; }
 
 /* `n` factors whose product reaches `extent`, often past it. */
 static void factors(tf_rng *g, int extent, int n, int *out) {
@@ -239,12 +217,10 @@ static void tile(tf_rng *g, page *p, int indent, int level, const nest_op *o, co
   int turn = pick(g, 0, o->n_dims - 1);
   for (int i = 0; i < o->n_dims; i++) {
     int d = (turn + i) % o->n_dims;
-    if (trip[d] == 1)
-      continue;
+    if (trip[d] == 1) continue;
     if (trip[d] <= 4 && pick(g, 0, 2) == 0) {
       size_t at = strlen(spatial);
-      snprintf(spatial + at, sizeof spatial - at, " %c=%d@%c", o->dim[d], trip[d],
-               pick(g, 0, 1) ? 'x' : 'y');
+      snprintf(spatial + at, sizeof spatial - at, " %c=%d@%c", o->dim[d], trip[d], pick(g, 0, 1) ? 'x' : 'y');
       continue;
     }
     say(p, "%s %c=%d", any ? "" : " for", o->dim[d], trip[d]);
@@ -269,12 +245,13 @@ static void nest(tf_rng *g, page *p, int indent, const nest_op *o, int level, in
 
 static int machine(tf_rng *g, page *p) {
   int n = pick(g, 2, 3);
-  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
-         "  - {name: L0, bandwidth: %d}\n", pick(g, 0, 2) ? "perfect" : "double-buffer", pick(g, 1, 4));
+  say(p,
+      "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n"
+      "  - {name: L0, bandwidth: %d}\n",
+      pick(g, 0, 2) ? "perfect" : "double-buffer", pick(g, 1, 4));
   for (int i = 1; i < n; i++)
-    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}}\n",
-        i, pick(g, 1, 4), pick(g, 1, 4), pick(g, 1, 4), pick(g, 0, 3) ? "true" : "false",
-        pick(g, 0, 3) ? "true" : "false");
+    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}}\n", i, pick(g, 1, 4),
+        pick(g, 1, 4), pick(g, 1, 4), pick(g, 0, 3) ? "true" : "false", pick(g, 0, 3) ? "true" : "false");
   say(p, "  compute:\n  - {name: u, ops: [mac], below: L%d, mesh: [4, 4]}\n", n - 1);
   return n;
 }
@@ -310,8 +287,10 @@ static void fused(tf_rng *g, page *p, int n, nest_op *a, nest_op *b, int stride,
 static void chain(tf_rng *g, page *p, int n) {
   int m = pick(g, 1, 6), l = pick(g, 1, 6), k = pick(g, 1, 4), e = pick(g, 1, 4);
   nest_op a = {"C", 3, "mlk", {m, l, k}}, b = {"E", 3, "mnl", {m, e, l}};
-  say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
-         "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\nmapping: |\n", m, l, k, e);
+  say(p,
+      "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n"
+      "  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\nmapping: |\n",
+      m, l, k, e);
   fused(g, p, n, &a, &b, 1, 1);
 }
 
@@ -319,8 +298,9 @@ static void conv_chain(tf_rng *g, page *p, int n) {
   int q = pick(g, 1, 6), t = pick(g, 1, 3), s = pick(g, 1, 2), k = pick(g, 1, 3), r = pick(g, 1, 3);
   int h = s * (q - 1) + t, e = pick(g, 1, 2);
   nest_op a = {"C", 3, "hkr", {h, k, r}}, b = {"E", 4, "pnkt", {q, e, k, t}};
-  say(p, "workload:\n  name: w\n  dims: {h: %d, k: %d, r: %d, p: %d, n: %d, t: %d}\n  ops:\n"
-         "  - C[h,k] += A[h+r] * B[k,r]\n  - E[p,n] += C[%d*p+t,k] * D[n,k,t]\nmapping: |\n",
+  say(p,
+      "workload:\n  name: w\n  dims: {h: %d, k: %d, r: %d, p: %d, n: %d, t: %d}\n  ops:\n"
+      "  - C[h,k] += A[h+r] * B[k,r]\n  - E[p,n] += C[%d*p+t,k] * D[n,k,t]\nmapping: |\n",
       h, k, r, q, e, t, s);
   fused(g, p, n, &a, &b, s, t);
 }
@@ -334,10 +314,12 @@ static void conv_chain_3(tf_rng *g, page *p, int n) {
     conv_chain(g, p, n);
     return;
   }
-  say(p, "workload:\n  name: w\n  dims: {h: %d, k: %d, r: 2, i: %d, t: %d, p: %d, n: %d, u: %d}\n"
-         "  tensors:\n    E: {pad: [%d, 0]}\n  ops:\n"
-         "  - C[h,k] += A[h+r] * B[k,r]\n  - E[i,k] += C[i+t,k] * D[k,t]\n"
-         "  - F[p,n] += E[p+u-%d,k] * G[n,k,u]\nmapping: |\n", h, k, i, t, q, e, u, d, d);
+  say(p,
+      "workload:\n  name: w\n  dims: {h: %d, k: %d, r: 2, i: %d, t: %d, p: %d, n: %d, u: %d}\n"
+      "  tensors:\n    E: {pad: [%d, 0]}\n  ops:\n"
+      "  - C[h,k] += A[h+r] * B[k,r]\n  - E[i,k] += C[i+t,k] * D[k,t]\n"
+      "  - F[p,n] += E[p+u-%d,k] * G[n,k,u]\nmapping: |\n",
+      h, k, i, t, q, e, u, d, d);
   int trip[8] = {pick(g, 1, q), pick(g, 1, e), 1, 1};
   tile(g, p, 0, level, &c, trip);
   c.extent[0] = up(c.extent[0], trip[0]);
@@ -354,8 +336,10 @@ static void conv_chain_3(tf_rng *g, page *p, int n) {
 static void conv(tf_rng *g, page *p, int n) {
   int s = pick(g, 1, 2), k = pick(g, 1, 3), q = pick(g, 1, 6), c = pick(g, 1, 3), r = pick(g, 1, 3);
   nest_op a = {"C", 4, "pkcr", {q, k, c, r}};
-  say(p, "workload:\n  name: w\n  dims: {p: %d, k: %d, c: %d, r: %d}\n  ops:\n"
-         "  - C[p,k] += A[c,%d*p+r] * B[k,c,r]\nmapping: |\n", q, k, c, r, s);
+  say(p,
+      "workload:\n  name: w\n  dims: {p: %d, k: %d, c: %d, r: %d}\n  ops:\n"
+      "  - C[p,k] += A[c,%d*p+r] * B[k,c,r]\nmapping: |\n",
+      q, k, c, r, s);
   nest(g, p, 0, &a, 0, n);
 }
 
@@ -364,19 +348,19 @@ static void shared(tf_rng *g, page *p, int n) {
   int m = pick(g, 1, 6), k = pick(g, 1, 5), x = pick(g, 1, 4), y = pick(g, 1, 4), f = pick(g, 1, m);
   nest_op a = {"C", 3, "mxk", {up(m, f), x, k}}, b = {"E", 3, "myk", {up(m, f), y, k}};
   int swap = pick(g, 0, 1);
-  say(p, "workload:\n  name: w\n  dims: {m: %d, k: %d, x: %d, y: %d}\n  ops:\n"
-         "  - C[m,x] += A[m,k] * B[k,x]\n  - E[m,y] += A[m,k] * D[k,y]\nmapping: |\n"
-         "  L0 for m=%d\n    %s\n", m, k, x, y, f, pick(g, 0, 1) ? "Seq" : "Shar");
+  say(p,
+      "workload:\n  name: w\n  dims: {m: %d, k: %d, x: %d, y: %d}\n  ops:\n"
+      "  - C[m,x] += A[m,k] * B[k,x]\n  - E[m,y] += A[m,k] * D[k,y]\nmapping: |\n"
+      "  L0 for m=%d\n    %s\n",
+      m, k, x, y, f, pick(g, 0, 1) ? "Seq" : "Shar");
   nest(g, p, 4, swap ? &b : &a, 0, n);
   nest(g, p, 4, swap ? &a : &b, 0, n);
 }
 
-static bool near(double a, double b) {
-  return a - b < 1e-9 * b + 1e-9 && b - a < 1e-9 * b + 1e-9;
-}
+static bool near(double a, double b) { return a - b < 1e-9 * b + 1e-9 && b - a < 1e-9 * b + 1e-9; }
 
 /* The walk does not know step classes: only the `perfect` latency is comparable there. */
-static bool same_run(const run *a, const run *b, bool latency) {
+static bool same_run(const test_case *a, const test_case *b, bool latency) {
   int n = a->spec->workload->n_tensors * a->spec->arch->n_memories;
   bool same = memcmp(a->r.counts, b->r.counts, (size_t)n * sizeof *a->r.counts) == 0;
   for (int o = 0; o < a->spec->workload->n_ops; o++)
@@ -387,20 +371,19 @@ static bool same_run(const run *a, const run *b, bool latency) {
 }
 
 /* Prints where two evaluations of one mapping part. */
-static void show(const char *who, const run *a, const run *b) {
+static void show(const char *who, const test_case *a, const test_case *b) {
   const tf_workload *wl = a->spec->workload;
   for (int i = 0; a->ok && b->ok && i < wl->n_tensors * a->spec->arch->n_memories; i++) {
     const tf_counts *x = &a->r.counts[i], *y = &b->r.counts[i];
     if (memcmp(x, y, sizeof *x))
-      printf("  %s: L%d %s: fill %" PRId64 " / %" PRId64 ", read %" PRId64 " / %" PRId64
-             ", update %" PRId64 " / %" PRId64 ", drain %" PRId64 " / %" PRId64 "\n",
-             who, i / wl->n_tensors, wl->tensors[i % wl->n_tensors].name, x->fill, y->fill, x->read,
-             y->read, x->update, y->update, x->drain, y->drain);
+      printf("  %s: L%d %s: fill %" PRId64 " / %" PRId64 ", read %" PRId64 " / %" PRId64 ", update %" PRId64
+             " / %" PRId64 ", drain %" PRId64 " / %" PRId64 "\n",
+             who, i / wl->n_tensors, wl->tensors[i % wl->n_tensors].name, x->fill, y->fill, x->read, y->read, x->update,
+             y->update, x->drain, y->drain);
   }
   for (int o = 0; a->ok && b->ok && o < wl->n_ops; o++)
     if (a->r.ops[o].points != b->r.ops[o].points)
-      printf("  %s: op %d: points %" PRId64 " / %" PRId64 "\n", who, o, a->r.ops[o].points,
-             b->r.ops[o].points);
+      printf("  %s: op %d: points %" PRId64 " / %" PRId64 "\n", who, o, a->r.ops[o].points, b->r.ops[o].points);
   for (int i = 0; a->ok && b->ok && i < a->tree->n_nodes; i++)
     if (a->r.nodes[i].runs != b->r.nodes[i].runs || a->r.nodes[i].held != b->r.nodes[i].held)
       printf("  %s: node %d: runs %" PRId64 " / %" PRId64 ", held %" PRId64 " / %" PRId64 "\n", who, i,
@@ -414,7 +397,7 @@ static bool same_cause(const tf_why_row *a, const tf_why_row *b) {
 }
 
 /* Causes found by sums and by the walk are the same, word for word; false after saying where they are not. */
-static bool same_causes(const run *a, const run *b) {
+static bool same_causes(const test_case *a, const test_case *b) {
   tf_why x = {0}, y = {0};
   bool same = tf_why_of(a->model, &x) && tf_why_of(b->model, &y) && x.n == y.n;
   for (int i = 0; same && i < x.n; i++)
@@ -423,7 +406,8 @@ static bool same_causes(const run *a, const run *b) {
     for (int k = 0; k < 2; k++) {
       const tf_why_row *r = k ? &y.rows[i] : &x.rows[i];
       if (i < (k ? y.n : x.n))
-        printf("  %s: %s L%d -> L%d node %d %s %d.%d: fill %" PRId64 " read %" PRId64 " update %" PRId64 " drain %" PRId64 "\n",
+        printf("  %s: %s L%d -> L%d node %d %s %d.%d: fill %" PRId64 " read %" PRId64 " update %" PRId64
+               " drain %" PRId64 "\n",
                k ? "walk" : "sums", a->spec->workload->tensors[r->tensor].name, r->above, r->level, r->node,
                tf_cause_key(r->cause), r->at, r->slot, r->words.fill, r->words.read, r->words.update, r->words.drain);
     }
@@ -434,7 +418,7 @@ static bool same_causes(const run *a, const run *b) {
 
 typedef struct {
   int retains, retained; /* cases that retain; those of them that were not walked */
-  int closed, quick; /* cases that were not walked; those that went the quick way */
+  int closed, quick;     /* cases that were not walked; those that went the quick way */
 } tally;
 
 static void twin(uint64_t seed, tally *t) {
@@ -443,7 +427,7 @@ static void twin(uint64_t seed, tally *t) {
   page p = {.len = 0};
   int n = machine(&g, &p);
   kind[pick(&g, 0, 4)](&g, &p, n);
-  run a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS);
+  test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS);
   bool perfect = a.spec && a.spec->arch->overlap == TF_OVERLAP_PERFECT;
   bool equal = a.ok == b.ok && (!a.ok || same_run(&a, &b, perfect)) && a.ok == c.ok &&
                (!a.ok || same_run(&a, &c, perfect || !c.model->run.irregular));
@@ -456,11 +440,10 @@ static void twin(uint64_t seed, tally *t) {
     show("freely / walk", &a, &b);
     show("freely / sums", &a, &c);
   }
-  if (a.ok && equal && !CHECK(same_causes(&a, &b)))
-    printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
-  drop(&a);
-  drop(&b);
-  drop(&c);
+  if (a.ok && equal && !CHECK(same_causes(&a, &b))) printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
+  case_drop(&a);
+  case_drop(&b);
+  case_drop(&c);
 }
 
 /* test_cost [CASES] */
@@ -472,8 +455,7 @@ int main(int argc, char **argv) {
   check_retain();
   for (uint64_t seed = 1; seed <= (argc > 1 ? strtoull(argv[1], NULL, 10) : 3000); seed++)
     twin(seed, &t);
-  if (argc > 1)
-    printf("closed %d quick %d retains %d of them closed %d\n", t.closed, t.quick, t.retains, t.retained);
+  if (argc > 1) printf("closed %d quick %d retains %d of them closed %d\n", t.closed, t.quick, t.retains, t.retained);
   CHECK(t.closed > 2000);
   CHECK(t.quick > 500);
   CHECK(t.retained > 700);

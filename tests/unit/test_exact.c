@@ -1,8 +1,8 @@
 /* The exact solver against its slow twin, on random small problems; the same result with any number of threads;
  * what it says where nothing fits or it is stopped. */
 #include "base/rng.h"
-#include "search/exact.h"
-#include "tests/unit/check.h"
+#include "search/exact/exact.h"
+#include "tests/unit/case.h"
 #include "tests/unit/exact_twin.h"
 
 /* ---- random problems --------------------------------------------------------------------------- */
@@ -64,8 +64,8 @@ static void put_memory(tf_rng *r, int l, char **p) {
   static const unsigned meshes[] = {1, 1, 2, 2, 3, 4}, words[] = {3, 4, 6, 8, 12, 16, 24, 48};
   static const char *const speeds[] = {"1", "2", "3.5", "{read: 2, write: 1}", "{read: 4, write: 3}"};
   *p += sprintf(*p, "  - name: L%d\n    bandwidth: %s\n", l, speeds[tf_rng_below(r, 5)]);
-  if (tf_rng_below(r, 2)) *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9),
-                                        1 + tf_rng_below(r, 9));
+  if (tf_rng_below(r, 2))
+    *p += sprintf(*p, "    energy: {read: %u pJ, write: %u pJ}\n", 1 + tf_rng_below(r, 9), 1 + tf_rng_below(r, 9));
   if (l == 0) return;
   *p += sprintf(*p, "    mesh: [%u, %u]\n", pick(r, meshes, 6), pick(r, meshes, 6));
   if (tf_rng_below(r, 4)) *p += sprintf(*p, "    capacity: %u\n", pick(r, words, 8) * (l == 1 ? 2 : 1));
@@ -88,17 +88,12 @@ static void put_problem(tf_rng *r, char *p) {
   put_workload(r, p);
 }
 
-static tf_spec *read_text(const char *text, tf_diags *d) {
-  tf_text t = {"problem", text, strlen(text)};
-  return tf_spec_read_texts(&t, 1, NULL, 0, d);
-}
-
 /* ---- against the twin ---------------------------------------------------------------------------- */
 static bool near(double a, double b) { return a == b || fabs(a - b) <= 1e-12 * fabs(b); }
 
 static void say(const char *text, tf_objective goal, const tf_solve_result *r, const twin *t) {
-  printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value,
-         t->best, r->proved, r->text ? r->text : "(none)", t->text);
+  printf("%s\n%s: solved %.17g, twin %.17g, proved %d\n%s\n%s\n", text, tf_objective_key((int)goal), r->value, t->best,
+         r->proved, r->text ? r->text : "(none)", t->text);
 }
 
 /* 1 if it was compared, 0 if it is too large. */
@@ -108,7 +103,7 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
   int compared = 0;
   put_problem(rng, text);
   tf_diags *d = tf_diags_new();
-  tf_spec *s = read_text(text, d);
+  tf_spec *s = case_spec(text, d);
   CHECK(s != NULL);
   if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = goal, .most = most};
   if (s && tw_best(&t)) {
@@ -183,10 +178,10 @@ static void test_threads(void) {
 }
 
 /* ---- what does not fit ------------------------------------------------------------------------------ */
-#define SMALL(capacity)                                                                                \
-  "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"     \
-  "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"                 \
-  "  compute:\n  - {name: u, ops: [mac], below: B}\n"                                                \
+#define SMALL(capacity)                                                                                                \
+  "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"                      \
+  "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: " capacity ", bandwidth: 8}\n"                                 \
+  "  compute:\n  - {name: u, ops: [mac], below: B}\n"                                                                  \
   "workload:\n  name: w\n  dims: {m: 4, k: 4, l: 4}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
 
 /* A product needs a word of each operand and of what it makes: three, and no fewer. */
@@ -198,7 +193,7 @@ static void test_too_small(void) {
   } rows[] = {{__LINE__, SMALL("2"), false}, {__LINE__, SMALL("3"), true}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     tf_diags *d = tf_diags_new();
-    tf_spec *s = read_text(rows[i].text, d);
+    tf_spec *s = case_spec(rows[i].text, d);
     tf_solve_opts o = {.objective = TF_ENERGY, .threads = 1, .alone = true};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
     CHECK_ROW(&rows[i], r && r->proved && (r->text != NULL) == rows[i].fits);

@@ -1,5 +1,5 @@
-/* Graphs whose ops read several of those before them: what is asked of ranges takes work with the size of the graph, not with the ways
- * through it, which grow exponentially.  Counted in answers that had to be worked out. */
+/* Graphs whose ops read several of those before them: what is asked of ranges takes work with the size of the graph,
+ * not with the ways through it, which grow exponentially.  Counted in answers that had to be worked out. */
 #include "base/rng.h"
 #include "model/cost/range_memo.h"
 #include "model/cost/state.h"
@@ -9,10 +9,11 @@
 enum { ROOM = 120000 };
 
 static const char arch[] =
-  "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: M, bandwidth: 1}\n  - {name: L, bandwidth: 1}\n"
-  "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L}\n";
+    "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: M, bandwidth: 1}\n  - {name: L, bandwidth: 1}\n"
+    "  compute:\n  - {name: u, ops: [mac, add, mul, exp], below: L}\n";
 
-/* Op i reads up to three of the `back` ops before it, the one right before it always.  All of them below one loop, or of Tiles of their own. */
+/* Op i reads up to three of the `back` ops before it, the one right before it always.  All of them below one loop, or
+ * of Tiles of their own. */
 static void put_graph(tf_rng *rng, char *p, int n, unsigned back) {
   p += sprintf(p, "%sworkload:\n  name: w\n  dims: {m: 5, n: 7}\n  ops:\n  - A0[m,n] = exp(X[m,n])\n", arch);
   for (int i = 1; i < n; i++) {
@@ -42,7 +43,8 @@ static void test_work(void) {
       tf_result r;
       if (m) CHECK(tf_model_eval(m, NULL, &r));
       const tf_range_memo *memo = m ? m->plan->memo : NULL;
-      if (CHECK(memo != NULL)) CHECK(memo->walked < (int64_t)100 * n * n); /* some questions an op, some answers an op to each */
+      if (CHECK(memo != NULL))
+        CHECK(memo->walked < (int64_t)100 * n * n); /* some questions an op, some answers an op to each */
       if (memo) printf("# %d ops, %u back: %lld answers\n", n, back, (long long)memo->walked);
       tf_model_free(m);
       tf_tree_free(tree);

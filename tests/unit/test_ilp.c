@@ -1,6 +1,6 @@
 /* Prime factors allotted by GLPK, against all the ways to allot divisors. */
 #include "base/rng.h"
-#include "search/ilp.h"
+#include "search/exact/ilp.h"
 #include "tests/unit/check.h"
 
 /* The largest product where length i .. may still be put into the slots. */

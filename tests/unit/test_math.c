@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 
-#include "codegen/micro_math.h"
+#include "codegen/intrin/math.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
 #include "tileflow/spec.h"
@@ -12,44 +12,49 @@ static const struct {
   int kind;
   const char *twin;
 } cases[] = {
-  {TF_K_EXP, "exp(x)"}, {TF_K_LOG, "log(x)"}, {TF_K_TANH, "tanh(x)"}, {TF_K_ERF, "erf(x)"},
-  {TF_K_SIGMOID, "1 / (1 + exp(-x))"}, {TF_K_GELU, "0.5 * x * (1 + erf(x / sqrt(2)))"},
-  {TF_K_RELU, "x > 0 ? x : 0"}, {TF_K_SQRT, "sqrt(x)"}, {TF_K_ABS, "fabs(x)"},
+    {TF_K_EXP, "exp(x)"},
+    {TF_K_LOG, "log(x)"},
+    {TF_K_TANH, "tanh(x)"},
+    {TF_K_ERF, "erf(x)"},
+    {TF_K_SIGMOID, "1 / (1 + exp(-x))"},
+    {TF_K_GELU, "0.5 * x * (1 + erf(x / sqrt(2)))"},
+    {TF_K_RELU, "x > 0 ? x : 0"},
+    {TF_K_SQRT, "sqrt(x)"},
+    {TF_K_ABS, "fabs(x)"},
 };
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
 /* One in 509 of all float32: 8.4 million values.  Of the results below the normal range the absolute error counts. */
 static const char head[] =
-  "#include <stdio.h>\n#include <string.h>\n"
-  "static int hold(const char *name, float (*f)(float), double (*twin)(double), double most, int relative) {\n"
-  "  double worst = 0; float at = 0;\n"
-  "  for (unsigned long long i = 0; i <= 0xffffffffULL; i += 509) {\n"
-  "    unsigned b = (unsigned)i; float x; memcpy(&x, &b, 4);\n"
-  "    double w = twin(x), v = f(x);\n"
-  "    if (isnan(w) || isnan(v)) { if (!isnan(w) != !isnan(v)) { worst = 9; at = x; } continue; }\n"
-  "    if (fabs(w) > 3.4028234e38) { if (!(v == (w > 0 ? INFINITY : -INFINITY))) { worst = 9; at = x; } continue; }\n"
-  "    double e = fabs(v - w) / (relative ? fmax(fabs(w), 1.2e-38) : fmax(fabs(w), 1));\n"
-  "    if (e > worst) { worst = e; at = x; }\n"
-  "  }\n"
-  "  printf(\"%s %.3g at %.9g\\n\", name, worst, at);\n"
-  "  return !(worst <= most);\n}\n";
+    "#include <stdio.h>\n#include <string.h>\n"
+    "static int hold(const char *name, float (*f)(float), double (*twin)(double), double most, int relative) {\n"
+    "  double worst = 0; float at = 0;\n"
+    "  for (unsigned long long i = 0; i <= 0xffffffffULL; i += 509) {\n"
+    "    unsigned b = (unsigned)i; float x; memcpy(&x, &b, 4);\n"
+    "    double w = twin(x), v = f(x);\n"
+    "    if (isnan(w) || isnan(v)) { if (!isnan(w) != !isnan(v)) { worst = 9; at = x; } continue; }\n"
+    "    if (fabs(w) > 3.4028234e38) { if (!(v == (w > 0 ? INFINITY : -INFINITY))) { worst = 9; at = x; } continue; }\n"
+    "    double e = fabs(v - w) / (relative ? fmax(fabs(w), 1.2e-38) : fmax(fabs(w), 1));\n"
+    "    if (e > worst) { worst = e; at = x; }\n"
+    "  }\n"
+    "  printf(\"%s %.3g at %.9g\\n\", name, worst, at);\n"
+    "  return !(worst <= most);\n}\n";
 
 /* Of the two bfloat16 around x the nearer, of two alike the even: in double, over one in 509 of all float32. */
-static const char half[] =
-  "static double of(unsigned h) { unsigned u = h << 16; float v; memcpy(&v, &u, 4);\n"
-  "  return isinf(v) ? copysign(ldexp(1, 128), v) : v; }\n"
-  "static int hold_half(void) {\n"
-  "  int bad = 0;\n"
-  "  for (unsigned long long i = 0; i <= 0xffffffffULL; i += 509) {\n"
-  "    unsigned b = (unsigned)i; float x; memcpy(&x, &b, 4);\n"
-  "    unsigned low = b >> 16, up = low + 1, got = narrow(x);\n"
-  "    if (isnan(x)) { bad += !isnan(wide((uint16_t)got)); continue; }\n"
-  "    if (isinf(x)) { bad += got != low; continue; }\n"
-  "    double down = fabs(x - of(low)), rise = fabs(of(up) - x);\n"
-  "    bad += got != (down < rise ? low : rise < down ? up : low % 2 ? up : low);\n"
-  "    if (b % 65536 == 0 && !isnan(x)) bad += wide((uint16_t)low) != x;\n"
-  "  }\n"
-  "  printf(\"narrow: %d wrong\\n\", bad);\n  return bad != 0;\n}\n";
+static const char half[] = "static double of(unsigned h) { unsigned u = h << 16; float v; memcpy(&v, &u, 4);\n"
+                           "  return isinf(v) ? copysign(ldexp(1, 128), v) : v; }\n"
+                           "static int hold_half(void) {\n"
+                           "  int bad = 0;\n"
+                           "  for (unsigned long long i = 0; i <= 0xffffffffULL; i += 509) {\n"
+                           "    unsigned b = (unsigned)i; float x; memcpy(&x, &b, 4);\n"
+                           "    unsigned low = b >> 16, up = low + 1, got = narrow(x);\n"
+                           "    if (isnan(x)) { bad += !isnan(wide((uint16_t)got)); continue; }\n"
+                           "    if (isinf(x)) { bad += got != low; continue; }\n"
+                           "    double down = fabs(x - of(low)), rise = fabs(of(up) - x);\n"
+                           "    bad += got != (down < rise ? low : rise < down ? up : low % 2 ? up : low);\n"
+                           "    if (b % 65536 == 0 && !isnan(x)) bad += wide((uint16_t)low) != x;\n"
+                           "  }\n"
+                           "  printf(\"narrow: %d wrong\\n\", bad);\n  return bad != 0;\n}\n";
 
 int main(void) {
   char path[] = "/tmp/tf_math_XXXXXX", command[256];
@@ -75,10 +80,12 @@ int main(void) {
   CHECK_I64(fclose(f), 0);
   CHECK(!tf_micro_math_find(TF_K_ADD));
   /* with products and sums apart, and fused, as emitted kernels are compiled */
-  const char *fused = tf_emit_runs("avx2") ? "-march=x86-64-v3 -ffp-contract=fast" : tf_emit_runs("neon") ? "-ffp-contract=fast" : NULL;
+  const char *fused = tf_emit_runs("avx2")   ? "-march=x86-64-v3 -ffp-contract=fast"
+                      : tf_emit_runs("neon") ? "-ffp-contract=fast"
+                                             : NULL;
   for (int i = 0; i < 1 + (fused != NULL); i++) {
-    snprintf(command, sizeof command, "cc -std=c17 -O2 -Wall -Wextra -Werror %s -x c %s -o %s.out -lm && %s.out", i ? fused : "",
-             path, path, path);
+    snprintf(command, sizeof command, "cc -std=c17 -O2 -Wall -Wextra -Werror %s -x c %s -o %s.out -lm && %s.out",
+             i ? fused : "", path, path, path);
     CHECK_I64(system(command), 0);
   }
   snprintf(command, sizeof command, "rm -f %s %s.out", path, path);

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codegen/cost.h"
-#include "codegen/micro_math.h"
+#include "codegen/intrin/math.h"
+#include "codegen/target/cpu/pass/cost.h"
 #include "tests/unit/check.h"
 #include "tileflow/emit.h"
 #include "tileflow/spec.h"
@@ -56,7 +56,9 @@ static void test_panels(void) {
           all[more] += 1 + (double)across / tf_micro_rows(registers, across);
         }
       }
-      CHECK_I64(tf_micro_panels(registers, vectors), (vectors + most - 1) / most - (all[1] < 0.95 * all[0] ? (vectors + most - 1) / most - (vectors + most) / (most + 1) : 0));
+      CHECK_I64(tf_micro_panels(registers, vectors),
+                (vectors + most - 1) / most -
+                    (all[1] < 0.95 * all[0] ? (vectors + most - 1) / most - (vectors + most) / (most + 1) : 0));
     }
 }
 
@@ -70,7 +72,8 @@ static void test_cost(void) {
         double all = 0;
         for (int j = 0; j < vectors; j += across)
           for (int i = 0; i < count; i++) {
-            int rows = (m + count - 1) / count, fma = rows * across, loads = rows + across, busy = fma > loads ? fma : loads;
+            int rows = (m + count - 1) / count, fma = rows * across, loads = rows + across,
+                busy = fma > loads ? fma : loads;
             for (int k = 0; k < 10; k++)
               all += 0.5 + (busy > 8 ? busy : 8) / 2.0; /* 8: four cycles until a sum can be added to, two units */
             all += 20;
@@ -80,174 +83,182 @@ static void test_cost(void) {
 }
 
 static const char head[] =
-  "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n"
-  "typedef void kernel(int64_t, const float *, int64_t, int64_t, const float *, int64_t, float *, int64_t, int);\n";
-static const char tail[] =
-  "static int bad(kernel *f, int m, int n, int k, int a_m, int a_k, int add) {\n"
-  "  static float a[4096], b[40 * 200], c[40 * 203];\n"
-  "  int wrong = 0, b_k = n + 3, c_m = n + 5;\n"
-  "  for (int i = 0; i < 4096; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
-  "  for (int i = 0; i < 40 * 200; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
-  "  for (int i = 0; i < 40 * 203; i++) c[i] = 3;\n"
-  "  f(k, a, a_m, a_k, b, b_k, c, c_m, add);\n"
-  "  for (int i = 0; i < 40; i++) for (int j = 0; j < c_m; j++) {\n"
-  "    int in = i < m && j < n;\n"
-  "    double w = in && !add ? 0 : 3;\n"
-  "    for (int p = 0; in && p < k; p++) w += (double)a[i * a_m + p * a_k] * b[p * b_k + j];\n"
-  "    wrong += !(fabs(c[i * c_m + j] - w) <= 1e-5 * (1 + fabs(w)));\n"
-  "  }\n"
-  "  return wrong;\n}\n";
+    "#include <math.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n"
+    "typedef void kernel(int64_t, const float *, int64_t, int64_t, const float *, int64_t, float *, int64_t, int);\n";
+static const char tail[] = "static int bad(kernel *f, int m, int n, int k, int a_m, int a_k, int add) {\n"
+                           "  static float a[4096], b[40 * 200], c[40 * 203];\n"
+                           "  int wrong = 0, b_k = n + 3, c_m = n + 5;\n"
+                           "  for (int i = 0; i < 4096; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
+                           "  for (int i = 0; i < 40 * 200; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
+                           "  for (int i = 0; i < 40 * 203; i++) c[i] = 3;\n"
+                           "  f(k, a, a_m, a_k, b, b_k, c, c_m, add);\n"
+                           "  for (int i = 0; i < 40; i++) for (int j = 0; j < c_m; j++) {\n"
+                           "    int in = i < m && j < n;\n"
+                           "    double w = in && !add ? 0 : 3;\n"
+                           "    for (int p = 0; in && p < k; p++) w += (double)a[i * a_m + p * a_k] * b[p * b_k + j];\n"
+                           "    wrong += !(fabs(c[i * c_m + j] - w) <= 1e-5 * (1 + fabs(w)));\n"
+                           "  }\n"
+                           "  return wrong;\n}\n";
 
 /* Rows of every length up to some registers' worth, the greatest and the least element at every place. */
-static const char row_head[] =
-  "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
-  "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
-  "static inline float smaller(float a, float b) { return a < b ? a : b; }\n";
+static const char row_head[] = "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+                               "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
+                               "static inline float smaller(float a, float b) { return a < b ? a : b; }\n";
 static const char rows[] =
-  "static int bad_rows(void) {\n"
-  "  float x[150];\n"
-  "  int wrong = 0;\n"
-  "  for (int n = 0; n < 150; n++) {\n"
-  "    int sum = 0;\n"
-  "    for (int i = 0; i < n; i++) x[i] = (float)(i * 37 % 101 - 50), sum += i * 37 % 101 - 50;\n"
-  "    wrong += row_sum(x, n) != (float)sum;\n"
-  "    for (int i = 0; i < n; i++) {\n"
-  "      float kept = x[i];\n"
-  "      x[i] = 1000, wrong += row_max(x, n) != 1000;\n"
-  "      x[i] = -1000, wrong += row_min(x, n) != -1000;\n"
-  "      float most = -INFINITY, least_one = INFINITY; /* NaN counts as if it were not there */\n"
-  "      for (int j = 0; j < n; j++)\n"
-  "        if (j != i) most = x[j] > most ? x[j] : most, least_one = x[j] < least_one ? x[j] : least_one;\n"
-  "      x[i] = NAN, wrong += row_max(x, n) != most || row_min(x, n) != least_one, x[i] = kept;\n"
-  "    }\n"
-  "  }\n"
-  "  return wrong + (row_max(x, 0) != -INFINITY) + (row_min(x, 0) != INFINITY);\n}\n";
+    "static int bad_rows(void) {\n"
+    "  float x[150];\n"
+    "  int wrong = 0;\n"
+    "  for (int n = 0; n < 150; n++) {\n"
+    "    int sum = 0;\n"
+    "    for (int i = 0; i < n; i++) x[i] = (float)(i * 37 % 101 - 50), sum += i * 37 % 101 - 50;\n"
+    "    wrong += row_sum(x, n) != (float)sum;\n"
+    "    for (int i = 0; i < n; i++) {\n"
+    "      float kept = x[i];\n"
+    "      x[i] = 1000, wrong += row_max(x, n) != 1000;\n"
+    "      x[i] = -1000, wrong += row_min(x, n) != -1000;\n"
+    "      float most = -INFINITY, least_one = INFINITY; /* NaN counts as if it were not there */\n"
+    "      for (int j = 0; j < n; j++)\n"
+    "        if (j != i) most = x[j] > most ? x[j] : most, least_one = x[j] < least_one ? x[j] : least_one;\n"
+    "      x[i] = NAN, wrong += row_max(x, n) != most || row_min(x, n) != least_one, x[i] = kept;\n"
+    "    }\n"
+    "  }\n"
+    "  return wrong + (row_max(x, 0) != -INFINITY) + (row_min(x, 0) != INFINITY);\n}\n";
 
-/* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns; vec_exp_low is the same up to 0; what vec_keep keeps. */
+/* vec_exp in every lane against libm, over floats spread through the whole range of bit patterns; vec_exp_low is the
+ * same up to 0; what vec_keep keeps. */
 static const char exponents[] =
-  "static int bad_exponents(double most) {\n"
-  "  int wrong = 0;\n"
-  "  for (uint64_t i = 0; i <= 0xffffffffU; i += 8191 * LANES) {\n"
-  "    float x[LANES], got[LANES], low[LANES], kept[LANES];\n"
-  "    for (int l = 0; l < LANES; l++) { uint32_t u = (uint32_t)i + 8191U * (uint32_t)l; memcpy(&x[l], &u, 4); }\n"
-  "    vec_store(got, vec_exp(vec_load(x)));\n"
-  "    vec_store(low, vec_exp_low(vec_load(x)));\n"
-  "    const int32_t n[] = {-5, -4, 3};\n"
-  "    float whole[LANES];\n"
-  "    vec_store(whole, vec_whole_part(n, 2));\n"
-  "    vec_store(kept, vec_keep(vec_load(x), vec_splat(7), (int)(i / 8191 / LANES % (LANES + 1))));\n"
-  "    for (int l = 0; l < LANES; l++) {\n"
-  "      double w = exp((double)x[l]), v = got[l];\n"
-  "      if (isnan(w)) wrong += !isnan(v);\n"
-  "      else if (w > 3.4028235e38) wrong += !isinf(v);\n"
-  "      else wrong += !(fabs(v - w) <= most * fmax(w, 1.2e-38));\n"
-  "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(low[l]) : low[l] != got[l];\n"
-  "      wrong += i < 8191 * LANES && whole[l] != (l < 2 ? (float)l - 5 : 0);\n"
-  "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : 7);\n"
-  "    }\n"
-  "  }\n"
-  "  if (wrong) printf(\"exp: %d wrong\\n\", wrong);\n"
-  "  return wrong;\n}\n";
+    "static int bad_exponents(double most) {\n"
+    "  int wrong = 0;\n"
+    "  for (uint64_t i = 0; i <= 0xffffffffU; i += 8191 * LANES) {\n"
+    "    float x[LANES], got[LANES], low[LANES], kept[LANES];\n"
+    "    for (int l = 0; l < LANES; l++) { uint32_t u = (uint32_t)i + 8191U * (uint32_t)l; memcpy(&x[l], &u, 4); }\n"
+    "    vec_store(got, vec_exp(vec_load(x)));\n"
+    "    vec_store(low, vec_exp_low(vec_load(x)));\n"
+    "    const int32_t n[] = {-5, -4, 3};\n"
+    "    float whole[LANES];\n"
+    "    vec_store(whole, vec_whole_part(n, 2));\n"
+    "    vec_store(kept, vec_keep(vec_load(x), vec_splat(7), (int)(i / 8191 / LANES % (LANES + 1))));\n"
+    "    for (int l = 0; l < LANES; l++) {\n"
+    "      double w = exp((double)x[l]), v = got[l];\n"
+    "      if (isnan(w)) wrong += !isnan(v);\n"
+    "      else if (w > 3.4028235e38) wrong += !isinf(v);\n"
+    "      else wrong += !(fabs(v - w) <= most * fmax(w, 1.2e-38));\n"
+    "      if (!(x[l] > 0)) wrong += isnan(w) ? !isnan(low[l]) : low[l] != got[l];\n"
+    "      wrong += i < 8191 * LANES && whole[l] != (l < 2 ? (float)l - 5 : 0);\n"
+    "      if (!isnan(w)) wrong += kept[l] != (l < (int)(i / 8191 / LANES % (LANES + 1)) ? x[l] : 7);\n"
+    "    }\n"
+    "  }\n"
+    "  if (wrong) printf(\"exp: %d wrong\\n\", wrong);\n"
+    "  return wrong;\n}\n";
 
 /* Words turned, of every number of rows and words up to two squares and a rest; nothing beyond is touched. */
 static const char turned[] =
-  "static int bad_turns(void) {\n"
-  "  static int32_t from[40 * 43], to[43 * 47];\n"
-  "  int wrong = 0;\n"
-  "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
-  "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words <= 37; words += 1 + (rows % 16 != 0)) {\n"
-  "    memset(to, 0, sizeof to);\n"
-  "    turn_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
-  "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong += to[p * 47 + q] != (p < words && q < rows ? from[q * 43 + p] : 0);\n"
-  "  }\n"
-  "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
-  "  return wrong;\n}\n";
+    "static int bad_turns(void) {\n"
+    "  static int32_t from[40 * 43], to[43 * 47];\n"
+    "  int wrong = 0;\n"
+    "  for (int i = 0; i < 40 * 43; i++) from[i] = i + 1;\n"
+    "  for (int rows = 0; rows <= 37; rows++) for (int words = 0; words <= 37; words += 1 + (rows % 16 != 0)) {\n"
+    "    memset(to, 0, sizeof to);\n"
+    "    turn_words(from, 43 * 4, to, 47 * 4, rows, words);\n"
+    "    for (int p = 0; p < 43; p++) for (int q = 0; q < 47; q++) wrong += to[p * 47 + q] != (p < words && q < rows ? "
+    "from[q * 43 + p] : 0);\n"
+    "  }\n"
+    "  if (wrong) printf(\"turned: %d wrong\\n\", wrong);\n"
+    "  return wrong;\n}\n";
 
-/* Blocks that ask ahead: what they compute is the same, and the lines of the boxes are asked for, little else, where there are tiles enough: a
- * line a step. */
-static const char asks[] =
-  "static char far_away[64 * 1024];\n"
-  "static int asked_lines[1024], steps;\n"
-  "static void asked(uintptr_t p) {\n"
-  "  const uintptr_t at = p - (uintptr_t)far_away;\n"
-  "  steps++;\n"
-  "  if (at < sizeof far_away) asked_lines[at / 64]++;\n"
-  "}\n"
-  "static far_rows boxes[3];\n"
-  "static int lines_missing(const far_rows *f) {\n"
-  "  int missing = 0;\n"
-  "  for (int64_t r = 0; r < f->rows; r++)\n"
-  "    for (int64_t at = 0; at < f->bytes; at += 64) missing += !asked_lines[(f->from - (uintptr_t)far_away + (uintptr_t)(r * f->step + at)) / 64];\n"
-  "  return missing;\n}\n"
-  "static int bad_asks(kernel *f, int m, int n, int k) {\n"
-  "  int wrong = 0;\n"
-  "  const uintptr_t from = ((uintptr_t)far_away + 63) / 64 * 64;\n"
-  "  boxes[0] = far_box(from, 3, 128, 128), boxes[1] = far_box(from, 0, 64, 64), boxes[2] = far_box(from + 4096, 2, 200, 1024);\n"
-  "  memset(asked_lines, 0, sizeof asked_lines), steps = 0;\n"
-  "  wrong += bad(f, m, n, k, k, 1, 0) + (boxes[0].rows != 1) + (boxes[2].rows != 2);\n"
-  "  int all = 0;\n"
-  "  for (int i = 0; i < 1024; i++) all += asked_lines[i] > 0;\n"
-  "  if (steps >= 3 * k) wrong += lines_missing(&boxes[0]) + lines_missing(&boxes[2]);\n"
-  "  wrong += steps < k || steps % k || all < 1 || all > 24;\n"
-  "  if (wrong) printf(\"%d x %d, %d steps: %d lines asked for\\n\", m, n, steps, all);\n"
-  "  return wrong;\n}\n";
+/* Blocks that ask ahead: what they compute is the same, and the lines of the boxes are asked for, little else, where
+ * there are tiles enough: a line a step. */
+static const char asks[] = "static char far_away[64 * 1024];\n"
+                           "static int asked_lines[1024], steps;\n"
+                           "static void asked(uintptr_t p) {\n"
+                           "  const uintptr_t at = p - (uintptr_t)far_away;\n"
+                           "  steps++;\n"
+                           "  if (at < sizeof far_away) asked_lines[at / 64]++;\n"
+                           "}\n"
+                           "static far_rows boxes[3];\n"
+                           "static int lines_missing(const far_rows *f) {\n"
+                           "  int missing = 0;\n"
+                           "  for (int64_t r = 0; r < f->rows; r++)\n"
+                           "    for (int64_t at = 0; at < f->bytes; at += 64) missing += !asked_lines[(f->from - "
+                           "(uintptr_t)far_away + (uintptr_t)(r * f->step + at)) / 64];\n"
+                           "  return missing;\n}\n"
+                           "static int bad_asks(kernel *f, int m, int n, int k) {\n"
+                           "  int wrong = 0;\n"
+                           "  const uintptr_t from = ((uintptr_t)far_away + 63) / 64 * 64;\n"
+                           "  boxes[0] = far_box(from, 3, 128, 128), boxes[1] = far_box(from, 0, 64, 64), boxes[2] = "
+                           "far_box(from + 4096, 2, 200, 1024);\n"
+                           "  memset(asked_lines, 0, sizeof asked_lines), steps = 0;\n"
+                           "  wrong += bad(f, m, n, k, k, 1, 0) + (boxes[0].rows != 1) + (boxes[2].rows != 2);\n"
+                           "  int all = 0;\n"
+                           "  for (int i = 0; i < 1024; i++) all += asked_lines[i] > 0;\n"
+                           "  if (steps >= 3 * k) wrong += lines_missing(&boxes[0]) + lines_missing(&boxes[2]);\n"
+                           "  wrong += steps < k || steps % k || all < 1 || all > 24;\n"
+                           "  if (wrong) printf(\"%d x %d, %d steps: %d lines asked for\\n\", m, n, steps, all);\n"
+                           "  return wrong;\n}\n";
 
-static const int shapes[][2] = {{1, 1}, {2, 3}, {6, 64}, {7, 65}, {13, 16}, {14, 32}, {15, 31}, {29, 17}, {12, 80},
-                                {5, 100}, {37, 48}, {9, 7}, {8, 128}, {31, 198}};
+static const int shapes[][2] = {{1, 1},   {2, 3},   {6, 64},  {7, 65},  {13, 16}, {14, 32}, {15, 31},
+                                {29, 17}, {12, 80}, {5, 100}, {37, 48}, {9, 7},   {8, 128}, {31, 198}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Rows whose lanes run along channels: places of a in no order, fewer channels than the panel is wide, nothing touched beyond. */
+/* Rows whose lanes run along channels: places of a in no order, fewer channels than the panel is wide, nothing touched
+ * beyond. */
 static const char channels[] =
-  "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, int64_t, int64_t, int64_t, int);\n"
-  "static int bad_channels(channels *f, int of, int joined, int n, int panel, int step, int k, int add) {\n"
-  "  static float a[1024], b[50 * 64], c[64 * 100];\n"
-  "  static int64_t at[50];\n"
-  "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
-  "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
-  "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
-  "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
-  "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
-  "  f(k, a, at, b, c, c_n, c_p, n, add);\n"
-  "  for (int j = 0; j < 64; j++) for (int i = 0; i < c_n; i++) {\n"
-  "    int in = i / c_p < joined && i % c_p < of && j < n;\n"
-  "    double w = in && !add ? 0 : 3;\n"
-  "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + i / c_p * 50 + i % c_p * step] * b[p * panel + j];\n"
-  "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
-  "  }\n"
-  "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, k, add, wrong);\n"
-  "  return wrong;\n}\n"
-  "static int bad_blocks(channels *f, int of, int joined, int panel, int block, int step, int k, int add) {\n"
-  "  static float a[1024], b[50 * 64], c[64 * 100];\n"
-  "  static int64_t at[50];\n"
-  "  int wrong = 0, c_p = of * block + 3;\n"
-  "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
-  "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
-  "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
-  "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
-  "  f(k, a, at, b, c, 0, c_p, 1, add);\n"
-  "  for (int i = 0; i < joined * c_p + 4; i++) {\n"
-  "    int row = i / c_p, e = i % c_p / block, j = i % c_p % block, in = row < joined && e < of && j < panel;\n"
-  "    double w = in && !add ? 0 : 3;\n"
-  "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + row * 50 + e * step] * b[p * panel + j];\n"
-  "    wrong += !(fabs(c[i] - w) <= 1e-5 * (1 + fabs(w)));\n"
-  "  }\n"
-  "  if (wrong) printf(\"%d x %d rows in blocks of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, block, step, k, add, wrong);\n"
-  "  return wrong;\n}\n";
+    "typedef void channels(int64_t, const float *, const int64_t *, const float *, float *, int64_t, int64_t, int64_t, "
+    "int);\n"
+    "static int bad_channels(channels *f, int of, int joined, int n, int panel, int step, int k, int add) {\n"
+    "  static float a[1024], b[50 * 64], c[64 * 100];\n"
+    "  static int64_t at[50];\n"
+    "  int wrong = 0, c_p = of + 2, c_n = joined * c_p + 5;\n"
+    "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
+    "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
+    "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
+    "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
+    "  f(k, a, at, b, c, c_n, c_p, n, add);\n"
+    "  for (int j = 0; j < 64; j++) for (int i = 0; i < c_n; i++) {\n"
+    "    int in = i / c_p < joined && i % c_p < of && j < n;\n"
+    "    double w = in && !add ? 0 : 3;\n"
+    "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + i / c_p * 50 + i % c_p * step] * b[p * panel + j];\n"
+    "    wrong += !(fabs(c[j * c_n + i] - w) <= 1e-5 * (1 + fabs(w)));\n"
+    "  }\n"
+    "  if (wrong) printf(\"%d x %d rows by %d of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, n, panel, step, "
+    "k, add, wrong);\n"
+    "  return wrong;\n}\n"
+    "static int bad_blocks(channels *f, int of, int joined, int panel, int block, int step, int k, int add) {\n"
+    "  static float a[1024], b[50 * 64], c[64 * 100];\n"
+    "  static int64_t at[50];\n"
+    "  int wrong = 0, c_p = of * block + 3;\n"
+    "  for (int i = 0; i < 1024; i++) a[i] = (float)(i * 37 % 101 - 50) / 64;\n"
+    "  for (int i = 0; i < k * panel; i++) b[i] = (float)(i * 53 % 97 - 48) / 64;\n"
+    "  for (int i = 0; i < k; i++) at[i] = i * 29 % 500;\n"
+    "  for (int i = 0; i < 64 * 100; i++) c[i] = 3;\n"
+    "  f(k, a, at, b, c, 0, c_p, 1, add);\n"
+    "  for (int i = 0; i < joined * c_p + 4; i++) {\n"
+    "    int row = i / c_p, e = i % c_p / block, j = i % c_p % block, in = row < joined && e < of && j < panel;\n"
+    "    double w = in && !add ? 0 : 3;\n"
+    "    for (int p = 0; in && p < k; p++) w += (double)a[at[p] + row * 50 + e * step] * b[p * panel + j];\n"
+    "    wrong += !(fabs(c[i] - w) <= 1e-5 * (1 + fabs(w)));\n"
+    "  }\n"
+    "  if (wrong) printf(\"%d x %d rows in blocks of %d, step %d, k %d, add %d: %d wrong\\n\", joined, of, block, "
+    "step, k, add, wrong);\n"
+    "  return wrong;\n}\n";
 
 /* Elements of a row, vectors across, step, rows joined. */
-static const int channel_shapes[][4] = {{1, 1, 1, 1}, {14, 2, 1, 1}, {7, 3, 2, 1}, {56, 2, 1, 1}, {15, 2, 3, 1}, {28, 1, 2, 1}, {13, 4, 1, 1},
-                                        {61, 2, 1, 1}, {5, 1, 7, 1}, {7, 2, 1, 7}, {1, 3, 1, 9}, {5, 2, 2, 4}, {3, 1, 1, 8}};
+static const int channel_shapes[][4] = {{1, 1, 1, 1},  {14, 2, 1, 1}, {7, 3, 2, 1},  {56, 2, 1, 1}, {15, 2, 3, 1},
+                                        {28, 1, 2, 1}, {13, 4, 1, 1}, {61, 2, 1, 1}, {5, 1, 7, 1},  {7, 2, 1, 7},
+                                        {1, 3, 1, 9},  {5, 2, 2, 4},  {3, 1, 1, 8}};
 enum { N_CHANNELS = sizeof channel_shapes / sizeof *channel_shapes };
 
 static const char *channels_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false}, s[1] * lanes);
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, i % 3 == 1 && s[3] == 1, 0, false},
+                           s[1] * lanes);
 }
 
 /* The same, elements of c apart by a block that their channels fill, or nearly. */
 static const char *blocks_of(FILE *f, tf_micro *u, int i, int lanes, int gap) {
   const int *s = channel_shapes[i];
-  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false}, s[1] * lanes);
+  return tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, s[1] * lanes + gap, false},
+                           s[1] * lanes);
 }
 
 /* The same, asking for what follows: prefetches go anywhere. */
@@ -255,8 +266,11 @@ static const char *asking_of(FILE *f, tf_micro *u, int i, int lanes) {
   const int *s = channel_shapes[i];
   const char *name = tf_micro_channels(f, u, &(tf_micro_rows_of){s[0], s[2], s[3], 50, false, 0, true}, s[1] * lanes);
   if (name)
-    fprintf(f, "static void asking%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p, int64_t n,\n"
-               "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add, (uintptr_t)b, 24);\n}\n", i, name);
+    fprintf(f,
+            "static void asking%d(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
+            "int64_t c_p, int64_t n,\n"
+            "    int add) {\n  %s(k, a, at, b, c, c_n, c_p, n, add, (uintptr_t)b, 24);\n}\n",
+            i, name);
   return name;
 }
 
@@ -278,25 +292,34 @@ static void print_channels(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   for (int i = 0; i < N_CHANNELS; i++) {
     const int *s = channel_shapes[i];
     for (int panel = s[1] * isa->lanes, n = panel, k = 1; n > 0; n -= 1 + panel / 5, k = k * 7 % 50)
-      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k, n % 2);
-    if (wants_more(i)) fprintf(f, "  w += bad_channels(asking%d, %d, %d, %d, %d, %d, %d, %d);\n", i, s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes, s[2], 31, i % 2);
-    if (block[i]) fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes, s[1] * isa->lanes + i % 2, s[2],
-            17 + i, i % 2);
+      fprintf(f, "  w += bad_channels(%s, %d, %d, %d, %d, %d, %d, %d);\n", name[i], s[0], s[3], n, panel, s[2], k,
+              n % 2);
+    if (wants_more(i))
+      fprintf(f, "  w += bad_channels(asking%d, %d, %d, %d, %d, %d, %d, %d);\n", i, s[0], s[3], s[1] * isa->lanes,
+              s[1] * isa->lanes, s[2], 31, i % 2);
+    if (block[i])
+      fprintf(f, "  w += bad_blocks(%s, %d, %d, %d, %d, %d, %d, %d);\n", block[i], s[0], s[3], s[1] * isa->lanes,
+              s[1] * isa->lanes + i % 2, s[2], 17 + i, i % 2);
   }
   fputs("  return w;\n}\n", f);
 }
 
-/* A third of the shapes, each in another instruction set: the tiles are those of the blocks that do not ask, with one line more. */
+/* A third of the shapes, each in another instruction set: the tiles are those of the blocks that do not ask, with one
+ * line more. */
 static bool asks_ahead(int i, const tf_micro_isa *isa) { return i % 3 == (int)strlen(isa->name) % 3; }
 
 static void print_asking(FILE *f, tf_micro *u, const tf_micro_isa *isa) {
   fputs(asks, f);
   for (int i = 0; i < N_SHAPES; i++) {
     if (!asks_ahead(i, isa)) continue;
-    const char *name = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], true, false);
+    const char *name =
+        tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], true, false);
     if (!CHECK(name)) return;
-    fprintf(f, "static void asking_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k, float *c, int64_t c_m, int add) {\n"
-               "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n", i, name);
+    fprintf(f,
+            "static void asking_%d(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k, "
+            "float *c, int64_t c_m, int add) {\n"
+            "  %s(k, a, a_m, a_k, b, b_k, c, c_m, add, boxes, 3);\n}\n",
+            i, name);
   }
 }
 
@@ -318,7 +341,8 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
     fputs(exponents, f);
   }
   for (int i = 0; i < N_SHAPES; i++)
-    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], false, false)) != NULL);
+    CHECK((name[i] = tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, shapes[i][0], shapes[i][1], false,
+                                    false)) != NULL);
   CHECK(tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 6, 64, false, false) == name[2]); /* once */
   CHECK(!tf_micro_block(f, u, &tf_micro_kernel_find("f32")->kernel, 0, 4, false, false));
   fputs(tail, f);
@@ -331,12 +355,14 @@ static void print_plain(FILE *f, const tf_micro_isa *isa) {
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 37 : 1 + i,
               add ? 40 : 1, add ? 1 : 41, add);
   for (int i = 0; i < N_SHAPES; i++)
-    if (asks_ahead(i, isa)) fprintf(f, "  w += bad_asks(asking_%d, %d, %d, %d);\n", i, shapes[i][0], shapes[i][1], 6 + 5 * i % 34);
+    if (asks_ahead(i, isa))
+      fprintf(f, "  w += bad_asks(asking_%d, %d, %d, %d);\n", i, shapes[i][0], shapes[i][1], 6 + 5 * i % 34);
   fputs("  printf(\"%d wrong\\n\", w);\n  return w != 0;\n}\n", f);
   tf_micro_free(u);
 }
 
-/* Which shapes a program takes: compilers take long over tiles, and where there are two each gets half of them, first and last among both. */
+/* Which shapes a program takes: compilers take long over tiles, and where there are two each gets half of them, first
+ * and last among both. */
 typedef struct {
   int of, among;
 } turn;
@@ -345,40 +371,44 @@ static const turn all_shapes = {0, 1};
 
 static bool takes(turn t, int i) { return i % t.among == t.of || i == 0 || i == N_SHAPES - 1; }
 
-/* What a program returns that may not use the tiles: Linux refuses them where it does not know them, or under a filter. */
+/* What a program returns that may not use the tiles: Linux refuses them where it does not know them, or under a filter.
+ */
 enum { REFUSED = 77 };
 
 /* Kernels of groups: operands laid out as ir_kernel says, small whole numbers, so that every sum is exact. */
 static const char groups[] =
-  "static int bad(kernel *f, int m, int n, int k, int add) {\n"
-  "  enum { M = 48, N = 208, KK = 192 };\n"
-  "  static A a[M * KK];\n"
-  "  static union { B b[KK * N + 4 * N]; int32_t i; } u;\n"
-  "  static C c[M * (N + 5)];\n"
-  "  int k_wide = (k + K_ROUND - 1) / K_ROUND * K_ROUND, n_wide = (n + N_ROUND - 1) / N_ROUND * N_ROUND, wrong = 0, c_m = n + 5;\n"
-  "  memset(a, 0, sizeof a); memset(&u, 0, sizeof u);\n"
-  "  for (int i = 0; i < m; i++) for (int p = 0; p < k; p++) a[i * k_wide + p] = a_of(number_a(i, p));\n"
-  "  for (int p = 0; p < k; p++) for (int j = 0; j < n; j++)\n"
-  "    u.b[(p / GROUP * n_wide + j) * GROUP + p % GROUP] = b_of(number_b(p, j));\n"
-  "  for (int j = 0; EXCESS && j < n; j++) {\n"
-  "    int32_t sum = 0;\n"
-  "    for (int p = 0; p < k; p++) sum -= 128 * number_b(p, j);\n"
-  "    memcpy((char *)&u.b[k_wide * n_wide] + 4 * j, &sum, 4);\n"
-  "  }\n"
-  "  for (int i = 0; i < M * (N + 5); i++) c[i] = 3;\n"
-  "  f(k_wide / GROUP, a, k_wide, GROUP, u.b, n_wide * GROUP, c, c_m, add);\n"
-  "  for (int i = 0; i < M; i++) for (int j = 0; j < c_m; j++) {\n"
-  "    int in = i < m && j < n, w = in && !add ? 0 : 3;\n"
-  "    for (int p = 0; in && p < k; p++) w += number_a(i, p) * number_b(p, j);\n"
-  "    wrong += c[i * c_m + j] != (rounding && in ? nearest((C)w) : (C)w);\n"
-  "  }\n"
-  "  if (wrong) printf(\"%d x %d x %d, add %d: %d wrong\\n\", m, n, k, add, wrong);\n"
-  "  return wrong;\n}\n";
+    "static int bad(kernel *f, int m, int n, int k, int add) {\n"
+    "  enum { M = 48, N = 208, KK = 192 };\n"
+    "  static A a[M * KK];\n"
+    "  static union { B b[KK * N + 4 * N]; int32_t i; } u;\n"
+    "  static C c[M * (N + 5)];\n"
+    "  int k_wide = (k + K_ROUND - 1) / K_ROUND * K_ROUND, n_wide = (n + N_ROUND - 1) / N_ROUND * N_ROUND, wrong = 0, "
+    "c_m = n + 5;\n"
+    "  memset(a, 0, sizeof a); memset(&u, 0, sizeof u);\n"
+    "  for (int i = 0; i < m; i++) for (int p = 0; p < k; p++) a[i * k_wide + p] = a_of(number_a(i, p));\n"
+    "  for (int p = 0; p < k; p++) for (int j = 0; j < n; j++)\n"
+    "    u.b[(p / GROUP * n_wide + j) * GROUP + p % GROUP] = b_of(number_b(p, j));\n"
+    "  for (int j = 0; EXCESS && j < n; j++) {\n"
+    "    int32_t sum = 0;\n"
+    "    for (int p = 0; p < k; p++) sum -= 128 * number_b(p, j);\n"
+    "    memcpy((char *)&u.b[k_wide * n_wide] + 4 * j, &sum, 4);\n"
+    "  }\n"
+    "  for (int i = 0; i < M * (N + 5); i++) c[i] = 3;\n"
+    "  f(k_wide / GROUP, a, k_wide, GROUP, u.b, n_wide * GROUP, c, c_m, add);\n"
+    "  for (int i = 0; i < M; i++) for (int j = 0; j < c_m; j++) {\n"
+    "    int in = i < m && j < n, w = in && !add ? 0 : 3;\n"
+    "    for (int p = 0; in && p < k; p++) w += number_a(i, p) * number_b(p, j);\n"
+    "    wrong += c[i * c_m + j] != (rounding && in ? nearest((C)w) : (C)w);\n"
+    "  }\n"
+    "  if (wrong) printf(\"%d x %d x %d, add %d: %d wrong\\n\", m, n, k, add, wrong);\n"
+    "  return wrong;\n}\n";
 
 static void print_values(FILE *f, const ir_kernel *k) {
   bool half = k->a == IR_BF16;
-  fprintf(f, "typedef %s A;\ntypedef %s B;\ntypedef %s C;\n", tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(k->c));
-  fprintf(f, "enum { GROUP = %d, K_ROUND = %d, N_ROUND = %d, EXCESS = %d };\n", k->group, k->k_round, k->n_round, k->a == IR_U8);
+  fprintf(f, "typedef %s A;\ntypedef %s B;\ntypedef %s C;\n", tf_micro_type(k->a), tf_micro_type(k->b),
+          tf_micro_type(k->c));
+  fprintf(f, "enum { GROUP = %d, K_ROUND = %d, N_ROUND = %d, EXCESS = %d };\n", k->group, k->k_round, k->n_round,
+          k->a == IR_U8);
   fputs("typedef void kernel(int64_t, const A *, int64_t, int64_t, const B *, int64_t, C *, int64_t, int);\n", f);
   /* int8: both ends of the range, too */
   fprintf(f, "static int number_a(int i, int p) { int v = (i * 37 + p * 11) %% 101 - 50; return %s; }\n",
@@ -386,8 +416,10 @@ static void print_values(FILE *f, const ir_kernel *k) {
   fprintf(f, "static int number_b(int p, int j) { int v = (p * 53 + j * 7) %% 97 - 48; return %s; }\n",
           half ? "v % 7" : "v == 48 ? 127 : v == -48 ? -128 : v");
   if (half)
-    fputs("static uint16_t a_of(int v) { float x = (float)v; uint32_t u; memcpy(&u, &x, 4); return (uint16_t)(u >> 16); }\n"
-          "#define b_of a_of\n", f);
+    fputs("static uint16_t a_of(int v) { float x = (float)v; uint32_t u; memcpy(&u, &x, 4); return (uint16_t)(u >> "
+          "16); }\n"
+          "#define b_of a_of\n",
+          f);
   else
     fprintf(f, "#define a_of(v) ((A)((v) + %d))\n#define b_of(v) ((B)(v))\n", k->a == IR_U8 ? 128 : 0);
 }
@@ -398,14 +430,17 @@ static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t
     if (!takes(t, i)) continue;
     const char *name = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, true);
     if (!CHECK(name)) return;
-    fprintf(f, "static void rounding_%d(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int add) {\n"
-               "  static %s to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = narrower((int)c[i]);\n"
-               "  %s(k, a, a_m, a_k, b, b_k, to, c_m, add);\n"
-               "  for (int i = 0; i < 48 * 213; i++) c[i] = wider(to[i]);\n}\n", i, tf_micro_type(kernel->leaves), name);
+    fprintf(f,
+            "static void rounding_%d(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, "
+            "int64_t c_m, int add) {\n"
+            "  static %s to[48 * 213];\n  for (int i = 0; i < 48 * 213; i++) to[i] = narrower((int)c[i]);\n"
+            "  %s(k, a, a_m, a_k, b, b_k, to, c_m, add);\n"
+            "  for (int i = 0; i < 48 * 213; i++) c[i] = wider(to[i]);\n}\n",
+            i, tf_micro_type(kernel->leaves), name);
   }
 }
 
-static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *target, const ir_kernel *kernel, turn t) {
+static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *target, const ir_kernel *kernel, turn t) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
   const char *name[N_SHAPES];
   if (!CHECK(u)) return;
@@ -415,15 +450,20 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
   tf_micro_kernel_text(f, target);
   for (int i = 0; i < N_SHAPES; i++)
     CHECK(!takes(t, i) || (name[i] = tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, false)) != NULL);
-  fputs(kernel->leaves == IR_BF16 ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + 0x7fff + (u >> 16 & 1)) & 0xffff0000U;\n"
-                         "  memcpy(&x, &u, 4);\n  return x;\n}\n"
-                         "static float wider(uint16_t h) {\n  uint32_t u = (uint32_t)h << 16;\n  float x;\n  memcpy(&x, &u, 4);\n  return x;\n}\n#define narrower a_of\n"
-                                    : "#define nearest(x) (x)\n#define narrower(x) ((float)(x))\n#define wider(x) ((C)(x))\n", f);
+  fputs(kernel->leaves == IR_BF16
+            ? "static float nearest(float x) {\n  uint32_t u;\n  memcpy(&u, &x, 4);\n  u = (u + 0x7fff + (u >> 16 & "
+              "1)) & 0xffff0000U;\n"
+              "  memcpy(&x, &u, 4);\n  return x;\n}\n"
+              "static float wider(uint16_t h) {\n  uint32_t u = (uint32_t)h << 16;\n  float x;\n  memcpy(&x, &u, 4);\n "
+              " return x;\n}\n#define narrower a_of\n"
+            : "#define nearest(x) (x)\n#define narrower(x) ((float)(x))\n#define wider(x) ((C)(x))\n",
+        f);
   fputs("static int rounding;\n", f);
   fputs(groups, f);
   print_rounding(f, u, kernel, t);
   fputs("int main(void) {\n  int w = 0;\n", f);
-  if (tf_micro_has_tiles(target)) fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n", REFUSED); /* as emitted kernels ask */
+  if (tf_micro_has_tiles(target))
+    fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n", REFUSED); /* as emitted kernels ask */
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; takes(t, i) && add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 131 : 1 + 7 * i, add);
@@ -435,18 +475,22 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_target *targ
 }
 
 static void print_program(FILE *f, const tf_micro_isa *isa, const char *type, turn half) {
-  ir_target t = tf_micro_target(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
+  ir_machine t = tf_micro_machine(isa, !strcmp(type, "bf16") ? IR_BF16 : !strcmp(type, "int8") ? IR_I8 : IR_F32);
   const ir_kernel *kernel = t.whole ? t.whole : t.real;
-  if (kernel->a == IR_F32) print_plain(f, isa);
-  else print_groups(f, isa, &t, kernel, half);
+  if (kernel->a == IR_F32)
+    print_plain(f, isa);
+  else
+    print_groups(f, isa, &t, kernel, half);
 }
 
 static void run_program(const char *dir, const char *runner, const char *name, const char *type) {
   char command[300];
   snprintf(command, sizeof command, "%s %s/k >%s/said || { s=$?; cat %s/said; exit $s; }", runner, dir, dir, dir);
   const int status = system(command);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED) printf("SKIP: %s, %s: the system gives no leave to use the tiles\n", name, type);
-  else CHECK_I64(status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED)
+    printf("SKIP: %s, %s: the system gives no leave to use the tiles\n", name, type);
+  else
+    CHECK_I64(status, 0);
 }
 
 /* Compiles with `compiler` and runs behind `runner` (NULL: does not run). */
@@ -459,7 +503,8 @@ static void try_isa(const char *name, const char *type, const char *compiler, co
   if (!CHECK(f)) return;
   print_program(f, isa, type, half);
   CHECK_I64(fclose(f), 0);
-  snprintf(command, sizeof command, "%s -std=c17 -Og -Wall -Wextra -Wno-unused-function -Werror %s -o %s/k %s -lm", compiler, isa->flags, dir, path);
+  snprintf(command, sizeof command, "%s -std=c17 -Og -Wall -Wextra -Wno-unused-function -Werror %s -o %s/k %s -lm",
+           compiler, isa->flags, dir, path);
   CHECK_I64(system(command), 0);
   if (runner) run_program(dir, runner, name, type);
   snprintf(command, sizeof command, "rm -r %s", dir);
@@ -475,7 +520,8 @@ static bool there(const char *program) {
 #if defined __x86_64__
 static const char *here(const char *isa) { return tf_emit_runs(isa) ? "" : NULL; }
 
-/* With gcc and, if it is there, clang, which need not see twice what differs by one instruction; AMX as it is, or, where the computer has none, in an emulation. */
+/* With gcc and, if it is there, clang, which need not see twice what differs by one instruction; AMX as it is, or,
+ * where the computer has none, in an emulation. */
 static void try_narrow(void) {
   const int n = there("clang") ? 2 : 1;
   for (int i = 0; i < n; i++) {

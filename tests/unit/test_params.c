@@ -2,7 +2,8 @@
 #include "tests/unit/check.h"
 #include "tileflow/spec.h"
 
-#define CHIP "architecture:\n  memories:\n  - {name: A}\n  - {name: B, capacity: n}\n  compute:\n  - {name: u, ops: [mac]}\n"
+#define CHIP                                                                                                           \
+  "architecture:\n  memories:\n  - {name: A}\n  - {name: B, capacity: n}\n  compute:\n  - {name: u, ops: [mac]}\n"
 #define WORK "workload:\n  dims: {m: n, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n"
 
 typedef struct {
@@ -25,7 +26,12 @@ static const param_case rows[] = {
     /* ambiguous */
     {__LINE__, {CHIP WORK, "params: {n: 7}\n", "params: {n: 8}\n"}, {NULL}, 0, 0, TF_E_DUP},
     {__LINE__, {CHIP, "params: {n: 7}\n" WORK, "params: {n: 8}\nmapping: |\n  A\n"}, {NULL}, 0, 0, TF_E_DUP},
-    {__LINE__, {"params: {n: 4}\n" CHIP, "params: {n: 7}\n" WORK, "params: {n: 8}\nmapping: |\n  A\n    op C\n"}, {"n=1"}, 1, 1, 0},
+    {__LINE__,
+     {"params: {n: 4}\n" CHIP, "params: {n: 7}\n" WORK, "params: {n: 8}\nmapping: |\n  A\n    op C\n"},
+     {"n=1"},
+     1,
+     1,
+     0},
     /* settings */
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"n=9"}, 9, 9, 0},
     {__LINE__, {"params: {n: 5}\n" CHIP, "params: {n: 7}\n" WORK}, {"arch.n=9"}, 9, 7, 0},

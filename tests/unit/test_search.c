@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "search/strategy.h"
+#include "search/run/strategy.h"
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 
@@ -78,8 +78,11 @@ static void check_same(const tf_search_result *a, const tf_search_result *b) {
 static void test_threads(void) {
   problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml");
   for (int k = 0; k < 2; k++) {
-    tf_search_opts o = {.seed = 3, .threads = 1, .max_evals = k ? 6000 : 40000,
-                        .objective = k ? TF_EDP : TF_LATENCY, .strategy = k ? "random" : NULL};
+    tf_search_opts o = {.seed = 3,
+                        .threads = 1,
+                        .max_evals = k ? 6000 : 40000,
+                        .objective = k ? TF_EDP : TF_LATENCY,
+                        .strategy = k ? "random" : NULL};
     tf_search_result *one = run(&p, &o);
     for (o.threads = 2; o.threads <= 4; o.threads *= 2) {
       tf_search_result *more = run(&p, &o);
@@ -161,8 +164,11 @@ static void test_kinds(void) {
   for (size_t w = 0; w < sizeof works / sizeof works[0]; w++) {
     problem p = from_files("arch-specs/edge.yaml", works[w]);
     for (int k = 0; tf_search_strategy(k, NULL); k++) {
-      tf_search_opts o = {.strategy = tf_search_strategy(k, NULL), .seed = 1, .threads = 2,
-                          .max_evals = 200, .objective = (tf_objective)(k % TF_N_OBJECTIVES)};
+      tf_search_opts o = {.strategy = tf_search_strategy(k, NULL),
+                          .seed = 1,
+                          .threads = 2,
+                          .max_evals = 200,
+                          .objective = (tf_objective)(k % TF_N_OBJECTIVES)};
       tf_search_result *r = run(&p, &o);
       for (int i = 0; r && i < r->n_best; i++)
         check_found(&p, &r->best[i]);
@@ -177,16 +183,15 @@ static void test_kinds(void) {
 }
 
 /* ---- small spaces ---------------------------------------------------------------------------------- */
-static const char *const machine =
-    "architecture:\n"
-    "  name: small\n"
-    "  clock: 1 GHz\n"
-    "  memories:\n"
-    "  - {name: DRAM, bandwidth: 4}\n"
-    "  - {name: Buf, mesh: [2, 1], capacity: 200, bandwidth: 16}\n"
-    "  - {name: Reg, mesh: [4, 4], capacity: 8, bandwidth: 4}\n"
-    "  compute:\n"
-    "  - {name: pe, ops: [mac], below: Reg}\n";
+static const char *const machine = "architecture:\n"
+                                   "  name: small\n"
+                                   "  clock: 1 GHz\n"
+                                   "  memories:\n"
+                                   "  - {name: DRAM, bandwidth: 4}\n"
+                                   "  - {name: Buf, mesh: [2, 1], capacity: 200, bandwidth: 16}\n"
+                                   "  - {name: Reg, mesh: [4, 4], capacity: 8, bandwidth: 4}\n"
+                                   "  compute:\n"
+                                   "  - {name: pe, ops: [mac], below: Reg}\n";
 
 static const char *const small_maps[] = {
     "workload:\n  name: one\n  dims: {m: 24, k: 8, n: 12}\n"
@@ -294,12 +299,16 @@ static double value_alone(const problem *p, const char *text, tf_objective o) {
   return v;
 }
 
-/* So many mappings as asked for, none twice, ascending, each worth what it says, the same with any number of threads; and of
- * a space seen whole, a longer list starts with a shorter one's values. */
+/* So many mappings as asked for, none twice, ascending, each worth what it says, the same with any number of threads;
+ * and of a space seen whole, a longer list starts with a shorter one's values. */
 static void test_variants(void) {
   problem p = from_text(small_open);
   for (int k = 0; k < 2; k++) {
-    tf_search_opts o = {.strategy = "exhaustive", .threads = 1, .variants = 7, .objective = k ? TF_ENERGY : TF_LATENCY, .max_evals = 50000};
+    tf_search_opts o = {.strategy = "exhaustive",
+                        .threads = 1,
+                        .variants = 7,
+                        .objective = k ? TF_ENERGY : TF_LATENCY,
+                        .max_evals = 50000};
     tf_search_result *few = run(&p, &o);
     o.variants = 40, o.threads = 3;
     tf_search_result *many = run(&p, &o);
@@ -331,9 +340,10 @@ static void test_variants(void) {
 /* ---- the fused template ------------------------------------------------------------------------ */
 /* Loops that all ops can share are found through ops with dims of their own in between. */
 static void test_template(void) {
-  static const char *const file[] = {"workloads/conv-chain/c1.yaml", "workloads/conv-chain-relu/c1.yaml", "workloads/gemm-chain/g1.yaml",
-                                     "workloads/attention/g1.yaml"};
-  static const char *const first[] = {"DRAM for b=? x=?\n", "DRAM for b=? x=?\n", "DRAM for b=? m=?\n", "DRAM for b=? h=? m=?\n"};
+  static const char *const file[] = {"workloads/conv-chain/c1.yaml", "workloads/conv-chain-relu/c1.yaml",
+                                     "workloads/gemm-chain/g1.yaml", "workloads/attention/g1.yaml"};
+  static const char *const first[] = {"DRAM for b=? x=?\n", "DRAM for b=? x=?\n", "DRAM for b=? m=?\n",
+                                      "DRAM for b=? h=? m=?\n"};
   for (int i = 0; i < 4; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
     char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_WHOLE) : NULL;
@@ -345,8 +355,8 @@ static void test_template(void) {
 }
 
 /* ---- effort ------------------------------------------------------------------------------------ */
-/* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many where they
- * are quick; the same with any number of threads. */
+/* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many
+ * where they are quick; the same with any number of threads. */
 static void test_effort(void) {
   static const char *const file[] = {"workloads/conv-chain/c6.yaml", "workloads/conv-chain/c1.yaml"};
   enum { EFFORT = 30000 };

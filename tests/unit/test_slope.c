@@ -1,11 +1,11 @@
 /* test_slope [RANDOM [SEED]]
- * The bound on words for a capacity, held against all executions of tiny programs, one word and one point at a time: a shortest
- * path through the states of what is on chip and what is done.  And against mappings. */
+ * The bound on words for a capacity, held against all executions of tiny programs, one word and one point at a time: a
+ * shortest path through the states of what is on chip and what is done.  And against mappings. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "tests/unit/check.h"
+#include "tests/unit/case.h"
 #include "tileflow/tileflow.h"
 
 enum { MOST_BITS = 26, MAX_ELEMENTS = 20, MAX_POINTS = 16, MAX_READS = 4 };
@@ -18,11 +18,6 @@ typedef struct {
   int n_from[MAX_ELEMENTS], from[MAX_ELEMENTS][MAX_READS]; /* of an intermediate: what makes it */
   int out[MAX_POINTS], n_reads[MAX_POINTS], read[MAX_POINTS][MAX_READS];
 } program;
-
-static tf_spec *spec_of(const char *text, tf_diags *d) {
-  tf_text t = {"text", text, strlen(text)};
-  return tf_spec_read_texts(&t, 1, NULL, 0, d);
-}
 
 /* -1: it lies in the padding. */
 static int element(const tf_workload *wl, const int *first, const tf_ref *ref, const int64_t *at) {
@@ -65,8 +60,10 @@ static program program_of(const tf_workload *wl) {
       for (int k = 0; k < op->n_reads; k++) {
         int f = element(wl, first, &op->reads[k], at);
         if (f < 0) continue;
-        if (last) p.read[i][p.n_reads[i]++] = f;
-        else p.from[e][p.n_from[e]++] = f;
+        if (last)
+          p.read[i][p.n_reads[i]++] = f;
+        else
+          p.from[e][p.n_from[e]++] = f;
       }
       if (last) p.out[p.n_points++] = e;
       more = false;
@@ -80,7 +77,8 @@ static program program_of(const tf_workload *wl) {
 }
 
 /* ---- the shortest path -------------------------------------------------------------- */
-/* A state: points done, elements on chip, intermediates written to memory.  Words only grow: levels, one after another. */
+/* A state: points done, elements on chip, intermediates written to memory.  Words only grow: levels, one after another.
+ */
 typedef struct {
   const program *p;
   int capacity, n_mid, mid[MAX_ELEMENTS];
@@ -99,8 +97,8 @@ static bool touched(const program *p, uint32_t done, int e) {
   return false;
 }
 
-/* Words to have an element at hand for one use, without keeping it: on chip none, else one to read it; an intermediate may be made
- * of its parts. */
+/* Words to have an element at hand for one use, without keeping it: on chip none, else one to read it; an intermediate
+ * may be made of its parts. */
 static int words_at_hand(const walk *w, uint32_t chip, uint32_t spilled, int e) {
   const program *p = w->p;
   int best = 1, parts = 0;
@@ -113,7 +111,8 @@ static int words_at_hand(const walk *w, uint32_t chip, uint32_t spilled, int e) 
   return parts < best ? parts : best;
 }
 
-/* Steps that cost `words`: 0, into this level, 1 into the next, ...; a point may cost several, so each level keeps its own queue. */
+/* Steps that cost `words`: 0, into this level, 1 into the next, ...; a point may cost several, so each level keeps its
+ * own queue. */
 enum { MAX_STEP = 8 };
 typedef struct {
   uint32_t *at;
@@ -146,7 +145,8 @@ static void step(const walk *w, level *next, uint32_t s) {
   }
   for (int i = 0; i < p->n_points; i++) {
     if (done >> i & 1) continue;
-    int e = p->out[i], words = chip >> e & 1 ? 0 : 1 + touched(p, done, e); /* read, if it was met before, and written */
+    int e = p->out[i],
+        words = chip >> e & 1 ? 0 : 1 + touched(p, done, e); /* read, if it was met before, and written */
     for (int k = 0; k < p->n_reads[i]; k++)
       words += words_at_hand(w, chip, spilled, p->read[i][k]);
     if (words < MAX_STEP) put(&next[words], pack(w, done | 1u << i, chip, spilled));
@@ -199,10 +199,11 @@ static bool is_small(const tf_workload *wl, int bits) {
   return n <= bits;
 }
 
-/* Capacities 1 .. most.  False where the text is refused (an input all in the padding), or takes more bits for a state. */
+/* Capacities 1 .. most.  False where the text is refused (an input all in the padding), or takes more bits for a state.
+ */
 static bool check_tiny(const char *text, int most, int bits) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = spec_of(text, d);
+  tf_spec *s = case_spec(text, d);
   bool walked = s && is_small(s->workload, bits);
   if (walked) {
     program p = program_of(s->workload);
@@ -221,23 +222,27 @@ static bool check_tiny(const char *text, int most, int bits) {
   return walked;
 }
 
-/* Convolutions with strides, dilations, signs, shifts and padding: outputs longer than inputs, fewer outputs than taps, reads that leave holes;
- * and what is read of an intermediate with them. */
+/* Convolutions with strides, dilations, signs, shifts and padding: outputs longer than inputs, fewer outputs than taps,
+ * reads that leave holes; and what is read of an intermediate with them. */
 static int pick(tf_rng *r, int lo, int hi) { return lo + (int)tf_rng_below(r, (uint32_t)(hi - lo + 1)); }
 
 static void check_random(int cases, uint64_t seed) {
   int walked = 0;
   tf_rng rng = tf_rng_new(seed, 1);
   for (int i = 0; i < cases; i++) {
-    int p = pick(&rng, 1, 4), r = pick(&rng, 1, 3), a = pick(&rng, 1, 3), b = pick(&rng, 1, 3), c = pick(&rng, -2, 1), pad = pick(&rng, 0, 3);
+    int p = pick(&rng, 1, 4), r = pick(&rng, 1, 3), a = pick(&rng, 1, 3), b = pick(&rng, 1, 3), c = pick(&rng, -2, 1),
+        pad = pick(&rng, 0, 3);
     char text[400];
     const char *sign = pick(&rng, 0, 3) ? "+" : "-";
     if (pick(&rng, 0, 3))
-      snprintf(text, sizeof text, "workload:\n  dims: {p: %d, r: %d}\n  tensors: {I: {pad: [%d]}}\n  ops:\n  - O[p] += I[%d*p%s%d*r+%d] * W[r]\n", p, r, pad,
-               a, sign, b, c);
+      snprintf(text, sizeof text,
+               "workload:\n  dims: {p: %d, r: %d}\n  tensors: {I: {pad: [%d]}}\n  ops:\n  - O[p] += I[%d*p%s%d*r+%d] * "
+               "W[r]\n",
+               p, r, pad, a, sign, b, c);
     else
       snprintf(text, sizeof text,
-               "workload:\n  dims: {m: %d, k: 2, p: %d}\n  tensors: {C: {pad: [%d]}}\n  ops:\n  - C[m] += A[m,k]\n  - O[p] = C[%d*p+%d] * D[p]\n",
+               "workload:\n  dims: {m: %d, k: 2, p: %d}\n  tensors: {C: {pad: [%d]}}\n  ops:\n  - C[m] += A[m,k]\n  - "
+               "O[p] = C[%d*p+%d] * D[p]\n",
                pick(&rng, 1, 3), pick(&rng, 1, 3), 12, a, c);
     walked += check_tiny(text, 5, 19);
   }
@@ -267,7 +272,7 @@ static bool check_machine(const char *ops, const int *x, int i) {
            cap1, mesh, cap2, wide, mesh, x[0], x[1], x[2], x[3], conv ? q : "", ops);
   bool found = false;
   tf_diags *d = tf_diags_new();
-  tf_spec *s = spec_of(text, d);
+  tf_spec *s = case_spec(text, d);
   char *said = s ? NULL : tf_diags_text(d);
   if (said) printf("%s", said);
   free(said);
@@ -304,10 +309,11 @@ static void check_machines(void) {
   CHECK(found > 60); /* else nothing was held against the bounds */
 }
 
-/* One matrix product: the constants of Smith and van de Geijn; never more with more on chip; and the words of the table. */
+/* One matrix product: the constants of Smith and van de Geijn; never more with more on chip; and the words of the
+ * table. */
 static void check_product(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = spec_of("workload:\n  dims: {m: 512, l: 512, k: 64}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", d);
+  tf_spec *s = case_spec("workload:\n  dims: {m: 512, l: 512, k: 64}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", d);
   if (!CHECK(s != NULL)) return;
   double before = INFINITY;
   for (int i = 2; i < 20; i++) {
@@ -339,8 +345,12 @@ int main(int argc, char **argv) {
   CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 2}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", 6, MOST_BITS));
   CHECK(check_tiny("workload:\n  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 6, MOST_BITS));
   CHECK(check_tiny("workload:\n  dims: {p: 4, r: 2}\n  ops:\n  - O[p] += I[p + r] * W[r]\n", 6, MOST_BITS));
-  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 1, n: 1}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n", 6, MOST_BITS));
-  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, n: 1}\n  ops:\n  - C[m,l] = A[m,l] * B[l]\n  - E[m,n] += C[m,l] * D[l,n]\n", 4, MOST_BITS));
+  CHECK(check_tiny("workload:\n  dims: {m: 2, l: 2, k: 1, n: 1}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += "
+                   "C[m,l] * D[l,n]\n",
+                   6, MOST_BITS));
+  CHECK(check_tiny(
+      "workload:\n  dims: {m: 2, l: 2, n: 1}\n  ops:\n  - C[m,l] = A[m,l] * B[l]\n  - E[m,n] += C[m,l] * D[l,n]\n", 4,
+      MOST_BITS));
   check_random(argc > 1 ? atoi(argv[1]) : 60, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
   return check_report();
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "search/space_shape.h"
-#include "search/space_trips.h"
+#include "search/space/shape.h"
+#include "search/space/trips.h"
 #include "tests/unit/check.h"
 #include "tileflow/model.h"
 
@@ -86,8 +86,8 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
     tf_tree_free(t);
   }
   if (show)
-    fprintf(stderr, "%s %s: genes %d walks %d dead %d refused %d capacity %d fanout %d illegal %d\n", arch,
-            work, genes_n, n.walks, n.dead, n.refused, n.capacity, n.fanout, n.illegal);
+    fprintf(stderr, "%s %s: genes %d walks %d dead %d refused %d capacity %d fanout %d illegal %d\n", arch, work,
+            genes_n, n.walks, n.dead, n.refused, n.capacity, n.fanout, n.illegal);
   CHECK_I64(n.refused, 0);
   free(genes);
   free(reads.order);

@@ -117,8 +117,7 @@ static void test_params(void) {
              "workload: {dims: {m: x}, ops: [\"C[] += A[m]\"]}\n",
              rows[i].expr);
     tf_spec *s = read_text(text, NULL, 0, d);
-    if (CHECK_ROW(&rows[i], s != NULL))
-      CHECK_ROW_I64(&rows[i], s->workload->dims[0].extent, rows[i].want);
+    if (CHECK_ROW(&rows[i], s != NULL)) CHECK_ROW_I64(&rows[i], s->workload->dims[0].extent, rows[i].want);
     tf_spec_free(s);
     tf_diags_free(d);
   }
@@ -139,34 +138,33 @@ static void test_settings(void) {
 }
 
 /* ---- architecture ------------------------------------------------------------------- */
-static const char EDGE[] =
-    "architecture:\n"
-    "  name: edge\n"
-    "  clock: 2 GHz\n"
-    "  word-bits: 16\n"
-    "  overlap: perfect\n"
-    "  technology: 16 nm\n"
-    "  memories:\n"
-    "  - name: DRAM\n"
-    "    bandwidth: 60 GB/s\n"
-    "    energy: {read: 200 pJ, write: 0.1 nJ}\n"
-    "    latency: 50 ns\n"
-    "  - name: L1\n"
-    "    mesh: [2, n]\n"
-    "    capacity: 4*kib KiB\n"
-    "    bandwidth: {read: 8}\n"
-    "    network: {multicast: false, energy-per-hop: 2 pJ}\n"
-    "    double-buffered: true\n"
-    "    word-bits: 8\n"
-    "    issue: 3\n"
-    "  - name: L0\n"
-    "    capacity: 6\n"
-    "    energy: 1 pJ\n"
-    "  compute:\n"
-    "  - {name: matrix, ops: [mac], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
-    "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
-    "     network: {reduce: false}}\n"
-    "params: {kib: 2, n: 3}\n";
+static const char EDGE[] = "architecture:\n"
+                           "  name: edge\n"
+                           "  clock: 2 GHz\n"
+                           "  word-bits: 16\n"
+                           "  overlap: perfect\n"
+                           "  technology: 16 nm\n"
+                           "  memories:\n"
+                           "  - name: DRAM\n"
+                           "    bandwidth: 60 GB/s\n"
+                           "    energy: {read: 200 pJ, write: 0.1 nJ}\n"
+                           "    latency: 50 ns\n"
+                           "  - name: L1\n"
+                           "    mesh: [2, n]\n"
+                           "    capacity: 4*kib KiB\n"
+                           "    bandwidth: {read: 8}\n"
+                           "    network: {multicast: false, energy-per-hop: 2 pJ}\n"
+                           "    double-buffered: true\n"
+                           "    word-bits: 8\n"
+                           "    issue: 3\n"
+                           "  - name: L0\n"
+                           "    capacity: 6\n"
+                           "    energy: 1 pJ\n"
+                           "  compute:\n"
+                           "  - {name: matrix, ops: [mac], rate: 0.5, energy: 0.5 pJ, pipeline: 7}\n"
+                           "  - {name: vector, ops: [add, exp], below: L1, mesh: [32, 3],\n"
+                           "     network: {reduce: false}}\n"
+                           "params: {kib: 2, n: 3}\n";
 
 static void test_memories(const tf_arch *a) {
   const tf_memory *m = a->memories;
@@ -205,8 +203,7 @@ static void test_arch(void) {
 
 static void test_arch_defaults(void) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = read_text(
-      "architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}", NULL, 0, d);
+  tf_spec *s = read_text("architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}", NULL, 0, d);
   if (!CHECK(s != NULL)) return;
   CHECK(s->arch->clock_hz == 1e9 && s->arch->word_bits == 16 && s->arch->technology_nm == 45);
   CHECK(s->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER);
@@ -255,9 +252,8 @@ static void test_attention(void) {
                              "  - Z[b,h,m] += E[b,h,m,l]\n"
                              "  - P[b,h,m,l] = E[b,h,m,l] / Z[b,h,m]\n"
                              "  - O[b,h,m,n] += P[b,h,m,l] * V[b,h,l,n]\n";
-  static const uint32_t kinds[] = {1u << TF_K_MAC, 1u << TF_K_MAX, 1u << TF_K_SUB,
-                                   1u << TF_K_EXP, 1u << TF_K_ADD, 1u << TF_K_DIV,
-                                   1u << TF_K_MAC};
+  static const uint32_t kinds[] = {1u << TF_K_MAC, 1u << TF_K_MAX, 1u << TF_K_SUB, 1u << TF_K_EXP,
+                                   1u << TF_K_ADD, 1u << TF_K_DIV, 1u << TF_K_MAC};
   char buf[64];
   tf_diags *d = tf_diags_new();
   tf_spec *s = read_text(text, NULL, 0, d);
@@ -336,9 +332,7 @@ static double evaluate(const tf_op *op, double value) {
     double arg[3] = {0};
     for (int k = 0; k < e->n_args; k++)
       arg[k] = x[e->arg[k]];
-    x[i] = e->what == TF_X_NUMBER ? e->number
-           : e->what == TF_X_READ ? value
-                                  : tf_kind_apply(e->call, arg);
+    x[i] = e->what == TF_X_NUMBER ? e->number : e->what == TF_X_READ ? value : tf_kind_apply(e->call, arg);
   }
   return x[op->n_expr - 1];
 }
@@ -369,10 +363,8 @@ static void test_elements(void) {
       {__LINE__, "=", "-2*A[m]", BIT(MUL), 3, -6},
       {__LINE__, "=", "A[m] / sqrt(64)", BIT(DIV), 3, 0.375},
       {__LINE__, "=", "A[m] * scale", BIT(MUL), 3, 1.5},
-      {__LINE__, "=", "select(A[m] - 3, 1, max(A[m], 5))", BIT(SELECT) | BIT(SUB) | BIT(MAX), 8,
-       5},
-      {__LINE__, "=", "relu(-A[m]) + abs(-A[m])", BIT(RELU) | BIT(ABS) | BIT(NEG) | BIT(ADD), 7,
-       3},
+      {__LINE__, "=", "select(A[m] - 3, 1, max(A[m], 5))", BIT(SELECT) | BIT(SUB) | BIT(MAX), 8, 5},
+      {__LINE__, "=", "relu(-A[m]) + abs(-A[m])", BIT(RELU) | BIT(ABS) | BIT(NEG) | BIT(ADD), 7, 3},
       {__LINE__, "=", "sigmoid(A[m] - A[m])", BIT(SIGMOID) | BIT(SUB), 4, 0.5},
       {__LINE__, "=", "1/A[m]/3", BIT(DIV), 5, 1.0 / 9},
   };

@@ -1,13 +1,13 @@
 /* model/tree: mappings that the contract allows are read, printed back alike, and give the
- * homes it says.  Malformed mappings with their exact messages are tests/bad's map_*. */
+ * homes it says.  Malformed mappings with their exact messages are tests/bad/mapping. */
 #include <stdlib.h>
 
 #include "tests/unit/check.h"
 #include "tileflow/tree.h"
 
-#define ARCH                                                                                   \
-  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"               \
-  "  - {name: L0, mesh: [4, 4]}\n  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"      \
+#define ARCH                                                                                                           \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"                                       \
+  "  - {name: L0, mesh: [4, 4]}\n  compute:\n  - {name: matrix, ops: [mac], below: L0}\n"                              \
   "  - {name: vector, ops: [add, sub, mul, div, max, exp, log, tanh], below: L1}\n"
 
 typedef enum { GEMM, CHAIN, CONV, PADDED, FORK, ATTN, SPLIT, RESIDUAL, SHARED, BLOCK, TEMP, LSE, N_WL } wl_id;
@@ -53,10 +53,10 @@ static tf_spec *read_workload(wl_id wl, tf_diags *d) {
 static const tf_loc start = {0, 1, 1, 1};
 
 /* ---- legal trees -------------------------------------------------------------------- */
-#define ROWS_OF_ATTN(scope)                                                                    \
-  scope "    L0 for m=4 l=4 a=4\n      op S\n    L1 for m=4 l=4\n      op X\n"                 \
-        "    L1 for m=4 l=4\n      op D\n    L1 for m=4 l=4\n      op E\n"                     \
-        "    L1 for m=4 l=4\n      op Z\n    L1 for m=4 l=4\n      op P\n"                     \
+#define ROWS_OF_ATTN(scope)                                                                                            \
+  scope "    L0 for m=4 l=4 a=4\n      op S\n    L1 for m=4 l=4\n      op X\n"                                         \
+        "    L1 for m=4 l=4\n      op D\n    L1 for m=4 l=4\n      op E\n"                                             \
+        "    L1 for m=4 l=4\n      op Z\n    L1 for m=4 l=4\n      op P\n"                                             \
         "    L0 for m=4 l=4 n=2\n      op O\n"
 
 typedef struct {
@@ -77,13 +77,22 @@ static const legal legals[] = {
     {__LINE__, GEMM, "DRAM for m=? k=1\n  L1 for k=?{1}\n    L0 for k=4 n=6\n      op C\n"},
     /* scopes of two; bypass and keep of every kind */
     {__LINE__, CHAIN, "Seq\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E\n"},
-    {__LINE__, CHAIN, "DRAM for m=8 n=1 k=1\n  Shar\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E\n"},
+    {__LINE__, CHAIN,
+     "DRAM for m=8 n=1 k=1\n  Shar\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E\n"},
     {__LINE__, CHAIN, "DRAM for m=8\n  Pipe\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E\n"},
     {__LINE__, CHAIN, "DRAM for m=8 n=2\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16\n      op E\n"},
-    {__LINE__, CHAIN, "DRAM for m=8\n  Seq keep C@L1\n    DRAM for k=4\n      L1 for l=16\n        op C\n    DRAM for l=8\n      L1 for l=2 n=2\n        op E\n"},
-    {__LINE__, CHAIN, "DRAM for m=4\n  Seq keep C@L1\n    DRAM spatial m=2@x\n      L1 for k=4 l=16\n        op C\n    DRAM spatial m=2@x\n      L1 for l=16 n=2\n        op E\n"},
-    {__LINE__, CHAIN, "DRAM for m=8\n  Seq keep C@L1\n    DRAM spatial l=2@x\n      L1 for k=4 l=8\n        op C\n    DRAM spatial l=2@x l=1@y\n      L1 for l=8 n=2\n        op E\n"},
-    {__LINE__, CHAIN, "L1 for m=8\n  Seq keep C@L1 retain C\n    L0 for k=4 l=16 bypass C\n      op C\n    L0 for l=16 n=2 bypass D C\n      op E\n"},
+    {__LINE__, CHAIN,
+     "DRAM for m=8\n  Seq keep C@L1\n    DRAM for k=4\n      L1 for l=16\n        op C\n    DRAM for l=8\n      L1 for "
+     "l=2 n=2\n        op E\n"},
+    {__LINE__, CHAIN,
+     "DRAM for m=4\n  Seq keep C@L1\n    DRAM spatial m=2@x\n      L1 for k=4 l=16\n        op C\n    DRAM spatial "
+     "m=2@x\n      L1 for l=16 n=2\n        op E\n"},
+    {__LINE__, CHAIN,
+     "DRAM for m=8\n  Seq keep C@L1\n    DRAM spatial l=2@x\n      L1 for k=4 l=8\n        op C\n    DRAM spatial "
+     "l=2@x l=1@y\n      L1 for l=8 n=2\n        op E\n"},
+    {__LINE__, CHAIN,
+     "L1 for m=8\n  Seq keep C@L1 retain C\n    L0 for k=4 l=16 bypass C\n      op C\n    L0 for l=16 n=2 bypass D C\n "
+     "     op E\n"},
     /* halos, padded and clipped */
     {__LINE__, CONV, "DRAM for p=4\n  Seq retain T\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O\n"},
     {__LINE__, CONV, "DRAM for p=3\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=3 s=3\n      op O\n"},
@@ -91,25 +100,52 @@ static const legal legals[] = {
     {__LINE__, PADDED, "DRAM for p=2\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=4 s=3\n      op O\n"},
     {__LINE__, PADDED, "DRAM\n  Seq\n    L0 for q=8 r=3\n      op T\n    L0 for p=8 s=3\n      op O\n"},
     /* an intermediate with two readers, in one scope and with the pair of them nested */
-    {__LINE__, FORK, "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4 f=4\n      op U\n    L0 for m=4 f=4\n      op O\n"},
-    {__LINE__, FORK, "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n          op U\n        L0 for m=2 f=2\n          op O\n"},
-    {__LINE__, FORK, "DRAM for m=2\n  Seq\n    L1 for m=2\n      Seq\n        L1 for m=2\n          op T\n        L1 for m=2 f=4\n          op U\n    L0 for m=4 f=4\n      op O\n"},
-    {__LINE__, RESIDUAL, "DRAM for p=3\n  Shar retain T\n    L1 for q=4\n      op T\n    L0 for p=2 r=3\n      op U\n    L1 for p=2\n      op O\n"},
-    {__LINE__, RESIDUAL, "DRAM\n  Seq\n    Seq\n      L1 for q=8\n        op T\n      L0 for p=6 r=3\n        op U\n    L1 for p=6\n      op O\n"},
+    {__LINE__, FORK,
+     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4 f=4\n      op U\n    L0 for m=4 f=4\n      op "
+     "O\n"},
+    {__LINE__, FORK,
+     "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n         "
+     " op U\n        L0 for m=2 f=2\n          op O\n"},
+    {__LINE__, FORK,
+     "DRAM for m=2\n  Seq\n    L1 for m=2\n      Seq\n        L1 for m=2\n          op T\n        L1 for m=2 f=4\n     "
+     "     op U\n    L0 for m=4 f=4\n      op O\n"},
+    {__LINE__, RESIDUAL,
+     "DRAM for p=3\n  Shar retain T\n    L1 for q=4\n      op T\n    L0 for p=2 r=3\n      op U\n    L1 for p=2\n      "
+     "op O\n"},
+    {__LINE__, RESIDUAL,
+     "DRAM\n  Seq\n    Seq\n      L1 for q=8\n        op T\n      L0 for p=6 r=3\n        op U\n    L1 for p=6\n      "
+     "op O\n"},
     /* no dependence between children */
     {__LINE__, SHARED, "DRAM for m=8\n  Para\n    L0 for k=4 n=6\n      op C\n    L0 for k=4 j=6\n      op E\n"},
     {__LINE__, SHARED, "DRAM for m=8 k=2\n  Shar\n    L0 for j=6 k=2\n      op E\n    L0 for k=2 n=6\n      op C\n"},
-    {__LINE__, BLOCK, "DRAM for m=4 j=2\n  Seq\n    DRAM for j=4\n      Seq\n        Pipe\n          L0 for f=6 h=8\n            op H\n          L1 for f=6\n            op G\n        L0 for f=6\n          op R\n    L1 for j=4\n      op O\n"},
+    {__LINE__, BLOCK,
+     "DRAM for m=4 j=2\n  Seq\n    DRAM for j=4\n      Seq\n        Pipe\n          L0 for f=6 h=8\n            op H\n "
+     "         L1 for f=6\n            op G\n        L0 for f=6\n          op R\n    L1 for j=4\n      op O\n"},
     /* softmax: whole rows; streamed; nested; maximum and exponential fused; divided at the end */
-    {__LINE__, ATTN, "DRAM for m=2\n  Seq\n    L0 for m=4 l=16 a=4\n      op S\n    L1 for m=4 l=16\n      op X\n    L1 for m=4 l=16\n      op D\n    L1 for m=4 l=16\n      op E\n    L1 for m=4 l=16\n      op Z\n    L1 for m=4 l=16\n      op P\n    L0 for m=4 l=16 n=2\n      op O\n"},
+    {__LINE__, ATTN,
+     "DRAM for m=2\n  Seq\n    L0 for m=4 l=16 a=4\n      op S\n    L1 for m=4 l=16\n      op X\n    L1 for m=4 l=16\n "
+     "     op D\n    L1 for m=4 l=16\n      op E\n    L1 for m=4 l=16\n      op Z\n    L1 for m=4 l=16\n      op P\n   "
+     " L0 for m=4 l=16 n=2\n      op O\n"},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq stream X Z O\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=2 l=2\n  Shar keep E@L1 D@L1 stream O Z X\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4 spatial n=1@x\n  Pipe stream X Z O\n")},
     {__LINE__, ATTN, ROWS_OF_ATTN("L1 for l=? spatial m=?@x\n  Seq stream X Z O\n")},
-    {__LINE__, ATTN, "DRAM for m=2 l=4\n  Seq stream X Z O\n    Seq\n      L0 for m=4 l=4 a=4\n        op S\n      L1 for m=4 l=4\n        op X\n    Seq\n      Seq\n        L1 for m=4 l=4\n          op D\n        L1 for m=4 l=4\n          op E\n      L1 for m=4 l=4\n        op Z\n    Seq\n      L1 for m=4 l=4\n        op P\n      L0 for m=4 l=4 n=2\n        op O\n"},
-    {__LINE__, SPLIT, "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z U\n        L1 for l=4\n          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for n=2\n      op O\n"},
-    {__LINE__, LSE, "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z O\n        L1 for l=4\n          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n          op Z\n        L1 for l=4 n=2\n          op O\n    L1\n      op L\n"},
-    {__LINE__, TEMP, "DRAM for m=8 l=4\n  Seq stream X Z O\n    L1 for l=4\n      op X\n    L1 for l=4\n      op Z\n    L1 for l=4 n=2\n      op O\n"},
+    {__LINE__, ATTN,
+     "DRAM for m=2 l=4\n  Seq stream X Z O\n    Seq\n      L0 for m=4 l=4 a=4\n        op S\n      L1 for m=4 l=4\n    "
+     "    op X\n    Seq\n      Seq\n        L1 for m=4 l=4\n          op D\n        L1 for m=4 l=4\n          op E\n   "
+     "   L1 for m=4 l=4\n        op Z\n    Seq\n      L1 for m=4 l=4\n        op P\n      L0 for m=4 l=4 n=2\n        "
+     "op O\n"},
+    {__LINE__, SPLIT,
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z U\n        L1 for l=4\n          op X\n        L1 for "
+     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for "
+     "n=2\n      op O\n"},
+    {__LINE__, LSE,
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z O\n        L1 for l=4\n          op X\n        L1 for "
+     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L1 for l=4 n=2\n          op O\n    L1\n      "
+     "op L\n"},
+    {__LINE__, TEMP,
+     "DRAM for m=8 l=4\n  Seq stream X Z O\n    L1 for l=4\n      op X\n    L1 for l=4\n      op Z\n    L1 for l=4 "
+     "n=2\n      op O\n"},
 };
 
 /* Trees that are the same, place apart. */
@@ -118,10 +154,10 @@ static bool same_tree(const tf_tree *a, const tf_tree *b) {
   for (int i = 0; same && i < a->n_nodes; i++) {
     const tf_node *x = &a->nodes[i], *y = &b->nodes[i];
     same = x->kind == y->kind && x->parent == y->parent && x->child_no == y->child_no &&
-           x->n_children == y->n_children && x->end == y->end && x->op == y->op &&
-           x->level == y->level && x->scope == y->scope && x->n_loops == y->n_loops &&
-           x->n_temporal == y->n_temporal && x->n_bypass == y->n_bypass &&
-           x->n_keep == y->n_keep && x->n_retain == y->n_retain && x->n_stream == y->n_stream;
+           x->n_children == y->n_children && x->end == y->end && x->op == y->op && x->level == y->level &&
+           x->scope == y->scope && x->n_loops == y->n_loops && x->n_temporal == y->n_temporal &&
+           x->n_bypass == y->n_bypass && x->n_keep == y->n_keep && x->n_retain == y->n_retain &&
+           x->n_stream == y->n_stream;
     for (int k = 0; same && k < x->n_loops; k++) {
       const tf_loop *l = &x->loops[k], *m = &y->loops[k];
       same = l->dim == m->dim && l->axis == m->axis && l->trip == m->trip && l->max == m->max &&
@@ -199,20 +235,55 @@ static const illegal illegals[] = {
     {__LINE__, GEMM, "DRAM for m=8 k=4\n  op C", 1, {TF_E_COVER}},
     {__LINE__, CHAIN, "Para\n  DRAM for m=8 k=4 l=16\n    op C\n  DRAM for m=8 l=16 n=2\n    op E", 1, {TF_E_ORDER}},
     /* the readers of C lack nothing, but its maker lacks the extent that they ask for */
-    {__LINE__, CHAIN, "DRAM for m=8 l=2\n  Seq\n    L0 for k=4 l=4\n      op C\n    L0 for l=8 n=2\n      op E", 1, {TF_E_COVER}},
-    {__LINE__, CONV, "DRAM for p=3\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=3 s=3\n      op O", 1, {TF_E_COVER}},
+    {__LINE__,
+     CHAIN,
+     "DRAM for m=8 l=2\n  Seq\n    L0 for k=4 l=4\n      op C\n    L0 for l=8 n=2\n      op E",
+     1,
+     {TF_E_COVER}},
+    {__LINE__,
+     CONV,
+     "DRAM for p=3\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=3 s=3\n      op O",
+     1,
+     {TF_E_COVER}},
     {__LINE__, CONV, "DRAM for p=4 s=3\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2\n      op O", 0, {0}},
-    {__LINE__, CONV, "DRAM for p=4 r=3\n  Seq\n    L0 for q=4\n      op T\n    L0 for p=2 s=3\n      op O", 1, {TF_E_LOOP}},
+    {__LINE__,
+     CONV,
+     "DRAM for p=4 r=3\n  Seq\n    L0 for q=4\n      op T\n    L0 for p=2 s=3\n      op O",
+     1,
+     {TF_E_LOOP}},
     /* the first tile is clipped, the second is not: 4 rows */
-    {__LINE__, PADDED, "DRAM for p=4\n  Seq\n    L0 for q=3 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 1, {TF_E_COVER}},
-    {__LINE__, PADDED, "DRAM for p=2\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=4 s=3\n      op O", 1, {TF_E_COVER}},
-    {__LINE__, SPLIT, "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z\n        L1 for l=4\n          op X\n        L1 for l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for n=2\n      op O", 1, {TF_E_STREAM}},
+    {__LINE__,
+     PADDED,
+     "DRAM for p=4\n  Seq\n    L0 for q=3 r=3\n      op T\n    L0 for p=2 s=3\n      op O",
+     1,
+     {TF_E_COVER}},
+    {__LINE__,
+     PADDED,
+     "DRAM for p=2\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=4 s=3\n      op O",
+     1,
+     {TF_E_COVER}},
+    {__LINE__,
+     SPLIT,
+     "DRAM for m=8\n  Seq\n    L1 for l=4\n      Seq stream X Z\n        L1 for l=4\n          op X\n        L1 for "
+     "l=4\n          op E\n        L1 for l=4\n          op Z\n        L0 for l=4 n=2\n          op U\n    L1 for "
+     "n=2\n      op O",
+     1,
+     {TF_E_STREAM}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq\n"), 1, {TF_E_LOOP}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for l=4 m=2\n  Seq stream X Z O\n"), 1, {TF_E_STREAM}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4\n  Seq stream X Z O E\n"), 1, {TF_E_STREAM}},
     {__LINE__, ATTN, ROWS_OF_ATTN("DRAM for m=2 l=4 a=2\n  Seq stream X Z O\n"), 1, {TF_E_LOOP}},
-    {__LINE__, FORK, "DRAM for m=2 f=4\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4\n      op U\n    L0 for m=4\n      op O", 0, {0}},
-    {__LINE__, BLOCK, "DRAM for m=4 f=2\n  Seq\n    L0 for f=3 h=8\n      op H\n    L1 for f=3\n      op G\n    L0 for f=3 j=8\n      op R\n    L1 for j=8\n      op O", 1, {TF_E_LOOP}},
+    {__LINE__,
+     FORK,
+     "DRAM for m=2 f=4\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=4\n      op U\n    L0 for m=4\n      op O",
+     0,
+     {0}},
+    {__LINE__,
+     BLOCK,
+     "DRAM for m=4 f=2\n  Seq\n    L0 for f=3 h=8\n      op H\n    L1 for f=3\n      op G\n    L0 for f=3 j=8\n      "
+     "op R\n    L1 for j=8\n      op O",
+     1,
+     {TF_E_LOOP}},
 };
 
 static void test_illegal(void) {
@@ -225,8 +296,7 @@ static void test_illegal(void) {
     bool as_wanted = CHECK_ROW_I64(row, (int64_t)tf_diags_errors(d), row->n);
     int k = 0;
     for (size_t e = 0; e < tf_diags_count(d) && k < row->n; e++)
-      if (!tf_diags_at(d, e)->note)
-        as_wanted &= CHECK_ROW_I64(row, tf_diags_at(d, e)->code, row->want[k++]);
+      if (!tf_diags_at(d, e)->note) as_wanted &= CHECK_ROW_I64(row, tf_diags_at(d, e)->code, row->want[k++]);
     char *errors = tf_diags_text(d);
     if (!as_wanted && errors) printf("%s", errors);
     free(errors);
@@ -250,8 +320,10 @@ static const struct {
      "'m=9223372036854775807' steps past the range of op 'C': m=8 reaches all of it"},
     /* a last step in part, which is needed: 3 x 3 and 2 x 4 of 8, 4 x 2 of 6; and one more than that */
     {__LINE__, GEMM, "DRAM for m=3 n=2\n  L0 for m=3 k=4 n=3\n    op C", 0, ""},
-    {__LINE__, GEMM, "DRAM for m=3 n=4\n  L0 for m=3 k=4 n=2\n    op C", 1, "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
-    {__LINE__, GEMM, "DRAM for m=2 spatial n=4@x\n  L0 for m=4 k=4 n=2\n    op C", 1, "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
+    {__LINE__, GEMM, "DRAM for m=3 n=4\n  L0 for m=3 k=4 n=2\n    op C", 1,
+     "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
+    {__LINE__, GEMM, "DRAM for m=2 spatial n=4@x\n  L0 for m=4 k=4 n=2\n    op C", 1,
+     "'n=4' steps past the range of op 'C': n=3 reaches all of it"},
     /* a maker's range: what its readers need with their halo, 4 in each step of 2 */
     {__LINE__, CONV, "DRAM for p=4\n  Seq\n    L0 for q=4 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 0, ""},
     {__LINE__, CONV, "DRAM for p=4\n  Seq\n    L0 for q=5 r=3\n      op T\n    L0 for p=2 s=3\n      op O", 1,
@@ -287,11 +359,20 @@ static void test_homes(void) {
   } rows[] = {
       {__LINE__, GEMM, "L1 for m=8 k=4 n=6\n  op C", "C", 0, -1},
       {__LINE__, CHAIN, "Seq\n  L1 for m=8 k=4 l=16\n    op C\n  L1 for m=8 l=16 n=2\n    op E", "C", 0, 0},
-      {__LINE__, CHAIN, "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "C", 1, 1},
-      {__LINE__, CHAIN, "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "A", 0, -1},
-      {__LINE__, CHAIN, "DRAM for m=8\n  Seq keep C@L0\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "C", 2, 1},
-      {__LINE__, FORK, "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n          op U\n        L0 for m=2 f=2\n          op O\n", "T", 0, 1},
-      {__LINE__, FORK, "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n          op U\n        L0 for m=2 f=2\n          op O\n", "U", 1, 5},
+      {__LINE__, CHAIN, "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "C", 1,
+       1},
+      {__LINE__, CHAIN, "L1 for m=8\n  Seq\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "A", 0,
+       -1},
+      {__LINE__, CHAIN,
+       "DRAM for m=8\n  Seq keep C@L0\n    L0 for k=4 l=16\n      op C\n    L0 for l=16 n=2\n      op E", "C", 2, 1},
+      {__LINE__, FORK,
+       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n       "
+       "   op U\n        L0 for m=2 f=2\n          op O\n",
+       "T", 0, 1},
+      {__LINE__, FORK,
+       "DRAM for m=2\n  Seq\n    L1 for m=4\n      op T\n    L1 for m=2 f=2\n      Seq\n        L1 for m=2 f=2\n       "
+       "   op U\n        L0 for m=2 f=2\n          op O\n",
+       "U", 1, 5},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     tf_diags *d = tf_diags_new();
@@ -359,8 +440,7 @@ static void test_cover(void) {
     int64_t trip[3] = {code / 25 + 1, code / 5 % 5 + 1, code % 5 + 1};
     char text[200];
     snprintf(text, sizeof text,
-             "DRAM for m=%" PRId64 " k=4\n  L1 for m=%" PRId64 " spatial m=%" PRId64
-             "@x\n    L0 for n=6\n      op C\n",
+             "DRAM for m=%" PRId64 " k=4\n  L1 for m=%" PRId64 " spatial m=%" PRId64 "@x\n    L0 for n=6\n      op C\n",
              trip[0], trip[1], trip[2]);
     tf_diags *e = tf_diags_new();
     tf_tree *t = tf_tree_parse(text, start, s->arch, s->workload, e);

@@ -1,0 +1,187 @@
+/* tileflow bound: what no mapping can beat. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cmd/commands.h"
+#include "cli/os/interrupt.h"
+#include "cli/os/meter.h"
+#include "cli/os/safe_write.h"
+#include "cli/report/report.h"
+#include "cli/table.h"
+
+static const tf_loc nowhere = {0};
+enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
+
+static bool find_bounds(cli_session *s) {
+  const tf_spec *p = s->spec;
+  if (!p->arch) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
+  if (!p->workload) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
+  if (!p->arch || !p->workload) return false;
+  return tf_bounds_of(p->arch, p->workload, &s->bounds) ||
+         tf_fail(s->diags, p->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+}
+
+static void describe(const cli_session *s, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  const tf_bounds *b = &s->bounds;
+  cli_table t = {.align = "lrl"};
+  cli_printf(out, "No mapping of %s on %s can beat\n\n", s->spec->workload->name, a->name);
+  cli_cell(&t, "traffic");
+  cli_cell(&t, "%s", cli_count(b->traffic_words).s);
+  cli_cell(&t, "words through %s: what is read and what is written, each once", a->memories[0].name);
+  cli_cell(&t, "cycles");
+  cli_cell(&t, "%s", cli_real(b->cycles).s);
+  cli_cell(&t, "%s: that traffic at full bandwidth, or every unit busy all the time",
+           cli_si(b->cycles / a->clock_hz, "s").s);
+  cli_cell(&t, "energy");
+  cli_cell(&t, "%s", cli_si(b->energy_pj * 1e-12, "J").s);
+  cli_cell(&t, "that traffic, and every point once");
+  cli_table_end(&t, out);
+}
+
+/* Words of all memories within, all instances together; -1: some memory has no limit; 0: there is none, or too many. */
+static int64_t on_chip(const tf_arch *a) {
+  double words = 0, instances = 1;
+  for (int l = 1; l < a->n_memories; l++) {
+    instances *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
+    if (a->memories[l].capacity_words < 0) return -1;
+    words += instances * (double)a->memories[l].capacity_words * a->memories[l].word_bits / a->word_bits;
+  }
+  return words < 0x1p50 ? (int64_t)words : 0;
+}
+
+static const char *words_text(double words, char *buf, size_t size) {
+  snprintf(buf, size, "%s", words < 9e18 ? cli_count((int64_t)words).s : "-");
+  return buf;
+}
+
+/* What the columns mean, and what they leave out. */
+static void explain(const cli_session *s, const tf_slope *p, double units, cli_text *out) {
+  const tf_workload *wl = s->spec->workload;
+  cli_printf(out, "\nproved: with one unit and so much memory, on however many levels, nothing moves less.\n");
+  if (units > 1)
+    cli_printf(
+        out,
+        "all units: nothing moves less where the machine's %s units work on it, which have up to %s words in hand.\n",
+        cli_real(units).s, cli_real(tf_slope_hand(s->spec->arch, wl)).s);
+  cli_printf(out, "found: a mapping with one unit, on one memory of that size.\n");
+  if (p->op_left_out >= 0)
+    cli_printf(out,
+               "Left out: the proof by nested loops of op '%s', which has too many dims; the words of its tensors "
+               "count once.\n",
+               wl->ops[p->op_left_out].name);
+  if (p->phases_left_out)
+    cli_printf(out, "Left out: the proof by phases, of every execution; the workload has more than %d dims.\n",
+               TF_SLOPE_DIMS);
+}
+
+static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  double units = cli_all_units(a);
+  cli_table t = {.align = units > 1 ? "rrrrrrl" : "rrrrrl"};
+  int64_t own = on_chip(a);
+  char text[32];
+  cli_printf(out, "\nWords through %s, by the words on chip (memories within, all instances together)\n\n",
+             a->memories[0].name);
+  static const char *const head[] = {"on chip", "proved", "x least", "found", "x proved", "all units", ""};
+  for (int i = 0; i < 7; i++)
+    if (i != 5 || units > 1) cli_cell(&t, "%s", head[i]);
+  for (int i = 0; i < p->n; i++) {
+    const tf_slope_point *at = &p->at[i];
+    bool found = at->attained < INFINITY;
+    cli_cell(&t, "%" PRId64, at->capacity);
+    cli_cell(&t, "%s", words_text(at->bound, text, sizeof text));
+    cli_cell(&t, "%.2f", p->compulsory > 0 ? at->bound / p->compulsory : 1);
+    cli_cell(&t, "%s", words_text(at->attained, text, sizeof text));
+    if (found && at->bound > 0)
+      cli_cell(&t, "%.2f", at->attained / at->bound);
+    else
+      cli_skip(&t, 1);
+    if (units > 1) cli_cell(&t, "%s", words_text(at->all_units, text, sizeof text));
+    cli_cell(&t, "%s", at->capacity == own ? "all that this machine has" : "");
+  }
+  cli_table_end(&t, out);
+  explain(s, p, units, out);
+  if (cli_interrupted(NULL))
+    cli_printf(out, "Interrupted: the table ends early.\n");
+  else if (own > p->at[p->n - 1].capacity)
+    cli_printf(out, "This machine has %s words on chip: more than is needed to move each word once.\n",
+               cli_count(own).s);
+}
+
+static bool print(const cli_session *s, const cli_options *o, const tf_slope *p) {
+  cli_text json = {0}, csv = {0}, text = {0};
+  bool ok = true;
+  if (o->json) {
+    cli_bounds_json(s, p, &json);
+    ok = cli_safe_write(o->json, &json);
+  }
+  if (o->csv) {
+    cli_slope_csv(s, p, &csv);
+    ok = cli_safe_write(o->csv, &csv) && ok;
+  }
+  if (!o->quiet && !cli_stdout_taken(o)) {
+    describe(s, &text);
+    describe_slope(s, p, &text);
+    ok = cli_safe_write("-", &text) && ok;
+  }
+  cli_text_free(&json);
+  cli_text_free(&csv);
+  cli_text_free(&text);
+  return ok;
+}
+
+/* ---- the slope ------------------------------------------------------------------------------------ */
+typedef struct {
+  cli_meter meter;
+  struct timespec start;
+} way;
+
+static void show(void *ctx, int64_t capacity, int64_t evals) {
+  way *w = ctx;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  double seconds = (double)(now.tv_sec - w->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->start.tv_nsec);
+  char words[48];
+  snprintf(words, sizeof words, "%s words on chip", cli_count(capacity).s);
+  cli_meter_show(&w->meter, evals, seconds, words);
+}
+
+static tf_slope *find_slope(cli_session *s, const cli_options *o) {
+  way w = {.meter = cli_meter_new(o)};
+  tf_slope_opts so = {.word_bits = s->spec->arch->word_bits,
+                      .own = on_chip(s->spec->arch),
+                      .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
+                      .evals = o->evals ? o->evals : EVALS,
+                      .seconds = o->time_limit > 0 ? o->time_limit : SECONDS,
+                      .threads = o->threads,
+                      .stop = cli_interrupted,
+                      .progress = w.meter.on ? show : NULL,
+                      .ctx = &w};
+  clock_gettime(CLOCK_MONOTONIC, &w.start);
+  cli_hold_interrupt(CLI_GRACE);
+  tf_slope *p = tf_slope_of(s->spec->workload, &so, s->diags);
+  cli_release_interrupt();
+  cli_meter_end(&w.meter);
+  return p;
+}
+
+cli_status cmd_bound(const cli_options *o) {
+  cli_session s;
+  cli_status status = cli_open(&s, o);
+  tf_slope *p = NULL;
+  if (status == CLI_DONE && find_bounds(&s)) p = find_slope(&s, o);
+  if (status == CLI_DONE && !p) {
+    cli_complain(s.diags);
+    status = CLI_BAD_INPUT;
+  }
+  if (status == CLI_DONE) status = cli_check_slope(p);
+  if (status == CLI_DONE && !print(&s, o, p)) status = CLI_FAILED;
+  tf_slope_free(p);
+  cli_close(&s);
+  return status;
+}

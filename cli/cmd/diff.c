@@ -1,0 +1,117 @@
+/* tileflow diff: two mappings (or machines, or workloads), term by term. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cmd/commands.h"
+#include "cli/os/safe_write.h"
+#include "cli/report/diff.h"
+#include "cli/report/report.h"
+
+static const tf_loc nowhere = {0};
+
+/* Whether the file has a section 'mapping'.  It is a literal block, so its key starts a line. */
+static bool holds_mapping(const char *path) {
+  FILE *f = fopen(path, "rb");
+  char line[32] = "";
+  bool start = true, found = false;
+  while (f && !found && fgets(line, sizeof line, f)) {
+    const char *key = line + (line[0] == '"' || line[0] == '\'');
+    size_t after = strcspn(key, ":");
+    found = start && !strncmp(key, "mapping", 7) && key[after] == ':' && strspn(key + 7, "\"' \t") == after - 7;
+    start = strchr(line, '\n') != NULL;
+  }
+  if (f) fclose(f);
+  return found;
+}
+
+/* The files of the two sides.  both: room for all files twice. */
+typedef struct {
+  cli_options a, b;
+  const char *name_a, *name_b;
+  const char **both;
+} sides;
+
+/* FILE... -- FILE...: all that stand before, all that stand behind. */
+static void halve(const cli_options *o, sides *s) {
+  s->a.n_files = o->n_first;
+  s->b.files = o->files + o->n_first;
+  s->b.n_files = o->n_files - o->n_first;
+  s->name_a = s->a.files[s->a.n_files - 1];
+  s->name_b = s->b.files[s->b.n_files - 1];
+}
+
+/* A B [common]: the two files that hold a mapping, each with all the others. */
+static bool pick(const cli_options *o, sides *s, tf_diags *d) {
+  const char *with[2] = {NULL, NULL};
+  size_t found = 0, common = 0;
+  for (size_t i = 0; i < o->n_files; i++)
+    if (holds_mapping(o->files[i])) {
+      if (found < 2) with[found] = o->files[i];
+      found++;
+    } else {
+      s->both[1 + common++] = o->files[i];
+    }
+  if (found != 2) {
+    tf_fail(d, nowhere, TF_E_USAGE, "diff needs two files that hold a mapping; of these %zu %s", found,
+            found == 1 ? "does" : "do");
+    tf_note(d, nowhere, "other files may differ, too: tileflow diff FILE... -- FILE...");
+    return false;
+  }
+  s->both[0] = s->name_a = with[0];
+  s->a.files = s->both;
+  s->b.files = s->both + o->n_files;
+  memcpy(s->b.files, s->both, (1 + common) * sizeof *s->both);
+  s->b.files[0] = s->name_b = with[1];
+  s->a.n_files = s->b.n_files = 1 + common;
+  return true;
+}
+
+static bool write_one(const char *path, const diff *d, void (*how)(const diff *, cli_text *)) {
+  cli_text t = {.bad = d->bad};
+  how(d, &t);
+  bool ok = cli_safe_write(path, &t);
+  cli_text_free(&t);
+  return ok;
+}
+
+static bool print_all(const diff *d, const cli_options *o) {
+  bool ok = !o->json || write_one(o->json, d, diff_json);
+  if (o->csv) ok = write_one(o->csv, d, diff_csv) && ok;
+  if (!o->quiet && !cli_stdout_taken(o)) ok = write_one("-", d, diff_text) && ok;
+  fflush(stdout); /* before what goes to stderr */
+  return ok;
+}
+
+static cli_status compare(const sides *f, const cli_options *o) {
+  cli_session a, b = {0};
+  cli_status status = cli_evaluate(&a, &f->a);
+  if (status == CLI_DONE) status = cli_evaluate(&b, &f->b);
+  if (status == CLI_DONE) {
+    diff d = {.a = &a, .b = &b, .name_a = f->name_a, .name_b = f->name_b};
+    diff_make(&d);
+    status = print_all(&d, o) && !d.bad ? CLI_DONE : CLI_FAILED;
+    diff_free(&d);
+    status = cli_report_violations(&a, status);
+    status = cli_report_violations(&b, status);
+  }
+  cli_close(&b);
+  cli_close(&a);
+  return status;
+}
+
+cli_status cmd_diff(const cli_options *o) {
+  sides s = {.a = *o, .b = *o, .both = calloc(2 * o->n_files + 2, sizeof *s.both)};
+  tf_diags *d = tf_diags_new();
+  cli_status status = CLI_FAILED;
+  if (s.both && d) {
+    status = CLI_BAD_INPUT;
+    bool ok = o->n_first || pick(o, &s, d);
+    if (o->n_first) halve(o, &s);
+    if (ok) status = compare(&s, o);
+    if (!ok) cli_complain(d);
+  }
+  tf_diags_free(d);
+  free(s.both);
+  return status;
+}

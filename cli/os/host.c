@@ -1,0 +1,263 @@
+#include "cli/os/host.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const tf_loc nowhere = {0};
+enum { MAX_CPUS = 4096, MAX_CACHES = 8 };
+
+/* ---- reading -------------------------------------------------------------------------- */
+
+/* The first line of ROOT/path, without its end; false if there is none. */
+static bool first_line(const char *root, const char *path, char *line, size_t size) {
+  char name[512];
+  snprintf(name, sizeof name, "%s/%s", root, path);
+  FILE *f = fopen(name, "r");
+  bool ok = f && fgets(line, (int)size, f);
+  if (f) fclose(f);
+  if (ok) line[strcspn(line, "\n")] = '\0';
+  return ok && *line;
+}
+
+/* The value behind `key` and a colon in ROOT/path, its first appearance. */
+static bool key_value(const char *root, const char *path, const char *key, char *value, size_t size) {
+  char name[512], line[8192];
+  snprintf(name, sizeof name, "%s/%s", root, path);
+  FILE *f = fopen(name, "r");
+  bool found = false;
+  while (f && !found && fgets(line, sizeof line, f)) {
+    char *colon = strchr(line, ':');
+    size_t n = strlen(key);
+    if (!colon || strncmp(line, key, n) != 0 || strspn(line + n, " \t") != (size_t)(colon - line) - n) continue;
+    colon += 1 + strspn(colon + 1, " \t");
+    colon[strcspn(colon, "\n")] = '\0';
+    snprintf(value, size, "%s", colon);
+    found = true;
+  }
+  if (f) fclose(f);
+  return found;
+}
+
+/* The number of processors in a list such as 0-3,8. */
+static int64_t count_list(const char *list) {
+  int64_t n = 0;
+  for (char *p = (char *)(uintptr_t)list; *p;) {
+    char *end;
+    long from = strtol(p, &end, 10), to = from;
+    if (end == p || from < 0) return 0;
+    if (*end == '-') to = strtol(end + 1, &end, 10);
+    if (to < from || to - from >= MAX_CPUS) return 0;
+    n += to - from + 1;
+    p = end + (*end == ',');
+    if (end == p && *p) return 0;
+  }
+  return n;
+}
+
+/* A word of a list of flags. */
+static bool has_flag(const char *flags, const char *flag) {
+  size_t n = strlen(flag);
+  for (const char *p = strstr(flags, flag); p; p = strstr(p + 1, flag))
+    if ((p == flags || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return true;
+  return false;
+}
+
+/* ---- what there is ---------------------------------------------------------------------- */
+
+typedef struct {
+  int level, index;
+  int64_t kib, shared; /* shared: by so many processors */
+} cache;
+
+/* Vector registers and units of an instruction set. */
+typedef struct {
+  const char *name, *flag;
+  int lanes, registers; /* fp32 words of a register */
+  bool fma;
+} isa;
+
+typedef struct {
+  char model[128], clock_from[96];
+  int64_t cpus, cores, mem_kib;
+  double clock_hz;
+  int n_caches;
+  cache caches[MAX_CACHES]; /* outermost first, no instruction caches */
+  const isa *isa;
+} host;
+
+static void read_caches(const char *root, host *h) {
+  for (int i = 0; i < MAX_CACHES; i++) {
+    char path[128], text[128];
+    cache c = {.index = i};
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/type", i);
+    if (!first_line(root, path, text, sizeof text) || !strcmp(text, "Instruction")) continue;
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/level", i);
+    c.level = first_line(root, path, text, sizeof text) ? atoi(text) : 0;
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/size", i);
+    if (!first_line(root, path, text, sizeof text)) continue;
+    char *end;
+    c.kib = strtol(text, &end, 10) * (*end == 'M' ? 1024 : 1);
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu0/cache/index%d/shared_cpu_list", i);
+    c.shared = first_line(root, path, text, sizeof text) ? count_list(text) : 1;
+    if (c.level < 1 || c.level > 4 || c.kib < 1 || c.shared < 1) continue;
+    int at = h->n_caches++;
+    while (at > 0 && h->caches[at - 1].level < c.level) {
+      h->caches[at] = h->caches[at - 1];
+      at--;
+    }
+    h->caches[at] = c;
+  }
+}
+
+/* Processors online, and those of them that are the first thread of their core. */
+static void read_cores(const char *root, host *h) {
+  char text[512];
+  h->cpus = first_line(root, "sys/devices/system/cpu/online", text, sizeof text) ? count_list(text) : 0;
+  for (int64_t i = 0; i < h->cpus && i < MAX_CPUS; i++) {
+    char path[128];
+    snprintf(path, sizeof path, "sys/devices/system/cpu/cpu%" PRId64 "/topology/thread_siblings_list", i);
+    if (!first_line(root, path, text, sizeof text)) continue;
+    h->cores += atoll(text) == i;
+  }
+  if (!h->cores) h->cores = h->cpus;
+}
+
+static void read_clock(const char *root, host *h, cli_text *notes) {
+  static const char *const file[] = {"sys/devices/system/cpu/cpu0/cpufreq/base_frequency",
+                                     "sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"};
+  char text[128];
+  for (size_t i = 0; i < 2 && !(h->clock_hz > 0); i++)
+    if (first_line(root, file[i], text, sizeof text)) {
+      h->clock_hz = strtod(text, NULL) * 1e3;
+      snprintf(h->clock_from, sizeof h->clock_from, "/%s", file[i]);
+    }
+  if (!(h->clock_hz > 0) && key_value(root, "proc/cpuinfo", "cpu MHz", text, sizeof text)) {
+    h->clock_hz = strtod(text, NULL) * 1e6;
+    snprintf(h->clock_from, sizeof h->clock_from, "/proc/cpuinfo, cpu MHz: at the moment of reading");
+  }
+  if (h->clock_hz > 0) return;
+  h->clock_hz = 2e9;
+  snprintf(h->clock_from, sizeof h->clock_from, "assumption: the system reports no clock");
+  cli_printf(notes, "tileflow: note: no clock in /sys or /proc/cpuinfo: 2 GHz assumed\n");
+}
+
+static void read_isa(const char *root, host *h, cli_text *notes) {
+  static const isa known[] = {{"AVX-512", "avx512f", 16, 32, true},
+                              {"AVX2", "avx2", 8, 16, true},
+                              {"AVX", "avx", 8, 16, false},
+                              {"SSE2", "sse2", 4, 16, false},
+                              {"Advanced SIMD", "asimd", 4, 32, true},
+                              {"no vectors known", "", 1, 16, false}};
+  char flags[8192];
+  if (!key_value(root, "proc/cpuinfo", "flags", flags, sizeof flags) &&
+      !key_value(root, "proc/cpuinfo", "Features", flags, sizeof flags)) {
+    flags[0] = '\0';
+    cli_printf(notes, "tileflow: note: no flags in /proc/cpuinfo: one word at a time assumed\n");
+  }
+  h->isa = known;
+  while (*h->isa->flag && !has_flag(flags, h->isa->flag))
+    h->isa++;
+}
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+/* A line of YAML with the place its number comes from. */
+static void put(cli_text *out, const char *from, const char *fmt, ...) TF_PRINTF(3, 4);
+static void put(cli_text *out, const char *from, const char *fmt, ...) {
+  char line[128];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
+  cli_printf(out, "%-38s # %s\n", line, from);
+}
+
+static void put_caches(const host *h, cli_text *out) {
+  int64_t above = 1; /* instances of the memory above */
+  for (int i = 0; i < h->n_caches; i++) {
+    const cache *c = &h->caches[i];
+    char from[96];
+    int64_t n = h->cpus / c->shared > 0 ? h->cpus / c->shared : 1, mesh = n / above > 0 ? n / above : 1;
+    int64_t cores = h->cores / n > 0 ? h->cores / n : 1;
+    cli_printf(out, "  - name: L%d\n", c->level);
+    snprintf(from, sizeof from, "cpu0/cache/index%d/shared_cpu_list: one for %" PRId64 " of %" PRId64 " processors",
+             c->index, c->shared, h->cpus);
+    if (mesh > 1) put(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
+    snprintf(from, sizeof from, "cpu0/cache/index%d/size", c->index);
+    put(out, from, "    capacity: %" PRId64 " KiB", c->kib);
+    if (c->level == 1)
+      put(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes,
+          h->isa->lanes);
+    else if (c->level == 2)
+      put(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
+    else
+      put(out, "assumption: 16 bytes a cycle for each core", "    bandwidth: %" PRId64, 4 * cores);
+    if (mesh > 1) put(out, "each fetches on its own", "    network: {multicast: false, reduce: false}");
+    above = n;
+  }
+}
+
+static void put_units(const host *h, cli_text *out) {
+  const isa *v = h->isa;
+  char from[96];
+  snprintf(from, sizeof from, "%s (/proc/cpuinfo): %d registers of %d words", v->name, v->registers, v->lanes);
+  cli_printf(out, "  - name: REG\n");
+  put(out, from, "    capacity: %d", v->lanes * v->registers);
+  cli_printf(out, "  compute:\n");
+  put(out,
+      v->fma ? "assumption: two vector units, a multiply-add each a cycle"
+             : "assumption: two vector units, a multiply and an add for a multiply-add",
+      "  - name: fma");
+  cli_printf(out,
+             "    below: REG\n    mesh: [%d, 2]\n    rate: %s\n"
+             "    ops: [mac, add, sub, mul, max, min, neg, relu, abs, select]\n",
+             v->lanes, v->fma ? "1" : "0.5");
+  put(out, "assumption: ten vector instructions for one of these", "  - name: math");
+  cli_printf(out,
+             "    below: REG\n    mesh: [%d, 2]\n    rate: 0.1\n"
+             "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
+             "sigmoid, gelu]\n",
+             v->lanes);
+}
+
+static void put_machine(const char *root, const host *h, cli_text *out) {
+  char text[128];
+  cli_printf(out,
+             "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n"
+             "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n"
+             "architecture:\n  name: host\n",
+             h->model, h->cores, h->cpus);
+  put(out, h->clock_from, "  clock: %.4g GHz", h->clock_hz * 1e-9);
+  put(out, "fp32", "  word-bits: 32");
+  put(out, "out-of-order execution and prefetchers", "  overlap: double-buffer");
+  cli_printf(out, "  memories:\n  - name: DRAM\n");
+  put(out, "assumption: measure a copy of arrays far larger than the caches", "    bandwidth: 40 GB/s");
+  if (key_value(root, "proc/meminfo", "MemTotal", text, sizeof text))
+    put(out, "/proc/meminfo, MemTotal", "    capacity: %lld KiB", atoll(text));
+  put_caches(h, out);
+  put_units(h, out);
+}
+
+bool cli_host_architecture(const char *root, cli_text *out, cli_text *notes, tf_diags *d) {
+  host h = {.n_caches = 0};
+  read_cores(root, &h);
+  if (!h.cpus)
+    return tf_fail(d, nowhere, TF_E_IO,
+                   "%s/sys/devices/system/cpu/online does not say which processors "
+                   "there are: --host reads what Linux reports",
+                   root);
+  if (!key_value(root, "proc/cpuinfo", "model name", h.model, sizeof h.model))
+    snprintf(h.model, sizeof h.model, "a processor without a name");
+  read_caches(root, &h);
+  read_clock(root, &h, notes);
+  read_isa(root, &h, notes);
+  if (!h.n_caches)
+    cli_printf(notes, "tileflow: note: no caches in /sys/devices/system/cpu/cpu0/cache: add them by hand\n");
+  cli_printf(notes, "tileflow: note: the system does not report what DRAM and caches deliver: measure the "
+                    "bandwidths marked 'assumption'\n");
+  put_machine(root, &h, out);
+  return true;
+}

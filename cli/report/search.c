@@ -1,0 +1,40 @@
+/* How a mapping was found: for people, and as YAML to read back. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/report.h"
+
+static void put_indented(const char *text, cli_text *out) {
+  while (text && *text) {
+    size_t n = strcspn(text, "\n");
+    cli_printf(out, "  %.*s\n", (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+}
+
+void cli_mapping_yaml(const cli_session *s, cli_text *out) {
+  char *text = tf_tree_text(s->tree);
+  cli_printf(out, "mapping: |\n");
+  put_indented(text, out);
+  out->bad |= !text;
+  free(text);
+}
+
+/* Of what the mapping is the best, if anything is proved; docs/HOWTO-solve.md states the solver's space. */
+static const char *rank_of(const cli_found *f) {
+  if (!f->proved) return "mapping found";
+  return f->space ? "the best mapping of the solver's space, proved" : "the best of all mappings, proved; found";
+}
+
+/* Seconds are left to the JSON: the same search prints the same text. */
+void cli_report_found(const cli_session *s, cli_text *out) {
+  const cli_found *f = &s->found;
+  cli_printf(out, "%s on %s, %s by %s for %s, %s mappings tried (seed %" PRIu64 ")\n", s->spec->workload->name,
+             s->spec->arch->name, rank_of(f), f->method, f->objective, cli_count(f->evaluations).s, f->seed);
+  cli_printf(out, "%s %s the bound that no mapping%s can beat%s; stopped by %s\n\n", f->objective,
+             cli_times(f->value, f->bound).s, f->space ? " of the solver's space" : "",
+             f->space ? " (others may: docs/HOWTO-solve.md)" : "", f->stopped_by);
+  cli_report_closed(s, out);
+  cli_mapping_yaml(s, out);
+}

@@ -1,0 +1,233 @@
+/* The report of an evaluation: one screen. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/report/node_text.h"
+#include "cli/report/report.h"
+#include "cli/table.h"
+
+static const char *star(bool from_table) { return from_table ? "*" : ""; }
+
+/* ---- head --------------------------------------------------------------------------- */
+static void put_title(const cli_session *s, cli_text *out) {
+  const tf_loc at = s->tree->nodes[0].at;
+  if (s->found.method)
+    cli_report_found(s, out);
+  else
+    cli_printf(out, "%s on %s, mapping given in %s:%u\n", s->spec->workload->name, s->spec->arch->name,
+               tf_diags_file_name(s->diags, at.file), (unsigned)at.line);
+  if (!s->result.feasible) cli_printf(out, "INFEASIBLE, it does not fit:\n");
+  for (int i = 0; i < s->result.n_violations; i++) {
+    const tf_violation *v = &s->result.violations[i];
+    cli_printf(out, "  ");
+    cli_violation_line(s, v, out);
+    cli_printf(out, ", at '");
+    cli_node_line(s->tree, v->node, out);
+    cli_printf(out, "' in line %u\n", (unsigned)s->tree->nodes[v->node].at.line);
+  }
+  cli_printf(out, "\n");
+}
+
+static void put_totals(const cli_session *s, cli_text *out) {
+  const tf_result *r = &s->result;
+  const tf_bounds *b = &s->bounds;
+  double traffic = cli_outer_traffic(s);
+  cli_table t = {.align = "llll"};
+  cli_cell(&t, "cycles");
+  cli_cell(&t, "%s", cli_real(r->cycles).s);
+  cli_cell(&t, "%s the bound", cli_times(r->cycles, b->cycles).s);
+  cli_cell(&t, "%s at %.4g GHz", cli_si(r->seconds, "s").s, s->spec->arch->clock_hz * 1e-9);
+  cli_cell(&t, "energy");
+  cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
+  cli_cell(&t, "%s the bound", cli_times(r->energy_pj, b->energy_pj).s);
+  cli_cell(&t, "energy x delay %s", cli_si(r->energy_pj * 1e-12 * r->seconds, "J s").s);
+  cli_cell(&t, "%s words", s->spec->arch->memories[0].name);
+  cli_cell(&t, "%s", cli_real(traffic).s);
+  cli_cell(&t, "%s the bound", cli_times(traffic, (double)b->traffic_words).s);
+  cli_cell(&t, cli_word_sizes_differ(s) ? "read and written, in words of the tensors" : "read and written");
+  cli_cell(&t, "utilisation");
+  cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);
+  cli_skip(&t, 1);
+  cli_cell(&t, "of the peak of the kinds of unit in use; %s points", cli_count(r->points).s);
+  double area = tf_arch_area(s->spec->arch);
+  if (area > 0) {
+    cli_cell(&t, "area");
+    cli_cell(&t, "%.4g mm2", area * 1e-6);
+    cli_skip(&t, 1);
+    cli_cell(&t, "of the memories and units that give theirs");
+  }
+  cli_table_end(&t, out);
+}
+
+/* ---- bottleneck --------------------------------------------------------------------- */
+typedef struct {
+  const char *name;
+  bool unit;
+  double cycles;
+} resource;
+
+static int by_cycles(const void *pa, const void *pb) {
+  const resource *a = pa, *b = pb;
+  if (a->cycles != b->cycles) return a->cycles < b->cycles ? 1 : -1;
+  return strcmp(a->name, b->name);
+}
+
+/* Every memory and unit, the busiest first. */
+static int list_resources(const cli_session *s, resource *list) {
+  const tf_arch *a = s->spec->arch;
+  int n = 0;
+  for (int l = 0; l < a->n_memories; l++)
+    list[n++] = (resource){a->memories[l].name, false, s->result.levels[l].cycles};
+  for (int u = 0; u < a->n_units; u++)
+    list[n++] = (resource){a->units[u].name, true, s->result.units[u].cycles};
+  qsort(list, (size_t)n, sizeof *list, by_cycles);
+  return n;
+}
+
+/* Slack is how long a resource is idle, of all cycles. */
+static void put_bottleneck(const cli_session *s, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  resource *list = calloc((size_t)(a->n_memories + a->n_units), sizeof *list);
+  out->bad |= !list;
+  if (!list) return;
+  int n = list_resources(s, list), shown = 0;
+  double all = s->result.cycles, busy = list[0].cycles < all ? list[0].cycles : all;
+  cli_printf(out, "\nThe bottleneck is %s, busy %s of the time.\n", s->result.bottleneck, cli_percent(busy, all).s);
+  for (int i = 0; i < n; i++) {
+    if (cli_is_bottleneck(s, list[i].name, list[i].unit)) continue;
+    double idle = list[i].cycles < all ? all - list[i].cycles : 0;
+    cli_printf(out, "%s%s %s", shown++ ? ", " : "Slack of the others: ", list[i].name, cli_percent(idle, all).s);
+  }
+  if (shown) cli_printf(out, ".\n");
+  free(list);
+}
+
+/* ---- memories ----------------------------------------------------------------------- */
+static void put_counts(cli_table *t, const cli_words *c) {
+  cli_cell(t, "%s", cli_real(c->fill).s);
+  cli_cell(t, "%s", cli_real(c->read).s);
+  cli_cell(t, "%s", cli_real(c->update).s);
+  cli_cell(t, "%s", cli_real(c->drain).s);
+  cli_cell(t, "%s", cli_real(c->peak).s);
+}
+
+static void put_level(const cli_session *s, int l, cli_table *t) {
+  const tf_memory *m = &s->spec->arch->memories[l];
+  const tf_level_result *r = &s->result.levels[l];
+  const cli_words sum = cli_level_words(s, l);
+  if (r->instances > 1)
+    cli_cell(t, "%s x %s", m->name, cli_count(r->instances).s);
+  else
+    cli_cell(t, "%s", m->name);
+  cli_skip(t, 1);
+  put_counts(t, &sum);
+  cli_cell(t, "%s", m->capacity_words < 0 ? "-" : cli_count(m->capacity_words).s);
+  cli_cell(t, "%s", cli_percent((double)r->peak, (double)m->capacity_words).s);
+  cli_cell(t, "%s", cli_percent(r->cycles, s->result.cycles).s);
+  cli_cell(t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
+  cli_cell(t, "%s", star(m->energy_from_table));
+}
+
+static bool silent(const tf_counts *c) { return !c->fill && !c->read && !c->update && !c->drain && !c->peak; }
+
+static void put_tensor(const cli_session *s, int l, int z, cli_table *t) {
+  const tf_counts *c = &s->result.counts[l * s->spec->workload->n_tensors + z];
+  if (silent(c)) return;
+  const cli_words words = cli_tensor_words(s, l, z);
+  cli_skip(t, 1);
+  cli_cell(t, "%s", s->spec->workload->tensors[z].name);
+  put_counts(t, &words);
+  cli_skip(t, 5);
+}
+
+static void put_headers(cli_table *t, const char *const *names) {
+  for (; *names; names++)
+    cli_cell(t, "%s", *names);
+}
+
+static void put_levels(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"memory",   "tensor", "fill", "read",   "update", "drain", "peak",
+                                      "capacity", "full",   "busy", "energy", "",       NULL};
+  cli_table t = {.align = "llrrrrrrrrrl"};
+  put_headers(&t, names);
+  for (int l = 0; l < s->spec->arch->n_memories; l++) {
+    put_level(s, l, &t);
+    for (int z = 0; z < s->spec->workload->n_tensors; z++)
+      put_tensor(s, l, z, &t);
+  }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+}
+
+/* ---- work --------------------------------------------------------------------------- */
+static bool any_corrections(const cli_session *s) {
+  for (int o = 0; o < s->spec->workload->n_ops; o++)
+    if (s->result.ops[o].corrections) return true;
+  return false;
+}
+
+/* Corrections (of streaming) have a column where there are any: they run on the unit that rescales, not on the op's. */
+static void put_ops(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"op", "points", "recomputed", "unit", "used", "cycles", NULL};
+  static const char *const streamed[] = {"op", "points", "recomputed", "rescaling", "unit", "used", "cycles", NULL};
+  bool corrections = any_corrections(s);
+  cli_table t = {.align = corrections ? "lrrrlrr" : "lrrlrr"};
+  put_headers(&t, corrections ? streamed : names);
+  for (int o = 0; o < s->spec->workload->n_ops; o++) {
+    const tf_op_result *r = &s->result.ops[o];
+    cli_cell(&t, "%s", s->spec->workload->ops[o].name);
+    cli_cell(&t, "%s", cli_count(r->points).s);
+    cli_cell(&t, "%s", cli_count(r->recomputed).s);
+    if (corrections) cli_cell(&t, "%s", cli_count(r->corrections).s);
+    cli_cell(&t, "%s", s->spec->arch->units[r->unit].name);
+    cli_cell(&t, "%s", cli_count(r->units).s);
+    cli_cell(&t, "%s", cli_real(r->cycles).s);
+  }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+}
+
+static void put_units(const cli_session *s, cli_text *out) {
+  static const char *const names[] = {"unit", "points", "used", "of", "cycles", "busy", "energy", "", NULL};
+  cli_table t = {.align = "lrrrrrrl"};
+  put_headers(&t, names);
+  for (int u = 0; u < s->spec->arch->n_units; u++) {
+    const tf_unit *unit = &s->spec->arch->units[u];
+    const tf_unit_result *r = &s->result.units[u];
+    cli_cell(&t, "%s", unit->name);
+    cli_cell(&t, "%s", cli_count(r->points).s);
+    cli_cell(&t, "%s", cli_count(r->units).s);
+    cli_cell(&t, "%s", cli_real(tf_bounds_units(s->spec->arch, u)).s);
+    cli_cell(&t, "%s", cli_real(r->cycles).s);
+    cli_cell(&t, "%s", cli_percent(r->cycles, s->result.cycles).s);
+    cli_cell(&t, "%s", cli_si(r->energy_pj * 1e-12, "J").s);
+    cli_cell(&t, "%s", star(unit->energy_from_table));
+  }
+  cli_printf(out, "\n");
+  cli_table_end(&t, out);
+}
+
+static void put_legend(const cli_session *s, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  bool table = false;
+  for (int l = 0; l < a->n_memories; l++)
+    table |= a->memories[l].energy_from_table;
+  for (int u = 0; u < a->n_units; u++)
+    table |= a->units[u].energy_from_table;
+  cli_printf(out, "\nCounts are words, over all instances and the whole run; peak and capacity are "
+                  "those of one instance.\n");
+  if (cli_word_sizes_differ(s)) cli_put_word_sizes(a, out);
+  if (table) cli_printf(out, "* from the table of default energies: the architecture gives none\n");
+}
+
+void cli_report_text(const cli_session *s, cli_text *out) {
+  put_title(s, out);
+  put_totals(s, out);
+  put_bottleneck(s, out);
+  put_levels(s, out);
+  cli_report_why(s, out);
+  put_ops(s, out);
+  put_units(s, out);
+  put_legend(s, out);
+}

@@ -1,0 +1,115 @@
+/* How often tensors pass from memory to memory, and what makes them pass again. */
+#include "cli/report/report.h"
+#include "cli/table.h"
+
+/* Of what a memory serves, the share from which a cause is worth a line, and the lines of a screen. */
+#define WORTH 0.05
+enum { MOST_LINES = 12 };
+
+int64_t cli_cause_words(const tf_why_row *r) { return r->words.read + r->words.update; }
+
+/* "m=4 of DRAM (line 22)" */
+static void put_loop(const cli_session *s, const tf_why_row *r, cli_text *out) {
+  static const char *const axis[] = {[TF_TEMPORAL] = "", [TF_SPATIAL_X] = "@x", [TF_SPATIAL_Y] = "@y"};
+  const tf_node *n = &s->tree->nodes[r->at];
+  const tf_loop *l = &n->loops[r->slot];
+  cli_printf(out, "%s=%lld%s of %s (line %u)", s->spec->workload->dims[l->dim].name, (long long)l->trip, axis[l->axis],
+             s->spec->arch->memories[n->level].name, (unsigned)l->at.line);
+}
+
+static void put_after_loop(const cli_session *s, const tf_why_row *r, const char *before, const char *after,
+                           cli_text *out) {
+  cli_printf(out, "%s", before);
+  put_loop(s, r, out);
+  cli_printf(out, "%s", after);
+}
+
+void cli_cause(const cli_session *s, const tf_why_row *r, cli_text *out) {
+  const bool makes = r->words.drain > 0;
+  const unsigned line = s->tree->nodes[r->node].at.line;
+  switch (r->cause) {
+  case TF_WHY_FIRST: cli_printf(out, "needed once"); break;
+  case TF_WHY_LOOP: put_after_loop(s, r, "loop ", " steps outside of it", out); break;
+  case TF_WHY_SEQ:
+    cli_printf(out, "Seq (line %u) gives it up between visits", (unsigned)s->tree->nodes[r->at].at.line);
+    break;
+  case TF_WHY_SPLIT: cli_printf(out, "children side by side read it each for itself (line %u)", line); break;
+  case TF_WHY_PRODUCTION: put_after_loop(s, r, "loop ", " begins a new production", out); break;
+  case TF_WHY_LAYOUT: cli_printf(out, "the child before spread it otherwise (line %u)", line); break;
+  case TF_WHY_HALO:
+    cli_printf(out, makes ? "overlapping parts are made again" : "overlapping boxes are read again");
+    break;
+  case TF_WHY_COPIES: put_after_loop(s, r, "each instance of ", " takes its own copy", out); break;
+  case TF_WHY_PARTIAL: put_after_loop(s, r, "partial sums leave and come back: loop ", " steps outside", out); break;
+  case TF_WHY_AGAIN: cli_printf(out, "another Tile takes it, too (line %u)", line); break;
+  case TF_WHY_UNITS: cli_printf(out, "units keep nothing between steps"); break;
+  case TF_WHY_STREAM: cli_printf(out, "the streamed sum is corrected (line %u)", line); break;
+  case TF_N_CAUSES: break;
+  }
+}
+
+static bool same_edge(const tf_why_row *a, const tf_why_row *b) {
+  return a->tensor == b->tensor && a->above == b->above && a->level == b->level;
+}
+
+/* Words that memory `above` serves to other memories. */
+static double served(const cli_session *s, int above) {
+  double sum = 0;
+  for (int i = 0; i < s->why.n; i++)
+    if (s->why.rows[i].above == above && s->why.rows[i].level >= 0) sum += (double)cli_cause_words(&s->why.rows[i]);
+  return sum;
+}
+
+static bool worth_a_line(const cli_session *s, const tf_why_row *r) {
+  return r->level >= 0 && r->cause != TF_WHY_FIRST && (double)cli_cause_words(r) >= WORTH * served(s, r->above) &&
+         cli_cause_words(r) > 0;
+}
+
+static void put_edge(const cli_session *s, const tf_why_row *r, cli_table *t) {
+  const char *above = s->spec->arch->memories[r->above].name, *own = s->spec->arch->memories[r->level].name;
+  double all = 0;
+  for (int i = 0; i < s->why.n; i++)
+    if (same_edge(&s->why.rows[i], r)) all += (double)cli_cause_words(&s->why.rows[i]);
+  cli_cell(t, "%s", s->spec->workload->tensors[r->tensor].name);
+  cli_cell(t, "%s %s %s", above, r->words.drain ? "<-" : "->", own);
+  cli_cell(t, "%s", cli_times(all, (double)r->size).s);
+}
+
+/* One line: where it passes and how often in all (first: of its edge), how much of that falls to this cause. */
+static void put_row(const cli_session *s, const tf_why_row *r, bool first, cli_table *t) {
+  cli_text why = {0};
+  if (first)
+    put_edge(s, r, t);
+  else
+    cli_skip(t, 3);
+  cli_cell(t, "%s", cli_times((double)cli_cause_words(r), (double)r->size).s);
+  cli_cause(s, r, &why);
+  cli_cell(t, "%s", why.text ? why.text : "");
+  cli_text_free(&why);
+}
+
+void cli_report_why(const cli_session *s, cli_text *out) {
+  cli_table t = {.align = "llrrl"};
+  const tf_why_row *last = NULL;
+  int lines = 0, left = 0;
+  for (int l = 0; l < s->spec->arch->n_memories; l++)
+    for (int i = 0; i < s->why.n; i++) {
+      const tf_why_row *r = &s->why.rows[i];
+      if (r->above != l || !worth_a_line(s, r)) continue;
+      if (lines == MOST_LINES) {
+        left++;
+        continue;
+      }
+      if (!lines++) {
+        static const char *const names[] = {"tensor", "passes", "times", "of these", "because"};
+        for (int k = 0; k < 5; k++)
+          cli_cell(&t, "%s", names[k]);
+      }
+      put_row(s, r, !last || !same_edge(last, r), &t);
+      last = r;
+    }
+  if (!lines) return;
+  cli_printf(out, "\nWhat passes more than once (times: words over those of the tensor):\n");
+  cli_table_end(&t, out);
+  if (left) cli_printf(out, "and %d more such terms: --json has all\n", left);
+}

@@ -1,0 +1,77 @@
+/* The files of a command: read once, foreign ones turned into native text. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/session/input.h"
+
+static const tf_loc nowhere = {0};
+
+bool cli_read_texts(const cli_options *o, tf_text **texts, tf_diags *d) {
+  size_t errors = tf_diags_errors(d);
+  bool seen = false;
+  *texts = calloc(o->n_files + 1, sizeof **texts);
+  if (!*texts) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  for (size_t i = 0; i < o->n_files; i++) {
+    bool in = !strcmp(o->files[i], "-");
+    if (in && seen)
+      tf_fail(d, nowhere, TF_E_USAGE, "'-' given twice: stdin is read once");
+    else
+      (*texts)[i] = tf_text_read(o->files[i], d);
+    seen |= in;
+  }
+  return tf_diags_errors(d) == errors;
+}
+
+void cli_free_texts(tf_text *texts, size_t n) {
+  for (size_t i = 0; texts && i < n; i++)
+    free((void *)(uintptr_t)texts[i].text);
+  free(texts);
+}
+
+/* What Timeloop's importer leaves out stands as comments ahead of its text; TileFlow's has warned of it. */
+static void warn_of_notes(const char *text, tf_diags *d) {
+  if (tf_diags_count(d)) return;
+  for (const char *line = text; *line == '#'; line += strcspn(line, "\n") + 1)
+    if (!strncmp(line, "# not ", 6)) tf_warn(d, nowhere, "%.*s", (int)strcspn(line + 2, "\n"), line + 2);
+}
+
+/* Foreign texts lie at the front of `texts`, n of them. */
+static bool import(const cli_options *o, tf_text *texts, size_t n, tf_text *out) {
+  static const char name[] = "(imported)";
+  tf_diags *d = tf_diags_new(); /* of its own: warnings are told once */
+  bool all = n == o->n_files;
+  char *text = d ? tf_import(texts, n, o->set, all ? o->n_set : 0, d) : NULL;
+  if (text) warn_of_notes(text, d);
+  if (d && tf_diags_count(d) && (!text || !o->quiet)) cli_complain(d);
+  tf_diags_free(d);
+  *out = (tf_text){name, text, text ? strlen(text) : 0};
+  return text != NULL;
+}
+
+tf_spec *cli_read_spec(const cli_options *o, tf_diags *d) {
+  tf_text *texts, *sorted = calloc(o->n_files + 1, sizeof *sorted);
+  cli_read_texts(o, &texts, d);
+  size_t n_foreign = 0, n = 0;
+  bool ok = sorted && texts;
+  for (int pass = 0; ok && pass < 2; pass++)
+    for (size_t i = 0; i < o->n_files; i++) {
+      bool foreign = texts[i].text && tf_import_foreign(&texts[i]);
+      if (foreign != (pass == 0)) continue;
+      sorted[n++] = texts[i];
+      n_foreign += foreign;
+    }
+  tf_text native = {0};
+  bool imported = !ok || n_foreign == 0 || import(o, sorted, n_foreign, &native);
+  tf_spec *spec = NULL;
+  if (ok && n_foreign) sorted[n_foreign - 1] = native;
+  size_t from = n_foreign ? n_foreign - 1 : 0;
+  if (ok) spec = tf_spec_read_texts(sorted + from, n - from, o->set, n_foreign == n && n ? 0 : o->n_set, d);
+  free((void *)(uintptr_t)native.text);
+  cli_free_texts(texts, o->n_files);
+  free(sorted);
+  if (imported && tf_diags_errors(d) == 0) return spec;
+  tf_spec_free(spec);
+  return NULL;
+}

@@ -1,9 +1,0 @@
-/* --start: mappings for a search to begin with. */
-#ifndef CLI_STARTS_H
-#define CLI_STARTS_H
-#include "cli/cli.h"
-
-/* Reads the mapping of each file of --start into s->starts: native YAML, what search or solve printed, or the JSON of eval, solve and search
- * (mapping.text).  CLI_BAD_INPUT with every error of every file on stderr. */
-cli_status cli_read_starts(cli_session *s, const cli_options *o);
-#endif

@@ -1,0 +1,300 @@
+/* A block product cut into tiles: panels of nearly equal width, rows of nearly equal height. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/intrin/tile.h"
+
+enum { LINE_BYTES = 64 }; /* of a cache line */
+
+typedef struct {
+  const tf_micro_kernel *kernel;
+  int lanes;
+  int64_t m, n;
+  bool rounds, asks;
+  const tf_micro_ahead *ahead; /* what the tiles of the first panel make beside it; NULL: nothing */
+  char name[96];
+} block;
+
+struct tf_micro {
+  const tf_micro_isa *isa;
+  const tf_micro_source *source;
+  tf_tile *tiles;
+  block **blocks; /* one allocation each: their names are handed out */
+  char **names;   /* of other functions, one allocation each */
+  size_t n_tiles, n_blocks, n_names;
+};
+
+tf_micro *tf_micro_new(const tf_micro_isa *isa, const tf_micro_source *source) {
+  tf_micro *u = calloc(1, sizeof *u);
+  if (u) {
+    u->isa = isa;
+    u->source = source;
+  }
+  return u;
+}
+
+void tf_micro_free(tf_micro *u) {
+  for (size_t i = 0; u && i < u->n_blocks; i++)
+    free(u->blocks[i]);
+  for (size_t i = 0; u && i < u->n_names; i++)
+    free(u->names[i]);
+  if (u) {
+    free(u->names);
+    free(u->tiles);
+    free(u->blocks);
+  }
+  free(u);
+}
+
+int tf_micro_lanes(const tf_micro *u) { return u->isa->lanes; }
+
+void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
+  fprintf(out,
+          "#if !(%s)\n#error \"compile with %s\"\n#endif\n"
+          "/* Tiles stay functions of their own: inlined where all strides are known, their sums get spilled. */\n"
+          "#if defined(__GNUC__)\n#define APART __attribute__((noinline))\n"
+          "#define FETCH(p, writes) __builtin_prefetch((const void *)(p), writes)\n"
+          "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%s",
+          isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
+  fprintf(out,
+          "enum { ADDS = 1, FAR_A = 2, FAR_C = 4 };\n"
+          "/* Rows asked for ahead: they come from afar, and no stream tells the machine where a row ends. */\n"
+          "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
+          "  for (int64_t i = 0; i < rows; i++)\n"
+          "    for (int64_t j = 0; j < bytes; j += %d) FETCH(from + (uintptr_t)(i * step + j), 0);\n}\n",
+          LINE_BYTES);
+  tf_ask_text(out);
+}
+
+const char *tf_micro_name(tf_micro *u, const char *name, bool *anew) {
+  *anew = false;
+  for (size_t i = 0; i < u->n_names; i++)
+    if (!strcmp(u->names[i], name)) return u->names[i];
+  char **grown = realloc(u->names, (u->n_names + 1) * sizeof *grown);
+  if (!grown) return NULL;
+  u->names = grown;
+  *anew = (grown[u->n_names] = strdup(name)) != NULL;
+  return *anew ? grown[u->n_names++] : NULL;
+}
+
+const tf_micro_isa *tf_micro_of(const tf_micro *u) { return u->isa; }
+
+/* `total` in `count` nearly equal parts: the first `*more` are `*size` + 1, the rest `*size`. */
+static void share(int64_t total, int64_t count, int64_t *size, int64_t *more) {
+  *size = total / count;
+  *more = total % count;
+}
+
+static bool print_tile(FILE *out, tf_micro *u, tf_tile t) {
+  for (size_t i = 0; i < u->n_tiles; i++) {
+    const tf_tile *o = &u->tiles[i];
+    if (o->kernel == t.kernel && o->rows == t.rows && o->across == t.across && o->part == t.part &&
+        o->rounds == t.rounds && o->asks == t.asks)
+      return true;
+  }
+  tf_tile *grown = realloc(u->tiles, (u->n_tiles + 1) * sizeof *grown);
+  if (!grown) return false;
+  u->tiles = grown;
+  u->tiles[u->n_tiles++] = t;
+  if (t.kernel->tiles)
+    tf_amx_print(out, &t);
+  else
+    tf_tile_print(out, &t, NULL);
+  return true;
+}
+
+/* The same where it makes rows, too. */
+static bool print_ahead(FILE *out, tf_micro *u, tf_tile t, const tf_micro_ahead *ahead) {
+  char tile[64], name[128];
+  bool anew;
+  tf_tile_name(&t, tile);
+  snprintf(name, sizeof name, "%.60s_%s", ahead->name, tile);
+  if (!tf_micro_name(u, name, &anew)) return false;
+  if (anew) tf_tile_print(out, &t, ahead);
+  return true;
+}
+
+/* How a panel of that many vectors is cut into tiles of rows. */
+static void cut_rows(const tf_micro *u, int64_t m, int across, int64_t *size, int64_t *more, int64_t *count) {
+  int most = tf_micro_rows(u->isa->registers, across);
+  *count = (m + most - 1) / most;
+  share(m, *count, size, more);
+}
+
+static bool panel_tiles(FILE *out, tf_micro *u, const block *b, int64_t from, int64_t to, int across, int part) {
+  int64_t size, more, count;
+  bool ok = true;
+  cut_rows(u, b->m, across, &size, &more, &count);
+  for (int high = more ? 1 : 0; from < to && ok && high >= (count == more ? 1 : 0); high--) {
+    const tf_tile t = {b->kernel, b->lanes, (int)size + high, across, part, b->rounds, b->asks};
+    const bool first = from == 0 && b->ahead, others = from > 0 || to > (int64_t)across * b->lanes;
+    ok = (!first || print_ahead(out, u, t, b->ahead)) && ((first && !others) || print_tile(out, u, t));
+  }
+  return ok;
+}
+
+/* A tile asks for the lines of c that it will write without reading, which then come while it multiplies: here, since
+ * its own body would keep all their addresses till the end, in places that its sums want.  The first panel asks for the
+ * rows of a that the next tile wants; those behind the block are the next block's where rows are all there is. */
+static void run_of_rows(FILE *out, int64_t from, int64_t to, const tf_tile *t, bool first) {
+  char name[64], column[32] = "j";
+  const ir_kernel *k = &t->kernel->kernel;
+  const int c_bytes = ir_bytes(t->rounds ? k->leaves : k->c);
+  if (from == to) return;
+  tf_tile_name(t, name);
+  if (k->group > 1) snprintf(column, sizeof column, "j * %d", k->group);
+  fprintf(out, "    for (int64_t i = %lld; i < %lld; i += %d) {\n", (long long)from, (long long)to, t->rows);
+  if (first)
+    fprintf(out,
+            "      if (j == 0 && add & FAR_A) fetch_rows((uintptr_t)a + (uintptr_t)((i + %d) * a_m * %d), a_m * %d, "
+            "%d, k * %d);\n",
+            t->rows, ir_bytes(k->a), ir_bytes(k->a), t->rows, k->group * ir_bytes(k->a));
+  fprintf(out,
+          "      if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m + j), c_m * %d, %d, %d);\n",
+          c_bytes, t->rows, t->across * t->lanes * c_bytes);
+  if (t->asks) fputs("      ask_next(&ask);\n", out);
+  fprintf(out, "      %s(k, a + i * a_m, a_m, a_k, b + %s, b_k, c + i * c_m + j, c_m, add & ADDS%s);\n    }\n", name,
+          column, t->asks ? ", ask.from, ask.each" : "");
+}
+
+/* The first panel, each of whose tiles makes the rows of a that the next one takes: `after` in all behind `to`, the
+ * next tile's first. */
+static void run_of_ahead(FILE *out, int64_t from, int64_t to, const tf_tile *t, const tf_micro_ahead *ahead,
+                         int after) {
+  const int c_bytes = ir_bytes(t->rounds ? t->kernel->kernel.leaves : IR_F32);
+  char name[64];
+  if (from == to) return;
+  tf_tile_name(t, name);
+  fprintf(out, "  for (int64_t i = %lld; i < %lld; i += %d) {\n", (long long)from, (long long)to, t->rows);
+  fprintf(out, "    if ((add & (ADDS | FAR_C)) == FAR_C) fetch_rows((uintptr_t)(c + i * c_m), c_m * %d, %d, %d);\n",
+          c_bytes, t->rows, t->across * t->lanes * c_bytes);
+  if (t->asks) fputs("    ask_next(&ask);\n", out);
+  fprintf(out,
+          "    %s_%s(k, a + i * a_m, a_m, a_k, b, b_k, c + i * c_m, c_m, add & ADDS%s, of, i + %d, i + %d + (i + %d < "
+          "%lld ? %d : %d));\n  }\n",
+          ahead->name, name, t->asks ? ", ask.from, ask.each" : "", t->rows, t->rows, t->rows, (long long)to, t->rows,
+          after);
+}
+
+/* The rows of panels that start at columns `from`, ... before `to`, all of that width. */
+static void run_of_panels(FILE *out, const tf_micro *u, const block *b, int64_t from, int64_t to, int across,
+                          int part) {
+  int64_t size, more, count;
+  if (from == to) return;
+  cut_rows(u, b->m, across, &size, &more, &count);
+  tf_tile high = {b->kernel, b->lanes, (int)size + 1, across, part, b->rounds, b->asks}, low = high;
+  low.rows--;
+  const int64_t border = more * (size + 1);
+  if (b->ahead && from == 0) {
+    fprintf(out, "  %s_rows(of, 0, %d);\n", b->ahead->name, more ? high.rows : low.rows);
+    run_of_ahead(out, 0, border, &high, b->ahead, border < b->m ? low.rows : 0);
+    run_of_ahead(out, border, b->m, &low, b->ahead, 0);
+    from += (int64_t)across * b->lanes;
+    if (from >= to) return;
+  }
+  fprintf(out, "  for (int64_t j = %lld; j < %lld; j += %d) {\n", (long long)from, (long long)to, across * b->lanes);
+  run_of_rows(out, 0, border, &high, from == 0);
+  run_of_rows(out, border, b->m, &low, from == 0);
+  fputs("  }\n", out);
+}
+
+/* Two by two of AMX's tiles, fewer where the block ends. */
+static bool print_amx(FILE *out, tf_micro *u, const block *b) {
+  enum { SIDE = 16 };
+  for (int rows = 1; rows <= 2; rows++)
+    for (int across = 1; across <= 2; across++) {
+      bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2,
+           right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
+      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, false, false}))
+        return false;
+    }
+  tf_amx_block(out, b->kernel, b->name, b->m, b->n);
+  return true;
+}
+
+static int64_t tiles_of(const tf_micro *u, const block *b, int64_t panels, int64_t size, int64_t more) {
+  int64_t ignored, rest, wide = 0, narrow = 0;
+  if (more) cut_rows(u, b->m, (int)size + 1, &ignored, &rest, &wide);
+  if (panels > more) cut_rows(u, b->m, (int)size, &ignored, &rest, &narrow);
+  return more * wide + (panels - more) * narrow;
+}
+
+static bool print_block(FILE *out, tf_micro *u, const block *b) {
+  if (b->kernel->tiles) return print_amx(out, u, b);
+  const ir_kernel *kernel = &b->kernel->kernel;
+  int lanes = b->lanes, part = (int)(b->n % lanes);
+  int64_t vectors = (b->n + lanes - 1) / lanes, panels = tf_micro_panels(u->isa->registers, vectors), size, more;
+  share(vectors, panels, &size, &more);
+  /* A cut vector ends the last panel, which is one of the narrow. */
+  int64_t whole = panels - (part > 0), middle = more * (size + 1) * lanes,
+          last = middle + (whole - more) * size * lanes;
+  if (!panel_tiles(out, u, b, 0, middle, (int)size + 1, 0) || !panel_tiles(out, u, b, middle, last, (int)size, 0) ||
+      !panel_tiles(out, u, b, last, b->n, (int)size, part))
+    return false;
+  fprintf(out,
+          "\n/* c (%lld x %lld) = or += a b%s */\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k,\n"
+          "    const %s *b, int64_t b_k, %s *c, int64_t c_m, int add%s",
+          (long long)b->m, (long long)b->n, b->ahead ? ", and a's rows before they are read" : "", b->name,
+          tf_micro_type(kernel->a), tf_micro_type(kernel->b), tf_micro_type(b->rounds ? kernel->leaves : kernel->c),
+          b->asks ? ", const far_rows *far, int64_t boxes" : "");
+  if (b->ahead) fprintf(out, ", const %s *of", b->ahead->name);
+  fputs(") {\n", out);
+  if (!b->kernel->prefix && *u->source->ask) fprintf(out, u->source->ask, (long long)b->n, (long long)b->m);
+  if (b->asks)
+    fprintf(out, "  asking ask = ask_for(far, boxes, %lld, k);\n", (long long)tiles_of(u, b, panels, size, more));
+  run_of_panels(out, u, b, 0, middle, (int)size + 1, 0);
+  run_of_panels(out, u, b, middle, last, (int)size, 0);
+  run_of_panels(out, u, b, last, b->n, (int)size, part);
+  fputs("}\n", out);
+  return true;
+}
+
+const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
+                           bool rounds) {
+  const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
+  for (size_t i = 0; i < u->n_blocks; i++)
+    if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->asks == asks &&
+        u->blocks[i]->rounds == rounds)
+      return u->blocks[i]->name;
+  block **grown = !k || m < 1 || n < 1 ? NULL : realloc(u->blocks, (u->n_blocks + 1) * sizeof(block *));
+  block *b = grown ? malloc(sizeof *b) : NULL;
+  if (grown) u->blocks = grown;
+  if (!b) return NULL;
+  *b = (block){
+      .kernel = k, .lanes = k->lanes ? k->lanes : u->isa->lanes, .m = m, .n = n, .rounds = rounds, .asks = asks};
+  snprintf(b->name, sizeof b->name, "block_%s%s%lld_%lld%s%s", k->prefix ? kernel->name : "", k->prefix ? "_" : "",
+           (long long)m, (long long)n, rounds ? "_rounds" : "", asks ? "_asks" : "");
+  u->blocks[u->n_blocks++] = b;
+  return print_block(out, u, b) ? b->name : NULL;
+}
+
+/* A library that is asked for the block wants all rows beforehand. */
+static bool rows_before(FILE *out, tf_micro *u, const block *b) {
+  const char *plain = tf_micro_block(out, u, &b->kernel->kernel, b->m, b->n, b->asks, false);
+  if (plain)
+    fprintf(out,
+            "\nstatic void %s(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,\n"
+            "    float *c, int64_t c_m, int add%s, const %s *of) {\n  %s_rows(of, 0, %lld);\n  %s(k, a, a_m, a_k, b, "
+            "b_k, c, c_m, add%s);\n}\n",
+            b->name, b->asks ? ", const far_rows *far, int64_t boxes" : "", b->ahead->name, b->ahead->name,
+            (long long)b->m, plain, b->asks ? ", far, boxes" : "");
+  return plain != NULL;
+}
+
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
+                                 bool rounds, const tf_micro_ahead *ahead) {
+  const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
+  block b = {.kernel = k,
+             .lanes = k->lanes ? k->lanes : u->isa->lanes,
+             .m = m,
+             .n = n,
+             .asks = asks,
+             .rounds = rounds,
+             .ahead = ahead};
+  bool anew;
+  snprintf(b.name, sizeof b.name, "%.40s_%lld_%lld%s%s", ahead->name, (long long)m, (long long)n,
+           rounds ? "_rounds" : "", asks ? "_asks" : "");
+  const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
+  if (!name || !anew) return name;
+  return (!k->prefix && *u->source->ask ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
+}

@@ -1,0 +1,251 @@
+/* Tiles whose lanes run along channels: elements of a are broadcast from wherever they stand, and the tile is turned
+ * when it is stored, so that rows of c are as long as the tile is high. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/intrin/tile.h"
+
+enum { LINE = 64 }; /* bytes */
+
+typedef struct {
+  int rows, across, lanes;
+  int64_t step;
+  bool far;          /* a is in memory */
+  int64_t of, apart; /* rows of the output that are joined have that many elements, and a's stand that far apart; of 0:
+                        not joined */
+  int64_t first;     /* then: the tile's first element among them all */
+  int64_t block;     /* above 0: c is not turned, and elements stand so far apart */
+  bool asks;         /* for a part of the next panels */
+} shape;
+
+/* Where element i of the tile stands in a, and in c. */
+static int64_t in_a(const shape *s, int i) {
+  return s->of ? (s->first + i) / s->of * s->apart + (s->first + i) % s->of * s->step : i * s->step;
+}
+
+static void in_c(FILE *out, const shape *s, int i) {
+  const int64_t step = s->block ? s->block : 1, at = s->of ? (s->first + i) % s->of : i;
+  if (s->of)
+    fprintf(out, "c + %lld * c_p + %lld", (long long)((s->first + i) / s->of), (long long)(at * step));
+  else
+    fprintf(out, "c + %lld", (long long)(at * step));
+}
+
+/* The end of the piece that starts at i: no longer than there are lanes, and of one row of the output. */
+static int piece(const shape *s, int i) {
+  int end = i + s->lanes < s->rows ? i + s->lanes : s->rows;
+  while (s->of && (s->first + end - 1) / s->of != (s->first + i) / s->of)
+    end--;
+  return end;
+}
+
+static void tile_name(const shape *s, char *name) {
+  snprintf(name, 96, "channels_%d_%d_s%lld%s", s->rows, s->across, (long long)s->step, s->far ? "_far" : "");
+  if (s->block) snprintf(name + strlen(name), 96 - strlen(name), "_to%lld", (long long)s->block);
+  if (s->asks) snprintf(name + strlen(name), 96 - strlen(name), "_asks");
+  if (s->of)
+    snprintf(name + strlen(name), 96 - strlen(name), "_%lld_of_%lld_by_%lld", (long long)s->first, (long long)s->of,
+             (long long)s->apart);
+}
+
+/* ---- turned stores ------------------------------------------------------------------------------------------ */
+
+/* Within each 128 bits: rows 4 g .. 4 g + 3 of x become, in t<4 g + j>, what stands at j of every four. */
+static void turn_quads(FILE *out, int lanes, const char *mm) {
+  for (int g = 0; g < lanes; g += 4) {
+    for (int h = 0; h < 2; h++)
+      fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n", g + h, mm,
+              g + 2 * h, g + 2 * h + 1, g + h, mm, g + 2 * h, g + 2 * h + 1);
+    for (int j = 0; j < 4; j++)
+      fprintf(out, "  const vec t%d = %s_shuffle_ps(%c%d, %c%d, %s);\n", g + j, mm, j < 2 ? 'l' : 'h', g,
+              j < 2 ? 'l' : 'h', g + 1, j % 2 ? "0xee" : "0x44");
+  }
+}
+
+/* The 128 bits of t<j>, t<4 + j>, ... become vectors of their own: column 4 L + j is the L-th of each. */
+static void gather_quads(FILE *out, int lanes) {
+  for (int j = 0; j < 4; j++)
+    if (lanes == 4)
+      fprintf(out, "  const vec y%d = t%d;\n", j, j);
+    else if (lanes == 8)
+      fprintf(
+          out,
+          "  const vec y%d = _mm256_permute2f128_ps(t%d, t%d, 0x20), y%d = _mm256_permute2f128_ps(t%d, t%d, 0x31);\n",
+          j, j, j + 4, j + 4, j, j + 4);
+    else
+      fprintf(out,
+              "  const vec p%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), q%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
+              "  const vec r%d = _mm512_shuffle_f32x4(t%d, t%d, 0x88), s%d = _mm512_shuffle_f32x4(t%d, t%d, 0xdd);\n"
+              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0x88), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0x88);\n"
+              "  const vec y%d = _mm512_shuffle_f32x4(p%d, r%d, 0xdd), y%d = _mm512_shuffle_f32x4(q%d, s%d, 0xdd);\n",
+              j, j, j + 4, j, j, j + 4, j, j + 8, j + 12, j, j + 8, j + 12, j, j, j, j + 4, j, j, j + 8, j, j, j + 12,
+              j, j);
+}
+
+/* Stores rows from .. to - 1 of the tile's j-th vectors turned: c[(j * lanes + l) * c_n + i] = or += what lane l holds
+ * of row i. */
+static void print_square(FILE *out, const shape *s, const char *mm, int from, int to, int j) {
+  fputs("  {\n", out);
+  for (int i = 0; i < s->lanes; i++)
+    if (from + i < to)
+      fprintf(out, "  const vec x%d = c%d_%d;\n", i, from + i, j);
+    else
+      fprintf(out, "  const vec x%d = vec_zero();\n", i);
+  turn_quads(out, s->lanes, mm);
+  gather_quads(out, s->lanes);
+  const char *part = to - from < s->lanes ? "_part" : "";
+  char count[16] = "";
+  if (*part) snprintf(count, sizeof count, ", %d", to - from);
+  fputs("  float *to = ", out), in_c(out, s, from), fprintf(out, " + %d * c_n;\n", j * s->lanes);
+  for (int l = 0; l < s->lanes; l++, fputs("  to += c_n;\n", out))
+    fprintf(out, "  if (n > %d) vec_store%s(to, add & ADDS ? vec_add(y%d, vec_load%s(to%s)) : y%d%s);\n",
+            j * s->lanes + l, part, l, part, count, l, count);
+  fputs("  }\n", out);
+}
+
+static void print_turned(FILE *out, const shape *s, const char *mm) {
+  for (int i = 0; i < s->rows; i = piece(s, i))
+    for (int j = 0; j < s->across; j++)
+      print_square(out, s, mm, i, piece(s, i), j);
+}
+
+static void print_blocks(FILE *out, const shape *s) {
+  for (int i = 0; i < s->rows; i++) {
+    fputs("  {\n  float *const to = ", out), in_c(out, s, i), fputs(";\n", out);
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec_store(to + %d, add & ADDS ? vec_add(c%d_%d, vec_load(to + %d)) : c%d_%d);\n", j * s->lanes, i,
+              j, j * s->lanes, i, j);
+    fputs("  }\n", out);
+  }
+}
+
+static void print_by_element(FILE *out, const shape *s) {
+  const int width = s->across * s->lanes;
+  fprintf(out, "  float sums[%d];\n", s->rows * width);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec_store(sums + %d, c%d_%d);\n", (i * s->across + j) * s->lanes, i, j);
+  for (int i = 0; i < s->rows; i = piece(s, i)) {
+    fprintf(out, "  for (int64_t j = 0; j < n; j++)\n    for (int64_t i = 0; i < %d; i++) {\n      float *const to = ",
+            piece(s, i) - i);
+    in_c(out, s, i);
+    fprintf(out, " + i + j * c_n;\n      *to = (add & ADDS ? *to : 0.0f) + sums[(%d + i) * %d + j];\n    }\n", i,
+            width);
+  }
+}
+
+/* Both ends of each piece of c. */
+static void ask_for_rows(FILE *out, const shape *s) {
+  fputs("  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n", out);
+  for (int i = 0; i < s->rows; i = piece(s, i)) {
+    fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
+    fputs("    FETCH(", out), in_c(out, s, piece(s, i) - 1), fputs(" + j * c_n, 1);\n", out);
+  }
+  fputs("  }\n", out);
+}
+
+static const char asked[] = ", uintptr_t ahead, int64_t by";
+
+static void print_tile(FILE *out, const shape *s, const char *name, const char *mm) {
+  fprintf(out,
+          "\nstatic APART void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, "
+          "int64_t c_p,\n"
+          "                       int64_t n, int add%s) {\n%s%s",
+          name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
+  if (!s->block) ask_for_rows(out, s);
+  for (int i = 0; i < s->rows; i++)
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
+  fputs("  for (; k > 0; k--) {\n    const float *const x = a + *at++;\n", out);
+  /* what the next tile wants, from its end to what this one has: rows are too short for the machine to see a stream */
+  const int64_t bytes = s->rows * s->step * (int64_t)sizeof(float);
+  for (int64_t i = 0; s->far && i < bytes; i += LINE)
+    fprintf(out, "    FETCH((uintptr_t)x + %lld, 0);\n", (long long)(2 * bytes - s->step * (int64_t)sizeof(float) - i));
+  for (int j = 0; j < s->across; j++)
+    fprintf(out, "    const vec b%d = vec_load(b + %d);\n", j, j * s->lanes);
+  for (int i = 0; i < s->rows; i++) {
+    fprintf(out, "    const vec x%d = vec_splat(x[%lld]);\n", i, (long long)in_a(s, i));
+    for (int j = 0; j < s->across; j++)
+      fprintf(out, "    c%d_%d = vec_fma(x%d, b%d, c%d_%d);\n", i, j, i, j, i, j);
+  }
+  if (s->asks) fputs("    FETCH(ahead, 0);\n    ahead += (uintptr_t)by;\n", out);
+  fprintf(out, "    b += %d;\n  }\n", s->across * s->lanes);
+  if (s->block)
+    print_blocks(out, s);
+  else if (mm)
+    print_turned(out, s, mm);
+  else
+    print_by_element(out, s);
+  fputs("}\n", out);
+}
+
+/* ---- rows of c ------------------------------------------------------------------------------------------------ */
+
+/* Calls of the tile, for the elements from .. to - 1. */
+static bool run_of_tiles(FILE *out, tf_micro *u, FILE *body, int64_t from, int64_t to, shape s) {
+  const char *more = s.asks ? ", ahead, by), ahead += (uintptr_t)(k * by)" : ")";
+  char name[96];
+  bool anew;
+  for (s.first = from; s.first < to; s.first += s.of ? s.rows : to - from) {
+    tile_name(&s, name);
+    if (!tf_micro_name(u, name, &anew)) return false;
+    if (anew) print_tile(out, &s, name, tf_micro_of(u)->shuffle);
+    if (s.of)
+      fprintf(body, "  %s(k, a, at, b, c, c_n, c_p, n, add%s;\n", name, more);
+    else
+      fprintf(
+          body,
+          "  for (int64_t i = %lld; i < %lld; i += %d) %s(k, a + i * %lld, at, b, c + i * %lld, c_n, c_p, n, add%s;\n",
+          (long long)from, (long long)to, s.rows, name, (long long)s.step, (long long)(s.block ? s.block : 1), more);
+  }
+  return true;
+}
+
+static bool print_rows(FILE *out, tf_micro *u, FILE *body, const char *name, int64_t m, shape s) {
+  const int most = tf_micro_rows(tf_micro_of(u)->registers, s.across);
+  const int64_t count = (m + most - 1) / most, more = m % count;
+  shape high = s, low = s;
+  low.rows = (int)(m / count);
+  high.rows = low.rows + 1;
+  fprintf(body,
+          "\n/* %lld elements by up to %d channels */\n"
+          "static void %s(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t "
+          "c_p, int64_t n,\n"
+          "                int add%s) {\n",
+          (long long)m, s.across * s.lanes, name, s.asks ? asked : "");
+  bool ok =
+      run_of_tiles(out, u, body, 0, more * high.rows, high) && run_of_tiles(out, u, body, more * high.rows, m, low);
+  fputs("}\n", body);
+  return ok;
+}
+
+const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel) {
+  const int lanes = tf_micro_of(u)->lanes;
+  const shape s = {.across = panel / lanes,
+                   .lanes = lanes,
+                   .step = r->step,
+                   .far = r->far,
+                   .of = r->joined > 1 ? r->m : 0,
+                   .apart = r->apart,
+                   .block = r->block,
+                   .asks = r->asks};
+  char name[128], *text = NULL;
+  size_t bytes = 0;
+  bool anew;
+  if (r->m < 1 || s.across < 1) return NULL;
+  snprintf(name, sizeof name, "channels_%lld_by_%d_s%lld%s", (long long)r->m, panel, (long long)r->step,
+           r->far ? "_far" : "");
+  if (s.block) snprintf(name + strlen(name), sizeof name - strlen(name), "_to%lld", (long long)s.block);
+  if (s.asks) snprintf(name + strlen(name), sizeof name - strlen(name), "_asks");
+  if (s.of)
+    snprintf(name + strlen(name), sizeof name - strlen(name), "_times_%lld_by_%lld", (long long)r->joined,
+             (long long)r->apart);
+  const char *kept = tf_micro_name(u, name, &anew);
+  if (!kept || !anew) return kept;
+  FILE *body = open_memstream(&text, &bytes);
+  bool ok = body && print_rows(out, u, body, name, s.of ? r->m * r->joined : r->m, s);
+  ok = body && fclose(body) == 0 && ok;
+  if (ok) fputs(text, out);
+  free(text);
+  return ok ? kept : NULL;
+}

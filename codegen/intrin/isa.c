@@ -1,0 +1,214 @@
+/* Instruction sets: what a vector is, and the operations that tiles and rows are made of. */
+#include <string.h>
+
+#include "codegen/intrin/micro.h"
+
+/* Loads and stores of the first n lanes where the machine has no masks. */
+#define BY_LANE                                                                                                        \
+  "static inline vec vec_load_part(const float *p, int n) {\n"                                                         \
+  "  float lane[LANES] = {0};\n"                                                                                       \
+  "  memcpy(lane, p, (size_t)n * sizeof *p);\n"                                                                        \
+  "  return vec_load(lane);\n"                                                                                         \
+  "}\n"                                                                                                                \
+  "static inline void vec_store_part(float *p, vec v, int n) {\n"                                                      \
+  "  float lane[LANES];\n"                                                                                             \
+  "  vec_store(lane, v);\n"                                                                                            \
+  "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                        \
+  "}\n"
+
+/* Differences, products and quotients; vec_whole, of int32; and p 2^n for a whole n, in two factors, so that results
+ * below the normal range come out right. */
+#define ARITHMETIC(P)                                                                                                  \
+  "static inline vec vec_sub(vec a, vec b) { return " P "_sub_ps(a, b); }\n"                                           \
+  "static inline vec vec_mul(vec a, vec b) { return " P "_mul_ps(a, b); }\n"                                           \
+  "static inline vec vec_div(vec a, vec b) { return " P "_div_ps(a, b); }\n"
+#define WHOLE(P, N)                                                                                                    \
+  "static inline vec vec_whole(const int32_t *p) { return " P "_cvtepi32_ps(" P "_loadu_" N "((const void *)p)); }\n"
+#define SCALE(P, I, N)                                                                                                 \
+  "static inline vec vec_power(" I " n) {\n"                                                                           \
+  "  return " P "_cast" N "_ps(" P "_slli_epi32(" P "_add_epi32(n, " P "_set1_epi32(127)), 23));\n"                    \
+  "}\n"                                                                                                                \
+  "static inline vec vec_scale(vec p, vec n) {\n"                                                                      \
+  "  const " I " all = " P "_cvtps_epi32(n), half = " P "_srai_epi32(all, 1);\n"                                       \
+  "  return vec_mul(vec_mul(p, vec_power(half)), vec_power(" P "_sub_epi32(all, half)));\n"                            \
+  "}\n"
+
+/* The greater and the smaller of two, of which the second is a number: in its stead where the first is none.  Of any
+ * two, as fmax and fmin have it. And limits of what may not be a number, and stays so.  Intel's instructions take the
+ * second of two where one is not a number. */
+#define LIMITS(P)                                                                                                      \
+  "static inline vec vec_max(vec a, vec b) { return " P "_max_ps(a, b); }\n"                                           \
+  "static inline vec vec_min(vec a, vec b) { return " P "_min_ps(a, b); }\n"                                           \
+  "static inline vec vec_floor(vec a, vec least) { return " P "_max_ps(least, a); }\n"                                 \
+  "static inline vec vec_ceiling(vec a, vec most) { return " P "_min_ps(most, a); }\n"                                 \
+  "static inline vec vec_max_of(vec a, vec b) { return number_or(b, vec_max(a, b), a); }\n"                            \
+  "static inline vec vec_min_of(vec a, vec b) { return number_or(b, vec_min(a, b), a); }\n"
+
+/* All lanes of 128 bits into one, by halves. */
+#define HALVES(NAME, OP)                                                                                               \
+  "static inline float lanes_" NAME "(__m128 v) {\n"                                                                   \
+  "  v = _mm_" OP "_ps(v, _mm_movehl_ps(v, v));\n"                                                                     \
+  "  return _mm_cvtss_f32(_mm_" OP "_ss(v, _mm_shuffle_ps(v, v, 1)));\n"                                               \
+  "}\n"
+#define ALL_HALVES HALVES("sum", "add") HALVES("most", "max") HALVES("least", "min")
+
+static const char portable[] = "enum { LANES = 1 };\n"
+                               "typedef float vec;\n"
+                               "static inline vec vec_zero(void) { return 0; }\n"
+                               "static inline vec vec_splat(float x) { return x; }\n"
+                               "static inline vec vec_load(const float *p) { return *p; }\n"
+                               "static inline void vec_store(float *p, vec v) { *p = v; }\n"
+                               "static inline vec vec_add(vec a, vec b) { return a + b; }\n"
+                               "static inline vec vec_fma(vec a, vec b, vec c) { return a * b + c; }\n"
+                               "static inline vec vec_max(vec a, vec b) { return a > b ? a : b; }\n"
+                               "static inline vec vec_min(vec a, vec b) { return a < b ? a : b; }\n"
+                               "static inline float vec_sum(vec v) { return v; }\n"
+                               "static inline float vec_most(vec v) { return v; }\n"
+                               "static inline float vec_least(vec v) { return v; }\n"
+                               "static inline vec vec_load_part(const float *p, int n) { return n ? *p : 0; }\n"
+                               "static inline void vec_store_part(float *p, vec v, int n) {\n"
+                               "  if (n) *p = v;\n"
+                               "}\n";
+
+static const char sse2[] =
+    "#include <immintrin.h>\n"
+    "#include <string.h>\n"
+    "enum { LANES = 4 };\n"
+    "typedef __m128 vec;\n"
+    "static inline vec vec_zero(void) { return _mm_setzero_ps(); }\n"
+    "static inline vec vec_splat(float x) { return _mm_set1_ps(x); }\n"
+    "static inline vec vec_load(const float *p) { return _mm_loadu_ps(p); }\n"
+    "static inline void vec_store(float *p, vec v) { _mm_storeu_ps(p, v); }\n"
+    "static inline vec vec_add(vec a, vec b) { return _mm_add_ps(a, b); }\n"
+    "static inline vec vec_fma(vec a, vec b, vec c) { return _mm_add_ps(_mm_mul_ps(a, b), c); }\n"
+    "static inline vec number_or(vec of, vec yes, vec no) { /* where `of` is a number: yes */\n"
+    "  const vec not = _mm_cmpunord_ps(of, of);\n"
+    "  return _mm_or_ps(_mm_and_ps(not, no), _mm_andnot_ps(not, yes));\n"
+    "}\n" LIMITS("_mm") ARITHMETIC("_mm") WHOLE("_mm", "si128") SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
+    "static inline float vec_sum(vec v) { return lanes_sum(v); }\n"
+    "static inline float vec_most(vec v) { return lanes_most(v); }\n"
+    "static inline float vec_least(vec v) { return lanes_least(v); }\n";
+
+static const char avx2[] = "#include <immintrin.h>\n"
+                           "enum { LANES = 8 };\n"
+                           "typedef __m256 vec;\n"
+                           "static inline vec vec_zero(void) { return _mm256_setzero_ps(); }\n"
+                           "static inline vec vec_splat(float x) { return _mm256_set1_ps(x); }\n"
+                           "static inline vec vec_load(const float *p) { return _mm256_loadu_ps(p); }\n"
+                           "static inline void vec_store(float *p, vec v) { _mm256_storeu_ps(p, v); }\n"
+                           "static inline vec vec_add(vec a, vec b) { return _mm256_add_ps(a, b); }\n"
+                           "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
+                           "static inline vec number_or(vec of, vec yes, vec no) { return _mm256_blendv_ps(yes, no, "
+                           "_mm256_cmp_ps(of, of, _CMP_UNORD_Q)); }\n" LIMITS("_mm256") ARITHMETIC("_mm256")
+                               WHOLE("_mm256", "si256") SCALE("_mm256", "__m256i", "si256") ALL_HALVES
+    "static inline float vec_sum(vec v) { return lanes_sum(_mm_add_ps(_mm256_castps256_ps128(v), "
+    "_mm256_extractf128_ps(v, 1))); }\n"
+    "static inline float vec_most(vec v) { return lanes_most(_mm_max_ps(_mm256_castps256_ps128(v), "
+    "_mm256_extractf128_ps(v, 1))); }\n"
+    "static inline float vec_least(vec v) { return lanes_least(_mm_min_ps(_mm256_castps256_ps128(v), "
+    "_mm256_extractf128_ps(v, 1))); }\n"
+    "static inline __m256i vec_first(int n) {\n"
+    "  return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));\n"
+    "}\n"
+    "static inline vec vec_load_part(const float *p, int n) { return _mm256_maskload_ps(p, vec_first(n)); }\n"
+    "static inline void vec_store_part(float *p, vec v, int n) { _mm256_maskstore_ps(p, vec_first(n), v); }\n";
+
+static const char avx512[] =
+    "#include <immintrin.h>\n"
+    "enum { LANES = 16 };\n"
+    "typedef __m512 vec;\n"
+    "static inline vec vec_zero(void) { return _mm512_setzero_ps(); }\n"
+    "static inline vec vec_splat(float x) { return _mm512_set1_ps(x); }\n"
+    "static inline vec vec_load(const float *p) { return _mm512_loadu_ps(p); }\n"
+    "static inline void vec_store(float *p, vec v) { _mm512_storeu_ps(p, v); }\n"
+    "static inline vec vec_add(vec a, vec b) { return _mm512_add_ps(a, b); }\n"
+    "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
+    "static inline vec number_or(vec of, vec yes, vec no) { return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(of, of, "
+    "_CMP_ORD_Q), yes); }\n" LIMITS("_mm512") ARITHMETIC("_mm512")
+        WHOLE("_mm512", "si512") "static inline vec vec_scale(vec p, vec n) { return _mm512_scalef_ps(p, n); }\n"
+                                 "/* One of 16, by the low four bits of each lane. */\n"
+                                 "static inline vec vec_pick(const float *of, vec bits) { return "
+                                 "_mm512_permutexvar_ps(_mm512_castps_si512(bits), vec_load(of)); }\n"
+                                 "static inline float vec_sum(vec v) { return _mm512_reduce_add_ps(v); }\n"
+                                 "static inline float vec_most(vec v) { return _mm512_reduce_max_ps(v); }\n"
+                                 "static inline float vec_least(vec v) { return _mm512_reduce_min_ps(v); }\n"
+                                 "static inline __mmask16 vec_first(int n) { return (__mmask16)((1U << n) - 1U); }\n"
+                                 "static inline vec vec_load_part(const float *p, int n) { return "
+                                 "_mm512_maskz_loadu_ps(vec_first(n), p); }\n"
+                                 "static inline void vec_store_part(float *p, vec v, int n) { _mm512_mask_storeu_ps(p, "
+                                 "vec_first(n), v); }\n";
+
+static const char neon[] = "#include <arm_neon.h>\n"
+                           "#include <string.h>\n"
+                           "enum { LANES = 4 };\n"
+                           "typedef float32x4_t vec;\n"
+                           "static inline vec vec_zero(void) { return vdupq_n_f32(0); }\n"
+                           "static inline vec vec_splat(float x) { return vdupq_n_f32(x); }\n"
+                           "static inline vec vec_load(const float *p) { return vld1q_f32(p); }\n"
+                           "static inline void vec_store(float *p, vec v) { vst1q_f32(p, v); }\n"
+                           "static inline vec vec_add(vec a, vec b) { return vaddq_f32(a, b); }\n"
+                           "static inline vec vec_fma(vec a, vec b, vec c) { return vfmaq_f32(c, a, b); }\n"
+                           "static inline vec vec_max(vec a, vec b) { return vmaxnmq_f32(a, b); }\n"
+                           "static inline vec vec_min(vec a, vec b) { return vminnmq_f32(a, b); }\n"
+                           "static inline vec vec_floor(vec a, vec least) { return vmaxq_f32(a, least); }\n"
+                           "static inline vec vec_ceiling(vec a, vec most) { return vminq_f32(a, most); }\n"
+                           "static inline vec vec_max_of(vec a, vec b) { return vmaxnmq_f32(a, b); }\n"
+                           "static inline vec vec_min_of(vec a, vec b) { return vminnmq_f32(a, b); }\n"
+                           "static inline vec vec_sub(vec a, vec b) { return vsubq_f32(a, b); }\n"
+                           "static inline vec vec_mul(vec a, vec b) { return vmulq_f32(a, b); }\n"
+                           "static inline vec vec_div(vec a, vec b) { return vdivq_f32(a, b); }\n"
+                           "static inline vec vec_whole(const int32_t *p) { return vcvtq_f32_s32(vld1q_s32(p)); }\n"
+                           "static inline vec vec_power(int32x4_t n) { return "
+                           "vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23)); }\n"
+                           "static inline vec vec_scale(vec p, vec n) {\n"
+                           "  const int32x4_t all = vcvtq_s32_f32(n), half = vshrq_n_s32(all, 1);\n"
+                           "  return vec_mul(vec_mul(p, vec_power(half)), vec_power(vsubq_s32(all, half)));\n"
+                           "}\n" BY_LANE "static inline float vec_sum(vec v) { return vaddvq_f32(v); }\n"
+                           "static inline float vec_most(vec v) { return vmaxvq_f32(v); }\n"
+                           "static inline float vec_least(vec v) { return vminvq_f32(v); }\n";
+
+/* ISO C lets nobody fuse a product and a sum unasked, and gcc keeps to that. */
+#define FUSE " -ffp-contract=fast"
+#define V3 "-march=x86-64-v3" FUSE
+#define V4 "-march=x86-64-v4 -mprefer-vector-width=512" FUSE
+#define HAS_V4 "defined(__AVX512F__) && defined(__AVX512VL__)"
+
+#define CPU(what) "__builtin_cpu_supports(\"" what "\")"
+#define CPU_V3 CPU("avx2") " && " CPU("fma") " && " CPU("bmi2")
+#define CPU_V4                                                                                                         \
+  CPU_V3 " && " CPU("avx512f") " && " CPU("avx512vl") " && " CPU("avx512bw") " && " CPU("avx512dq") " && " CPU(        \
+      "avx512cd")
+#define CPU_VNNI CPU_V4 " && " CPU("avx512vnni")
+#define CPU_BF16 CPU_VNNI " && " CPU("avx512bf16")
+/* All that comes with these and that compilers use unasked. */
+#define PLAIN "no-avx,no-bmi,no-bmi2,no-lzcnt,no-movbe"
+#define ALL "f32 bf16 int8"
+
+static const tf_micro_isa isas[] = {
+    {"portable", 1, 16, "", "1", ALL, NULL, NULL, portable, NULL, NULL, NULL, false},
+    {"sse2", 4, 16, "-msse2", "defined(__SSE2__)", ALL, "1", NULL, sse2, "_mm", NULL, "int8_sse2", false},
+    {"avx2", 8, 16, V3, "defined(__AVX2__) && defined(__FMA__)", ALL, CPU_V3, PLAIN, avx2, "_mm256", NULL, "int8_avx2",
+     false},
+    {"avxvnni", 8, 16, V3 " -mavxvnni", "defined(__AVX2__) && defined(__AVXVNNI__)", "int8",
+     CPU_V3 " && leaf7(1, 0, 4)", PLAIN, avx2, "_mm256", NULL, "int8_avxvnni", false},
+    {"avx512", 16, 32, V4, HAS_V4, ALL, CPU_V4, PLAIN, avx512, "_mm512", NULL, "int8_avx512", true},
+    {"avx512_vnni", 16, 32, V4 " -mavx512vnni", HAS_V4 " && defined(__AVX512VNNI__)", "int8", CPU_VNNI, PLAIN, avx512,
+     "_mm512", NULL, "int8_vnni", true},
+    {"avx512_bf16", 16, 32, V4 " -mavx512vnni -mavx512bf16",
+     HAS_V4 " && defined(__AVX512VNNI__) && defined(__AVX512BF16__)", "bf16", CPU_BF16, PLAIN, avx512, "_mm512",
+     "bf16_avx512", "int8_vnni", true},
+    {"amx", 16, 32, V4 " -mavx512vnni -mavx512bf16 -mamx-tile -mamx-bf16 -mamx-int8",
+     HAS_V4 /* clang 14 spells them without a bar */
+     " && (defined(__AMX_TILE__) || defined(__AMXTILE__)) && (defined(__AMX_BF16__) || defined(__AMXBF16__)) && "
+     "(defined(__AMX_INT8__) || defined(__AMXINT8__))",
+     "bf16 int8", CPU_BF16 " && TILES_ALLOWED()", PLAIN, avx512, "_mm512", "bf16_amx", "int8_amx", true},
+    {"neon", 4, 32, "-ffp-contract=fast", "defined(__aarch64__)", ALL, NULL, NULL, neon, NULL, NULL, NULL, false},
+};
+
+const tf_micro_isa *tf_micro_isa_at(int i) { return i >= 0 && i < (int)(sizeof isas / sizeof *isas) ? &isas[i] : NULL; }
+
+const tf_micro_isa *tf_micro_isa_find(const char *name) {
+  for (int i = 0; tf_micro_isa_at(i); i++)
+    if (strcmp(isas[i].name, name) == 0) return &isas[i];
+  return NULL;
+}

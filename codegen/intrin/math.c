@@ -1,0 +1,185 @@
+#include "codegen/intrin/math.h"
+
+#include "codegen/intrin/micro.h"
+#include "tileflow/spec.h"
+
+static const char bits[] = "#include <math.h>\n"
+                           "#include <stdint.h>\n"
+                           "static inline int32_t fast_bits(float x) {\n"
+                           "  union { float f; int32_t i; } u = {x};\n"
+                           "  return u.i;\n"
+                           "}\n"
+                           "static inline float fast_float(int32_t i) {\n"
+                           "  union { int32_t i; float f; } u = {i};\n"
+                           "  return u.f;\n"
+                           "}\n";
+
+/* e^x = 2^n e^r, |r| <= ln 2 / 2.  2^n in two factors, so that results below the normal range come out right. */
+static const char exp_text[] =
+    "static inline float fast_exp(float v) {\n"
+    "  /* between -104 and 89, as integers: compilers make branches of the same on floats */\n"
+    "  uint32_t u = (uint32_t)fast_bits(v), low = u < 0xc2d00000U ? u : 0xc2d00000U;\n"
+    "  float x = fast_float((int32_t)low < 0x42b20000 ? (int32_t)low : 0x42b20000);\n"
+    "  float shifted = x * 1.44269504f + 12582912.0f; /* its low bits: n */\n"
+    "  float n = shifted - 12582912.0f;\n"
+    "  float r = x - n * 0.693145752f - n * 1.42860677e-6f;\n"
+    "  float q = 0.49999994f + r * (0.166665196f + r * (0.0416683927f + r * (0.00836878084f + r * 0.00138144672f)));\n"
+    "  int32_t whole = fast_bits(shifted) - fast_bits(12582912.0f), half = whole >> 1;\n"
+    "  float scale = fast_float((half + 127) * (1 << 23)), rest = fast_float((whole - half + 127) * (1 << 23));\n"
+    "  float all = (1.0f + (r + r * r * q)) * scale * rest;\n"
+    "  return v != v ? v : all;\n"
+    "}\n";
+
+/* The same for vectors: vec_scale takes any n. */
+static const char vector_exp_text[] =
+    "/* e^v where v is 0 or less, or not a number */\n"
+    "static inline vec vec_exp_low(vec v) {\n"
+    "  const vec x = vec_floor(v, vec_splat(-104.0f));\n"
+    "  const vec n = vec_sub(vec_fma(x, vec_splat(1.44269504f), vec_splat(12582912.0f)), vec_splat(12582912.0f));\n"
+    "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
+    "  vec q = vec_fma(r, vec_splat(0.00138144672f), vec_splat(0.00836878084f));\n"
+    "  q = vec_fma(r, q, vec_splat(0.0416683927f));\n"
+    "  q = vec_fma(r, q, vec_splat(0.166665196f));\n"
+    "  q = vec_fma(r, q, vec_splat(0.49999994f));\n"
+    "  q = vec_fma(vec_mul(r, r), q, r);\n"
+    "  return vec_scale(vec_add(vec_splat(1.0f), q), n);\n"
+    "}\n";
+
+/* Where a vector looks up in a register: e^x = 2^floor(n) 2^(n - floor(n)) e^r, n in eighths, |r| <= ln 2 / 16. Eighths
+ * and not less: of their powers that float32 holds, none is off by more than 3.2e-8. */
+static const char picked_exp_text[] =
+    "static const float eighths[] = {\n"
+    "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f,\n"
+    "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f};\n"
+    "/* e^v where v is 0 or less, or not a number */\n"
+    "static inline vec vec_exp_low(vec v) {\n"
+    "  const vec x = vec_floor(v, vec_splat(-104.0f));\n"
+    "  const vec shifted = vec_fma(x, vec_splat(1.44269504f), vec_splat(1572864.0f)); /* its low bits: eighths */\n"
+    "  const vec n = vec_sub(shifted, vec_splat(1572864.0f)), p = vec_pick(eighths, shifted);\n"
+    "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
+    "  vec q = vec_fma(r, vec_splat(0.166588545f), vec_splat(0.50006634f));\n"
+    "  q = vec_fma(r, q, vec_splat(1.00000012f));\n"
+    "  return vec_scale(vec_fma(vec_mul(p, r), q, p), n);\n"
+    "}\n";
+
+static const char any_exp_text[] =
+    "static inline vec vec_exp(vec v) { return vec_exp_low(vec_ceiling(v, vec_splat(89.0f))); }\n";
+
+/* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
+static const char log_text[] =
+    "static inline float fast_log(float x) {\n"
+    "  int tiny = x < 1.17549435e-38f;\n"
+    "  float y = tiny ? x * 8388608.0f : x;\n"
+    "  int32_t i = fast_bits(y) - 0x3f3504f3;\n"
+    "  float e = (float)(i >> 23) - (tiny ? 23.0f : 0.0f), f = fast_float((i & 0x7fffff) + 0x3f3504f3) - 1.0f;\n"
+    "  float q = 0.333333164f + f * (-0.250008106f + f * (0.200022861f + f * (-0.16624555f + f * (0.141811922f\n"
+    "      + f * (-0.131287515f + f * (0.128816456f + f * -0.0785961747f))))));\n"
+    "  float v = e * 1.42860677e-6f + (f * f * (f * q - 0.5f) + f) + e * 0.693145752f;\n"
+    "  v = x > 3.40282347e38f ? x : v;\n"
+    "  v = x == 0.0f ? -INFINITY : v;\n"
+    "  return x < 0.0f || x != x ? NAN : v;\n"
+    "}\n";
+
+static const char tanh_text[] =
+    "static inline float fast_tanh(float x) {\n"
+    "  float a = x < 0.0f ? -x : x, s = x * x, big = a > 10.0f ? 10.0f : a;\n"
+    "  float near = x + x * s * (-0.333332807f + s * (0.133314416f + s * (-0.0537397154f + s * (0.0206390861f\n"
+    "      + s * -0.00570498686f))));\n"
+    "  float far = 1.0f - 2.0f / (fast_exp(2.0f * big) + 1.0f);\n"
+    "  far = x < 0.0f ? -far : far;\n"
+    "  return a < 0.625f ? near : x != x ? x : far;\n"
+    "}\n";
+
+/* Beyond 1: 1 - e^(-x^2) q(t), t = 1 / (1 + x / 2). */
+static const char erf_text[] =
+    "static inline float fast_erf(float x) {\n"
+    "  float a = x < 0.0f ? -x : x, s = x * x, big = a > 4.0f ? 4.0f : a, t = 1.0f / (1.0f + 0.5f * big);\n"
+    "  float near = x * (1.12837911f + s * (-0.37612626f + s * (0.112836003f + s * (-0.0268544443f + s * "
+    "(0.00518953567f\n"
+    "      + s * (-0.000802084222f + s * 7.88912294e-05f))))));\n"
+    "  float q = 0.00182247756f + t * (0.259700656f + t * (0.396801949f + t * (-0.0644604117f + t * (0.636679828f\n"
+    "      + t * -0.230801612f))));\n"
+    "  float far = 1.0f - fast_exp(-big * big) * q;\n"
+    "  far = x < 0.0f ? -far : far;\n"
+    "  return a < 1.0f ? near : x != x ? x : far;\n"
+    "}\n";
+
+static const char sigmoid_text[] = "static inline float fast_sigmoid(float x) {\n"
+                                   "  float e = fast_exp(x < 0.0f ? x : -x);\n"
+                                   "  return (x < 0.0f ? e : 1.0f) / (1.0f + e);\n"
+                                   "}\n";
+
+static const char gelu_text[] = "static inline float fast_gelu(float x) {\n"
+                                "  return 0.5f * x * (1.0f + fast_erf(x * 0.707106781f));\n"
+                                "}\n";
+
+static const char relu_text[] = "static inline float fast_relu(float x) {\n"
+                                "  return x > 0.0f ? x : 0.0f;\n"
+                                "}\n";
+
+static const struct {
+  tf_kind kind;
+  uint32_t needs; /* kinds printed before it */
+  const char *text;
+  tf_micro_fn fn;
+} rows[] = {
+    {TF_K_EXP, 0, exp_text, {"fast_exp", 1e-7, 1}},
+    {TF_K_LOG, 0, log_text, {"fast_log", 1e-7, 1}},
+    {TF_K_TANH, 1u << TF_K_EXP, tanh_text, {"fast_tanh", 2e-7, 1}},
+    {TF_K_ERF, 1u << TF_K_EXP, erf_text, {"fast_erf", 2.5e-7, 1}},
+    {TF_K_SIGMOID, 1u << TF_K_EXP, sigmoid_text, {"fast_sigmoid", 2e-7, 1}},
+    {TF_K_GELU, 1u << TF_K_ERF | 1u << TF_K_EXP, gelu_text, {"fast_gelu", 3e-7, 0}},
+    {TF_K_RELU, 0, relu_text, {"fast_relu", 0, 1}},
+    {TF_K_SQRT, 0, "", {"sqrtf", 6e-8, 1}},
+    {TF_K_ABS, 0, "", {"fabsf", 0, 1}},
+};
+enum { N_ROWS = sizeof rows / sizeof rows[0] };
+
+static const char narrow_text[] =
+    "/* bfloat16: the upper half of a float32; to the nearest, of two equally near the even. */\n"
+    "static inline float wide(uint16_t x) { return fast_float((int32_t)((uint32_t)x << 16)); }\n"
+    "static inline uint16_t narrow(float v) {\n"
+    "  uint32_t u = (uint32_t)fast_bits(v);\n"
+    "  uint32_t up = (u + 0x7fffU + (u >> 16 & 1U)) >> 16;\n"
+    "  return (uint16_t)(v != v ? 0x7fc0U : up);\n"
+    "}\n";
+
+void tf_micro_bf16(FILE *out) { fputs(narrow_text, out); }
+
+void tf_micro_math(FILE *out, uint32_t kinds) {
+  uint32_t all = kinds;
+  for (int i = 0; i < N_ROWS; i++)
+    if (kinds >> rows[i].kind & 1) all |= rows[i].needs;
+  fputs(bits, out);
+  for (int i = 0; i < N_ROWS; i++)
+    if (all >> rows[i].kind & 1) fputs(rows[i].text, out);
+}
+
+void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds) {
+  if (!(kinds >> TF_K_EXP & 1)) return;
+  fputs(isa->picks ? picked_exp_text : vector_exp_text, out);
+  fputs(any_exp_text, out);
+}
+
+double tf_micro_vector_error(const tf_micro_isa *isa) { return isa->picks ? 1.1e-7 : 1e-7; }
+
+const tf_micro_fn *tf_micro_math_find(int kind) {
+  for (int i = 0; i < N_ROWS; i++)
+    if ((int)rows[i].kind == kind) return &rows[i].fn;
+  return NULL;
+}
+
+const char *tf_micro_vector_name(int kind) {
+  switch (kind) {
+  case TF_K_ADD: return "vec_add";
+  case TF_K_SUB: return "vec_sub";
+  case TF_K_MUL: return "vec_mul";
+  case TF_K_DIV: return "vec_div";
+  case TF_K_MAX: return "vec_max";
+  case TF_K_MIN: return "vec_min";
+  case TF_K_EXP: return "vec_exp";
+  case TF_K_NEG: return "vec_sub";
+  case TF_K_RELU: return "vec_max";
+  default: return NULL;
+  }
+}

@@ -1,0 +1,201 @@
+/* One tile: c += a b with all of c in registers, as C text over the operations of codegen/intrin/isa.c. */
+#include "codegen/intrin/tile.h"
+
+int tf_micro_rows(int registers, int across) {
+  int rows = (registers - across - 1) / across;
+  return rows > 14 ? 14 : rows < 1 ? 1 : rows;
+}
+
+void tf_micro_best(int registers, int *rows, int *across) {
+  *rows = *across = 1;
+  for (int n = 1; 3 * n + 2 <= registers; n++) {
+    int m = (registers - n - 2) / n / 2 * 2;
+    if ((long)m * n * (*rows + *across) > (long)*rows * *across * (m + n)) {
+      *rows = m;
+      *across = n;
+    }
+  }
+}
+
+/* Loads a row and step of k: one of a for each panel, and those of b, which all rows of a tile share. */
+static double loads(int registers, int64_t vectors, int64_t panels) {
+  const int64_t narrow = vectors / panels, wider = vectors % panels;
+  double sum = (double)panels;
+  if (wider) sum += (double)(wider * (narrow + 1)) / tf_micro_rows(registers, (int)narrow + 1);
+  return sum + (double)((panels - wider) * narrow) / tf_micro_rows(registers, (int)narrow);
+}
+
+int64_t tf_micro_panels(int registers, int64_t vectors) {
+  int rows, most;
+  tf_micro_best(registers, &rows, &most);
+  const int64_t best = (vectors + most - 1) / most, fewer = (vectors + most) / (most + 1);
+  return loads(registers, vectors, fewer) < 0.95 * loads(registers, vectors, best)
+             ? fewer
+             : best; /* by less, the last register is not worth it */
+}
+
+enum { ROWS_A_POINTER = 4 };
+
+void tf_tile_name(const tf_tile *t, char *name) {
+  const char *kernel = t->kernel->prefix ? t->kernel->kernel.name : "";
+  snprintf(name, 64, "tile_%.30s%s%d_%d_%d%s%s", kernel, *kernel ? "_" : "", t->rows, t->across, t->part,
+           t->rounds ? "_rounds" : "", t->asks ? "_asks" : "");
+}
+
+/* Sums start at zero, or at what makes up for the 128 too much in a: it stands behind b. */
+static void declare(FILE *out, const tf_tile *t) {
+  const char *sums = t->kernel->sums;
+  const bool excess = t->kernel->kernel.a == IR_U8;
+  if (excess) fputs("  const int32_t *const excess = (const int32_t *)(const void *)(b + k * b_k);\n", out);
+  for (int i = 0; i < t->rows; i++)
+    for (int j = 0; j < t->across; j++)
+      if (excess)
+        fprintf(out, "  %s c%d_%d = %s_load(excess + %d);\n", sums, i, j, sums, j * t->lanes);
+      else
+        fprintf(out, "  %s c%d_%d = %s_zero();\n", sums, i, j, sums);
+  for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
+    fprintf(out, "  const %s *a%d = a + %d * a_m;\n", tf_micro_type(t->kernel->kernel.a), i, i);
+}
+
+static bool cut(const tf_tile *t, int j) { return j == t->across - 1 && t->part; }
+
+static void load_b(FILE *out, const tf_tile *t, int j) {
+  const char *prefix = t->kernel->prefix ? t->kernel->prefix : "vec";
+  const bool part = cut(t, j) && t->kernel->kernel.group == 1;
+  fprintf(out, "    const %s%s b%d = %s_load%s(b + %d", prefix, t->kernel->prefix ? "s" : "", j, prefix,
+          part ? "_part" : "", j * t->lanes * t->kernel->kernel.group);
+  if (part) fprintf(out, ", %d", t->part);
+  fputs(");\n", out);
+}
+
+static void splat_a(FILE *out, const tf_tile *t, int i) {
+  int base = i / ROWS_A_POINTER * ROWS_A_POINTER;
+  char from[48];
+  if (base)
+    snprintf(from, sizeof from, "a%d[%d * a_m]", base, i - base);
+  else
+    snprintf(from, sizeof from, "a[%d * a_m]", i);
+  if (t->kernel->prefix)
+    fprintf(out, "    const %ss x%d = %s_splat(&%s);\n", t->kernel->prefix, i, t->kernel->prefix, from);
+  else
+    fprintf(out, "    const vec x%d = vec_splat(%s);\n", i, from);
+}
+
+/* One group of k. */
+static void step(FILE *out, const tf_tile *t) {
+  const char *prefix = t->kernel->prefix;
+  for (int j = 0; j < t->across; j++)
+    load_b(out, t, j);
+  for (int i = 0; i < t->rows; i++) {
+    splat_a(out, t, i);
+    for (int j = 0; j < t->across; j++)
+      fprintf(out, "    c%d_%d = %s_%s(x%d, b%d, c%d_%d);\n", i, j, prefix ? prefix : "vec", prefix ? "add" : "fma", i,
+              j, i, j);
+  }
+  if (t->asks) fputs("    ASK(ask);\n    ask += each;\n", out);
+  fputs("    a += a_k;\n    b += b_k;\n", out);
+  for (int i = ROWS_A_POINTER; i < t->rows; i += ROWS_A_POINTER)
+    fprintf(out, "    a%d += a_k;\n", i);
+}
+
+/* All rows are made before k ends: a row has words / lanes vectors, and `steps` times the rows of a tile are no more
+ * than the lanes, of each of which a group of k takes some.  Where a step is too long for that, they are made before it
+ * begins. */
+static void rows_beside(FILE *out, const tf_tile *t, const tf_micro_ahead *h) {
+  const int steps = t->lanes / t->kernel->kernel.group / t->rows;
+  fprintf(out, "  if (from < to) {\n%s  }\n  for (int64_t i = from; i < to; i++) {\n%s", h->begin, h->open);
+  fprintf(out, "  int64_t %s = 0;\n  for (; %s + LANES <= %lld; %s += LANES) {\n", h->place, h->place,
+          (long long)h->words, h->place);
+  for (int s = 0; s < steps; s++) {
+    fputs("    {\n", out);
+    step(out, t);
+    fputs("    }\n", out);
+  }
+  fprintf(out, "%s  }\n  k -= %lld;\n%s  }\n", h->vector, (long long)(h->words / t->lanes * steps), h->close);
+}
+
+static void add_to_c(FILE *out, const tf_tile *t) {
+  const char *sums = t->kernel->sums;
+  fputs("  if (add & ADDS) {\n", out);
+  for (int i = 0; i < t->rows; i++)
+    for (int j = 0; j < t->across; j++) {
+      fprintf(out, "    c%d_%d = %s_add(%s_load%s(c + %d * c_m + %d", i, j, sums, sums, cut(t, j) ? "_part" : "", i,
+              j * t->lanes);
+      if (cut(t, j)) fprintf(out, ", %d", t->part);
+      fprintf(out, "), c%d_%d);\n", i, j);
+    }
+  fputs("  }\n", out);
+}
+
+static void finish(FILE *out, const tf_tile *t) {
+  const char *sums = t->rounds ? t->kernel->prefix : t->kernel->sums;
+  if (t->rounds)
+    fputs("  (void)add;\n", out);
+  else
+    add_to_c(out, t);
+  for (int i = 0; i < t->rows; i++)
+    for (int j = 0; j < t->across; j++) {
+      fprintf(out, "  %s_%s%s(c + %d * c_m + %d, c%d_%d", sums, t->rounds ? "round" : "store", cut(t, j) ? "_part" : "",
+              i, j * t->lanes, i, j);
+      if (cut(t, j)) fprintf(out, ", %d", t->part);
+      fputs(");\n", out);
+    }
+}
+
+void tf_tile_print(FILE *out, const tf_tile *t, const tf_micro_ahead *ahead) {
+  char name[64];
+  const ir_kernel *k = &t->kernel->kernel;
+  tf_tile_name(t, name);
+  fprintf(out,
+          "\nstatic APART void %s%s%s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b,\n"
+          "                        int64_t b_k, %s *c, int64_t c_m, int add%s",
+          ahead ? ahead->name : "", ahead ? "_" : "", name, tf_micro_type(k->a), tf_micro_type(k->b),
+          tf_micro_type(t->rounds ? k->leaves : k->c), t->asks ? ", uintptr_t ask, uintptr_t each" : "");
+  if (ahead) fprintf(out, ", const %s *of, int64_t from, int64_t to", ahead->name);
+  fputs(") {\n", out);
+  declare(out, t);
+  if (ahead) rows_beside(out, t, ahead);
+  fputs("  for (; k > 0; k--) {\n", out);
+  step(out, t);
+  fputs("  }\n", out);
+  finish(out, t);
+  fputs("}\n", out);
+}
+
+/* `total`: all lanes of a vector in one; `rest`: how one more element is taken in. */
+static void row_text(FILE *out, const char *name, const char *op, const char *none, const char *total,
+                     const char *rest) {
+  fprintf(out,
+          "static inline float row_%s(const float *x, int64_t n) {\n"
+          "  vec a = vec_splat(%s), b = a, c = a, d = a;\n"
+          "  int64_t i = 0;\n"
+          "  for (; n - i >= 4 * LANES; i += 4 * LANES) {\n"
+          "    a = %s(vec_load(x + i), a);\n"
+          "    b = %s(vec_load(x + i + LANES), b);\n"
+          "    c = %s(vec_load(x + i + 2 * LANES), c);\n"
+          "    d = %s(vec_load(x + i + 3 * LANES), d);\n"
+          "  }\n"
+          "  for (; n - i >= LANES; i += LANES) a = %s(vec_load(x + i), a);\n"
+          "  float all = %s(%s(%s(a, b), %s(c, d)));\n",
+          name, none, op, op, op, op, op, total, op, op, op);
+  fprintf(out, "  for (; i < n; i++) all = %s;\n  return all;\n}\n", rest);
+}
+
+void tf_micro_rows_text(FILE *out, int lanes) {
+  row_text(out, "sum", "vec_add", "0.0f", "vec_sum", "all + x[i]");
+  row_text(out, "max", "vec_max", "-INFINITY", "vec_most", "greater(x[i], all)");
+  row_text(out, "min", "vec_min", "INFINITY", "vec_least", "smaller(x[i], all)");
+  fputs("static inline vec vec_keep(vec v, vec other, int n) {\n"
+        "  float lane[LANES];\n"
+        "  vec_store(lane, other);\n"
+        "  vec_store_part(lane, v, n);\n"
+        "  return vec_load(lane);\n}\n",
+        out);
+  if (lanes > 1)
+    fputs("#include <string.h>\n"
+          "static inline vec vec_whole_part(const int32_t *p, int n) {\n"
+          "  int32_t lane[LANES] = {0};\n"
+          "  memcpy(lane, p, (size_t)n * sizeof *p);\n"
+          "  return vec_whole(lane);\n}\n",
+          out);
+}

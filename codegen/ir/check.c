@@ -1,0 +1,404 @@
+/* Whether a program is what lowering must leave.  Statements are read in their order, so that what is named has been
+ * set before. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "codegen/ir/ir.h"
+
+typedef struct {
+  const ir_program *p;
+  const tf_workload *wl;
+  bool *set;             /* [variable] visible here */
+  bool *taken;           /* [variable] some statement sets it */
+  bool *written;         /* [buffer] something has been put there */
+  const ir_stmt *around; /* the statement in whose body we are; NULL: none */
+  bool in_parallel;
+  char *why;
+  size_t size;
+  bool ok;
+} checker;
+
+/* The first fault is told. */
+static bool must(checker *c, bool fact, const char *fmt, ...) TF_PRINTF(3, 4);
+static bool must(checker *c, bool fact, const char *fmt, ...) {
+  if (c->ok && !fact) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(c->why, c->size, fmt, ap);
+    va_end(ap);
+    c->ok = false;
+  }
+  return c->ok;
+}
+
+static bool is_buffer(const checker *c, int b) { return b >= 0 && b < c->p->n_buffers; }
+
+static void atom(checker *c, const char *what, ir_atom a) {
+  if (!must(c, a.var < c->p->n_vars, "%s: no variable %d", what, a.var) || a.var < 0) return;
+  must(c, c->set[a.var], "%s: '%s' is not set yet", what, c->p->var_name[a.var]);
+}
+
+static void sets(checker *c, const char *what, int var, bool again) {
+  if (!must(c, var >= 0 && var < c->p->n_vars, "%s: no variable %d", what, var)) return;
+  must(c, again || !c->taken[var], "%s: '%s' is set by another statement", what, c->p->var_name[var]);
+  c->set[var] = c->taken[var] = true;
+}
+
+/* ---- values and ranges ----------------------------------------------------------------------------------------------
+ */
+
+static void range(checker *c, const char *what, const ir_range *r) {
+  atom(c, what, r->lo);
+  atom(c, what, r->hi);
+  must(c, r->most >= 0, "%s: a range of at most %lld", what, (long long)r->most);
+  must(c, r->some || !r->exact, "%s: a range is always full, and may be empty", what);
+  must(c, r->rest >= 0 && r->rest <= r->most, "%s: a rest of %lld of %lld", what, (long long)r->rest,
+       (long long)r->most);
+  if (r->lo.var >= 0 || r->hi.var >= 0 || !r->exact) return;
+  must(c, r->hi.off - r->lo.off == r->most, "%s: %lld .. %lld holds not %lld", what, (long long)r->lo.off,
+       (long long)r->hi.off, (long long)r->most);
+}
+
+static void ranges(checker *c, const char *what, const ir_range *r, int n) {
+  must(c, n == 0 || r, "%s: no ranges", what);
+  for (int i = 0; c->ok && i < n; i++)
+    range(c, what, &r[i]);
+}
+
+static void let(checker *c, const ir_stmt *s) {
+  const ir_expr *e = &s->expr;
+  must(c, e->fn != IR_PICK || e->n == 4, "let: pick of %d values", e->n);
+  must(c, e->n >= 0 && (e->fn == IR_SUM || e->n > 0), "let: of no values");
+  must(c, e->fn != IR_SUM || e->n == 0 || e->coef, "let: a sum without coefficients");
+  for (int i = 0; c->ok && i < e->n; i++)
+    atom(c, "let", e->arg[i]);
+  sets(c, "let", s->var, false);
+}
+
+/* ---- buffers
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static void box(checker *c, const ir_buffer *b) {
+  int64_t words = 1;
+  must(c, b->rank == 0 || (b->extent && b->base), "buffer %s: no box", b->name);
+  if (!b->extent || !b->base) return;
+  for (int r = 0; c->ok && r < b->rank; r++) {
+    const int64_t n =
+        b->block && r == b->block_rank ? (b->extent[r] + b->block - 1) / b->block * b->block : b->extent[r];
+    must(c, b->extent[r] >= 0 && !__builtin_mul_overflow(words, n, &words), "buffer %s: rank %d is too large", b->name,
+         r);
+    must(c, b->base[r].var < c->p->n_vars, "buffer %s: no variable %d", b->name, b->base[r].var);
+  }
+  must(c, b->words == words, "buffer %s: %lld words, its box has %lld", b->name, (long long)b->words, (long long)words);
+}
+
+static void buffer(checker *c, int i) {
+  const ir_buffer *b = &c->p->buffers[i];
+  if (!must(c, b->name && b->id, "buffer %d has no name", i)) return;
+  must(c, b->tensor >= -1 && b->tensor < c->wl->n_tensors, "buffer %s: no tensor %d", b->name, b->tensor);
+  must(c, b->level >= 0 && b->level < c->p->tree->arch->n_memories, "buffer %s: no memory %d", b->name, b->level);
+  must(c, b->slots >= 1, "buffer %s: %lld slots", b->name, (long long)b->slots);
+  must(c, b->block >= 0 && (!b->block || (b->block_rank >= 0 && b->block_rank < b->rank)),
+       "buffer %s: blocks along no rank", b->name);
+  if (c->ok && b->tensor >= 0) {
+    must(c, b->rank == c->wl->tensors[b->tensor].rank, "buffer %s: rank %d, its tensor has %d", b->name, b->rank,
+         c->wl->tensors[b->tensor].rank);
+    box(c, b);
+  }
+  if (!c->ok || b->shares < 0) return;
+  must(c, is_buffer(c, b->shares) && b->shares != i, "buffer %s: shares the place of none", b->name);
+  must(c, !c->ok || c->p->buffers[b->shares].shares < 0, "buffer %s: shares the place of one that shares", b->name);
+  must(c, !c->ok || c->p->buffers[b->shares].words >= b->words, "buffer %s: shares a place that is too small", b->name);
+}
+
+/* What stands in the buffer can be reached here. */
+static void reaches(checker *c, const char *what, int b) {
+  if (!must(c, is_buffer(c, b), "%s: no buffer %d", what, b)) return;
+  const ir_buffer *to = &c->p->buffers[b];
+  for (int r = 0; r < to->rank; r++)
+    atom(c, to->name, to->base[r]);
+  if (to->slots > 1) atom(c, to->name, to->slot);
+}
+
+static void reads(checker *c, const char *what, int b) {
+  reaches(c, what, b);
+  must(c, !c->ok || c->written[b], "%s: nothing has been put into '%s'", what, c->ok ? c->p->buffers[b].name : "");
+}
+
+static void writes(checker *c, const char *what, int b) {
+  reaches(c, what, b);
+  if (c->ok) c->written[b] = true;
+}
+
+static bool holds(const checker *c, int b, int tensor) { return is_buffer(c, b) && c->p->buffers[b].tensor == tensor; }
+
+/* ---- products
+ * --------------------------------------------------------------------------------------------------------- */
+
+static bool moves(const tf_workload *wl, const tf_ref *ref, int dim) {
+  bool any = false;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      any |= ref->index[r].terms[t].dim == dim;
+  return any;
+}
+
+static bool scratch(checker *c, int b, const char *what, int64_t words) {
+  if (!must(c, holds(c, b, -1), "product: its %s is no scratch", what)) return false;
+  return must(c, c->p->buffers[b].words >= words, "product: %lld words of %s do not hold its box of %lld",
+              (long long)c->p->buffers[b].words, what, (long long)words);
+}
+
+/* Most words that the nest touches of the read, borders and all. */
+static int64_t box_of(const checker *c, const ir_stmt *s, int read) {
+  const tf_ref *ref = &c->wl->ops[s->op].reads[read];
+  int64_t words = 1;
+  for (int k = 0; k < c->wl->ops[s->op].n_dims; k++)
+    if (moves(c->wl, ref, c->wl->ops[s->op].dims[k])) words *= s->range[k].most;
+  return words;
+}
+
+static void slab(checker *c, const ir_stmt *s, int read) {
+  const int rank = c->wl->tensors[c->wl->ops[s->op].reads[read].tensor].rank;
+  int64_t words = 1;
+  ranges(c, "slab", s->product->slab, rank);
+  for (int r = 0; c->ok && r < rank; r++)
+    words *= s->product->slab[r].most;
+  scratch(c, s->product->pack, "slab", words);
+}
+
+/* Sides, and what moves along them. */
+static bool sides(checker *c, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const tf_op *op = &c->wl->ops[s->op];
+  must(c, p->kernel != NULL, "product: no kernel");
+  must(c, op->n_reads == 2 && p->a >= 0 && p->b >= 0 && p->a + p->b == 1, "product: its operands are not two");
+  must(c, p->m >= 0 && p->m < op->n_out_dims && p->n >= 0 && p->n < op->n_out_dims && p->m != p->n,
+       "product: rows and lanes are not dims of its output");
+  must(c, p->k >= op->n_out_dims && p->k < op->n_dims, "product: no dim is summed");
+  if (!c->ok) return false;
+  const tf_ref *a = &op->reads[p->a], *b = &op->reads[p->b];
+  must(c, moves(c->wl, a, op->dims[p->m]) && !moves(c->wl, b, op->dims[p->m]), "product: its rows are not of a alone");
+  must(c, moves(c->wl, b, op->dims[p->n]) && !moves(c->wl, a, op->dims[p->n]), "product: its lanes are not of b alone");
+  must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
+       "product: its sum is not over both operands");
+  const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
+  return must(c, (m->exact || m->rest) && (p->channels || n->exact || n->rest),
+              "product: the length of a side is unknown");
+}
+
+static void product(checker *c, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  if (!sides(c, s)) return;
+  const int64_t m = s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
+  if (p->slab)
+    slab(c, s, p->channels ? p->a : p->b);
+  else if (p->pack >= 0)
+    scratch(c, p->pack, "panel", n * k);
+  if (p->turned >= 0) scratch(c, p->turned, "turned operand", box_of(c, s, p->a));
+  if (p->copy >= 0) scratch(c, p->copy, "rows", m * k);
+  if (!p->channels || !c->ok) return;
+  must(c, p->panel > 0 && p->last > 0 && p->last <= p->panel, "product: panels of %d, the last of %d", p->panel,
+       p->last);
+  scratch(c, p->panels, "panels", box_of(c, s, p->b));
+  scratch(c, p->offsets, "places", k);
+}
+
+/* ---- statements
+ * ------------------------------------------------------------------------------------------------------ */
+
+/* A sum starts where all it goes over does: every lower end that moves is asked. */
+static void starts(checker *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  for (int k = op->n_out_dims; c->ok && op->reduce != TF_ASSIGN && k < op->n_dims; k++) {
+    const ir_atom lo = s->range[k].lo;
+    bool asked = lo.var < 0 && lo.off == 0;
+    for (int i = 0; i < s->n_fresh; i++)
+      asked |= ir_same(lo, s->fresh[i]);
+    must(c, asked, "nest %s: its sum over '%s' never starts", op->name, c->wl->dims[op->dims[k]].name);
+  }
+  for (int i = 0; c->ok && i < s->n_fresh; i++)
+    atom(c, "nest", s->fresh[i]);
+}
+
+static void nest(checker *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const int to = c->p->buffer_of[op->out];
+  starts(c, s);
+  must(c, s->divides >= -1 && s->divides < op->n_reads, "nest %s: divides by no read", op->name);
+  for (int i = 0; c->ok && i < op->n_reads; i++) {
+    const int from = s->from ? s->from[i] : c->p->buffer_of[op->reads[i].tensor];
+    must(c, holds(c, from, op->reads[i].tensor), "nest %s: reads '%s' from another's buffer", op->name,
+         c->wl->tensors[op->reads[i].tensor].name);
+    if (c->ok && i != s->divides) reads(c, op->name, from);
+  }
+  must(c, holds(c, to, op->out), "nest %s: makes what has no buffer", op->name);
+  must(c, !c->ok || !c->p->buffers[to].staged, "nest %s: makes an input", op->name);
+  if (c->ok && s->product) product(c, s);
+  for (int i = 0; c->ok && i < s->n_asks; i++)
+    must(c, s->asks[i].nest && s->asks[i].nest->kind == IR_NEST && s->asks[i].shift, "nest %s: asks ahead for no nest",
+         op->name);
+  must(c, !s->rounds_for || s->rounds_for->done, "nest %s: what it rounds is done again", op->name);
+  must(c, !s->rows || (s->rows->kind == IR_TOGETHER && s->rows->ahead), "nest %s: its rows are not made ahead",
+       op->name);
+  if (c->ok) writes(c, op->name, to);
+}
+
+static void keep(checker *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  must(c, holds(c, s->buffer, op->out) && c->p->buffers[s->buffer].kept, "keep: its buffer keeps nothing of '%s'",
+       op->name);
+  must(c, s->made != NULL, "keep: nothing is left");
+  for (int r = 0; s->made && c->ok && r < op->n_out_dims; r++) {
+    if (ir_same(s->made[r].lo, s->range[r].lo)) continue;
+    sets(c, "keep", s->made[r].lo.var, false);
+    sets(c, "keep", s->made[r].hi.var, false);
+  }
+  if (c->ok) reaches(c, "keep", s->buffer);
+}
+
+/* Sets where the tile begins, for good: other statements may do so as well. */
+static void stage(checker *c, const ir_stmt *s) {
+  if (!must(c, holds(c, s->buffer, s->tensor) && c->p->buffers[s->buffer].staged, "stage: its buffer holds no tiles"))
+    return;
+  const ir_buffer *b = &c->p->buffers[s->buffer];
+  must(c, holds(c, s->other, s->tensor) && s->other != s->buffer, "stage %s: from nowhere", b->name);
+  if (c->ok) reads(c, "stage", s->other);
+  must(c, !s->made || b->slots > 1, "stage %s: begins the next tile where there is no room", b->name);
+  if (s->made) ranges(c, "stage", s->made, b->rank), atom(c, "stage", s->last);
+  for (int r = 0; c->ok && r < b->rank; r++) {
+    must(c, s->range[r].most <= b->extent[r], "stage %s: a tile of %lld in %lld", b->name, (long long)s->range[r].most,
+         (long long)b->extent[r]);
+    sets(c, "stage", b->base[r].var, true);
+  }
+  if (c->ok && b->slots > 1) sets(c, "stage", b->slot.var, true);
+  if (c->ok) c->written[s->buffer] = true;
+}
+
+static void forget(checker *c, const ir_stmt *s) {
+  must(c, s->tensor >= 0 && s->tensor < c->wl->n_tensors, "forget: no tensor %d", s->tensor);
+  must(c, !c->ok || s->buffer < 0 || (holds(c, s->buffer, s->tensor) && c->p->buffers[s->buffer].staged),
+       "forget: a buffer that holds no tiles");
+  if (s->n_slots) atom(c, "forget", s->slot);
+}
+
+static void loop(checker *c, const ir_stmt *s) {
+  must(c, s->trip > 0, "for: %lld steps", (long long)s->trip);
+  must(c, s->dim >= 0 && s->dim < c->wl->n_dims, "for: no dim %d", s->dim);
+  must(c, !s->parallel || !c->in_parallel, "for: parallel within parallel");
+  sets(c, "for", s->var, false);
+}
+
+static void together(checker *c, const ir_stmt *s) {
+  must(c, s->body.n > 0 && s->n_common > 0, "together: nothing in common");
+  for (int i = 0; c->ok && i < s->body.n; i++) {
+    must(c, s->body.s[i]->kind == IR_NEST && !s->body.s[i]->product, "together: %s within",
+         ir_facts_of(s->body.s[i])->name);
+    must(c, !c->ok || s->n_common <= c->wl->ops[s->body.s[i]->op].n_out_dims, "together: %d dims in common",
+         s->n_common);
+  }
+}
+
+static void save(checker *c, const ir_stmt *s) {
+  const int z = c->wl->ops[s->op].out;
+  must(c, holds(c, s->buffer, z) && holds(c, s->other, z) && s->buffer != s->other,
+       "save: not from one buffer of '%s' to another", c->wl->tensors[z].name);
+  if (!c->ok) return;
+  reaches(c, "save", s->buffer); /* a running value is saved before it begins, too */
+  writes(c, "save", s->other);
+}
+
+static void correct(checker *c, const ir_stmt *s) {
+  if (!must(c, s->n_fresh == 1 && s->fresh, "correct: no first step")) return;
+  atom(c, "correct", s->fresh[0]);
+  reads(c, "correct", s->buffer);
+  reads(c, "correct", s->other);
+  must(c, !c->ok || c->p->buffers[s->buffer].tensor == c->p->buffers[s->other].tensor,
+       "correct: by values of two tensors");
+}
+
+static void divide(checker *c, const ir_stmt *s) {
+  atom(c, "divide", s->last);
+  reads(c, "divide", s->buffer);
+}
+
+static void body(checker *c, const ir_stmt *around, const ir_body *b);
+
+static void stmt(checker *c, const ir_stmt *s) {
+  const ir_facts *facts = ir_facts_of(s);
+  must(c, facts->body || s->body.n == 0, "%s: has a body", facts->name);
+  must(c, !c->around || c->around->kind != IR_TOGETHER || s->kind == IR_NEST, "%s: stands where rows go together",
+       facts->name);
+  must(c, !(facts->points || s->kind == IR_KEEP) || (s->op >= 0 && s->op < c->wl->n_ops), "%s: no op %d", facts->name,
+       s->op);
+  must(c, s->kind != IR_STAGE || (s->tensor >= 0 && s->tensor < c->wl->n_tensors), "stage: no tensor %d", s->tensor);
+  if (c->ok) ranges(c, facts->name, s->range, ir_n_ranges(c->wl, s));
+  if (!c->ok) return;
+  switch (s->kind) {
+  case IR_LET: let(c, s); break;
+  case IR_KEEP: keep(c, s); break;
+  case IR_FORGET: forget(c, s); break;
+  case IR_STAGE: stage(c, s); break;
+  case IR_FOR: loop(c, s); break;
+  case IR_IF:
+    must(c, s->n_guard > 0, "if: nothing is asked");
+    ranges(c, "if", s->guard, s->n_guard);
+    break;
+  case IR_TOGETHER: together(c, s); break;
+  case IR_NEST: nest(c, s); break;
+  case IR_SAVE: save(c, s); break;
+  case IR_CORRECT: correct(c, s); break;
+  case IR_DIVIDE: divide(c, s); break;
+  }
+  if (facts->body && c->ok) body(c, s, &s->body);
+}
+
+/* What the body sets is not seen behind it. */
+static void hide(checker *c, const ir_stmt *s) {
+  if (s->kind == IR_LET || s->kind == IR_FOR) c->set[s->var] = false;
+  for (int r = 0; s->kind == IR_KEEP && r < c->wl->ops[s->op].n_out_dims; r++)
+    if (!ir_same(s->made[r].lo, s->range[r].lo)) c->set[s->made[r].lo.var] = c->set[s->made[r].hi.var] = false;
+}
+
+static void body(checker *c, const ir_stmt *around, const ir_body *b) {
+  const ir_stmt *outside = c->around;
+  const bool parallel = c->in_parallel;
+  c->around = around;
+  c->in_parallel |= around && around->kind == IR_FOR && around->parallel;
+  for (int i = 0; c->ok && i < b->n; i++) {
+    must(c, b->s[i] != NULL, "no statement");
+    if (b->s[i]) stmt(c, b->s[i]);
+  }
+  for (int i = 0; c->ok && i < b->n; i++)
+    if (b->s[i]) hide(c, b->s[i]);
+  if (c->ok && around && around->kind == IR_FOR) hide(c, around);
+  c->around = outside;
+  c->in_parallel = parallel;
+}
+
+static void packs(checker *c) {
+  for (int i = 0; c->ok && i < c->p->n_packs; i++) {
+    const ir_pack *k = &c->p->packs[i];
+    must(c,
+         k->op >= 0 && k->op < c->wl->n_ops && k->product && k->product->channels && holds(c, k->product->panels, -1),
+         "panels of no product");
+  }
+}
+
+bool ir_check(const ir_program *p, char *why, size_t size) {
+  checker c = {.p = p, .wl = p->tree->workload, .why = why, .size = size, .ok = true};
+  c.set = calloc((size_t)p->n_vars + 1, 2 * sizeof *c.set);
+  c.written = calloc((size_t)p->n_buffers + 1, sizeof *c.written);
+  c.taken = c.set ? c.set + p->n_vars + 1 : NULL;
+  for (int i = 0; c.set && c.written && c.ok && i < p->n_buffers; i++) {
+    buffer(&c, i);
+    c.written[i] = p->buffers[i].argument && c.ok && c.wl->tensors[p->buffers[i].tensor].producer < 0;
+  }
+  for (int z = 0; c.ok && z < c.wl->n_tensors; z++)
+    must(&c, p->buffer_of[z] < 0 || holds(&c, p->buffer_of[z], z), "tensor '%s' is in another's buffer",
+         c.wl->tensors[z].name);
+  if (c.set && c.written) packs(&c), body(&c, NULL, &p->body);
+  free(c.set);
+  free(c.written);
+  return c.ok;
+}

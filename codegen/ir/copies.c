@@ -1,0 +1,143 @@
+#include "codegen/ir/copies.h"
+
+#include <string.h>
+
+typedef struct {
+  const ir_at *at;
+  const ir_stmt *nest;
+  const tf_op *op;
+  const ir_product *product;
+  int64_t point[256]; /* [dim] */
+} counter;
+
+static int64_t number(const ir_at *at, ir_atom a) { return a.var < 0 ? a.off : at->var[a.var] + a.off; }
+static int64_t low(const counter *c, int k) { return number(c->at, c->nest->range[k].lo); }
+static int64_t length(const counter *c, int k) {
+  int64_t n = number(c->at, c->nest->range[k].hi) - low(c, k);
+  return n > 0 ? n : 0;
+}
+
+static const tf_tensor *tensor_of(const counter *c, int read) {
+  return &c->at->p->tree->workload->tensors[c->op->reads[read].tensor];
+}
+
+/* The element that a read is of at the point. */
+static void where(const counter *c, int read, int64_t *at) {
+  const tf_ref *ref = &c->op->reads[read];
+  for (int r = 0; r < tensor_of(c, read)->rank; r++) {
+    at[r] = ref->index[r].c;
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      at[r] += ref->index[r].terms[t].coef * c->point[ref->index[r].terms[t].dim];
+  }
+}
+
+static bool inside(const tf_tensor *z, const int64_t *at) {
+  for (int r = 0; r < z->rank; r++)
+    if (at[r] < z->lo[r] || at[r] >= z->lo[r] + z->extent[r]) return false;
+  return true;
+}
+
+/* Whether the scratch still holds that box; it does afterwards. */
+static bool holds(const counter *c, int buffer, int read, int64_t n_n, int64_t n_k) {
+  ir_kept now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
+  where(c, read, now.from);
+  bool same = kept->any && kept->n_n == n_n && kept->n_k == n_k && !memcmp(kept->from, now.from, sizeof now.from);
+  *kept = now;
+  return same;
+}
+
+/* One panel: rows of n for each k, at the setting of the dims outside. */
+static void panel(counter *c) {
+  const ir_product *p = c->product;
+  int64_t n_n = length(c, p->n), n_k = length(c, p->k), at[IR_MAX_RANK];
+  const int n = c->op->dims[p->n], k = c->op->dims[p->k];
+  c->point[n] = low(c, p->n);
+  c->point[k] = low(c, p->k);
+  if (p->keep && holds(c, p->pack, p->b, n_n, n_k)) return;
+  for (int64_t i = 0; i < n_k; i++)
+    for (int64_t j = 0; j < n_n; j++) {
+      c->point[k] = low(c, p->k) + i;
+      c->point[n] = low(c, p->n) + j;
+      where(c, p->b, at);
+      c->at->count[p->pack].copied += inside(tensor_of(c, p->b), at);
+    }
+}
+
+/* Panels for each setting of the dims outside, from the i-th on. */
+static void panels(counter *c, int i) {
+  const ir_product *p = c->product;
+  while (i < c->op->n_dims && (i == p->m || i == p->n || i == p->k))
+    i++;
+  if (i == c->op->n_dims) {
+    panel(c);
+    return;
+  }
+  for (int64_t k = 0; k < length(c, i); k++) {
+    c->point[c->op->dims[i]] = low(c, i) + k;
+    panels(c, i + 1);
+  }
+}
+
+/* Whether the slab still holds the box of the nest; it does afterwards. */
+static bool holds_box(const counter *c, int rank) {
+  ir_kept now = {.any = true}, *kept = &c->at->kept[c->product->pack];
+  for (int r = 0; r < rank; r++) {
+    now.from[r] = number(c->at, c->product->slab[r].lo);
+    now.to[r] = number(c->at, c->product->slab[r].hi);
+  }
+  bool same = kept->any && !memcmp(kept->from, now.from, sizeof now.from) && !memcmp(kept->to, now.to, sizeof now.to);
+  *kept = now;
+  return same;
+}
+
+static void slab(counter *c) {
+  const ir_product *p = c->product;
+  const tf_tensor *z = tensor_of(c, p->channels ? p->a : p->b);
+  int64_t words = 1;
+  if (p->keep_slab && holds_box(c, z->rank)) return;
+  for (int r = 0; r < z->rank; r++) {
+    int64_t lo = number(c->at, p->slab[r].lo), hi = number(c->at, p->slab[r].hi);
+    lo = lo > z->lo[r] ? lo : z->lo[r];
+    hi = hi < z->lo[r] + z->extent[r] ? hi : z->lo[r] + z->extent[r];
+    words *= hi > lo ? hi - lo : 0;
+  }
+  c->at->count[p->pack].copied += words;
+}
+
+static bool moves(const counter *c, int read, int dim) {
+  const tf_ref *ref = &c->op->reads[read];
+  for (int r = 0; r < tensor_of(c, read)->rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == dim) return true;
+  return false;
+}
+
+static void turned(counter *c) {
+  const ir_product *p = c->product;
+  int64_t words = 1;
+  for (int i = 0; i < c->op->n_dims; i++) {
+    c->point[c->op->dims[i]] = low(c, i);
+    if (moves(c, p->a, c->op->dims[i])) words *= length(c, i);
+  }
+  if (!holds(c, p->turned, p->a, 0, 0)) c->at->count[p->turned].copied += words;
+}
+
+void ir_count_packs(const ir_program *p, ir_count *count) {
+  const tf_workload *wl = p->tree->workload;
+  for (int i = 0; i < p->n_packs; i++) {
+    const tf_tensor *z = &wl->tensors[wl->ops[p->packs[i].op].reads[p->packs[i].product->b].tensor];
+    int64_t words = 1;
+    for (int r = 0; r < z->rank; r++)
+      words *= z->extent[r];
+    count[p->packs[i].product->panels].copied += words;
+  }
+}
+
+void ir_count_copies(const ir_at *at, const ir_stmt *nest) {
+  counter c = {.at = at, .nest = nest, .op = &at->p->tree->workload->ops[nest->op], .product = nest->product};
+  if (c.product->turned >= 0) turned(&c);
+  if (c.product->slab)
+    slab(&c);
+  else if (!c.product->channels && c.product->pack >= 0 && length(&c, c.product->k) > 0)
+    panels(&c, 0);
+}

@@ -1,0 +1,219 @@
+/* The program as text. */
+#include <inttypes.h>
+
+#include "codegen/ir/ir.h"
+
+typedef struct {
+  FILE *out;
+  const ir_program *p;
+  const tf_workload *wl;
+} dump;
+
+static void atom(const dump *d, ir_atom a) {
+  if (a.var < 0)
+    fprintf(d->out, "%" PRId64, a.off);
+  else if (a.off)
+    fprintf(d->out, "%s%+" PRId64, d->p->var_name[a.var], a.off);
+  else
+    fputs(d->p->var_name[a.var], d->out);
+}
+
+static void expr(const dump *d, const ir_expr *e) {
+  static const char *const name[] = {[IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max", [IR_PICK] = "pick"};
+  fprintf(d->out, "%s(", name[e->fn]);
+  for (int i = 0; i < e->n; i++) {
+    if (i) fputs(", ", d->out);
+    if (e->fn == IR_SUM && e->coef[i] != 1) fprintf(d->out, "%" PRId64 " * ", e->coef[i]);
+    atom(d, e->arg[i]);
+  }
+  fputc(')', d->out);
+}
+
+static void range(const dump *d, const char *name, const ir_range *r) {
+  fprintf(d->out, " %s[", name);
+  atom(d, r->lo);
+  fputs(" .. ", d->out);
+  atom(d, r->hi);
+  fprintf(d->out, "%s", r->exact ? "]" : ")");
+}
+
+static void body(const dump *d, const ir_body *b, int depth);
+
+static void over(const dump *d, const ir_stmt *s, int n) {
+  const tf_op *op = &d->wl->ops[s->op];
+  for (int k = 0; k < n; k++)
+    range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
+}
+
+static void stage(const dump *d, const ir_stmt *s) {
+  const ir_buffer *b = &d->p->buffers[s->buffer], *from = &d->p->buffers[s->other];
+  fprintf(d->out, "stage %s in %s from %s", b->name, d->p->tree->arch->memories[b->level].name,
+          d->p->tree->arch->memories[from->level].name);
+  for (int r = 0; r < b->rank; r++)
+    range(d, "", &s->range[r]);
+  if (s->made) fputs(", begin", d->out);
+  for (int r = 0; s->made && r < b->rank; r++)
+    range(d, "", &s->made[r]);
+  if (s->made) fputs(" unless ", d->out), atom(d, s->last);
+  fputc('\n', d->out);
+}
+
+/* What of the box is left: the ranks in which it may be cut. */
+static void keep(const dump *d, const ir_stmt *s) {
+  fprintf(d->out, "keep %s", d->p->buffers[s->buffer].name);
+  over(d, s, d->wl->ops[s->op].n_out_dims);
+  fputs(" and leave", d->out);
+  for (int r = 0; r < d->wl->ops[s->op].n_out_dims; r++)
+    if (!ir_same(s->made[r].lo, s->range[r].lo)) range(d, d->wl->dims[d->wl->ops[s->op].dims[r]].name, &s->made[r]);
+  fputc('\n', d->out);
+}
+
+static const char *dim(const dump *d, const tf_op *op, int k) { return d->wl->dims[op->dims[k]].name; }
+
+static const char *read_name(const dump *d, const tf_op *op, int read) {
+  return d->wl->tensors[op->reads[read].tensor].name;
+}
+
+static bool pads(const dump *d, const tf_op *op, int read) {
+  const tf_tensor *z = &d->wl->tensors[op->reads[read].tensor];
+  bool any = false;
+  for (int r = 0; r < z->rank; r++)
+    any |= z->pad[r] > 0;
+  return any;
+}
+
+static const char *const asks_for[] = {[IR_NEXT_UNASKED] = "",
+                                       [IR_NEXT_SAME] = " (asks for its next)",
+                                       [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
+                                       [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
+
+static const char *narrow(const ir_product *p, char *text) {
+  if (p->channels && p->last != p->panel) snprintf(text, 32, ", the last of %d", p->last);
+  return text;
+}
+
+/* Rows, lanes and what is summed; then what stands elsewhere, and how. */
+static void product(const dump *d, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const tf_op *op = &d->wl->ops[s->op];
+  fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", p->joined ? dim(d, op, p->m - 1) : "",
+          p->joined ? " and " : "", dim(d, op, p->m), dim(d, op, p->n), dim(d, op, p->k));
+  for (int k = op->n_out_dims + 1; p->channels && k < op->n_dims; k++)
+    fprintf(d->out, " %s", dim(d, op, k));
+  const int slab = p->channels ? p->a : p->b;
+  if (p->channels)
+    fprintf(d->out, ", %s in panels of %d%s%s", read_name(d, op, p->b), p->panel, narrow(p, (char[32]){0}),
+            p->channels ? asks_for[p->next] : "");
+  if (p->slab) {
+    fprintf(d->out, ", %s copied%s%s", read_name(d, op, slab), pads(d, op, slab) ? " with its borders" : "",
+            p->keep_slab ? " until its box changes" : "");
+    for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[slab].tensor].rank; r++)
+      fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
+  } else if (p->pack >= 0)
+    fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
+  if (p->turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
+  if (p->copy >= 0 && !s->done) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+  if (s->rounds_for) fputs(", sums leave it rounded", d->out);
+}
+
+/* What it asks for; "next": where loops have gone on. */
+static void asks(const dump *d, const ir_stmt *s) {
+  for (int i = 0; i < s->n_asks; i++) {
+    const ir_ask *a = &s->asks[i];
+    const tf_op *op = &d->wl->ops[a->nest->op];
+    bool next = false;
+    for (int k = 0; k < op->n_dims; k++)
+      next |= a->shift[k] != 0;
+    fprintf(d->out, "%s%s%s of %s", i ? ", " : ", asks ahead for ", next ? "the next " : "",
+            a->read < 0 ? d->wl->tensors[op->out].name : read_name(d, op, a->read), op->name);
+  }
+}
+
+static void nest(const dump *d, const ir_stmt *s, int depth) {
+  const tf_op *op = &d->wl->ops[s->op];
+  fprintf(d->out, "nest %s", op->name);
+  over(d, s, op->n_dims);
+  if (op->reduce != TF_ASSIGN) fputs(s->n_fresh ? " afresh where 0 is" : " afresh", d->out);
+  for (int i = 0; i < s->n_fresh; i++)
+    fputc(' ', d->out), atom(d, s->fresh[i]);
+  if (s->finite) fputs(" from the lowest finite number", d->out);
+  if (s->divides >= 0) fputs(", not divided yet", d->out);
+  if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), asks(d, s);
+  fputc('\n', d->out);
+}
+
+static void stmt(const dump *d, const ir_stmt *s, int depth) {
+  fprintf(d->out, "%*s", 2 * depth, "");
+  switch (s->kind) {
+  case IR_LET: fprintf(d->out, "%s = ", d->p->var_name[s->var]), expr(d, &s->expr), fputc('\n', d->out); break;
+  case IR_KEEP: keep(d, s); break;
+  case IR_STAGE: stage(d, s); break;
+  case IR_FORGET:
+    fprintf(d->out, "forget %s", d->wl->tensors[s->tensor].name);
+    if (s->buffer >= 0) fprintf(d->out, " in %s", d->p->tree->arch->memories[d->p->buffers[s->buffer].level].name);
+    if (s->n_slots && d->p->buffers[d->p->buffer_of[s->tensor]].slots > 1)
+      fprintf(d->out, " of %" PRId64 " from ", s->n_slots), atom(d, s->slot);
+    fputc('\n', d->out);
+    break;
+  case IR_FOR:
+    fprintf(d->out, "%s %s < %" PRId64 "\n", s->parallel ? "parallel" : "for", d->p->var_name[s->var], s->trip);
+    body(d, &s->body, depth + 1);
+    break;
+  case IR_IF:
+    fputs("if any of", d->out);
+    for (int i = 0; i < s->n_guard; i++)
+      range(d, "", &s->guard[i]);
+    fputc('\n', d->out);
+    body(d, &s->body, depth + 1);
+    break;
+  case IR_TOGETHER:
+    fprintf(d->out, "together over the first %d%s\n", s->n_common,
+            s->ahead ? ", a tile of rows ahead of the product behind" : "");
+    body(d, &s->body, depth + 1);
+    break;
+  case IR_NEST: nest(d, s, depth); break;
+  case IR_SAVE:
+    fprintf(d->out, "save %s", d->p->buffers[s->buffer].name), over(d, s, d->wl->ops[s->op].n_out_dims);
+    if (s->done) fputs(", as it leaves the product", d->out);
+    fputc('\n', d->out);
+    break;
+  case IR_CORRECT:
+    fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s, d->wl->ops[s->op].n_out_dims);
+    fprintf(d->out, " by %s unless 0 is ", d->p->buffers[s->buffer].name), atom(d, s->fresh[0]);
+    fputc('\n', d->out);
+    break;
+  case IR_DIVIDE:
+    fprintf(d->out, "divide %s", d->wl->ops[s->op].name), over(d, s, d->wl->ops[s->op].n_out_dims);
+    fprintf(d->out, " by %s when ", d->p->buffers[s->buffer].name), atom(d, s->last);
+    fprintf(d->out, " is %" PRId64 "\n", s->last_at);
+    break;
+  }
+}
+
+static void body(const dump *d, const ir_body *b, int depth) {
+  for (int i = 0; i < b->n; i++)
+    stmt(d, b->s[i], depth);
+}
+
+void ir_dump(FILE *out, const ir_program *p) {
+  dump d = {out, p, p->tree->workload};
+  for (int i = 0; i < p->n_buffers; i++) {
+    const ir_buffer *b = &p->buffers[i];
+    fprintf(out, "%s %s of %s", b->argument ? "argument" : "buffer", b->name, p->tree->arch->memories[b->level].name);
+    for (int r = 0; r < b->rank; r++) {
+      fprintf(out, " %" PRId64 "@", b->extent[r]);
+      atom(&d, b->base[r]);
+    }
+    if (b->block) fprintf(out, ", rank %d in blocks of %" PRId64, b->block_rank, b->block);
+    if (b->kept) fputs(" kept", out);
+    if (b->staged) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
+    if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
+    if (b->shares >= 0) fprintf(out, " in the place of %s", p->buffers[b->shares].name);
+    fputc('\n', out);
+  }
+  body(&d, &p->body, 0);
+}
+
+void ir_free(ir_program *p) {
+  if (p) tf_arena_free(p->arena);
+}

@@ -1,0 +1,86 @@
+/* What is known of an expression's values before it is evaluated. */
+#include "codegen/ir/ir.h"
+
+static bool is_dim(const tf_index *ix, int dim) {
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+}
+
+static bool same_index(const tf_index *a, const tf_index *b) {
+  bool same = a->n_terms == b->n_terms && a->c == b->c;
+  for (int t = 0; same && t < a->n_terms; t++)
+    same = a->terms[t].dim == b->terms[t].dim && a->terms[t].coef == b->terms[t].coef;
+  return same;
+}
+
+/* Whether `top` is the maximum over a row in which `of` stands. */
+static bool is_most_of(const tf_workload *wl, const tf_ref *top, const tf_ref *of) {
+  const tf_tensor *x = &wl->tensors[top->tensor], *z = &wl->tensors[of->tensor];
+  const tf_op *maker = x->producer < 0 ? NULL : &wl->ops[x->producer];
+  if (!maker || maker->reduce != TF_REDUCE_MAX || maker->n_expr != 1 || maker->expr[0].what != TF_X_READ) return false;
+  bool same = maker->reads[0].tensor == of->tensor;
+  for (int r = 0; same && r < x->rank; r++)
+    same = is_dim(&top->index[r], maker->dims[r]);
+  for (int r = 0; same && r < z->rank; r++)
+    same = same_index(&maker->reads[0].index[r], &of->index[r]) && !z->pad[r];
+  return same;
+}
+
+bool ir_is_low(const tf_workload *wl, const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_READ) {
+    const int maker = wl->tensors[op->reads[e->ref].tensor].producer;
+    const tf_op *from = maker < 0 ? NULL : &wl->ops[maker];
+    return from && from->reduce == TF_ASSIGN && from->expr[from->n_expr - 1].what == TF_X_CALL &&
+           ir_is_low(wl, from, from->n_expr - 1);
+  }
+  if (e->what != TF_X_CALL || e->call != TF_K_SUB) return false;
+  const tf_expr *a = &op->expr[e->arg[0]], *b = &op->expr[e->arg[1]];
+  return a->what == TF_X_READ && b->what == TF_X_READ && is_most_of(wl, &op->reads[b->ref], &op->reads[a->ref]);
+}
+
+static bool has_dim(const int *dims, int n, int dim) {
+  bool any = false;
+  for (int i = 0; i < n; i++)
+    any |= dims[i] == dim;
+  return any;
+}
+
+/* The op that makes what ref reads, where it reads that at the very point that is made; NULL: elsewhere, or an input.
+ */
+static const tf_op *made_there(const tf_workload *wl, const tf_ref *ref) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  const tf_op *maker = z->producer < 0 ? NULL : &wl->ops[z->producer];
+  for (int r = 0; maker && r < z->rank; r++)
+    if (!is_dim(&ref->index[r], maker->dims[r])) maker = NULL;
+  return maker;
+}
+
+/* The read of its row's maximum that op is the exponential of an element less of; NULL: it is none. */
+static const tf_ref *top_of(const tf_workload *wl, const tf_op *op) {
+  const tf_expr *root = op->n_expr ? &op->expr[op->n_expr - 1] : NULL;
+  if (!root || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_EXP ||
+      !ir_is_low(wl, op, root->arg[0]))
+    return NULL;
+  const tf_expr *difference = &op->expr[root->arg[0]];
+  if (difference->what == TF_X_READ) {
+    op = made_there(wl, &op->reads[difference->ref]);
+    difference = op ? &op->expr[op->n_expr - 1] : NULL;
+  }
+  const bool plain =
+      difference && difference->what == TF_X_CALL && difference->call == TF_K_SUB; /* else a difference further off */
+  return plain ? &op->reads[op->expr[difference->arg[1]].ref] : NULL;
+}
+
+bool ir_is_share_sum(const tf_workload *wl, int z) {
+  const tf_op *sum = wl->tensors[z].producer < 0 ? NULL : &wl->ops[wl->tensors[z].producer];
+  if (!sum || sum->reduce != TF_REDUCE_ADD || sum->n_expr != 1 || sum->expr[0].what != TF_X_READ) return false;
+  const tf_op *terms = made_there(wl, &sum->reads[0]);
+  const tf_ref *top = terms ? top_of(wl, terms) : NULL;
+  for (int k = 0; top && k < terms->n_out_dims; k++) { /* summed over what the maximum is of, and over no more */
+    bool kept = false;
+    for (int r = 0; r < wl->tensors[top->tensor].rank; r++)
+      kept |= is_dim(&top->index[r], terms->dims[k]);
+    if (kept != has_dim(sum->dims, sum->n_out_dims, terms->dims[k])) top = NULL;
+  }
+  return top != NULL;
+}

@@ -1,0 +1,114 @@
+/* Values of a lowering: constants fold, and what has been said is not said again. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "codegen/lower/lower.h"
+
+enum { MAX_LETS = 4096 };
+
+static void *room(lowering *w, size_t n, size_t size) {
+  void *p = tf_arena_array(w->p->arena, n, size);
+  w->oom |= !p;
+  return p;
+}
+
+/* Arrays of the program grow by powers of two; the arena keeps what they grew out of. */
+static void *grown(lowering *w, void *from, int n, size_t size) {
+  if (n && (n & (n - 1))) return from;
+  void *to = room(w, n ? 2 * (size_t)n : 1, size);
+  if (to && n) memcpy(to, from, (size_t)n * size);
+  return to;
+}
+
+int low_var(lowering *w, const char *fmt, ...) {
+  ir_program *p = w->p;
+  char text[80];
+  va_list ap;
+  va_start(ap, fmt);
+  int n = vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  n = n < 60 ? n : 60;
+  n += snprintf(text + n, sizeof text - (size_t)n, "%d", p->n_vars);
+  const char **names = grown(w, p->var_name, p->n_vars, sizeof *names);
+  char *name = tf_arena_strndup(p->arena, text, (size_t)n);
+  w->oom |= !name;
+  if (w->oom) return 0;
+  p->var_name = names;
+  p->var_name[p->n_vars] = name;
+  return p->n_vars++;
+}
+
+ir_stmt *low_add(lowering *w, ir_kind kind) {
+  ir_body *b = w->into;
+  ir_stmt *s = room(w, 1, sizeof *s), **list = grown(w, b->s, b->n, sizeof *list);
+  if (w->oom) return NULL;
+  s->kind = kind;
+  s->divides = s->buffer = s->other = -1;
+  b->s = list;
+  b->s[b->n++] = s;
+  return s;
+}
+
+low_mark low_open(lowering *w, ir_body *body) {
+  low_mark mark = {w->into, w->n_lets};
+  w->into = body;
+  return mark;
+}
+
+void low_close(lowering *w, low_mark mark) {
+  w->into = mark.into;
+  w->n_lets = mark.n_lets;
+}
+
+static bool same(const ir_expr *a, const ir_expr *b) {
+  bool equal = a->fn == b->fn && a->n == b->n;
+  for (int i = 0; equal && i < a->n; i++)
+    equal = ir_same(a->arg[i], b->arg[i]) && (a->fn != IR_SUM || a->coef[i] == b->coef[i]);
+  return equal;
+}
+
+static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom *arg, const int64_t *coef) {
+  ir_expr e = {fn, n, room(w, (size_t)n, sizeof *arg), NULL};
+  if (coef) e.coef = room(w, (size_t)n, sizeof *coef);
+  if (w->oom) return ir_number(0);
+  memcpy(e.arg, arg, (size_t)n * sizeof *arg);
+  if (coef) memcpy(e.coef, coef, (size_t)n * sizeof *coef);
+  for (int i = w->n_lets - 1; i >= 0; i--)
+    if (same(&w->lets[i].expr, &e)) return (ir_atom){w->lets[i].var, 0};
+  if (!w->lets) w->lets = room(w, MAX_LETS, sizeof *w->lets);
+  ir_stmt *s = low_add(w, IR_LET);
+  int var = low_var(w, "%s_", name);
+  if (w->oom) return ir_number(0);
+  s->var = var;
+  s->expr = e;
+  if (w->n_lets < MAX_LETS) w->lets[w->n_lets++] = (low_let){e, var};
+  return (ir_atom){var, 0};
+}
+
+ir_atom low_sum(lowering *w, const char *name, ir_atom a, int64_t coef, ir_atom b) {
+  if (b.var < 0 || coef == 0) return (ir_atom){a.var, a.off + coef * b.off};
+  if (a.var < 0 && coef == 1) return (ir_atom){b.var, a.off + b.off};
+  ir_atom arg[2] = {a, b};
+  int64_t c[2] = {1, coef};
+  /* The numbers go outside, so that sums that differ by them alone share a variable. */
+  int64_t off = a.off + coef * b.off;
+  arg[0].off = arg[1].off = 0;
+  ir_atom v = a.var < 0 ? let(w, name, IR_SUM, 1, arg + 1, c + 1) : let(w, name, IR_SUM, 2, arg, c);
+  v.off += off;
+  return v;
+}
+
+static ir_atom least(lowering *w, const char *name, ir_fn fn, ir_atom a, ir_atom b) {
+  ir_atom arg[2] = {a, b};
+  if (a.var == b.var) return (a.off < b.off) == (fn == IR_MIN) ? a : b;
+  return let(w, name, fn, 2, arg, NULL);
+}
+
+ir_atom low_min(lowering *w, const char *name, ir_atom a, ir_atom b) { return least(w, name, IR_MIN, a, b); }
+ir_atom low_max(lowering *w, const char *name, ir_atom a, ir_atom b) { return least(w, name, IR_MAX, a, b); }
+
+ir_atom low_pick(lowering *w, const char *name, ir_range r, ir_atom yes, ir_atom no) {
+  ir_atom arg[4] = {r.lo, r.hi, yes, no};
+  if (r.some) return yes;
+  return let(w, name, IR_PICK, 4, arg, NULL);
+}

@@ -1,0 +1,508 @@
+/* Tile tree -> loop IR. */
+#include "codegen/lower/lower.h"
+
+#include <string.h>
+
+static void lower_node(lowering *w, int n);
+static void lower_op(lowering *w, int n);
+static void lower_steps(lowering *w, int n, int k);
+
+/* ---- buffers ------------------------------------------------------------------------------------ */
+
+int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
+  const tf_tensor *t = &w->plan->wl->tensors[z];
+  ir_program *p = w->p;
+  size_t rank = (size_t)t->rank + 1;
+  ir_buffer b = {.tensor = z,
+                 .argument = argument,
+                 .rank = t->rank,
+                 .words = 1,
+                 .level = level,
+                 .name = name,
+                 .id = p->tensor_id[z],
+                 .shares = -1,
+                 .slots = 1,
+                 .slot = ir_number(0),
+                 .type = low_type(w, z, argument)};
+  b.extent = TF_ARRAY(p->arena, int64_t, rank);
+  b.base = TF_ARRAY(p->arena, ir_atom, rank);
+  w->oom |= !b.extent || !b.base || !p->buffers;
+  if (w->oom || !p->buffers) return 0;
+  const ir_buffer *of = p->buffer_of[z] >= 0 ? &p->buffers[p->buffer_of[z]] : NULL;
+  for (int r = 0; r < t->rank; r++) {
+    b.extent[r] = of ? of->extent[r] : t->extent[r];
+    b.base[r] = of ? of->base[r] : ir_number(t->lo[r]);
+    b.words *= b.extent[r];
+  }
+  b.each = of && of->each;
+  b.lasting = of && of->lasting;
+  p->buffers[p->n_buffers] = b;
+  return p->n_buffers++;
+}
+
+static bool makes_dim(const tf_op *op, int dim) {
+  for (int r = 0; r < op->n_out_dims; r++)
+    if (op->dims[r] == dim) return true;
+  return false;
+}
+
+/* Whether steps of instances come between the steps of the loop over which z is streamed: each instance then needs its
+ * own running value.  An error where z does not tell the instances apart. */
+static bool interleaved(lowering *w, int z) {
+  const tf_plan *p = w->plan;
+  int o = p->wl->tensors[z].producer, scope = p->stream_scope[o];
+  const tf_path *path = scope < 0 ? NULL : &p->path[scope];
+  bool inside = false, found = false;
+  for (int k = 0; path && k < path->n; k++) {
+    const tf_ploop *l = &p->loops[path->loops[k]];
+    if (w->run.trip[path->loops[k]] == 1) continue;
+    bool streamed = l->dim == p->wl->ops[o].dims[p->wl->ops[o].n_out_dims];
+    if (inside && !streamed && !makes_dim(&p->wl->ops[o], l->dim))
+      tf_fail(w->d, p->tree->nodes[scope].at, TF_E_STREAM,
+              "emit: instances over '%.40s' would each keep their own '%.40s'; put that loop outside of '%.40s'",
+              p->wl->dims[l->dim].name, p->wl->tensors[z].name,
+              p->wl->dims[p->wl->ops[o].dims[p->wl->ops[o].n_out_dims]].name);
+    found |= inside && !streamed;
+    inside |= streamed;
+  }
+  return found;
+}
+
+/* Buffers of the tensors that live at scope n: the box of one run. */
+static void open_homes(lowering *w, int n) {
+  const tf_plan *plan = w->plan;
+  for (int z = 0; z < plan->wl->n_tensors; z++) {
+    if (plan->home_scope[z] != n || w->keeps[z]) continue;
+    int i = low_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
+    if (w->oom) return;
+    ir_buffer *b = &w->p->buffers[i];
+    b->lasting = interleaved(w, z);
+    b->each = w->in_parallel && !b->lasting;
+    b->words = b->lasting ? b->words : 1;
+    for (int r = 0; r < b->rank; r++) {
+      ir_range v = low_demand(w, z, r, n, true);
+      if (b->lasting) continue;
+      b->extent[r] = v.most;
+      b->base[r] = v.lo;
+      b->words *= v.most;
+    }
+    w->p->buffer_of[z] = i;
+  }
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------- */
+
+/* Whether the steps of loop l of Tile n write nothing in common. */
+static bool independent(const lowering *w, int n, int l) {
+  const tf_plan *p = w->plan;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_op *op = &p->wl->ops[o];
+    if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
+    if (!tf_plan_leads(p, o, n)) { /* its home stands below: each step has its own */
+      if (!tf_plan_above(p, n, p->home_scope[op->out])) return false;
+      continue;
+    }
+    bool split = false;
+    for (int i = 0; i < p->loops[l].n_leader; i++)
+      split |= p->loops[l].leaders[i] == o;
+    bool out = false;
+    for (int r = 0; r < op->n_out_dims; r++)
+      out |= op->dims[r] == p->loops[l].dim;
+    if (!split || !out) return false;
+  }
+  return true;
+}
+
+/* Whether loop l of Tile n goes over instances of a memory; those over units are vectors' lanes. */
+static bool over_instances(const lowering *w, int n, int l) {
+  return w->plan->loops[l].axis != TF_TEMPORAL && w->plan->tree->nodes[n].level + 1 < w->plan->arch->n_memories &&
+         w->run.trip[l] > 1;
+}
+
+/* Whether some loop at or below l goes over instances. */
+static bool spreads(const lowering *w, int n, int l) {
+  const tf_plan *p = w->plan;
+  for (int i = n; i < p->tree->nodes[n].end; i++)
+    for (int k = 0; p->tree->nodes[i].kind == TF_TILE && k < p->tree->nodes[i].n_loops; k++)
+      if (p->first_loop[i] + k >= l && over_instances(w, i, p->first_loop[i] + k)) return true;
+  return false;
+}
+
+/* What the mapping spreads over instances runs in parallel: not at the very loop, but at the outermost one around it
+ * whose steps are independent and enough to go round, so that threads meet seldom. */
+static bool runs_parallel(const lowering *w, int n, int l) {
+  enum { ENOUGH = 4 };
+  return !w->in_parallel && w->target->threads && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
+         spreads(w, n, l) && independent(w, n, l);
+}
+
+/* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
+static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
+  const tf_plan *p = w->plan;
+  const tf_ploop *pl = &p->loops[l];
+  int n = 0;
+  bool always = false;
+  for (int i = 0; i < pl->n_leader; i++) {
+    int o = pl->leaders[i];
+    ir_range *r = low_range(w, o, pl->dim);
+    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[o * p->n_loops + l], w->run.trip[l]);
+    bool new = true;
+    for (int k = 0; k < n; k++)
+      new &= !low_same_range(&guard[k], r);
+    if (new) guard[n++] = *r;
+    always |= r->some;
+  }
+  for (int i = 0; n == 1 && i < pl->n_leader; i++) /* below its guard */
+    low_range(w, pl->leaders[i], pl->dim)->some = true;
+  return always ? 0 : n;
+}
+
+void low_split_leaders(lowering *w, int l, ir_atom digit) {
+  const tf_plan *p = w->plan;
+  const tf_ploop *pl = &p->loops[l];
+  for (int i = 0; i < pl->n_leader; i++) {
+    ir_range *r = low_range(w, pl->leaders[i], pl->dim);
+    *r = low_split(w, w->p->dim_id[pl->dim], *r, digit, w->run.step[pl->leaders[i] * p->n_loops + l], w->run.trip[l]);
+  }
+}
+
+static int only_op(const tf_plan *p, int n) {
+  int found = -1;
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
+    if (found >= 0) return -1;
+    found = o;
+  }
+  return found;
+}
+
+/* Whether a loop of Tile n from k on, or of a Tile below, has been hoisted: its split is still to come. */
+static bool awaits_hoisted(const lowering *w, int n, int k) {
+  const tf_plan *p = w->plan;
+  for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
+    for (; k < p->tree->nodes[n].n_loops; k++)
+      if (w->hoisted[p->first_loop[n] + k] >= 0) return true;
+  return false;
+}
+
+/* The loop itself, unless it was hoisted; false: out of memory. */
+static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
+  *digit = (ir_atom){w->hoisted[l], 0};
+  if (w->hoisted[l] >= 0) return true;
+  ir_stmt *s = low_add(w, IR_FOR);
+  if (!s) return false;
+  s->dim = w->plan->loops[l].dim;
+  s->var = low_var(w, "i_%s_", w->p->dim_id[s->dim]);
+  s->trip = w->run.trip[l];
+  w->var_of[l] = s->var;
+  s->node = n;
+  s->parallel = runs_parallel(w, n, l);
+  w->in_parallel |= s->parallel;
+  w->parallel = s->parallel ? l : w->parallel;
+  low_open(w, &s->body);
+  *digit = (ir_atom){s->var, 0};
+  low_keep_instance(w, n, l);
+  return !w->oom;
+}
+
+static void lower_loops(lowering *w, int n, int k) {
+  const tf_plan *p = w->plan;
+  const tf_node *t = &p->tree->nodes[n];
+  while (k < t->n_loops && w->run.trip[p->first_loop[n] + k] == 1)
+    k++;
+  int alone = only_op(p, n);
+  if (alone >= 0 && w->target->close_by && w->target->close_by(w, alone) && !awaits_hoisted(w, n, k)) {
+    lower_op(w, p->tree->op_node[alone]);
+    return;
+  }
+  if (k == t->n_loops || w->oom) {
+    lower_node(w, t->children[0]);
+    return;
+  }
+  low_sums sums = low_open_sums(w, n, k, -1);
+  if (!w->oom) lower_steps(w, n, k);
+  low_settle(w, sums);
+}
+
+/* Loop k of Tile n, and what stands in it. */
+static void lower_steps(lowering *w, int n, int k) {
+  const tf_plan *p = w->plan;
+  size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
+  ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges),
+           *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
+  size_t tensors = (size_t)p->wl->n_tensors;
+  ir_atom *slot = TF_ARRAY(w->p->arena, ir_atom, tensors);
+  bool outer = w->in_parallel;
+  low_mark mark = {w->into, w->n_lets};
+  ir_atom digit;
+  w->oom |= !before || !guard || !slot;
+  if (w->oom) return;
+  memcpy(before, w->cur, ranges * sizeof *before);
+  memcpy(slot, w->slot, tensors * sizeof *slot);
+  if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
+  low_keep_step(w, n, p->first_loop[n] + k, digit);
+  int n_guard = split_leaders(w, p->first_loop[n] + k, digit, guard);
+  if (n_guard) {
+    ir_stmt *may = low_add(w, IR_IF);
+    if (!may) return;
+    may->n_guard = n_guard;
+    may->guard = guard;
+    low_open(w, &may->body);
+  }
+  lower_loops(w, n, k + 1);
+  low_close(w, mark);
+  w->in_parallel = outer;
+  memcpy(w->slot, slot, tensors * sizeof *slot);
+  memcpy(w->cur, before, ranges * sizeof *before);
+}
+
+/* Loops over instances above everything that branches, put outside of all others: each instance then runs through its
+ * own steps, and what it has packed stays. */
+static void hoist(lowering *w) {
+  const tf_plan *p = w->plan;
+  for (int n = 0; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0])
+    for (int k = 0; k < p->tree->nodes[n].n_loops && !w->oom; k++) {
+      int l = p->first_loop[n] + k;
+      ir_atom digit;
+      if (over_instances(w, n, l) && independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit))
+        w->hoisted[l] = digit.var;
+    }
+}
+
+static ir_range whole_range(const tf_workload *wl, int d) {
+  int64_t extent = wl->dims[d].extent;
+  return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
+}
+
+void low_infer(lowering *w, int n) {
+  const tf_plan *p = w->plan;
+  for (int i = p->wl->n_ops - 1; i >= 0; i--) {
+    int o = p->wl->topo[i];
+    const tf_op *op = &p->wl->ops[o];
+    if (!tf_plan_above(p, n, p->tree->op_node[o]) || tf_plan_leads(p, o, n)) continue;
+    for (int k = 0; k < op->n_dims; k++) {
+      int d = op->dims[k], lead = p->stream_leader[o];
+      ir_range *r = low_range(w, o, d);
+      if (k < op->n_out_dims)
+        *r = low_demand(w, op->out, k, n, false);
+      else if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && lead >= 0 && lead != o)
+        *r = *low_range(w, lead, d);
+      else
+        *r = whole_range(p->wl, d);
+    }
+    if (w->keeps[op->out] && p->home_scope[op->out] == n) low_keep(w, n, o);
+  }
+}
+
+static void lower_scope(lowering *w, int n) {
+  const tf_plan *p = w->plan;
+  const tf_node *t = &p->tree->nodes[n];
+  size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
+  ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges);
+  w->oom |= !before;
+  if (w->oom || !low_stream_check(w, n)) return;
+  memcpy(before, w->cur, ranges * sizeof *before);
+  low_infer(w, n);
+  open_homes(w, n);
+  low_sums sums = low_open_sums(w, n, 0, -1);
+  for (int c = 0; c < t->n_children && !w->oom; c++) {
+    low_keep_pass(w, n, t->children[c]);
+    low_stage_pass(w, n, t->children[c]);
+    low_stream_before(w, n, t->children[c]);
+    lower_node(w, t->children[c]);
+    low_stream_after(w, n, t->children[c]);
+  }
+  low_settle(w, sums);
+  memcpy(w->cur, before, ranges * sizeof *before);
+}
+
+/* The read of op by which it divides and which waits; -1: none. */
+static int late_divisor(const lowering *w, int o) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  for (int i = 0; i < op->n_reads && w->plan->divides[o] >= 0; i++)
+    if (op->reads[i].tensor == w->plan->wl->ops[w->plan->divides[o]].out) return i;
+  return -1;
+}
+
+/* The innermost buffers that hold what the op reads. */
+static const int *reads_from(lowering *w, const tf_op *op) {
+  int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
+  w->oom |= !from;
+  for (int i = 0; i < op->n_reads && from; i++)
+    from[i] = w->from[op->reads[i].tensor] >= 0 ? w->from[op->reads[i].tensor] : w->p->buffer_of[op->reads[i].tensor];
+  return from;
+}
+
+static void lower_nest(lowering *w, int n) {
+  int o = w->plan->tree->nodes[n].op;
+  const tf_op *op = &w->plan->wl->ops[o];
+  ir_stmt *s = low_add(w, IR_NEST);
+  if (!s) return;
+  s->op = o;
+  s->node = n;
+  s->divides = late_divisor(w, o);
+  if (w->target->copies && !(s->from = reads_from(w, op))) return;
+  s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
+  s->fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
+  w->oom |= !s->range || !s->fresh;
+  for (int k = 0; k < op->n_dims && !w->oom; k++) {
+    s->range[k] = *low_range(w, o, op->dims[k]);
+    if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
+  }
+  s->finite = op->reduce == TF_REDUCE_MAX && s->n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
+              w->plan->wl->tensors[op->out].n_consumers > 0;
+  int at = w->into->n - 1;
+  if (!w->oom && w->target->nest) w->target->nest(w, s);
+  for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
+    w->into->s[at] = w->into->s[at + 1];
+  w->into->s[at] = s;
+}
+
+static void lower_op(lowering *w, int n) {
+  low_sums sums = low_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
+  if (!w->oom) lower_nest(w, n);
+  low_settle(w, sums);
+}
+
+/* Tiles of inputs are taken in; behind the Tile, those around it are read again. */
+static void lower_tile(lowering *w, int n) {
+  const tf_plan *p = w->plan;
+  const int up = p->tree->nodes[n].parent, depth = w->chain_depth;
+  const size_t tensors = (size_t)p->wl->n_tensors, ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
+  int *from = TF_ARRAY(w->p->arena, int, tensors);
+  ir_range *chain = TF_ARRAY(w->p->arena, ir_range, ranges + 1);
+  w->oom |= !from || !chain;
+  if (w->oom) return;
+  memcpy(from, w->from, tensors * sizeof *from);
+  memcpy(chain, w->chain, ranges * sizeof *chain);
+  if (up < 0 || p->tree->nodes[up].kind == TF_SCOPE) {
+    memcpy(w->chain, w->cur, ranges * sizeof *chain);
+    w->chain_depth = p->depth[n];
+  }
+  low_stage(w, n);
+  if (!w->oom) lower_loops(w, n, 0);
+  memcpy(w->from, from, tensors * sizeof *from);
+  memcpy(w->chain, chain, ranges * sizeof *chain);
+  w->chain_depth = depth;
+}
+
+static void lower_node(lowering *w, int n) {
+  const tf_node *t = &w->plan->tree->nodes[n];
+  if (w->oom) return;
+  if (t->kind == TF_TILE)
+    lower_tile(w, n);
+  else if (t->kind == TF_SCOPE)
+    lower_scope(w, n);
+  else
+    lower_op(w, n);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+
+static bool set_up(lowering *w, const tf_tree *tree) {
+  tf_arena *a = w->p->arena;
+  const tf_plan *p = w->plan = tf_plan_new(a, tree);
+  if (!p) return false;
+  const tf_workload *wl = p->wl;
+  size_t loops = (size_t)p->n_loops + 1;
+  w->run.plan = p;
+  w->run.trip = TF_ARRAY(a, int64_t, loops);
+  w->run.step = TF_ARRAY(a, int64_t, loops * (size_t)wl->n_ops);
+  w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
+  w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
+  w->p->buffers =
+      TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
+  w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
+  w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
+  w->hoisted = TF_ARRAY(a, int, loops);
+  w->var_of = TF_ARRAY(a, int, loops);
+  if (!w->hoisted || !w->var_of || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur ||
+      !w->p->buffer_of || !w->p->buffers)
+    return false;
+  for (int l = 0; l < p->n_loops; l++)
+    w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int d = 0; d < wl->n_dims; d++)
+      *low_range(w, o, d) = whole_range(wl, d);
+  for (int z = 0; z < wl->n_tensors; z++)
+    w->p->buffer_of[z] = -1;
+  for (int l = 0; l < p->n_loops; l++)
+    w->hoisted[l] = w->var_of[l] = -1;
+  w->into = &w->p->body;
+  return low_keep_start(w);
+}
+
+static const char **identifiers(ir_program *p, c_named what, const char *(*name)(const tf_workload *, int), int n) {
+  const char **id = TF_ARRAY(p->arena, const char *, (size_t)n + 1);
+  for (int i = 0; id && i < n; i++)
+    if (!(id[i] = c_identifier(p->arena, what, name(p->tree->workload, i), i))) return NULL;
+  return id;
+}
+
+static const char *tensor_name(const tf_workload *wl, int i) { return wl->tensors[i].name; }
+static const char *dim_name(const tf_workload *wl, int i) { return wl->dims[i].name; }
+static const char *op_name(const tf_workload *wl, int i) { return wl->ops[i].name; }
+
+static bool name_all(ir_program *p) {
+  const tf_workload *wl = p->tree->workload;
+  p->tensor_id = identifiers(p, C_TENSOR, tensor_name, wl->n_tensors);
+  p->dim_id = identifiers(p, C_DIM, dim_name, wl->n_dims);
+  p->op_id = identifiers(p, C_OP, op_name, wl->n_ops);
+  return p->tensor_id && p->dim_id && p->op_id;
+}
+
+static void add_arguments(lowering *w) {
+  const tf_workload *wl = w->plan->wl;
+  for (int z = 0; z < wl->n_tensors && !w->oom; z++)
+    if (wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0)
+      w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
+}
+
+/* In builds with asserts: what a pass leaves must be sound.  A fault of ours is told with the pass that left it. */
+static void check(lowering *w, const char *pass) {
+#ifndef NDEBUG
+  char why[200];
+  if (!w->oom && !ir_check(w->p, why, sizeof why))
+    tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass, why);
+#endif
+  (void)w, (void)pass;
+}
+
+/* Every pass of the target, where the mapping could be lowered. */
+static void run_passes(lowering *w, size_t errors) {
+  if (tf_diags_errors(w->d) == errors) check(w, "lower");
+  for (const low_pass *pass = w->target->passes; pass->run && !w->oom && tf_diags_errors(w->d) == errors; pass++) {
+    pass->run(w);
+    check(w, pass->name);
+  }
+}
+
+ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  ir_program *p = a ? TF_NEW(a, ir_program) : NULL;
+  lowering w = {.p = p, .target = target, .d = d};
+  size_t errors = tf_diags_errors(d);
+  if (p) {
+    p->arena = a;
+    p->tree = tree;
+    if (machine) p->machine = *machine;
+  }
+  if (tree->open) {
+    tf_fail(d, tree->nodes[0].at, TF_E_OPEN, "emit needs a mapping without open parts");
+  } else if (!p || !name_all(p) || !set_up(&w, tree)) {
+    w.oom = true;
+  } else if (!tf_run_steps(&w.run)) {
+    tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
+  } else {
+    add_arguments(&w);
+    if (target->threads) hoist(&w);
+    w.oom |= !low_stage_start(&w);
+    low_keep_plan(&w);
+    lower_node(&w, 0);
+    run_passes(&w, errors);
+  }
+  if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (tf_diags_errors(d) == errors) return p;
+  tf_arena_free(a);
+  return NULL;
+}

@@ -1,0 +1,165 @@
+/* Ranges of ops and boxes of tensors as variables: bounds inference (model.md section 1) said once, for all steps. */
+#include <string.h>
+
+#include "codegen/lower/lower.h"
+
+enum { N_ALSO = sizeof((ir_range *)0)->also / sizeof(int64_t) };
+
+bool low_add_length(ir_range *r, int64_t length) {
+  if (length <= 0 || length == r->most || length == r->rest) return true;
+  if (!r->rest) {
+    r->rest = length;
+    return true;
+  }
+  for (int i = 0; i < N_ALSO; i++) {
+    if (!r->also[i]) r->also[i] = length;
+    if (r->also[i] == length) return true;
+  }
+  r->rest = 0;
+  memset(r->also, 0, sizeof r->also);
+  return false;
+}
+
+/* The i-th length of a range that may have several; 0: no more. */
+static int64_t length_of(const ir_range *r, int i) {
+  if (i == 0) return r->most;
+  if (r->exact || !r->rest || i > 1 + N_ALSO) return 0;
+  return i == 1 ? r->rest : r->also[i - 2];
+}
+
+/* Lengths of the pieces of r. */
+static void split_lengths(ir_range *piece, const ir_range *r, int64_t step) {
+  bool known = r->exact || r->rest;
+  for (int i = 0; known && length_of(r, i); i++) {
+    int64_t all = length_of(r, i);
+    known = low_add_length(piece, all % step) && low_add_length(piece, all < step ? all : step);
+  }
+  if (known && !piece->rest) piece->rest = piece->most;
+}
+
+ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip) {
+  ir_atom lo = low_sum(w, name, r.lo, step, digit), end = {lo.var, lo.off + step};
+  if (r.exact && step * trip == r.most)
+    return (ir_range){.lo = lo, .hi = end, .most = step, .some = true, .exact = true};
+  ir_range piece = {.lo = lo, .hi = low_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
+  split_lengths(&piece, &r, step);
+  return piece;
+}
+
+/* The other lengths that an index range has which is moved by one uneven dim; else they are unknown. */
+static void index_lengths(lowering *w, int op, const tf_index *ix, ir_range *v) {
+  const ir_range *uneven = NULL;
+  int64_t by = 0;
+  for (int i = 0; i < ix->n_terms; i++) {
+    const ir_range *d = low_range(w, op, ix->terms[i].dim);
+    if (d->exact) continue;
+    if (uneven) return;
+    uneven = d;
+    by = ix->terms[i].coef > 0 ? ix->terms[i].coef : -ix->terms[i].coef;
+  }
+  if (!uneven || !uneven->rest) return;
+  v->rest = v->most - by * (uneven->most - uneven->rest);
+  for (int i = 0; i < N_ALSO && uneven->also[i]; i++)
+    low_add_length(v, v->most - by * (uneven->most - uneven->also[i]));
+}
+
+ir_range low_index(lowering *w, int op, const tf_index *ix) {
+  ir_range v = {.lo = ir_number(ix->c), .hi = ir_number(ix->c + 1), .most = 1, .some = true, .exact = true};
+  for (int i = 0; i < ix->n_terms; i++) {
+    const ir_range *d = low_range(w, op, ix->terms[i].dim);
+    int64_t c = ix->terms[i].coef;
+    ir_atom last = {d->hi.var, d->hi.off - 1};
+    v.lo = low_sum(w, "lo", v.lo, c, c > 0 ? d->lo : last);
+    v.hi = low_sum(w, "hi", v.hi, c, c > 0 ? last : d->lo);
+    v.most += (c > 0 ? c : -c) * (d->most - 1);
+    v.exact &= d->exact;
+    v.some &= d->some;
+  }
+  if (v.exact) v.hi = (ir_atom){v.lo.var, v.lo.off + v.most};
+  index_lengths(w, op, ix, &v);
+  return v;
+}
+
+static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
+  if (z->pad[r] == 0) return v;
+  int64_t lo = z->lo[r], end = lo + z->extent[r];
+  v.lo = low_max(w, "lo", v.lo, ir_number(lo));
+  v.hi = low_min(w, "hi", v.hi, ir_number(end));
+  v.some = v.exact = false;
+  v.rest = 0;
+  memset(v.also, 0, sizeof v.also);
+  v.most = v.most < z->extent[r] ? v.most : z->extent[r];
+  if (v.lo.var < 0 && v.hi.var < 0 && v.lo.off < v.hi.off) { /* numbers */
+    v.most = v.hi.off - v.lo.off;
+    v.some = v.exact = true;
+  }
+  return v;
+}
+
+/* The smallest range around both; an empty one does not count. */
+static ir_range hull(lowering *w, const tf_tensor *z, int r, ir_range a, ir_range b) {
+  const ir_atom low = ir_number(INT64_MIN / 4), high = ir_number(INT64_MAX / 4);
+  if (ir_same(a.lo, b.lo) && ir_same(a.hi, b.hi)) return a;
+  ir_range v = {.exact = a.exact && b.exact, .some = a.some || b.some, .most = z->extent[r]};
+  if (v.exact && a.lo.var == b.lo.var) { /* apart by a number */
+    v.lo = low_min(w, "lo", a.lo, b.lo);
+    v.hi = low_max(w, "hi", (ir_atom){a.lo.var, a.lo.off + a.most}, (ir_atom){b.lo.var, b.lo.off + b.most});
+    v.most = v.hi.off - v.lo.off;
+    return v;
+  }
+  v.exact = false;
+  v.lo = low_min(w, "lo", low_pick(w, "lo", a, a.lo, high), low_pick(w, "lo", b, b.lo, high));
+  v.hi = low_max(w, "hi", low_pick(w, "hi", a, a.hi, low), low_pick(w, "hi", b, b.hi, low));
+  return v;
+}
+
+/* The range of a reference's rank counts only while none of the op's ranges is empty. */
+ir_range low_unless_idle(lowering *w, int op, ir_range v, int but) {
+  for (int d = 0; d < w->plan->wl->ops[op].n_dims; d++) {
+    const ir_range *r = low_range(w, op, w->plan->wl->ops[op].dims[d]);
+    if (r->some || w->plan->wl->ops[op].dims[d] == but) continue;
+    v.hi = low_pick(w, "hi", *r, v.hi, v.lo);
+    v.some = v.exact = false;
+  }
+  return v;
+}
+
+ir_range low_demand(lowering *w, int z, int r, int n, bool with_maker) {
+  const tf_plan *p = w->plan;
+  const tf_tensor *t = &p->wl->tensors[z];
+  ir_range v = {.most = 0, .lo = ir_number(0), .hi = ir_number(0)};
+  bool any = false;
+  if (with_maker && t->producer >= 0) {
+    v = *low_range(w, t->producer, p->wl->ops[t->producer].dims[r]);
+    any = true;
+  }
+  for (int i = 0; i < t->n_consumers; i++) {
+    const tf_op *op = &p->wl->ops[t->consumers[i]];
+    if (!tf_plan_above(p, n, p->tree->op_node[t->consumers[i]])) continue;
+    for (int k = 0; k < op->n_reads; k++) {
+      if (op->reads[k].tensor != z) continue;
+      ir_range one = clip(w, t, r, low_index(w, t->consumers[i], &op->reads[k].index[r]));
+      const tf_index *ix = &op->reads[k].index[r];
+      if (t->n_consumers > 1 || op->n_reads > 1 || ix->n_terms > 1)
+        one = low_unless_idle(w, t->consumers[i], one, -1);
+      else if (p->n_retains || w->target->copies) /* it may be left nothing to make */
+        one = low_unless_idle(w, t->consumers[i], one, ix->n_terms && ix->terms[0].coef > 0 ? ix->terms[0].dim : -1);
+      v = any ? hull(w, t, r, v, one) : one;
+      any = true;
+    }
+  }
+  v.most = v.most < t->extent[r] ? v.most : t->extent[r];
+  return v;
+}
+
+bool low_same_range(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+
+int low_find_dim(const tf_op *op, int dim) {
+  for (int k = 0; k < op->n_dims; k++)
+    if (op->dims[k] == dim) return k;
+  return -1;
+}
+
+bool low_is_dim(const tf_index *ix, int dim) {
+  return ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 && ix->terms[0].dim == dim;
+}

@@ -1,0 +1,85 @@
+/* Neighbouring nests that go over the same rows: joined, so that a row is still close when the next op takes it up. */
+#include <string.h>
+
+#include "codegen/lower/lower.h"
+
+/* Whether tensor z is read by op at the very point of the dims that are joined: rank r of it is dims[r] alone. */
+static bool reads_at_point(const tf_op *op, const tf_ref *ref, const tf_op *maker, int common) {
+  (void)op;
+  for (int r = 0; r < common && r < maker->n_out_dims; r++) {
+    const tf_index *ix = &ref->index[r];
+    if (ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 || ix->terms[0].dim != maker->dims[r]) return false;
+  }
+  return true;
+}
+
+/* How many leading dims nest b can share with a, at most `common`. */
+static int shared_dims(const lowering *w, const ir_stmt *a, const ir_stmt *b, int common) {
+  const tf_op *p = &w->plan->wl->ops[a->op], *q = &w->plan->wl->ops[b->op];
+  int n = 0;
+  while (n < common && n < q->n_out_dims && p->dims[n] == q->dims[n] && ir_same(a->range[n].lo, b->range[n].lo) &&
+         ir_same(a->range[n].hi, b->range[n].hi))
+    n++;
+  /* A map keeps its last dim, for vectors; so does a sum over what does not run along it. */
+  int keeps = q->n_dims > q->n_out_dims ? 0 : 1;
+  return n > q->n_out_dims - keeps ? q->n_out_dims - keeps : n;
+}
+
+/* Whether b can join those from `from` to `to` over `common` dims: what they make it reads at the point, and nothing
+ * else. */
+static bool may_join(const lowering *w, const ir_body *body, int from, int to, const ir_stmt *b, int common) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = &wl->ops[b->op];
+  for (int i = from; i < to; i++) {
+    const tf_op *maker = &wl->ops[body->s[i]->op];
+    for (int k = 0; k < op->n_reads; k++)
+      if (op->reads[k].tensor == maker->out && !reads_at_point(op, &op->reads[k], maker, common)) return false;
+  }
+  return true;
+}
+
+static bool plain(const ir_stmt *s) { return s->kind == IR_NEST && !s->product; }
+
+/* Nests from `from` on that go together; *common: over how many dims. */
+static int run_of(const lowering *w, const ir_body *body, int from, int *common) {
+  const ir_stmt *first = body->s[from];
+  int to = from + 1;
+  *common = shared_dims(w, first, first, w->plan->wl->ops[first->op].n_out_dims);
+  while (to < body->n && plain(body->s[to])) {
+    int n = shared_dims(w, first, body->s[to], *common);
+    if (n < 1 || !may_join(w, body, from, to, body->s[to], n)) break;
+    *common = n;
+    to++;
+  }
+  return to;
+}
+
+static void join_in(lowering *w, ir_body *body) {
+  int n = 0;
+  for (int i = 0; i < body->n; n++) {
+    ir_stmt *s = body->s[i];
+    int common = 0, to = plain(s) ? run_of(w, body, i, &common) : i + 1;
+    if (s->kind == IR_FOR || s->kind == IR_IF) join_in(w, &s->body);
+    if (to > i + 1 && common > 0) {
+      ir_stmt *all = TF_NEW(w->p->arena, ir_stmt);
+      w->oom |= !all;
+      if (w->oom) return;
+      *all = (ir_stmt){.kind = IR_TOGETHER,
+                       .n_common = common,
+                       .op = s->op,
+                       .buffer = -1,
+                       .other = -1,
+                       .divides = -1,
+                       .body = {to - i, TF_ARRAY(w->p->arena, ir_stmt *, (size_t)(to - i))}};
+      w->oom |= !all->body.s;
+      if (w->oom) return;
+      memcpy(all->body.s, body->s + i, (size_t)(to - i) * sizeof *all->body.s);
+      s = all;
+    }
+    body->s[n] = s;
+    i = to;
+  }
+  body->n = n;
+}
+
+void low_join_rows(lowering *w) { join_in(w, &w->p->body); }

@@ -1,0 +1,72 @@
+/* Values that nobody asks for in the end are said no more. */
+#include "codegen/lower/lower.h"
+
+typedef struct {
+  const ir_stmt **let; /* [var] that sets it; NULL: a loop, IR_KEEP or IR_STAGE */
+  bool *used;          /* [var] */
+} usage;
+
+static void use(usage *u, ir_atom a) {
+  if (a.var < 0 || u->used[a.var]) return;
+  u->used[a.var] = true;
+  const ir_stmt *let = u->let[a.var];
+  for (int i = 0; let && i < let->expr.n; i++)
+    use(u, let->expr.arg[i]);
+}
+
+static void use_ranges(usage *u, const ir_range *r, int n) {
+  for (int i = 0; r && i < n; i++)
+    use(u, r[i].lo), use(u, r[i].hi);
+}
+
+static void find_lets(usage *u, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    if (b->s[i]->kind == IR_LET) u->let[b->s[i]->var] = b->s[i];
+    find_lets(u, &b->s[i]->body);
+  }
+}
+
+static void use_product(usage *u, const tf_workload *wl, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  if (p) use_ranges(u, p->slab, wl->tensors[wl->ops[s->op].reads[p->channels ? p->a : p->b].tensor].rank);
+}
+
+static void use_body(usage *u, const tf_workload *wl, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    use_ranges(u, s->guard, s->n_guard);
+    for (int k = 0; k < s->n_fresh; k++)
+      use(u, s->fresh[k]);
+    if (s->kind == IR_FORGET) use(u, s->slot);
+    if (s->kind == IR_DIVIDE || s->kind == IR_STAGE) use(u, s->last);
+    use_ranges(u, s->range, ir_n_ranges(wl, s));
+    if (s->kind == IR_STAGE) use_ranges(u, s->made, ir_n_ranges(wl, s));
+    use_product(u, wl, s);
+    use_body(u, wl, &s->body);
+  }
+}
+
+static void drop(const usage *u, ir_body *b) {
+  int n = 0;
+  for (int i = 0; i < b->n; i++) {
+    drop(u, &b->s[i]->body);
+    if (b->s[i]->kind != IR_LET || u->used[b->s[i]->var]) b->s[n++] = b->s[i];
+  }
+  b->n = n;
+}
+
+void low_drop_unused(lowering *w) {
+  ir_program *p = w->p;
+  usage u = {TF_ARRAY(p->arena, const ir_stmt *, (size_t)p->n_vars + 1),
+             TF_ARRAY(p->arena, bool, (size_t)p->n_vars + 1)};
+  w->oom |= !u.let || !u.used;
+  if (w->oom) return;
+  find_lets(&u, &p->body);
+  for (int i = 0; i < p->n_buffers; i++) {
+    for (int r = 0; r < p->buffers[i].rank; r++)
+      use(&u, p->buffers[i].base[r]);
+    if (p->buffers[i].slots > 1) use(&u, p->buffers[i].slot);
+  }
+  use_body(&u, w->plan->wl, &p->body);
+  drop(&u, &p->body);
+}

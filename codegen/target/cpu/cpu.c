@@ -1,0 +1,48 @@
+/* CPUs: memories are caches, which fill themselves; instances are threads; products go to micro-kernels. */
+#include "codegen/target/cpu/cpu.h"
+
+#include "codegen/intrin/micro.h"
+#include "codegen/target/cpu/pass/cost.h"
+#include "codegen/target/cpu/pass/pass.h"
+
+static const low_pass passes[] = {
+    {"late", low_divide_late},
+    {"rows", low_join_rows},
+    {"share", low_share},
+    {"round", low_round_early},
+    {"ask", low_ask_ahead},
+    {"blocks", low_block_channels},
+    {"around", low_around_channels},
+    {"unused", low_drop_unused},
+    {"ahead", low_rows_ahead},
+    {NULL, NULL},
+};
+
+static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  ir_type data;
+  if (!tf_micro_isas(o->isa, o->dtype, isas, d) || !tf_micro_data(o->dtype, &data, d)) return false;
+  *machine = tf_micro_machine(isas[0], data);
+  return true;
+}
+
+static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  ir_machine machine;
+  if (!machine_of(o, &machine, d) || !tf_micro_isas(o->isa, o->dtype, isas, d)) return -1;
+  ir_program *p = low_lower(tree, &tf_target_cpu.lower, &machine, d);
+  const double cycles = p ? tf_cost(p, isas[0]) : -1;
+  if (p && cycles < 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  ir_free(p);
+  return cycles;
+}
+
+const tf_target tf_target_cpu = {
+    .name = "cpu",
+    .what = "C17 with micro-kernels",
+    .lower = {.threads = true, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
+    .machine = machine_of,
+    .print = tf_cpu_print,
+    .cycles = cycles_of,
+    .run = ir_run,
+};

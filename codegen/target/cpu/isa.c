@@ -1,0 +1,86 @@
+/* What the computer can run. */
+#define _DEFAULT_SOURCE /* syscall */
+#include <string.h>
+
+#include "tileflow/emit.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <stdint.h>
+#if defined(__linux__)
+#include <unistd.h>
+#endif
+
+/* Bit of a register of CPUID's leaf 7 (Intel's manual, volume 2, CPUID). */
+static bool leaf7(unsigned sub, int which, int bit) {
+  unsigned r[4] = {0};
+  return __get_cpuid_count(7, sub, &r[0], &r[1], &r[2], &r[3]) && (r[which] >> bit & 1);
+}
+
+static bool has_avx2(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+
+static bool has_avxvnni(void) {
+  enum { EAX = 0, AVXVNNI = 4 };
+  return has_avx2() && leaf7(1, EAX, AVXVNNI);
+}
+
+static bool has_avx512(void) {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
+}
+
+static bool has_vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
+
+static bool has_bf16(void) { return has_vnni() && __builtin_cpu_supports("avx512bf16"); }
+
+/* The units, and the system's leave to use the tiles. */
+static bool has_amx(void) {
+#if defined(__linux__)
+  enum { ARCH_PRCTL = 158, REQ_XCOMP_PERM = 0x1023, TILE_DATA = 18, EDX = 3, BF16 = 22, TILE = 24, INT8 = 25 };
+  return has_bf16() && leaf7(0, EDX, TILE) && leaf7(0, EDX, BF16) && leaf7(0, EDX, INT8) &&
+         syscall(ARCH_PRCTL, REQ_XCOMP_PERM, TILE_DATA) == 0;
+#else
+  return false;
+#endif
+}
+
+static bool always(void) { return true; }
+
+/* From the plainest to the best; dtypes: those that gain by it. */
+static const struct {
+  const char *isa, *dtypes;
+  bool (*has)(void);
+} rows[] = {
+    {"portable", "f32 bf16 int8", always}, {"sse2", "f32 bf16 int8", always},       {"avx2", "f32 bf16 int8", has_avx2},
+    {"avxvnni", "int8", has_avxvnni},      {"avx512", "f32 bf16 int8", has_avx512}, {"avx512_vnni", "int8", has_vnni},
+    {"avx512_bf16", "bf16", has_bf16},     {"amx", "bf16 int8", has_amx},
+};
+#else
+static bool always(void) { return true; }
+
+static const struct {
+  const char *isa, *dtypes;
+  bool (*has)(void);
+} rows[] = {
+    {"portable", "f32 bf16 int8", always},
+#if defined(__aarch64__)
+    {"neon", "f32 bf16 int8", always},
+#endif
+};
+#endif
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+const char *tf_emit_isa(const char *dtype) {
+  const char *best = rows[0].isa;
+  for (int i = 0; i < N_ROWS; i++)
+    if (strstr(rows[i].dtypes, dtype ? dtype : "f32") && rows[i].has()) best = rows[i].isa;
+  return best;
+}
+
+bool tf_emit_runs(const char *isa) {
+  for (int i = 0; i < N_ROWS; i++)
+    if (!strcmp(rows[i].isa, isa)) return rows[i].has();
+  return false;
+}

@@ -1,0 +1,158 @@
+/* What products ask for while they multiply: a product asks for the operands of the one behind it in the same loop, the
+ * last one for those of the first as they will be when loops have gone on; where these are arguments, and small enough
+ * to be still near by then. */
+#include "codegen/target/cpu/pass/pass.h"
+
+enum {
+  NEAR_WORDS = 1 << 16, /* a quarter of a core's second cache, as they are today */
+  MOST_PRODUCTS = 16,   /* of a loop */
+  MOST_LOOPS = 64       /* around it */
+};
+
+typedef struct {
+  lowering *w;
+  const ir_stmt **let;  /* [var] that sets it; NULL: something else does */
+  int loop[MOST_LOOPS]; /* variables of the loops around, from the outside */
+  int n_loops;
+} asking;
+
+static bool is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
+
+/* A product of one pair of matrices, in a kernel that goes step by step. */
+static bool may_ask(const lowering *w, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  if (s->kind != IR_NEST || !p || p->channels || p->slab || p->kernel->m_round > 1) return false;
+  bool one = true;
+  for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
+    one &= is_matrix(p, k) || s->range[k].most == 1;
+  return one;
+}
+
+/* The product's dim that moves rank r of the operand; -1: none, -2: it is not one alone, step by step. */
+static int only_dim(const tf_op *op, const ir_product *p, int read, int r) {
+  int found = -1;
+  if (read < 0) return is_matrix(p, r) ? r : -1;
+  const tf_index *ix = &op->reads[read].index[r];
+  for (int t = 0; t < ix->n_terms; t++)
+    for (int k = 0; k < op->n_dims; k++)
+      if (op->dims[k] == ix->terms[t].dim && is_matrix(p, k)) found = found == -1 && ix->terms[t].coef == 1 ? k : -2;
+  return found;
+}
+
+/* Whether what the product touches of the operand is rows of neighbours in an argument, and not too many of them. */
+static bool is_far(const lowering *w, const ir_stmt *s, int read) {
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
+  if (!rank || !w->p->buffers[w->p->buffer_of[z]].argument || low_padded(&w->plan->wl->tensors[z])) return false;
+  if (s->from && read >= 0 && s->from[read] != w->p->buffer_of[z]) return false;
+  if (read == s->product->a && s->product->turned >= 0) return false;
+  int64_t words = 1;
+  int matrix = 0;
+  for (int r = 0; r < rank; r++) {
+    const int k = only_dim(op, s->product, read, r);
+    if (k == -2 || (k == -1 && r == rank - 1)) return false;
+    if (k < 0) continue;
+    matrix++;
+    words *= s->range[k].most;
+    if (words > NEAR_WORDS) return false;
+  }
+  return matrix == 2;
+}
+
+/* How far a step of the loop moves the value; false: nobody knows. */
+static bool moves(const asking *a, ir_atom v, int loop, int64_t *by) {
+  *by = v.var == loop;
+  const ir_stmt *let = v.var < 0 ? NULL : a->let[v.var];
+  for (int i = 0; let && i < let->expr.n; i++) {
+    int64_t one;
+    if (!moves(a, let->expr.arg[i], loop, &one) || (one && let->expr.fn != IR_SUM)) return false;
+    if (one) *by += let->expr.coef[i] * one;
+  }
+  return true;
+}
+
+static bool holds(const tf_op *op, int read, int rank, int k) {
+  return read < 0 ? k < op->n_out_dims : low_reads_dim(&op->reads[read], rank, op->dims[k]);
+}
+
+/* How the operand's box moves with the innermost loop that moves it; NULL: with none, or nobody knows. */
+static int64_t *shift_of(const asking *a, const ir_stmt *s, int read) {
+  const tf_workload *wl = a->w->plan->wl;
+  const tf_op *op = &wl->ops[s->op];
+  const int rank = wl->tensors[read < 0 ? op->out : op->reads[read].tensor].rank;
+  int64_t *shift = TF_ARRAY(a->w->p->arena, int64_t, (size_t)op->n_dims);
+  a->w->oom |= !shift;
+  for (int l = a->n_loops - 1; shift && l >= 0; l--) {
+    bool any = false;
+    for (int k = 0; k < op->n_dims; k++) {
+      if (!holds(op, read, rank, k)) continue;
+      if (!moves(a, s->range[k].lo, a->loop[l], &shift[k])) return NULL;
+      any |= shift[k] != 0;
+    }
+    if (any) return shift;
+  }
+  return NULL;
+}
+
+/* Whether the ranges of statement `to` of the body are known at `at`, which is before. */
+static bool known(const asking *a, const ir_body *b, int at, int to) {
+  const ir_stmt *s = b->s[to];
+  bool all = true;
+  for (int i = at; i < to; i++)
+    for (int k = 0; k < a->w->plan->wl->ops[s->op].n_dims; k++)
+      all &= b->s[i]->kind != IR_LET || (s->range[k].lo.var != b->s[i]->var && s->range[k].hi.var != b->s[i]->var);
+  return all;
+}
+
+/* Statement `from` asks for what `to` needs, later in the same step if it comes behind. */
+static void ask(const asking *a, const ir_body *b, int from, int to) {
+  lowering *w = a->w;
+  ir_stmt *s = b->s[from], *next = b->s[to];
+  const tf_op *op = &w->plan->wl->ops[next->op];
+  const int operand[] = {next->product->a, next->product->b, -1};
+  ir_ask *asks = TF_ARRAY(w->p->arena, ir_ask, 3);
+  int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
+  w->oom |= !asks || !none;
+  if (w->oom || (to > from && !known(a, b, from, to))) return;
+  for (int i = 0; i < 3; i++) {
+    const int64_t *shift = is_far(w, next, operand[i]) ? shift_of(a, next, operand[i]) : NULL;
+    if (!shift) continue;
+    asks[s->n_asks++] = (ir_ask){next, operand[i], to > from ? none : shift};
+    next->asked |= 1U << (1 + operand[i]);
+  }
+  s->asks = asks;
+}
+
+static void in_turn(const asking *a, const ir_body *b) {
+  int all[MOST_PRODUCTS], n = 0;
+  for (int i = 0; i < b->n && n < MOST_PRODUCTS; i++)
+    if (may_ask(a->w, b->s[i])) all[n++] = i;
+  for (int i = 0; i < n; i++)
+    ask(a, b, all[i], all[(i + 1) % n]);
+}
+
+static void walk(asking *a, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    const bool loop = s->kind == IR_FOR && a->n_loops < MOST_LOOPS;
+    if (loop) a->loop[a->n_loops++] = s->var;
+    if (loop && s->trip > 1) in_turn(a, &s->body);
+    walk(a, &s->body);
+    a->n_loops -= loop;
+  }
+}
+
+static void find_lets(const ir_stmt **let, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    if (b->s[i]->kind == IR_LET) let[b->s[i]->var] = b->s[i];
+    find_lets(let, &b->s[i]->body);
+  }
+}
+
+void low_ask_ahead(lowering *w) {
+  asking a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
+  w->oom |= !a.let;
+  if (w->oom || w->p->machine.lanes < 2) return;
+  find_lets(a.let, &w->p->body);
+  walk(&a, &w->p->body);
+}

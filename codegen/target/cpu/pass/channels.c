@@ -1,0 +1,157 @@
+/* Products whose lanes run along channels, the output's rows down: where the mapping spreads channels over the units.
+ */
+#include "codegen/target/cpu/pass/cost.h"
+#include "codegen/target/cpu/pass/pass.h"
+
+/* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands,
+ * and how long its rows must be for that, in words (measured on layers of 1 x 1: 3 to 20 % faster than from a copy;
+ * with rows shorter than a line, 6 % slower). */
+enum { PANELS_MOST = 1 << 28, COPY_USES = 16, LINE_WORDS = 16 };
+
+static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+/* The best width of panels for rows of m, of n columns; `part`: they must end with panels. */
+static int panel_of(const ir_machine *t, int64_t m, int64_t n, bool part) {
+  int best = 1;
+  const int64_t vectors = parts(n, t->lanes);
+  for (int across = 2; across <= 4; across++)
+    if ((!part || n % (across * t->lanes) == 0) &&
+        tf_cost_panels(t->registers, m, vectors, across) < tf_cost_panels(t->registers, m, vectors, best))
+      best = across;
+  return best * t->lanes;
+}
+
+/* Whether rows are so short that a tile has room for two, and the nest has few enough of them to say each tile by
+ * itself. */
+static bool joins(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+  enum { JOINED_MOST = 128, PAIR_WIDE = 2 };
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  const ir_range *m = &nest->range[p->m], *above = p->m > 0 ? &nest->range[p->m - 1] : NULL;
+  if (!above || p->m - 1 == p->n || !m->exact || !above->exact || above->most < 2) return false;
+  const tf_ref *a = &op->reads[p->a];
+  if (!low_reads_dim(a, w->plan->wl->tensors[a->tensor].rank, op->dims[p->m - 1])) return false;
+  return 2 * m->most <= tf_micro_rows(w->p->machine.registers, PAIR_WIDE) && m->most * above->most <= JOINED_MOST;
+}
+
+/* Over how many units the mapping spreads a dim of op o. */
+static int64_t over_units(const lowering *w, int o, int dim) {
+  const tf_plan *p = w->plan;
+  int64_t n = 1;
+  for (int l = 0; l < p->n_loops; l++) {
+    const tf_ploop *pl = &p->loops[l];
+    bool leads = false;
+    for (int i = 0; i < pl->n_leader; i++)
+      leads |= pl->leaders[i] == o;
+    const bool units = pl->axis != TF_TEMPORAL && p->tree->nodes[pl->node].level + 1 == p->arch->n_memories;
+    if (leads && units && pl->dim == dim) n *= w->run.trip[l];
+  }
+  return n;
+}
+
+static bool in_read(const lowering *w, const tf_op *op, int read, int k) {
+  return low_reads_dim(&op->reads[read], w->plan->wl->tensors[op->reads[read].tensor].rank, op->dims[k]);
+}
+
+/* Rows: along the last rank of a, and nowhere else in it. */
+static bool rows_of(const lowering *w, const tf_op *op, ir_product *p) {
+  const tf_ref *a = &op->reads[p->a];
+  const int rank = w->plan->wl->tensors[a->tensor].rank, dim = op->dims[p->m];
+  if (rank == 0 || low_reads_dim(a, rank - 1, dim)) return false;
+  for (int t = 0; t < a->index[rank - 1].n_terms; t++)
+    if (a->index[rank - 1].terms[t].dim == dim) p->row_step = a->index[rank - 1].terms[t].coef;
+  return p->row_step > 0;
+}
+
+/* The one dim of the output in b, if that is what its lanes are to run along; all that is reduced must be in b too. */
+static bool channels_of(const lowering *w, int o, ir_product *p) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  p->n = -1;
+  for (int k = 0; k < op->n_dims; k++) {
+    const bool in = in_read(w, op, p->b, k);
+    if (k >= op->n_out_dims && !in) return false;
+    if (k >= op->n_out_dims || !in) continue;
+    if (p->n >= 0 || in_read(w, op, p->a, k)) return false;
+    p->n = k;
+  }
+  return p->n >= 0 && over_units(w, o, op->dims[p->n]) > over_units(w, o, op->dims[p->m]);
+}
+
+/* Whether the nest's part of b lies in one piece of each panel: all that is reduced is whole but the outermost, and n
+ * begins with a panel.  *places: how many settings of what is reduced there are at most. */
+static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *p, int64_t *places) {
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  const ir_range *n = &nest->range[p->n];
+  *places = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    const ir_range *r = &nest->range[k];
+    const bool whole = r->exact && r->most == w->plan->wl->dims[op->dims[k]].extent;
+    if ((k > op->n_out_dims && !whole) || __builtin_mul_overflow(*places, r->most, places)) return false;
+  }
+  return op->n_dims > op->n_out_dims && *places < PANELS_MOST &&
+         (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->panel == 0);
+}
+
+static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t places) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = &wl->ops[nest->op];
+  const int64_t lanes = w->p->machine.lanes, n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
+  int64_t words = n;
+  p->last = n % p->panel ? (int)(n % p->panel) : p->panel;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (__builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
+  if (words > PANELS_MOST) return false;
+  p->panels =
+      low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name, w->p->tensor_id[op->reads[p->b].tensor]);
+  w->p->buffers[p->panels].each = false;
+  w->p->buffers[p->panels].packed = true;
+  p->offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
+  return true;
+}
+
+/* Whether an argument's elements are read so seldom (about once for each panel and setting of the windows), and in rows
+ * so long, that a copy is not worth its making. */
+static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p) {
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  int64_t uses = parts(nest->range[p->n].most, p->panel);
+  for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
+    uses *= nest->range[k].most;
+  return !p->joined && uses <= COPY_USES && nest->range[p->m].most * p->row_step >= LINE_WORDS;
+}
+
+/* a as it stands, where it has no borders and is near or seldom read; else its box with them. */
+static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
+  const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
+  const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
+  const ir_buffer *b = &w->p->buffers[w->p->buffer_of[a->tensor]];
+  if (!low_padded(z) && b->type == IR_F32 && (!b->argument || in_place(w, nest, p))) return;
+  p->stride = 1; /* no phases */
+  low_add_slab(w, nest, a, p);
+  p->keep_slab = z->producer < 0;
+}
+
+bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  const ir_machine *t = &w->p->machine;
+  ir_product p = *product;
+  int64_t places;
+  if (!t->lanes || p.kernel->group > 1 || p.kernel->a != IR_F32 || p.kernel->c != IR_F32) return false;
+  p.m = op->n_out_dims - 1;
+  const bool in_first = in_read(w, op, 0, p.m);
+  if (in_first == in_read(w, op, 1, p.m)) return false;
+  p.a = in_first ? 0 : 1;
+  p.b = 1 - p.a;
+  p.k = op->n_out_dims;
+  const tf_tensor *weights = &w->plan->wl->tensors[op->reads[p.b].tensor];
+  if (weights->producer >= 0 || low_padded(weights) || !rows_of(w, op, &p) || !channels_of(w, nest->op, &p))
+    return false;
+  const ir_range *m = &nest->range[p.m];
+  if (!m->exact && !m->rest) return false;
+  p.joined = joins(w, nest, &p);
+  p.panel = panel_of(t, p.joined ? m->most * nest->range[p.m - 1].most : m->most, nest->range[p.n].most,
+                     nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
+  p.channels = true;
+  if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
+  add_rows(w, nest, &p);
+  *product = p;
+  return true;
+}

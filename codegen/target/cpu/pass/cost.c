@@ -1,0 +1,244 @@
+/* What the kernel of a mapping costs a core, besides the words that the model counts: tiles as the micro-kernels cut
+ * them, what is laid out anew, calls.  An estimate to rank mappings by that the model finds alike; the figures are
+ * rough, set on a Zen 5 core so that layers of ResNet and YOLO rank as they were measured, not measured one by one. */
+#include "codegen/target/cpu/pass/cost.h"
+
+#include <math.h>
+
+enum {
+  MAX_DEPTH = 64,
+  CALL = 20,          /* cycles to enter and leave a tile */
+  SQUARE_LANE = 9,    /* cycles a lane to turn a square of as many rows and store it */
+  WORDS_COPIED = 4,   /* words a cycle, row by row ... */
+  WORDS_TURNED = 2,   /* ... in squares ... */
+  ROW = 8,            /* ... and cycles to begin a row */
+  FAR = 2,            /* cycles that a tile waits for a vector of b where rows lie pages apart */
+  LATENCY = 4,        /* cycles of a multiply-add */
+  NEAR = 1 << 18,     /* words that stay in a core's second cache; of panels beyond ... */
+  WORDS_STREAMED = 2, /* ... so many a cycle come from further out, while tiles multiply ... */
+  WORDS_SEEN = 8      /* ... but not wholly: as if so many a cycle came in between */
+};
+
+typedef struct {
+  const ir_program *p;
+  const tf_micro_isa *isa;
+  int depth, instances;
+  double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the loops around: steps, and how many run at once */
+  uint64_t *moves;                          /* [variable] loops on which it hangs, bit by depth */
+  double cycles;
+} walk;
+
+static double parts(double n, double by) {
+  const int64_t whole = (int64_t)n, step = (int64_t)by;
+  return (double)((whole + step - 1) / step);
+}
+
+/* Cycles of one step of k: two multiply-adds and two loads each, and sums that wait for their last multiply-add. */
+static double step(double rows, double across) {
+  double busy = rows * across > rows + across ? rows * across : rows + across;
+  return (busy > 2 * LATENCY ? busy : 2 * LATENCY) / 2;
+}
+
+static double tiles_down(int registers, int64_t m, int across) {
+  return parts((double)m, tf_micro_rows(registers, across));
+}
+
+double tf_cost_steps(int registers, int64_t m, double vectors, int across) {
+  const double count = tiles_down(registers, m, across);
+  return parts(vectors, across) * count * (step(parts((double)m, count), across) + 0.5);
+}
+
+double tf_cost_panels(int registers, int64_t m, int64_t vectors, int across) {
+  const int rest = (int)(vectors % across);
+  return tf_cost_steps(registers, m, (double)(vectors - rest), across) +
+         (rest ? tf_cost_steps(registers, m, rest, rest) : 0);
+}
+
+double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
+  return k * tf_cost_steps(isa->registers, m, vectors, across) +
+         parts(vectors, across) * tiles_down(isa->registers, m, across) * CALL;
+}
+
+/* How often control comes by, each time on one of the cores that work at once; of what is kept, how often it changes.
+ */
+static double runs(const walk *w, uint64_t mask, bool kept) {
+  double n = 1;
+  int last = w->depth;
+  while (kept && last > 0 && !(mask >> (last - 1) & 1))
+    last--;
+  for (int i = 0; i < last; i++)
+    n *= w->trip[i] / w->share[i];
+  return n;
+}
+
+static uint64_t hangs_on(const walk *w, ir_atom a) { return a.var < 0 ? 0 : w->moves[a.var]; }
+
+static double words_of(const ir_range *r, int n, const bool *in) {
+  double words = 1;
+  for (int i = 0; i < n; i++)
+    if (!in || in[i]) words *= (double)r[i].most;
+  return words;
+}
+
+/* Which dims of the op a read moves with, and the loops on which their ranges hang. */
+static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_ref *ref = &op->reads[read];
+  uint64_t mask = 0;
+  for (int k = 0; k < op->n_dims; k++) {
+    in[k] = false;
+    for (int r = 0; r < w->p->tree->workload->tensors[ref->tensor].rank; r++)
+      for (int t = 0; t < ref->index[r].n_terms; t++)
+        in[k] |= ref->index[r].terms[t].dim == op->dims[k];
+    if (in[k]) mask |= hangs_on(w, s->range[k].lo) | hangs_on(w, s->range[k].hi);
+  }
+  return mask;
+}
+
+static void slab(walk *w, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const int rank = w->p->tree->workload->tensors[op->reads[p->channels ? p->a : p->b].tensor].rank;
+  uint64_t mask = 0;
+  for (int r = 0; r < rank; r++)
+    mask |= hangs_on(w, p->slab[r].lo) | hangs_on(w, p->slab[r].hi);
+  const double rows = words_of(p->slab, rank - 1, NULL);
+  w->cycles +=
+      runs(w, mask, p->keep_slab) * rows * (ROW * (double)p->stride + (double)p->slab[rank - 1].most / WORDS_COPIED);
+}
+
+static double outside(const walk *w, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  double n = 1;
+  for (int k = 0; k < op->n_dims; k++)
+    if (k != p->m && k != p->n && !(p->joined && k == p->m - 1) && (p->channels ? k < op->n_out_dims : k != p->k))
+      n *= (double)s->range[k].most;
+  return n;
+}
+
+/* Words of a that the nest reads, borders and all. */
+static double read_box(const walk *w, const ir_stmt *s, int read) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const tf_ref *ref = &op->reads[read];
+  double words = 1;
+  for (int r = 0; r < w->p->tree->workload->tensors[ref->tensor].rank; r++) {
+    double along = 1;
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      for (int k = 0; k < op->n_dims; k++)
+        if (op->dims[k] == ref->index[r].terms[t].dim)
+          along += fabs((double)ref->index[r].terms[t].coef) * (double)(s->range[k].most - 1);
+    words *= along;
+  }
+  return words;
+}
+
+/* What the nest reads of a slab that stays in no near cache beside the nest's panels comes from further out. */
+static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
+  const ir_product *p = s->product;
+  if (!p->slab || (double)w->p->buffers[p->pack].words + words_of_panels <= NEAR) return 0;
+  const double words = read_box(w, s, p->a);
+  return (words > NEAR ? panels : 1) * words / WORDS_COPIED;
+}
+
+static void channels(walk *w, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const int across = p->panel / w->isa->lanes;
+  double k = 1;
+  for (int i = op->n_out_dims; i < op->n_dims; i++)
+    k *= (double)s->range[i].most;
+  const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
+               calls = outside(w, s) * passes;
+  const int64_t joined = p->joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
+  const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
+  if (p->slab) slab(w, s);
+  const double rest = (double)((int64_t)vectors % across);
+  double busy =
+      calls * (tf_cost_tiles(w->isa, rows, vectors - rest, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
+  if (rest > 0) busy += calls * tf_cost_tiles(w->isa, rows, rest, k / passes, (int)rest);
+  const double panels = k * vectors * w->isa->lanes;
+  if (panels > NEAR) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
+  w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));
+}
+
+static void product(walk *w, const ir_stmt *s) {
+  enum { MAX_DIMS = 64 };
+  const ir_product *p = s->product;
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               calls = outside(w, s);
+  bool in[MAX_DIMS];
+  if (op->n_dims > MAX_DIMS) return;
+  const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
+  const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
+  /* sums go to memory and come back for each block of k */
+  w->cycles += once * calls *
+               (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
+  if (p->far) w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
+  if (p->slab) {
+    slab(w, s);
+  } else if (p->pack >= 0) {
+    const uint64_t mask = dims_of(w, s, p->b, in);
+    w->cycles += runs(w, mask, p->keep) * calls * n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
+  }
+  if (p->turned >= 0) {
+    const uint64_t mask = dims_of(w, s, p->a, in);
+    w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
+  }
+  if (p->copy >= 0) {
+    const uint64_t mask = dims_of(w, s, p->a, in);
+    w->cycles += runs(w, mask, p->keep_copy) * calls * m * k;
+  }
+}
+
+static void nest(walk *w, const ir_stmt *s) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  if (s->product && s->product->channels)
+    channels(w, s);
+  else if (s->product)
+    product(w, s);
+  else
+    w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) * op->n_expr / w->isa->lanes;
+}
+
+static void body(walk *w, const ir_body *b);
+
+static void loop(walk *w, const ir_stmt *s) {
+  if (w->depth == MAX_DEPTH) return;
+  w->moves[s->var] = UINT64_C(1) << w->depth;
+  w->trip[w->depth] = (double)s->trip;
+  w->share[w->depth++] = !s->parallel ? 1 : s->trip < w->instances ? (double)s->trip : w->instances;
+  body(w, &s->body);
+  w->depth--;
+}
+
+static void let(walk *w, const ir_stmt *s) {
+  w->moves[s->var] = 0;
+  for (int i = 0; i < s->expr.n; i++)
+    w->moves[s->var] |= hangs_on(w, s->expr.arg[i]);
+}
+
+static void body(walk *w, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    if (s->kind == IR_LET)
+      let(w, s);
+    else if (s->kind == IR_FOR)
+      loop(w, s);
+    else if (s->kind == IR_NEST)
+      nest(w, s);
+    else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
+      body(w, &s->body);
+  }
+}
+
+double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
+  const tf_arch *a = p->tree->arch;
+  walk w = {.p = p, .isa = isa, .instances = 1, .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};
+  if (!w.moves) return -1;
+  for (int l = 1; l < a->n_memories; l++)
+    w.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
+  body(&w, &p->body);
+  return w.cycles;
+}

@@ -1,0 +1,31 @@
+/* Passes of the CPU: products of matrices on its micro-kernels, and what stands around them. */
+#ifndef CODEGEN_TARGET_CPU_PASS_PASS_H
+#define CODEGEN_TARGET_CPU_PASS_PASS_H
+#include "codegen/lower/lower.h"
+
+/* product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
+bool low_close_by(const lowering *w, int op);
+/* Makes the nest a product where it is one. */
+void low_product(lowering *w, ir_stmt *nest);
+/* Scratch of products; of each thread where the lowering is below a loop that runs in parallel. */
+int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id);
+/* The box of what the nest reads there, borders and all, as slab and pack of p. */
+void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p);
+bool low_padded(const tf_tensor *z);
+bool low_reads_dim(const tf_ref *ref, int rank, int dim);
+
+/* channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
+bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
+
+/* round.c: sums that leave their product rounded; after rows are joined. */
+void low_round_early(lowering *w);
+/* ask.c: what products ask for ahead; after what is written over is known. */
+void low_ask_ahead(lowering *w);
+/* blocks.c: what stands between products with lanes along channels, in blocks of these; after buffers are shared. */
+void low_block_channels(lowering *w);
+/* around.c: of products with lanes along channels: slabs that are kept and filled again and again become wide enough to
+ * be filled once; panels that come from afar are asked for.  Before unused values are dropped. */
+void low_around_channels(lowering *w);
+/* ahead.c: rows that the product behind them makes while it multiplies; after low_share. */
+void low_rows_ahead(lowering *w);
+#endif

@@ -1,0 +1,310 @@
+/* Nests that are products of matrices, and where an op's own loops may end. */
+#include "codegen/target/cpu/pass/pass.h"
+
+/* Bytes that count as close to a core: half of the largest memory on the chip that is no larger than a core's second
+ * cache of today; where all are larger, half of that. */
+enum { CLOSE_BYTES = 1 << 20 };
+
+/* Weights are laid out anew, word by word, up to so many words (64 MiB); past a core's caches only where each is then
+ * used so often that it pays (measured on layers of YOLO: 196 times is even, 784 a gain of three). */
+enum { TURNED_MOST = 1 << 24, TURNED_NEAR = 1 << 20, TURNED_USES = 256 };
+
+static int64_t close_words(const tf_arch *a) {
+  int64_t best = 0;
+  for (int l = 1; l < a->n_memories; l++) {
+    double bytes = (double)a->memories[l].capacity_words * a->memories[l].word_bits / 8;
+    if (a->memories[l].capacity_words > 0 && bytes <= CLOSE_BYTES && bytes > (double)best) best = (int64_t)bytes;
+  }
+  return (best > 1 << 15 ? best : CLOSE_BYTES) / 2 / (int64_t)sizeof(float);
+}
+
+static int64_t box_words(const lowering *w, int o, int ref) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  int64_t words = 1;
+  int rank = ref < 0 ? op->n_out_dims : w->plan->wl->tensors[op->reads[ref].tensor].rank;
+  for (int r = 0; r < rank; r++) {
+    int64_t len = 1;
+    if (ref < 0)
+      len = w->cur[o * w->plan->wl->n_dims + op->dims[r]].most;
+    else
+      for (int t = 0; t < op->reads[ref].index[r].n_terms; t++) {
+        const tf_term *term = &op->reads[ref].index[r].terms[t];
+        len += (term->coef > 0 ? term->coef : -term->coef) * (w->cur[o * w->plan->wl->n_dims + term->dim].most - 1);
+      }
+    if (__builtin_mul_overflow(words, len, &words)) return INT64_MAX / 64;
+  }
+  return words;
+}
+
+/* The operand of a product that the output's last dim moves; -1: it is none. */
+static int panel_read(const lowering *w, int o);
+
+bool low_close_by(const lowering *w, int o) {
+  int64_t words = box_words(w, o, -1);
+  int panel = panel_read(w, o);
+  /* Of a product the panel has to stay; the rest streams past it. */
+  if (panel >= 0) return box_words(w, o, panel) <= close_words(w->plan->arch);
+  for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
+    words += box_words(w, o, i);
+  return words <= close_words(w->plan->arch);
+}
+
+bool low_reads_dim(const tf_ref *ref, int rank, int dim) {
+  for (int r = 0; r < rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == dim) return true;
+  return false;
+}
+
+static int panel_read(const lowering *w, int o) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  if (!low_is_product(op)) return -1;
+  int n = op->dims[op->n_out_dims - 1];
+  bool has[2];
+  for (int i = 0; i < 2; i++)
+    has[i] = low_reads_dim(&op->reads[i], w->plan->wl->tensors[op->reads[i].tensor].rank, n);
+  return has[0] == has[1] ? -1 : has[0] ? 0 : 1;
+}
+
+typedef struct {
+  lowering *w;
+  const tf_op *op;
+  const ir_stmt *nest;
+} finder;
+
+static bool read_has(const finder *f, int read, int k) {
+  const tf_ref *ref = &f->op->reads[read];
+  return low_reads_dim(ref, f->w->plan->wl->tensors[ref->tensor].rank, f->op->dims[k]);
+}
+
+static bool longer(const finder *f, int k, int best) {
+  return best < 0 || f->nest->range[k].most > f->nest->range[best].most;
+}
+
+/* The longest dim of the output that a has and b has not. */
+static int rows_of(const finder *f, const ir_product *p) {
+  int best = -1;
+  for (int k = 0; k < p->n; k++)
+    if (read_has(f, p->a, k) && !read_has(f, p->b, k) && longer(f, k, best)) best = k;
+  return best;
+}
+
+bool low_padded(const tf_tensor *z) {
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return true;
+  return false;
+}
+
+/* The stride at which n of b runs along the last rank; 0: n moves another rank, or none. */
+static int64_t stride_of(const finder *f, const ir_product *p) {
+  const tf_ref *ref = &f->op->reads[p->b];
+  const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
+  if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[p->n])) return 0;
+  const tf_index *last = &ref->index[z->rank - 1];
+  for (int t = 0; t < last->n_terms; t++)
+    if (last->terms[t].dim == f->op->dims[p->n]) return last->terms[t].coef > 0 ? last->terms[t].coef : 0;
+  return 0;
+}
+
+int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
+  ir_program *p = w->p;
+  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1,
+                                         .words = words,
+                                         .each = w->in_parallel,
+                                         .name = name,
+                                         .id = id,
+                                         .type = type,
+                                         .shares = -1,
+                                         .slots = 1,
+                                         .level = w->plan->arch->n_memories - 1};
+  return p->n_buffers++;
+}
+
+static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/* All panels are parts of it. */
+void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p) {
+  const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
+  p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
+  w->oom |= !p->slab;
+  int64_t words = 1;
+  for (int r = 0; r < z->rank && !w->oom; r++) {
+    p->slab[r] = low_index(w, nest->op, &ref->index[r]);
+    words *= r == z->rank - 1 ? (p->slab[r].most + p->stride - 1) / p->stride * p->stride : p->slab[r].most;
+  }
+  p->pack = low_scratch(w, p->kernel->b, words, z->name, w->p->tensor_id[ref->tensor]);
+}
+
+/* Whether neighbours along the op's k-th dim are neighbours in the operand, which it moves in no other rank. */
+static bool runs(const finder *f, const tf_ref *ref, int k) {
+  const tf_tensor *z = &f->w->plan->wl->tensors[ref->tensor];
+  if (z->rank == 0 || low_reads_dim(ref, z->rank - 1, f->op->dims[k])) return false;
+  const tf_index *last = &ref->index[z->rank - 1];
+  for (int t = 0; t < last->n_terms; t++)
+    if (last->terms[t].dim == f->op->dims[k]) return last->terms[t].coef == 1;
+  return false;
+}
+
+/* Whether a can stay where it stands. */
+static bool as_it_is(const finder *f, const ir_product *p) {
+  const tf_ref *a = &f->op->reads[p->a];
+  const ir_range *m = &f->nest->range[p->m], *k = &f->nest->range[p->k];
+  if (f->w->p->buffers[f->w->p->buffer_of[a->tensor]].type != p->kernel->a) return false;
+  if (p->kernel->group == 1) return true;
+  return runs(f, a, p->k) && m->exact && k->exact && m->most % p->kernel->m_round == 0 &&
+         k->most % p->kernel->k_round == 0;
+}
+
+/* How often a word of a is used while the nest's box of it stays: the box of everything stays for the whole run. */
+static int64_t uses(const finder *f, const ir_product *p) {
+  const tf_workload *wl = f->w->plan->wl;
+  int64_t n = 1;
+  bool all = true;
+  for (int k = 0; k < f->op->n_dims; k++)
+    all &= !read_has(f, p->a, k) || f->nest->range[k].most == wl->dims[f->op->dims[k]].extent;
+  for (int k = 0; k < f->op->n_dims; k++)
+    if (!read_has(f, p->a, k) &&
+        __builtin_mul_overflow(n, all ? wl->dims[f->op->dims[k]].extent : f->nest->range[k].most, &n))
+      return INT64_MAX;
+  return n;
+}
+
+/* Weights that stand with neither m nor k along neighbours are laid out anew, once: else every step of k would touch a
+ * cache line for each row.  So are those that the kernel wants otherwise. */
+static void turn(const finder *f, ir_product *p) {
+  const tf_ref *a = &f->op->reads[p->a];
+  const tf_tensor *z = &f->w->plan->wl->tensors[a->tensor];
+  int64_t words = 1;
+  for (int k = 0; k < f->op->n_dims; k++) {
+    if (!read_has(f, p->a, k)) continue;
+    int64_t most = rounded(f->nest->range[k].most, k == p->m ? p->kernel->m_round : k == p->k ? p->kernel->k_round : 1);
+    if (!f->nest->range[k].exact || __builtin_mul_overflow(words, most, &words)) return;
+  }
+  const tf_index *last = &a->index[z->rank - 1];
+  for (int t = 0; t < last->n_terms && as_it_is(f, p); t++)
+    if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
+  if (z->producer >= 0 || words > TURNED_MOST || (words > TURNED_NEAR && uses(f, p) < TURNED_USES)) return;
+  p->turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+}
+
+/* Rows of a for each setting of the dims outside, where they cannot be had otherwise. */
+static void copy(const finder *f, ir_product *p) {
+  if (p->turned >= 0 || as_it_is(f, p)) return;
+  int64_t words =
+      rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
+  const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
+  p->copy = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  p->keep_copy = z->producer < 0;
+}
+
+static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
+  for (int t = 0; t < ref->index[r].n_terms; t++)
+    if (ref->index[r].terms[t].dim == dim) return true;
+  return false;
+}
+
+/* The longest dim of which both are summed; where b is copied in phases, of those that stay in one: along others no two
+ * steps need be alike. */
+static int sums_of(const finder *f, const ir_product *p) {
+  const tf_ref *b = &f->op->reads[p->b];
+  const int last = f->w->plan->wl->tensors[b->tensor].rank - 1;
+  const bool phases = p->kernel->group == 1 && p->stride > 1;
+  int best = -1;
+  for (int k = f->op->n_out_dims; k < f->op->n_dims; k++)
+    if (read_has(f, p->a, k) && read_has(f, p->b, k) && !(phases && reads_dim_at(b, last, f->op->dims[k])) &&
+        longer(f, k, best))
+      best = k;
+  return best;
+}
+
+static bool windows(const tf_ref *ref, int rank) {
+  for (int r = 0; r < rank; r++)
+    if (ref->index[r].n_terms > 1) return true;
+  return false;
+}
+
+enum { PAGE_WORDS = 1024 };
+
+/* Whether rows of b lie a page or more apart: each is in a page of its own, and they meet in a few sets of the caches.
+ */
+static bool far_apart(const finder *f, const ir_product *p) {
+  const tf_ref *b = &f->op->reads[p->b];
+  const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
+  int64_t words = 1;
+  for (int k = 0; k < f->op->n_dims; k++)
+    if (k != p->m && k != p->n && k != p->k && f->nest->range[k].most > 1) return false;
+  for (int r = z->rank - 1; r > 0 && !reads_dim_at(b, r, f->op->dims[p->k]); r--)
+    if (__builtin_mul_overflow(words, z->extent[r], &words)) return false;
+  return p->stride == 1 && z->producer < 0 && words >= PAGE_WORDS;
+}
+
+/* Side by side such rows are worth their copying where many rows of a use them (measured on 1024 x 2048 x 1024 x 3072:
+ * a tenth of all with 256), if they are then closer. */
+static bool worth_copying(const finder *f, const ir_product *p) {
+  enum { USES = 128 };
+  return p->far && f->nest->range[p->m].most >= USES && f->nest->range[p->n].most < PAGE_WORDS;
+}
+
+/* From row to row of a panel: an odd number of lines where there are several tiles side by side.  A tile goes down a
+ * few of them, and with rows an even number of lines apart these fall into few sets of a cache. */
+static int64_t wide_rows(const ir_kernel *kernel, int64_t n) {
+  enum { LINE = 64, TILE_LINES = 4 };
+  const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b);
+  return bytes > TILE_LINES * LINE && bytes % (2 * LINE) == 0 ? wide + LINE / (kernel->group * ir_bytes(kernel->b))
+                                                              : wide;
+}
+
+/* What of b has to be laid out anew. */
+static void panels(const finder *f, ir_product *p) {
+  const tf_ref *b = &f->op->reads[p->b];
+  const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
+  const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
+  const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
+  p->far = p->kernel->group == 1 && same && far_apart(f, p);
+  if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
+    low_add_slab(f->w, f->nest, b, p);
+  } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
+    p->wide = wide_rows(p->kernel, n->most);
+    int64_t words = rounded(k->most, p->kernel->k_round) * p->wide + (p->kernel->a == IR_U8 ? 4 * p->wide : 0);
+    p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name, f->w->p->op_id[f->nest->op]);
+    p->keep = from->producer < 0 && !low_padded(from);
+    p->far = false;
+  }
+}
+
+static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
+
+static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
+  ir_product *kept = TF_NEW(w->p->arena, ir_product);
+  w->oom |= !kept;
+  if (w->oom) return;
+  *kept = *p;
+  nest->product = kept;
+  if (p->channels) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
+}
+
+void low_product(lowering *w, ir_stmt *nest) {
+  static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
+  const tf_op *op = &w->plan->wl->ops[nest->op];
+  finder f = {w, op, nest};
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1, .panels = -1, .offsets = -1};
+  if (!low_is_product(op) || nest->divides >= 0) return;
+  p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
+  if (low_channels(w, nest, &p) || w->oom) {
+    keep(w, nest, &p);
+    return;
+  }
+  bool in_first = read_has(&f, 0, p.n), in_second = read_has(&f, 1, p.n);
+  if (in_first == in_second) return;
+  p.b = in_first ? 0 : 1;
+  p.a = 1 - p.b;
+  p.stride = stride_of(&f, &p);
+  p.m = rows_of(&f, &p);
+  p.k = sums_of(&f, &p);
+  if (p.m < 0 || p.k < 0 || low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
+  if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
+  panels(&f, &p);
+  turn(&f, &p);
+  copy(&f, &p);
+  keep(w, nest, &p);
+}

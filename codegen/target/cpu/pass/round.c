@@ -1,0 +1,57 @@
+/* Sums that leave the registers rounded: where what a product makes is next copied, as another type, into the rows that
+ * another product reads, or into an output, its tiles put it there at once, and it never stands as it was summed. */
+#include "codegen/target/cpu/pass/pass.h"
+
+static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
+
+/* A product of one pair of matrices at a time whose sums are whole when a tile is done. */
+static bool is_whole(const lowering *w, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  if (s->kind != IR_NEST || !p || p->kernel->leaves == p->kernel->c || p->channels || s->n_fresh > 0) return false;
+  const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
+  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && !b->argument && !b->lasting && !b->kept &&
+         b->type == p->kernel->c;
+}
+
+static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
+  if (next->kind != IR_SAVE || next->op != s->op || next->buffer != w->p->buffer_of[op_of(w, s)->out]) return false;
+  bool all = w->p->buffers[next->other].type == s->product->kernel->leaves;
+  for (int k = 0; k < op_of(w, s)->n_out_dims; k++)
+    all &= low_same_range(&s->range[k], &next->range[k]);
+  return all;
+}
+
+/* Whether next copies rows of a that are the rows of s, all of them, as its kernel wants them. */
+static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
+  const tf_op *op = op_of(w, s);
+  const ir_product *p = s->product, *q = next->product;
+  if (next->kind != IR_NEST || !q || q->copy < 0 || q->keep_copy || q->kernel->a != p->kernel->leaves || next->from)
+    return false;
+  const tf_op *reader = op_of(w, next);
+  const tf_ref *a = &reader->reads[q->a];
+  const tf_tensor *z = &w->plan->wl->tensors[op->out];
+  if (a->tensor != op->out || z->n_consumers != 1 || reader->reads[q->b].tensor == op->out) return false;
+  bool all = reader->dims[q->m] == op->dims[p->m] && reader->dims[q->k] == op->dims[p->n];
+  for (int r = 0; all && r < z->rank; r++) {
+    const tf_index *ix = &a->index[r];
+    const int k = low_find_dim(reader, op->dims[r]);
+    const bool matrix = r == p->m || r == p->n;
+    all = low_is_dim(ix, op->dims[r]) && k >= 0 && low_same_range(&s->range[r], &next->range[k]) &&
+          (matrix ? s->range[r].exact : s->range[r].most == 1);
+  }
+  return all && s->range[p->n].most % q->kernel->k_round == 0 && q->kernel->m_round == 1;
+}
+
+static void round_in(lowering *w, const ir_body *body) {
+  for (int i = 0; i < body->n; i++) {
+    ir_stmt *s = body->s[i], *next = NULL;
+    round_in(w, &s->body);
+    for (int k = i + 1; k < body->n && !next; k++)
+      if (body->s[k]->kind != IR_LET) next = body->s[k];
+    if (!next || !is_whole(w, s) || !(saves(w, s, next) || copies(w, s, next))) continue;
+    s->rounds_for = next;
+    next->done = true;
+  }
+}
+
+void low_round_early(lowering *w) { round_in(w, &w->p->body); }

@@ -1,0 +1,241 @@
+/* A product whose kernel makes the rows of its a while it multiplies: what is done for a row, as functions of places
+ * that the call hands over. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "codegen/target/cpu/print/rows.h"
+
+/* The nests of the rows: first the sum that is a row ahead of the others (0 or 1 of them), then these. */
+typedef struct {
+  const ir_stmt *const *all;
+  int lead, n, dim, across; /* dim: along the row; across: from row to row */
+  int64_t words;
+  const char *rounded; /* what the product wants as bfloat16, in rows of its own; NULL: it takes them as they are */
+} rows;
+
+/* Of the rows' tensors the one that the product reads, or would if no quotient waited. */
+static const char *read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
+  int z = c->wl->ops[s->op].reads[s->product->a].tensor;
+  for (int k = s->rows->body.n - 1; k >= r->n; k--) {
+    const tf_op *op = &c->wl->ops[r->all[k]->op];
+    if (op->out == z) z = op->reads[op->expr[op->expr[op->n_expr - 1].arg[0]].ref].tensor;
+  }
+  return c->p->tensor_id[z];
+}
+
+static rows rows_of(const c_printer *c, const ir_stmt *s) {
+  const ir_stmt *t = s->rows, *first = t->body.s[0];
+  const tf_op *op = &c->wl->ops[first->op];
+  rows r = {(const ir_stmt *const *)t->body.s, op->reduce != TF_ASSIGN,        0,   op->dims[t->n_common],
+            op->dims[t->n_common - 1],         first->range[t->n_common].most, NULL};
+  while (r.n < t->body.n && !c_is_nothing(c, r.all[r.n]))
+    r.n++;
+  if (s->product->copy >= 0) r.rounded = read_by(c, &r, s);
+  return r;
+}
+
+/* All that they read and make. */
+static int list_places(const c_printer *c, const rows *r, c_row_at *at) {
+  int n = 0;
+  for (int k = 0; k < r->n; k++) {
+    const tf_op *op = &c->wl->ops[r->all[k]->op];
+    for (int i = -1; i < op->n_reads; i++, n++)
+      if (at)
+        at[n] =
+            (c_row_at){op, i, i < 0 ? op->reduce == TF_ASSIGN : c_moves_with(c, &op->reads[i], r->dim), k < r->lead};
+  }
+  return n;
+}
+
+static void type_of(c_printer *c, const c_row_at *at) {
+  fprintf(c->out, "%s%s *", at->ref < 0 ? "" : "const ", c_type(c_buffer(c, at->op, at->ref)->type));
+}
+
+/* Where those of the lead, or of the others, stand in the row. */
+static void places(c_printer *c, bool lead, const char *row) {
+  for (int i = 0; i < c->n_row_at; i++) {
+    if (c->row_at[i].lead != lead) continue;
+    c_line(c, ""), type_of(c, &c->row_at[i]);
+    fprintf(c->out, "const at%d = of->at%d + %s * of->step%d;\n", i, i, row, i);
+    c_indent(c);
+    fprintf(c->out, "(void)at%d;\n", i);
+  }
+}
+
+static const ir_stmt *const *part_of(const rows *r, bool lead, int *n) {
+  *n = lead ? r->lead : r->n - r->lead;
+  return r->all + (lead ? 0 : r->lead);
+}
+
+static void open_part(c_printer *c, const rows *r, bool lead, const char *row) {
+  int n;
+  const ir_stmt *const *all = part_of(r, lead, &n);
+  places(c, lead, row);
+  if (r->rounded && !lead)
+    c_line(c, ""), fprintf(c->out, "uint16_t *const rounded = of->rounded + %s * of->wide;\n", row);
+  c_rows_open(c, all, n, r->dim);
+}
+
+static void at_vector(c_printer *c, const rows *r, bool lead, bool cut) {
+  int n;
+  const ir_stmt *const *all = part_of(r, lead, &n);
+  c_rows_vector(c, all, n, r->dim, cut);
+  if (!r->rounded || lead) return;
+  c_indent(c);
+  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim], r->rounded,
+          cut ? ", rest" : "");
+}
+
+static void close_part(c_printer *c, const rows *r, bool lead) {
+  int n;
+  const ir_stmt *const *all = part_of(r, lead, &n);
+  c_rows_close(c, all, n);
+  if (!r->rounded || lead) return;
+  c_indent(c);
+  fprintf(c->out, "for (int64_t q = %" PRId64 "; q < of->wide; q++) rounded[q] = 0;\n", r->words);
+}
+
+static int64_t rest_of(const c_printer *c, const rows *r) { return r->words % tf_micro_lanes(c->micro); }
+
+static void open_rest(c_printer *c, const rows *r) {
+  c_line(c, "{\n");
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "const int rest = %d;\n", (int)rest_of(c, r));
+}
+
+/* The lead's row, or that of the others, by itself. */
+static void whole_row(c_printer *c, const rows *r, bool lead, const char *row) {
+  const char *name = c->p->dim_id[r->dim];
+  c_line(c, "{\n");
+  c->depth++;
+  open_part(c, r, lead, row);
+  c_indent(c);
+  fprintf(c->out, "int64_t d_%s = 0;\n", name);
+  c_indent(c);
+  fprintf(c->out, "for (; d_%s + LANES <= %" PRId64 "; d_%s += LANES) {\n", name, r->words, name);
+  c->depth++;
+  at_vector(c, r, lead, false);
+  c_close(c, 1);
+  if (rest_of(c, r)) open_rest(c, r), at_vector(c, r, lead, true), c_close(c, 1);
+  close_part(c, r, lead);
+  c_close(c, 1);
+}
+
+static void print_type(c_printer *c, const rows *r, const char *name) {
+  fputs("\ntypedef struct {\n", c->out);
+  for (int i = 0; i < c->n_row_at; i++)
+    c_line(c, "  "), type_of(c, &c->row_at[i]), fprintf(c->out, "at%d;\n  int64_t step%d;\n", i, i);
+  if (r->rounded) c_line(c, "  uint16_t *rounded;\n  int64_t wide;\n");
+  fprintf(c->out, "} %s;\n", name);
+}
+
+static void print_rows(c_printer *c, const rows *r, const char *name) {
+  fprintf(c->out, "\nstatic APART void %s_rows(const %s *of, int64_t from, int64_t to) {\n", name, name);
+  c->depth++;
+  for (int lead = r->lead; lead >= 0;
+       lead--) { /* the leads of all rows first: one waits for its own row's end, several do not */
+    c_line(c, "for (int64_t i = from; i < to; i++) {\n");
+    c->depth++;
+    whole_row(c, r, lead, "i");
+    c_close(c, 1);
+  }
+  c_close(c, 1);
+}
+
+enum { BEGIN, OPEN, VECTOR, CLOSE, TEXTS };
+
+static void print_text(c_printer *c, const rows *r, int which) {
+  if (which == BEGIN && r->lead) whole_row(c, r, true, "from");
+  if (which == OPEN && r->lead) {
+    c_line(c, "const int64_t next = i + 1 < to ? i + 1 : i;\n");
+    open_part(c, r, true, "next");
+  }
+  if (which == OPEN) open_part(c, r, false, "i");
+  for (int lead = 0; which == VECTOR && lead <= r->lead; lead++)
+    at_vector(c, r, lead, false);
+  if (which != CLOSE) return;
+  if (rest_of(c, r)) {
+    open_rest(c, r);
+    for (int lead = 0; lead <= r->lead; lead++)
+      at_vector(c, r, lead, true);
+    c_close(c, 1);
+  }
+  close_part(c, r, false);
+  if (!r->lead) return;
+  c_line(c, "if (i + 1 < to) {\n");
+  c->depth++;
+  close_part(c, r, true);
+  c_close(c, 1);
+}
+
+/* The places at the first row, and the steps from row to row: as the kernel stands there. */
+static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_row_at *at, int n, const char *name) {
+  c_indent(c);
+  fprintf(c->out, "const %s of = {", name);
+  for (int i = 0; i < n; i++) {
+    fputs(i ? ", &" : "&", c->out), c_place(c, at[i].op, at[i].ref);
+    fputs(", ", c->out), c_step(c, at[i].op, at[i].ref, r->across);
+  }
+  if (r->rounded) fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->product->copy].id, s->product->copy);
+  fputs("};\n", c->out);
+}
+
+struct c_ahead {
+  char name[32], place[80];
+  char *text[TEXTS];
+  tf_micro_ahead micro;
+};
+
+const tf_micro_ahead *c_ahead_micro(const c_ahead *h) { return h ? &h->micro : NULL; }
+
+void c_ahead_free(c_ahead *h) {
+  for (int i = 0; h && i < TEXTS; i++)
+    free(h->text[i]);
+  free(h);
+}
+
+/* With c's places set: all that comes before the kernel, in its own depth. */
+static bool print_before(c_printer *c, const rows *r, c_ahead *h) {
+  FILE *const out = c->out;
+  const int depth = c->depth;
+  bool ok = true;
+  c->depth = 0;
+  c->out = c->blocks;
+  print_type(c, r, h->name);
+  print_rows(c, r, h->name);
+  c->depth = 2;
+  for (int i = 0; ok && i < TEXTS; i++) {
+    size_t size;
+    ok = (c->out = open_memstream(&h->text[i], &size)) != NULL;
+    if (!ok) break;
+    print_text(c, r, i);
+    ok = fclose(c->out) == 0;
+  }
+  c->out = out, c->depth = depth;
+  return ok;
+}
+
+c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
+  const rows r = rows_of(c, s);
+  const int n = list_places(c, &r, NULL);
+  c_row_at *at = calloc((size_t)n + 1, sizeof *at);
+  c_ahead *h = calloc(1, sizeof *h);
+  bool ok = at && h;
+  if (ok) {
+    list_places(c, &r, at);
+    snprintf(h->name, sizeof h->name, "ahead%d", c->n_ahead++);
+    snprintf(h->place, sizeof h->place, "d_%s", c->p->dim_id[r.dim]);
+    c->row_at = at, c->n_row_at = n, c->row_dim = r.dim;
+    ok = print_before(c, &r, h);
+    c->row_at = NULL, c->n_row_at = 0;
+    h->micro =
+        (tf_micro_ahead){h->name, h->place, r.words, h->text[BEGIN], h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
+    if (ok) print_places(c, &r, s, at, n, h->name);
+  }
+  free(at);
+  c->failed |= !ok;
+  if (ok) return h;
+  c_ahead_free(h);
+  return NULL;
+}

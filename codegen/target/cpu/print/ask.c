@@ -1,0 +1,67 @@
+/* What a product asks for while it multiplies (codegen/intrin/ask.c). */
+#include <inttypes.h>
+
+#include "codegen/target/cpu/print/print.h"
+
+/* The dim of the product that moves the rank; -1: none. */
+static int dim_along(const tf_op *op, const ir_product *p, int read, int rank) {
+  const int all[] = {p->m, p->n, p->k};
+  for (int i = 0; i < 3; i++) {
+    if (read < 0 && all[i] == rank) return all[i];
+    for (int t = 0; read >= 0 && t < op->reads[read].index[rank].n_terms; t++)
+      if (op->reads[read].index[rank].terms[t].dim == op->dims[all[i]]) return all[i];
+  }
+  return -1;
+}
+
+static bool stands_in(const c_printer *c, const tf_op *op, int read, int k) {
+  bool any = read < 0 && k < op->n_out_dims;
+  for (int r = 0; read >= 0 && r < c_buffer(c, op, read)->rank; r++)
+    for (int t = 0; t < op->reads[read].index[r].n_terms; t++)
+      any |= op->reads[read].index[r].terms[t].dim == op->dims[k];
+  return any;
+}
+
+static void origin(c_printer *c, const tf_op *op, const ir_ask *a) {
+  for (int k = 0; k < op->n_dims; k++)
+    if (stands_in(c, op, a->read, k)) c_origin(c, op, a->nest, k);
+}
+
+/* How much further the box will lie, in bytes. */
+static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
+  for (int k = 0; k < op->n_dims; k++) {
+    if (!a->shift[k]) continue;
+    fprintf(c->out, " + (uintptr_t)(%" PRId64 " * (", a->shift[k] * ir_bytes(c_buffer(c, op, a->read)->type)),
+        c_step(c, op, a->read, op->dims[k]);
+    fputs("))", c->out);
+  }
+}
+
+static void box(c_printer *c, int i, const ir_ask *a) {
+  const tf_op *op = &c->wl->ops[a->nest->op];
+  const ir_buffer *b = c_buffer(c, op, a->read);
+  const ir_range *range = a->nest->range;
+  int rows = -1;
+  for (int r = 0; r + 1 < b->rank; r++)
+    if (dim_along(op, a->nest->product, a->read, r) >= 0) rows = dim_along(op, a->nest->product, a->read, r);
+  c_line(c, "{\n");
+  c->depth++;
+  origin(c, op, a);
+  c_indent(c);
+  fprintf(c->out, "far[%d] = far_box((uintptr_t)&", i), c_place(c, op, a->read);
+  further(c, op, a);
+  fputs(", ", c->out), c_length(c, &range[rows]);
+  fprintf(c->out, ", %d * (", ir_bytes(b->type)),
+      c_length(c, &range[dim_along(op, a->nest->product, a->read, b->rank - 1)]);
+  fprintf(c->out, "), %d * (", ir_bytes(b->type)), c_step(c, op, a->read, op->dims[rows]);
+  fputs("));\n", c->out);
+  c_close(c, 1);
+}
+
+void c_ask_ahead(c_printer *c, const ir_stmt *s) {
+  if (!s->n_asks) return;
+  c_indent(c);
+  fprintf(c->out, "far_rows far[%d];\n", s->n_asks);
+  for (int i = 0; i < s->n_asks; i++)
+    box(c, i, &s->asks[i]);
+}

@@ -1,0 +1,334 @@
+/* Values, elements and expressions in C. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "codegen/intrin/math.h"
+#include "codegen/target/cpu/print/print.h"
+
+void c_indent(c_printer *c) { fprintf(c->out, "%*s", 2 * c->depth, ""); }
+
+void c_atom(FILE *out, const ir_program *p, ir_atom a) {
+  if (a.var < 0)
+    fprintf(out, "%" PRId64, a.off);
+  else if (a.off)
+    fprintf(out, "%s %c %" PRId64, p->var_name[a.var], a.off < 0 ? '-' : '+', a.off < 0 ? -a.off : a.off);
+  else
+    fputs(p->var_name[a.var], out);
+}
+
+static void sum(c_printer *c, const ir_expr *e) {
+  for (int i = 0; i < e->n; i++) {
+    if (i) fputs(" + ", c->out);
+    if (e->coef[i] != 1) fprintf(c->out, "%" PRId64 " * ", e->coef[i]);
+    if (e->coef[i] != 1 && e->arg[i].off) fputc('(', c->out);
+    c_atom(c->out, c->p, e->arg[i]);
+    if (e->coef[i] != 1 && e->arg[i].off) fputc(')', c->out);
+  }
+}
+
+static void call(c_printer *c, const char *name, const ir_expr *e) {
+  fprintf(c->out, "%s(", name);
+  for (int i = 0; i < e->n; i++) {
+    if (i) fputs(", ", c->out);
+    c_atom(c->out, c->p, e->arg[i]);
+  }
+  fputc(')', c->out);
+}
+
+void c_let(c_printer *c, const ir_stmt *s) {
+  c_indent(c);
+  fprintf(c->out, "const int64_t %s = ", c->p->var_name[s->var]);
+  switch (s->expr.fn) {
+  case IR_SUM: sum(c, &s->expr); break;
+  case IR_MIN: call(c, "least", &s->expr); break;
+  case IR_MAX: call(c, "most", &s->expr); break;
+  case IR_PICK: call(c, "pick", &s->expr); break;
+  }
+  fputs(";\n", c->out);
+}
+
+int64_t c_rank_step(const ir_buffer *b, int r) {
+  int64_t step = b->block && r != b->block_rank ? b->block : 1;
+  for (int k = r + 1; k < b->rank; k++)
+    step *= b->block && k == b->block_rank ? (b->extent[k] + b->block - 1) / b->block : b->extent[k];
+  return step;
+}
+
+/* The step of rank r of a buffer in elements. */
+static void stride(c_printer *c, const ir_buffer *b, int r) {
+  if (b->argument && r < b->rank - 1)
+    fprintf(c->out, "%s_s%d", b->id, r);
+  else
+    fprintf(c->out, "%" PRId64, c_rank_step(b, r));
+}
+
+static void close_rank(c_printer *c, const ir_buffer *b, int r) {
+  ir_atom base = b->base[r];
+  if (base.var >= 0 || base.off) {
+    fputs(" - (", c->out);
+    c_atom(c->out, c->p, base);
+    fputc(')', c->out);
+  }
+  fputc(')', c->out);
+  if (r < b->rank - 1 || b->block) fputs(" * ", c->out), stride(c, b, r);
+}
+
+static void index_text(c_printer *c, const tf_index *ix) {
+  bool first = true;
+  for (int t = 0; t < ix->n_terms; t++) {
+    int64_t k = ix->terms[t].coef;
+    fprintf(c->out, "%s", first ? k < 0 ? "-" : "" : k < 0 ? " - " : " + ");
+    if (k != 1 && k != -1) fprintf(c->out, "%" PRId64 " * ", k < 0 ? -k : k);
+    fprintf(c->out, "d_%s", c->p->dim_id[ix->terms[t].dim]);
+    first = false;
+  }
+  if (first)
+    fprintf(c->out, "%" PRId64, ix->c);
+  else if (ix->c)
+    fprintf(c->out, " %c %" PRId64, ix->c < 0 ? '-' : '+', ix->c < 0 ? -ix->c : ix->c);
+}
+
+void c_index(c_printer *c, const tf_index *ix) { fputc('(', c->out), index_text(c, ix), fputc(')', c->out); }
+
+/* "NAME[", and the slot at hand. */
+static void open_element(c_printer *c, const ir_buffer *b) {
+  fprintf(c->out, "%s[", b->id);
+  if (b->slots > 1) fprintf(c->out, "%" PRId64 " * (", b->words), c_atom(c->out, c->p, b->slot), fputs(") + ", c->out);
+}
+
+static void scalar_element(c_printer *c, const ir_buffer *b) { fprintf(c->out, "%s[0]", b->id); }
+
+/* Where the padding begins: the condition under which there is an element; false: there always is. */
+static bool borders(c_printer *c, const tf_ref *ref) {
+  const tf_tensor *z = &c->wl->tensors[ref->tensor];
+  bool any = false;
+  for (int r = 0; r < z->rank; r++) {
+    if (!z->pad[r]) continue;
+    fputs(any ? " && " : "(", c->out);
+    index_text(c, &ref->index[r]);
+    fprintf(c->out, " >= %" PRId64 " && ", z->lo[r]);
+    index_text(c, &ref->index[r]);
+    fprintf(c->out, " < %" PRId64, z->lo[r] + z->extent[r]);
+    any = true;
+  }
+  return any;
+}
+
+/* The element itself, without a look at borders. */
+static void read_place(c_printer *c, const tf_ref *ref) {
+  const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref->tensor]];
+  if (b->rank == 0) scalar_element(c, b);
+  for (int r = 0; r < b->rank; r++) {
+    if (r == 0) open_element(c, b);
+    fputs(r ? " + (" : "(", c->out);
+    index_text(c, &ref->index[r]);
+    close_rank(c, b, r);
+  }
+  if (b->rank) fputc(']', c->out);
+}
+
+/* What stands around a value of type `from` to make it one of `to`. */
+static const char *opened(ir_type from, ir_type to) {
+  if (from == to || to == IR_I16) return "";
+  if (to == IR_U8) return "(uint8_t)(128 + ";
+  if (to == IR_F32) return from == IR_BF16 ? "wide(" : "(float)(";
+  return to == IR_BF16 ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
+}
+
+void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
+  const char *around = opened(b->type, type);
+  fputs(around, c->out);
+  for (int r = 0; r < b->rank; r++) {
+    if (r == 0) open_element(c, b);
+    fputs(r ? " + (" : "(", c->out);
+    if (r == last)
+      fputc('x', c->out);
+    else
+      fprintf(c->out, "x%d", r);
+    close_rank(c, b, r);
+  }
+  fputc(']', c->out);
+  if (*around) fputc(')', c->out);
+}
+
+static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
+  if (c->in_row >> (ref->tensor % 64) & 1 && c->wl->tensors[ref->tensor].producer >= 0) {
+    fprintf(c->out, "v_%s", c->p->tensor_id[ref->tensor]);
+    return;
+  }
+  const char *around = opened(c->p->buffers[c->p->buffer_of[ref->tensor]].type, to);
+  fputs(around, c->out);
+  bool guarded = borders(c, ref);
+  if (guarded) fputs(" ? ", c->out);
+  read_place(c, ref);
+  if (guarded) fputs(" : 0)", c->out);
+  if (*around) fputc(')', c->out);
+}
+
+static void made_element(c_printer *c, const ir_buffer *b, const tf_op *maker) {
+  if (b->rank == 0) scalar_element(c, b);
+  for (int r = 0; r < b->rank; r++) {
+    if (r == 0) open_element(c, b);
+    fprintf(c->out, "%sd_%s", r ? " + (" : "(", c->p->dim_id[maker->dims[r]]);
+    close_rank(c, b, r);
+  }
+  if (b->rank) fputc(']', c->out);
+}
+
+const ir_buffer *c_buffer(const c_printer *c, const tf_op *op, int ref) {
+  return &c->p->buffers[c->p->buffer_of[ref < 0 ? op->out : op->reads[ref].tensor]];
+}
+
+/* Whether it stands in a row that is made ahead, and has been printed. */
+static bool in_row_at(c_printer *c, const tf_op *op, int ref) {
+  for (int i = 0; i < c->n_row_at; i++)
+    if (c->row_at[i].op == op && c->row_at[i].ref == ref) {
+      fprintf(c->out, "at%d[", i);
+      fprintf(c->out, c->row_at[i].moves ? "d_%s]" : "0]", c->p->dim_id[c->row_dim]);
+      return true;
+    }
+  return false;
+}
+
+void c_place(c_printer *c, const tf_op *op, int ref) {
+  if (in_row_at(c, op, ref)) return;
+  if (ref >= 0)
+    read_place(c, &op->reads[ref]);
+  else
+    made_element(c, c_buffer(c, op, -1), op);
+}
+
+void c_element_as(c_printer *c, const tf_op *op, int ref, ir_type type) {
+  if (!in_row_at(c, op, ref)) read_element(c, &op->reads[ref], type);
+}
+
+void c_element(c_printer *c, const tf_op *op, int ref) {
+  if (ref < 0)
+    c_place(c, op, ref);
+  else
+    c_element_as(c, op, ref, c->whole ? IR_I32 : IR_F32);
+}
+
+const char *c_type(ir_type t) { return tf_micro_type(t); }
+
+void c_round(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? "narrow(" : "", c->out); }
+void c_rounded(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? ")" : "", c->out); }
+
+void c_element_of(c_printer *c, int buffer) {
+  const ir_buffer *b = &c->p->buffers[buffer];
+  made_element(c, b, &c->wl->ops[c->wl->tensors[b->tensor].producer]);
+}
+
+static void step_in(c_printer *c, const ir_buffer *b, const tf_op *op, int ref, int dim) {
+  bool any = false;
+  for (int r = 0; r < b->rank; r++) {
+    int64_t coef = ref < 0 && op->dims[r] == dim;
+    for (int t = 0; ref >= 0 && t < op->reads[ref].index[r].n_terms; t++)
+      if (op->reads[ref].index[r].terms[t].dim == dim) coef = op->reads[ref].index[r].terms[t].coef;
+    if (!coef) continue;
+    fprintf(c->out, "%s", any ? " + " : "");
+    if (coef != 1) fprintf(c->out, "%" PRId64 " * ", coef);
+    stride(c, b, r);
+    any = true;
+  }
+  if (!any) fputc('0', c->out);
+}
+
+const char *c_dim_name(const c_printer *c, const tf_op *op, int k) { return c->p->dim_id[op->dims[k]]; }
+
+void c_pack_name(c_printer *c, int buffer) { fprintf(c->out, "%s_pack%d", c->p->buffers[buffer].id, buffer); }
+
+void c_step(c_printer *c, const tf_op *op, int ref, int dim) { step_in(c, c_buffer(c, op, ref), op, ref, dim); }
+
+void c_step_of(c_printer *c, int buffer, int dim) {
+  const ir_buffer *b = &c->p->buffers[buffer];
+  step_in(c, b, &c->wl->ops[c->wl->tensors[b->tensor].producer], -1, dim);
+}
+
+/* ---- expressions ----------------------------------------------------------------------------------- */
+
+static void expression(c_printer *c, const tf_op *op, int i, int skip);
+
+static void infix(c_printer *c, const tf_op *op, const tf_expr *e, const char *sign, int skip) {
+  fputc('(', c->out);
+  expression(c, op, e->arg[0], skip);
+  fprintf(c->out, " %s ", sign);
+  expression(c, op, e->arg[1], skip);
+  fputc(')', c->out);
+}
+
+static void function(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
+  fprintf(c->out, "%s(", name);
+  for (int k = 0; k < e->n_args; k++) {
+    if (k) fputs(", ", c->out);
+    expression(c, op, e->arg[k], skip);
+  }
+  fputc(')', c->out);
+}
+
+int c_number_of(const tf_op *op, const tf_expr *e) {
+  for (int k = e->n_args - 1; k >= 0; k--)
+    if (op->expr[e->arg[k]].what == TF_X_NUMBER) return k;
+  return -1;
+}
+
+/* A number stands second: what is not a number gives way to it. */
+static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *name, int skip) {
+  const int number = c_number_of(op, e);
+  fprintf(c->out, "%s%s(", name, number < 0 ? "_of" : "");
+  expression(c, op, e->arg[number == 0], skip);
+  fputs(", ", c->out);
+  expression(c, op, e->arg[number != 0], skip);
+  fputc(')', c->out);
+}
+
+static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
+  const tf_micro_fn *fn = tf_micro_math_find((int)e->call);
+  switch (e->call) {
+  case TF_K_ADD: infix(c, op, e, "+", skip); return;
+  case TF_K_SUB: infix(c, op, e, "-", skip); return;
+  case TF_K_MUL: infix(c, op, e, "*", skip); return;
+  case TF_K_DIV:
+    if (c->inverse >= 0 && op == c->inverse_of && e == &op->expr[op->n_expr - 1]) {
+      fputc('(', c->out), expression(c, op, e->arg[0], skip);
+      fprintf(c->out, " * inverse_%s", c->p->tensor_id[op->out]);
+      if (c_has_power(c, op, c->inverse)) fprintf(c->out, " * power_%s", c->p->tensor_id[op->out]);
+      fputc(')', c->out);
+      return;
+    }
+    infix(c, op, e, "/", skip);
+    return;
+  case TF_K_NEG: function(c, op, e, "-", skip); return;
+  case TF_K_MAX: limit(c, op, e, "greater", skip); return;
+  case TF_K_MIN: limit(c, op, e, "smaller", skip); return;
+  case TF_K_SELECT: function(c, op, e, "chosen", skip); return;
+  default: function(c, op, e, fn ? fn->name : "", skip);
+  }
+}
+
+static void expression(c_printer *c, const tf_op *op, int i, int skip) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_CALL)
+    call_text(c, op, e, skip);
+  else if (e->what == TF_X_NUMBER)
+    fprintf(c->out, "%#.9gf", e->number);
+  else if (e->ref == skip)
+    fputs("1.0f", c->out);
+  else if (op == c->steady_of && c->steady >> e->ref & 1)
+    fprintf(c->out, "s_%s_%d", c->p->tensor_id[op->out], e->ref);
+  else
+    c_element(c, op, e->ref);
+}
+
+void c_value(c_printer *c, const tf_op *op, int skip) { expression(c, op, op->n_expr - 1, skip); }
+
+const char *c_combine(tf_reduce r) {
+  switch (r) {
+  case TF_REDUCE_ADD: return "+";
+  case TF_REDUCE_MUL: return "*";
+  case TF_REDUCE_MAX: return "greater";
+  case TF_REDUCE_MIN: return "smaller";
+  case TF_ASSIGN: break;
+  }
+  return "";
+}

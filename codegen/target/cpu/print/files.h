@@ -1,0 +1,64 @@
+/* The files around a kernel. */
+#ifndef CODEGEN_TARGET_CPU_PRINT_FILES_H
+#define CODEGEN_TARGET_CPU_PRINT_FILES_H
+#include "codegen/target/cpu/print/print.h"
+#include "tileflow/emit.h"
+
+typedef struct {
+  const ir_program *p;
+  const tf_emit_options *o;
+  const tf_micro_isa *isa;
+  const tf_micro_source *source;
+  const char *name;
+  const char
+      *entry; /* function of kernel.c at hand: the name, and the instruction set behind it where there are several */
+  const char *parts; /* its header */
+  int n_isas;        /* several, best first, one of which is chosen at run time; 0: isa alone */
+  const tf_micro_isa *const *isas;
+  bool tiles;           /* a kernel asks for AMX's tiles */
+  int64_t shared, each; /* words of the workspace: in common, for each thread */
+  int64_t packed;       /* words of panels that may be laid out beforehand */
+} c_package;
+
+void c_kernel_h(FILE *out, const c_package *k);
+/* Fills shared and each.  False: out of memory. */
+bool c_kernel_c(FILE *out, c_package *k);
+void c_parts_h(FILE *out, const c_package *k);
+/* multi.c: the kernel.c that chooses among several. */
+bool c_chooser_c(FILE *out, c_package *k);
+void c_chooser_h(FILE *out, const c_package *k);
+void c_test_c(FILE *out, const c_package *k);
+void c_bench_c(FILE *out, const c_package *k);
+void c_makefile(FILE *out, const c_package *k);
+void c_cmake(FILE *out, const c_package *k);
+void c_readme(FILE *out, const c_package *k);
+void c_manifest(FILE *out, const c_package *k);
+
+/* Whether the caller may have panels laid out beforehand: with several instruction sets nobody could say whose. */
+static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }
+
+/* The i-th argument of which panels are laid out. */
+static inline const tf_tensor *c_packed_tensor(const c_package *k, int i) {
+  const tf_workload *wl = k->p->tree->workload;
+  const ir_pack *pack = &k->p->packs[i];
+  return &wl->tensors[wl->ops[pack->op].reads[pack->product->b].tensor];
+}
+
+/* Whether the kernel's entry asks if the computer can run it. */
+static inline bool c_asks_isa(const c_package *k) { return !k->n_isas && k->isa->plain; }
+/* `leaf7`, which the conditions of instruction sets stand on; with what it includes. */
+void c_leaf7(FILE *out);
+
+/* The type of an argument's elements. */
+static inline ir_type c_argument_type(const ir_program *p, int tensor) {
+  for (int i = 0; i < p->n_buffers; i++)
+    if (p->buffers[i].argument && p->buffers[i].tensor == tensor) return p->buffers[i].type;
+  return IR_F32;
+}
+/* Its name for people. */
+const char *c_type_name(ir_type t);
+
+/* Inputs, then outputs: calls visit for each tensor that is an argument. */
+static inline bool c_is_input(const tf_tensor *z) { return z->producer < 0; }
+static inline bool c_is_argument(const tf_tensor *z) { return z->producer < 0 || z->n_consumers == 0; }
+#endif

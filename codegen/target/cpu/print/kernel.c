@@ -1,0 +1,487 @@
+/* kernel.c: the loop IR in C17. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/intrin/math.h"
+#include "codegen/target/cpu/print/files.h"
+
+enum { SLAB_RANK = 16 }; /* no tensor has more */
+enum { LINE = 16 };      /* words of a cache line: buffers start on one */
+
+/* What is rounded on its way to the next product never stands in a buffer of its own. */
+static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
+  const tf_op *op = &c->wl->ops[s->op];
+  bool used = c->p->buffer_of[op->out] == buffer && !s->rounds_for;
+  for (int i = 0; i < op->n_reads; i++)
+    used |= c->p->buffer_of[op->reads[i].tensor] == buffer && !(s->kind == IR_NEST && s->done && i == s->product->a);
+  return used;
+}
+
+/* Whether a statement of the body names the buffer. */
+static bool uses(const c_printer *c, const ir_body *body, int buffer) {
+  for (int i = 0; i < body->n; i++) {
+    const ir_stmt *s = body->s[i];
+    if (ir_facts_of(s)->body && uses(c, &s->body, buffer)) return true;
+    if (s->kind == IR_KEEP && s->buffer == buffer) return true;
+    if (!ir_facts_of(s)->points) continue;
+    if ((s->buffer == buffer && !(s->kind == IR_SAVE && s->done)) || s->other == buffer) return true;
+    if (s->kind != IR_SAVE && op_uses(c, s, buffer)) return true;
+    const ir_product *p = s->product;
+    if (p &&
+        (p->pack == buffer || p->turned == buffer || p->copy == buffer || p->panels == buffer || p->offsets == buffer))
+      return true;
+  }
+  return false;
+}
+
+/* Nobody names it, and nobody takes its place. */
+static bool stands_nowhere(const c_printer *c, int buffer) {
+  bool taken = c->p->buffers[buffer].tensor < 0 || uses(c, &c->p->body, buffer);
+  for (int i = 0; i < c->p->n_buffers; i++)
+    taken |= c->p->buffers[i].shares == buffer;
+  return !taken;
+}
+
+static void place_buffers(c_printer *c) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (b->argument || b->shares >= 0 || stands_nowhere(c, i)) continue;
+    int64_t *part = b->packed ? &c->packed : b->each ? &c->each : &c->shared;
+    c->offset[i] = *part;
+    int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
+    *part += (words + LINE - 1) / LINE * LINE;
+    c->held[i] = *part;
+    *part += (2 * c_held_words(b) + LINE - 1) / LINE * LINE;
+  }
+  c->packed_at = c->shared;
+  c->shared += c->packed;
+  for (int i = 0; i < c->p->n_buffers; i++)
+    if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
+}
+
+static void pointer(c_printer *c, const ir_buffer *b, const char *name, const char *part, int64_t offset) {
+  const char *type = c_type(b->type);
+  fprintf(c->out, "%s%s *const %s = ", b->packed ? "const " : "", type, name);
+  if (b->type != IR_F32) fprintf(c->out, "(%s *)(void *)(", type);
+  fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
+}
+
+/* What a map makes may never leave its row (nest.c): then nobody asks for the buffer. */
+static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
+  int maker = c->wl->tensors[b->tensor].producer;
+  pointer(c, b, b->id, part, offset);
+  if (maker < 0 || c->wl->ops[maker].reduce != TF_ASSIGN) return;
+  c_indent(c);
+  fprintf(c->out, "(void)%s;\n", b->id);
+}
+
+/* Pointers to the buffers in common, or to those of one thread. */
+static void open_buffers(c_printer *c, const ir_body *body, bool each) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (b->argument || b->each != each || !uses(c, body, i)) continue;
+    c_indent(c);
+    const char *part = b->packed ? "packed" : each ? "own" : "workspace";
+    char name[96];
+    snprintf(name, sizeof name, "%s_pack%d", b->id, i);
+    if (b->tensor >= 0) declare_buffer(c, b, part, c->offset[i]);
+    if (b->kept) {
+      c_indent(c);
+      fprintf(c->out, "int64_t *const %s_held = (int64_t *)(void *)(%s + %" PRId64 ");\n", b->id, part, c->held[i]);
+    }
+    if (b->tensor < 0) pointer(c, b, name, part, c->offset[i]);
+  }
+}
+
+static void open_pack(c_printer *c, int buffer, int of, const char *lengths, bool each) {
+  if (buffer < 0 || c->p->buffers[buffer].each != each) return;
+  const char *name = c->p->buffers[buffer].id;
+  c_indent(c);
+  fprintf(c->out, "const %s *%s_pack%d_of = NULL;\n", c_type(c->p->buffers[of].type), name, buffer);
+  if (!lengths) return;
+  c_indent(c);
+  fprintf(c->out, "int64_t %s_pack%d_%c = 0, %s_pack%d_%c = 0;\n", name, buffer, lengths[0], name, buffer, lengths[1]);
+}
+
+/* The box of a slab that is kept: none yet. */
+static void open_box(c_printer *c, int buffer) {
+  const ir_buffer *b = &c->p->buffers[buffer];
+  c_indent(c);
+  fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->id, buffer, 2 * SLAB_RANK);
+}
+
+/* What was packed last, for products that keep it. */
+static void open_packs(c_printer *c, const ir_body *body, bool each) {
+  for (int i = 0; i < body->n; i++) {
+    const ir_stmt *s = body->s[i];
+    const ir_product *p = s->product;
+    if (ir_facts_of(s)->body) open_packs(c, &s->body, each);
+    if (s->kind != IR_NEST || !p) continue;
+    const tf_ref *reads = c->wl->ops[s->op].reads;
+    if (p->keep_slab && c->p->buffers[p->pack].each == each) open_box(c, p->pack);
+    open_pack(c, p->turned, c->p->buffer_of[reads[p->a].tensor], NULL, each);
+    if (p->keep_copy) open_pack(c, p->copy, c->p->buffer_of[reads[p->a].tensor], "km", each);
+    if (p->keep) open_pack(c, p->pack, c->p->buffer_of[reads[p->b].tensor], "kn", each);
+  }
+}
+
+/* At the start nothing is held. */
+static void hold_nothing(c_printer *c) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (!b->kept) continue;
+    c_indent(c);
+    if (b->each) fputs("for (int64_t t = 0; t < most_threads(); t++) ", c->out);
+    fprintf(c->out, "memset(workspace + %" PRId64, b->each ? c->shared + c->held[i] : c->held[i]);
+    if (b->each) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->each);
+    fprintf(c->out, ", 0, %" PRId64 " * sizeof(int64_t));\n", c_held_words(b));
+  }
+}
+
+static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
+  fputs("#if defined(_OPENMP)\n#pragma omp parallel\n#endif\n", c->out);
+  c_indent(c);
+  fputs("{\n", c->out);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "float *const own = workspace + %" PRId64 " + thread_number() * INT64_C(%" PRId64 ");\n", c->shared,
+          c->each);
+  c_indent(c);
+  fputs("(void)own;\n", c->out);
+  open_buffers(c, &s->body, true);
+  open_packs(c, &s->body, true);
+  fputs("#if defined(_OPENMP)\n#pragma omp for schedule(static)\n#endif\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->trip, var);
+}
+
+static void c_for(c_printer *c, const ir_stmt *s) {
+  const char *var = c->p->var_name[s->var];
+  c->in_parallel |= s->parallel;
+  if (s->parallel) {
+    parallel_for(c, s, var);
+  } else {
+    c_indent(c);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->trip, var);
+  }
+  c->depth++;
+  c_body(c, &s->body);
+  c->depth--;
+  c_indent(c);
+  fputs("}\n", c->out);
+  if (s->parallel) {
+    c->in_parallel = false;
+    c->depth--;
+    c_indent(c);
+    fputs("}\n", c->out);
+  }
+}
+
+static void c_if(c_printer *c, const ir_stmt *s) {
+  c_indent(c);
+  fputs("if (", c->out);
+  for (int i = 0; i < s->n_guard; i++) {
+    if (i) fputs(" || ", c->out);
+    c_atom(c->out, c->p, s->guard[i].lo);
+    fputs(" < ", c->out);
+    c_atom(c->out, c->p, s->guard[i].hi);
+  }
+  fputs(") {\n", c->out);
+  c->depth++;
+  c_body(c, &s->body);
+  c->depth--;
+  c_indent(c);
+  fputs("}\n", c->out);
+}
+
+void c_body(c_printer *c, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    switch (s->kind) {
+    case IR_LET: c_let(c, s); break;
+    case IR_KEEP: c_keep(c, s); break;
+    case IR_FORGET: c_forget(c, s); break;
+    case IR_FOR: c_for(c, s); break;
+    case IR_IF: c_if(c, s); break;
+    case IR_TOGETHER: c_together(c, s); break;
+    case IR_NEST:
+      if (s->product && s->product->channels)
+        c_channels(c, s);
+      else if (s->product)
+        c_product(c, s);
+      else
+        c_nest(c, s, 0);
+      break;
+    case IR_SAVE:
+      if (!s->done) c_over(c, s);
+      break;
+    case IR_CORRECT:
+    case IR_DIVIDE: c_over(c, s); break;
+    case IR_STAGE: c->failed = true; break; /* none: caches fill themselves */
+    }
+  }
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------ */
+
+static const char helpers[] =
+    "static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
+    "static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
+    "static inline int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
+    "/* Where element x of a row stands that holds its phases one after the other. */\n"
+    "static inline int64_t equal_part(int64_t n, int64_t most) { const int64_t parts = n > most ? (n + most - 1) / "
+    "most : 1; return (n + parts - 1) / parts; }\n"
+    "static inline int64_t in_block(int64_t i, int64_t block, int64_t step) { return i / block * block * step + i % "
+    "block; }\n"
+    "static inline int64_t phase(int64_t x, int64_t stride, int64_t words) { return x % stride * words + x / stride; "
+    "}\n"
+    "/* Whether the n bounds are those that were kept; they are afterwards. */\n"
+    "static inline int same_box(int64_t *kept, const int64_t *now, int n) {\n"
+    "  int same = 1;\n"
+    "  for (int i = 0; i < n; i++) {\n"
+    "    same &= kept[i] == now[i];\n"
+    "    kept[i] = now[i];\n"
+    "  }\n"
+    "  return same;\n"
+    "}\n"
+    "/* The greater, the smaller; b where a is not a number.  In one instruction, for sums (which start as numbers and "
+    "stay so) and limits. */\n"
+    "static inline float greater(float a, float b) { return a > b ? a : b; }\n"
+    "static inline float smaller(float a, float b) { return a < b ? a : b; }\n"
+    "/* The same of any two, as C's fmaxf and fminf have it: the other one where one is not a number. */\n"
+    "static inline float greater_of(float a, float b) { return a > b || b != b ? a : b; }\n"
+    "static inline float smaller_of(float a, float b) { return a < b || b != b ? a : b; }\n"
+    "/* The power of two that brings the inverse of a small or a large number among the numbers of float32. */\n"
+    "static inline float power_for(float by) {\n"
+    "  const float size = by < 0.0f ? -by : by;\n"
+    "  return size < 0x1p-64f ? 0x1p64f : size > 0x1p64f ? 0x1p-64f : 1.0f;\n"
+    "}\n"
+    "static inline float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n"
+    "\n#if defined(_OPENMP)\n#include <omp.h>\n"
+    "static inline int64_t thread_number(void) { return omp_get_thread_num(); }\n"
+    "static inline int64_t most_threads(void) { return omp_get_max_threads(); }\n"
+    "#else\n"
+    "static inline int64_t thread_number(void) { return 0; }\n"
+    "static inline int64_t most_threads(void) { return 1; }\n"
+    "#endif\n\n";
+
+static uint32_t kinds_used(const tf_workload *wl) {
+  uint32_t all = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    all |= wl->ops[o].kinds;
+  return all;
+}
+
+static bool corrects(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= b->s[i]->kind == IR_CORRECT || corrects(&b->s[i]->body);
+  return any;
+}
+
+static bool has_parallel(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_FOR && b->s[i]->parallel) || has_parallel(&b->s[i]->body);
+  return any;
+}
+
+static void arguments(c_printer *c) {
+  for (int z = 0; z < c->wl->n_tensors; z++) {
+    const tf_tensor *t = &c->wl->tensors[z];
+    if (!c_is_argument(t)) continue;
+    const char *id = c->p->tensor_id[z];
+    fprintf(c->out, "  %s%s *const %s = args->", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)), id);
+    c_field(c->out, t->name), fputs(";\n", c->out);
+    for (int r = 0; r + 1 < t->rank; r++)
+      fprintf(c->out, "  const int64_t %s_s%d = args->", id, r), c_stride_field(c->out, t->name),
+          fprintf(c->out, "[%d];\n", r);
+    for (int r = 0; r + 1 < t->rank; r++)
+      fprintf(c->out, "  (void)%s_s%d;\n", id, r);
+    if (c->packed) fprintf(c->out, "  (void)%s;\n", id); /* it may be read where the other is not */
+  }
+}
+
+/* What the caller calls runs on any computer, until it has asked; and calls, but never takes in, what does not.  --isa
+ * multi has asked before. */
+static void can_run(FILE *out, const c_package *k) {
+  fputs("\n#if !defined(MACHINE_HAS) /* whether the computer can run what is above */\n", out);
+  if (strstr(k->isa->has, "leaf7")) c_leaf7(out);
+  const char *has = k->isa->has, *tiles = strstr(has, " && TILES"); /* which are asked for by themselves */
+  fprintf(out, "#define MACHINE_HAS() (%.*s)\n#endif\n", (int)(tiles ? (size_t)(tiles - has) : strlen(has)), has);
+  fprintf(out, "#if defined(__GNUC__)\n#define PLAIN __attribute__((target(\"%s\")))\n#else\n#define PLAIN\n#endif\n",
+          k->isa->plain);
+}
+
+static const char *plain(const c_package *k) { return c_asks_isa(k) ? "PLAIN " : ""; }
+
+static void entry(c_printer *c, const c_package *k) {
+  const char *n = k->name, *f = k->entry;
+  bool spreads = has_parallel(&c->p->body);
+  if (k->n_isas)
+    fprintf(c->out, "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t bytes);\n", f, f,
+            n);
+  if (c_asks_isa(k)) can_run(c->out, k);
+  fprintf(c->out, "\n%ssize_t %s_workspace(void) {\n", plain(k), f);
+  fprintf(c->out, "  return (size_t)(INT64_C(%" PRId64 ") + %sINT64_C(%" PRId64 ")) * sizeof(float);\n}\n",
+          c->shared + LINE, spreads ? "most_threads() * " : "", c->each);
+  fprintf(c->out,
+          "\n%sint %s(const %s_args *args, void *workspace, size_t bytes) {\n"
+          "  if (!args) return %s_bad_argument;\n",
+          plain(k), f, n, n);
+  for (int z = 0; z < c->wl->n_tensors; z++)
+    if (c_is_argument(&c->wl->tensors[z]))
+      fputs("  if (!args->", c->out), c_field(c->out, c->wl->tensors[z].name),
+          fprintf(c->out, ") return %s_bad_argument;\n", n);
+  if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
+  if (tf_micro_has_tiles(&c->p->machine)) fprintf(c->out, "  if (!TILES_ALLOWED()) return %s_no_tiles;\n", n);
+  fprintf(c->out,
+          "  void *own = NULL;\n"
+          "  if (!workspace) {\n"
+          "    bytes = %s_workspace();\n"
+          "    workspace = own = malloc(bytes);\n"
+          "    if (!own) return %s_no_memory;\n"
+          "  }\n"
+          "  if (bytes < %s_workspace()) return %s_small_workspace;\n"
+          "  /* buffers start on a cache line */\n"
+          "  run(args, (float *)(((uintptr_t)workspace + 63) / 64 * 64));\n"
+          "  free(own);\n"
+          "  return %s_done;\n}\n",
+          f, n, f, n, n);
+}
+
+/* Panels of arguments: laid out in each call, or by the caller beforehand. */
+static void packs(c_printer *c, const c_package *k) {
+  fprintf(c->out, "\nstatic void pack(const %s_args *args, float *packed) {\n", k->name);
+  arguments(c);
+  c->depth = 1;
+  for (int i = 0; i < c->p->n_packs; i++)
+    c_pack_panels(c, &c->p->packs[i]);
+  fputs("}\n", c->out);
+}
+
+static void find_packed(c_printer *c, const c_package *k) {
+  if (k->n_isas) {
+    fprintf(c->out, "  float *const packed = workspace + %" PRId64 ";\n  pack(args, packed);\n", c->packed_at);
+    return;
+  }
+  fprintf(c->out,
+          "  const float *const packed = args->packed ? (const float *)args->packed : workspace + %" PRId64 ";\n"
+          "  if (!args->packed) pack(args, workspace + %" PRId64 ");\n",
+          c->packed_at, c->packed_at);
+}
+
+/* What the caller calls to have them for many calls. */
+static void pack_entry(c_printer *c, const c_package *k) {
+  const char *n = k->name;
+  fprintf(c->out, "\n%ssize_t %s_packed(void) {\n  return (size_t)INT64_C(%" PRId64 ") * sizeof(float);\n}\n", plain(k),
+          n, c->packed);
+  fprintf(c->out, "\n%sint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
+          plain(k), n, n);
+  for (int i = 0; i < c->p->n_packs; i++)
+    fputs(" || !args->", c->out), c_field(c->out, c_packed_tensor(k, i)->name);
+  fprintf(c->out, ") return %s_bad_argument;\n", n);
+  if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
+  fprintf(c->out,
+          "  if (bytes < %s_packed()) return %s_small_workspace;\n"
+          "  pack(args, (float *)packed);\n  return %s_done;\n}\n",
+          n, n, n);
+}
+
+static void whole(c_printer *c, const c_package *k) {
+  if (c->packed) packs(c, k);
+  fprintf(c->out, "\nstatic void run(const %s_args *args, float *workspace) {\n", k->name);
+  arguments(c);
+  c->depth = 1;
+  fputs("  (void)workspace;\n", c->out);
+  if (c->packed) find_packed(c, k);
+  open_buffers(c, &c->p->body, false);
+  open_packs(c, &c->p->body, false);
+  hold_nothing(c);
+  c_body(c, &c->p->body);
+  fputs("}\n", c->out);
+}
+
+static bool keeps(const ir_program *p) {
+  bool any = false;
+  for (int i = 0; i < p->n_buffers; i++)
+    any |= p->buffers[i].kept;
+  return any;
+}
+
+/* Options that let the compiler reorder sums, or think that nothing is infinite: exp and its like are made of what
+ * these break. */
+static const char strict[] = "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || "
+                             "(defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)\n"
+                             "#error \"compile without -ffast-math, -Ofast, -funsafe-math-optimizations and "
+                             "-ffinite-math-only: exp, infinities and NaN come out wrong with them\"\n"
+                             "#endif\n";
+
+void c_parts_h(FILE *out, const c_package *k) {
+  const ir_program *p = k->p;
+  fprintf(out,
+          "/* What kernel.c is made of: vectors of %s, functions of one number, and the least and the most of two. */\n"
+          "#ifndef TILEFLOW_%s_PARTS_H\n#define TILEFLOW_%s_PARTS_H\n%s",
+          k->isa->name, k->name, k->name, strict);
+  tf_micro_math(out, kinds_used(p->tree->workload) | (corrects(&p->body) ? 1u << TF_K_EXP : 0));
+  fputc('\n', out);
+  fputs(helpers, out);
+  if (keeps(p)) c_keep_text(out);
+  if (p->machine.data == IR_BF16) tf_micro_bf16(out);
+  tf_micro_prologue(out, k->isa);
+  if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
+  fputs(k->source->include, out);
+  tf_micro_kernel_text(out, &p->machine);
+  tf_micro_rows_text(out, k->isa->lanes);
+  tf_micro_turn_text(out);
+  fputs("#endif\n", out);
+}
+
+bool c_kernel_c(FILE *out, c_package *k) {
+  char *body = NULL, *blocks = NULL;
+  size_t n_body = 0, n_blocks = 0;
+  c_printer c = {.p = k->p,
+                 .wl = k->p->tree->workload,
+                 .name = k->name,
+                 .inverse = -1,
+                 .micro = tf_micro_new(k->isa, k->source),
+                 .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
+                 .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
+                 .out = open_memstream(&body, &n_body),
+                 .blocks = open_memstream(&blocks, &n_blocks)};
+  bool ok = c.micro && c.offset && c.held && c.out && c.blocks;
+  if (ok) {
+    place_buffers(&c);
+    whole(&c, k);
+    entry(&c, k);
+    if (c.packed && !k->n_isas) pack_entry(&c, k);
+  }
+  ok = c.out && fclose(c.out) == 0 && ok && !c.failed;
+  ok = c.blocks && fclose(c.blocks) == 0 && ok;
+  if (ok) {
+    fprintf(out, "/* %s: ", k->name), c_plain_text(out, c.wl->name);
+    fprintf(
+        out,
+        " for %s.  Written by tileflow; see README.md. */\n"
+        "#if defined(__GNUC__) && !defined(__clang__)\n"
+        "#pragma GCC optimize(\"no-tree-pre\") /* it takes loops' first steps apart, and they stay scalar */\n#endif\n"
+        "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Wunknown-pragmas\" /* of OpenMP, where it is off "
+        "*/\n#endif\n"
+        "#include \"kernel.h\"\n\n#include <stdlib.h>\n\n"
+        "#include \"%s\"\n",
+        k->isa->name, k->parts);
+    fwrite(blocks, 1, n_blocks, out);
+    fwrite(body, 1, n_body, out);
+    k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;
+    k->each = c.each > k->each ? c.each : k->each;
+    k->packed = c.packed;
+    k->tiles |= tf_micro_has_tiles(&c.p->machine);
+  }
+  free(body);
+  free(blocks);
+  free(c.held);
+  free(c.offset);
+  tf_micro_free(c.micro);
+  return ok;
+}

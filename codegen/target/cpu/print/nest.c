@@ -1,0 +1,277 @@
+/* Nests point by point: the innermost loop is one that compilers turn into vectors. */
+#include <inttypes.h>
+
+#include "codegen/target/cpu/print/print.h"
+
+static const char *const identities[] = {
+    [TF_ASSIGN] = "0.0f",          [TF_REDUCE_ADD] = "0.0f",     [TF_REDUCE_MUL] = "1.0f",
+    [TF_REDUCE_MAX] = "-INFINITY", [TF_REDUCE_MIN] = "INFINITY",
+};
+
+const char *c_identity(tf_reduce r) { return identities[r]; }
+const char *c_start(const ir_stmt *s, tf_reduce r) { return s->finite ? "-3.40282347e38f" : identities[r]; }
+
+void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+  const char *dim = c->p->dim_id[op->dims[k]];
+  c_indent(c);
+  fprintf(c->out, "for (int64_t d_%s = ", dim);
+  c_atom(c->out, c->p, s->range[k].lo);
+  fprintf(c->out, "; d_%s < ", dim);
+  c_atom(c->out, c->p, s->range[k].hi);
+  fprintf(c->out, "; d_%s++) {\n", dim);
+  c->depth++;
+}
+
+void c_close(c_printer *c, int n) {
+  while (n-- > 0) {
+    c->depth--;
+    c_indent(c);
+    fputs("}\n", c->out);
+  }
+}
+
+void c_line(c_printer *c, const char *text) {
+  c_indent(c);
+  fputs(text, c->out);
+}
+
+/* Whether neighbours along dim are neighbours in every operand that moves with it. */
+bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output) {
+  if (in_output && (!op->n_out_dims || op->dims[op->n_out_dims - 1] != dim)) return false;
+  for (int i = 0; i < op->n_reads; i++) {
+    const tf_ref *ref = &op->reads[i];
+    int rank = c->wl->tensors[ref->tensor].rank;
+    for (int r = 0; r < rank; r++)
+      for (int t = 0; t < ref->index[r].n_terms; t++)
+        if (ref->index[r].terms[t].dim == dim && (r < rank - 1 || ref->index[r].terms[t].coef != 1)) return false;
+  }
+  return true;
+}
+
+/* "out = combine(out, value);" */
+void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
+  c_indent(c);
+  if (acc)
+    fputs(acc, c->out);
+  else
+    c_element(c, op, -1);
+  fputs(" = ", c->out);
+  if (op->reduce == TF_ASSIGN) {
+    ir_type type = acc ? IR_F32 : c_buffer(c, op, -1)->type;
+    c_round(c, type), c_value(c, op, skip), c_rounded(c, type);
+  } else {
+    bool sign = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MUL;
+    if (!sign) /* the value first: where it is not a number, it gives way to what there is */
+      fprintf(c->out, "%s(", c_combine(op->reduce)), c_value(c, op, skip), fputs(", ", c->out);
+    if (acc)
+      fputs(acc, c->out);
+    else
+      c_element(c, op, -1);
+    if (sign)
+      fprintf(c->out, " %s ", c_combine(op->reduce)), c_value(c, op, skip);
+    else
+      fputc(')', c->out);
+  }
+  fputs(";\n", c->out);
+}
+
+void c_fresh_flag(c_printer *c, const ir_stmt *s) {
+  if (!s->n_fresh) return;
+  c_indent(c);
+  fputs("const int fresh = ", c->out);
+  for (int i = 0; i < s->n_fresh; i++) {
+    if (i) fputs(" && ", c->out);
+    c_atom(c->out, c->p, s->fresh[i]);
+    fputs(" == 0", c->out);
+  }
+  fputs(";\n", c->out);
+}
+
+/* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
+int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (root->what != TF_X_CALL || root->call != TF_K_DIV || op->expr[root->arg[1]].what != TF_X_READ) return -1;
+  int ref = op->expr[root->arg[1]].ref;
+  if (ref == s->divides) return -1;
+  for (int r = 0; r < c->wl->tensors[op->reads[ref].tensor].rank; r++)
+    for (int t = 0; t < op->reads[ref].index[r].n_terms; t++)
+      if (op->reads[ref].index[r].terms[t].dim == dim) return -1;
+  return ref;
+}
+
+/* Of a sum of shares (1 to the row's length) the inverse does.  Of others it may be beyond the numbers of float32 where
+ * quotients are not: then it is taken of the divisor times a power of two, by which products with it are multiplied
+ * once more. */
+bool c_has_power(const c_printer *c, const tf_op *op, int divisor) {
+  return !ir_is_share_sum(c->wl, op->reads[divisor].tensor);
+}
+
+void c_take_divisor(c_printer *c, const tf_op *op, int divisor, bool vectors) {
+  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "",
+             *close = vectors ? ")" : "";
+  const bool power = c_has_power(c, op, divisor);
+  if (power) {
+    c_indent(c);
+    fprintf(c->out, "const %s power_%s = %spower_for(", type, name, open), c_element(c, op, divisor),
+        fprintf(c->out, ")%s;\n", close);
+  }
+  c_indent(c);
+  fprintf(c->out, "const %s inverse_%s = %s1.0f / ", type, name, open);
+  if (power)
+    fputc('(', c->out), c_element(c, op, divisor), fputs(" * power_for(", c->out), c_element(c, op, divisor),
+        fputs("))", c->out);
+  else
+    c_element(c, op, divisor);
+  fprintf(c->out, "%s;\n", close);
+}
+
+/* All of the output dims, then one vector of elements at a time along the last of them. */
+static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
+  int last = op->n_out_dims - 1, opened = 0;
+  for (int k = open; k < last; k++, opened++)
+    c_loop(c, op, s, k);
+  if (op->reduce != TF_ASSIGN) {
+    if (s->n_fresh) {
+      c_line(c, "if (fresh) {\n");
+      c->depth++;
+    }
+    c_loop(c, op, s, last);
+    c_indent(c);
+    c_element(c, op, -1);
+    fprintf(c->out, " = %s;\n", c_start(s, op->reduce));
+    c_close(c, 1 + (s->n_fresh > 0));
+  }
+  for (int k = last + 1; k < op->n_dims; k++, opened++)
+    c_loop(c, op, s, k);
+  if (c_is_vector_row(c, s, last)) {
+    c_row_vectors(c, &s, 1, last);
+    c_close(c, opened);
+    return;
+  }
+  int divisor = c_steady_divisor(c, op, s, op->dims[last]);
+  if (divisor >= 0) {
+    c_line(c, "{\n");
+    c->depth++, opened++;
+    c_take_divisor(c, op, divisor, false);
+  }
+  c->inverse = divisor, c->inverse_of = op;
+  c_line(c, "#pragma omp simd\n");
+  c_loop(c, op, s, last);
+  c_accumulate(c, op, NULL, s->divides);
+  c->inverse = -1;
+  c_close(c, opened + 1);
+}
+
+/* Each element of the output in a scalar, point by point. */
+static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
+  int opened = 0, reduced = 0;
+  for (int k = open; k < op->n_out_dims; k++, opened++)
+    c_loop(c, op, s, k);
+  c_indent(c);
+  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->n_fresh ? "fresh ? " : "",
+          c_start(s, op->reduce));
+  if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
+  fputs(";\n", c->out);
+  for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
+    c_loop(c, op, s, k);
+  c_accumulate(c, op, "sum", s->divides);
+  c_close(c, reduced);
+  c_indent(c);
+  c_element(c, op, -1);
+  fputs(" = sum;\n", c->out);
+  c_close(c, opened);
+}
+
+static int reduced_neighbours(const c_printer *c, const tf_op *op) {
+  for (int k = op->n_dims - 1; k >= op->n_out_dims; k--)
+    if (c_runs_along(c, op, op->dims[k], false)) return k;
+  return -1;
+}
+
+void c_nest(c_printer *c, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
+  int last = op->n_out_dims - 1;
+  bool sum = op->reduce != TF_ASSIGN;
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s */\n", op->name);
+  c->depth++;
+  if (sum) c_fresh_flag(c, s);
+  c->whole = sum && c_buffer(c, op, -1)->type == IR_I32;
+  if (sum && c_is_row_sum(c, op)) {
+    c_row_sum(c, op, s, open);
+    c_close(c, 1);
+    return;
+  }
+  bool wide = last >= open && (c_runs_along(c, op, op->dims[last], true) || reduced_neighbours(c, op) < 0);
+  if (sum ? wide : last >= open)
+    along_output(c, op, s, open);
+  else if (!sum)
+    c_accumulate(c, op, NULL, s->divides);
+  else
+    into_scalar(c, op, s, open);
+  c->whole = false;
+  c_close(c, 1);
+}
+
+/* ---- streams ------------------------------------------------------------------------------------------ */
+
+/* Whether neighbours along the output's last dim have the same element of the buffer. */
+static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
+  const tf_op *maker = &c->wl->ops[c->wl->tensors[c->p->buffers[buffer].tensor].producer];
+  for (int r = 0; r < maker->n_out_dims; r++)
+    if (maker->dims[r] == op->dims[op->n_out_dims - 1]) return false;
+  return true;
+}
+
+/* Whether the inverse of what DIVIDE divides by is taken: see c_has_power. */
+static bool inverts(const c_printer *c, const ir_stmt *s) {
+  return s->kind == IR_DIVIDE && ir_is_share_sum(c->wl, c->p->buffers[s->buffer].tensor);
+}
+
+/* What the output is multiplied by, or divided. */
+static void factor(c_printer *c, const ir_stmt *s) {
+  fputs(s->kind == IR_CORRECT ? "fast_exp(" : inverts(c, s) ? "1.0f / " : "", c->out);
+  if (s->kind == IR_CORRECT) c_element_of(c, s->other), fputs(" - ", c->out);
+  c_element_of(c, s->buffer);
+  if (s->kind == IR_CORRECT) fputc(')', c->out);
+}
+
+/* One element; by: the factor stands in `by`. */
+static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool by) {
+  c_indent(c);
+  if (s->kind == IR_SAVE) {
+    c_element_of(c, s->other), fputs(" = ", c->out);
+    c_round(c, c->p->buffers[s->other].type), c_element_of(c, s->buffer), c_rounded(c, c->p->buffers[s->other].type);
+  } else {
+    c_element(c, op, -1), fputs(s->kind == IR_DIVIDE && !inverts(c, s) ? " /= " : " *= ", c->out);
+    if (by)
+      fputs("by", c->out);
+    else
+      factor(c, s);
+  }
+  fputs(";\n", c->out);
+}
+
+void c_over(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const int last = op->n_out_dims - 1;
+  const bool by = s->kind != IR_SAVE && last > 0 && steady_along(c, op, s->buffer);
+  int opened = 0;
+  if (s->kind != IR_SAVE && (s->kind != IR_DIVIDE || s->last.var >= 0)) {
+    c_indent(c);
+    fputs("if (", c->out);
+    c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->fresh[0] : s->last);
+    if (s->kind == IR_CORRECT)
+      fputs(" != 0) { /* the maximum may have risen */\n", c->out);
+    else
+      fprintf(c->out, " == %" PRId64 ") { /* the last step */\n", s->last_at);
+    c->depth++, opened++;
+  }
+  for (int k = 0; k < op->n_out_dims; k++, opened++) {
+    if (k == last && by) c_line(c, "const float by = "), factor(c, s), fputs(";\n", c->out);
+    if (k == last) c_line(c, "#pragma omp simd\n");
+    c_loop(c, op, s, k);
+  }
+  over_element(c, op, s, by);
+  c_close(c, opened);
+}

@@ -1,0 +1,402 @@
+/* What a product reads, laid out anew as its kernel wants it. */
+#include <inttypes.h>
+
+#include "codegen/target/cpu/print/print.h"
+
+/* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are those it may change.
+ */
+static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a, const char *b) {
+  char name[96];
+  snprintf(name, sizeof name, "%s_pack%d", c->p->buffers[buffer].id, buffer);
+  c_indent(c);
+  fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, read)->type));
+  c_place(c, op, read);
+  fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "if (from != %s_of || %s != %s_%s || %s != %s_%s) {\n", name, a, name, a + 2, b, name, b + 2);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "%s_of = from, %s_%s = %s, %s_%s = %s;\n", name, name, a + 2, a, name, b + 2, b);
+}
+
+static void open_count(c_printer *c, const char *var, const char *text) {
+  c_indent(c);
+  fprintf(c->out, "for (int64_t %s = %s) {\n", var, text);
+  c->depth++;
+}
+
+/* Whether groups of k are whole words that stand in b as the kernel wants them, side by side along k, each n in a row
+ * of its own. */
+static bool turns(const c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[p->b];
+  const ir_buffer *b = c_buffer(c, op, p->b);
+  if (b->type != p->kernel->b || ir_bytes(b->type) * p->kernel->group != 4 || b->rank < 2) return false;
+  const tf_index *last = &ref->index[b->rank - 1];
+  bool along = last->n_terms == 1 && last->terms[0].coef == 1 && last->terms[0].dim == op->dims[p->k];
+  int n = 0;
+  for (int r = 0; r < b->rank; r++) {
+    along &= c->wl->tensors[ref->tensor].pad[r] == 0;
+    for (int t = 0; t < ref->index[r].n_terms; t++) {
+      n += ref->index[r].terms[t].dim == op->dims[p->n];
+      along &= r == b->rank - 1 || ref->index[r].terms[t].dim != op->dims[p->k];
+    }
+  }
+  return along && n == 1;
+}
+
+/* Turns the whole groups; row: elements of a row of groups. */
+static void turn_panel(c_printer *c, const tf_op *op, const ir_product *p, const char *row) {
+  const int bytes = ir_bytes(p->kernel->b);
+  c_line(c, "turn_words(&"), c_place(c, op, p->b);
+  fprintf(c->out, ", (int64_t)%d * (", bytes), c_step(c, op, p->b, op->dims[p->n]);
+  fputs("), ", c->out), c_pack_name(c, p->pack);
+  fprintf(c->out, ", 4 * %s, n_n, n_k / %d);\n", row, p->kernel->group);
+}
+
+/* One row of k: b's box for the dims outside, rows of n side by side. */
+static void plain_panel(c_printer *c, const tf_op *op, const ir_product *p) {
+  if (turns(c, op, p)) {
+    turn_panel(c, op, p, "n_wide");
+    return;
+  }
+  const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
+  open_count(c, "p", "0; p < n_k; p++");
+  open_count(c, "q", "0; q < n_n; q++");
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = o_%s + q, d_%s = o_%s + p;\n", n, n, k, k);
+  c_indent(c);
+  c_pack_name(c, p->pack), fputs("[p * n_wide + q] = ", c->out), c_element_as(c, op, p->b, p->kernel->b),
+      fputs(";\n", c->out);
+  c_close(c, 2);
+}
+
+/* Groups of k along each n; `most` of a group are there, the rest is zero. */
+static void group_row(c_printer *c, const tf_op *op, const ir_product *p, bool whole) {
+  const char *n = c_dim_name(c, op, p->n), *k = c_dim_name(c, op, p->k);
+  int g = p->kernel->group;
+  open_count(c, "q", "0; q < n_n; q++");
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = o_%s + q;\n", n, n);
+  for (int e = 0; e < g; e++) {
+    c_line(c, "{\n");
+    c->depth++;
+    c_indent(c);
+    fprintf(c->out, "const int64_t d_%s = o_%s + p + %d;\n", k, k, e);
+    c_indent(c);
+    fprintf(c->out, "row[q * %d + %d] = ", g, e);
+    if (!whole && e) fprintf(c->out, "p + %d >= n_k ? 0 : ", e);
+    c_element_as(c, op, p->b, p->kernel->b), fputs(";\n", c->out);
+    c_close(c, 1);
+  }
+  c_close(c, 1);
+}
+
+/* fills: the groups themselves are still to come, not only the zeros behind them. */
+static void row_of_groups(c_printer *c, const tf_op *op, const ir_product *p, bool whole, bool fills) {
+  const char *type = c_type(p->kernel->b);
+  c_indent(c);
+  fprintf(c->out, "%s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
+  if (fills) group_row(c, op, p, whole);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t q = n_n * %d; q < n_wide * %d; q++) row[q] = 0;\n", p->kernel->group, p->kernel->group);
+}
+
+static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
+  const char *type = c_type(p->kernel->b);
+  c_line(c, "int64_t p = 0;\n");
+  const bool turned = turns(c, op, p);
+  if (turned) turn_panel(c, op, p, "n_wide");
+  c_indent(c);
+  fprintf(c->out, "for (; p + %d <= n_k; p += %d) {\n", p->kernel->group, p->kernel->group);
+  c->depth++;
+  row_of_groups(c, op, p, true, !turned);
+  c_close(c, 1);
+  c_indent(c);
+  fprintf(c->out, "for (; p < n_k; p += %d) {\n", p->kernel->group);
+  c->depth++;
+  row_of_groups(c, op, p, false, true);
+  c_close(c, 1);
+  c_line(c, "for (int64_t q = p * n_wide; q < k_wide * n_wide; q++) ");
+  c_pack_name(c, p->pack), fputs("[q] = 0;\n", c->out);
+  if (p->kernel->a != IR_U8) return;
+  /* behind the panel: what the 128 too much in a come to */
+  c_indent(c);
+  fprintf(c->out, "int32_t *const excess = (int32_t *)(void *)("), c_pack_name(c, p->pack),
+      fputs(" + k_wide * n_wide);\n", c->out);
+  c_line(c, "for (int64_t q = 0; q < n_wide; q++) excess[q] = 0;\n");
+  c_indent(c);
+  fprintf(c->out, "for (p = 0; p < k_wide; p += %d) {\n", p->kernel->group);
+  c->depth++;
+  c_indent(c);
+  fprintf(c->out, "const %s *const row = ", type), c_pack_name(c, p->pack), fputs(" + p * n_wide;\n", c->out);
+  c_line(c, "for (int64_t q = 0; q < n_wide; q++) excess[q] -= 128 * (");
+  for (int e = 0; e < p->kernel->group; e++)
+    fprintf(c->out, "%srow[q * %d + %d]", e ? " + " : "", p->kernel->group, e);
+  fputs(");\n", c->out);
+  c_close(c, 1);
+}
+
+void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  c_line(c, "{\n");
+  c->depth++;
+  if (p->keep) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
+  if (p->kernel->group == 1)
+    plain_panel(c, op, p);
+  else
+    grouped_panel(c, op, p);
+  c_close(c, 1 + p->keep);
+}
+
+void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
+  c_line(c, "{\n");
+  c->depth++;
+  if (p->keep_copy) open_kept(c, op, p->a, p->copy, "n_k", "n_m");
+  open_count(c, "i", "0; i < n_m; i++");
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = o_%s + i;\n", m, m);
+  c_indent(c);
+  fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_pack_name(c, p->copy), fputs(" + i * k_wide;\n", c->out);
+  open_count(c, "p", "0; p < n_k; p++");
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = o_%s + p;\n", k, k);
+  c_line(c, "row[p] = "), c_element_as(c, op, p->a, p->kernel->a), fputs(";\n", c->out);
+  c_close(c, 1);
+  if (p->kernel->k_round > 1) c_line(c, "for (int64_t p = n_k; p < k_wide; p++) row[p] = 0;\n");
+  c_close(c, 1);
+  if (p->kernel->m_round > 1) {
+    c_line(c, "for (int64_t i = n_m * k_wide; i < m_wide * k_wide; i++) ");
+    c_pack_name(c, p->copy), fputs("[i] = 0;\n", c->out);
+  }
+  c_close(c, 1 + p->keep_copy);
+}
+
+/* ---- the box of b with its borders ------------------------------------------------------------------------ */
+
+/* Elements of one phase of a row: all of it where n does not stride. */
+static int64_t phase_words(const ir_product *p, int rank) {
+  return (p->slab[rank - 1].most + p->stride - 1) / p->stride;
+}
+
+/* The read whose box it is. */
+static int slab_of(const ir_product *p) { return p->channels ? p->a : p->b; }
+
+/* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is
+ * reduced moves, so that a row of the output reads one piece for each of its windows' rows; ranks that rows move stand
+ * outside of them. */
+static bool by_rows(const tf_op *op, const ir_product *p, int r) {
+  const tf_index *ix = &op->reads[slab_of(p)].index[r];
+  for (int t = 0; t < ix->n_terms; t++)
+    for (int k = 0; k < op->n_out_dims; k++)
+      if (op->dims[k] == ix->terms[t].dim) return false;
+  return p->channels;
+}
+
+/* From one element along rank r to the next: ranks in their order, but those by rows last before the last. */
+static int64_t slab_step(const tf_op *op, const ir_product *p, int rank, int r) {
+  if (r == rank - 1) return 1;
+  const bool within = by_rows(op, p, r);
+  int64_t step = phase_words(p, rank) * p->stride;
+  for (int k = 0; k < rank - 1; k++)
+    if (by_rows(op, p, k) == within ? k > r : !within) step *= p->slab[k].most;
+  return step;
+}
+
+static void open_rank(c_printer *c, const ir_range *v, int r) {
+  c_indent(c);
+  fprintf(c->out, "for (int64_t x%d = ", r), c_atom(c->out, c->p, v->lo);
+  fprintf(c->out, "; x%d < ", r), c_atom(c->out, c->p, v->hi), fprintf(c->out, "; x%d++) {\n", r);
+  c->depth++;
+}
+
+/* Asks for the same row one step along the rank before the last two (of an image, in the next channel): rows are too
+ * short for the machine to see a stream. */
+static void ask_ahead(c_printer *c, const ir_buffer *b, int last) {
+  if (!b->argument || last < 2) return;
+  c_line(c, "if (there) {\n");
+  c_line(c, "  const int64_t x = from;\n");
+  c_line(c, "  fetch_rows((uintptr_t)&"), c_at(c, b, last, b->type);
+  fprintf(c->out, " + (uintptr_t)(%d * %s_s%d), 0, 1, %d * (to - from));\n", ir_bytes(b->type), b->id, last - 2,
+          ir_bytes(b->type));
+  c_line(c, "}\n");
+}
+
+static void fill_row(c_printer *c, const ir_buffer *b, const ir_product *p, int last) {
+  for (int64_t phase = 0; phase < p->stride; phase++) {
+    c_line(c, "{\n");
+    c->depth++;
+    c_indent(c);
+    fprintf(c->out, "%s *to_row = row + %" PRId64 ";\n", c_type(p->kernel->b), phase * phase_words(p, last + 1));
+    c_indent(c);
+    fprintf(c->out, "int64_t x = first + %" PRId64 ";\n", phase);
+    c_indent(c);
+    fprintf(c->out, "for (; x < from; x += %" PRId64 ") *to_row++ = 0;\n", p->stride);
+    c_indent(c);
+    fprintf(c->out, "for (; x < to; x += %" PRId64 ") *to_row++ = ", p->stride);
+    c_at(c, b, last, p->kernel->b);
+    fputs(";\n", c->out);
+    c_indent(c);
+    fprintf(c->out, "for (; x < end; x += %" PRId64 ") *to_row++ = 0;\n", p->stride);
+    c_close(c, 1);
+  }
+}
+
+/* Opens a block that is entered only where the slab does not hold the box yet. */
+static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
+  c_line(c, "{\n");
+  c->depth++;
+  c_indent(c);
+  fputs("const int64_t box[] = {", c->out);
+  for (int r = 0; r < rank; r++) {
+    fputs(r ? ", " : "", c->out), c_atom(c->out, c->p, p->slab[r].lo);
+    fputs(", ", c->out), c_atom(c->out, c->p, p->slab[r].hi);
+  }
+  fputs("};\n", c->out);
+  c_indent(c);
+  fputs("if (!same_box(", c->out), c_pack_name(c, p->pack), fprintf(c->out, "_box, box, %d)) {\n", 2 * rank);
+  c->depth++;
+}
+
+/* Row by row: zeros, what is there, zeros. */
+void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_tensor *z = &c->wl->tensors[op->reads[slab_of(p)].tensor];
+  const ir_buffer *b = c_buffer(c, op, slab_of(p));
+  int last = z->rank - 1;
+  if (p->keep_slab) open_kept_slab(c, p, z->rank);
+  for (int r = 0; r < last; r++)
+    open_rank(c, &p->slab[r], r);
+  c_indent(c);
+  fprintf(c->out, "%s *const row = ", c_type(p->kernel->b)), c_pack_name(c, p->pack);
+  for (int r = 0; r < last; r++) {
+    fprintf(c->out, " + (x%d - (", r), c_atom(c->out, c->p, p->slab[r].lo);
+    fprintf(c->out, ")) * %" PRId64, slab_step(op, p, z->rank, r));
+  }
+  fputs(";\n", c->out);
+  c_indent(c);
+  fputs("const int64_t first = ", c->out), c_atom(c->out, c->p, p->slab[last].lo);
+  fputs(", end = ", c->out), c_atom(c->out, c->p, p->slab[last].hi);
+  bool any = false;
+  fputs(";\n", c->out);
+  c_indent(c);
+  fputs("const int there = ", c->out);
+  for (int r = 0; r < last; r++)
+    if (z->pad[r]) {
+      fprintf(c->out, "%sx%d >= %" PRId64 " && x%d < %" PRId64, any ? " && " : "", r, z->lo[r], r,
+              z->lo[r] + z->extent[r]);
+      any = true;
+    }
+  fputs(any ? ";\n" : "1;\n", c->out);
+  c_indent(c);
+  fprintf(c->out,
+          "const int64_t from = there ? most(first, %" PRId64 ") : end, to = there ? most(from, least(end, %" PRId64
+          ")) : end;\n",
+          z->lo[last], z->lo[last] + z->extent[last]);
+  ask_ahead(c, b, last);
+  fill_row(c, b, p, last);
+  c_close(c, last + 2 * p->keep_slab);
+}
+
+int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
+  const tf_ref *ref = &op->reads[slab_of(p)];
+  int rank = c->wl->tensors[ref->tensor].rank;
+  int64_t step = 0;
+  for (int r = 0; r < rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == dim) step += ref->index[r].terms[t].coef * slab_step(op, p, rank, r);
+  return step;
+}
+
+void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p) {
+  const tf_ref *ref = &op->reads[slab_of(p)];
+  int rank = c->wl->tensors[ref->tensor].rank;
+  c_pack_name(c, p->pack);
+  for (int r = 0; r < rank; r++) {
+    const bool phases = r == rank - 1 && p->stride > 1;
+    fputs(phases ? " + phase(" : " + (", c->out), c_index(c, &ref->index[r]), fputs(" - (", c->out);
+    c_atom(c->out, c->p, p->slab[r].lo);
+    if (phases)
+      fprintf(c->out, "), %" PRId64 ", %" PRId64 ")", p->stride, phase_words(p, rank));
+    else
+      fprintf(c->out, ")) * %" PRId64, slab_step(op, p, rank, r));
+  }
+}
+
+/* &slab[...] at the point of the nest, and the step along k. */
+void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p) {
+  c_slab_at(c, op, p);
+  fprintf(c->out, ", %" PRId64, c_slab_step(c, op, p, op->dims[p->k]));
+}
+
+/* ---- rows of a for all settings of the dims outside --------------------------------------------------------- */
+
+static bool of_a(const c_printer *c, const tf_op *op, const ir_product *p, int k) {
+  const tf_ref *ref = &op->reads[p->a];
+  for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == op->dims[k]) return true;
+  return false;
+}
+
+static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k
+ * innermost, then m); 0: it does not move a. */
+static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+  const ir_product *p = s->product;
+  bool rows = p->kernel->group > 1;
+  int64_t m = rounded(s->range[p->m].most, p->kernel->m_round), n = rounded(s->range[p->k].most, p->kernel->k_round),
+          step = m * n;
+  if (k == p->m) return rows ? n : 1;
+  if (k == p->k) return rows ? 1 : m;
+  for (int i = op->n_dims - 1; i > k; i--)
+    if (i != p->m && i != p->k && of_a(c, op, p, i)) step *= s->range[i].most;
+  return of_a(c, op, p, k) ? step : 0;
+}
+
+/* Where the point stands in it, the dims `with` m and k or without. */
+void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
+  const ir_product *p = s->product;
+  c_pack_name(c, p->turned);
+  for (int k = 0; k < op->n_dims; k++) {
+    int64_t step = turned_step(c, op, s, k);
+    if (!step || (!with && (k == p->m || k == p->k))) continue;
+    fprintf(c->out, " + (d_%s - (", c_dim_name(c, op, k)), c_atom(c->out, c->p, s->range[k].lo);
+    fprintf(c->out, ")) * %" PRId64, step);
+  }
+}
+
+void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->product;
+  const ir_buffer *to = &c->p->buffers[p->turned];
+  const bool rows = p->kernel->group > 1;
+  int opened = 0;
+  c_line(c, "{\n");
+  c->depth++;
+  for (int k = 0; k < op->n_dims; k++)
+    if (of_a(c, op, p, k)) c_origin(c, op, s, k);
+  c_indent(c);
+  fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a),
+      fputs(";\n", c->out);
+  c_indent(c);
+  fputs("if (from != ", c->out), c_pack_name(c, p->turned), fputs("_of) {\n", c->out);
+  c->depth++;
+  c_indent(c);
+  c_pack_name(c, p->turned), fputs("_of = from;\n", c->out);
+  if (s->range[p->m].most % p->kernel->m_round || s->range[p->k].most % p->kernel->k_round) {
+    c_indent(c);
+    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->turned),
+        fputs("[i] = 0;\n", c->out);
+  }
+  for (int pass = 0; pass < 3; pass++) /* others, then what stands around the innermost */
+    for (int k = 0; k < op->n_dims; k++) {
+      int outer = rows ? p->m : p->k, inner = rows ? p->k : p->m;
+      bool now = pass == 0 ? k != outer && k != inner : pass == 1 ? k == outer : k == inner;
+      if (now && of_a(c, op, p, k)) c_loop(c, op, s, k), opened++;
+    }
+  c_indent(c);
+  fputs("*(", c->out), c_turned_at(c, op, s, true), fputs(") = ", c->out);
+  c_element_as(c, op, p->a, p->kernel->a), fputs(";\n", c->out);
+  c_close(c, opened + 2);
+}

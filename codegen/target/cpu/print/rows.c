@@ -1,0 +1,405 @@
+/* Ops over rows of neighbours: sums of a row, and maps and sums that go over it together, element by element or as
+ * vectors. */
+#include <inttypes.h>
+
+#include "codegen/intrin/math.h"
+#include "codegen/target/cpu/print/rows.h"
+
+/* Whether the op sums neighbours as they are: row_sum and its like do that. */
+bool c_is_row_sum(const c_printer *c, const tf_op *op) {
+  bool known = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
+  if (!known || op->n_dims != op->n_out_dims + 1 || op->n_expr != 1 || op->expr[0].what != TF_X_READ) return false;
+  const tf_tensor *z = &c->wl->tensors[op->reads[0].tensor];
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return false;
+  const ir_type type = c_buffer(c, op, 0)->type;
+  const bool can = type == IR_F32 || (type == IR_I32 && tf_micro_lanes(c->micro) > 1);
+  return z->rank > 0 && can && c_buffer(c, op, -1)->type == IR_F32 &&
+         c_runs_along(c, op, op->dims[op->n_out_dims], false);
+}
+
+/* What stands in `all` becomes the output, or is taken into it. */
+static void take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  c_indent(c);
+  c_element(c, op, -1), fputs(" = ", c->out);
+  bool sign = op->reduce == TF_REDUCE_ADD;
+  if (s->finite) {
+    fprintf(c->out, "greater(all, fresh ? %s : ", c_start(s, op->reduce)), c_element(c, op, -1), fputc(')', c->out);
+  } else if (s->n_fresh) {
+    fputs("fresh ? all : ", c->out);
+    if (!sign) fprintf(c->out, "%s(all, ", c_combine(op->reduce));
+    c_element(c, op, -1);
+    fputs(sign ? " + all" : ")", c->out);
+  } else {
+    fputs("all", c->out);
+  }
+  fputs(";\n", c->out);
+}
+
+void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
+  static const char *const name[] = {[TF_REDUCE_ADD] = "sum", [TF_REDUCE_MAX] = "max", [TF_REDUCE_MIN] = "min"};
+  const char *dim = c->p->dim_id[op->dims[op->n_out_dims]];
+  const ir_range *r = &s->range[op->n_out_dims];
+  for (int k = open; k < op->n_out_dims; k++)
+    c_loop(c, op, s, k);
+  if (c_buffer(c, op, 0)->type != IR_F32) {
+    c_row_vectors(c, &s, 1, op->n_out_dims);
+    c_close(c, op->n_out_dims - open);
+    return;
+  }
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = ", dim), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_place(c, op, 0), fputs(", ", c->out);
+  c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", dim);
+  take_in(c, op, s);
+  c_close(c, op->n_out_dims - open);
+}
+
+/* Whether the nest is a map over a row of neighbours, its first `open` dims being set. */
+static bool is_row_map(const c_printer *c, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
+  return op->reduce == TF_ASSIGN && op->n_out_dims == open + 1 && c_runs_along(c, op, op->dims[open], true);
+}
+
+/* ---- as vectors ------------------------------------------------------------------------------------------- */
+
+static bool unpadded(const tf_tensor *z) {
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return false;
+  return true;
+}
+
+/* Whether all that the map does to its row can be said in vectors of float32, and int32 that is read as such. */
+static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
+  bool can =
+      tf_micro_lanes(c->micro) > 1 && is_row_map(c, s, open) && c_buffer(c, op, -1)->type == IR_F32 && op->n_reads < 64;
+  for (int i = 0; can && i < op->n_reads; i++)
+    can = (c_buffer(c, op, i)->type == IR_F32 || c_buffer(c, op, i)->type == IR_I32) &&
+          unpadded(&c->wl->tensors[op->reads[i].tensor]);
+  for (int i = 0; can && i < op->n_expr; i++)
+    can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
+  return can;
+}
+
+/* Of all else compilers make vectors as good. */
+bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open) {
+  return can_be_vectors(c, s, open) && c->wl->ops[s->op].kinds >> TF_K_EXP & 1;
+}
+
+/* What the ops before make s reads at the very element, and what they sum it does not read. */
+static bool reads_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *op, int open) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < op->n_reads; k++) {
+      const tf_op *maker = &c->wl->ops[all[i]->op];
+      if (op->reads[k].tensor != maker->out) continue;
+      const tf_index *ix = &op->reads[k].index[open];
+      if (maker->reduce != TF_ASSIGN || ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 ||
+          ix->terms[0].dim != c->wl->ops[all[0]->op].dims[open])
+        return false;
+    }
+  return true;
+}
+
+static bool same_row(const c_printer *c, const ir_stmt *first, const ir_stmt *s, int open) {
+  const ir_range *a = &first->range[open], *b = &s->range[open];
+  return c->wl->ops[s->op].dims[open] == c->wl->ops[first->op].dims[open] && ir_same(a->lo, b->lo) &&
+         ir_same(a->hi, b->hi);
+}
+
+/* Whether a sum over the row takes in what one of the n ops before makes. */
+static bool is_sum_of(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
+  if (op->n_out_dims != open || !c_is_row_sum(c, op)) return false;
+  for (int i = 0; i < n; i++)
+    if (c->wl->ops[all[i]->op].reduce == TF_ASSIGN && c->wl->ops[all[i]->op].out == op->reads[0].tensor) return true;
+  return false;
+}
+
+static bool sums(const c_printer *c, const ir_stmt *const *all, int n) {
+  for (int i = 0; i < n; i++)
+    if (c->wl->ops[all[i]->op].reduce != TF_ASSIGN) return true;
+  return false;
+}
+
+/* Whether s can stand in the loop of the n ops before, maps and, where all maps are vectors, sums. */
+static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, const ir_stmt *s, int open) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const bool map = is_row_map(c, s, open);
+  if (op->n_dims <= open || !same_row(c, all[0], s, open)) return false;
+  if (!map && !is_sum_of(c, all, n, s, open)) return false;
+  for (int i = 0; (!map || sums(c, all, n)) && i <= n; i++) {
+    const ir_stmt *other = i < n ? all[i] : s;
+    if (c->wl->ops[other->op].reduce == TF_ASSIGN && !can_be_vectors(c, other, open)) return false;
+  }
+  return reads_in_row(c, all, n, op, open);
+}
+
+/* Whether only the ops of the row read what the map makes: then it needs no memory. */
+static bool stays_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *map) {
+  const tf_tensor *z = &c->wl->tensors[map->out];
+  if (c_buffer(c, map, -1)->kept) return false;
+  for (int i = 0; i < z->n_consumers; i++) {
+    bool inside = false;
+    for (int k = 0; k < n; k++)
+      inside |= all[k]->op == z->consumers[i];
+    if (!inside) return false;
+  }
+  return z->n_consumers > 0;
+}
+
+bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim) {
+  for (int r = 0; r < c->wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == dim) return true;
+  return false;
+}
+
+/* Reads that the row does not move, but the divisor: taken before the loop, where no store can come between. */
+static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
+  uint64_t all = 0;
+  int divisor = c_steady_divisor(c, op, s, dim);
+  for (int i = 0; i < op->n_reads && i < 64; i++)
+    if (i != divisor && i != s->divides && !c_moves_with(c, &op->reads[i], dim)) all |= UINT64_C(1) << i;
+  return all;
+}
+
+static void take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors) {
+  const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "";
+  int divisor = c_steady_divisor(c, op, s, dim);
+  uint64_t steady = steady_reads(c, op, s, dim);
+  for (int i = 0; i < op->n_reads && i < 64; i++) {
+    if (i != divisor && !(steady >> i & 1)) continue;
+    if (i == divisor) {
+      c_take_divisor(c, op, i, vectors);
+      continue;
+    }
+    c_indent(c);
+    fprintf(c->out, "const %s s_%s_%d = %s", type, name, i, open);
+    c_element(c, op, i), fputs(vectors ? ");\n" : ";\n", c->out);
+  }
+}
+
+/* What of s is taken before the loop, while its value is printed. */
+static void with_steady(c_printer *c, const ir_stmt *s, int dim) {
+  const tf_op *op = &c->wl->ops[s->op];
+  c->inverse = c_steady_divisor(c, op, s, dim), c->inverse_of = op;
+  c->steady = steady_reads(c, op, s, dim), c->steady_of = op;
+}
+
+static void without_steady(c_printer *c) { c->inverse = -1, c->steady = 0; }
+
+static void names_of(c_printer *c, const ir_stmt *const *all, int n) {
+  c_line(c, "{ /*");
+  for (int i = 0; i < n; i++)
+    fprintf(c->out, " %s", c->wl->ops[all[i]->op].name);
+  fputs(" */\n", c->out);
+  c->depth++;
+}
+
+static void row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
+  const int dim = c->wl->ops[all[0]->op].dims[open];
+  names_of(c, all, n);
+  for (int i = 0; i < n; i++)
+    take_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
+  c_line(c, "#pragma omp simd\n");
+  c_loop(c, &c->wl->ops[all[0]->op], all[0], open);
+  for (int i = 0; i < n; i++) {
+    const tf_op *op = &c->wl->ops[all[i]->op];
+    char where[80];
+    snprintf(where, sizeof where, "const float v_%s", c->p->tensor_id[op->out]);
+    bool local = stays_in_row(c, all, n, op);
+    with_steady(c, all[i], dim);
+    c_accumulate(c, op, local ? where : NULL, all[i]->divides);
+    without_steady(c);
+    if (local) c->in_row |= UINT64_C(1) << (op->out % 64);
+  }
+  c->in_row = 0;
+  c_close(c, 2);
+}
+
+static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part);
+
+static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
+  const int z = op->reads[ref].tensor;
+  if (c->steady >> ref & 1) {
+    fprintf(c->out, "s_%s_%d", c->p->tensor_id[op->out], ref);
+  } else if (c->in_row >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
+    fprintf(c->out, "v_%s", c->p->tensor_id[z]);
+  } else {
+    fprintf(c->out, "vec_%s%s(&", c_buffer(c, op, ref)->type == IR_I32 ? "whole" : "load", part ? "_part" : ""),
+        c_place(c, op, ref);
+    fputs(part ? ", rest)" : ")", c->out);
+  }
+}
+
+static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
+  const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
+  const bool low = e->call == TF_K_EXP && ir_is_low(c->wl, op, e->arg[0]);
+  const bool limit = e->call == TF_K_MAX || e->call == TF_K_MIN;
+  const int number = limit ? c_number_of(op, e) : -1;
+  const bool power = inverse && c_has_power(c, op, c->inverse);
+  if (power) fputs("vec_mul(", c->out);
+  fprintf(c->out, "%s%s(",
+          inverse ? "vec_mul"
+          : low   ? "vec_exp_low"
+                  : tf_micro_vector_name((int)e->call),
+          limit && number < 0 ? "_of" : "");
+  if (e->call == TF_K_NEG) fputs("vec_splat(-0.0f), ", c->out);
+  vector_value(c, op, e->arg[number == 0], skip, part);
+  if (e->call == TF_K_RELU) fputs(", vec_zero()", c->out);
+  if (inverse) fprintf(c->out, ", inverse_%s", c->p->tensor_id[op->out]);
+  for (int k = 1; !inverse && k < e->n_args; k++)
+    fputs(", ", c->out), vector_value(c, op, e->arg[number == 0 ? 0 : k], skip, part);
+  fputc(')', c->out);
+  if (power) fprintf(c->out, ", power_%s)", c->p->tensor_id[op->out]);
+}
+
+static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_CALL)
+    vector_arguments(c, op, e, skip, part);
+  else if (e->what == TF_X_NUMBER)
+    fprintf(c->out, "vec_splat(%#.9gf)", e->number);
+  else if (e->ref == skip)
+    fputs("vec_splat(1.0f)", c->out);
+  else
+    vector_read(c, op, e->ref, part);
+}
+
+static const char *vector_combine(tf_reduce r, bool across) {
+  if (r == TF_REDUCE_ADD) return across ? "vec_sum" : "vec_add";
+  if (r == TF_REDUCE_MAX) return across ? "vec_most" : "vec_max";
+  return across ? "vec_least" : "vec_min";
+}
+
+void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part) {
+  for (int i = 0; i < n; i++) {
+    const tf_op *op = &c->wl->ops[all[i]->op];
+    const char *out = c->p->tensor_id[op->out];
+    c_indent(c);
+    if (op->reduce != TF_ASSIGN) {
+      fprintf(c->out, "all_%s = %s(", out, vector_combine(op->reduce, false));
+      if (part) fputs("vec_keep(", c->out);
+      vector_read(c, op, 0, part);
+      if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
+      fprintf(c->out, ", all_%s);\n", out); /* second: what is not a number gives way to it */
+      continue;
+    }
+    fprintf(c->out, "const vec v_%s = ", out);
+    with_steady(c, all[i], dim);
+    vector_value(c, op, op->n_expr - 1, all[i]->divides, part);
+    without_steady(c);
+    fputs(";\n", c->out);
+    c->in_row |= UINT64_C(1) << (op->out % 64);
+    if (stays_in_row(c, all, n, op)) continue;
+    c_indent(c);
+    fprintf(c->out, "vec_store%s(&", part ? "_part" : ""), c_place(c, op, -1),
+        fprintf(c->out, ", v_%s%s);\n", out, part ? ", rest" : "");
+  }
+  c->in_row = 0;
+}
+
+void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
+  for (int i = 0; i < n; i++) {
+    const tf_op *op = &c->wl->ops[all[i]->op];
+    if (op->reduce == TF_ASSIGN) {
+      take_steady(c, op, all[i], dim, true);
+      continue;
+    }
+    c_indent(c);
+    fprintf(c->out, "vec all_%s = vec_splat(%s);\n", c->p->tensor_id[op->out], c_identity(op->reduce));
+  }
+}
+
+void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
+  for (int i = 0; i < n; i++) {
+    const tf_op *op = &c->wl->ops[all[i]->op];
+    if (op->reduce == TF_ASSIGN) continue;
+    c_line(c, "{\n");
+    c->depth++;
+    if (n > 1) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
+    c_indent(c);
+    fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->p->tensor_id[op->out]);
+    take_in(c, op, all[i]);
+    c_close(c, 1);
+  }
+}
+
+void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open) {
+  const int dim = c->wl->ops[all[0]->op].dims[open];
+  const ir_range *r = &all[0]->range[open];
+  const char *name = c->p->dim_id[dim];
+  names_of(c, all, n);
+  c_rows_open(c, all, n, dim);
+  c_indent(c);
+  fprintf(c->out, "int64_t d_%s = ", name), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "for (; d_%s + LANES <= ", name), c_atom(c->out, c->p, r->hi),
+      fprintf(c->out, "; d_%s += LANES) {\n", name);
+  c->depth++;
+  c_rows_vector(c, all, n, dim, false);
+  c_close(c, 1);
+  if (!r->exact || r->most % tf_micro_lanes(c->micro)) {
+    c_indent(c);
+    fprintf(c->out, "if (d_%s < ", name), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
+    c->depth++;
+    c_indent(c);
+    fputs("const int rest = (int)(", c->out), c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", name);
+    c_rows_vector(c, all, n, dim, true);
+    c_close(c, 1);
+  }
+  c_rows_close(c, all, n);
+  c_close(c, 1);
+}
+
+static int place_of(const ir_program *p, int z) {
+  int buffer = p->buffer_of[z];
+  while (p->buffers[buffer].shares >= 0)
+    buffer = p->buffers[buffer].shares;
+  return buffer;
+}
+
+bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  if (s->divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return false;
+  const tf_expr *from = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
+  if (from->what != TF_X_READ || by->what != TF_X_READ || by->ref != s->divides) return false;
+  return place_of(c->p, op->reads[from->ref].tensor) == place_of(c->p, op->out);
+}
+
+/* Whether the ops of a row are printed as vectors. */
+static bool as_vectors(const c_printer *c, const ir_stmt *const *all, int n, int open) {
+  bool worth = sums(c, all, n);
+  for (int i = 0; i < n; i++) {
+    if (c->wl->ops[all[i]->op].reduce == TF_ASSIGN && !can_be_vectors(c, all[i], open)) return false;
+    worth |= c_is_vector_row(c, all[i], open);
+  }
+  return worth;
+}
+
+void c_together(c_printer *c, const ir_stmt *s) {
+  if (s->ahead) return; /* the product behind it says it */
+  const ir_stmt *head = s->body.s[0];
+  const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
+  for (int k = 0; k < s->n_common; k++)
+    c_loop(c, &c->wl->ops[head->op], head, k);
+  for (int i = 0, n; i < s->body.n; i += n) {
+    for (n = 1; is_row_map(c, all[i], s->n_common) && i + n < s->body.n && !c_is_nothing(c, all[i + n]);)
+      if (joins_row(c, all + i, n, all[i + n], s->n_common))
+        n++;
+      else
+        break;
+    if (c_is_nothing(c, all[i]))
+      n = 1;
+    else if (!is_row_map(c, all[i], s->n_common))
+      c_nest(c, all[i], s->n_common);
+    else if (as_vectors(c, all + i, n, s->n_common))
+      c_row_vectors(c, all + i, n, s->n_common);
+    else
+      row_maps(c, all + i, n, s->n_common);
+  }
+  c_close(c, s->n_common);
+}

@@ -1,0 +1,14 @@
+/* Rows as vectors, piece by piece: n ops that go over one row together, the first `open` of their dims being set. */
+#ifndef CODEGEN_TARGET_CPU_PRINT_ROWS_H
+#define CODEGEN_TARGET_CPU_PRINT_ROWS_H
+#include "codegen/target/cpu/print/print.h"
+
+/* What stands before the loop over the row's dim, at each vector (part: of its first `rest` lanes), and behind it. */
+void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim);
+void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part);
+void c_rows_close(c_printer *c, const ir_stmt *const *all, int n);
+/* Whether the reference moves with dim. */
+bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim);
+/* Whether the map is a quotient that waits, of what stands where the quotient would. */
+bool c_is_nothing(const c_printer *c, const ir_stmt *s);
+#endif

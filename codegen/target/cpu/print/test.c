@@ -1,0 +1,367 @@
+/* test.c and bench.c: the reference is the workload's expressions over whole tensors, in double, and shares nothing
+ * with the kernel. */
+#include <inttypes.h>
+
+#include "codegen/target/cpu/print/files.h"
+
+static const tf_workload *workload(const c_package *k) { return k->p->tree->workload; }
+
+static int64_t words(const tf_tensor *z) {
+  int64_t n = 1;
+  for (int r = 0; r < z->rank; r++)
+    n *= z->extent[r];
+  return n;
+}
+
+static void index_text(FILE *out, const tf_workload *wl, const tf_index *ix) {
+  fprintf(out, "(%" PRId64, ix->c);
+  for (int t = 0; t < ix->n_terms; t++)
+    fprintf(out, " + %" PRId64 " * d_%s", ix->terms[t].coef, wl->dims[ix->terms[t].dim].name);
+  fputc(')', out);
+}
+
+static bool padded(const tf_tensor *z) {
+  for (int r = 0; r < z->rank; r++)
+    if (z->pad[r]) return true;
+  return false;
+}
+
+/* The element itself, or fetch(array, rank, coordinate, extent, ...) where there is padding. */
+static void read_text(FILE *out, const tf_workload *wl, const tf_ref *ref) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  bool guarded = padded(z);
+  fprintf(out, guarded ? "fetch(r_%s, %d" : "r_%s[0", z->name, z->rank);
+  int64_t step = words(z);
+  for (int r = 0; r < z->rank; r++) {
+    step /= z->extent[r];
+    fputs(guarded ? ", (long long)(" : " + (", out);
+    index_text(out, wl, &ref->index[r]);
+    fprintf(out, guarded ? " - %" PRId64 "), %" PRId64 "LL" : " - %" PRId64 ") * %" PRId64 "LL", z->lo[r],
+            guarded ? z->extent[r] : step);
+  }
+  fputc(guarded ? ')' : ']', out);
+}
+
+static const char *const names[TF_N_KINDS] = {
+    [TF_K_EXP] = "exp",       [TF_K_LOG] = "log",       [TF_K_SQRT] = "sqrt",
+    [TF_K_TANH] = "tanh",     [TF_K_ERF] = "erf",       [TF_K_SIGMOID] = "ref_sigmoid",
+    [TF_K_RELU] = "ref_relu", [TF_K_GELU] = "ref_gelu", [TF_K_ABS] = "fabs",
+    [TF_K_MAX] = "fmax",      [TF_K_MIN] = "fmin",      [TF_K_SELECT] = "ref_select",
+    [TF_K_NEG] = "-",
+};
+
+static void value(FILE *out, const tf_workload *wl, const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_READ) {
+    read_text(out, wl, &op->reads[e->ref]);
+    return;
+  }
+  if (e->what == TF_X_NUMBER) {
+    fprintf(out, "%.17g", e->number);
+    return;
+  }
+  char sign = e->call == TF_K_ADD   ? '+'
+              : e->call == TF_K_SUB ? '-'
+              : e->call == TF_K_MUL ? '*'
+              : e->call == TF_K_DIV ? '/'
+                                    : 0;
+  if (!sign) fputs(names[e->call] ? names[e->call] : "", out);
+  fputc('(', out);
+  for (int k = 0; k < e->n_args; k++) {
+    if (k && sign)
+      fprintf(out, " %c ", sign);
+    else if (k)
+      fputs(", ", out);
+    value(out, wl, op, e->arg[k]);
+  }
+  fputc(')', out);
+}
+
+static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op) {
+  static const char *const identity[] = {[TF_ASSIGN] = "0",
+                                         [TF_REDUCE_ADD] = "0",
+                                         [TF_REDUCE_MUL] = "1",
+                                         [TF_REDUCE_MAX] = "-INFINITY",
+                                         [TF_REDUCE_MIN] = "INFINITY"};
+  const tf_tensor *z = &wl->tensors[op->out];
+  fprintf(out, "  for (long long i = 0; i < %" PRId64 "; i++) r_%s[i] = %s;\n", words(z), z->name,
+          identity[op->reduce]);
+  for (int k = 0; k < op->n_dims; k++) {
+    const tf_dim *d = &wl->dims[op->dims[k]];
+    fprintf(out, "  for (long long d_%s = 0; d_%s < %" PRId64 "; d_%s++)\n", d->name, d->name, d->extent, d->name);
+  }
+  fprintf(out, "  {\n    double *at = &r_%s[0", z->name);
+  int64_t step = 1;
+  for (int r = z->rank - 1; r >= 0; r--) {
+    fprintf(out, " + (d_%s - %" PRId64 ") * %" PRId64, wl->dims[op->dims[r]].name, z->lo[r], step);
+    step *= z->extent[r];
+  }
+  fputs("], v = ", out);
+  value(out, wl, op, op->n_expr - 1);
+  const char *how[] = {[TF_ASSIGN] = "v",
+                       [TF_REDUCE_ADD] = "*at + v",
+                       [TF_REDUCE_MUL] = "*at * v",
+                       [TF_REDUCE_MAX] = "fmax(*at, v)",
+                       [TF_REDUCE_MIN] = "fmin(*at, v)"};
+  fprintf(out, ";\n    *at = %s;\n  }\n", how[op->reduce]);
+}
+
+static const char includes[] = "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include "
+                               "<stdlib.h>\n#include <string.h>\n\n#include \"kernel.h\"\n\n";
+static const char fetch[] = "/* The element at the coordinates (coordinate, extent, ...); zero outside. */\n"
+                            "static inline double fetch(const double *x, int rank, ...) {\n"
+                            "  va_list ap;\n  long long i = 0;\n  int in = 1;\n"
+                            "  va_start(ap, rank);\n"
+                            "  for (int r = 0; r < rank; r++) {\n"
+                            "    long long at = va_arg(ap, long long), extent = va_arg(ap, long long);\n"
+                            "    in &= at >= 0 && at < extent;\n    i = i * extent + at;\n  }\n"
+                            "  va_end(ap);\n  return in ? x[i] : 0;\n}\n\n";
+static const struct {
+  tf_kind kind;
+  const char *text;
+} functions[] = {
+    {TF_K_SIGMOID, "static double ref_sigmoid(double x) { return 1 / (1 + exp(-x)); }\n\n"},
+    {TF_K_RELU, "static double ref_relu(double x) { return x > 0 ? x : 0; }\n\n"},
+    {TF_K_GELU, "static double ref_gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }\n\n"},
+    {TF_K_SELECT, "static double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"},
+};
+static const char common[] = "static void *room(size_t n, size_t size) {\n"
+                             "  void *p = calloc(n ? n : 1, size);\n"
+                             "  if (!p) exit(2);\n  return p;\n}\n\n";
+
+/* bfloat16 by its definition; the kernel does it in other words. */
+static const char bf16_text[] =
+    "static float of_bf16(uint16_t h) {\n"
+    "  uint32_t u = (uint32_t)h << 16;\n  float v;\n  memcpy(&v, &u, sizeof v);\n  return v;\n}\n\n"
+    "static uint16_t to_bf16(float v) {\n"
+    "  uint32_t u, rest;\n  memcpy(&u, &v, sizeof u);\n  rest = u & 0xffff;\n  u >>= 16;\n"
+    "  if (rest > 0x8000 || (rest == 0x8000 && u % 2)) u++;\n  return (uint16_t)u;\n}\n\n";
+
+static bool positive(uint32_t kinds) {
+  bool quotient = (kinds >> TF_K_DIV & 1) && !(kinds >> TF_K_EXP & 1);
+  return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
+}
+
+/* Above 0 where a logarithm, a root or a quotient needs it; else small and of both signs, for exponentials. */
+static const char *numbers(uint32_t kinds, ir_type data) {
+  const uint32_t steep = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_TANH | 1u << TF_K_GELU | 1u << TF_K_ERF;
+  if (data != IR_I8) return positive(kinds) ? "(v + 1) / 64" : "(v - 50) / 256";
+  return positive(kinds) ? "1 + fmod(v, 3)"
+         : kinds & steep ? "v < 4 ? -1 : v < 8"
+                         : "v == 0 ? -128 : v == 100 ? 127 : v - 50";
+}
+
+static void head(FILE *out, const tf_workload *wl, ir_type data) {
+  uint32_t kinds = 0;
+  bool borders = false;
+  for (int z = 0; z < wl->n_tensors; z++)
+    borders |= padded(&wl->tensors[z]) && wl->tensors[z].n_consumers > 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    kinds |= wl->ops[o].kinds;
+  fputs(includes, out);
+  if (borders) fputs(fetch, out);
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
+  fputs("/* Numbers that any machine draws alike, in no order, so that sums of them do not cancel. */\n"
+        "static double number(unsigned long long i, unsigned tensor) {\n"
+        "  unsigned long long u = (i * 61 + tensor) * 0x9e3779b97f4a7c15ULL;\n"
+        "  u = (u ^ u >> 31) * 0x9e3779b97f4a7c15ULL;\n"
+        "  double v = (double)((u ^ u >> 29) % 101);\n",
+        out);
+  fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data));
+  if (data == IR_BF16) fputs(bf16_text, out);
+  fputs(common, out);
+}
+
+/* The last rank of each array has a gap behind it, so that strides are tested. */
+enum { GAP = 3 };
+
+static int64_t spaced_words(const tf_tensor *z) {
+  int64_t n = 1;
+  for (int r = 0; r < z->rank; r++)
+    n *= r == z->rank - 1 && z->rank > 1 ? z->extent[r] + GAP : z->extent[r];
+  return n;
+}
+
+static void strides(FILE *out, const tf_tensor *z) {
+  int64_t step = z->rank > 1 ? z->extent[z->rank - 1] + GAP : 1;
+  for (int r = z->rank - 2; r >= 0; r--) {
+    fputs("  args.", out), c_stride_field(out, z->name), fprintf(out, "[%d] = %" PRId64 ";\n", r, step);
+    step *= z->extent[r];
+  }
+}
+
+static void declare(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words(t));
+    if (!c_is_argument(t)) continue;
+    ir_type type = c_argument_type(k->p, z);
+    const bool half = type == IR_BF16;
+    fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.", c_type(type), t->name, spaced_words(t),
+            c_type(type));
+    c_field(out, t->name), fprintf(out, " = k_%s;\n", t->name);
+    strides(out, t);
+    if (!c_is_input(t)) continue;
+    int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
+    fprintf(
+        out,
+        "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
+        "    r_%s[i] = %s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
+        words(t), c_type(type),
+        half             ? "to_bf16("
+        : type == IR_F32 ? ""
+                         : "(int8_t)",
+        z, half ? ")" : "", t->name, half ? "of_bf16(v)" : "v", t->name, last, t->rank > 1 ? last + GAP : last, last);
+  }
+}
+
+static void compare(FILE *out, const tf_tensor *t, ir_type type) {
+  int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
+  fprintf(out,
+          "  {\n    double off = 0, norm = 0;\n    for (long long i = 0; i < %" PRId64 "; i++) {\n"
+          "      double want = r_%s[i], got = %sk_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "]%s;\n"
+          "      off += (got - want) * (got - want);\n      norm += want * want;\n    }\n"
+          "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
+          "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
+          words(t), t->name, type == IR_BF16 ? "of_bf16(" : "", t->name, last, t->rank > 1 ? last + GAP : last, last,
+          type == IR_BF16 ? ")" : "", t->name,
+          type == IR_BF16  ? "1e-2"
+          : type == IR_I32 ? "0"
+                           : "1e-5");
+}
+
+/* Opens a loop over what the computer has: outputs are spoilt and made again by each. */
+static void each_isa(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out,
+          "  if (%s_with(\"none\", &args, workspace, bytes) != %s_bad_argument) return 2;\n"
+          "  for (int isa = 0; %s_isa(isa); isa++) {\n    printf(\"%%s: \", %s_isa(isa));\n",
+          k->name, k->name, k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (c_is_argument(t) && !c_is_input(t))
+      fprintf(out, "    memset(k_%s, 0xff, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(t), t->name);
+  }
+  fprintf(out, "    if (%s_with(%s_isa(isa), &args, workspace, bytes) != %s_done) return 2;\n", k->name, k->name,
+          k->name);
+}
+
+/* Spoils the outputs, and has them made again with panels laid out beforehand. */
+static void packed_again(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fprintf(out,
+          "  void *packed = room(%s_packed(), 1);\n"
+          "  if (%s_pack(&args, packed, %s_packed()) != %s_done) return 2;\n"
+          "  if (%s_pack(&args, packed, %s_packed() - 1) != %s_small_workspace) return 2;\n"
+          "  args.packed = packed;\n",
+          k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t) || c_is_input(t)) continue;
+    fprintf(out,
+            "  %s *once_%s = room(%" PRId64 ", sizeof *once_%s);\n  memcpy(once_%s, k_%s, %" PRId64
+            " * sizeof *once_%s);\n",
+            c_type(c_argument_type(k->p, z)), t->name, spaced_words(t), t->name, t->name, t->name, spaced_words(t),
+            t->name);
+    fprintf(out, "  memset(k_%s, 0, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(t), t->name);
+  }
+  fprintf(out, "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return 2;\n", k->name,
+          k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t) || c_is_input(t)) continue;
+    fprintf(out,
+            "  if (memcmp(once_%s, k_%s, %" PRId64
+            " * sizeof *once_%s)) puts(\"%s differs with packed arguments\"), bad = 1;\n  free(once_%s);\n",
+            t->name, t->name, spaced_words(t), t->name, t->name, t->name);
+  }
+  fputs("  free(packed);\n", out);
+}
+
+void c_test_c(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
+      fputs(" evaluated plainly in double. */\n", out);
+  head(out, wl, k->p->machine.data);
+  fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
+  declare(out, k);
+  for (int i = 0; i < wl->n_ops; i++)
+    reference_op(out, wl, &wl->ops[wl->topo[i]]);
+  fprintf(out,
+          "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
+          "  if (%s(&args, workspace, bytes) == %s_no_isa) return puts(\"not run: this computer has not the "
+          "instruction set\"), 2;\n"
+          "  if (%s(&args, workspace, bytes) != %s_done) return 2;\n"
+          "  if (%s(&args, workspace, bytes - 1) != %s_small_workspace || %s(NULL, NULL, 0) != %s_bad_argument) return "
+          "2;\n",
+          k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name, k->name);
+  if (c_packs(k)) packed_again(out, k);
+  if (k->n_isas) each_isa(out, k);
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (c_is_argument(&wl->tensors[z]) && !c_is_input(&wl->tensors[z]))
+      compare(out, &wl->tensors[z], c_argument_type(k->p, z));
+  if (k->n_isas) fputs("  }\n", out);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
+    if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);
+  }
+  fputs("  free(workspace);\n  return bad;\n}\n", out);
+}
+
+static double flops(const tf_workload *wl) {
+  double sum = 0;
+  for (int o = 0; o < wl->n_ops; o++) {
+    double points = 1;
+    for (int d = 0; d < wl->ops[o].n_dims; d++)
+      points *= (double)wl->dims[wl->ops[o].dims[d]].extent;
+    sum += points * (wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 ? 2 : 1);
+  }
+  return sum;
+}
+
+void c_bench_c(FILE *out, const c_package *k) {
+  const tf_workload *wl = workload(k);
+  char packs[640] = "";
+  if (c_packs(k))
+    snprintf(packs, sizeof packs,
+             "    void *packed = packs ? aligned_alloc(64, (%.120s_packed() + 63) / 64 * 64) : NULL;\n"
+             "    if (packs && (!packed || %.120s_pack(&args, packed, %.120s_packed()))) return 2;\n    args.packed = "
+             "packed;\n",
+             k->name, k->name, k->name);
+  fputs("/* Times ", out), c_plain_text(out, wl->name);
+  fprintf(out,
+          ": the median of the rounds, after one that warms up; where arguments can be packed, both ways.  ./bench "
+          "[ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
+          "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n#include \"kernel.h\"\n\n"
+          "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, "
+          "&t);\n"
+          "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
+          "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = *(const double *)b;\n"
+          "  return (x > y) - (x < y);\n}\n\n"
+          "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
+          "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
+          "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
+          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS];\n  "
+          "memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
+          c_type(k->p->machine.data), c_type(k->p->machine.data),
+          k->p->machine.data == IR_F32  ? "(float)(i * 37 % 101 + 1) / 64"
+          : k->p->machine.data == IR_I8 ? "i * 37 % 101"
+                                        : "0x3c00 + i * 37 % 101",
+          k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (c_is_argument(&wl->tensors[z]))
+      fputs("  args.", out), c_field(out, wl->tensors[z].name),
+          fprintf(out, " = numbers(%" PRId64 ");\n", words(&wl->tensors[z]));
+  fprintf(out,
+          "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
+          "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
+          "  for (int packs = 0; packs <= %d; packs++) {\n%s"
+          "    for (int r = 0; r < rounds; r++) {\n      double from = now();\n      %s(&args, workspace, bytes);\n"
+          "      took[r] = now() - from;\n    }\n    qsort(took, (size_t)rounds, sizeof *took, later);\n"
+          "    printf(\"%s%%s %%.6g s, %%.4g GFLOP/s\\n\", packs ? \", packed beforehand,\" : \"\", took[rounds / 2], "
+          "%.9g / took[rounds / 2] / 1e9);\n"
+          "  }\n  free(workspace);\n  return 0;\n}\n",
+          k->name, k->name, c_packs(k), packs, k->name, k->name, flops(wl));
+}

@@ -1,0 +1,69 @@
+/* What all targets have in common: they are found by name. */
+#include "tileflow/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/target/target.h"
+
+#define X(name) &tf_target_##name,
+static const tf_target *const targets[] = {TF_TARGET_ROWS(X)};
+#undef X
+enum { N_TARGETS = sizeof targets / sizeof *targets };
+
+const tf_target *tf_target_find(const char *name, tf_diags *d) {
+  for (int i = 0; i < N_TARGETS; i++)
+    if (!strcmp(targets[i]->name, name ? name : "cpu")) return targets[i];
+  tf_fail(d, (tf_loc){0}, TF_E_NAME, "no target '%.40s'", name);
+  return NULL;
+}
+
+const char *tf_emit_target(int i, const char **what) {
+  if (i < 0 || i >= N_TARGETS) return NULL;
+  if (what) *what = targets[i]->what;
+  return targets[i]->name;
+}
+
+tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  if (t->print) return t->print(tree, o, d);
+  tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);
+  return NULL;
+}
+
+char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  ir_machine machine = {.data = IR_F32};
+  if (o && !t->machine(o, &machine, d)) return NULL;
+  ir_program *p = low_lower(tree, &t->lower, &machine, d);
+  char *text = NULL;
+  size_t n = 0;
+  FILE *out = p ? open_memstream(&text, &n) : NULL;
+  if (out) ir_dump(out, p);
+  if (p && (!out || fclose(out) != 0)) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  ir_free(p);
+  return text;
+}
+
+tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+  const tf_target *t = tf_target_find(target, d);
+  return t ? tf_target_emit(t, tree, o, d) : NULL;
+}
+
+tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  return tf_emit(tree, "cpu", o, d);
+}
+
+double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  return tf_target_cpu.cycles(tree, o, d);
+}
+
+char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+  const tf_target *t = tf_target_find(target, d);
+  return t ? tf_target_ir(t, tree, o, d) : NULL;
+}
+
+void tf_emitted_free(tf_emitted *e) {
+  for (int i = 0; e && i < e->n; i++)
+    free((char *)e->file[i].text);
+  if (e) free(e->file);
+  free(e);
+}

@@ -1,0 +1,21 @@
+/* The mapping's own order of evaluation, as the model counts: what the CPU does but for what moves work from op to op.
+ * Tests count by it. */
+#include "codegen/target/cpu/pass/pass.h"
+#include "codegen/target/target.h"
+
+static const low_pass passes[] = {
+    {"rows", low_join_rows}, {"share", low_share}, {"unused", low_drop_unused}, {NULL, NULL}};
+
+static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
+  (void)o, (void)d;
+  *machine = (ir_machine){.data = IR_F32};
+  return true;
+}
+
+const tf_target tf_target_model = {
+    .name = "model",
+    .what = "loops in the mapping's own order",
+    .lower = {.threads = true, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
+    .machine = machine_of,
+    .run = ir_run,
+};

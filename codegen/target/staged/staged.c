@@ -1,0 +1,23 @@
+/* Any machine whose memories are filled by copies, the next tile while one is worked on where the architecture says so:
+ * loops alone. */
+#include "codegen/intrin/micro.h"
+#include "codegen/lower/lower.h"
+#include "codegen/target/target.h"
+
+static const low_pass passes[] = {{"share", low_share}, {"unused", low_drop_unused}, {NULL, NULL}};
+
+/* It has no instructions; the names must be right all the same. */
+static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  ir_type data;
+  *machine = (ir_machine){.data = IR_F32};
+  return tf_micro_isas(o->isa, o->dtype, isas, d) && tf_micro_data(o->dtype, &data, d);
+}
+
+const tf_target tf_target_staged = {
+    .name = "staged",
+    .what = "loops alone",
+    .lower = {.copies = true, .depth = 2, .passes = passes},
+    .machine = machine_of,
+    .run = ir_run,
+};

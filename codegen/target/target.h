@@ -1,0 +1,32 @@
+/* A target is a row: how mappings are lowered for it, what is printed, what it costs, what runs it. */
+#ifndef CODEGEN_TARGET_TARGET_H
+#define CODEGEN_TARGET_TARGET_H
+#include "codegen/lower/target.h"
+#include "tileflow/emit.h"
+
+typedef struct {
+  const char *name, *what;
+  low_target lower;
+  /* The machine that the options ask for (of several instruction sets the best).  False with the reason in d. */
+  bool (*machine)(const tf_emit_options *o, ir_machine *machine, tf_diags *d);
+  /* As tf_emit; NULL: it has loops alone. */
+  tf_emitted *(*print)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+  /* As tf_emit_cycles; NULL: nobody knows. */
+  double (*cycles)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+  /* Runs what was lowered for it, as ir_run. */
+  bool (*run)(const ir_program *p, double *const *data, const ir_counts *counts);
+} tf_target;
+
+/* The rows: each in a folder of its own, codegen/target/NAME. */
+#define TF_TARGET_ROWS(X) X(cpu) X(staged) X(model)
+#define X(name) extern const tf_target tf_target_##name;
+TF_TARGET_ROWS(X)
+#undef X
+
+/* The row of that name (NULL: cpu); NULL with the reason in d. */
+const tf_target *tf_target_find(const char *name, tf_diags *d);
+
+/* tf_emit and tf_emit_ir for a row, which need not be one of those above. */
+tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+#endif

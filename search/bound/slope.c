@@ -1,0 +1,218 @@
+/* The ski-slope of a workload: proved words and attained ones, capacity by capacity. */
+#include "tileflow/slope.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tileflow/bound.h"
+#include "tileflow/solve.h"
+
+/* One memory on chip, one unit that runs everything: what moves is all that matters. */
+typedef struct {
+  tf_memory memories[3];
+  tf_unit unit;
+  tf_arch arch;
+} chip;
+
+static void make_chip(chip *c, int n_memories, int word_bits, int64_t capacity) {
+  const tf_memory memory = {.mesh = {1, 1},
+                            .word_bits = word_bits,
+                            .read_bw = INFINITY,
+                            .write_bw = INFINITY,
+                            .multicast = true,
+                            .reduce = true,
+                            .capacity_words = -1,
+                            .read_pj = 1,
+                            .write_pj = 1};
+  c->memories[0] = c->memories[1] = c->memories[2] = memory;
+  c->memories[0].name = "DRAM";
+  c->memories[1].name = "Chip";
+  c->memories[2].name = "Inner";
+  c->memories[1].capacity_words = capacity;
+  c->unit = (tf_unit){.name = "unit",
+                      .kinds = UINT32_MAX,
+                      .below = n_memories - 1,
+                      .mesh = {1, 1},
+                      .rate = 1,
+                      .pj = 1,
+                      .multicast = true,
+                      .reduce = true};
+  c->arch = (tf_arch){.name = "chip",
+                      .clock_hz = 1e9,
+                      .word_bits = word_bits,
+                      .technology_nm = 45,
+                      .overlap = TF_OVERLAP_PERFECT,
+                      .n_memories = n_memories,
+                      .memories = c->memories,
+                      .n_units = 1,
+                      .units = &c->unit};
+}
+
+/* Takes the text if it is better. */
+static void offer(tf_slope_point *p, double value, char **text) {
+  if (!*text || value >= p->attained) return;
+  free(p->text);
+  p->attained = value;
+  p->text = *text;
+  *text = NULL;
+}
+
+static char *copy(const char *text) {
+  char *c = text ? malloc(strlen(text) + 1) : NULL;
+  return c ? strcpy(c, text) : NULL;
+}
+
+/* What solver and search are given, so that both say how far all of it is. */
+typedef struct {
+  const tf_slope_opts *o;
+  int64_t capacity, before; /* before: mappings tried for other capacities */
+} part;
+
+static bool part_stop(void *ctx) {
+  const part *p = ctx;
+  return p->o->stop && p->o->stop(p->o->ctx);
+}
+
+static void part_solved(void *ctx, const tf_solve_progress *now) {
+  const part *p = ctx;
+  if (p->o->progress) p->o->progress(p->o->ctx, p->capacity, p->before + now->evals);
+}
+
+static void part_searched(void *ctx, const tf_search_progress *now) {
+  const part *p = ctx;
+  if (p->o->progress) p->o->progress(p->o->ctx, p->capacity, p->before + now->evals);
+}
+
+/* The best mapping that solver and search find with so much on chip; what a smaller chip attains, a larger one does,
+ * too. */
+static bool attain(const tf_workload *wl, tf_slope *s, const tf_slope_point *smaller, const tf_slope_opts *o) {
+  tf_slope_point *p = &s->at[s->n - 1];
+  part here = {o, p->capacity, s->evals};
+  chip c;
+  tf_diags *d = tf_diags_new(); /* that nothing fits is no error here */
+  tf_solve_opts so = {.objective = TF_TRAFFIC,
+                      .threads = o->threads,
+                      .max_evals = o->evals,
+                      .alone = true,
+                      .time_limit = o->seconds,
+                      .stop = part_stop,
+                      .progress = part_solved,
+                      .ctx = &here};
+  tf_search_opts go = {.objective = TF_TRAFFIC,
+                       .threads = o->threads,
+                       .max_evals = o->evals / 2 + 1,
+                       .seed = 1,
+                       .time_limit = o->seconds,
+                       .stop = part_stop,
+                       .progress = part_searched,
+                       .ctx = &here};
+  make_chip(&c, 2, o->word_bits, p->capacity);
+  tf_solve_result *r = d ? tf_solve_exact(&c.arch, wl, &so, d) : NULL;
+  here.before += r ? r->evals : 0;
+  tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, wl, NULL, &go, d) : NULL;
+  bool ok = d != NULL; /* nor that the solver gives up */
+  if (r) offer(p, r->value, &r->text);
+  if (g && g->n_best) offer(p, g->best[0].value, &g->best[0].text);
+  s->evals = here.before + (g ? g->evals : 0);
+  if (smaller && smaller->attained < p->attained) {
+    free(p->text);
+    p->text = copy(smaller->text);
+    p->attained = smaller->attained;
+    ok = ok && p->text;
+  }
+  tf_solve_free(r);
+  tf_search_free(g);
+  tf_diags_free(d);
+  return ok;
+}
+
+/* All tensors together: more memory serves nobody. */
+static double all_words(const tf_workload *wl, const tf_slope_opts *o) {
+  double all = 0;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    double words = (double)wl->tensors[z].word_bits / o->word_bits;
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      words *= (double)wl->tensors[z].extent[r];
+    all += words;
+  }
+  return all;
+}
+
+/* Elements, however narrow, that so many words on chip may hold. */
+static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_opts *o) {
+  int narrowest = o->word_bits;
+  for (int z = 0; z < wl->n_tensors; z++)
+    narrowest = wl->tensors[z].word_bits < narrowest ? wl->tensors[z].word_bits : narrowest;
+  return (double)capacity * o->word_bits / narrowest;
+}
+
+/* What is proved of every execution, and what of every mapping: stronger, where loops nest. */
+static void prove(tf_slope_point *p, const tf_workload *wl, const tf_bound_slope *mappings, const tf_slope_opts *o) {
+  double here = elements(wl, p->capacity, o);
+  p->bound = fmax(tf_slope_bound(wl, here + tf_slope_operands(wl)), tf_bound_at(mappings, (double)p->capacity));
+  p->all_units = o->hand > 0 ? fmin(tf_slope_bound(wl, here + o->hand), p->bound) : p->bound;
+}
+
+static bool stopped(const tf_slope_opts *o) { return o->stop && o->stop(o->ctx); }
+
+static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, int64_t capacity,
+                const tf_slope_opts *o) {
+  tf_slope_point *more = realloc(s->at, (size_t)(s->n + 1) * sizeof *more);
+  if (!more) return false;
+  s->at = more;
+  s->at[s->n] = (tf_slope_point){.capacity = capacity, .attained = INFINITY};
+  prove(&s->at[s->n], wl, mappings, o);
+  const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;
+  s->n++;
+  bool ok = attain(wl, s, smaller, o);
+  if (stopped(o)) { /* another run would find more */
+    free(s->at[--s->n].text);
+    return ok;
+  }
+  if (s->n > 1 && isinf(s->at[s->n - 1].attained)) { /* nothing fits yet: the last such capacity is enough */
+    s->at[s->n - 2] = s->at[s->n - 1];
+    s->n--;
+  }
+  return ok;
+}
+
+/* Capacities one after another, and `own` where it lies between. */
+static bool climb(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, const tf_slope_opts *o) {
+  double all = all_words(wl, o);
+  bool ok = true, done = false;
+  for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
+    if (o->own > c / 2 && o->own < c) ok = add(s, wl, mappings, o->own, o);
+    if (!stopped(o)) ok = ok && add(s, wl, mappings, c, o);
+    done = stopped(o) || (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
+  }
+  return ok;
+}
+
+tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
+  tf_slope *s = calloc(1, sizeof *s);
+  tf_bound_slope *mappings = NULL;
+  if (!s) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  s->compulsory = tf_slope_bound(wl, INFINITY);
+  bool ok = s->compulsory >= 0 || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  if (ok) ok = (mappings = tf_bound_slope_of(wl, o->word_bits, d)) != NULL;
+  if (ok) {
+    s->op_left_out = mappings->left_out;
+    s->phases_left_out = wl->n_dims > TF_SLOPE_DIMS;
+    ok = climb(s, wl, mappings, o) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  }
+  tf_bound_slope_free(mappings);
+  if (ok) return s;
+  tf_slope_free(s);
+  return NULL;
+}
+
+void tf_slope_free(tf_slope *s) {
+  for (int i = 0; s && i < s->n; i++)
+    free(s->at[i].text);
+  if (s) free(s->at);
+  free(s);
+}

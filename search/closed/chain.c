@@ -1,0 +1,303 @@
+/* Chains: who depends on which loop, footprints, Algorithm 1. */
+#include "search/closed/chain.h"
+
+#include <math.h>
+#include <string.h>
+
+static int index_of(const tf_chain *c, int op) {
+  for (int k = 0; k < c->n_ops; k++)
+    if (c->ops[k] == op) return k;
+  return -1;
+}
+
+static tf_c_length just(double one) {
+  tf_c_length l = {.one = one};
+  return l;
+}
+
+static bool add_loop(tf_chain *c, int dim, int op) {
+  if (c->n_loops == TF_C_LOOPS) return false;
+  c->loops[c->n_loops++] = (tf_c_loop){dim, op, c->wl->dims[dim].extent, 0};
+  return true;
+}
+
+static bool is_constant(const tf_c_length *l) {
+  for (int i = 0; i < TF_C_LOOPS; i++)
+    if (l->per[i] != 0) return false;
+  return true;
+}
+
+/* The length of an index where the op's dims have the lengths len[]. */
+static tf_c_length span(const tf_op *op, const tf_index *ix, const tf_c_length *len) {
+  tf_c_length all = just(1);
+  for (int t = 0; t < ix->n_terms; t++) {
+    double c = fabs((double)ix->terms[t].coef);
+    for (int i = 0; i < op->n_dims; i++) {
+      if (op->dims[i] != ix->terms[t].dim) continue;
+      all.one += c * (len[i].one - 1);
+      for (int l = 0; l < TF_C_LOOPS; l++)
+        all.per[l] += c * len[i].per[l];
+    }
+  }
+  return all;
+}
+
+/* The larger of two lengths in every term; no more than the extent where it is constant. */
+static void widen(tf_c_length *to, const tf_c_length *by) {
+  to->one = fmax(to->one, by->one);
+  for (int l = 0; l < TF_C_LOOPS; l++)
+    to->per[l] = fmax(to->per[l], by->per[l]);
+}
+
+/* Lengths of a producer's output dims: what its consumers in the chain read. */
+static void infer(tf_chain *c, int k) {
+  const tf_op *op = &c->wl->ops[c->ops[k]];
+  for (int i = 0; i < op->n_out_dims; i++)
+    c->range[k][i] = just(-INFINITY);
+  for (int j = k + 1; j < c->n_ops; j++) {
+    const tf_op *reader = &c->wl->ops[c->ops[j]];
+    for (int r = 0; r < reader->n_reads; r++)
+      for (int i = 0; reader->reads[r].tensor == op->out && i < op->n_out_dims; i++) {
+        tf_c_length read = span(reader, &reader->reads[r].index[i], c->range[j]);
+        widen(&c->range[k][i], &read);
+      }
+  }
+  for (int i = 0; i < op->n_out_dims; i++) {
+    double extent = (double)c->wl->dims[op->dims[i]].extent;
+    if (isinf(c->range[k][i].one) || (is_constant(&c->range[k][i]) && c->range[k][i].one > extent))
+      c->range[k][i] = just(extent);
+  }
+}
+
+static int shared_loop(const tf_chain *c, int dim) {
+  for (int l = 0; l < c->n_shared; l++)
+    if (c->loops[l].dim == dim) return l;
+  return -1;
+}
+
+/* Below the shared loops: the last op's dims by its loops, the others' as they are read; a dim that another op
+ * reduces follows the loop of that name, if there is one. */
+static void find_ranges(tf_chain *c) {
+  for (int k = c->n_ops - 1; k >= 0; k--) {
+    const tf_op *op = &c->wl->ops[c->ops[k]];
+    bool last = k == c->n_ops - 1;
+    if (!last) infer(c, k);
+    for (int i = last ? 0 : op->n_out_dims; i < op->n_dims; i++) {
+      int l = shared_loop(c, op->dims[i]);
+      c->range[k][i] = just(l < 0 ? (double)c->wl->dims[op->dims[i]].extent : 0);
+      if (l >= 0) c->range[k][i].per[l] = 1;
+    }
+  }
+}
+
+/* A loop of its own for each dim that no shared loop splits. */
+static bool add_own(tf_chain *c, int own[TF_C_OPS][TF_C_DIMS]) {
+  for (int k = 0; k < c->n_ops; k++)
+    for (int i = 0; i < c->wl->ops[c->ops[k]].n_dims; i++) {
+      own[k][i] = -1;
+      if (!is_constant(&c->range[k][i]) || c->range[k][i].one <= 1) continue;
+      own[k][i] = c->n_loops;
+      if (!add_loop(c, c->wl->ops[c->ops[k]].dims[i], c->ops[k])) return false;
+      c->loops[own[k][i]].extent = (int64_t)c->range[k][i].one;
+    }
+  return true;
+}
+
+static bool touches(const tf_op *op, int tensor) {
+  bool is = op->out == tensor;
+  for (int r = 0; r < op->n_reads; r++)
+    is |= op->reads[r].tensor == tensor;
+  return is;
+}
+
+/* Inputs and outputs of the chain; for one op alone every tensor. */
+static bool is_io(const tf_chain *c, int tensor) {
+  int producer = c->wl->tensors[tensor].producer;
+  return c->n_ops == 1 || producer < 0 || c->wl->tensors[tensor].n_consumers == 0;
+}
+
+/* The use of a tensor by the k-th op; own[] says which dims have a loop of their own. */
+static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
+  const tf_op *op = &c->wl->ops[c->ops[k]];
+  const tf_tensor *z = &c->wl->tensors[tensor];
+  if (c->n_uses == TF_C_USES || z->rank > TF_C_RANKS) return false;
+  tf_c_use *u = &c->uses[c->n_uses];
+  *u = (tf_c_use){.op = c->ops[k],
+                  .tensor = tensor,
+                  .rank = z->rank,
+                  .io = is_io(c, tensor),
+                  .out = op->out == tensor,
+                  .bits = z->word_bits,
+                  .all = true};
+  for (int j = 0; j < c->n_ops; j++)
+    u->all &= touches(&c->wl->ops[c->ops[j]], tensor);
+  for (int j = 0; j < c->n_uses; j++)
+    u->again |= c->uses[j].tensor == tensor;
+  tf_c_length len[TF_C_DIMS];
+  for (int i = 0; i < op->n_dims; i++) {
+    len[i] = c->range[k][i];
+    if (own[i] >= 0 && u->io) { /* what is made here stands whole in the scope's home, whatever the own loops do */
+      len[i] = just(0);
+      len[i].per[own[i]] = 1;
+    }
+  }
+  for (int r = 0; r < z->rank; r++)
+    u->len[r] = u->out ? len[r] : just(-INFINITY);
+  for (int i = 0; i < op->n_reads; i++)
+    for (int r = 0; op->reads[i].tensor == tensor && r < z->rank; r++) {
+      tf_c_length read = span(op, &op->reads[i].index[r], len);
+      widen(&u->len[r], &read);
+    }
+  for (int r = 0; r < z->rank; r++)
+    for (int l = 0; l < c->n_loops; l++)
+      if (u->len[r].per[l] != 0) u->moves |= 1u << l;
+  c->n_uses++;
+  return true;
+}
+
+static bool add_uses(tf_chain *c, int own[TF_C_OPS][TF_C_DIMS]) {
+  for (int k = 0; k < c->n_ops; k++) {
+    const tf_op *op = &c->wl->ops[c->ops[k]];
+    for (int i = 0; i < op->n_reads; i++) {
+      bool known = op->reads[i].tensor == op->out;
+      for (int j = 0; j < i; j++)
+        known |= op->reads[j].tensor == op->reads[i].tensor;
+      if (!known && !add_use(c, k, op->reads[i].tensor, own[k])) return false;
+    }
+    if (!add_use(c, k, op->out, own[k])) return false;
+  }
+  return true;
+}
+
+static void find_ops(tf_chain *c, int own[TF_C_OPS][TF_C_DIMS]) {
+  for (int k = 0; k < c->n_ops; k++)
+    for (int i = 0; i < c->wl->ops[c->ops[k]].n_dims; i++)
+      for (int l = 0; l < c->n_loops; l++)
+        if (l == own[k][i] || c->range[k][i].per[l] != 0) c->loops[l].ops |= 1u << k;
+}
+
+bool tf_chain_of(const tf_workload *wl, int op, const bool *shared, tf_chain *c) {
+  memset(c, 0, sizeof *c);
+  c->wl = wl;
+  if (wl->n_ops > TF_C_OPS) return false;
+  for (int k = 0; k < wl->n_ops; k++) {
+    if (wl->ops[wl->topo[k]].n_dims > TF_C_DIMS) return false;
+    if (op < 0 || wl->topo[k] == op) c->ops[c->n_ops++] = wl->topo[k];
+  }
+  if (c->n_ops == 0) return false;
+  const tf_op *last = &wl->ops[c->ops[c->n_ops - 1]];
+  for (int i = 0; i < last->n_dims; i++)
+    if (wl->dims[last->dims[i]].extent > 1 && (c->n_ops == 1 || shared[last->dims[i]]) &&
+        !add_loop(c, last->dims[i], -1))
+      return false;
+  c->n_shared = c->n_loops;
+  find_ranges(c);
+  int own[TF_C_OPS][TF_C_DIMS];
+  if (!add_own(c, own) || !add_uses(c, own)) return false;
+  find_ops(c, own);
+  return index_of(c, c->ops[0]) == 0;
+}
+
+/* ---- Algorithm 1 ---------------------------------------------------------------------------- */
+double tf_chain_length(const tf_c_length *l, int n_loops, const double *s) {
+  double n = l->one;
+  for (int i = 0; i < n_loops; i++)
+    if (l->per[i] != 0) n += l->per[i] * s[i];
+  return n;
+}
+
+double tf_chain_footprint(const tf_c_use *u, int n_loops, const double *s) {
+  double words = 1;
+  for (int r = 0; r < u->rank; r++)
+    words *= tf_chain_length(&u->len[r], n_loops, s);
+  return words;
+}
+
+static double steps(const tf_chain *c, int l, const double *s) {
+  return ceil((double)c->loops[l].extent / s[l] - 1e-9);
+}
+
+/* Loops of an op's own, or shared by all that is left of the chain. */
+static bool loop_of(const tf_chain *c, int l, int k) { return c->loops[l].ops >> k & 1; }
+
+static double moved(const tf_chain *c, const tf_c_use *u, int k, const int *order, int n, const double *s) {
+  double words = tf_chain_footprint(u, c->n_loops, s);
+  bool keep = true;
+  for (int i = n - 1; i >= 0; i--) {
+    if (!loop_of(c, order[i], k)) continue; /* no loop of the op: private ones of earlier ops among them */
+    if (u->moves >> order[i] & 1) keep = false;
+    if (!keep) words *= steps(c, order[i], s);
+  }
+  return words;
+}
+
+void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const double *s, double *volume, double *use) {
+  *volume = *use = 0;
+  for (int k = 0; k < c->n_ops; k++) {
+    double held = 0;
+    for (int i = 0; i < c->n_uses; i++) {
+      const tf_c_use *u = &c->uses[i];
+      if (u->op != c->ops[k]) continue;
+      held += tf_chain_footprint(u, c->n_loops, s);
+      if (u->io) *volume += moved(c, u, k, order, n, s);
+    }
+    *use = fmax(*use, held);
+  }
+}
+
+/* ---- what the tree moves ---------------------------------------------------------------------- */
+/* The sum of a rank's lengths over all steps of its loops, partial ones as they are. */
+static double swept(const tf_chain *c, const tf_c_length *len, const double *s) {
+  double all = len->one, product = 1;
+  for (int l = 0; l < c->n_loops; l++)
+    if (len->per[l] != 0) product *= steps(c, l, s);
+  all *= product;
+  for (int l = 0; l < c->n_loops; l++)
+    if (len->per[l] != 0) all += len->per[l] * (double)c->loops[l].extent * product / steps(c, l, s);
+  return all;
+}
+
+static double tree_words(const tf_chain *c, const tf_c_use *u, int k, tf_scope kind, const int *order, int n,
+                         const double *s, bool reloads) {
+  double words = 1, once;
+  bool keep = true, dropped = kind == TF_SEQ && c->n_ops > 1 && !u->all;
+  for (int r = 0; r < u->rank; r++)
+    words *= swept(c, &u->len[r], s);
+  once = words;
+  for (int pass = 1; pass >= 0; pass--) /* the op's own loops stand inside the shared ones */
+    for (int i = n - 1; i >= 0; i--) {
+      bool own = c->loops[order[i]].op >= 0;
+      if (own != (pass == 1) || (own && c->loops[order[i]].op != c->ops[k])) continue;
+      if (steps(c, order[i], s) <= 1) continue;
+      if (u->moves >> order[i] & 1 || (dropped && !own)) keep = false;
+      if (!keep && !(u->moves >> order[i] & 1)) words *= steps(c, order[i], s);
+    }
+  return reloads && u->out ? 2 * words - once : words;
+}
+
+double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n, const double *s, bool reloads) {
+  double all = 0;
+  for (int i = 0; i < c->n_uses; i++) {
+    const tf_c_use *u = &c->uses[i];
+    int k = index_of(c, u->op);
+    if (u->io && !(u->again && kind != TF_SEQ && u->all)) all += tree_words(c, u, k, kind, order, n, s, reloads);
+  }
+  return all;
+}
+
+/* ---- what it holds ------------------------------------------------------------------------------ */
+double tf_chain_held(const tf_chain *c, tf_scope kind, const double *s, bool twice) {
+  double largest = 0, sum = 0, home = 0;
+  for (int k = 0; k < c->n_ops; k++) {
+    double held = 0;
+    for (int i = 0; i < c->n_uses; i++) {
+      const tf_c_use *u = &c->uses[i];
+      double words = tf_chain_footprint(u, c->n_loops, s);
+      if (!u->io && u->op == c->ops[k] && u->out) home += words;
+      if (u->op == c->ops[k] && u->io && !(u->again && kind != TF_SEQ)) held += words * (twice ? 2 : 1);
+    }
+    largest = fmax(largest, held);
+    sum += held;
+  }
+  return home + (kind == TF_SEQ ? largest : sum);
+}

@@ -1,0 +1,217 @@
+/* tf_solve_closed: every shape and order once, the best by the model. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "search/closed/fuse.h"
+#include "search/closed/quick.h"
+#include "search/common/complete.h"
+#include "search/common/objective.h"
+#include "search/exact/exact.h"
+
+enum { KEPT = 8, SEEN = 4096, MOST_ORDERS = 20000 };
+
+typedef struct {
+  double value;
+  tf_c_found found;
+} kept;
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl, *real; /* wl: padding taken as data */
+  const tf_solve_opts *o;
+  tf_solve_result *res;
+  tf_c_ops ops;
+  int n_kept, orders;
+  kept best[KEPT]; /* ascending */
+  uint64_t seen[SEEN];
+  double start; /* tf_now() */
+} closed;
+
+/* ---- one tree -------------------------------------------------------------------------------- */
+static bool is_new(closed *c, const char *text) {
+  uint64_t h = tf_hash(TF_HASH_START, text, strlen(text));
+  uint64_t *slot = &c->seen[h % SEEN];
+  bool fresh = *slot != h;
+  *slot = h;
+  return fresh;
+}
+
+/* Takes the tree's ownership. */
+static void keep(closed *c, tf_c_found *f, double value) {
+  int at = c->n_kept;
+  while (at > 0 && c->best[at - 1].value > value)
+    at--;
+  if (at == KEPT) {
+    free(f->text);
+    return;
+  }
+  if (c->n_kept == KEPT)
+    free(c->best[KEPT - 1].found.text);
+  else
+    c->n_kept++;
+  memmove(&c->best[at + 1], &c->best[at], (size_t)(c->n_kept - 1 - at) * sizeof c->best[0]);
+  c->best[at] = (kept){value, *f};
+}
+
+static bool stopped(closed *c) {
+  tf_solve_result *r = c->res;
+  if (c->o->stop && c->o->stop(c->o->ctx))
+    r->stopped_by = TF_STOP_INTERRUPT;
+  else if (c->o->time_limit > 0 && tf_now() - c->start > c->o->time_limit)
+    r->stopped_by = TF_STOP_TIME;
+  else if ((c->o->max_evals && r->evals >= c->o->max_evals) || c->orders > MOST_ORDERS)
+    r->stopped_by = TF_STOP_BUDGET;
+  else
+    return false;
+  return true;
+}
+
+static bool take(void *ctx, tf_c_found *f) {
+  closed *c = ctx;
+  tf_figures figures;
+  c->orders += f->figures.orders;
+  if (!f->text) return !stopped(c);
+  if (!is_new(c, f->text)) {
+    free(f->text);
+    return !stopped(c);
+  }
+  c->res->evals++;
+  if (tf_figures_of_text(f->text, c->arch, c->wl, false, &figures))
+    keep(c, f, tf_objective_value(c->o->objective, &figures));
+  else
+    free(f->text);
+  if (c->o->progress) {
+    tf_solve_progress p = {c->res->evals, tf_now() - c->start, c->n_kept ? c->best[0].value : INFINITY, c->res->bound};
+    c->o->progress(c->o->ctx, &p);
+  }
+  return !stopped(c);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------- */
+static int lowest_floor(const closed *c) {
+  int least = c->arch->n_memories - 1;
+  for (int o = 0; o < c->wl->n_ops; o++) {
+    int f = tf_c_floor(c->arch, c->wl, o);
+    if (f < least) least = f;
+  }
+  return least;
+}
+
+static bool any_streamed(const tf_workload *wl) {
+  int n = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    n += tf_x_streamed(wl, o);
+  return n > 1;
+}
+
+static void try_all(closed *c) {
+  tf_c_found apart;
+  c->ops.orders = 0;
+  if (tf_c_apart(&c->ops, &apart) && !take(c, &apart)) return;
+  if (c->wl->n_ops < 2 || !tf_x_one_end(c->wl)) return;
+  for (int home = 1; home <= lowest_floor(c) && home <= TF_C_LEVELS; home++)
+    for (int kind = 0; kind < 2; kind++)
+      for (int stream = 0; stream <= any_streamed(c->wl); stream++)
+        for (int own = 0; own < 2; own++) {
+          tf_c_shape s = {home, kind ? TF_SHAR : TF_SEQ, stream, own};
+          c->res->templates++;
+          if (!tf_c_fuse(&c->ops, &s, take, c)) return;
+        }
+}
+
+/* ---- the result -------------------------------------------------------------------------------------- */
+static double bound_of(const closed *c) {
+  tf_bounds b;
+  if (!tf_bounds_of(c->arch, c->real, &b)) return 0;
+  return tf_bounds_value(c->o->objective, &b, c->arch);
+}
+
+/* What the model says passes into and out of the first memory below the outermost. */
+static double model_words(const closed *c, const char *text) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = d ? tf_tree_parse(text, (tf_loc){0}, c->arch, c->real, d) : NULL;
+  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+  tf_result r;
+  double words = 0;
+  if (m && c->arch->n_memories > 1 && tf_model_eval(m, NULL, &r))
+    for (int z = 0; z < c->real->n_tensors; z++)
+      words += (double)(c->real->tensors[z].producer < 0 ? r.counts[z].read : r.counts[z].update);
+  tf_model_free(m);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+  return words;
+}
+
+static void finish(closed *c) {
+  tf_solve_result *r = c->res;
+  for (int i = 0; i < c->n_kept && !r->text; i++) {
+    tf_c_found *f = &c->best[i].found;
+    if (!tf_figures_of_text(f->text, c->arch, c->real, false, &r->figures)) continue;
+    r->value = tf_objective_value(c->o->objective, &r->figures);
+    r->closed = f->figures;
+    r->closed.model_words = model_words(c, f->text);
+    r->text = f->text;
+    f->text = NULL;
+  }
+  r->closed.orders = c->orders + c->ops.orders;
+  if (!r->text) r->value = INFINITY;
+  r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
+  r->seconds = tf_now() - c->start;
+  r->threads = 1;
+}
+
+static bool can_run(const closed *c, tf_diags *d) {
+  for (int o = 0; o < c->wl->n_ops; o++)
+    if (tf_x_unit(c->arch, c->wl, o) < 0)
+      return tf_fail(d, c->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", c->wl->ops[o].name);
+  return true;
+}
+
+static bool prepare(closed *c, tf_diags *d) {
+  tf_solve_result *r = c->res = calloc(1, sizeof *r);
+  c->ops = (tf_c_ops){
+      .arch = c->arch, .wl = c->wl, .objective = c->o->objective, .list = calloc(TF_C_MEMO, sizeof *c->ops.list)};
+  if (r) r->levels = calloc((size_t)c->arch->n_memories, sizeof *r->levels);
+  if (!r || !c->ops.list || !r->levels) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  r->n_levels = c->arch->n_memories;
+  for (int l = 0; l < r->n_levels; l++)
+    r->levels[l].least = INT64_MAX;
+  r->bound = bound_of(c);
+  r->everywhere = true;
+  r->stopped_by = TF_STOP_EXHAUSTED;
+  return can_run(c, d);
+}
+
+static tf_solve_result *solve(closed *c, tf_diags *d) {
+  tf_solve_result *r = NULL;
+  c->start = tf_now();
+  if (prepare(c, d)) {
+    try_all(c);
+    finish(c);
+    r = c->res;
+  } else {
+    tf_solve_free(c->res);
+  }
+  for (int i = 0; i < c->n_kept; i++)
+    free(c->best[i].found.text);
+  free(c->ops.list);
+  return r;
+}
+
+tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
+  closed *c = calloc(1, sizeof *c);
+  tf_solve_result *r = NULL;
+  if (!quick || !c) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  } else {
+    c->arch = arch, c->wl = quick, c->real = wl, c->o = o;
+    r = solve(c, d);
+  }
+  free(c);
+  tf_arena_free(a);
+  return r;
+}

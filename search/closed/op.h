@@ -1,0 +1,56 @@
+/* Tiles with whole-numbered loops: of one op below a memory, and their text. */
+#ifndef SEARCH_CLOSED_OP_H
+#define SEARCH_CLOSED_OP_H
+#include <stdio.h>
+
+#include "search/closed/closed.h"
+
+enum { TF_C_TILE_LOOPS = 32, TF_C_MEMO = 256 };
+
+/* The loops of one Tile as they are written: axis ' ' temporal, 'x', 'y'. */
+typedef struct {
+  int n, dim[TF_C_TILE_LOOPS];
+  int64_t trip[TF_C_TILE_LOOPS];
+  char axis[TF_C_TILE_LOOPS];
+} tf_c_tile;
+
+/* Tiles of an op from memory `top` down to the one its unit stands below. */
+typedef struct {
+  int op, top, floor;
+  int64_t len[TF_C_DIMS]; /* of its dims, in one run of the first Tile */
+  bool found;
+  tf_c_tile tile[TF_C_LEVELS + 1]; /* [memory] */
+  int orders;                      /* tried to find it */
+  double formula, tree, real,
+      limit;        /* words into the first level: Algorithm 1's, the tree's, in real numbers; Eq. 3.19 */
+  int64_t lanes[2]; /* what the innermost mesh in use does at once on each axis */
+} tf_c_op;
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  tf_objective objective;
+  int n, orders;
+  tf_c_op *list; /* [TF_C_MEMO] what was found before */
+} tf_c_ops;
+
+/* The k-th permutation of n things, n <= 5; false past the last. */
+bool tf_c_permutation(int n, int k, int *out);
+
+/* Puts loops into groups that move the same uses; group -1: those that move all.  Returns how many groups. */
+int tf_c_groups(const tf_chain *c, const int *loops, int n, int *group);
+
+/* What feeds memory `level` from the Tile above it: capacity, rate per instance above, and so on, as level d of p. */
+void tf_c_describe(const tf_arch *a, int level, double fraction, double instances, int d, tf_c_problem *p);
+
+int tf_c_floor(const tf_arch *a, const tf_workload *wl, int op);
+
+/* The op's Tiles for these lengths; found: false where nothing fits. */
+const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len);
+
+/* What its meshes from memory `top` on take of each dim of an op, for these lengths. */
+void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t *lanes);
+
+void tf_c_add(tf_c_tile *t, int dim, int64_t trip, char axis);
+void tf_c_write(FILE *out, const tf_arch *a, const tf_workload *wl, int depth, int level, const tf_c_tile *t);
+#endif

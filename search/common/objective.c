@@ -1,0 +1,47 @@
+#include "search/common/objective.h"
+
+const char *tf_objective_key(int objective) {
+  static const char *const keys[] = {
+#define X(id, key) key,
+      TF_OBJECTIVES(X)
+#undef X
+  };
+  return objective >= 0 && objective < TF_N_OBJECTIVES ? keys[objective] : NULL;
+}
+
+double tf_objective_value(tf_objective o, const tf_figures *f) {
+  const double values[] = {
+      [TF_LATENCY] = f->cycles, [TF_ENERGY] = f->energy_pj, [TF_EDP] = f->edp, [TF_TRAFFIC] = f->traffic_words};
+  return values[o];
+}
+
+double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch) {
+  tf_figures f = {.cycles = b->cycles,
+                  .energy_pj = b->energy_pj,
+                  .edp = b->energy_pj * b->cycles / arch->clock_hz,
+                  .traffic_words = (double)b->traffic_words};
+  return tf_objective_value(o, &f);
+}
+
+tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r) {
+  tf_figures f = {.cycles = r->cycles, .energy_pj = r->energy_pj, .edp = r->energy_pj * r->seconds};
+  for (int z = 0; z < wl->n_tensors; z++)
+    f.traffic_words += (double)(r->counts[z].read + r->counts[z].update);
+  for (int l = 1; l < arch->n_memories; l++)
+    f.held_words += (double)r->levels[l].peak * (double)r->levels[l].instances;
+  return f;
+}
+
+bool tf_figures_of_text(const char *text, const tf_arch *arch, const tf_workload *wl, bool walk, tf_figures *out) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
+  tf_model *m = tree && !tree->open ? tf_model_new(tree, d) : NULL;
+  tf_result r;
+  if (m && !walk) tf_model_walk_limit(m, 0);
+  bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
+  if (ok) *out = tf_figures_of(arch, wl, &r);
+  tf_model_free(m);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+  return ok;
+}

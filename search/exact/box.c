@@ -1,0 +1,134 @@
+/* Words that an op touches below a Tile: what must be held there, and what may be found there. */
+#include <math.h>
+
+#include "search/exact/state.h"
+
+/* The last node on the way from a Tile to an op: the next Tile of the op, or its leaf. */
+static int next_node(const tf_x_template *t, const tf_x_tile *x) {
+  int n = t->tree->nodes[x->node].children[0];
+  while (t->tree->nodes[n].kind == TF_SCOPE)
+    n = t->tree->nodes[n].children[t->tree->nodes[n].n_children - 1];
+  return n;
+}
+
+/* Elements of what op o reads (k >= 0) or makes (-1), by the lengths of the dims: no more than that; least: no less,
+ * wherever the box stands (the first one reaches into the padding by no more than there is). */
+static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bool least) {
+  const tf_op *op = &wl->ops[o];
+  const tf_tensor *z = &wl->tensors[k < 0 ? op->out : op->reads[k].tensor];
+  double box = 1;
+  for (int r = 0; r < z->rank; r++) {
+    double n = 1;
+    if (k < 0)
+      n = len[op->dims[r]];
+    else
+      for (int j = 0; j < op->reads[k].index[r].n_terms; j++) {
+        const tf_term *term = &op->reads[k].index[r].terms[j];
+        n += (double)(term->coef < 0 ? -term->coef : term->coef) * (len[term->dim] - 1);
+      }
+    if (least && k >= 0) n = fmax(1, n - (double)z->pad[r]);
+    box *= fmin(n, (double)z->extent[r]);
+  }
+  return box;
+}
+
+/* Bits below a memory's Tile of what op o touches and the memory holds; each tensor once, its first reference. */
+static double held_bits(const tf_x_template *t, int o, int level, const int32_t *len) {
+  const tf_workload *wl = t->facts->wl;
+  double bits = 0;
+  bool met[64] = {false};
+  for (int k = -1; k < wl->ops[o].n_reads; k++) {
+    int z = k < 0 ? wl->ops[o].out : wl->ops[o].reads[k].tensor;
+    if (met[z] || tf_tree_home(t->tree, z) >= level) continue;
+    met[z] = true;
+    bits += box_of(wl, o, k, len, true) * wl->tensors[z].word_bits;
+  }
+  return bits;
+}
+
+bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const int32_t *inside) {
+  const tf_facts *f = w->t->facts;
+  int o = x->op < 0 ? f->wl->topo[f->wl->n_ops - 1] : x->op, level = x->level + 1;
+  const tf_node *child = &f->tree->nodes[next_node(w->t, x)];
+  if (x->last || child->kind != TF_TILE || child->level != level) return true;
+  const tf_memory *mem = &f->arch->memories[level];
+  int32_t len[256];
+  if (mem->capacity_words < 0) return true;
+  for (int i = 0; i < f->wl->ops[o].n_dims; i++)
+    len[f->wl->ops[o].dims[i]] = left[f->dim_from[o] + i];
+  for (int i = 0; i < x->n_dims; i++)
+    len[x->dims[i]] = inside[i];
+  double bits = held_bits(w->t, o, level, len) * (mem->double_buffered ? 2 : 1);
+  int64_t words = (int64_t)ceil(bits / mem->word_bits);
+  if (words <= mem->capacity_words) return true;
+  tf_x_note_level(w, level, words);
+  return false;
+}
+
+/* ---- what siblings leave ----------------------------------------------------------------------- */
+/* Whether what a sibling left of read k may lie where Tile x spreads it: each loop that spreads must move it, as
+ * one that the sibling spreads over without moving it is over a dim that it reduces, and then gives up its copies. */
+static bool may_find(const tf_x_template *t, const tf_x_tile *x, int k, const tf_x_state *s) {
+  const tf_workload *wl = t->facts->wl;
+  const tf_ref *ref = &wl->ops[x->op].reads[k];
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  if (z->producer < 0) return false;
+  for (int i = 0; i < x->n_dims && z->n_consumers == 1; i++) {
+    bool spreads = false, moves = false;
+    for (int a = 0; a < 2; a++)
+      spreads |= x->spatial[a][i] >= 0 && s->trips[x->spatial[a][i]] > 1;
+    for (int r = 0; r < z->rank; r++)
+      for (int j = 0; j < ref->index[r].n_terms; j++)
+        moves |= ref->index[r].terms[j].dim == x->dims[i];
+    if (spreads && !moves) return false;
+  }
+  return true;
+}
+
+static double instances_above(const tf_x_template *t, int n, const tf_x_state *s) {
+  double all = 1;
+  for (int p = t->tree->nodes[n].parent; p >= 0; p = t->tree->nodes[p].parent)
+    for (int k = 0; t->tree->nodes[p].kind == TF_TILE && k < t->tree->nodes[p].n_loops; k++)
+      if (t->tree->nodes[p].loops[k].axis != TF_TEMPORAL) all *= (double)s->trips[t->facts->loop_from[p] + k];
+  return all;
+}
+
+/* What is found of one read, over the run and all instances: bits, of each instance. */
+static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_state *s, const tf_result *r) {
+  const tf_facts *f = w->t->facts;
+  const tf_op *op = &f->wl->ops[x->op];
+  int z = op->reads[k].tensor, scope = tf_tree_home_scope(f->tree, z);
+  int32_t len[256];
+  if (scope < 0 || !may_find(w->t, x, k, s)) return 0;
+  for (int i = 0; i < op->n_dims; i++)
+    len[op->dims[i]] = w->t->rest[x->op][i] < 0 ? 1 : (int32_t)s->trips[w->t->rest[x->op][i]];
+  return box_of(f->wl, x->op, k, len, false) * f->wl->tensors[z].word_bits * (double)r->nodes[scope].runs;
+}
+
+double tf_x_found_time(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
+  const tf_facts *f = w->t->facts;
+  int n = next_node(w->t, x);
+  double time = 0;
+  if (f->tree->nodes[n].kind != TF_TILE) return 0;
+  const tf_memory *own = &f->arch->memories[f->tree->nodes[n].level], *up = &f->arch->memories[x->level];
+  for (int k = 0; k < f->wl->ops[x->op].n_reads; k++) {
+    double bits = found_bits(w, x, k, s, r);
+    time += bits / own->word_bits / own->write_bw;
+    time += bits / up->word_bits / up->read_bw * instances_above(w->t, n, s) / instances_above(w->t, x->node, s);
+  }
+  return time;
+}
+
+double tf_x_found_pj(tf_x_worker *w, const tf_x_tile *x, const tf_x_state *s, const tf_result *r) {
+  const tf_facts *f = w->t->facts;
+  int n = next_node(w->t, x);
+  double pj = 0;
+  if (f->tree->nodes[n].kind != TF_TILE) return 0;
+  const tf_memory *own = &f->arch->memories[f->tree->nodes[n].level], *up = &f->arch->memories[x->level];
+  double hops = own->hop_pj * (double)(own->mesh[0] + own->mesh[1]);
+  for (int k = 0; k < f->wl->ops[x->op].n_reads; k++) {
+    double bits = found_bits(w, x, k, s, r) * instances_above(w->t, n, s);
+    pj += bits / own->word_bits * (own->write_pj + hops) + bits / up->word_bits * up->read_pj;
+  }
+  return pj;
+}

@@ -1,0 +1,68 @@
+/* Whole mappings: legal, fitting, the best so far. */
+#include <stdlib.h>
+
+#include "search/common/complete.h"
+#include "search/common/objective.h"
+#include "search/exact/state.h"
+
+/* ---- leaves ----------------------------------------------------------------------------------- */
+static bool is_legal(tf_x_worker *w, const int64_t *trips, char **text) {
+  *text = tf_complete_text(w->t->tree, trips);
+  if (!*text) w->task->failed = true;
+  return *text && tf_complete_legal(w->t->tree, *text);
+}
+
+/* The same, remembered by which loops turn. */
+bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
+  uint64_t h = TF_HASH_START;
+  for (int l = 0; l < w->t->n_loops; l++) {
+    unsigned char turns = trips[l] > 1;
+    h = tf_hash(h, &turns, 1);
+  }
+  tf_x_rule *r = &w->rules[h % TF_X_RULES];
+  if (r->hash != h || !r->legal) {
+    char *text;
+    *r = (tf_x_rule){h, is_legal(w, trips, &text) ? 1 : 2};
+    free(text);
+  }
+  return r->legal == 1;
+}
+
+static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
+  tf_x_task *k = w->task;
+  tf_figures f = tf_figures_of(w->t->facts->arch, w->t->facts->wl, r);
+  double value = tf_objective_value(k->opts->objective, &f);
+  char *text;
+  if (!tf_x_promises(w, value) || !tf_x_ties(w, &f)) {
+    k->counts.by_bound++;
+    return;
+  }
+  if (!is_legal(w, trips, &text)) {
+    k->counts.by_rules++;
+    free(text);
+    return;
+  }
+  free(k->best.text);
+  k->best = (tf_x_best){true, value, f, text};
+  k->limit = value;
+}
+
+static void note_violations(tf_x_worker *w, const tf_result *r) {
+  const tf_violation *v = &r->violations[0];
+  if (v->code == TF_E_CAPACITY)
+    tf_x_note_level(w, v->level, v->need);
+  else
+    w->task->counts.by_mesh++;
+}
+
+void tf_x_leaf(tf_x_worker *w, const int64_t *trips) {
+  tf_result r;
+  if (!tf_model_eval(w->model, trips, &r)) {
+    w->task->counts.by_rules++; /* a count passes 2^63, or the trip counts do not cover */
+    return;
+  }
+  if (r.feasible)
+    offer(w, trips, &r);
+  else
+    note_violations(w, &r);
+}

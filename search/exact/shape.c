@@ -1,0 +1,356 @@
+/* Shapes and their text. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/exact/exact.h"
+
+/* ---- what the workload says ------------------------------------------------------------------ */
+int tf_x_unit(const tf_arch *arch, const tf_workload *wl, int o) {
+  for (int u = 0; u < arch->n_units; u++)
+    if (!(wl->ops[o].kinds & ~arch->units[u].kinds)) return u;
+  return -1;
+}
+
+static int floor_of(const tf_arch *arch, const tf_workload *wl, int o) {
+  int u = tf_x_unit(arch, wl, o);
+  return u < 0 ? 0 : arch->units[u].below;
+}
+
+static int lowest_floor(const tf_arch *arch, const tf_workload *wl) {
+  int least = arch->n_memories - 1;
+  for (int o = 0; o < wl->n_ops; o++)
+    if (floor_of(arch, wl, o) < least) least = floor_of(arch, wl, o);
+  return least;
+}
+
+static int last_op(const tf_workload *wl) { return wl->topo[wl->n_ops - 1]; }
+bool tf_x_one_end(const tf_workload *wl) {
+  int ends = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    ends += wl->tensors[wl->ops[o].out].n_consumers == 0;
+  return ends == 1;
+}
+
+static bool has_dim(const tf_workload *wl, int o, int dim) {
+  for (int i = 0; i < wl->ops[o].n_dims; i++)
+    if (wl->ops[o].dims[i] == dim) return true;
+  return false;
+}
+
+bool tf_x_streamed(const tf_workload *wl, int o) {
+  const tf_op *op = &wl->ops[o];
+  for (int i = op->n_out_dims; i < op->n_dims; i++)
+    if (wl->dims[op->dims[i]].extent > 1 && has_dim(wl, last_op(wl), op->dims[i])) return true;
+  return false;
+}
+
+static bool streams(const tf_workload *wl) {
+  int n = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    n += tf_x_streamed(wl, o);
+  return n > 1;
+}
+
+/* Runs of ops on one kind of unit: run[k] of the k-th in order. */
+static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
+  int n = 0;
+  for (int k = 0; k < wl->n_ops; k++) {
+    if (k && tf_x_unit(arch, wl, wl->topo[k]) != tf_x_unit(arch, wl, wl->topo[k - 1])) n++;
+    run[k] = n;
+  }
+  return n + 1;
+}
+
+/* ---- the list of shapes ------------------------------------------------------------------------ */
+/* Scopes below `shared` Tiles: each kind; where runs of ops are fewer than ops, Shar over runs, too, and Para and Pipe
+ * over runs alone; streamed ones. */
+static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_shape *s) {
+  int run[TF_X_OPS], n_runs = find_runs(arch, wl, run);
+  bool nests = n_runs > 1 && n_runs < wl->n_ops;
+  for (int kind = 0; kind < TF_N_SCOPES; kind++)
+    for (int runs = 0; runs <= nests; runs++)
+      for (int stream = 0; stream <= streams(wl); stream++) {
+        if (stream && (runs || kind == TF_PARA || kind == TF_PIPE)) continue;
+        if (runs && kind == TF_SEQ) continue;
+        if (nests && !runs && (kind == TF_PARA || kind == TF_PIPE)) continue;
+        if ((*k)-- > 0) continue;
+        s->kind = (tf_scope)kind;
+        s->runs = runs;
+        s->stream = stream;
+        return true;
+      }
+  return false;
+}
+
+bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape *out) {
+  int least = lowest_floor(arch, wl);
+  *out = (tf_x_shape){.kind = TF_SEQ};
+  if (k-- == 0) return true;
+  if (wl->n_ops < 2 || !tf_x_one_end(wl)) return false;
+  for (int shared = 1; shared <= least + 1; shared++)
+    for (int keep = shared == 1 && least >= 1; keep >= 0; keep--) {
+      if (shared == 1 && !keep && least >= 1) continue; /* what is made would pass the outermost memory */
+      out->shared = shared;
+      out->keep = keep;
+      if (below_at(arch, wl, &k, out)) return true;
+    }
+  return false;
+}
+
+/* ---- groups of dims -------------------------------------------------------------------------- */
+int tf_x_sequence(int n, int place[16]) {
+  static const int sequences[5][12] = {
+      {0}, {0}, {0, 1, 0}, {0, 1, 2, 0, 1, 0, 2}, {0, 1, 2, 3, 0, 1, 2, 0, 3, 1, 0, 2}};
+  static const int lengths[5] = {0, 1, 3, 7, 12};
+  for (int i = 0; i < lengths[n]; i++)
+    place[i] = sequences[n][i];
+  return lengths[n];
+}
+
+static bool window_in(const tf_workload *wl, const tf_index *ix, int dim) {
+  bool there = false, longer = false;
+  for (int t = 0; t < ix->n_terms; t++) {
+    there |= ix->terms[t].dim == dim;
+    longer |= wl->dims[ix->terms[t].dim].extent > wl->dims[dim].extent;
+  }
+  return there && longer;
+}
+
+bool tf_x_window(const tf_workload *wl, int dim) {
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int k = 0; k < wl->ops[o].n_reads; k++)
+      for (int r = 0; r < wl->tensors[wl->ops[o].reads[k].tensor].rank; r++)
+        if (window_in(wl, &wl->ops[o].reads[k].index[r], dim)) return true;
+  return false;
+}
+
+unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op, int level) {
+  if (op < 0) return s->stream ? TF_X_SKIP_WINDOWS : TF_X_SKIP_WINDOWS | TF_X_SKIP_REDUCED;
+  return level < floor_of(arch, wl, op) - 1 ? TF_X_SKIP_WINDOWS : 0;
+}
+
+static bool reduced_elsewhere(const tf_workload *wl, int dim) {
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = wl->ops[o].n_out_dims; i < wl->ops[o].n_dims; i++)
+      if (o != last_op(wl) && wl->ops[o].dims[i] == dim) return true;
+  return false;
+}
+
+static bool is_skipped(const tf_workload *wl, unsigned skip, int dim) {
+  return wl->dims[dim].extent <= 1 || (skip & TF_X_SKIP_WINDOWS && tf_x_window(wl, dim)) ||
+         (skip & TF_X_SKIP_REDUCED && reduced_elsewhere(wl, dim));
+}
+
+int tf_x_dims(const tf_workload *wl, int op, unsigned skip, int *dims) {
+  const tf_op *o = &wl->ops[op < 0 ? last_op(wl) : op];
+  int n = 0;
+  for (int i = 0; i < o->n_dims; i++)
+    if (!is_skipped(wl, skip, o->dims[i])) {
+      if (n == TF_X_DIMS) return -1;
+      dims[n++] = o->dims[i];
+    }
+  return n;
+}
+
+static bool uses(const tf_index *ix, const bool *dim) {
+  for (int t = 0; t < ix->n_terms; t++)
+    if (dim[ix->terms[t].dim]) return true;
+  return false;
+}
+
+/* Marks the tensors whose slices a loop on the dims moves, from op o on to what makes its operands. */
+static void mark(const tf_workload *wl, int o, const bool *dim, bool further, bool *moved) {
+  const tf_op *op = &wl->ops[o];
+  for (int i = 0; i < op->n_out_dims; i++)
+    if (dim[op->dims[i]]) moved[op->out] = true;
+  for (int k = 0; k < op->n_reads; k++) {
+    const tf_tensor *z = &wl->tensors[op->reads[k].tensor];
+    bool next[256] = {false}, any = false;
+    for (int r = 0; r < z->rank; r++)
+      if (uses(&op->reads[k].index[r], dim)) {
+        any = true;
+        if (z->producer >= 0 && wl->ops[z->producer].dims[r] < 256) next[wl->ops[z->producer].dims[r]] = true;
+      }
+    moved[op->reads[k].tensor] |= any;
+    if (any && further && z->producer >= 0) mark(wl, z->producer, next, true, moved);
+  }
+}
+
+static uint64_t signature(const tf_workload *wl, int op, int dim) {
+  bool dims[256] = {false}, moved[64] = {false};
+  uint64_t bits = 0;
+  dims[dim] = true;
+  mark(wl, op < 0 ? last_op(wl) : op, dims, op < 0, moved);
+  for (int z = 0; z < wl->n_tensors; z++)
+    bits |= (uint64_t)moved[z] << z;
+  return bits;
+}
+
+static uint64_t all_tensors(const tf_workload *wl, int op) {
+  uint64_t bits = 0;
+  for (int o = 0; o < wl->n_ops; o++) {
+    if (op >= 0 && o != op) continue;
+    bits |= UINT64_C(1) << wl->ops[o].out;
+    for (int k = 0; k < wl->ops[o].n_reads; k++)
+      bits |= UINT64_C(1) << wl->ops[o].reads[k].tensor;
+  }
+  return bits;
+}
+
+int tf_x_groups(const tf_workload *wl, int op, const int *dims, int n, int *group) {
+  uint64_t sign[TF_X_DIMS], all = all_tensors(wl, op);
+  int n_groups = 0;
+  for (int i = 0; i < n; i++) {
+    sign[i] = signature(wl, op, dims[i]);
+    group[i] = sign[i] == all ? -1 : n_groups;
+    for (int j = 0; j < i; j++)
+      if (sign[j] == sign[i]) group[i] = group[j];
+    if (group[i] == n_groups && n_groups < TF_X_GROUPS - 1)
+      n_groups++;
+    else if (group[i] == n_groups)
+      group[i] = n_groups; /* the last group takes all that are left */
+  }
+  for (int i = 0; i < n; i++)
+    if (group[i] >= n_groups) n_groups = group[i] + 1;
+  return n_groups;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_x_shape *s;
+  FILE *out;
+} writer;
+
+static void indent(const writer *w, int depth) { fprintf(w->out, "%*s", 2 * depth, ""); }
+
+static void put_temporal(const writer *w, int op, const int *dims, int n, bool last) {
+  int group[TF_X_DIMS], place[16], n_groups = tf_x_groups(w->wl, op, dims, n, group);
+  int n_places = last ? 0 : tf_x_sequence(n_groups, place);
+  const char *before = " for";
+  for (int i = 0; i < n; i++)
+    if (last || group[i] < 0) {
+      fprintf(w->out, "%s %s=?", before, w->wl->dims[dims[i]].name);
+      before = "";
+    }
+  for (int p = 0; p < n_places; p++)
+    for (int i = 0; i < n; i++)
+      if (group[i] == place[p]) {
+        fprintf(w->out, "%s %s=?", before, w->wl->dims[dims[i]].name);
+        before = "";
+      }
+}
+
+static void put_spatial(const writer *w, const int *dims, int n, const int64_t mesh[2]) {
+  const char *before = " spatial";
+  for (int a = 0; a < 2; a++)
+    for (int i = 0; i < n && mesh[a] > 1; i++) {
+      if (tf_x_window(w->wl, dims[i])) continue;
+      fprintf(w->out, "%s %s=?@%c", before, w->wl->dims[dims[i]].name, a ? 'y' : 'x');
+      before = "";
+    }
+}
+
+/* What a Tile of op (-1: of all) at a level spreads over. */
+static const int64_t *mesh_below(const writer *w, int op, int level) {
+  int u = op < 0 ? -1 : tf_x_unit(w->arch, w->wl, op);
+  if (u >= 0 && w->arch->units[u].below == level) return w->arch->units[u].mesh;
+  return level + 1 < w->arch->n_memories ? w->arch->memories[level + 1].mesh : NULL;
+}
+
+static void put_tile(const writer *w, int op, int level, int depth, bool spread, bool last) {
+  int dims[TF_X_DIMS], n = tf_x_dims(w->wl, op, tf_x_skips(w->arch, w->wl, w->s, op, level), dims);
+  indent(w, depth);
+  fputs(w->arch->memories[level].name, w->out);
+  put_temporal(w, op, dims, n, last);
+  if (spread && mesh_below(w, op, level)) put_spatial(w, dims, n, mesh_below(w, op, level));
+  fputc('\n', w->out);
+}
+
+static void put_op(const writer *w, int op, int depth) {
+  int from = w->s->shared == 0 ? 0 : w->s->keep ? w->s->shared : w->s->shared - 1;
+  int to = floor_of(w->arch, w->wl, op);
+  for (int l = from; l <= to; l++)
+    put_tile(w, op, l, depth++, true, l == to);
+  indent(w, depth);
+  fprintf(w->out, "op %s\n", w->wl->ops[op].name);
+}
+
+/* Whether all ops that touch tensor z stand in run r (-1: in more than one). */
+static int run_of(const writer *w, const int *run, int z) {
+  int r = -2;
+  for (int k = 0; k < w->wl->n_ops; k++) {
+    const tf_op *op = &w->wl->ops[w->wl->topo[k]];
+    bool touches = op->out == z;
+    for (int i = 0; i < op->n_reads; i++)
+      touches |= op->reads[i].tensor == z;
+    if (touches) r = r == -2 || r == run[k] ? run[k] : -1;
+  }
+  return r;
+}
+
+static void put_clauses(const writer *w, const int *run, int r) {
+  const tf_workload *wl = w->wl;
+  const char *before = " keep";
+  for (int k = 0; k < wl->n_ops && w->s->keep; k++) {
+    int z = wl->ops[wl->topo[k]].out;
+    if (wl->tensors[z].n_consumers == 0 || run_of(w, run, z) != r) continue;
+    fprintf(w->out, "%s %s@%s", before, wl->tensors[z].name, w->arch->memories[w->s->shared].name);
+    before = "";
+  }
+  before = " stream";
+  for (int k = 0; k < wl->n_ops && w->s->stream; k++)
+    if (tf_x_streamed(wl, wl->topo[k])) {
+      fprintf(w->out, "%s %s", before, wl->tensors[wl->ops[wl->topo[k]].out].name);
+      before = "";
+    }
+  fputc('\n', w->out);
+}
+
+static const char *kind_name(tf_scope k) {
+  static const char *const names[] = {
+#define X(id, key, words, time, content) key,
+      TF_SCOPES(X)
+#undef X
+  };
+  return names[k];
+}
+
+static void put_scope(const writer *w, int depth) {
+  int run[TF_X_OPS], n = find_runs(w->arch, w->wl, run);
+  for (int k = 0; k < w->wl->n_ops && !w->s->runs; k++)
+    run[k] = k;
+  indent(w, depth);
+  fputs(kind_name(w->s->kind), w->out);
+  put_clauses(w, run, -1);
+  for (int r = 0, k = 0; r < (w->s->runs ? n : w->wl->n_ops); r++) {
+    int end = k;
+    while (end < w->wl->n_ops && run[end] == r)
+      end++;
+    bool inner = end - k > 1;
+    if (inner) {
+      indent(w, depth + 1);
+      fputs("Seq", w->out);
+      put_clauses(w, run, r);
+    }
+    for (; k < end; k++)
+      put_op(w, w->wl->topo[k], depth + 1 + inner);
+  }
+}
+
+char *tf_x_text(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s) {
+  char *text = NULL;
+  size_t len = 0;
+  FILE *out = open_memstream(&text, &len);
+  if (!out) return NULL;
+  writer w = {arch, wl, s, out};
+  for (int l = 0; l < s->shared; l++) /* the innermost leaves the instances below to the ops */
+    put_tile(&w, -1, l, l, l + 1 < s->shared || s->keep, false);
+  if (wl->n_ops == 1)
+    put_op(&w, 0, 0);
+  else
+    put_scope(&w, s->shared);
+  return fclose(out) ? (free(text), NULL) : text;
+}

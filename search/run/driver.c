@@ -1,0 +1,372 @@
+/* Batches of tasks: asked in order, run on any thread, told in order. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/threads.h"
+#include "search/common/archive.h"
+#include "search/common/complete.h"
+#include "search/common/identity.h"
+#include "search/common/objective.h"
+#include "search/run/log.h"
+#include "search/run/memory.h"
+#include "search/run/starts.h"
+
+enum {
+  BATCH = 16,        /* whatever the number of threads */
+  EFFORT_LEFT = 256, /* of so many parts of the effort allowed one is not worth another batch */
+  KEEP = 8,
+  UNEVEN_ONE_IN = 24, /* tasks in which trip counts need not divide */
+  IDLE_MOST = 400,    /* batches in which nothing was evaluated: nothing is left */
+  WALK_GIVEN = 20000, /* steps an exact walk may take where the given tree retains: it always does */
+  START_ONE_IN = 32,  /* tasks that go on from a start, after the first of each */
+};
+
+typedef struct {
+  const tf_search_opts *o;
+  const tf_strategy *strategy;
+  tf_shapes *shapes;
+  tf_start *starts;   /* [o->n_starts] */
+  int64_t walk_limit; /* of rows, as is growth (tf_task) */
+  int growth;
+  tf_arena *arena;
+  void *outer;
+  tf_task tasks[BATCH];
+  tf_memory_of_search memory;
+  tf_log log;
+  FILE *file;
+  atomic_int halt;
+  double start; /* tf_now() */
+  tf_search_result *res;
+  uint64_t *kept_shapes, *kept_texts;
+  int room;
+  int64_t asked, effort;
+  uint8_t *best_genes; /* of the row told with the least cost */
+  double best_cost;
+  bool failed;
+} driver;
+
+/* ---- one batch ----------------------------------------------------------------------------- */
+static int64_t left_of(const driver *v) { return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX; }
+
+static bool effort_spent(const driver *v) {
+  return v->o->max_effort > 0 && v->o->max_effort - v->effort <= v->o->max_effort / EFFORT_LEFT;
+}
+
+/* The most evaluations one task of the next batch may take, so that a whole batch stays within the
+ * budget. */
+static int64_t most_of(const driver *v, int64_t left) {
+  int64_t most = v->strategy->evals_per_shape;
+  if (most == 0) return INT64_MAX;
+  for (int i = 0; i < v->growth && most * 2 * BATCH <= left; i++)
+    most *= 2;
+  return most;
+}
+
+/* The best row again, for trip counts that do not divide.  What comes of it is kept, and told to nobody: rows that are
+ * searched for those that do would not stand beside it. */
+static bool ask_aside(const driver *v, tf_task *t) {
+  memcpy(t->genes, v->best_genes, (size_t)tf_shapes_genes(v->shapes));
+  t->like = 0;
+  return true;
+}
+
+/* The start whose space task `no` searches: each in turn at first, then now and then.  NULL: none. */
+static const tf_start *start_of(const driver *v, int64_t no) {
+  int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
+  if (n == 0 || v->strategy->evals_per_shape == 0 || (no >= n && no % START_ONE_IN != START_ONE_IN - 1)) return NULL;
+  const tf_start *s = &v->starts[no < n ? no : turn % n];
+  return s->shapes ? s : NULL;
+}
+
+static bool retains(const tf_tree *t) {
+  for (int i = 0; t && i < t->n_nodes; i++)
+    if (t->nodes[i].kind == TF_SCOPE && t->nodes[i].n_retain > 0) return true;
+  return false;
+}
+
+static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
+  t->start = true;
+  t->uneven = t->aside = false;
+  t->shapes = s->shapes;
+  t->begin = s->trips;
+  t->begin_loops = s->n_loops;
+  t->walk_limit = retains(s->open) ? WALK_GIVEN : v->walk_limit;
+  t->growth = v->growth;
+  t->like = 0;
+  memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes));
+  return true;
+}
+
+/* Asks the strategy for a row; false: none is left. */
+static bool ask_row(const driver *v, tf_task *t) {
+  t->shapes = v->shapes;
+  t->walk_limit = v->walk_limit;
+  t->growth = v->growth;
+  t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
+  t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
+  return t->aside ? ask_aside(v, t) : v->strategy->outer->ask(v->outer, t->genes, &t->like);
+}
+
+static int ask_batch(driver *v) {
+  int64_t left = left_of(v), most = most_of(v, left);
+  int n = 0;
+  for (; n < BATCH && left > 0 && !effort_spent(v); n++) {
+    tf_task *t = &v->tasks[n];
+    const tf_start *s = start_of(v, v->asked);
+    if (!(s ? ask_start(v, t, s) : ask_row(v, t))) break;
+    t->no = v->asked++;
+    t->quota = left < most ? left : most;
+    t->effort_quota = v->o->max_effort > 0 ? 1 + (v->o->max_effort - v->effort) / BATCH : 0;
+    t->logged = tf_log_find(&v->log, t->no);
+    if (left < INT64_MAX) left -= t->quota;
+  }
+  return n;
+}
+
+static void run_piece(void *ctx, int i, int worker) {
+  driver *v = ctx;
+  (void)worker;
+  tf_task_run(&v->tasks[i]);
+}
+
+static void archive(driver *v, const tf_task *t) {
+  for (int by = 0; by < TF_N_BY; by++) {
+    const tf_task_best *b = &t->best[by];
+    if (!b->there) continue;
+    tf_found f = {b->text, b->value, b->figures};
+    bool ok = tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+    if (by == TF_BY_OBJECTIVE)
+      ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape) && ok;
+    v->failed |= !ok;
+  }
+}
+
+/* The same mapping may be found by several tasks: its text tells. */
+static void archive_variants(driver *v, const tf_task *t) {
+  for (int i = 0; i < t->n_variants; i++) {
+    const tf_variant *x = &t->variants[i];
+    if (!x->text) continue;
+    tf_found f = {x->text, x->value, x->figures};
+    uint64_t name = tf_hash(TF_HASH_START, x->text, strlen(x->text));
+    v->failed |= !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
+  }
+}
+
+static void tell(driver *v, tf_task *t) {
+  bool searched = t->legal && !t->failed && t->evals > 0;
+  v->failed |= t->failed;
+  v->res->evals += t->evals;
+  v->effort += t->effort;
+  v->res->shapes += searched;
+  if (searched) {
+    archive(v, t);
+    archive_variants(v, t);
+    v->failed |= !tf_memory_learn(&v->memory, t);
+    if (v->file && !t->logged && !t->cut) tf_log_write_task(v->file, t);
+  }
+  if (t->aside || t->start) return;
+  if (t->cost < v->best_cost) {
+    v->best_cost = t->cost;
+    memcpy(v->best_genes, t->genes, (size_t)tf_shapes_genes(v->shapes));
+  }
+  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->shape, t->cost);
+}
+
+static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
+  if (!t->logged || (t->legal && t->logged->shape == t->shape)) return true;
+  v->failed = true;
+  return tf_fail(d, (tf_loc){0}, TF_E_IO,
+                 "task %lld of the log is not the one this search asks for: another version wrote it",
+                 (long long)t->no);
+}
+
+static void report(const driver *v) {
+  if (!v->o->progress) return;
+  tf_search_progress p = {v->res->evals, v->res->shapes, tf_now() - v->start,
+                          v->res->n_best ? v->res->best[0].value : INFINITY};
+  v->o->progress(v->o->ctx, &p);
+}
+
+static bool batch(driver *v, int threads, int n, tf_diags *d) {
+  tf_threads_run(threads, n, run_piece, v);
+  int64_t before = v->res->evals;
+  for (int i = 0; i < n; i++) {
+    if (check_logged(v, &v->tasks[i], d)) tell(v, &v->tasks[i]);
+    tf_task_clear(&v->tasks[i]);
+  }
+  if (v->file && fflush(v->file) != 0)
+    v->failed = !tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", v->o->log, strerror(errno));
+  report(v);
+  return v->res->evals > before;
+}
+
+static void run(driver *v, int threads, tf_diags *d) {
+  int idle = 0;
+  v->res->stopped_by = TF_STOP_EXHAUSTED;
+  while (!v->failed && idle < IDLE_MOST) {
+    int n = ask_batch(v);
+    if (n == 0) {
+      if (left_of(v) <= 0 || effort_spent(v)) v->res->stopped_by = TF_STOP_BUDGET;
+      return;
+    }
+    idle = batch(v, threads, n, d) ? 0 : idle + 1;
+    int why = atomic_load(&v->halt);
+    if (why) {
+      v->res->stopped_by = (tf_stop)(why - 1);
+      return;
+    }
+  }
+}
+
+/* ---- around it ------------------------------------------------------------------------------ */
+/* ---- starts -------------------------------------------------------------------------------- */
+static bool open_starts(driver *v, const tf_arch *arch, const tf_workload *quick) {
+  v->starts = calloc((size_t)v->o->n_starts + 1, sizeof *v->starts);
+  bool ok = v->starts != NULL;
+  for (int i = 0; ok && i < v->o->n_starts; i++)
+    ok = tf_start_open(&v->starts[i], v->o->starts[i], arch, quick);
+  return ok;
+}
+
+/* Genes of the largest space that a task may be given. */
+static int most_genes(const driver *v) {
+  int most = tf_shapes_genes(v->shapes);
+  for (int i = 0; i < v->o->n_starts; i++) {
+    int n = v->starts[i].shapes ? tf_shapes_genes(v->starts[i].shapes) : 0;
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+/* Starts that fit count as found, just as they are. */
+static void take_starts(driver *v, const tf_arch *arch, const tf_workload *wl) {
+  for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
+    tf_found f = {.text = (char *)(uintptr_t)v->o->starts[i]};
+    v->res->evals++;
+    if (!tf_figures_of_text(f.text, arch, wl, true, &f.figures)) continue;
+    f.value = tf_objective_value(v->o->objective, &f.figures);
+    uint64_t name = tf_hash(TF_HASH_START, f.text, strlen(f.text));
+    v->failed |= !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name) ||
+                 !tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+  }
+}
+
+static bool alloc(driver *v) {
+  size_t genes = (size_t)most_genes(v);
+  v->room = v->o->keep > 0 ? v->o->keep : KEEP;
+  v->res = calloc(1, sizeof *v->res);
+  if (!v->res) return false;
+  v->kept_shapes = TF_ARRAY(v->arena, uint64_t, (size_t)v->room);
+  v->kept_texts = TF_ARRAY(v->arena, uint64_t, (size_t)v->o->variants + 1);
+  v->res->variants = calloc((size_t)v->o->variants + 1, sizeof *v->res->variants);
+  v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
+  v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
+  v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->seed, 1));
+  v->best_genes = TF_ARRAY(v->arena, uint8_t, genes);
+  v->best_cost = INFINITY;
+  bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
+            v->outer;
+  for (int i = 0; i < BATCH; i++) {
+    tf_task *t = &v->tasks[i];
+    *t = (tf_task){.strategy = v->strategy,
+                   .shapes = v->shapes,
+                   .opts = v->o,
+                   .memory = &v->memory,
+                   .halt = &v->halt,
+                   .end = v->start + v->o->time_limit};
+    t->genes = TF_ARRAY(v->arena, uint8_t, genes);
+    t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
+    ok = ok && t->genes && t->reads.order;
+  }
+  return ok;
+}
+
+static void set_limits(driver *v, const tf_tree *given) {
+  v->walk_limit = retains(given) ? WALK_GIVEN : 0;
+  v->growth = given ? TF_GROWTH_GIVEN : TF_GROWTH;
+  for (int i = 0; i < BATCH; i++)
+    v->tasks[i].quick_only = !given && v->strategy->evals_per_shape > 0;
+}
+
+static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {
+  tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->seed,
+                      tf_identity(arch, wl, given, v->o->starts, v->o->n_starts)};
+  if (!v->o->log) return true;
+  v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
+  return v->file != NULL;
+}
+
+static void sum_up(driver *v, int threads) {
+  v->res->seconds = tf_now() - v->start;
+  v->res->strategy = v->strategy->name;
+  v->res->threads = threads;
+  v->res->seed = v->o->seed;
+}
+
+static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                tf_diags *d) {
+  int threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
+  v->arena = tf_arena_new();
+  if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
+  bool opened = v->shapes && open_starts(v, arch, wl);
+  if (v->shapes && !opened) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!opened || !open_log(v, arch, wl, given, d)) return NULL;
+  if (!alloc(v)) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  set_limits(v, given);
+  take_starts(v, arch, wl);
+  run(v, threads, d);
+  sum_up(v, threads);
+  if (v->failed && tf_diags_errors(d) == 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return v->failed ? NULL : v->res;
+}
+
+tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
+                                const tf_search_opts *o, tf_diags *d) {
+  driver *v = calloc(1, sizeof *v);
+  if (!v) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  v->o = o;
+  v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
+  v->start = tf_now();
+  tf_search_result *out = NULL;
+  if (v->strategy)
+    out = search(v, arch, wl, given, d);
+  else
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no strategy '%.60s'", o->strategy);
+  if (v->file && fclose(v->file) != 0 && out) {
+    tf_fail(d, (tf_loc){0}, TF_E_IO, "cannot write the log '%.120s': %s", o->log, strerror(errno));
+    out = NULL;
+  }
+  if (!out) tf_search_free(v->res);
+  tf_log_free(&v->log);
+  tf_memory_clear(&v->memory);
+  for (int i = 0; v->starts && i < o->n_starts; i++)
+    tf_start_clear(&v->starts[i]);
+  free(v->starts);
+  tf_shapes_free(v->shapes);
+  tf_arena_free(v->arena);
+  free(v);
+  return out;
+}
+
+void tf_search_free(tf_search_result *r) {
+  if (!r) return;
+  for (int i = 0; r->best && i < r->n_best; i++)
+    free(r->best[i].text);
+  for (int i = 0; r->pareto && i < r->n_pareto; i++)
+    free(r->pareto[i].text);
+  for (int i = 0; r->variants && i < r->n_variants; i++)
+    free(r->variants[i].text);
+  free(r->best);
+  free(r->variants);
+  free(r->pareto);
+  free(r);
+}

@@ -1,0 +1,86 @@
+/* What earlier tasks know, for those to come. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/run/memory.h"
+
+static int place_of(const tf_memory_of_search *m, uint64_t shape) {
+  int lo = 0, hi = m->n;
+  while (lo < hi) {
+    int mid = (lo + hi) / 2;
+    if (m->list[mid].shape < shape)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+const tf_known *tf_memory_find(const tf_memory_of_search *m, uint64_t shape) {
+  int at = place_of(m, shape);
+  return at < m->n && m->list[at].shape == shape ? &m->list[at] : NULL;
+}
+
+static tf_known *entry(tf_memory_of_search *m, uint64_t shape) {
+  int at = place_of(m, shape);
+  if (at < m->n && m->list[at].shape == shape) return &m->list[at];
+  if (m->n == m->room) {
+    int room = m->room ? 2 * m->room : 256;
+    tf_known *list = realloc(m->list, (size_t)room * sizeof *list);
+    if (!list) return NULL;
+    m->list = list;
+    m->room = room;
+  }
+  memmove(&m->list[at + 1], &m->list[at], (size_t)(m->n - at) * sizeof *m->list);
+  m->n++;
+  m->list[at] = (tf_known){.shape = shape, .cost = TF_COST_BAD * 1e9};
+  return &m->list[at];
+}
+
+static bool copy_hints(const tf_task *t, tf_hint **list, int *n) {
+  tf_hint *hints = realloc(*list, ((size_t)t->n_hints + 1) * sizeof *hints);
+  if (!hints) return false;
+  memcpy(hints, t->hints, (size_t)t->n_hints * sizeof *hints);
+  *list = hints;
+  *n = t->n_hints;
+  return true;
+}
+
+static bool keep_trips(tf_known *k, const tf_task *t) {
+  size_t bytes = (size_t)t->n_loops * sizeof *k->trips;
+  int64_t *trips = realloc(k->trips, bytes ? bytes : 1);
+  if (!trips) return false;
+  memcpy(trips, t->best[TF_BY_OBJECTIVE].trips, bytes);
+  k->trips = trips;
+  k->n_loops = t->n_loops;
+  return copy_hints(t, &k->hints, &k->n_hints);
+}
+
+bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
+  tf_known *k = entry(m, t->shape);
+  if (!k) return false;
+  k->exhausted |= t->exhausted && t->uneven;
+  if (t->aside) return true;
+  k->visits++;
+  k->even_done |= t->exhausted;
+  bool better = t->cost <= k->cost;
+  if (better) k->cost = t->cost;
+  const tf_task_best *b = &t->best[TF_BY_OBJECTIVE];
+  if (!b->there) return true;
+  if (better && !keep_trips(k, t)) return false;
+  if (t->start || (m->n_hints && b->value >= m->best))
+    return true; /* rows go their own ways, whatever is known before */
+  if (!copy_hints(t, &m->hints, &m->n_hints)) return false;
+  m->best = b->value;
+  return true;
+}
+
+void tf_memory_clear(tf_memory_of_search *m) {
+  for (int i = 0; i < m->n; i++) {
+    free(m->list[i].trips);
+    free(m->list[i].hints);
+  }
+  free(m->list);
+  free(m->hints);
+  *m = (tf_memory_of_search){0};
+}

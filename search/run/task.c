@@ -1,0 +1,291 @@
+#include "search/run/task.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "search/common/archive.h"
+#include "search/common/complete.h"
+#include "search/common/objective.h"
+#include "search/run/variants.h"
+
+enum { LOOK_EVERY = 16, REFUSED_MOST = 64, SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
+
+#define BESIDE 0.05 /* how much of the told cost may come from what takes no time in the end */
+
+/* A task at work. */
+typedef struct {
+  tf_task *t;
+  tf_arena *arena;
+  tf_tree *tree;
+  tf_trips *trips;
+  tf_model *model;
+  const tf_known *known;
+  double guide; /* of the best by the objective: breaks ties */
+  int refused;  /* best mappings that the parser did not let pass */
+} work;
+
+/* How far from fitting: grows with the logarithm of need over have. */
+static double lacking(const tf_result *r) {
+  double sum = 1;
+  for (int i = 0; i < r->n_violations; i++) {
+    double have = r->violations[i].have > 0 ? (double)r->violations[i].have : 0.5;
+    sum += log2((double)r->violations[i].need / have);
+  }
+  return TF_COST_BAD * sum;
+}
+
+/* ---- the best so far ---------------------------------------------------------------------- */
+static void keep(work *w, int by, double value, const tf_figures *f) {
+  tf_task_best *b = &w->t->best[by];
+  b->there = true;
+  b->value = value;
+  b->figures = *f;
+  memcpy(b->trips, w->trips->trips, (size_t)w->t->n_loops * sizeof *b->trips);
+}
+
+static bool legal(const work *w, const int64_t *trips) {
+  char *text = tf_complete_text(w->tree, trips);
+  bool ok = tf_complete_legal(w->tree, text);
+  free(text);
+  return ok;
+}
+
+/* Keeps it where it is better; the rules that need ranges are checked before it may lead. */
+static bool offer(work *w, const tf_figures *f, double cost, double guide) {
+  const double by[TF_N_BY] = {cost, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
+  const tf_task_best *best = w->t->best;
+  int order = best[0].there ? tf_figures_order(cost, f, best[0].value, &best[0].figures) : -1;
+  bool leads = order < 0 || (order == 0 && guide < w->guide);
+  if (leads && !legal(w, w->trips->trips)) {
+    w->refused++;
+    return false;
+  }
+  if (leads) {
+    keep(w, TF_BY_OBJECTIVE, cost, f);
+    w->guide = guide;
+  }
+  for (int i = 1; i < TF_N_BY; i++)
+    if (!best[i].there || by[i] < best[i].value) keep(w, i, by[i], f);
+  tf_variants_offer(w->t, cost, f, w->trips->trips);
+  return true;
+}
+
+/* What the strategies are told: the objective, and a little more where parts of the tree take longer.  Where one part
+ * takes the time, what becomes faster beside it shows. */
+static double guide_of(const work *w, const tf_result *r, double cost) {
+  double sum = 0;
+  if (w->t->opts->objective != TF_LATENCY || r->cycles <= 0) return cost;
+  for (int n = 0; n < w->tree->n_nodes; n++)
+    sum += r->nodes[n].cycles < r->cycles ? r->nodes[n].cycles : r->cycles;
+  return cost * (1 + BESIDE * sum / (w->tree->n_nodes * r->cycles));
+}
+
+static double evaluate(work *w) {
+  tf_result r;
+  if (!tf_model_eval(w->model, w->trips->trips, &r)) return TF_COST_BAD * 1e9;
+  if (!r.feasible) return lacking(&r);
+  tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
+  double cost = tf_objective_value(w->t->opts->objective, &f);
+  double guide = guide_of(w, &r, cost);
+  if (!offer(w, &f, cost, guide)) return TF_COST_BAD * 1e9;
+  if (guide < w->t->cost) w->t->cost = guide;
+  return guide;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------ */
+static bool halted(const tf_task *t) {
+  if (atomic_load_explicit(t->halt, memory_order_relaxed)) return true;
+  int why = 0;
+  if (t->opts->stop && t->opts->stop(t->opts->ctx))
+    why = 1 + TF_STOP_INTERRUPT;
+  else if (t->opts->time_limit > 0 && tf_now() >= t->end)
+    why = 1 + TF_STOP_TIME;
+  int none = 0;
+  if (why) atomic_compare_exchange_strong(t->halt, &none, why);
+  return why != 0;
+}
+
+static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
+  int lo = 0, hi = n;
+  while (lo < hi) {
+    int mid = (lo + hi) / 2;
+    if (hints[mid].key < key)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < n && hints[lo].key == key ? hints[lo].trip : 0;
+}
+
+static bool begins(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
+
+/* What this shape did best with before, or what the task begins with, else what the like loops of the shape it came
+ * from have, or of the best mapping. */
+static int32_t *hints_for(const work *w) {
+  int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->n + 1);
+  const tf_memory_of_search *m = w->t->memory;
+  const tf_known *like = w->t->like ? tf_memory_find(m, w->t->like) : NULL;
+  bool own = like && like->n_hints;
+  const tf_hint *hints = own ? like->hints : m->hints;
+  int n = own ? like->n_hints : m->n_hints;
+  for (int i = 0; hint && i < w->trips->n; i++) {
+    const tf_decision *d = &w->trips->at[i];
+    if (w->known && w->known->trips && w->known->n_loops == w->trips->n_loops)
+      hint[i] = (int32_t)w->known->trips[d->loop];
+    else if (begins(w))
+      hint[i] = (int32_t)(w->t->begin[d->loop] > INT32_MAX ? 0 : w->t->begin[d->loop]);
+    else
+      hint[i] = hint_of(hints, n, d->key);
+  }
+  return hint;
+}
+
+/* Counts what was evaluated last; false: the task may take no more. */
+static bool spend(work *w, int64_t *spent) {
+  tf_task *t = w->t;
+  t->effort += tf_model_effort(w->model);
+  *spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
+  return !t->effort_quota || t->effort < t->effort_quota;
+}
+
+/* The mapping that the task begins with, as it is. */
+static bool try_begin(work *w, int64_t *spent) {
+  if (!begins(w) || w->known) return true;
+  memcpy(w->trips->trips, w->t->begin, (size_t)w->trips->n_loops * sizeof *w->trips->trips);
+  w->t->evals++;
+  evaluate(w);
+  return spend(w, spent);
+}
+
+static void search(work *w) {
+  tf_task *t = w->t;
+  const tf_inner *in = t->strategy->inner;
+  tf_rng rng = tf_rng_new(t->opts->seed, (uint64_t)t->no + 1000);
+  const int32_t *hint = hints_for(w);
+  int64_t quota = t->quota;
+  w->trips->uneven = t->uneven;
+  int visits = w->known ? w->known->visits : 0;
+  if (t->strategy->evals_per_shape) {
+    int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
+    if (most < quota) quota = most;
+  }
+  void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng) : NULL;
+  t->failed = !state;
+  int64_t spent = 0;
+  if (state && !try_begin(w, &spent)) return;
+  while (state && spent < quota && w->refused < REFUSED_MOST) {
+    bool asked = t->opts->stop && t->opts->stop(t->opts->ctx);
+    if ((asked || t->evals % LOOK_EVERY == 0) && (t->cut = halted(t))) return;
+    if (!in->ask(state)) {
+      t->exhausted = true;
+      return;
+    }
+    t->evals++;
+    in->tell(state, evaluate(w));
+    if (!spend(w, &spent)) return;
+  }
+}
+
+/* ---- around it --------------------------------------------------------------------------------- */
+static void from_log(work *w) {
+  tf_task *t = w->t;
+  const tf_logged *l = t->logged;
+  t->evals = l->evals;
+  t->exhausted = l->exhausted;
+  t->cost = l->cost;
+  for (int by = 0; by < TF_N_BY; by++) {
+    if (!l->best[by].there || l->best[by].n_trips != t->n_loops) continue;
+    t->best[by].there = true;
+    t->best[by].value = l->best[by].value;
+    t->best[by].figures = l->best[by].figures;
+    memcpy(t->best[by].trips, l->best[by].trips, (size_t)t->n_loops * sizeof(int64_t));
+  }
+}
+
+static int by_key(const void *a, const void *b) {
+  const tf_hint *x = a, *y = b;
+  return (x->key > y->key) - (x->key < y->key);
+}
+
+static void finish(work *w) {
+  tf_task *t = w->t;
+  for (int by = 0; by < TF_N_BY; by++) {
+    tf_task_best *b = &t->best[by];
+    if (b->there) b->text = tf_complete_text(w->tree, b->trips);
+    t->failed |= b->there && !b->text;
+    if (by > 0 && b->there) b->there = tf_complete_legal(w->tree, b->text);
+  }
+  tf_variants_finish(t, w->tree);
+  if (!t->best[0].there) return;
+  t->hints = malloc(((size_t)w->trips->n + 1) * sizeof *t->hints);
+  t->failed |= !t->hints;
+  for (int i = 0; t->hints && i < w->trips->n; i++)
+    t->hints[t->n_hints++] = (tf_hint){w->trips->at[i].key, (int32_t)t->best[0].trips[w->trips->at[i].loop]};
+  if (t->hints) qsort(t->hints, (size_t)t->n_hints, sizeof *t->hints, by_key);
+}
+
+static bool prepare(work *w) {
+  tf_task *t = w->t;
+  w->tree = tf_shapes_tree(t->shapes, t->genes, &t->reads);
+  t->legal = w->tree != NULL;
+  if (!w->tree) return false;
+  char *text = tf_tree_text(w->tree);
+  t->shape = text ? tf_hash(TF_HASH_START, text, strlen(text)) : 0;
+  free(text);
+  w->known = tf_memory_find(t->memory, t->shape);
+  bool done = w->known && (w->known->exhausted || (w->known->even_done && !t->uneven));
+  if (done && !t->logged) {
+    t->exhausted = true;
+    t->cost = w->known->cost;
+    return false;
+  }
+  tf_diags *d = tf_diags_new();
+  w->arena = tf_arena_new();
+  w->trips = d ? tf_trips_new(w->tree, d) : NULL;
+  w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
+  tf_diags_free(d);
+  bool ok = w->arena && w->trips && (w->model || t->logged);
+  t->legal = ok;
+  t->n_loops = ok ? w->trips->n_loops : 0;
+  for (int by = 0; ok && by < TF_N_BY; by++)
+    ok = (t->best[by].trips = calloc((size_t)t->n_loops + 1, sizeof(int64_t))) != NULL;
+  t->failed = !ok && t->legal;
+  if (!ok || !w->model) return ok;
+  tf_model_walk_limit(w->model, t->walk_limit);
+  tf_model_quick_only(w->model, t->quick_only && !t->uneven);
+  return ok;
+}
+
+void tf_task_run(tf_task *t) {
+  work w = {.t = t};
+  t->cost = TF_COST_BAD * 1e9;
+  if (prepare(&w)) {
+    if (t->logged)
+      from_log(&w);
+    else
+      search(&w);
+    finish(&w);
+  }
+  tf_model_free(w.model);
+  tf_trips_free(w.trips);
+  tf_arena_free(w.arena);
+  tf_tree_free(w.tree);
+}
+
+void tf_task_clear(tf_task *t) {
+  for (int by = 0; by < TF_N_BY; by++) {
+    free(t->best[by].trips);
+    free(t->best[by].text);
+    t->best[by] = (tf_task_best){0};
+  }
+  tf_variants_clear(t);
+  free(t->hints);
+  t->hints = NULL;
+  t->n_hints = 0;
+  t->evals = t->effort = 0;
+  t->exhausted = t->cut = t->failed = t->start = false;
+  t->begin = NULL;
+  t->logged = NULL;
+}

@@ -1,0 +1,27 @@
+/* What the makers of a tf_trips share. */
+#ifndef SEARCH_SPACE_BUILD_H
+#define SEARCH_SPACE_BUILD_H
+#include "model/tree/facts.h"
+#include "search/space/trips.h"
+
+typedef struct {
+  tf_trips *t;
+  const tf_facts *f;
+  int *node;       /* [decision] its Tile */
+  int *after_node; /* [node] decisions before it */
+  bool bad;        /* memory ran out */
+} tf_space_build;
+
+static inline int tf_slot_of(const tf_facts *f, int o, int dim) {
+  int i = tf_dim_slot(f, o, dim);
+  return i < 0 ? -1 : f->dim_from[o] + i;
+}
+
+/* The memory instances or units over which the spatial loops of Tile n spread, along an axis. */
+int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis);
+
+/* Fills infer of decision i with what follows on entering scope s. */
+void tf_space_infer(tf_space_build *b, int s, int i);
+/* Fills the looks of every decision. */
+void tf_space_checks(tf_space_build *b);
+#endif

@@ -1,0 +1,193 @@
+/* Capacity: what an m-tile must hold at least, and which decisions can still make it smaller. */
+#include "search/space/build.h"
+
+typedef struct {
+  tf_space_build *b;
+  tf_scheck check;
+  int *slots, *limits; /* [entry] a length, and the node above which loops divide it */
+  tf_sbox *boxes;
+} maker;
+
+static void *array(tf_space_build *b, size_t n, size_t size) {
+  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
+  b->bad |= !p;
+  return p;
+}
+
+static int entry_of(maker *m, int slot, int limit) {
+  for (int i = 0; i < m->check.n_slots; i++)
+    if (m->slots[i] == slot && m->limits[i] == limit) return i;
+  m->slots[m->check.n_slots] = slot;
+  m->limits[m->check.n_slots] = limit;
+  return m->check.n_slots++;
+}
+
+/* The length at node n that decides the range of a dim of op o: its own where it leads, else
+ * that of a reader which reads it plainly.  -1: nothing simple. */
+static int resolve(const tf_facts *f, int n, int o, int dim) {
+  for (int depth = 0; depth <= f->wl->n_ops; depth++) {
+    int i = tf_dim_slot(f, o, dim);
+    if (i < 0) return -1;
+    if (tf_leads(f, o, n)) return f->dim_from[o] + i;
+    if (i >= f->wl->ops[o].n_out_dims) return -1;
+    const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
+    int c = -1;
+    const tf_index *x = NULL;
+    for (int k = 0; k < z->n_consumers && c < 0; k++)
+      if (tf_op_below(f, z->consumers[k], n)) c = z->consumers[k];
+    for (int r = 0; c >= 0 && r < f->wl->ops[c].n_reads; r++)
+      if (f->wl->ops[c].reads[r].tensor == f->wl->ops[o].out) x = &f->wl->ops[c].reads[r].index[i];
+    if (!x || x->n_terms != 1) return -1;
+    o = c;
+    dim = x->terms[0].dim;
+  }
+  return -1;
+}
+
+static void add_term(maker *m, tf_sterm *terms, int *n, int slot, int limit, int64_t coef) {
+  if (slot < 0) return;
+  if (coef < 0) coef = -coef;
+  terms[(*n)++] = (tf_sterm){entry_of(m, slot, limit), coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
+}
+
+/* The box of tensor z that op o touches by read `ref` (-1: its output), at node n. */
+static void add_box(maker *m, int n, int o, int ref, double bits) {
+  const tf_facts *f = m->b->f;
+  const tf_op *op = &f->wl->ops[o];
+  const tf_tensor *z = &f->wl->tensors[ref < 0 ? op->out : op->reads[ref].tensor];
+  tf_srank *ranks = array(m->b, (size_t)z->rank, sizeof *ranks);
+  if (m->b->bad) return;
+  for (int r = 0; r < z->rank; r++) {
+    int n_terms = ref < 0 ? 1 : op->reads[ref].index[r].n_terms;
+    tf_sterm *terms = array(m->b, (size_t)n_terms, sizeof *terms);
+    if (m->b->bad) return;
+    int64_t all = z->extent[r] > INT32_MAX ? INT32_MAX : z->extent[r];
+    int64_t pad = ref < 0 ? 0 : z->pad[r];
+    ranks[r] = (tf_srank){.terms = terms, .clip = (int32_t)all, .less = pad > INT32_MAX ? INT32_MAX : (int32_t)pad};
+    for (int j = 0; j < n_terms; j++) {
+      int dim = ref < 0 ? op->dims[r] : op->reads[ref].index[r].terms[j].dim;
+      int64_t coef = ref < 0 ? 1 : op->reads[ref].index[r].terms[j].coef;
+      add_term(m, terms, &ranks[r].n_terms, resolve(f, n, o, dim), n, coef);
+    }
+  }
+  m->boxes[m->check.n_boxes++] = (tf_sbox){z->rank, ranks, bits};
+}
+
+static bool bypassed(const tf_node *t, int z) {
+  for (int i = 0; i < t->n_bypass; i++)
+    if (t->bypass[i].tensor == z) return true;
+  return false;
+}
+
+/* An op below node n that touches z, one that leads if there is any, and how. */
+static bool find_touch(const tf_facts *f, int n, int z, int *o, int *ref) {
+  bool found = false;
+  for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
+    int c = f->leaf_op[i];
+    for (int r = -1; r < f->wl->ops[c].n_reads; r++) {
+      if ((r < 0 ? f->wl->ops[c].out : f->wl->ops[c].reads[r].tensor) != z) continue;
+      if (found && !tf_leads(f, c, n)) continue;
+      *o = c;
+      *ref = r;
+      found = true;
+    }
+  }
+  return found;
+}
+
+static void add_boxes(maker *m, int tile) {
+  const tf_facts *f = m->b->f;
+  const tf_node *t = &f->tree->nodes[tile];
+  for (int z = 0; z < f->wl->n_tensors && !m->b->bad; z++) {
+    int o, ref, home = tf_tree_home(f->tree, z), scope = f->home_scope[z];
+    double bits = f->wl->tensors[z].word_bits;
+    if (!find_touch(f, tile, z, &o, &ref)) continue;
+    if (home < t->level && !bypassed(t, z))
+      add_box(m, tile, o, ref, f->arch->memories[t->level].double_buffered ? 2 * bits : bits);
+    else if (home == t->level && scope > tile && find_touch(f, scope, z, &o, &ref))
+      add_box(m, scope, o, ref, bits);
+  }
+}
+
+/* ---- who can still divide what ------------------------------------------------------------ */
+static bool divides(const tf_decision *d, int slot) {
+  for (int k = 0; k < d->n_slots; k++)
+    if (d->slots[k] == slot) return true;
+  return false;
+}
+
+/* Once decision i is taken: what is left to divide entry e of the check; 0: down to 1. */
+static int32_t left_to_divide(const maker *m, int i, int e) {
+  const tf_trips *t = m->b->t;
+  const tf_facts *f = m->b->f;
+  int slot = m->slots[e], limit = m->limits[e], o = 0;
+  int64_t fixed = 1;
+  while (o + 1 < f->wl->n_ops && f->dim_from[o + 1] <= slot)
+    o++;
+  if (!tf_leads(f, o, m->b->node[i])) return 0; /* its length is not known yet */
+  for (int j = i + 1; j < t->n; j++) {
+    bool counts = m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) && divides(&t->at[j], slot);
+    if (!counts) continue;
+    if (t->at[j].trip == 0) return 0;
+    if (fixed < INT32_MAX) fixed *= t->at[j].trip;
+  }
+  return fixed > INT32_MAX ? INT32_MAX : (int32_t)fixed;
+}
+
+static void add_look(maker *m, const tf_scheck *check, int i, tf_slook *list) {
+  tf_decision *d = &m->b->t->at[i];
+  bool concerned = false;
+  for (int e = 0; e < check->n_slots; e++)
+    concerned |=
+        divides(d, m->slots[e]) && m->b->node[i] < m->limits[e] && tf_is_above(m->b->f, m->b->node[i], m->limits[e]);
+  if (!concerned || d->trip) return;
+  int32_t *divide = array(m->b, (size_t)check->n_slots, sizeof *divide);
+  if (m->b->bad) return;
+  for (int e = 0; e < check->n_slots; e++)
+    divide[e] = left_to_divide(m, i, e);
+  list[d->n_looks++] = (tf_slook){check, divide};
+}
+
+static bool is_mtile(const tf_facts *f, int n) {
+  const tf_node *t = &f->tree->nodes[n];
+  if (t->kind != TF_TILE || f->arch->memories[t->level].capacity_words < 0) return false;
+  for (int up = t->parent; up >= 0; up = f->tree->nodes[up].parent)
+    if (f->tree->nodes[up].kind == TF_TILE && f->tree->nodes[up].level == t->level) return false;
+  return true;
+}
+
+/* needs: n_slots of the workload bounds the entries, one limit each for tile and every scope. */
+static void check_tile(tf_space_build *b, int tile, tf_slook **looks) {
+  const tf_facts *f = b->f;
+  const tf_memory *mem = &f->arch->memories[f->tree->nodes[tile].level];
+  size_t most = (size_t)f->n_dims * (size_t)(f->wl->n_tensors + 1) + 1;
+  maker m = {.b = b,
+             .slots = array(b, most, sizeof(int)),
+             .limits = array(b, most, sizeof(int)),
+             .boxes = array(b, (size_t)f->wl->n_tensors, sizeof(tf_sbox))};
+  tf_scheck *check = array(b, 1, sizeof *check);
+  if (b->bad) return;
+  add_boxes(&m, tile);
+  if (b->bad) return;
+  *check = m.check;
+  check->capacity_bits = (double)mem->capacity_words * mem->word_bits;
+  check->boxes = m.boxes;
+  check->slots = m.slots;
+  for (int i = 0; i < b->t->n && !b->bad; i++)
+    add_look(&m, check, i, looks[i]);
+}
+
+void tf_space_checks(tf_space_build *b) {
+  const tf_facts *f = b->f;
+  int n_mtiles = 0;
+  for (int n = 0; n < f->tree->n_nodes; n++)
+    n_mtiles += is_mtile(f, n);
+  tf_slook **looks = array(b, (size_t)b->t->n, sizeof(tf_slook *));
+  if (b->bad) return;
+  for (int i = 0; i < b->t->n && !b->bad; i++) {
+    looks[i] = array(b, (size_t)n_mtiles, sizeof(tf_slook));
+    b->t->at[i].looks = looks[i];
+  }
+  for (int n = 0; n < f->tree->n_nodes && !b->bad; n++)
+    if (is_mtile(f, n)) check_tile(b, n, looks);
+}

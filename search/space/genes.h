@@ -1,0 +1,60 @@
+/* Where the genes stand, and what decoding them shares. */
+#ifndef SEARCH_SPACE_GENES_H
+#define SEARCH_SPACE_GENES_H
+#include "search/space/shape.h"
+
+enum {
+  TF_OPS_MAX = 64,
+  TF_MEMORIES_MAX = 16,
+  TF_PRIORITIES = 8,
+  TF_STRIP_STREAM = 1,
+  TF_STRIP_KEEP = 2,
+  TF_STRIP_BYPASS = 4,
+  TF_STRIP_RUNS = 8,
+  TF_RUN_KINDS = 3 /* apart, Seq, Shar */
+};
+
+/* First genes of an op's column. */
+typedef struct {
+  int to;          /* among its readers */
+  int level;       /* 0: apart; 1 + memory: fused in that memory */
+  int kind;        /* [1 + memory] scope of the group that ends with the op */
+  int keep;        /* [1 + memory] what it makes stays one memory further in */
+  int stream;      /* [1 + memory] */
+  int run;         /* [1 + memory] parts on one kind of unit that follow one another share a scope */
+  int *tile;       /* [2 * memory + inner] per dim a priority, then 4 spread dims: x, x, y, y */
+  int unit, floor; /* unit that runs it and the memory above that unit */
+} tf_column;
+
+struct tf_shapes {
+  tf_arena *arena;
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_tree *given; /* completions of this tree; NULL: all shapes */
+  int n, room;
+  uint8_t *size;
+  uint8_t *rare;      /* 1: mostly 0 */
+  tf_column *columns; /* [n_ops] */
+  int *bypass;        /* [tensor * n_memories + memory] gene */
+  uint8_t *column;    /* op, or n_ops */
+};
+
+static inline void tf_reads_note(tf_reads *r, int gene) {
+  if (!r->order[gene]) r->order[gene] = (uint16_t)++r->n;
+}
+
+/* The mapping's text that genes stand for, features in `strip` left out.  Malloc'd. */
+char *tf_shapes_text(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, unsigned strip);
+
+/* The completion of s->given that genes stand for; NULL if it is illegal. */
+tf_tree *tf_shapes_complete(const tf_shapes *s, const uint8_t *genes, tf_reads *reads);
+
+/* What is fused: group[memory][op] names the group that shares a Tile of the memory; behind the last
+ * memory each op is alone.  Groups of an inner memory lie within those of an outer one, and none
+ * depends on itself through another. */
+typedef struct {
+  int group[TF_MEMORIES_MAX + 2][TF_OPS_MAX];
+} tf_fusion;
+/* reads may be NULL. */
+void tf_shapes_fuse(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, tf_fusion *out);
+#endif

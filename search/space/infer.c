@@ -1,0 +1,76 @@
+/* What of the lengths follows from others: the ranges of producers below a scope. */
+#include "search/space/build.h"
+
+static void *array(tf_space_build *b, size_t n, size_t size) {
+  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
+  b->bad |= !p;
+  return p;
+}
+
+/* One reader's view of rank r: 1 + sum of |coef| * (len - 1). */
+static void add_rank(tf_space_build *b, tf_sinfer *s, tf_srank *ranks, int reader, const tf_index *x) {
+  tf_sterm *terms = array(b, (size_t)x->n_terms, sizeof *terms);
+  if (b->bad) return;
+  for (int j = 0; j < x->n_terms; j++) {
+    int64_t coef = x->terms[j].coef < 0 ? -x->terms[j].coef : x->terms[j].coef;
+    terms[j] =
+        (tf_sterm){tf_slot_of(b->f, reader, x->terms[j].dim), coef > INT32_MAX / 2 ? INT32_MAX / 2 : (int32_t)coef};
+  }
+  ranks[s->n_ranks++] = (tf_srank){x->n_terms, terms, s->clip, 0};
+}
+
+static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int rank) {
+  const tf_workload *wl = b->f->wl;
+  const tf_tensor *z = &wl->tensors[wl->ops[o].out];
+  size_t n = 0;
+  for (int i = 0; i < z->n_consumers; i++)
+    n += (size_t)wl->ops[z->consumers[i]].n_reads;
+  tf_srank *ranks = array(b, n, sizeof *ranks);
+  if (b->bad) return;
+  s->ranks = ranks;
+  for (int i = 0; i < z->n_consumers; i++) {
+    int c = z->consumers[i];
+    if (!tf_op_below(b->f, c, scope)) continue;
+    for (int r = 0; r < wl->ops[c].n_reads && !b->bad; r++)
+      if (wl->ops[c].reads[r].tensor == wl->ops[o].out) add_rank(b, s, ranks, c, &wl->ops[c].reads[r].index[rank]);
+  }
+}
+
+/* The slot that a streamed reduction follows: the same dim of an op that leads at the scope. */
+static int followed(const tf_facts *f, int scope, int o, int dim) {
+  int at = f->stream_scope[o];
+  if (at < 0 || !tf_is_above(f, scope, at)) return -1;
+  for (int i = f->leaf_from[scope]; i < f->leaf_end[scope]; i++) {
+    int lead = f->leaf_op[i], slot = tf_slot_of(f, lead, dim);
+    if (slot >= 0 && tf_leads(f, lead, scope)) return slot;
+  }
+  return -1;
+}
+
+static void infer_op(tf_space_build *b, int scope, int o, tf_sinfer *list, int *n) {
+  const tf_op *op = &b->f->wl->ops[o];
+  for (int i = 0; i < op->n_dims; i++) {
+    tf_sinfer *s = &list[(*n)++];
+    *s = (tf_sinfer){.slot = b->f->dim_from[o] + i, .copy = -1, .clip = (int32_t)b->f->wl->dims[op->dims[i]].extent};
+    if (i < op->n_out_dims)
+      by_readers(b, s, scope, o, i);
+    else
+      s->copy = followed(b->f, scope, o, op->dims[i]);
+  }
+}
+
+void tf_space_infer(tf_space_build *b, int scope, int i) {
+  const tf_facts *f = b->f;
+  tf_decision *d = &b->t->at[i];
+  tf_sinfer *list = array(b, (size_t)(d->n_infer + f->n_dims), sizeof *list);
+  int n = d->n_infer;
+  if (b->bad) return;
+  for (int k = 0; k < n; k++)
+    list[k] = d->infer[k];
+  for (int k = f->wl->n_ops - 1; k >= 0 && !b->bad; k--) {
+    int o = f->wl->topo[k];
+    if (tf_op_below(f, o, scope) && !tf_leads(f, o, scope)) infer_op(b, scope, o, list, &n);
+  }
+  d->infer = list;
+  d->n_infer = n;
+}

@@ -1,0 +1,98 @@
+/* A given mapping: what of its shape is open, and its completions.  An open scope has a gene for its
+ * kind; n loops in open order have n - 1 genes: which of those left comes next. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/common/complete.h"
+#include "search/space/genes.h"
+
+static int genes_of(const tf_node *n) {
+  if (n->kind == TF_SCOPE) return n->scope_open;
+  return n->kind == TF_TILE && n->order_open && n->n_temporal > 1 ? n->n_temporal - 1 : 0;
+}
+
+static bool lay_out(tf_shapes *s) {
+  const tf_tree *t = s->given;
+  size_t n = 1;
+  for (int i = 0; i < t->n_nodes; i++)
+    n += (size_t)genes_of(&t->nodes[i]);
+  s->size = TF_ARRAY(s->arena, uint8_t, n);
+  s->rare = TF_ARRAY(s->arena, uint8_t, n);
+  if (!s->size || !s->rare) return false;
+  s->size[s->n++] = 1; /* so that there is always a gene */
+  for (int i = 0; i < t->n_nodes; i++) {
+    const tf_node *node = &t->nodes[i];
+    for (int k = 0; k < genes_of(node); k++) {
+      int size = node->kind == TF_SCOPE ? TF_N_SCOPES : node->n_temporal - k;
+      s->size[s->n++] = (uint8_t)(size > 200 ? 200 : size);
+    }
+  }
+  return true;
+}
+
+tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_shapes *s = a ? TF_NEW(a, tf_shapes) : NULL;
+  if (s) {
+    *s = (tf_shapes){.arena = a, .arch = tree->arch, .wl = wl, .given = tree};
+    if (lay_out(s)) return s;
+  }
+  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, "out of memory");
+  tf_arena_free(a);
+  return NULL;
+}
+
+/* Puts the temporal loops into the order that the genes say, into `loops`. */
+static void arrange(tf_node *n, const uint8_t *genes, tf_loop *loops) {
+  memcpy(loops, n->loops, (size_t)n->n_loops * sizeof *loops);
+  for (int k = 0; k + 1 < n->n_temporal; k++) {
+    int pick = k + genes[k] % (n->n_temporal - k);
+    tf_loop chosen = loops[pick];
+    memmove(&loops[k + 1], &loops[k], (size_t)(pick - k) * sizeof *loops);
+    loops[k] = chosen;
+  }
+  n->loops = loops;
+}
+
+/* The completed shape as text; NULL if memory ran out. */
+static char *completed(const tf_tree *given, const uint8_t *genes, tf_reads *reads) {
+  size_t n_loops = 1;
+  for (int i = 0; i < given->n_nodes; i++)
+    n_loops += (size_t)given->nodes[i].n_loops;
+  tf_node *nodes = malloc((size_t)given->n_nodes * sizeof *nodes);
+  tf_loop *loops = malloc(n_loops * sizeof *loops), *room = loops;
+  char *text = NULL;
+  int g = 1;
+  tf_reads_note(reads, 0);
+  if (nodes && loops) {
+    memcpy(nodes, given->nodes, (size_t)given->n_nodes * sizeof *nodes);
+    for (int i = 0; i < given->n_nodes; i++) {
+      tf_node *n = &nodes[i];
+      int own = genes_of(n);
+      for (int k = 0; k < own; k++)
+        tf_reads_note(reads, g + k);
+      if (own && n->kind == TF_SCOPE) n->scope = (tf_scope)(genes[g] % TF_N_SCOPES);
+      if (own && n->kind == TF_TILE) {
+        arrange(n, &genes[g], room);
+        room += n->n_loops;
+      }
+      n->scope_open = n->order_open = false;
+      g += own;
+    }
+    tf_tree whole = *given;
+    whole.nodes = nodes;
+    text = tf_tree_text(&whole);
+  }
+  free(nodes);
+  free(loops);
+  return text;
+}
+
+tf_tree *tf_shapes_complete(const tf_shapes *s, const uint8_t *genes, tf_reads *reads) {
+  char *text = completed(s->given, genes, reads);
+  tf_diags *d = tf_diags_new();
+  tf_tree *t = text && d ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->wl, d) : NULL;
+  tf_diags_free(d);
+  free(text);
+  return t;
+}

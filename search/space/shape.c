@@ -1,0 +1,145 @@
+/* Layout of the genes. */
+#include "search/space/shape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/space/genes.h"
+
+/* ---- layout --------------------------------------------------------------------------- */
+static int gene(tf_shapes *s, int size, bool rare) {
+  s->size[s->n] = (uint8_t)(size > 200 ? 200 : size);
+  s->rare[s->n] = rare;
+  return s->n++;
+}
+
+static void lay_tile(tf_shapes *s, int *first, int n_dims, bool outer) {
+  *first = s->n;
+  for (int d = 0; d < n_dims; d++)
+    gene(s, TF_PRIORITIES, false);
+  for (int k = 0; k < 4; k++)
+    gene(s, n_dims + 1, outer);
+}
+
+/* Whether the ops run on units of more than one kind. */
+static bool two_kinds(const tf_shapes *s) {
+  for (int o = 1; o < s->wl->n_ops; o++)
+    if (s->columns[o].unit != s->columns[0].unit) return true;
+  return false;
+}
+
+static void lay_op(tf_shapes *s, int o) {
+  tf_column *c = &s->columns[o];
+  const tf_op *op = &s->wl->ops[o];
+  int readers = s->wl->tensors[op->out].n_consumers, levels = s->arch->n_memories;
+  c->to = gene(s, readers ? readers : 1, false);
+  c->level = gene(s, readers ? c->floor + 2 : 1, false);
+  c->kind = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, TF_N_SCOPES, false);
+  c->keep = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, l >= 0 && l < c->floor && readers ? 2 : 1, true);
+  c->stream = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, 2, false);
+  c->run = s->n;
+  for (int l = -1; l < levels; l++)
+    gene(s, two_kinds(s) ? TF_RUN_KINDS : 1, false);
+  for (int l = 0; l < levels; l++)
+    for (int inner = 0; inner < 2; inner++)
+      lay_tile(s, &c->tile[2 * l + inner], op->n_dims, !inner);
+}
+
+static int find_unit(const tf_shapes *s, int o) {
+  for (int u = 0; u < s->arch->n_units; u++)
+    if (!(s->wl->ops[o].kinds & ~s->arch->units[u].kinds)) return u;
+  return -1;
+}
+
+/* Genes at most: what lay_op and the bypasses take. */
+static size_t room_of(const tf_arch *a, const tf_workload *wl) {
+  size_t levels = (size_t)a->n_memories, n = (size_t)wl->n_tensors * levels;
+  for (int o = 0; o < wl->n_ops; o++)
+    n += 2 + 4 * (levels + 1) + 2 * levels * ((size_t)wl->ops[o].n_dims + 4);
+  return n;
+}
+
+static bool alloc(tf_shapes *s, size_t room) {
+  size_t levels = (size_t)s->arch->n_memories, n_ops = (size_t)s->wl->n_ops;
+  s->room = (int)room;
+  s->size = TF_ARRAY(s->arena, uint8_t, room + 1);
+  s->rare = TF_ARRAY(s->arena, uint8_t, room + 1);
+  s->column = TF_ARRAY(s->arena, uint8_t, room + 1);
+  s->columns = TF_ARRAY(s->arena, tf_column, n_ops);
+  s->bypass = TF_ARRAY(s->arena, int, (size_t)s->wl->n_tensors *levels);
+  bool ok = s->size && s->rare && s->column && s->columns && s->bypass;
+  for (size_t o = 0; ok && o < n_ops; o++)
+    ok = (s->columns[o].tile = TF_ARRAY(s->arena, int, 2 * levels)) != NULL;
+  return ok;
+}
+
+static bool lay_out(tf_shapes *s, tf_diags *d) {
+  bool ok = true;
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    int u = find_unit(s, o);
+    if (u < 0) ok = tf_fail(d, s->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", s->wl->ops[o].name);
+    s->columns[o].unit = u;
+    s->columns[o].floor = u < 0 ? 0 : s->arch->units[u].below;
+  }
+  for (int o = 0; ok && o < s->wl->n_ops; o++) {
+    int from = s->n;
+    lay_op(s, o);
+    memset(&s->column[from], o, (size_t)(s->n - from));
+  }
+  memset(&s->column[s->n], s->wl->n_ops, (size_t)(s->room - s->n));
+  for (int z = 0; ok && z < s->wl->n_tensors; z++)
+    for (int l = 0; l < s->arch->n_memories; l++)
+      s->bypass[z * s->arch->n_memories + l] = gene(s, l ? 2 : 1, true);
+  return ok;
+}
+
+tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_shapes *s = a ? TF_NEW(a, tf_shapes) : NULL;
+  bool small = wl->n_ops <= TF_OPS_MAX && arch->n_memories <= TF_MEMORIES_MAX;
+  if (s && small) {
+    s->arena = a;
+    s->arch = arch;
+    s->wl = wl;
+    if (alloc(s, room_of(arch, wl))) {
+      if (lay_out(s, d)) return s;
+      tf_arena_free(a);
+      return NULL;
+    }
+  }
+  if (wl->n_ops > TF_OPS_MAX)
+    tf_fail(d, wl->at, TF_E_LIMIT,
+            "%d ops, and a search takes %d at most: give it parts, or a mapping with open trip counts", wl->n_ops,
+            TF_OPS_MAX);
+  else if (!small)
+    tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories, TF_MEMORIES_MAX);
+  else
+    tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  tf_arena_free(a);
+  return NULL;
+}
+
+void tf_shapes_free(tf_shapes *s) {
+  if (s) tf_arena_free(s->arena);
+}
+
+int tf_shapes_genes(const tf_shapes *s) { return s->n; }
+
+int tf_shapes_size(const tf_shapes *s, int i) { return s->size[i]; }
+
+int tf_shapes_columns(const tf_shapes *s) { return s->given ? 1 : s->wl->n_ops + 1; }
+
+int tf_shapes_column(const tf_shapes *s, int i) { return s->given ? 0 : s->column[i]; }
+
+int64_t tf_shapes_count(const tf_shapes *s, int64_t most) {
+  int64_t n = 1;
+  for (int i = 0; i < s->n; i++)
+    if (__builtin_mul_overflow(n, (int64_t)s->size[i], &n) || n > most) return most;
+  return n;
+}

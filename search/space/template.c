@@ -1,0 +1,260 @@
+/* The fused template: all ops in one Seq under the loops they can share, their own loops below, every trip count open.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tileflow/search.h"
+
+enum { MAX_DIMS = 64 };
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  uint64_t reach[MAX_DIMS][MAX_DIMS]; /* [op][dim] dims of outputs of the workload that move the dim's range */
+  int home; /* level whose instances work apart, or that is close to the core: intermediates live there */
+  FILE *out;
+} builder;
+
+static bool is_output(const builder *b, int o) { return b->wl->tensors[b->wl->ops[o].out].n_consumers == 0; }
+
+/* What moves the dims of op o's output through consumer c's read of it. */
+static void pass_on(builder *b, int o, int c, const tf_ref *ref) {
+  for (int r = 0; r < b->wl->ops[o].n_out_dims; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      b->reach[o][b->wl->ops[o].dims[r]] |= b->reach[c][ref->index[r].terms[t].dim];
+}
+
+static void find_reach(builder *b) {
+  for (int i = b->wl->n_ops - 1; i >= 0; i--) {
+    int o = b->wl->topo[i];
+    const tf_op *op = &b->wl->ops[o];
+    for (int k = 0; k < op->n_out_dims && is_output(b, o); k++)
+      b->reach[o][op->dims[k]] |= UINT64_C(1) << op->dims[k];
+    const tf_tensor *z = &b->wl->tensors[op->out];
+    for (int i_c = 0; i_c < z->n_consumers; i_c++) {
+      int c = z->consumers[i_c];
+      for (int k = 0; k < b->wl->ops[c].n_reads; k++)
+        if (b->wl->ops[c].reads[k].tensor == op->out) pass_on(b, o, c, &b->wl->ops[c].reads[k]);
+    }
+  }
+}
+
+static void mesh_of(const builder *b, int level, int o, int64_t mesh[2]) {
+  mesh[0] = mesh[1] = 1;
+  if (level + 1 < b->arch->n_memories) {
+    memcpy(mesh, b->arch->memories[level + 1].mesh, 2 * sizeof *mesh);
+    return;
+  }
+  for (int u = b->arch->n_units - 1; u >= 0; u--)
+    if (o >= 0 && !(b->wl->ops[o].kinds & ~b->arch->units[u].kinds))
+      memcpy(mesh, b->arch->units[u].mesh, 2 * sizeof *mesh);
+}
+
+/* The read that dim d moves, if it moves one alone. */
+static const tf_ref *only_read(const tf_workload *wl, const tf_op *op, int d) {
+  const tf_ref *found = NULL;
+  for (int i = 0; i < op->n_reads; i++) {
+    bool moves = false;
+    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
+      for (int t = 0; t < op->reads[i].index[r].n_terms; t++)
+        moves |= op->reads[i].index[r].terms[t].dim == d;
+    if (moves && found) return NULL;
+    if (moves) found = &op->reads[i];
+  }
+  return found;
+}
+
+static bool slides(const tf_workload *wl, const tf_ref *ref) {
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    if (ref->index[r].n_terms > 1 || (ref->index[r].n_terms == 1 && ref->index[r].terms[0].coef != 1)) return true;
+  return false;
+}
+
+/* The dim that units are spread over: the output's last; but where that slides a window or strides, another of the
+ * output's that moves the other operand alone (a convolution's channels) and has enough for all units of a row. */
+static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
+  const int last = op->n_out_dims - 1;
+  if (last < 0) return op->n_dims ? op->dims[0] : -1;
+  const tf_ref *rows = only_read(b->wl, op, op->dims[last]);
+  for (int k = 0; k < last && rows && slides(b->wl, rows); k++) {
+    const tf_ref *other = only_read(b->wl, op, op->dims[k]);
+    if (other && other != rows && b->wl->dims[op->dims[k]].extent >= units) return op->dims[k];
+  }
+  return op->dims[last];
+}
+
+/* Whether dim d is reduced by sliding: a window of the op. */
+static bool is_window(const builder *b, const tf_op *op, int k) {
+  for (int i = 0; i < op->n_reads && k >= op->n_out_dims; i++)
+    for (int r = 0; r < b->wl->tensors[op->reads[i].tensor].rank; r++)
+      for (int t = 0; op->reads[i].index[r].n_terms > 1 && t < op->reads[i].index[r].n_terms; t++)
+        if (op->reads[i].index[r].terms[t].dim == op->dims[k]) return true;
+  return false;
+}
+
+/* The op's own loops at one level: the neighbours first, what is reduced last.  Not near: neighbours and windows are
+ * left to the levels further in. */
+static void own_loops(builder *b, const tf_op *op, bool near) {
+  const char *word = " for";
+  int last = op->n_out_dims - 1;
+  for (int k = last; k < op->n_dims; k++) {
+    if (k < 0) continue;
+    if (k == last + 1)
+      for (int i = 0; i < last; i++, word = "")
+        fprintf(b->out, "%s %s=?", word, b->wl->dims[op->dims[i]].name);
+    if (!near && (k == last || is_window(b, op, k))) continue;
+    fprintf(b->out, "%s %s=?", word, b->wl->dims[op->dims[k]].name);
+    word = "";
+  }
+  for (int i = 0; i < last && last + 1 == op->n_dims; i++, word = "")
+    fprintf(b->out, "%s %s=?", word, b->wl->dims[op->dims[i]].name);
+}
+
+/* The dim that units are spread over; *channels: not the output's last. */
+static int units_of(const builder *b, int o, bool *channels) {
+  const tf_op *op = &b->wl->ops[o];
+  int64_t mesh[2];
+  mesh_of(b, b->arch->n_memories - 1, o, mesh);
+  const int dim = unit_dim(b, op, mesh[0]);
+  *channels = op->n_out_dims > 0 && dim != op->dims[op->n_out_dims - 1];
+  return dim;
+}
+
+/* Rows that a micro-kernel goes along while its lanes run along channels: cut, they only make it slower, and overlap.
+ */
+static uint64_t rows(const builder *b) {
+  uint64_t all = 0;
+  for (int o = 0; o < b->wl->n_ops; o++) {
+    const tf_op *op = &b->wl->ops[o];
+    bool channels;
+    units_of(b, o, &channels);
+    if (channels && is_output(b, o)) all |= UINT64_C(1) << op->dims[op->n_out_dims - 1];
+  }
+  return all;
+}
+
+/* Dims that all ops share: loops over them may stand above all. */
+static uint64_t shared(const builder *b) {
+  uint64_t all = ~UINT64_C(0);
+  for (int o = 0; o < b->wl->n_ops; o++) {
+    uint64_t any = 0;
+    for (int d = 0; d < b->wl->n_dims; d++)
+      any |= b->reach[o][d];
+    all &= any;
+  }
+  return all & ~rows(b) ? all & ~rows(b) : all;
+}
+
+static void open_loops(builder *b, uint64_t dims, const char *axis) {
+  const char *word = axis ? " spatial" : " for";
+  for (int d = 0; d < b->wl->n_dims; d++)
+    if (dims >> d & 1) {
+      fprintf(b->out, "%s %s=?%s", word, b->wl->dims[d].name, axis ? axis : "");
+      word = "";
+    }
+}
+
+static void line(builder *b, int depth, int level) {
+  fprintf(b->out, "%*s%s", 2 * depth, "", b->arch->memories[level].name);
+}
+
+/* Units that all work, or what the search finds. */
+static void over_units(builder *b, int dim, const int64_t mesh[2], bool all) {
+  const char *word = " spatial";
+  for (int axis = 0; axis < 2 && dim >= 0; axis++)
+    if (mesh[axis] > 1) {
+      fprintf(b->out, "%s %s=", word, b->wl->dims[dim].name);
+      if (all)
+        fprintf(b->out, "%lld", (long long)mesh[axis]);
+      else
+        fputc('?', b->out);
+      fprintf(b->out, "@%c", axis ? 'y' : 'x');
+      word = "";
+    }
+}
+
+/* Where units are spread over channels, the rest is as its micro-kernel has it: rows in registers, windows whole and
+ * just outside. */
+static void own_tiles(builder *b, int o, int depth, int from) {
+  const tf_op *op = &b->wl->ops[o];
+  const int inmost = b->arch->n_memories - 1, last = op->n_out_dims - 1;
+  bool channels;
+  const int units = units_of(b, o, &channels);
+  channels = channels && inmost > from;
+  for (int l = from; l <= inmost; l++) {
+    int64_t mesh[2];
+    mesh_of(b, l, o, mesh);
+    line(b, depth++, l);
+    if (channels && l == inmost)
+      fprintf(b->out, " for %s=?", b->wl->dims[op->dims[last]].name);
+    else
+      own_loops(b, op, !channels || l == inmost - 1);
+    over_units(b, units, mesh, channels && l == inmost && b->wl->dims[units].extent % (mesh[0] * mesh[1]) == 0);
+    fputc('\n', b->out);
+  }
+  fprintf(b->out, "%*sop %s\n", 2 * depth, "", op->name);
+}
+
+/* The first memory whose instances work apart; where none do, the outermost that is no larger than a core's second
+ * cache of today. */
+static int home_of(const tf_arch *a) {
+  enum { CLOSE_BYTES = 1 << 20 };
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
+  for (int l = 1; l < a->n_memories; l++)
+    if (a->memories[l].capacity_words > 0 &&
+        a->memories[l].capacity_words <= CLOSE_BYTES * 8 / a->memories[l].word_bits)
+      return l;
+  return a->n_memories > 1;
+}
+
+/* " keep Z@LEVEL ..." for all intermediates. */
+static void keep_homes(builder *b) {
+  const char *word = " keep";
+  for (int z = 0; z < b->wl->n_tensors; z++)
+    if (b->wl->tensors[z].producer >= 0 && b->wl->tensors[z].n_consumers) {
+      fprintf(b->out, "%s %s@%s", word, b->wl->tensors[z].name, b->arch->memories[b->home].name);
+      word = "";
+    }
+}
+
+static void whole(builder *b, tf_template form) {
+  const bool streams = form != TF_TEMPLATE_WHOLE;
+  uint64_t dims = shared(b);
+  int depth = 0;
+  for (int l = 0; l < b->home; l++) {
+    int64_t mesh[2];
+    mesh_of(b, l, -1, mesh);
+    line(b, depth++, l);
+    if (l == 0) open_loops(b, dims, NULL);
+    if (mesh[0] > 1) open_loops(b, dims, "@x");
+    fputc('\n', b->out);
+  }
+  if (!streams) {
+    line(b, depth++, b->home);
+    fputc('\n', b->out);
+  }
+  if (b->wl->n_ops > 1) {
+    fprintf(b->out, "%*sSeq", 2 * depth++, "");
+    if (form == TF_TEMPLATE_PARTS) keep_homes(b);
+    fputc('\n', b->out);
+  }
+  for (int i = 0; i < b->wl->n_ops; i++)
+    own_tiles(b, b->wl->topo[i], depth, b->home - streams);
+}
+
+char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form) {
+  builder b = {.arch = arch, .wl = wl, .home = home_of(arch)};
+  char *text = NULL;
+  size_t n = 0;
+  if (wl->n_ops > MAX_DIMS || wl->n_dims > MAX_DIMS) return NULL;
+  find_reach(&b);
+  if (!shared(&b) || b.home == 0 || (form == TF_TEMPLATE_OUTSIDE && b.home < 2)) return NULL;
+  b.out = open_memstream(&text, &n);
+  if (!b.out) return NULL;
+  whole(&b, form);
+  if (fclose(b.out) == 0) return text;
+  free(text);
+  return NULL;
+}

@@ -1,0 +1,440 @@
+/* Genes -> the text of a mapping.  The parser then judges it like a user's. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/space/genes.h"
+
+typedef struct {
+  const tf_shapes *s;
+  const uint8_t *genes;
+  tf_reads *reads;
+  unsigned strip;
+  tf_fusion f;
+  char *text;
+  size_t len, room;
+  bool bad;
+} writer;
+
+typedef struct {
+  int n;
+  int ops[TF_OPS_MAX]; /* producers before their readers */
+} group;
+
+/* ---- text ------------------------------------------------------------------------------ */
+static void put(writer *w, const char *fmt, ...) {
+  for (int again = 0; again < 2 && !w->bad; again++) {
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(w->text ? w->text + w->len : NULL, w->room - w->len, fmt, ap);
+    va_end(ap);
+    if (n < 0) break;
+    if (w->len + (size_t)n < w->room) {
+      w->len += (size_t)n;
+      return;
+    }
+    size_t room = 2 * (w->room + (size_t)n + 512);
+    char *text = realloc(w->text, room);
+    if (!text) break;
+    w->text = text;
+    w->room = room;
+  }
+  w->bad = true;
+}
+
+static int gene(writer *w, int i) {
+  tf_reads_note(w->reads, i);
+  return w->genes[i];
+}
+
+/* ---- who leads -------------------------------------------------------------------------- */
+static bool in(const group *g, int o) {
+  for (int i = 0; i < g->n; i++)
+    if (g->ops[i] == o) return true;
+  return false;
+}
+
+static bool leads(const writer *w, const group *g, int o) {
+  const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
+  for (int i = 0; i < z->n_consumers; i++)
+    if (in(g, z->consumers[i])) return false;
+  return true;
+}
+
+static int dim_of(const tf_op *op, int dim) {
+  for (int i = 0; i < op->n_dims; i++)
+    if (op->dims[i] == dim) return i;
+  return -1;
+}
+
+/* 0: no loop on the dim may stand above the group; 1: one may; 2: if the sums are streamed. */
+static int allowed(const writer *w, const group *g, int dim) {
+  int answer = 1;
+  for (int i = 0; i < g->n; i++) {
+    const tf_op *op = &w->s->wl->ops[g->ops[i]];
+    int at = dim_of(op, dim);
+    if (leads(w, g, g->ops[i])) {
+      if (at < 0) return 0;
+    } else if (at >= op->n_out_dims) {
+      answer = 2;
+    }
+  }
+  return answer;
+}
+
+/* The dim over which the group's reductions could be streamed, -1: none. */
+static int stream_dim(const writer *w, const group *g) {
+  for (int d = 0; d < w->s->wl->n_dims; d++)
+    if (w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 2) return d;
+  return -1;
+}
+
+/* ---- Tiles ------------------------------------------------------------------------------- */
+typedef struct {
+  int level, owner; /* the group's last op: its genes say how */
+  const int *first; /* its genes */
+  bool spread;      /* spatial loops may stand here */
+  int stream;       /* dim that is streamed below, -1 */
+} tile;
+
+static int64_t mesh_of(const writer *w, const group *g, int level, int axis) {
+  const tf_arch *a = w->s->arch;
+  int64_t least = INT64_MAX;
+  for (int i = 0; i < g->n; i++) {
+    const tf_column *c = &w->s->columns[g->ops[i]];
+    int64_t m = c->floor <= level ? a->units[c->unit].mesh[axis] : a->memories[level + 1].mesh[axis];
+    if (m < least) least = m;
+  }
+  return least;
+}
+
+/* Words of one reference when all its dims but `dim` are 1 and that is 2. */
+static double words_with(const writer *w, const tf_op *op, const tf_index *index, int rank, int dim) {
+  double words = 1;
+  for (int r = 0; r < rank; r++) {
+    if (!index) {
+      words *= op->dims[r] == dim ? 2 : 1;
+      continue;
+    }
+    for (int j = 0; j < index[r].n_terms; j++)
+      if (index[r].terms[j].dim == dim) words *= 1 + (double)llabs((long long)index[r].terms[j].coef);
+  }
+  (void)w;
+  return words;
+}
+
+/* Whether a loop of two steps on the dim at the op's own innermost Tile of this memory would
+ * overflow it whatever else is chosen: then it is left out. */
+static bool useless(const writer *w, const group *g, int level, int dim) {
+  const tf_memory *m = &w->s->arch->memories[level];
+  if (g->n > 1 || m->capacity_words < 0 || w->strip != 0) return false;
+  const tf_op *op = &w->s->wl->ops[g->ops[0]];
+  double bits = 0, copies = m->double_buffered ? 2 : 1;
+  for (int r = -1; r < op->n_reads; r++) {
+    int z = r < 0 ? op->out : op->reads[r].tensor;
+    const tf_tensor *t = &w->s->wl->tensors[z];
+    bool twice = false;
+    for (int q = 0; q < r; q++)
+      twice |= op->reads[q].tensor == z;
+    if (twice || w->genes[w->s->bypass[z * w->s->arch->n_memories + level]]) continue;
+    if (t->producer >= 0 && t->n_consumers > 0 && level < w->s->columns[t->producer].floor)
+      continue; /* may be at home here */
+    bits += copies * t->word_bits * words_with(w, op, r < 0 ? NULL : op->reads[r].index, t->rank, dim);
+  }
+  return bits > (double)m->capacity_words * m->word_bits;
+}
+
+/* Temporal loops by ascending priority; a streamed dim comes last. */
+static int order_of(writer *w, const group *g, const tile *t, int *order) {
+  const tf_op *op = &w->s->wl->ops[t->owner];
+  int rank[256], n = 0;
+  for (int i = 0; i < op->n_dims && n < 256; i++) {
+    int d = op->dims[i], kind = allowed(w, g, d);
+    bool may = kind == 1 || (kind == 2 && t->stream == d);
+    if (w->s->wl->dims[d].extent == 1 || !may || useless(w, g, t->level, d)) continue;
+    int p = kind == 2 ? TF_PRIORITIES : gene(w, *t->first + i), k = n++;
+    for (; k > 0 && rank[k - 1] > p; k--) {
+      rank[k] = rank[k - 1];
+      order[k] = order[k - 1];
+    }
+    rank[k] = p;
+    order[k] = d;
+  }
+  return n;
+}
+
+static bool put_spread(writer *w, const group *g, const tile *t, int which, int *first, bool begun) {
+  const tf_op *op = &w->s->wl->ops[t->owner];
+  int axis = which / 2;
+  int64_t mesh = mesh_of(w, g, t->level, axis);
+  if (mesh <= 1 || (which % 2 == 1 && *first < 0)) return begun;
+  int pick = gene(w, *t->first + op->n_dims + which);
+  int d = pick ? op->dims[pick - 1] : -1;
+  bool ok =
+      d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && d != *first && !useless(w, g, t->level, d);
+  if (which % 2 == 0) *first = ok ? d : -1;
+  if (!ok) return begun;
+  put(w, "%s %s=?@%c", begun ? "" : " spatial", w->s->wl->dims[d].name, axis ? 'y' : 'x');
+  return true;
+}
+
+static bool touches(const writer *w, const group *g, int z) {
+  for (int i = 0; i < g->n; i++) {
+    const tf_op *op = &w->s->wl->ops[g->ops[i]];
+    if (op->out == z) return true;
+    for (int r = 0; r < op->n_reads; r++)
+      if (op->reads[r].tensor == z) return true;
+  }
+  return false;
+}
+
+static void put_bypass(writer *w, const group *g, int level) {
+  bool begun = false;
+  for (int z = 0; level > 0 && z < w->s->wl->n_tensors; z++) {
+    if (w->strip & TF_STRIP_BYPASS || !touches(w, g, z)) continue;
+    if (!gene(w, w->s->bypass[z * w->s->arch->n_memories + level])) continue;
+    put(w, "%s %s", begun ? "" : " bypass", w->s->wl->tensors[z].name);
+    begun = true;
+  }
+}
+
+static void put_tile(writer *w, const group *g, int depth, tile t, bool outermost) {
+  int order[256], first = -1, n = order_of(w, g, &t, order);
+  put(w, "%*s%s", 2 * depth, "", w->s->arch->memories[t.level].name);
+  for (int k = 0; k < n; k++)
+    put(w, "%s %s=?", k ? "" : " for", w->s->wl->dims[order[k]].name);
+  bool begun = false;
+  for (int which = 0; which < 4 && t.spread; which++)
+    begun = put_spread(w, g, &t, which, &first, begun);
+  if (outermost) put_bypass(w, g, t.level);
+  put(w, "\n");
+}
+
+/* ---- scopes -------------------------------------------------------------------------------- */
+/* Splits g into its groups at a memory, in an order in which producers come first. */
+static int split(const writer *w, const group *g, int memory, group *parts) {
+  const int *name = w->f.group[memory];
+  const tf_workload *wl = w->s->wl;
+  int n = 0;
+  bool done[TF_OPS_MAX] = {false};
+  for (int left = g->n; left > 0;) {
+    int before = left;
+    for (int i = 0; i < g->n; i++) {
+      int id = name[g->ops[i]];
+      if (done[id]) continue;
+      bool ready = true;
+      for (int k = 0; k < g->n; k++) { /* all that the part reads is made by then */
+        if (name[g->ops[k]] != id) continue;
+        const tf_op *op = &wl->ops[g->ops[k]];
+        for (int r = 0; r < op->n_reads; r++) {
+          int maker = wl->tensors[op->reads[r].tensor].producer;
+          ready &= maker < 0 || !in(g, maker) || name[maker] == id || done[name[maker]];
+        }
+      }
+      if (!ready) continue;
+      parts[n].n = 0;
+      for (int k = 0; k < g->n; k++)
+        if (name[g->ops[k]] == id) parts[n].ops[parts[n].n++] = g->ops[k];
+      left -= parts[n++].n;
+      done[id] = true;
+    }
+    if (left == before) break; /* no order: cannot be, tf_shapes_fuse joins cycles */
+  }
+  return n;
+}
+
+/* Consecutive parts whose ops run on one kind of unit get one name; how many names. */
+static int runs_of(const writer *w, const group *parts, int n, int *name) {
+  int runs = 0, before = -1;
+  for (int k = 0; k < n; k++) {
+    int unit = w->s->columns[parts[k].ops[0]].unit;
+    for (int i = 1; i < parts[k].n; i++)
+      if (w->s->columns[parts[k].ops[i]].unit != unit) unit = -1;
+    if (k == 0 || unit < 0 || unit != before) runs++;
+    before = unit;
+    for (int i = 0; i < parts[k].n; i++)
+      name[parts[k].ops[i]] = runs - 1;
+  }
+  return runs;
+}
+
+/* Whether the scope over g, whose children are named by `name`, is the one below which all ops that
+ * touch what o makes stand in different children. */
+static bool home_here(const writer *w, const group *g, const int *name, int o) {
+  const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
+  bool apart = false;
+  for (int i = 0; i < z->n_consumers; i++) {
+    if (!in(g, z->consumers[i])) return false;
+    apart |= name[z->consumers[i]] != name[o];
+  }
+  return apart;
+}
+
+/* What the scope keeps one memory further in; true if anything. */
+static bool put_keep(writer *w, const group *g, const int *name, int level, bool write) {
+  bool begun = false;
+  for (int i = 0; level >= 0 && i < g->n; i++) {
+    int o = g->ops[i];
+    const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
+    bool deep = w->s->columns[o].floor > level && home_here(w, g, name, o);
+    for (int c = 0; c < z->n_consumers; c++)
+      deep &= w->s->columns[z->consumers[c]].floor > level;
+    if (!deep || w->strip & TF_STRIP_KEEP || !gene(w, w->s->columns[o].keep + 1 + level)) continue;
+    if (write) put(w, "%s %s@%s", begun ? "" : " keep", z->name, w->s->arch->memories[level + 1].name);
+    begun = true;
+  }
+  return begun;
+}
+
+static void put_stream(writer *w, const group *g, int level, int dim) {
+  bool begun = false;
+  for (int i = 0; i < g->n; i++) {
+    const tf_op *op = &w->s->wl->ops[g->ops[i]];
+    bool leaves = leads(w, g, g->ops[i]);
+    if (dim_of(op, dim) < op->n_out_dims) continue;
+    if (!leaves && !home_here(w, g, w->f.group[level + 1], g->ops[i])) continue;
+    put(w, "%s %s", begun ? "" : " stream", w->s->wl->tensors[op->out].name);
+    begun = true;
+  }
+}
+
+/* Para may not hold a maker and its reader: Pipe stands in for it. */
+static tf_scope kind_of(writer *w, const group *g, const int *name, int level, int owner) {
+  tf_scope k = (tf_scope)gene(w, w->s->columns[owner].kind + 1 + level);
+  for (int i = 0; k == TF_PARA && i < g->n; i++) {
+    const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[g->ops[i]].out];
+    for (int c = 0; c < z->n_consumers; c++)
+      if (in(g, z->consumers[c]) && name[z->consumers[c]] != name[g->ops[i]]) k = TF_PIPE;
+  }
+  return k;
+}
+
+static const char *scope_name(tf_scope k) {
+  static const char *const names[] = {
+#define X(id, key, words, time, content) key,
+      TF_SCOPES(X)
+#undef X
+  };
+  return names[k];
+}
+
+/* ---- groups -------------------------------------------------------------------------------- */
+static void put_group(writer *w, const group *g, int level, int depth);
+
+static int owner_of(const group *g) { return g->ops[g->n - 1]; }
+
+static tile tile_of(const writer *w, const group *g, int level, bool inner) {
+  int o = owner_of(g);
+  return (tile){level, o, &w->s->columns[o].tile[2 * level + inner], true, -1};
+}
+
+/* What stands below the Tile of a group that is not split at this memory. */
+static void put_below(writer *w, const group *g, int level, int depth) {
+  int o = g->ops[0];
+  if (g->n == 1 && w->s->columns[o].floor <= level)
+    put(w, "%*sop %s\n", 2 * depth, "", w->s->wl->ops[o].name);
+  else
+    put_group(w, g, level + 1, depth);
+}
+
+static void put_parts(writer *w, const group *parts, int n, int level, int depth, bool spread) {
+  for (int k = 0; k < n; k++) {
+    if (level < 0) {
+      put_group(w, &parts[k], 0, depth);
+      continue;
+    }
+    tile t = tile_of(w, &parts[k], level, true);
+    t.spread = spread;
+    put_tile(w, &parts[k], depth, t, false);
+    put_below(w, &parts[k], level, depth + 1);
+  }
+}
+
+/* The children of a scope whose parts on one kind of unit share one of their own. */
+static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int depth, tf_scope kind,
+                     bool spread) {
+  for (int k = 0, end; k < n; k = end) {
+    group *run = malloc(sizeof *run);
+    w->bad |= !run;
+    if (!run) return;
+    run->n = 0;
+    for (end = k; end < n && name[parts[end].ops[0]] == name[parts[k].ops[0]]; end++)
+      for (int i = 0; i < parts[end].n; i++)
+        run->ops[run->n++] = parts[end].ops[i];
+    bool keep = false;
+    if (end - k > 1) {
+      put(w, "%*s%s", 2 * depth, "", scope_name(kind));
+      keep = put_keep(w, run, w->f.group[level + 1], level, true);
+      put(w, "\n");
+    }
+    put_parts(w, &parts[k], end - k, level, depth + (end - k > 1), spread && !keep);
+    free(run);
+  }
+}
+
+/* Which scope joins the runs of a scope's parts, -1: none; then name[] is the runs'. */
+static int join_runs(writer *w, const group *parts, int n, int gene_no, int *name) {
+  int runs = runs_of(w, parts, n, name);
+  if (runs < 2 || runs == n || w->strip & TF_STRIP_RUNS) return -1;
+  int pick = gene(w, gene_no);
+  return pick == 0 ? -1 : pick == 1 ? TF_SEQ : TF_SHAR;
+}
+
+static void put_scope(writer *w, const group *g, int level, const group *parts, int n, int depth) {
+  int owner = owner_of(g), dim = stream_dim(w, g), runs[TF_OPS_MAX], join = -1;
+  const tf_column *c = &w->s->columns[owner];
+  bool stream = dim >= 0 && level >= 0 && !(w->strip & TF_STRIP_STREAM) && gene(w, c->stream + 1 + level);
+  if (!stream) join = join_runs(w, parts, n, c->run + 1 + level, runs);
+  const int *name = join >= 0 ? runs : w->f.group[level + 1];
+  bool keep = put_keep(w, g, name, level, false);
+  if (level >= 0) {
+    tile t = tile_of(w, g, level, false);
+    if (stream) t.stream = dim;
+    put_tile(w, g, depth++, t, true);
+  }
+  put(w, "%*s%s", 2 * depth, "", scope_name(kind_of(w, g, name, level, owner)));
+  put_keep(w, g, name, level, true);
+  if (stream) put_stream(w, g, level, dim);
+  put(w, "\n");
+  if (join >= 0)
+    put_runs(w, parts, n, runs, level, depth + 1, (tf_scope)join, !keep);
+  else
+    put_parts(w, parts, n, level, depth + 1, !keep);
+}
+
+/* The group's Tile of this memory and all below it; level -1: the root. */
+static void put_group(writer *w, const group *g, int level, int depth) {
+  group *parts = malloc((size_t)g->n * sizeof *parts);
+  w->bad |= !parts;
+  if (w->bad) {
+    free(parts);
+    return;
+  }
+  int n = split(w, g, level + 1, parts);
+  if (n > 1) {
+    put_scope(w, g, level, parts, n, depth);
+  } else {
+    if (level >= 0) put_tile(w, g, depth, tile_of(w, g, level, true), true);
+    if (level >= 0)
+      put_below(w, g, level, depth + 1);
+    else
+      put_group(w, g, 0, depth);
+  }
+  free(parts);
+}
+
+char *tf_shapes_text(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, unsigned strip) {
+  writer *w = calloc(1, sizeof *w);
+  if (!w) return NULL;
+  *w = (writer){.s = s, .genes = genes, .reads = reads, .strip = strip};
+  group all = {.n = s->wl->n_ops};
+  for (int i = 0; i < all.n; i++)
+    all.ops[i] = s->wl->topo[i];
+  tf_shapes_fuse(s, genes, reads, &w->f);
+  put_group(w, &all, -1, 0);
+  char *text = w->bad ? NULL : w->text;
+  if (w->bad) free(w->text);
+  free(w);
+  return text;
+}

@@ -1,0 +1,59 @@
+/* Genes -> a tree that the parser has judged. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/common/complete.h"
+#include "search/space/genes.h"
+
+static tf_tree *parse(const tf_shapes *s, const char *text) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *t = d && text ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->wl, d) : NULL;
+  tf_diags_free(d);
+  return t;
+}
+
+/* What the algebra or the rules forbid is left out: first streaming, then keeping, then bypasses. */
+tf_tree *tf_shapes_tree(const tf_shapes *s, const uint8_t *genes, tf_reads *reads) {
+  static const unsigned strips[] = {0, TF_STRIP_STREAM, TF_STRIP_STREAM | TF_STRIP_KEEP,
+                                    TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS,
+                                    TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS | TF_STRIP_RUNS};
+  memset(reads->order, 0, (size_t)s->n * sizeof *reads->order);
+  reads->n = 0;
+  if (s->given) return tf_shapes_complete(s, genes, reads);
+  tf_tree *t = NULL;
+  for (size_t i = 0; !t && i < sizeof strips / sizeof strips[0]; i++) {
+    char *text = tf_shapes_text(s, genes, reads, strips[i]);
+    t = parse(s, text);
+    free(text);
+  }
+  return t;
+}
+
+/* The genes of how a scope runs that had a say. */
+static uint64_t manners_of(const tf_shapes *s, const uint8_t *genes, const tf_reads *reads, uint64_t h) {
+  for (int o = 0; o < s->wl->n_ops; o++) {
+    const tf_column *c = &s->columns[o];
+    for (int l = 0; l <= s->arch->n_memories; l++) {
+      const int at[] = {c->kind + l, c->stream + l, c->run + l};
+      for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
+        if (reads->order[at[i]]) h = tf_hash(h, &genes[at[i]], 1);
+    }
+  }
+  return h;
+}
+
+uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes, const tf_reads *reads) {
+  tf_fusion f;
+  uint64_t h = TF_HASH_START;
+  if (s->given) return h;
+  tf_shapes_fuse(s, genes, NULL, &f);
+  for (int l = 0; l < s->arch->n_memories; l++) {
+    for (int o = 0; o < s->wl->n_ops; o++) { /* the first op of the group names it */
+      int first = 0;
+      while (f.group[l][first] != f.group[l][o])
+        first++;
+      h = tf_hash(h, &first, sizeof first);
+    }
+  }
+  return manners_of(s, genes, reads, h);
+}

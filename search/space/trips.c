@@ -1,0 +1,221 @@
+/* A tree's loops -> decisions. */
+#include "search/space/trips.h"
+
+#include <string.h>
+
+#include "search/common/factors.h"
+#include "search/space/build.h"
+
+enum { NO_LIMIT = INT32_MAX };
+
+static int32_t clamp32(int64_t v) { return v > NO_LIMIT ? NO_LIMIT : (int32_t)v; }
+
+static int32_t mul32(int32_t a, int32_t b) { return clamp32((int64_t)a * b); }
+
+/* ---- meshes --------------------------------------------------------------------------- */
+/* The unit that runs op o: the first listed that can and stands at or below every Tile above. */
+static int unit_of(const tf_facts *f, int o) {
+  int deepest = 0;
+  for (int n = f->tree->op_node[o]; n >= 0; n = f->tree->nodes[n].parent)
+    if (f->tree->nodes[n].kind == TF_TILE && f->tree->nodes[n].level > deepest) deepest = f->tree->nodes[n].level;
+  for (int u = 0; u < f->arch->n_units; u++) {
+    const tf_unit *unit = &f->arch->units[u];
+    if (!(f->wl->ops[o].kinds & ~unit->kinds) && unit->below >= deepest) return u;
+  }
+  return -1;
+}
+
+int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis) {
+  int level = f->tree->nodes[n].level, a = axis == TF_SPATIAL_Y;
+  int64_t least = NO_LIMIT;
+  for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
+    int u = unit_of(f, f->leaf_op[i]);
+    if (u < 0) continue;
+    const tf_unit *unit = &f->arch->units[u];
+    int64_t m =
+        unit->below <= level || level + 1 >= f->arch->n_memories ? unit->mesh[a] : f->arch->memories[level + 1].mesh[a];
+    if (m < least) least = m;
+  }
+  return clamp32(least);
+}
+
+/* ---- one decision --------------------------------------------------------------------- */
+static void *array(tf_space_build *b, size_t n, size_t size) {
+  void *p = tf_arena_array(b->t->arena, n ? n : 1, size);
+  b->bad |= !p;
+  return p;
+}
+
+static void fill_choices(tf_space_build *b, tf_decision *d, const tf_loop *l) {
+  int32_t *list = array(b, (size_t)l->n_choices, sizeof *list);
+  if (b->bad) return;
+  for (int i = 0; i < l->n_choices; i++) {
+    int32_t v = clamp32(l->choices[i]);
+    int k = i;
+    for (; k > 0 && list[k - 1] > v; k--)
+      list[k] = list[k - 1];
+    list[k] = v;
+  }
+  d->n_choices = l->n_choices;
+  d->choices = list;
+}
+
+static void fill_slots(tf_space_build *b, tf_decision *d, int n) {
+  const tf_facts *f = b->f;
+  int *slots = array(b, (size_t)f->wl->n_ops, sizeof *slots);
+  if (b->bad) return;
+  for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
+    int o = f->leaf_op[i], s = tf_slot_of(f, o, d->dim);
+    if (s >= 0 && tf_leads(f, o, n)) slots[d->n_slots++] = s;
+  }
+  d->slots = slots;
+}
+
+/* Earlier decisions whose spatial loops multiply with those of decision i. */
+static void fill_before(tf_space_build *b, int i) {
+  tf_decision *d = &b->t->at[i];
+  const tf_node *nodes = b->f->tree->nodes;
+  int *list = array(b, (size_t)i, sizeof *list);
+  if (b->bad || d->axis == TF_TEMPORAL) return;
+  for (int j = 0; j < i; j++)
+    if (b->t->at[j].axis == d->axis && nodes[b->node[j]].level == nodes[b->node[i]].level &&
+        tf_is_above(b->f, b->node[j], b->node[i]))
+      list[d->n_before++] = j;
+  d->before = list;
+}
+
+/* Names the loop by what stays alike when the tree around it changes: level, axis, dim, whether a scope stands
+ * below, and `owner`: the op that ends its branch, or the unit that runs it. */
+static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d, int owner) {
+  const tf_facts *f = b->f;
+  uint64_t many = f->leaf_end[n] - f->leaf_from[n] > 1;
+  return (((((uint64_t)owner * 64 + (uint64_t)f->tree->nodes[n].level) * 4 + d->axis) * 2 + many) << 16) +
+         (uint64_t)d->dim + 1;
+}
+
+static void add_loop(tf_space_build *b, int n, int k) {
+  tf_trips *t = b->t;
+  const tf_loop *l = &b->f->tree->nodes[n].loops[k];
+  tf_decision *d = &t->at[t->n];
+  *d = (tf_decision){
+      .loop = b->f->loop_from[n] + k, .dim = l->dim, .axis = l->axis, .trip = clamp32(l->trip), .max = clamp32(l->max)};
+  b->node[t->n] = n;
+  if (l->axis != TF_TEMPORAL) d->mesh = tf_space_mesh(b->f, n, l->axis);
+  if (l->n_choices) fill_choices(b, d, l);
+  fill_slots(b, d, n);
+  d->op = b->f->leaf_op[b->f->leaf_end[n] - 1];
+  d->key = key_of(b, n, d, d->op);
+  d->kin = key_of(b, n, d, unit_of(b->f, d->op) + 1);
+  fill_before(b, t->n++);
+}
+
+static void add_tile(tf_space_build *b, int n) {
+  const tf_node *node = &b->f->tree->nodes[n];
+  for (int k = node->n_temporal; k < node->n_loops; k++)
+    add_loop(b, n, k);
+  for (int k = 0; k < node->n_temporal; k++)
+    add_loop(b, n, k);
+}
+
+/* ---- what comes after ------------------------------------------------------------------- */
+static int32_t most_of(const tf_decision *d) {
+  int32_t most = d->axis == TF_TEMPORAL ? NO_LIMIT : d->mesh;
+  if (d->max && d->max < most) most = d->max;
+  if (d->n_choices && d->choices[d->n_choices - 1] < most) most = d->choices[d->n_choices - 1];
+  return most;
+}
+
+static void fill_after(tf_space_build *b) {
+  tf_trips *t = b->t;
+  size_t n = (size_t)t->n_slots;
+  int32_t *fixed = array(b, n, sizeof *fixed), *room = array(b, n, sizeof *room);
+  if (b->bad) return;
+  for (size_t s = 0; s < n; s++)
+    fixed[s] = room[s] = 1;
+  for (int i = t->n - 1; i >= 0; i--) {
+    tf_decision *d = &t->at[i];
+    int32_t *fixed_after = array(b, (size_t)d->n_slots, sizeof *fixed_after);
+    int32_t *room_after = array(b, (size_t)d->n_slots, sizeof *room_after);
+    if (b->bad) return;
+    for (int k = 0; k < d->n_slots; k++) {
+      int s = d->slots[k];
+      fixed_after[k] = fixed[s];
+      room_after[k] = room[s];
+      if (d->trip)
+        fixed[s] = mul32(fixed[s], d->trip);
+      else
+        room[s] = mul32(room[s], most_of(d));
+    }
+    d->fixed_after = fixed_after;
+    d->room_after = room_after;
+  }
+}
+
+/* ---- the whole ------------------------------------------------------------------------ */
+static void add_nodes(tf_space_build *b) {
+  const tf_tree *tree = b->f->tree;
+  int pending[TF_DECISIONS_MAX], n_pending = 0;
+  for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
+    int before = b->t->n;
+    b->after_node[n] = before;
+    if (tree->nodes[n].kind == TF_SCOPE && n_pending < TF_DECISIONS_MAX) pending[n_pending++] = n;
+    if (tree->nodes[n].kind == TF_TILE) add_tile(b, n);
+    if (b->t->n == before) continue;
+    for (int k = 0; k < n_pending; k++)
+      tf_space_infer(b, pending[k], before);
+    n_pending = 0;
+  }
+}
+
+static bool fits(const tf_facts *f) {
+  bool ok = f->n_loops <= TF_DECISIONS_MAX && f->tree->n_nodes <= TF_DECISIONS_MAX;
+  for (int d = 0; d < f->wl->n_dims; d++)
+    ok &= f->wl->dims[d].extent < NO_LIMIT / 4;
+  return ok;
+}
+
+static bool build(tf_trips *t, const tf_facts *f) {
+  tf_space_build b = {.t = t, .f = f};
+  size_t loops = (size_t)f->n_loops + 1, slots = (size_t)f->n_dims + 1;
+  t->n_loops = f->n_loops;
+  t->n_slots = f->n_dims;
+  t->at = array(&b, loops, sizeof *t->at);
+  b.node = array(&b, loops, sizeof *b.node);
+  b.after_node = array(&b, (size_t)f->tree->n_nodes, sizeof *b.after_node);
+  t->begin = array(&b, slots, sizeof *t->begin);
+  t->len = array(&b, slots, sizeof *t->len);
+  t->scratch = array(&b, slots * ((size_t)f->wl->n_tensors + 1), sizeof *t->scratch);
+  t->chosen = array(&b, loops, sizeof *t->chosen);
+  t->trips = array(&b, loops, sizeof *t->trips);
+  t->factors = tf_factors_new(t->arena);
+  if (b.bad || !t->factors) return false;
+  for (int o = 0; o < f->wl->n_ops; o++)
+    for (int i = 0; i < f->wl->ops[o].n_dims; i++)
+      t->begin[f->dim_from[o] + i] = (int32_t)f->wl->dims[f->wl->ops[o].dims[i]].extent;
+  add_nodes(&b);
+  if (!b.bad) fill_after(&b);
+  if (!b.bad) tf_space_checks(&b);
+  return !b.bad;
+}
+
+tf_trips *tf_trips_new(const tf_tree *tree, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_trips *t = a ? TF_NEW(a, tf_trips) : NULL;
+  const tf_facts *f = t ? tf_facts_new(a, tree) : NULL;
+  bool small = f && fits(f);
+  if (small) {
+    t->arena = a;
+    t->tree = tree;
+    if (build(t, f)) return t;
+  }
+  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
+          f && !small ? "too large to search: more than %d loops or nodes, or an extent past 2^29"
+                      : "out of memory (%d loops are allowed)",
+          TF_DECISIONS_MAX);
+  tf_arena_free(a);
+  return NULL;
+}
+
+void tf_trips_free(tf_trips *t) {
+  if (t) tf_arena_free(t->arena);
+}

@@ -1,0 +1,111 @@
+/* The trip counts of one tree as a row of decisions, each with the constraints that the choices
+ * before it leave: coverage, fan-out, capacity.  Strategies choose; none sees the cost model. */
+#ifndef SEARCH_SPACE_TRIPS_H
+#define SEARCH_SPACE_TRIPS_H
+#include "base/arena.h"
+#include "tileflow/tree.h"
+
+enum { TF_DOMAIN_MAX = 192, TF_DECISIONS_MAX = 512 };
+
+/* coef * (len[slot] - 1): what one dim of an op adds to the extent of a rank.  In a check, slot is
+ * a number in its own list. */
+typedef struct {
+  int slot;
+  int32_t coef;
+} tf_sterm;
+
+/* A box of a tensor: per rank 1 + the sum of its terms, less what may lie in a border wherever the box stands, at least
+ * 1 and at most clip. */
+typedef struct {
+  int n_terms;
+  const tf_sterm *terms;
+  int32_t clip, less;
+} tf_srank;
+
+typedef struct {
+  int n_ranks;
+  const tf_srank *ranks;
+  double bits; /* of one element, twice if it is buffered twice */
+} tf_sbox;
+
+/* A length that follows from others: the largest of the ranks (what readers want), at most clip;
+ * no ranks: clip itself; copy >= 0: that slot's length. */
+typedef struct {
+  int slot, copy;
+  int n_ranks;
+  const tf_srank *ranks;
+  int32_t clip;
+} tf_sinfer;
+
+/* The least that a memory must hold once the lengths named are as small as they can become. */
+typedef struct {
+  double capacity_bits;
+  int n_boxes;
+  const tf_sbox *boxes;
+  int n_slots;
+  const int *slots;
+} tf_scheck;
+
+typedef struct {
+  const tf_scheck *check;
+  const int32_t *divide; /* [check->n_slots] fixed trips still to come; 0: an open loop still can
+                            bring it down to 1 */
+} tf_slook;
+
+/* One loop.  Fixed loops are decisions with one choice. */
+typedef struct {
+  int loop; /* its number in the tree, as tf_model_eval counts */
+  int dim;
+  tf_axis axis;
+  int32_t trip;  /* 0: open */
+  int32_t max;   /* 0: no bound written */
+  int n_choices; /* written as ?{...}, ascending; 0: none */
+  const int32_t *choices;
+  int n_slots;
+  const int *slots;           /* lengths it divides */
+  const int32_t *fixed_after; /* [n_slots] product of fixed loops still to come */
+  const int32_t *room_after;  /* [n_slots] most the open loops still to come can take */
+  int32_t mesh;               /* spatial: instances along the axis */
+  int n_before;               /* decisions on the path that share this mesh */
+  const int *before;
+  int n_infer; /* to be inferred before this decision */
+  const tf_sinfer *infer;
+  int n_looks;
+  const tf_slook *looks;
+  uint64_t key; /* level, axis, dim and place in the tree, to find its like elsewhere */
+  uint64_t kin; /* the same for like loops of ops on one kind of unit */
+  int op;       /* that ends its branch */
+} tf_decision;
+
+typedef struct tf_trips {
+  tf_arena *arena;
+  const tf_tree *tree;
+  int n; /* decisions, in the order in which they are taken */
+  tf_decision *at;
+  int n_loops, n_slots;
+  int32_t *begin; /* [n_slots] lengths at the root */
+  bool uneven;    /* trip counts that do not divide are offered, too: they may fill a mesh
+                     better, and take the model longer */
+  /* state of one walk */
+  int32_t *len;     /* [n_slots] */
+  int32_t *chosen;  /* [n] */
+  int64_t *trips;   /* [n_loops] for tf_model_eval */
+  int32_t *scratch; /* [entries of the largest check] */
+  int ready;        /* decisions before whose inferences are done */
+  struct tf_factors *factors;
+} tf_trips;
+
+/* NULL with an error in d if an extent or the tree is too large to search.  Borrows the tree. */
+tf_trips *tf_trips_new(const tf_tree *tree, tf_diags *d);
+void tf_trips_free(tf_trips *t);
+
+/* Starts a walk. */
+void tf_trips_begin(tf_trips *t);
+/* What decision i may be, ascending; decisions 0 .. i - 1 have been taken.  0: a dead end. */
+int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]);
+/* Makes the inferences that come before decision i, so that len[] is what reaches it. */
+void tf_trips_enter(tf_trips *t, int i);
+/* Takes one of them. */
+void tf_trips_take(tf_trips *t, int i, int32_t trip);
+
+#endif

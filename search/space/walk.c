@@ -1,0 +1,164 @@
+/* A walk through the decisions: what is left to choose, and what a choice leaves. */
+#include <string.h>
+
+#include "search/common/factors.h"
+#include "search/space/trips.h"
+
+static int32_t ceil_div(int32_t a, int32_t b) {
+  return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
+}
+
+static int32_t rank_len(const tf_srank *r, const int32_t *len) {
+  int64_t n = 1;
+  for (int j = 0; j < r->n_terms; j++)
+    n += (int64_t)r->terms[j].coef * (len[r->terms[j].slot] - 1);
+  n = n > r->less ? n - r->less : 1;
+  return n < r->clip ? (int32_t)n : r->clip;
+}
+
+static void infer(tf_trips *t, const tf_decision *d) {
+  for (int k = 0; k < d->n_infer; k++) {
+    const tf_sinfer *s = &d->infer[k];
+    int32_t len = s->n_ranks ? 1 : s->clip;
+    for (int r = 0; r < s->n_ranks; r++) {
+      int32_t wanted = rank_len(&s->ranks[r], t->len);
+      if (wanted > len) len = wanted;
+    }
+    t->len[s->slot] = s->copy >= 0 ? t->len[s->copy] : len;
+  }
+}
+
+/* Inferences of decision i, once a walk. */
+static void enter(tf_trips *t, int i) {
+  if (i < t->ready) return;
+  infer(t, &t->at[i]);
+  t->ready = i + 1;
+}
+
+void tf_trips_enter(tf_trips *t, int i) { enter(t, i); }
+
+void tf_trips_begin(tf_trips *t) {
+  memcpy(t->len, t->begin, (size_t)t->n_slots * sizeof *t->len);
+  t->ready = 0;
+}
+
+/* ---- capacity --------------------------------------------------------------------------- */
+static double least_bits(const tf_scheck *c, const int32_t *len) {
+  double sum = 0;
+  for (int i = 0; i < c->n_boxes; i++) {
+    double box = c->boxes[i].bits;
+    for (int r = 0; r < c->boxes[i].n_ranks; r++)
+      box *= rank_len(&c->boxes[i].ranks[r], len);
+    sum += box;
+  }
+  return sum;
+}
+
+static bool look_fits(tf_trips *t, const tf_decision *d, const tf_slook *look, int32_t trip) {
+  const tf_scheck *c = look->check;
+  for (int e = 0; e < c->n_slots; e++) {
+    int32_t len = look->divide[e] ? t->len[c->slots[e]] : 1;
+    for (int k = 0; look->divide[e] && k < d->n_slots; k++)
+      if (d->slots[k] == c->slots[e]) len = ceil_div(len, trip);
+    t->scratch[e] = ceil_div(len, look->divide[e]);
+  }
+  return least_bits(c, t->scratch) <= c->capacity_bits;
+}
+
+/* The first of n ascending trips at which every memory can still be made to suffice; n if none
+ * does.  Larger trips leave smaller boxes. */
+static int first_fit(tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
+  int first = 0;
+  for (int k = 0; k < d->n_looks && first < n; k++) {
+    if (look_fits(t, d, &d->looks[k], domain[first])) continue;
+    int lo = first + 1, hi = n;
+    while (lo < hi) {
+      int mid = (lo + hi) / 2;
+      if (look_fits(t, d, &d->looks[k], domain[mid]))
+        hi = mid;
+      else
+        lo = mid + 1;
+    }
+    first = lo;
+  }
+  return first;
+}
+
+/* ---- coverage and fan-out ------------------------------------------------------------------ */
+typedef struct {
+  int32_t lo, hi, all; /* least and most allowed; the count that leaves nothing to split */
+} bounds;
+
+static bounds bounds_of(const tf_trips *t, const tf_decision *d) {
+  bounds b = {1, 1, 1};
+  for (int k = 0; k < d->n_slots; k++) {
+    int32_t open = ceil_div(t->len[d->slots[k]], d->fixed_after[k]);
+    int32_t need = ceil_div(open, d->room_after[k]);
+    if (need > b.lo) b.lo = need;
+    if (open > b.all) b.all = open;
+  }
+  b.hi = b.all;
+  if (d->axis != TF_TEMPORAL) {
+    int64_t used = 1;
+    for (int k = 0; k < d->n_before; k++)
+      used *= t->chosen[d->before[k]];
+    int64_t left = used > 0 ? d->mesh / used : 0;
+    if (left < b.hi) b.hi = (int32_t)left;
+  }
+  if (d->max && d->max < b.hi) b.hi = d->max;
+  return b;
+}
+
+static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
+  int n = 0;
+  for (int i = 0; i < d->n_choices && n < TF_DOMAIN_MAX; i++) {
+    int32_t c = d->choices[i];
+    bool fits = c >= b.lo && (c <= b.hi || (d->axis == TF_TEMPORAL && (!d->max || c <= d->max)));
+    if (!fits || (n && domain[n - 1] >= b.all)) continue;
+    domain[n++] = c;
+  }
+  return n;
+}
+
+/* Divisors so few that others are tried, too. */
+enum { FEW_EVEN = 0, FEW_UNEVEN = 6 };
+
+static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
+  const int32_t *list;
+  int n = 0;
+  if (b.lo > b.hi) return 0;
+  if (b.lo == b.hi) {
+    domain[0] = b.lo;
+    return 1;
+  }
+  int count = tf_factors_of(t->factors, b.all, t->uneven ? FEW_UNEVEN : FEW_EVEN, &list);
+  for (int i = 0; i < count; i++)
+    if (list[i] >= b.lo && list[i] <= b.hi) domain[n++] = list[i];
+  bool full = n && domain[n - 1] == b.hi;
+  if (t->uneven && d->axis != TF_TEMPORAL && !full) domain[n++] = b.hi;
+  if (n == 0) domain[n++] = b.lo;
+  return n;
+}
+
+int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]) {
+  const tf_decision *d = &t->at[i];
+  enter(t, i);
+  if (d->trip) {
+    domain[0] = d->trip;
+    return 1;
+  }
+  bounds b = bounds_of(t, d);
+  int n = d->n_choices ? from_choices(d, b, domain) : from_factors(t, d, b, domain);
+  int first = first_fit(t, d, domain, n);
+  if (first) memmove(domain, domain + first, (size_t)(n - first) * sizeof *domain);
+  return n - first;
+}
+
+void tf_trips_take(tf_trips *t, int i, int32_t trip) {
+  const tf_decision *d = &t->at[i];
+  enter(t, i);
+  t->chosen[i] = trip;
+  t->trips[d->loop] = trip;
+  for (int k = 0; k < d->n_slots; k++)
+    t->len[d->slots[k]] = ceil_div(t->len[d->slots[k]], trip);
+}
