@@ -277,8 +277,11 @@ static void set_masks(tf_walk *e, enum tf_over over) {
     set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
   } else if (e->comp->n_rank == 0) {
     e->single |= group;
-  } else if (group && may_coincide(e, group)) {
-    e->each = group & e->comp->loops;
+  } else { /* loops that only belong to the comp because what they split depends on it do not move the box */
+    uint64_t still = group & e->comp->loops & ~e->s->moving;
+    e->single |= still;
+    group &= ~still;
+    if (group && may_coincide(e, group)) e->each = group & e->comp->loops;
   }
 }
 
