@@ -4,10 +4,16 @@ cat <<'HEAD'
 # Proved optima, and what is left open
 
 Written by `bench/results-search.sh`; machine-readable in [results/solve.csv](results/solve.csv). Latency in cycles by our
-model. *Exact*: `tileflow solve`, two threads, at most 5 s for chains and 12 s for
+model. *Exact*: `tileflow solve`, two threads, at most 10 s for chains and 35 s for
 attention. The machine is shared: seconds are those of two cores (CPU time over two), and so are the limits. *Proved*: no mapping of the space of [HOWTO-solve.md](HOWTO-solve.md) is better than the one found; else
 *gap* is the value over the bound proved for that space (C1 to C6: for all mappings), less one. *Search*: GA + MCTS for 2 s,
 seed 1. *Best known* is the best of these and the closed form; the search's space has bypasses, the exact solver's has not.
+
+**When and where.** *Exact* and *search* are of 2026-11-21, on an AMD EPYC (Zen 5), from before latency charged every memory's ports at every
+node ([DECISIONS.md](DECISIONS.md) 15), before padded inputs were proved, and before the search began with the closed form; the closed
+form's column is of 2026-11-22. Of the rows solved again since, attention G1 to G3 on Edge are the same to the last digit; chains may
+move where the mapping has a Pipe, a Para or a scope at its root. The same holds for the figures 3.14 to 3.17 below. `bench/results-search.sh` and
+`bench/thesis-figures.py` measure them anew in about 40 minutes on two free cores.
 
 ## In short
 

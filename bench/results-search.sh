@@ -1,6 +1,6 @@
 #!/bin/sh
 # Solves every problem of the thesis's tables 3.5 and 3.6 on Edge and Cloud, with the search beside it, and writes
-# docs/results/solve.csv and docs/RESULTS-search.md.  About 10 minutes on two cores.
+# docs/results/solve.csv and docs/RESULTS-search.md.  About half an hour on two cores.
 #   bench/results-search.sh TILEFLOW [measure] [report]       both if none is named
 # CHAIN and ATTENTION are the seconds a solve may take on two free cores, SEARCH those of the search; ONLY and
 # COLUMNS measure a part anew.
@@ -9,8 +9,8 @@ set -u
 begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [measure] [report]}"
 shift
 [ $# -gt 0 ] || set -- measure report
-CHAIN=${CHAIN:-5}
-ATTENTION=${ATTENTION:-12}
+CHAIN=${CHAIN:-10}
+ATTENTION=${ATTENTION:-35}
 SEARCH=${SEARCH:-2}
 COLUMNS=${COLUMNS:-exact search closed}
 out=docs/results
@@ -29,7 +29,7 @@ found() {
 within() {
   ticks=$(awk -v s="$1" -v hz="$(getconf CLK_TCK)" 'BEGIN { print 2 * s * hz }') used=0 kib=0
   shift
-  "$@" 2>"$scratch/said" &
+  env --default-signal=INT "$@" 2>"$scratch/said" & # a job behind a script's back ignores SIGINT, and so does what it runs
   pid=$!
   while kill -0 $pid 2>/dev/null; do
     now=$(awk '{ sub(/.*\) /, ""); print $12 + $13 }' /proc/$pid/stat 2>/dev/null)
