@@ -13,7 +13,7 @@ seed 1. *Best known* is the best of these and the closed form; the search's spac
 node ([DECISIONS.md](DECISIONS.md) 15), before padded inputs were proved, and before the search began with the closed form; the closed
 form's column is of 2026-11-22. Of the rows solved again since, attention G1 to G3 on Edge are the same to the last digit; chains may
 move where the mapping has a Pipe, a Para or a scope at its root. The same holds for the figures 3.14 to 3.17 below. `bench/results-search.sh` and
-`bench/thesis-figures.py` measure them anew in about 40 minutes on two free cores.
+`bench/thesis-figures.py` measure them anew.
 
 ## In short
 

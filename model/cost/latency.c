@@ -100,9 +100,6 @@ static double tile_time(struct tf_model *m, int n, double child) {
   return stepwise(m, n, child) + wait;
 }
 
-/* How the times of a scope's children combine: by their sum, or by the longest. */
-static bool at_once(const tf_node *t) { return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE); }
-
 /* How long the port that leg l of Tile f loads through is free while the last step of Tile last works. */
 static double free_time(const struct tf_model *m, int last, const tf_view *f, int l) {
   int level = f->legs[l].level, child = tf_pass_of(m->views, m->plan->tree->nodes[last].children[0], level);
@@ -165,7 +162,7 @@ static demand demand_of(const struct tf_model *m, int n, int u) {
   for (int c = 0; c < t->n_children; c++) {
     demand k = demand_of(m, t->children[c], u);
     all.points += k.points;
-    all.taken = at_once(t) ? all.taken + k.taken : more(all.taken, k.taken);
+    all.taken = tf_plan_at_once(t) ? all.taken + k.taken : more(all.taken, k.taken);
   }
   return all;
 }
@@ -204,7 +201,7 @@ static double least_time(const struct tf_model *m, int n) {
     sum += k;
     most = more(most, k);
   }
-  return at_once(t) ? more(most, shared_units_time(m, n)) : sum;
+  return tf_plan_at_once(t) ? more(most, shared_units_time(m, n)) : sum;
 }
 
 static double node_time(struct tf_model *m, int n) {
@@ -223,7 +220,7 @@ static double node_time(struct tf_model *m, int n) {
     time = op_time(m, n);
   else if (t->kind == TF_TILE)
     time = tile_time(m, n, sum);
-  else if (!at_once(t))
+  else if (!tf_plan_at_once(t))
     time = sum - (hide = hidden(m, n));
   else
     time = (m->open ? more(most, shared_units_time(m, n)) : most) +
@@ -264,7 +261,7 @@ static load unit_load(const struct tf_model *m, int n, int u) {
   load all = {0, 0};
   for (int c = 0; c < t->n_children; c++) {
     load k = unit_load(m, t->children[c], u);
-    all = at_once(t) ? together(all, k) : in_order(all, k);
+    all = tf_plan_at_once(t) ? together(all, k) : in_order(all, k);
   }
   return all;
 }

@@ -132,6 +132,10 @@ bool tf_plan_selects(const tf_plan *p, int z, int l);
 /* Whether loop l, above the home scope of z, brings several runs of the scope into one instance of z's
  * home at once. */
 bool tf_plan_brings(const tf_plan *p, int z, int l);
+/* Whether the node is a scope whose children run at once, and split the memory. */
+static inline bool tf_plan_at_once(const tf_node *n) {
+  return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE);
+}
 /* Whether op o leads below node n (n on its path). */
 static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return p->depth[n] >= p->depth[p->lead[o]]; }
 #endif

@@ -1,7 +1,5 @@
 #include "model/cost/plan_class.h"
 
-static bool is_split(const tf_node *n) { return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE); }
-
 int tf_plan_toward(const tf_plan *p, int top, int n) {
   while (p->tree->nodes[n].parent != top)
     n = p->tree->nodes[n].parent;
@@ -16,11 +14,11 @@ int tf_plan_common(const tf_plan *p, int a, int b) {
 
 bool tf_plan_same_split(const tf_plan *p, int a, int b) {
   int c = tf_plan_common(p, a, b);
-  if (a != b && is_split(&p->tree->nodes[c])) return false;
+  if (a != b && tf_plan_at_once(&p->tree->nodes[c])) return false;
   for (int n = a; n != c; n = p->tree->nodes[n].parent)
-    if (n != a && is_split(&p->tree->nodes[n])) return false;
+    if (n != a && tf_plan_at_once(&p->tree->nodes[n])) return false;
   for (int n = b; n != c; n = p->tree->nodes[n].parent)
-    if (n != b && is_split(&p->tree->nodes[n])) return false;
+    if (n != b && tf_plan_at_once(&p->tree->nodes[n])) return false;
   return true;
 }
 
@@ -122,7 +120,7 @@ bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s) {
   for (int below = s->node, n = t->nodes[below].parent; n >= 0; below = n, n = t->nodes[n].parent) {
     const tf_node *node = &t->nodes[n];
     if (node->kind == TF_SCOPE) {
-      int prev = is_split(node) ? -1 : last_seen(p, s, n, below);
+      int prev = tf_plan_at_once(node) ? -1 : last_seen(p, s, n, below);
       if (prev < 0) continue;
       tf_pclass *c = &s->classes[s->n_class++];
       *c = (tf_pclass){.carry = -1, .zero_from = pos};

@@ -6,8 +6,6 @@
 
 /* ---- once a tree ------------------------------------------------------------------------------ */
 
-static bool at_once(const tf_node *t) { return t->kind == TF_SCOPE && (t->scope == TF_PARA || t->scope == TF_PIPE); }
-
 /* Whether entries of node n itself, or operands of an op, or corrections of a scope, pass the level. */
 static bool causes(const tf_plan *p, int n, int level) {
   for (int i = 0; i < p->n_slices; i++)
@@ -41,12 +39,12 @@ static void add_pass(const tf_plan *p, tf_views *w, int n, int level) {
                            .level = level,
                            .up = -1,
                            .from = tf_plan_mtile(p, n, level),
-                           .binds = own || (at_once(t) && users > 1)};
+                           .binds = own || (tf_plan_at_once(t) && users > 1)};
   for (int c = 0; c < t->n_children; c++) {
     int k = tf_pass_of(w, t->children[c], level);
     if (k < 0) continue;
     w->passes[k].up = i;
-    w->passes[k].beside = at_once(t) && !tf_shared_instance(w, n, level);
+    w->passes[k].beside = tf_plan_at_once(t) && !tf_shared_instance(w, n, level);
   }
   w->node[n].n_passes++;
 }

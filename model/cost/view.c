@@ -57,8 +57,7 @@ static bool fill_shared(tf_arena *a, const tf_plan *p, tf_views *w) {
   for (int i = 0; w->shared && i < p->tree->n_nodes * levels; i++)
     w->shared[i] = p->tree->nodes[i / levels].kind == TF_SCOPE && same_instance(p, i / levels, i % levels);
   for (int n = 0; n < p->tree->n_nodes; n++)
-    w->splits |= p->tree->nodes[n].kind == TF_SCOPE &&
-                 (p->tree->nodes[n].scope == TF_PARA || p->tree->nodes[n].scope == TF_PIPE);
+    w->splits |= tf_plan_at_once(&p->tree->nodes[n]);
   return w->shared != NULL;
 }
 

@@ -1,4 +1,5 @@
 #include "tests/kernels/bounded.h"
+#include "tests/kernels/whole.h"
 
 #include <float.h>
 #include <math.h>
@@ -140,16 +141,8 @@ static bounded total(rounding by, const sum *s) {
 }
 
 static bounded fetch(const tf_workload *wl, bounded **data, const tf_ref *ref, const int64_t *point) {
-  const tf_tensor *z = &wl->tensors[ref->tensor];
-  int64_t i = 0;
-  for (int r = 0; r < z->rank; r++) {
-    int64_t at = ref->index[r].c - z->lo[r];
-    for (int t = 0; t < ref->index[r].n_terms; t++)
-      at += ref->index[r].terms[t].coef * point[ref->index[r].terms[t].dim];
-    if (at < 0 || at >= z->extent[r]) return (bounded){0, 0};
-    i = i * z->extent[r] + at;
-  }
-  return data[ref->tensor][i];
+  int64_t i = whole_at(wl, ref, point);
+  return i < 0 ? (bounded){0, 0} : data[ref->tensor][i];
 }
 
 /* The next point over dims from ... to - 1 of the op; false: that was the last. */

@@ -33,17 +33,22 @@ void whole_free(const tf_workload *wl, double **data) {
   free(data);
 }
 
-static double fetch(const tf_workload *wl, double **data, const tf_ref *ref, const int64_t *point) {
+int64_t whole_at(const tf_workload *wl, const tf_ref *ref, const int64_t *point) {
   const tf_tensor *z = &wl->tensors[ref->tensor];
   int64_t i = 0;
   for (int r = 0; r < z->rank; r++) {
     int64_t at = ref->index[r].c - z->lo[r];
     for (int t = 0; t < ref->index[r].n_terms; t++)
       at += ref->index[r].terms[t].coef * point[ref->index[r].terms[t].dim];
-    if (at < 0 || at >= z->extent[r]) return 0;
+    if (at < 0 || at >= z->extent[r]) return -1;
     i = i * z->extent[r] + at;
   }
-  return data[ref->tensor][i];
+  return i;
+}
+
+static double fetch(const tf_workload *wl, double **data, const tf_ref *ref, const int64_t *point) {
+  int64_t i = whole_at(wl, ref, point);
+  return i < 0 ? 0 : data[ref->tensor][i];
 }
 
 static bool next_point(const tf_workload *wl, const tf_op *op, int64_t *point) {

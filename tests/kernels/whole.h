@@ -9,4 +9,6 @@ double **whole_new(const tf_workload *wl);
 void whole_run(const tf_workload *wl, double **data);
 void whole_free(const tf_workload *wl, double **data);
 int64_t whole_words(const tf_tensor *z);
+/* Where in its tensor the reference reads at the point (by dim), -1: in the padding. */
+int64_t whole_at(const tf_workload *wl, const tf_ref *ref, const int64_t *point);
 #endif

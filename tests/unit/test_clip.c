@@ -1,26 +1,12 @@
 /* The quick way where borders clip boxes (model/cost/even_clip.c) against the sums over settings and, where that is
  * short enough, the exact walk: random convolutions with strides, dilations and padding, whose chains of loops divide.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
 #include "model/cost/state.h"
 #include "tests/unit/check.h"
-
-typedef struct {
-  char text[8192];
-  size_t len;
-} page;
-
-static void say(page *p, const char *fmt, ...) TF_PRINTF(2, 3);
-static void say(page *p, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  int n = vsnprintf(p->text + p->len, sizeof p->text - p->len, fmt, ap);
-  va_end(ap);
-  p->len += n > 0 ? (size_t)n : 0;
-}
+#include "tests/unit/page.h"
 
 static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
 

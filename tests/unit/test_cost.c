@@ -1,26 +1,12 @@
 /* The model against two things: counts worked out by hand, and, on random small cases, the exact walk
  * of the execution (model/cost/walk.c), which shares the ranges but none of the sums. */
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
 #include "model/cost/state.h"
 #include "tests/unit/case.h"
+#include "tests/unit/page.h"
 #include "tileflow/why.h"
-
-typedef struct {
-  char text[8192];
-  size_t len;
-} page;
-
-static void say(page *p, const char *fmt, ...) TF_PRINTF(2, 3);
-static void say(page *p, const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  int n = vsnprintf(p->text + p->len, sizeof p->text - p->len, fmt, ap);
-  va_end(ap);
-  p->len += n > 0 ? (size_t)n : 0;
-}
 
 /* How counts are found: as the model chooses, not the quick way (model/cost/even.h), by the walk. */
 typedef enum { FREELY, BY_SUMS, BY_WALK } way;
