@@ -33,7 +33,7 @@ typedef struct {
 } grid;
 
 static void sum_up(grid *g) {
-  g->all[g->n] = 1;
+  g->step[g->n] = g->trip[g->n] = g->all[g->n] = 1; /* past the last loop: one place, at 0 */
   g->span[g->n] = g->sum[g->n] = 0;
   for (int i = g->n - 1; i >= 0; i--) {
     g->all[i] = g->trip[i] * g->all[i + 1];
