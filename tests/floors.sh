@@ -7,7 +7,7 @@
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
-files=$(find base model search codegen cli include examples bench tests/oracle -name '*.[ch]' \
+files=$(find base model search sweep codegen cli include examples bench tests/oracle -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 [ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
 edges=$(mktemp) || exit 2
@@ -33,6 +33,7 @@ BEGIN {
   room["codegen/target"] = 5.4
   room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
   room["codegen/target/model"] = 5.5
+  room["sweep"] = 6
   room["cli"] = 6; room["cli/os"] = 7; room["cli/report"] = 8; room["cli/draw"] = 9; room["cli/session"] = 9
   room["cli/cmd"] = 10
   # floor of a public header: that of the room that implements it
@@ -43,10 +44,12 @@ BEGIN {
   public["model.h"] = 4;   public["why.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
+  public["sweep.h"] = 6
   public["tileflow.h"] = 6
   # the one room, with the rooms in it, that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
+  foreign["sqlite3.h"] = "sweep"
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = "bench" # emitted
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
@@ -56,7 +59,7 @@ BEGIN {
   n = split("assert ctype errno fenv float inttypes limits locale math setjmp signal " \
             "stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn " \
             "string strings tgmath threads time uchar wchar wctype " \
-            "dirent fcntl ftw poll pthread sched unistd " \
+            "dirent fcntl ftw glob poll pthread sched unistd " \
             "sys/mman sys/resource sys/stat sys/time sys/types sys/wait", names, " ")
   for (i = 1; i <= n; i++) standard[names[i] ".h"] = 1
 }
