@@ -311,8 +311,8 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_RELU:
   case TF_K_GELU:
   case TF_K_ABS: function(c, op, e, fn ? fn->name : "", skip); return;
-  case TF_K_COPY: function(c, op, e, "", skip); return;
-  case TF_K_MAC: /* of units alone */
+  case TF_K_COPY: /* of units alone */
+  case TF_K_MAC:
   case TF_N_KINDS: c->failed = true;
   }
 }
