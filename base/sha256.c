@@ -35,8 +35,7 @@ static void add_block(uint32_t h[8], const uint8_t *block) {
   memcpy(v, h, sizeof v);
   for (int t = 0; t < 64; t++) {
     uint32_t e = v[4], a = v[0];
-    uint32_t t1 =
-        v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) + K[t] + w[t];
+    uint32_t t1 = v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) + K[t] + w[t];
     uint32_t t2 = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
     memmove(v + 1, v, 7 * sizeof *v);
     v[4] += t1;

@@ -35,6 +35,13 @@ typedef struct {
   int64_t evals;     /* 0: no bound */
   int64_t effort;    /* no option: a bound by what evaluations take (tf_budget.max_effort); 0: none */
   double time_limit; /* 0: none */
+  /* of sweep and results */
+  const char *store; /* NULL: by the sweep's name */
+  bool full, merge;
+  int shards[2];     /* I of N; 0 of 0: all */
+  const char *where; /* NULL: every row */
+  int64_t top;       /* 0: not given */
+  int64_t point;     /* whose mapping is asked for; -1: none */
 } cli_options;
 
 /* Mappings that a search keeps for each kernel that is to be timed: many mappings make the same kernel. */

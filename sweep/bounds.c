@@ -41,7 +41,7 @@ bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, double bounds[TF_N_
   bounds[TF_GOAL_ENERGY] = b.energy_pj;
   bounds[TF_GOAL_EDP] = b.energy_pj * bounds[TF_GOAL_SECONDS];
   bounds[TF_GOAL_TRAFFIC] = traffic;
-  bounds[TF_GOAL_AREA] = tf_arch_area(a);
+  bounds[TF_GOAL_AREA] = tf_arch_area(a, NULL);
   return true;
 }
 

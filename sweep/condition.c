@@ -7,7 +7,20 @@
 #include "sweep/store.h"
 
 /* Columns that are no params; those of the goals, and of their bounds, stand between. */
-enum { ARCHITECTURE, WORKLOAD, MAPPING, STATE, BOTTLENECK, N_TEXTS, POINT = N_TEXTS, MACHINE, HELD, PROVED, EVALS, GOALS };
+enum {
+  ARCHITECTURE,
+  WORKLOAD,
+  MAPPING,
+  STATE,
+  BOTTLENECK,
+  N_TEXTS,
+  POINT = N_TEXTS,
+  MACHINE,
+  HELD,
+  PROVED,
+  EVALS,
+  GOALS
+};
 enum { N_FIXED = GOALS + TF_N_GOALS + TF_GOAL_AREA, MOST = N_FIXED + TF_SWEEP_AXES };
 static const char *const fixed[GOALS] = {"architecture", "workload", "mapping",    "state",  "bottleneck",
                                          "point",        "machine",  "held_words", "proved", "evals"};

@@ -8,7 +8,29 @@
 
 enum { MOST_STEPS = 512, MOST_DEPTH = 32 };
 
-typedef enum { NUMBER, TEXT, NAME, ADD, SUB, MUL, DIV, NEG, CEIL, FLOOR, MIN, MAX, LT, LE, GT, GE, EQ, NE, AND, OR, NOT } what;
+typedef enum {
+  NUMBER,
+  TEXT,
+  NAME,
+  ADD,
+  SUB,
+  MUL,
+  DIV,
+  NEG,
+  CEIL,
+  FLOOR,
+  MIN,
+  MAX,
+  LT,
+  LE,
+  GT,
+  GE,
+  EQ,
+  NE,
+  AND,
+  OR,
+  NOT
+} what;
 
 typedef struct {
   what what;
@@ -58,8 +80,7 @@ static type parse_sum(parser *p);
 /* 'text' or "text": the lexer stands at the opening quote. */
 static type parse_quoted(parser *p) {
   const char *from = tf_lex_text(&p->x) + 1, *end = strchr(from, from[-1]);
-  if (!end)
-    return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_SYNTAX, "no second quote ends this text");
+  if (!end) return tf_fail(p->r->diags, tf_lex_at(&p->x), TF_E_SYNTAX, "no second quote ends this text");
   char *text = tf_arena_strndup(p->r->arena, from, (size_t)(end - from));
   if (!text) return tf_no_memory(p->r);
   p->x.tok.len = (size_t)(end - from) + 2;
@@ -71,7 +92,8 @@ static type parse_quoted(parser *p) {
 static void join_name(parser *p) {
   const char *text = p->x.node->text;
   size_t end = p->x.tok.at + p->x.tok.len, more = 0;
-  while (text[end] == '.' && (more = strspn(text + end + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")))
+  while (text[end] == '.' &&
+         (more = strspn(text + end + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")))
     end += 1 + more;
   p->x.tok.len = end - p->x.tok.at;
 }
@@ -81,8 +103,8 @@ static type unknown_name(parser *p, const tf_lex *here) {
   char hint[80];
   for (int i = 0; i < p->names->n; i++)
     tf_near_offer(&near, p->names->names[i]);
-  tf_fail(p->r->diags, tf_lex_at(here), TF_E_NAME, "no value '%.*s'%s",
-          (int)(here->tok.len < 60 ? here->tok.len : 60), tf_lex_text(here), tf_near_text(&near, hint, sizeof hint));
+  tf_fail(p->r->diags, tf_lex_at(here), TF_E_NAME, "no value '%.*s'%s", (int)(here->tok.len < 60 ? here->tok.len : 60),
+          tf_lex_text(here), tf_near_text(&near, hint, sizeof hint));
   return BAD;
 }
 
@@ -110,11 +132,12 @@ static type parse_name(parser *p) {
     }
   for (int i = 0; i < p->names->n; i++)
     if (tf_lex_word(&here, p->names->names[i]))
-      return !add(p, (step){.what = NAME, .name = i})    ? BAD
-             : p->names->texts && p->names->texts[i] ? IS_TEXT
-                                                     : IS_NUMBER;
+      return !add(p, (step){.what = NAME, .name = i}) ? BAD
+             : p->names->texts && p->names->texts[i]  ? IS_TEXT
+                                                      : IS_NUMBER;
   tf_value v;
-  tf_param_state s = p->r->params ? tf_param_value(p->r, tf_lex_text(&here), here.tok.len, &here, &v) : TF_PARAM_UNKNOWN;
+  tf_param_state s =
+      p->r->params ? tf_param_value(p->r, tf_lex_text(&here), here.tok.len, &here, &v) : TF_PARAM_UNKNOWN;
   if (s == TF_PARAM_KNOWN) return add(p, (step){.what = NUMBER, .number = v.f}) ? IS_NUMBER : BAD;
   return s == TF_PARAM_FAILED ? BAD : unknown_name(p, &here);
 }

@@ -48,12 +48,12 @@ bool sweep_facts(tf_sweep *s) {
   s->facts = TF_ARRAY(a, sweep_fact, (size_t)c->n_over * 2 + (size_t)c->n_where + s->n_set + 16);
   bool ok = s->facts && add(s, "tileflow", TILEFLOW_VERSION) && add(s, "name", c->name) &&
             add(s, "method", tf_sweep_method_key((int)c->method)) && add(s, "objectives", goals_text(a, &s->grid)) &&
-            add(s, "score", c->geometric ? "geometric-mean" : "sum") && add(s, "seed", text_of(a, "%" PRIu64, c->seed)) &&
+            add(s, "score", c->geometric ? "geometric-mean" : "sum") &&
+            add(s, "seed", text_of(a, "%" PRIu64, c->seed)) &&
             add(s, "budget.evals", text_of(a, "%" PRId64, c->evals)) && add(s, "counts", c->counts ? "true" : "false");
   for (int i = 0; ok && i < c->n_over; i++) {
     ok = add(s, text_of(a, "over.%s", c->over[i].name), values_text(a, &c->over[i]));
-    if (ok && c->over[i].zip != i)
-      ok = add(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);
+    if (ok && c->over[i].zip != i) ok = add(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);
   }
   for (int i = 0; ok && i < c->n_where; i++)
     ok = add(s, text_of(a, "where.%d", i + 1), c->where[i].text);

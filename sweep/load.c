@@ -59,9 +59,7 @@ bool sweep_input_read(tf_sweep *s, const char *folder, const char *path, sweep_i
   return out->root != NULL;
 }
 
-static bool file_has(const sweep_input *in, const char *name) {
-  return in->params && tf_ymap_get(in->params, name);
-}
+static bool file_has(const sweep_input *in, const char *name) { return in->params && tf_ymap_get(in->params, name); }
 
 bool sweep_has_param(const sweep_input *const *files, int n, const char *name) {
   const char *dot = strchr(name, '.');
@@ -235,8 +233,9 @@ static bool check_reach(const tf_sweep *s, const sweep_over *o, bool *of_workloa
   const sweep_input *without = lacks(s, *of_workload ? &s->workloads : &s->archs, o->name);
   if (without) fail_unknown(s, o, without, d);
   if (!strchr(o->name, '.') && some_has(&s->archs, o->name) && some_has(&s->workloads, o->name))
-    return tf_fail(d, o->at, TF_E_DUP, "architectures and workloads have a param '%.60s': arch.%.60s or workload.%.60s?",
-                   o->name, o->name, o->name);
+    return tf_fail(d, o->at, TF_E_DUP,
+                   "architectures and workloads have a param '%.60s': arch.%.60s or workload.%.60s?", o->name, o->name,
+                   o->name);
   for (size_t i = 0; i < s->n_set; i++)
     if (!strcmp(s->set[i].name, o->name))
       return tf_fail(d, o->at, TF_E_DUP, "param '%.60s' is swept, and set on the command line", o->name);
@@ -253,7 +252,7 @@ static bool fill_axis(tf_sweep *s, int leader, bool of_workload, tf_sweep_axis *
     s->column_of[i] = a->n_params;
     a->params[a->n_params++] = c->over[i].name;
   }
-  if (a->params) a->values = TF_ARRAY(s->arena, double, (size_t)a->n * (size_t)a->n_params);
+  if (a->params) a->values = TF_ARRAY(s->arena, double, (size_t)a->n *(size_t)a->n_params);
   for (int i = 0; a->values && i < c->n_over; i++)
     for (int k = 0; c->over[i].zip == leader && k < a->n; k++)
       a->values[(size_t)k * (size_t)a->n_params + (size_t)s->column_of[i]] = c->over[i].values[k];
@@ -294,8 +293,8 @@ static bool place_conditions(tf_sweep *s, tf_diags *d) {
     s->of_machine[w] = !workload;
     if (machine && workload)
       ok = tf_fail(d, c->where[w].at, TF_E_NAME,
-                   "'%s' is of machines, '%s' of workloads: machines that are compared need the same workloads", machine,
-                   workload);
+                   "'%s' is of machines, '%s' of workloads: machines that are compared need the same workloads",
+                   machine, workload);
   }
   return ok;
 }

@@ -137,7 +137,8 @@ static bool read_zip(tf_reader *r, const tf_ynode *zip, sweep_section *out) {
   if (!zipped) return tf_no_memory(r);
   if (zip->n == 0 || zip->items[0]->kind != TF_Y_LIST) return join(r, zip, zipped, out);
   for (size_t i = 0; i < zip->n; i++)
-    ok = tf_yschema_kind(zip->items[i], TF_Y_LIST, "a list of zip", r->diags) && join(r, zip->items[i], zipped, out) && ok;
+    ok = tf_yschema_kind(zip->items[i], TF_Y_LIST, "a list of zip", r->diags) && join(r, zip->items[i], zipped, out) &&
+         ok;
   return ok;
 }
 

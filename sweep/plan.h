@@ -1,19 +1,19 @@
 /* The order of machines, what of each is known, and which need not be solved.
  *
  * Machines are begun in the order of their bounds, the most promising first.  Whether the i-th needs to be solved is
- * decided by what the first sweep_plan_horizon(i) machines came to, and by nothing else: so the decision, and from which
- * neighbour's mapping a search begins, are the same with any number of threads and after any interruption. */
+ * decided by what the first sweep_plan_horizon(i) machines came to, and by nothing else: so the decision, and from
+ * which neighbour's mapping a search begins, are the same with any number of threads and after any interruption. */
 #ifndef SWEEP_PLAN_H
 #define SWEEP_PLAN_H
 #include "sweep/score.h"
 
 typedef struct {
   const tf_sweep *s;
-  bool prune;        /* machines whose bounds are beaten are not solved; else the order is that of their numbers */
-  int64_t n;         /* machines of this run */
-  int64_t *machine;  /* [n] in the order in which they are begun */
-  int64_t *sorted;   /* [n] the same ascending */
-  int32_t *place;    /* [n] of sorted: where in the order */
+  bool prune;       /* machines whose bounds are beaten are not solved; else the order is that of their numbers */
+  int64_t n;        /* machines of this run */
+  int64_t *machine; /* [n] in the order in which they are begun */
+  int64_t *sorted;  /* [n] the same ascending */
+  int32_t *place;   /* [n] of sorted: where in the order */
   double (*bound)[TF_N_GOALS]; /* [n] prune: no mappings on it score less; NAN: its input is not sound */
   double (*score)[TF_N_GOALS]; /* [n] once it is done */
   sweep_works *works;          /* [n] of those that are not done */

@@ -16,8 +16,10 @@ tf_goal sweep_mapped_goal(const tf_sweep_grid *g) {
 }
 
 tf_objective sweep_objective(const tf_sweep_grid *g) {
-  static const tf_objective of[TF_N_GOALS] = {[TF_GOAL_CYCLES] = TF_LATENCY, [TF_GOAL_SECONDS] = TF_LATENCY,
-                                              [TF_GOAL_ENERGY] = TF_ENERGY,  [TF_GOAL_EDP] = TF_EDP,
+  static const tf_objective of[TF_N_GOALS] = {[TF_GOAL_CYCLES] = TF_LATENCY,
+                                              [TF_GOAL_SECONDS] = TF_LATENCY,
+                                              [TF_GOAL_ENERGY] = TF_ENERGY,
+                                              [TF_GOAL_EDP] = TF_EDP,
                                               [TF_GOAL_TRAFFIC] = TF_TRAFFIC};
   return of[sweep_mapped_goal(g)];
 }
@@ -159,10 +161,12 @@ static void raise_bound(work *w, const tf_solve_result *r) {
 static bool by_solver(work *w, bool exact) {
   const sweep_section *c = &w->s->section;
   tf_solve_opts o = {.objective = sweep_objective(&w->s->grid),
-                     .threads = 1,
-                     .max_evals = c->evals ? c->evals : exact ? 0 : EVALS_UNLESS_SAID,
-                     .stop = w->how->stop,
-                     .ctx = w->how->ctx};
+                     .budget.threads = 1,
+                     .budget.max_evals = c->evals ? c->evals
+                                         : exact  ? 0
+                                                  : EVALS_UNLESS_SAID,
+                     .budget.stop = w->how->stop,
+                     .budget.ctx = w->how->ctx};
   tf_solve_result *r = (exact ? tf_solve_exact : tf_solve_closed)(w->spec->arch, w->spec->workload, &o, w->d);
   bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT || r->proved;
   if (ok && r) {
@@ -180,9 +184,8 @@ static bool by_solver(work *w, bool exact) {
 /* Whether the mapping of another machine reads on this one; if not the search begins without. */
 static bool can_start(const work *w) {
   tf_diags *d = tf_diags_new();
-  tf_tree *t = d && w->how->start
-                   ? tf_tree_parse(w->how->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d)
-                   : NULL;
+  tf_tree *t =
+      d && w->how->start ? tf_tree_parse(w->how->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d) : NULL;
   tf_tree_free(t);
   tf_diags_free(d);
   return t != NULL;
@@ -196,14 +199,14 @@ static bool by_search(work *w) {
     return true;
   }
   tf_search_opts o = {.objective = sweep_objective(&w->s->grid),
-                      .seed = c->seed,
-                      .threads = 1,
-                      .max_evals = c->evals ? c->evals : EVALS_UNLESS_SAID,
+                      .budget.seed = c->seed,
+                      .budget.threads = 1,
+                      .budget.max_evals = c->evals ? c->evals : EVALS_UNLESS_SAID,
                       .keep = 1,
                       .starts = &w->how->start,
                       .n_starts = !w->tree && can_start(w),
-                      .stop = w->how->stop,
-                      .ctx = w->how->ctx};
+                      .budget.stop = w->how->stop,
+                      .budget.ctx = w->how->ctx};
   tf_search_result *r = tf_search_run(p->arch, p->workload, w->tree, &o, w->d);
   bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT;
   if (ok && r) {

@@ -3,7 +3,8 @@
 #define SWEEP_POINT_H
 #include "sweep/sweep.h"
 
-/* What a worker finds of a point, with the memory behind its texts and counts.  Starts as {0}; used again for others. */
+/* What a worker finds of a point, with the memory behind its texts and counts.  Starts as {0}; used again for others.
+ */
 typedef struct {
   tf_sweep_row row;
   tf_arena *arena;

@@ -10,8 +10,8 @@ typedef struct {
   uint8_t *state; /* 1 + tf_point_state; 0: not known */
 } sweep_works;
 
-/* Scores and bounds by goal.  Sums are of exact products and are rounded once, so a sum of bounds is never above that of
- * figures which are not below them.  score NAN: a workload has no mapping. */
+/* Scores and bounds by goal.  Sums are of exact products and are rounded once, so a sum of bounds is never above that
+ * of figures which are not below them.  score NAN: a workload has no mapping. */
 void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N_GOALS], double bound[TF_N_GOALS]);
 
 /* Whether a beats b: nowhere more, and somewhere less; of equal ones the lower number beats, and each itself. */

@@ -149,7 +149,8 @@ static bool read_goals(tf_reader *r, const tf_ynode *node, sweep_section *out) {
   }
   for (size_t i = 0; i < count(node); i++) {
     const tf_ynode *one = item(node, i);
-    int goal = tf_yschema_kind(one, TF_Y_SCALAR, "an objective", r->diags) ? read_word(r, one, "objective", tf_goal_key) : -1;
+    int goal =
+        tf_yschema_kind(one, TF_Y_SCALAR, "an objective", r->diags) ? read_word(r, one, "objective", tf_goal_key) : -1;
     bool twice = false;
     for (int k = 0; k < out->n_goals; k++)
       twice |= goal == (int)out->goals[k];
@@ -159,7 +160,8 @@ static bool read_goals(tf_reader *r, const tf_ynode *node, sweep_section *out) {
     mapped |= goal >= 0 && goal != TF_GOAL_AREA;
   }
   if (!ok || mapped) return ok;
-  return tf_fail(r->diags, node->at, TF_E_MISSING, "one of the objectives must be one of mappings: cycles, energy, ...");
+  return tf_fail(r->diags, node->at, TF_E_MISSING,
+                 "one of the objectives must be one of mappings: cycles, energy, ...");
 }
 
 static bool read_budget(tf_reader *r, const tf_ynode *node, sweep_section *out) {

@@ -54,8 +54,7 @@ static void decide(sweep_source *s, int64_t horizon) {
   sweep_plan *p = s->plan;
   const tf_sweep_grid *g = &p->s->grid;
   for (; s->in_front < horizon; s->in_front++)
-    if (!p->ruled_out[s->in_front])
-      sweep_front_add(g, &s->front, p->score[s->in_front], p->machine[s->in_front]);
+    if (!p->ruled_out[s->in_front]) sweep_front_add(g, &s->front, p->score[s->in_front], p->machine[s->in_front]);
   p->ruled_out[s->next] = sweep_front_beats(g, &s->front, p->bound[s->next], p->machine[s->next]);
   s->broken |= s->front.bad;
   s->ended |= s->broken;

@@ -1,5 +1,5 @@
-/* The source of work: hands out pieces, takes what became of them.  Whoever works - threads, and other processes later -
- * asks here; the store belongs to one owner, who takes results from the queue. */
+/* The source of work: hands out pieces, takes what became of them.  Whoever works - threads, and other processes later
+ * - asks here; the store belongs to one owner, who takes results from the queue. */
 #ifndef SWEEP_SOURCE_H
 #define SWEEP_SOURCE_H
 #include <pthread.h>
@@ -33,11 +33,11 @@ typedef struct {
   int64_t first_open;      /* machines before it are done */
   int64_t in_front;        /* of how many machines the front is */
   sweep_front front;
-  bool decided;  /* plan.ruled_out[next] is */
-  double end;    /* no piece is handed out after this; 0: no limit */
-  bool ended;    /* stopped, or broken: no piece is handed out any more */
-  bool broken;   /* memory ran out */
-  int workers;   /* at work */
+  bool decided;             /* plan.ruled_out[next] is */
+  double end;               /* no piece is handed out after this; 0: no limit */
+  bool ended;               /* stopped, or broken: no piece is handed out any more */
+  bool broken;              /* memory ran out */
+  int workers;              /* at work */
   sweep_item *first, *last; /* the queue */
   int queued;
 } sweep_source;

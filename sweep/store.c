@@ -13,9 +13,7 @@ enum { WAIT_MS = 60000 };
 static const int64_t check_whole_up_to = 1 << 28; /* bytes: larger stores are not read through when they are opened */
 
 /* ---- errors -------------------------------------------------------------------------------------- */
-static tf_loc place(const tf_store *s, tf_diags *d) {
-  return (tf_loc){tf_diags_add_file(d, s->path, "", 0), 0, 0, 0};
-}
+static tf_loc place(const tf_store *s, tf_diags *d) { return (tf_loc){tf_diags_add_file(d, s->path, "", 0), 0, 0, 0}; }
 
 bool sweep_store_refuse(const tf_store *s, tf_diags *d, const char *fmt, ...) {
   char text[200];
@@ -38,10 +36,10 @@ bool sweep_store_fail(const tf_store *s, tf_diags *d) {
   case SQLITE_READONLY: return tf_fail(d, place(s, d), TF_E_IO, "cannot write: it, or its folder, is read-only");
   case SQLITE_NOMEM: return tf_fail(d, place(s, d), TF_E_LIMIT, "out of memory");
   case SQLITE_CANTOPEN:
-  case SQLITE_PERM:
-    return tf_fail(d, place(s, d), TF_E_IO, "cannot open: %s", strerror(system ? system : errno));
+  case SQLITE_PERM: return tf_fail(d, place(s, d), TF_E_IO, "cannot open: %s", strerror(system ? system : errno));
   default:
-    return tf_fail(d, place(s, d), TF_E_IO, "cannot read or write: %s", system ? strerror(system) : sqlite3_errmsg(s->db));
+    return tf_fail(d, place(s, d), TF_E_IO, "cannot read or write: %s",
+                   system ? strerror(system) : sqlite3_errmsg(s->db));
   }
 }
 

@@ -1,5 +1,5 @@
-/* The store: one SQLite file (docs/HOWTO-sweep.md has its tables).  This and the other store_*.c are the only files that
- * know SQLite. */
+/* The store: one SQLite file (docs/HOWTO-sweep.md has its tables).  This and the other store_*.c are the only files
+ * that know SQLite. */
 #ifndef SWEEP_STORE_H
 #define SWEEP_STORE_H
 #include <sqlite3.h>

@@ -172,7 +172,8 @@ static const char differ_sql[] =
 static bool merge(tf_store *s, const char *path, int64_t *taken, tf_diags *d) {
   bool failed = false;
   if (sweep_store_number(s, differ_sql, &failed, d) != 0 || failed)
-    return !failed && sweep_store_refuse(s, d, "cannot take the rows of '%.100s': it is the store of another sweep", path);
+    return !failed &&
+           sweep_store_refuse(s, d, "cannot take the rows of '%.100s': it is the store of another sweep", path);
   if (!sweep_store_exec(s, "BEGIN IMMEDIATE", d)) return false;
   bool ok = sweep_store_exec(s, merge_sql, d);
   *taken = ok ? sweep_store_number(s, "SELECT count(*) FROM taken", &failed, d) : 0;

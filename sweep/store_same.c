@@ -108,7 +108,8 @@ static void compare_files(teller *t, const tf_sweep *w) {
   int seen[4] = {0};
   char what[200];
   sqlite3_stmt *q = sweep_store_prepare(
-      t->s, "SELECT f.role, f.number, f.file, f.sha256, t.text, f.weight FROM files f JOIN texts t USING (sha256)", t->d);
+      t->s, "SELECT f.role, f.number, f.file, f.sha256, t.text, f.weight FROM files f JOIN texts t USING (sha256)",
+      t->d);
   while (sweep_store_step(t->s, q, &t->failed, t->d)) {
     const sweep_input *in = input_at(w, text_at(q, 0), sqlite3_column_int(q, 1));
     for (int r = 0; r < 4; r++)
@@ -218,7 +219,7 @@ static bool take_values(tf_store *s, tf_diags *d) {
   int64_t all = 0, n = 0;
   for (int i = 0; i < g->n_axes; i++) {
     tf_sweep_axis *a = &g->axes[i];
-    a->values = TF_ARRAY(s->arena, double, (size_t)a->n * (size_t)a->n_params);
+    a->values = TF_ARRAY(s->arena, double, (size_t)a->n *(size_t)a->n_params);
     if (!a->values) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     all += (int64_t)a->n * a->n_params;
   }

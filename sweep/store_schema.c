@@ -58,9 +58,8 @@ static bool put_file(writer *w, const char *role, int number, const sweep_input 
   char sha[TF_SHA256_TEXT];
   tf_sha256_text(in->text.text, in->text.len, sha);
   sqlite3_bind_text(w->text, 2, in->text.text, (int)in->text.len, SQLITE_STATIC);
-  return put(w->s, w->text, w->d, "t", sha) &&
-         put(w->s, w->file, w->d, "tittrt", role, (int64_t)number, in->path, as ? as->name : "", as ? as->weight : 1.0,
-             sha);
+  return put(w->s, w->text, w->d, "t", sha) && put(w->s, w->file, w->d, "tittrt", role, (int64_t)number, in->path,
+                                                   as ? as->name : "", as ? as->weight : 1.0, sha);
 }
 
 /* The file of a list, or that of the command line which has the section. */
@@ -90,8 +89,8 @@ static bool put_files(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
   bool ok = w.file && w.text;
   for (int i = 0; ok && i < sweep->base.n; i++)
     ok = put_file(&w, "common", i, &sweep->base.at[i], NULL);
-  ok = ok && put_list(&w, sweep, "architecture", &sweep->archs) &&
-       put_list(&w, sweep, "workload", &sweep->workloads) && put_list(&w, sweep, "mapping", &sweep->mappings);
+  ok = ok && put_list(&w, sweep, "architecture", &sweep->archs) && put_list(&w, sweep, "workload", &sweep->workloads) &&
+       put_list(&w, sweep, "mapping", &sweep->mappings);
   sqlite3_finalize(w.file);
   sqlite3_finalize(w.text);
   return ok;
@@ -121,11 +120,10 @@ static bool put_axes(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
   for (int i = 0; ok && i < g->n_axes; i++)
     for (int p = 0; ok && p < g->axes[i].n_params; p++) {
       const tf_sweep_axis *a = &g->axes[i];
-      ok = put(s, axis, d, "iittii", (int64_t)i, (int64_t)p, a->params[p], a->of_workload ? "workload" : "machine", (int64_t)a->n,
-               stride_of(g, i));
+      ok = put(s, axis, d, "iittii", (int64_t)i, (int64_t)p, a->params[p], a->of_workload ? "workload" : "machine",
+               (int64_t)a->n, stride_of(g, i));
       for (int k = 0; ok && k < a->n; k++)
-        ok = put(s, value, d, "itir", (int64_t)i, a->params[p], (int64_t)k,
-                 a->values[(int64_t)k * a->n_params + p]);
+        ok = put(s, value, d, "itir", (int64_t)i, a->params[p], (int64_t)k, a->values[(int64_t)k * a->n_params + p]);
     }
   sqlite3_finalize(axis);
   sqlite3_finalize(value);
@@ -182,14 +180,17 @@ static bool make_view(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
     say(&q, ", r.%s", tf_goal_column(k));
   for (int k = 0; k < TF_GOAL_AREA; k++)
     say(&q, ", r.bound_%s", tf_goal_column(k));
-  say(&q, ", r.held_words, r.proved, r.evals, r.took, r.bottleneck, r.message FROM results r"
-          " JOIN files a ON a.role = 'architecture' AND a.number = r.machine / %lld"
-          " JOIN files w ON w.role = 'workload' AND w.number = r.work / %lld",
+  say(&q,
+      ", r.held_words, r.proved, r.evals, r.took, r.bottleneck, r.message FROM results r"
+      " JOIN files a ON a.role = 'architecture' AND a.number = r.machine / %lld"
+      " JOIN files w ON w.role = 'workload' AND w.number = r.work / %lld",
       (long long)file_stride(g, false), (long long)file_stride(g, true));
   if (g->n_mappings) say(&q, " JOIN files m ON m.role = 'mapping' AND m.number = r.work %% %d", g->n_mappings);
   for (int i = 0; i < g->n_axes; i++)
     for (int p = 0; p < g->axes[i].n_params; p++)
-      say(&q, " JOIN axis_values v%d_%d ON v%d_%d.axis = %d AND v%d_%d.param = '%.200s' AND v%d_%d.position = r.%s / %lld %% %d",
+      say(&q,
+          " JOIN axis_values v%d_%d ON v%d_%d.axis = %d AND v%d_%d.param = '%.200s' AND v%d_%d.position = r.%s / %lld "
+          "%% %d",
           i, p, i, p, i, i, p, g->axes[i].params[p], i, p, g->axes[i].of_workload ? "work" : "machine",
           (long long)stride_of(g, i), g->axes[i].n);
   bool ok = q.bad ? tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "names of params are too long, or memory ran out")

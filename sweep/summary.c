@@ -92,7 +92,8 @@ static bool find_front(const tf_sweep_grid *g, tf_sweep_summary *s) {
   return ok;
 }
 
-/* Raises the gaps of f to what a mapping on m that attains its bounds would leave: 0 where m cannot be as good in all. */
+/* Raises the gaps of f to what a mapping on m that attains its bounds would leave: 0 where m cannot be as good in all.
+ */
 static void raise_gaps(const tf_sweep_grid *g, tf_sweep_machine *f, const tf_sweep_machine *m) {
   for (int i = 0; i < g->n_goals; i++)
     if (!(m->bound[g->goals[i]] <= f->score[g->goals[i]])) return;

@@ -9,9 +9,9 @@ typedef struct {
   const char *path; /* from the folder of the sweep, as messages and the store name it */
   tf_text text;
   const tf_ynode *root;
-  const tf_ynode *params;            /* its section; NULL: none */
+  const tf_ynode *params;              /* its section; NULL: none */
   bool arch, workload, mapping, sweep; /* sections that it has */
-  tf_loc at;                         /* where the sweep names it */
+  tf_loc at;                           /* where the sweep names it */
   double weight;
   const char *name; /* of its section */
 } sweep_input;
@@ -31,7 +31,7 @@ struct tf_sweep {
   tf_arena *arena;
   sweep_section section;
   sweep_inputs base, archs, workloads, mappings; /* base: join every point.  Lists: n 0, it is in base */
-  const tf_setting *set; /* of the command line */
+  const tf_setting *set;                         /* of the command line */
   size_t n_set;
   int *axis_of;     /* [section.n_over] its axis */
   int *column_of;   /* [section.n_over] its place among the axis's params */

@@ -83,15 +83,30 @@ static const cli_command commands[] = {
      "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\\n"
      "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
      cmd_emit},
+    {CLI_SWEEP, "sweep", "a grid of machines and workloads, each point's result kept in a store",
+     "Reads the section 'sweep' (docs/HOWTO-sweep.md) and finds every point that the store lacks: bounds, the given "
+     "mapping's figures, or a mapping.  Machines whose bounds a result beats are not solved.  The store is whole "
+     "whenever the sweep is stopped or killed, and the same command goes on; rows are the same with any number of "
+     "threads.  Ends with the front, and what of it is proved.\n"
+     "Exit status: 0, 1 where the store cannot be written, 2 for bad input, or a store of another sweep, 130 if "
+     "interrupted.\n",
+     "examples/sweep.yaml --store edge-family.tfdb", cmd_sweep},
+    {CLI_RESULTS, "results", "list, rank, filter, merge and export what a store holds",
+     "Prints the front of a sweep's store: machines that none beats in the sweep's objectives, and how much better "
+     "another could still be.  --where and --top list points instead, the best first; --csv has one row a point, by "
+     "its number; --mapping prints that of one point as eval reads it; --merge takes the rows of other stores of the "
+     "same sweep (of shards) into the first.\n"
+     "Exit status: 0, or 2 for a store that cannot be read.\n",
+     "edge-family.tfdb --where \"side >= 16 and state == 'found'\" --top 5", cmd_results},
 };
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* What later versions will have. */
-static const char *const later[] = {"sweep", "plot"};
+static const char *const later[] = {"plot"};
 enum { N_LATER = sizeof later / sizeof later[0] };
 
 static void note_commands(tf_diags *d) {
-  char list[120] = "";
+  char list[160] = "";
   for (size_t i = 0; i < N_COMMANDS; i++) {
     if (i) strcat(list, ", ");
     strcat(list, commands[i].name);
@@ -122,7 +137,9 @@ const cli_command *cli_find_command(const char *name, tf_diags *d) {
   return NULL;
 }
 
-static const char *arguments(const cli_command *c) { return c->id == CLI_IMPORT ? "FILE...|--host" : "FILE..."; }
+static const char *arguments(const cli_command *c) {
+  return c->id == CLI_IMPORT ? "FILE...|--host" : c->id == CLI_RESULTS ? "FILE" : "FILE...";
+}
 
 void cli_help(FILE *out) {
   fputs("usage: tileflow COMMAND FILE... [OPTION...]\n\n"

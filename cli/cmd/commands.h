@@ -17,8 +17,10 @@ enum {
   CLI_EMIT = 128,
   CLI_EXPORT = 256,
   CLI_DIFF = 512,
-  CLI_ALL = 1023,
-  CLI_READING = CLI_ALL & ~CLI_IMPORT,                                    /* read native files */
+  CLI_SWEEP = 1024,
+  CLI_RESULTS = 2048,
+  CLI_ALL = 4095,
+  CLI_READING = CLI_ALL & ~(CLI_IMPORT | CLI_RESULTS),                    /* read native files */
   CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH | CLI_EMIT /* may have to find a mapping */
 };
 
@@ -40,6 +42,8 @@ cli_status cmd_search(const cli_options *o);
 cli_status cmd_import(const cli_options *o);
 cli_status cmd_export(const cli_options *o);
 cli_status cmd_emit(const cli_options *o);
+cli_status cmd_sweep(const cli_options *o);
+cli_status cmd_results(const cli_options *o);
 
 /* The command of that name; NULL with an error in d. */
 const cli_command *cli_find_command(const char *name, tf_diags *d);

@@ -14,12 +14,29 @@
 #include "cli/wrap.h"
 
 /* What follows an option. */
-typedef enum { FLAG, SETTING, PATHS, PATH, SEED, EVALS, THREADS, KERNELS, SECONDS, OBJECTIVE, STRATEGY, METHOD } kind;
+typedef enum {
+  FLAG,
+  SETTING,
+  PATHS,
+  PATH,
+  SEED,
+  EVALS,
+  THREADS,
+  KERNELS,
+  SECONDS,
+  OBJECTIVE,
+  STRATEGY,
+  METHOD,
+  SHARD,
+  TOP,
+  POINT
+} kind;
 
 /* Of whole numbers; what fits an int is held in one, the others in 64 bits. */
 static const struct {
   int64_t least, most;
-} limits[] = {[SEED] = {0, INT64_MAX}, [EVALS] = {1, INT64_MAX}, [THREADS] = {1, 256}, [KERNELS] = {1, 1000}};
+} limits[] = {[SEED] = {0, INT64_MAX}, [EVALS] = {1, INT64_MAX}, [THREADS] = {1, 256},
+              [KERNELS] = {1, 1000},   [TOP] = {1, INT64_MAX},   [POINT] = {0, INT64_MAX}};
 
 typedef struct {
   const char *name, *value; /* value: as the help shows it, NULL: none follows */
@@ -33,17 +50,26 @@ typedef struct {
 static const row rows[] = {
     {"--set", "NAME=VALUE", AT(set), SETTING, CLI_READING | CLI_IMPORT,
      "give a param (import: a macro) another value; may be repeated"},
-    {"--json", "FILE|-", AT(json), PATH, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
+    {"--json", "FILE|-", AT(json), PATH,
+     CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH | CLI_RESULTS,
      "write the exact figures as JSON; -: to stdout, and nothing else there"},
-    {"--csv", "FILE|-", AT(csv), PATH, CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH,
+    {"--csv", "FILE|-", AT(csv), PATH,
+     CLI_EVAL | CLI_DIFF | CLI_TREE | CLI_BOUND | CLI_SOLVE | CLI_SEARCH | CLI_RESULTS,
      "the same as comma-separated values"},
     {"--svg", "FILE|-", AT(svg), PATH, CLI_TREE, "draw the tree as SVG, not as text"},
     {"--dot", "FILE|-", AT(dot), PATH, CLI_TREE, "draw it for Graphviz"},
     {"--quiet", NULL, AT(quiet), FLAG, CLI_ALL, "print no report; errors still go to stderr"},
     {"--host", NULL, AT(host), FLAG, CLI_IMPORT, "describe the computer this runs on"},
     {"--root", "DIR", AT(root), PATH, CLI_IMPORT, "read DIR/sys and DIR/proc instead of /sys and /proc"},
-    {"--out", "FILE|-", AT(out), PATH, CLI_IMPORT | CLI_EXPORT | CLI_EMIT,
-     "write there (-o, too); import: stdout if not given; export and emit: a new folder"},
+    {"--out", "FILE|-", AT(out), PATH, CLI_IMPORT | CLI_EXPORT | CLI_EMIT | CLI_SWEEP,
+     "write there (-o, too); import: stdout if not given; export and emit: a new folder; sweep: as --store"},
+    {"--store", "FILE", AT(store), PATH, CLI_SWEEP, "the results; NAME.tfdb if not given, after the sweep's name"},
+    {"--shard", "I/N", AT(shards), SHARD, CLI_SWEEP, "every N-th machine from the I-th on: one job of N"},
+    {"--full", NULL, AT(full), FLAG, CLI_SWEEP, "solve machines, too, whose bounds a result beats"},
+    {"--where", "CONDITION", AT(where), PATH, CLI_RESULTS, "list the points of which it holds, by columns of --csv"},
+    {"--top", "N", AT(top), TOP, CLI_RESULTS, "list the N best points by the first objective"},
+    {"--merge", NULL, AT(merge), FLAG, CLI_RESULTS, "take what the second and later stores hold into the first"},
+    {"--mapping", "POINT", AT(point), POINT, CLI_RESULTS, "print the mapping of a point as YAML"},
     {"--to", "NAME", AT(format), PATH, CLI_EXPORT, "the tool it is for: timeloop or tileflow"},
     {"--target", "cpu|staged", AT(target), PATH, CLI_EMIT,
      "what the kernel is for, cpu if not given; staged: loops alone"},
@@ -61,9 +87,10 @@ static const row rows[] = {
     {"--objective", "latency|energy|edp|traffic", AT(objective), OBJECTIVE, CLI_SEARCHING,
      "what a search makes small; latency if not given"},
     {"--seed", "N", AT(seed), SEED, CLI_SEARCHING & ~CLI_SOLVE, "of the search's random numbers; 1 if not given"},
-    {"--threads", "N", AT(threads), THREADS, CLI_SEARCHING | CLI_BOUND, "one for each processor if not given"},
-    {"--time-limit", "S", AT(time_limit), SECONDS, CLI_SEARCHING | CLI_BOUND,
-     "seconds a search may take; bound: for each capacity, 1 if not given"},
+    {"--threads", "N", AT(threads), THREADS, CLI_SEARCHING | CLI_BOUND | CLI_SWEEP,
+     "one for each processor if not given"},
+    {"--time-limit", "S", AT(time_limit), SECONDS, CLI_SEARCHING | CLI_BOUND | CLI_SWEEP,
+     "seconds a search may take; bound: for each capacity, 1 if not given; sweep: until no point is begun"},
     {"--evals", "N", AT(evals), EVALS, CLI_SEARCHING | CLI_BOUND,
      "mappings a search may evaluate; without either: 500000, or 10 s; bound: 20000 for each capacity"},
     {"--strategy", "NAME", AT(strategy), STRATEGY, CLI_SEARCHING & ~CLI_SOLVE,
@@ -72,7 +99,8 @@ static const row rows[] = {
     {"--start", "FILE", AT(start), PATHS, CLI_SEARCH,
      "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated"},
     {"--log", "FILE", AT(log), PATH, CLI_SEARCH, "write what each step of the search found"},
-    {"--resume", NULL, AT(resume), FLAG, CLI_SEARCH, "go on from the log of a search that was stopped"},
+    {"--resume", NULL, AT(resume), FLAG, CLI_SEARCH | CLI_SWEEP,
+     "go on from the log of a search that was stopped; sweep, which always goes on: the store must be there"},
     {"--mapping", "FILE|-", AT(mapping), PATH, CLI_SOLVE | CLI_SEARCH, "write the mapping as YAML"},
     {"--pareto", "FILE|-", AT(pareto), PATH, CLI_SEARCH,
      "write the mappings that none beats in cycles, energy, traffic and words held, as CSV"},
@@ -214,6 +242,17 @@ static bool keep_path(reader *r, const row *o, const char *value) {
   return true;
 }
 
+/* I/N, 1 <= I <= N */
+static bool read_shard(reader *r, const char *value) {
+  char *end;
+  long i = strtol(value, &end, 10), n = *end == '/' ? strtol(end + 1, &end, 10) : 0;
+  if (*value < '0' || *value > '9' || *end || i < 1 || i > n || n > INT_MAX)
+    return tf_fail(r->diags, nowhere, TF_E_USAGE, "--shard needs I/N, like 1/4, not '%.40s'", value);
+  r->out->shards[0] = (int)i;
+  r->out->shards[1] = (int)n;
+  return true;
+}
+
 static bool take(reader *r, const row *o, char *value) {
   switch (o->kind) {
   case FLAG: *(bool *)slot(r, o) = true; return true;
@@ -223,7 +262,10 @@ static bool take(reader *r, const row *o, char *value) {
   case SEED:
   case EVALS:
   case THREADS:
-  case KERNELS: return read_count(r, o, value);
+  case KERNELS:
+  case TOP:
+  case POINT: return read_count(r, o, value);
+  case SHARD: return read_shard(r, value);
   case SECONDS: return read_seconds(r, o, value);
   case OBJECTIVE: return read_objective(r, value);
   case STRATEGY: return read_strategy(r, value);
@@ -241,12 +283,16 @@ static const row *find(reader *r, const char *arg, size_t len) {
   if (!strcmp(name, "-h")) strcpy(name, "--help");
   if (!strcmp(name, "-o")) strcpy(name, "--out");
   cli_nearest near = cli_nearest_to(name);
+  const row *of_others = NULL;
   for (size_t i = 0; i < N_ROWS; i++) {
-    bool takes = (rows[i].commands & r->command->id) != 0;
+    bool takes = (rows[i].commands & r->command->id) != 0, here = !strcmp(rows[i].name, name);
     if (takes) cli_nearest_offer(&near, rows[i].name);
-    if (strcmp(rows[i].name, name) != 0) continue;
-    if (!takes) tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
-    return &rows[i];
+    if (takes && here) return &rows[i];
+    if (here) of_others = &rows[i];
+  }
+  if (of_others) {
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
+    return of_others;
   }
   if (near.best)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "no option '%s', did you mean '%s'?", name, near.best);
@@ -308,18 +354,30 @@ static void check_export(reader *r) {
   if (!o->out) tf_fail(r->diags, nowhere, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
 }
 
+static void check_sweep(reader *r) {
+  const cli_options *o = r->out;
+  if (o->store && o->out) tf_fail(r->diags, nowhere, TF_E_USAGE, "--store and --out name the store twice");
+  if (!o->store) r->out->store = o->out;
+  r->out->out = NULL;
+  if (is_stdout(r->out->store)) tf_fail(r->diags, nowhere, TF_E_USAGE, "--store needs a file, not stdout");
+}
+
 static void check_whole(reader *r) {
   const cli_options *o = r->out;
   if (r->command->id == CLI_EXPORT) check_export(r);
   if (o->n_first && o->n_first == o->n_files)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "diff needs files after '--', too");
   if (r->command->id == CLI_EMIT) check_emit(r);
+  if (r->command->id == CLI_SWEEP) check_sweep(r);
+  if (r->command->id == CLI_RESULTS && o->n_files > 1 && !o->merge)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "results takes one store; --merge takes the rows of others into it");
   if (is_stdout(o->json) + is_stdout(o->csv) + is_stdout(o->svg) + is_stdout(o->dot) + is_stdout(o->mapping) +
           is_stdout(o->pareto) >
       1)
     tf_fail(r->diags, nowhere, TF_E_USAGE, "only one result can go to stdout ('-')");
   cli_check_outputs(o, r->diags);
-  if (o->resume && !o->log) tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
+  if (o->resume && !o->log && r->command->id == CLI_SEARCH)
+    tf_fail(r->diags, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
   if (is_stdout(o->log)) tf_fail(r->diags, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
   if (o->n_files == 0 && !o->host && tf_diags_errors(r->diags) == 0) {
     tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs at least one file", r->command->name);
@@ -341,7 +399,8 @@ bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args
   *out = (cli_options){.files = calloc((size_t)n + 1, sizeof *out->files),
                        .set = calloc((size_t)n + 1, sizeof *out->set),
                        .start = calloc((size_t)n + 1, sizeof *out->start),
-                       .seed = 1};
+                       .seed = 1,
+                       .point = -1};
   if (!out->files || !out->set || !out->start) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
   reader r = {.out = out, .command = c, .diags = d};
   bool options = true;

@@ -4,8 +4,7 @@
 #include "tileflow/search.h"
 
 /* How a point's figures are found; key in the section. */
-#define TF_SWEEP_METHODS(X)                                                                                            \
-  X(BOUND, "bound") X(EVAL, "eval") X(CLOSED, "closed") X(SOLVE, "solve") X(SEARCH, "search")
+#define TF_SWEEP_METHODS(X) X(BOUND, "bound") X(EVAL, "eval") X(CLOSED, "closed") X(SOLVE, "solve") X(SEARCH, "search")
 typedef enum {
 #define X(id, key) TF_SWEEP_##id,
   TF_SWEEP_METHODS(X)
@@ -16,8 +15,10 @@ const char *tf_sweep_method_key(int method); /* NULL past the last */
 
 /* What the front is of; key, column of the store.  All are to be small. */
 #define TF_GOALS(X)                                                                                                    \
-  X(CYCLES, "cycles", "cycles") X(SECONDS, "seconds", "seconds") X(ENERGY, "energy", "energy_pj") X(EDP, "edp", "edp") \
-  X(TRAFFIC, "traffic", "traffic_words") X(AREA, "area", "area_um2")
+  X(CYCLES, "cycles", "cycles")                                                                                        \
+  X(SECONDS, "seconds", "seconds")                                                                                     \
+  X(ENERGY, "energy", "energy_pj") X(EDP, "edp", "edp") X(TRAFFIC, "traffic", "traffic_words")                         \
+      X(AREA, "area", "area_um2")
 typedef enum {
 #define X(id, key, column) TF_GOAL_##id,
   TF_GOALS(X)
@@ -95,7 +96,7 @@ typedef struct {
   double held_words;          /* NAN: not known */
   bool proved;                /* no mapping of the solver's space is better */
   int64_t evals;
-  double took; /* seconds */
+  double took;                                /* seconds */
   const char *bottleneck, *message, *mapping; /* NULL: none */
   int n_counts;
   const tf_sweep_count *counts;
@@ -111,16 +112,17 @@ tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setti
 void tf_sweep_free(tf_sweep *s);
 const tf_sweep_grid *tf_sweep_grid_of(const tf_sweep *s);
 
-/* Opens the store of this sweep, making it where there is none.  A file that is no store, is damaged, of a newer version
- * or of other inputs is an error (E_STORE) that says what differs, and is left as it is.  NULL with the errors in d. */
+/* Opens the store of this sweep, making it where there is none.  A file that is no store, is damaged, of a newer
+ * version or of other inputs is an error (E_STORE) that says what differs, and is left as it is.  NULL with the errors
+ * in d. */
 tf_store *tf_store_of(const char *path, const tf_sweep *s, tf_diags *d);
 /* Opens a store that is there; writing is not needed. */
 tf_store *tf_store_open(const char *path, tf_diags *d);
 void tf_store_close(tf_store *s);
 const tf_sweep_grid *tf_store_grid(const tf_store *s);
 
-/* Calls row for each result, ascending by point; false of it ends the walk.  Texts of a row live until the call returns;
- * counts are not given.  False with an error in d where the file cannot be read. */
+/* Calls row for each result, ascending by point; false of it ends the walk.  Texts of a row live until the call
+ * returns; counts are not given.  False with an error in d where the file cannot be read. */
 bool tf_store_rows(tf_store *s, bool (*row)(void *ctx, const tf_sweep_row *r), void *ctx, tf_diags *d);
 /* The mapping of a point, malloc'd; NULL: it has none. */
 char *tf_store_mapping(tf_store *s, int64_t point, tf_diags *d);
@@ -138,11 +140,11 @@ typedef struct {
 } tf_sweep_progress;
 
 typedef struct {
-  int threads;       /* 0: one for each processor */
-  int shard, shards; /* this process takes every shards-th machine, from the shard-th (1 .. shards); 0: all */
-  bool full;         /* points are solved that bounds would skip, too */
-  double time_limit; /* seconds, after which no point is begun; 0: none */
-  bool (*stop)(void *ctx);                                 /* may be NULL: a point under way is given up, too */
+  int threads;             /* 0: one for each processor */
+  int shard, shards;       /* this process takes every shards-th machine, from the shard-th (1 .. shards); 0: all */
+  bool full;               /* points are solved that bounds would skip, too */
+  double time_limit;       /* seconds, after which no point is begun; 0: none */
+  bool (*stop)(void *ctx); /* may be NULL: a point under way is given up, too */
   void (*progress)(void *ctx, const tf_sweep_progress *p); /* may be NULL */
   void *ctx;
 } tf_sweep_opts;
@@ -156,16 +158,16 @@ typedef struct {
   int64_t machine;
   double score[TF_N_GOALS]; /* by goal; area: its own.  NAN: not all its points have a mapping */
   double bound[TF_N_GOALS]; /* no mappings on this machine score less; NAN: not known */
-  double gap[TF_N_GOALS];   /* of a machine of the front: how much less (0.2: a sixth) another one could still have while
-                               no worse in the others; 0: proved */
-  bool front;               /* none is better in one objective and no worse in the others */
+  double gap[TF_N_GOALS]; /* of a machine of the front: how much less (0.2: a sixth) another one could still have while
+                             no worse in the others; 0: proved */
+  bool front;             /* none is better in one objective and no worse in the others */
 } tf_sweep_machine;
 
 typedef struct {
-  int64_t n; /* machines of which the store has a row */
-  tf_sweep_machine *machines; /* ascending */
+  int64_t n;                                   /* machines of which the store has a row */
+  tf_sweep_machine *machines;                  /* ascending */
   int64_t points, by_state[TF_N_POINT_STATES]; /* rows */
-  int64_t n_front, proved;    /* proved: of these, with gap 0 */
+  int64_t n_front, proved;                     /* proved: of these, with gap 0 */
   int64_t skipped, beaten, open; /* machines not on the front: never solved; solved, though bounds alone leave them out;
                                     those that a better mapping could still bring there */
 } tf_sweep_summary;
