@@ -214,15 +214,18 @@ static bool is_of_workload(const tf_sweep *s, const sweep_over *o) {
   return some_has(&s->workloads, o->name) || (in_base && !with_arch);
 }
 
+static void offer_params(const sweep_input *in, tf_near *near) {
+  for (size_t k = 0; in->params && k < in->params->n; k++)
+    if (in->params->pairs[k].key->kind == TF_Y_SCALAR) tf_near_offer(near, in->params->pairs[k].key->text);
+}
+
 static void fail_unknown(const tf_sweep *s, const sweep_over *o, const sweep_input *where, tf_diags *d) {
-  const sweep_inputs *all[] = {&s->base, &s->archs, &s->workloads};
   char hint[80];
-  tf_near near = tf_near_start(o->name, strlen(o->name));
-  for (int l = 0; l < 3; l++)
-    for (int i = 0; i < all[l]->n; i++)
-      for (size_t k = 0; all[l]->at[i].params && k < all[l]->at[i].params->n; k++)
-        if (all[l]->at[i].params->pairs[k].key->kind == TF_Y_SCALAR)
-          tf_near_offer(&near, all[l]->at[i].params->pairs[k].key->text);
+  const char *dot = strchr(o->name, '.'), *name = dot ? dot + 1 : o->name;
+  tf_near near = tf_near_start(name, strlen(name));
+  offer_params(where, &near);
+  for (int i = 0; i < s->base.n; i++)
+    if (where != &s->base.at[i]) offer_params(&s->base.at[i], &near);
   tf_fail(d, o->at, TF_E_NAME, "'%.80s' has no param '%.60s'%s", where->path, o->name,
           tf_near_text(&near, hint, sizeof hint));
 }
@@ -230,12 +233,12 @@ static void fail_unknown(const tf_sweep *s, const sweep_over *o, const sweep_inp
 /* Whose param it is, and that every file it must reach has it. */
 static bool check_reach(const tf_sweep *s, const sweep_over *o, bool *of_workload, tf_diags *d) {
   *of_workload = is_of_workload(s, o);
-  const sweep_input *without = lacks(s, *of_workload ? &s->workloads : &s->archs, o->name);
-  if (without) fail_unknown(s, o, without, d);
   if (!strchr(o->name, '.') && some_has(&s->archs, o->name) && some_has(&s->workloads, o->name))
     return tf_fail(d, o->at, TF_E_DUP,
                    "architectures and workloads have a param '%.60s': arch.%.60s or workload.%.60s?", o->name, o->name,
                    o->name);
+  const sweep_input *without = lacks(s, *of_workload ? &s->workloads : &s->archs, o->name);
+  if (without) fail_unknown(s, o, without, d);
   for (size_t i = 0; i < s->n_set; i++)
     if (!strcmp(s->set[i].name, o->name))
       return tf_fail(d, o->at, TF_E_DUP, "param '%.60s' is swept, and set on the command line", o->name);
@@ -348,9 +351,15 @@ static bool check_settings(const tf_sweep *s, tf_diags *d) {
     for (int i = 0; i < all[l]->n; i++)
       files[k++] = &all[l]->at[i];
   bool ok = true;
-  for (size_t i = 0; i < s->n_set; i++)
-    if (!sweep_has_param(files, k, s->set[i].name))
-      ok = tf_fail(d, (tf_loc){0}, TF_E_NAME, "no param '%.60s' to set", s->set[i].name);
+  for (size_t i = 0; i < s->n_set; i++) {
+    char hint[80];
+    tf_near near = tf_near_start(s->set[i].name, strlen(s->set[i].name));
+    if (sweep_has_param(files, k, s->set[i].name)) continue;
+    for (int f = 0; f < k; f++)
+      offer_params(files[f], &near);
+    ok = tf_fail(d, (tf_loc){0}, TF_E_NAME, "no param '%.60s' to set%s", s->set[i].name,
+                 tf_near_text(&near, hint, sizeof hint));
+  }
   return ok;
 }
 

@@ -9,7 +9,7 @@
 #include "sweep/store.h"
 
 enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
-static const double between_writes = 0.2, between_looks = 0.1; /* seconds */
+static const double between_writes = 0.05, between_looks = 0.05; /* seconds */
 
 /* ---- workers ----------------------------------------------------------------------------------------- */
 static bool stopped(void *ctx) {

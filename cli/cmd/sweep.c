@@ -21,7 +21,8 @@ static void show(void *ctx, const tf_sweep_progress *p) {
   if (!s->meter.on || (s->meter.last >= 0 && p->seconds - s->meter.last < 0.1)) return;
   s->meter.last = p->seconds;
   double rate = p->seconds > 0 ? (double)p->found / p->seconds : 0;
-  if (isfinite(p->best)) snprintf(best, sizeof best, ", best %s %s", cli_real(p->best).s, tf_goal_key((int)s->g->goals[0]));
+  if (isfinite(p->best))
+    snprintf(best, sizeof best, ", best %s %s", cli_real(p->best).s, tf_goal_key((int)s->g->goals[0]));
   if (p->front > 0) snprintf(front, sizeof front, ", front of %d", p->front);
   if (rate > 0) snprintf(left, sizeof left, ", %.0f s left", (double)(p->total - p->done) / rate);
   cli_meter_say(&s->meter, "%s of %s points, %s/s%s%s%s ", cli_count(p->done).s, cli_count(p->total).s,

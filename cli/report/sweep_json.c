@@ -93,10 +93,10 @@ static json_t *whole(const tf_sweep_grid *g, const tf_sweep_summary *s, const cl
   json_object_set_new(o, "score", json_string(g->geometric ? "geometric-mean" : "sum"));
   json_object_set_new(o, "total", json_integer(g->n_machines * g->n_works));
   json_object_set_new(o, "points", points(s));
-  json_object_set_new(o, "machines", json_pack("{sI sI sI sI sI sI}", "all", (json_int_t)s->n, "front",
-                                               (json_int_t)s->n_front, "proved", (json_int_t)s->proved, "skipped",
-                                               (json_int_t)s->skipped, "beaten", (json_int_t)s->beaten, "open",
-                                               (json_int_t)s->open));
+  json_object_set_new(o, "machines",
+                      json_pack("{sI sI sI sI sI sI}", "all", (json_int_t)s->n, "front", (json_int_t)s->n_front,
+                                "proved", (json_int_t)s->proved, "skipped", (json_int_t)s->skipped, "beaten",
+                                (json_int_t)s->beaten, "open", (json_int_t)s->open));
   json_object_set_new(o, "front", front);
   json_object_set_new(o, "rows", rows);
   return o;

@@ -10,7 +10,8 @@ typedef struct {
   tf_sweep_row *at;
   bool bad; /* memory ran out */
 } cli_rows;
-/* Those of which the condition holds (NULL: all), by number; with top the best of the first objective, the best first. */
+/* Those of which the condition holds (NULL: all), by number; with top the best of the first objective, the best first.
+ */
 bool cli_rows_take(cli_rows *r, tf_store *s, const tf_condition *c, int64_t top, tf_diags *d);
 void cli_rows_free(cli_rows *r);
 

@@ -111,7 +111,6 @@ static void head(const tf_sweep_grid *g, cli_table *t) {
   cli_cell(t, "state");
 }
 
-
 void cli_rows_text(const tf_sweep_grid *g, const cli_rows *r, cli_text *out) {
   char align[4 + MOST_PARAMS + TF_N_GOALS + 2] = "rlll";
   int params = n_params(g, MOST_PARAMS);

@@ -21,8 +21,7 @@ static void say_sweep(const tf_sweep_grid *g, cli_text *out) {
 
 static void say_points(const tf_sweep_summary *s, cli_text *out) {
   cli_printf(out, "%s points: %s found", cli_count(s->points).s, cli_count(s->by_state[TF_POINT_FOUND]).s);
-  if (s->by_state[TF_POINT_SKIPPED])
-    cli_printf(out, ", %s skipped", cli_count(s->by_state[TF_POINT_SKIPPED]).s);
+  if (s->by_state[TF_POINT_SKIPPED]) cli_printf(out, ", %s skipped", cli_count(s->by_state[TF_POINT_SKIPPED]).s);
   if (s->by_state[TF_POINT_NONE])
     cli_printf(out, ", %s without a mapping that fits", cli_count(s->by_state[TF_POINT_NONE]).s);
   if (s->by_state[TF_POINT_INVALID])
@@ -126,7 +125,8 @@ static void say_rest(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text
   if (s->open) cli_printf(out, "; %s could be, with a better mapping than was found", cli_count(s->open).s);
   cli_printf(out, ".\n");
   if (found && s->proved < s->n_front)
-    cli_printf(out, "not excluded: a machine of the grid with so much less of it, and no more of the other objectives.\n");
+    cli_printf(out,
+               "not excluded: a machine of the grid with so much less of it, and no more of the other objectives.\n");
 }
 
 void cli_sweep_text(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out) {

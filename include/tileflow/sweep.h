@@ -17,8 +17,8 @@ const char *tf_sweep_method_key(int method); /* NULL past the last */
 #define TF_GOALS(X)                                                                                                    \
   X(CYCLES, "cycles", "cycles")                                                                                        \
   X(SECONDS, "seconds", "seconds")                                                                                     \
-  X(ENERGY, "energy", "energy_pj") X(EDP, "edp", "edp") X(TRAFFIC, "traffic", "traffic_words")                         \
-      X(AREA, "area", "area_um2")
+  X(ENERGY, "energy", "energy_pj")                                                                                     \
+  X(EDP, "edp", "edp") X(TRAFFIC, "traffic", "traffic_words") X(AREA, "area", "area_um2")
 typedef enum {
 #define X(id, key, column) TF_GOAL_##id,
   TF_GOALS(X)

@@ -1,13 +1,11 @@
 /* The default areas.
  *
  * Sources of the measured numbers, all of 45 nm:
- *   floating add 16 bits 1360 um2, 32 bits 4184; floating multiply 1640, 7700: the areas that W. Dally ("High-performance
- *     hardware for machine learning", NIPS 2015 tutorial) sets beside Horowitz's energies, from synthesis in TSMC's
- *     process
- *   a bit of SRAM 0.346 um2: K. Mistry et al., IEDM 2007
- *   with a port for reading and one for writing a cell has 8 transistors and takes 1.3 times that: L. Chang et al.,
- *     VLSI Technology 2005
- *   a flip-flop 4.522 um2, a multiplexer of two 1.862: NanGate's open cell library, DFF_X1 and MUX2_X1
+ *   floating add 16 bits 1360 um2, 32 bits 4184; floating multiply 1640, 7700: the areas that W. Dally
+ * ("High-performance hardware for machine learning", NIPS 2015 tutorial) sets beside Horowitz's energies, from
+ * synthesis in TSMC's process a bit of SRAM 0.346 um2: K. Mistry et al., IEDM 2007 with a port for reading and one for
+ * writing a cell has 8 transistors and takes 1.3 times that: L. Chang et al., VLSI Technology 2005 a flip-flop 4.522
+ * um2, a multiplexer of two 1.862: NanGate's open cell library, DFF_X1 and MUX2_X1
  *
  * What we add to it, each an assumption and no measurement:
  *   cells take 70 % of their array; rows and columns beside it cost, for each bit of width, as much as 512 cells
