@@ -22,7 +22,8 @@ static void check_sha256(void) {
       {__LINE__, "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
       {__LINE__,
-       "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+       "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrst"
+       "u",
        "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"},
   };
   char got[TF_SHA256_TEXT];
@@ -311,9 +312,11 @@ static void check_skipping(const char *method, const char *more) {
 /* What the view says of a point is what tf_sweep_place_of says. */
 static void check_view(void) {
   folder f;
-  if (!begin(&f, "sweep:\n  method: bound\n  architectures: arch.yaml\n  workloads: [{files: work.yaml, weight: 2}]\n"
-                 "  over:\n    side: [1, 2, 3]\n    rows: [4, 8]\n    kib: [1, 2, 3]\n    dram: {from: 1, to: 4, times: 2}\n"
-                 "  zip: [side, kib]\n  where: [side * dram < 8, rows > 4]\n"))
+  if (!begin(
+          &f,
+          "sweep:\n  method: bound\n  architectures: arch.yaml\n  workloads: [{files: work.yaml, weight: 2}]\n"
+          "  over:\n    side: [1, 2, 3]\n    rows: [4, 8]\n    kib: [1, 2, 3]\n    dram: {from: 1, to: 4, times: 2}\n"
+          "  zip: [side, kib]\n  where: [side * dram < 8, rows > 4]\n"))
     return;
   tf_sweep_summary *s = run(&f, true, &(tf_sweep_opts){.threads = 1});
   tf_store *st = tf_store_open(f.store, f.d);
