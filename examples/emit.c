@@ -16,7 +16,7 @@ static bool write_file(const char *dir, const tf_emitted_file *f) {
 
 /* False, with the reasons in d unless a file cannot be written or nothing fits. */
 static bool emit(const tf_spec *spec, const char *dir, tf_diags *d) {
-  const tf_planner_opts o = {.seed = 1};
+  const tf_planner_opts o = {.budget.seed = 1};
   tf_planned *plan = tf_planner_run(spec->arch, spec->workload, NULL, &o, d);
   tf_emitted *kernel = plan && plan->tree ? tf_planned_emit(plan, &o, d) : NULL;
   bool ok = kernel && mkdir(dir, 0777) == 0;

@@ -3,23 +3,23 @@
 
 #include "planner/planner.h"
 
-/* What a plan may take.  It ends by what it tries, never by the clock: the same options give the same kernel on a busy
- * machine.  The effort (tf_model_effort; some three seconds a million) ends it where borders inside a chain make
+/* The effort (tf_model_effort; some three seconds a million) ends a search where borders inside a chain make
  * evaluations dear. */
-enum { PLAN_EVALS = 100000, PLAN_EFFORT = 1500000, FEW = 64, ENOUGH = 3000, ENOUGH_EFFORT = 500000 };
+enum { EFFORT = 1500000, FEW = 64, ENOUGH = 3000, ENOUGH_EFFORT = 500000 };
 /* Candidates for each kernel that is to be timed: many mappings make the same kernel.  Without timing, of so many. */
 enum { MAPPINGS = 64, KERNELS = 32 };
 
 /* ---- one search ------------------------------------------------------------------------------- */
 typedef struct {
   const planner *p;
-  tf_planner_progress now;
+  double bound;
 } view;
 
-static void show(void *ctx, const tf_search_progress *s) {
-  view *v = ctx;
-  v->now.search = *s;
-  v->p->o->progress(v->p->o->ctx, &v->now);
+static void show(void *ctx, const tf_progress *p) {
+  const view *v = ctx;
+  tf_progress now = *p;
+  now.bound = v->bound;
+  v->p->o->budget.progress(v->p->o->budget.ctx, &now);
 }
 
 static bool stop(void *ctx) { return plan_stopped(((view *)ctx)->p); }
@@ -40,23 +40,22 @@ static bool keep(planner *p, tf_search_result *r) {
 /* Searches what is open in the mapping, or all mappings (NULL); the best is the plan's unless it has one. */
 static bool search(planner *p, const tf_tree *open) {
   const tf_planner_opts *o = p->o;
-  const bool said = o->max_evals > 0 || o->time_limit > 0;
   tf_bounds bounds;
-  view v = {.p = p, .now.max_evals = said ? o->max_evals : PLAN_EVALS};
+  view v = {.p = p};
   tf_search_opts so = {.strategy = o->strategy,
                        /* Of mappings that keep the units busy alike, the one that moves less has the larger blocks. */
                        .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,
-                       .seed = o->seed,
-                       .threads = o->threads,
-                       .max_evals = v.now.max_evals,
-                       .max_effort = said ? 0 : PLAN_EFFORT, /* a template leaves little to look for */
-                       .time_limit = o->time_limit,
-                       .variants = (p->n_time > KERNELS ? p->n_time : KERNELS) * MAPPINGS,
-                       .stop = stop,
-                       .progress = o->progress ? show : NULL,
-                       .ctx = &v};
+                       .budget = o->budget,
+                       .variants = (p->n_time > KERNELS ? p->n_time : KERNELS) * MAPPINGS};
+  if (!o->budget.max_evals && !(o->budget.time_limit > 0)) {
+    so.budget.max_evals = TF_PLANNER_EVALS;
+    so.budget.max_effort = EFFORT;
+  }
+  so.budget.stop = stop;
+  so.budget.progress = o->budget.progress ? show : NULL;
+  so.budget.ctx = &v;
   if (!tf_bounds_of(p->arch, p->wl, &bounds)) return tf_fail(p->d, p->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
-  v.now.bound = tf_bounds_value(so.objective, &bounds, p->arch);
+  v.bound = tf_bounds_value(so.objective, &bounds, p->arch);
   tf_search_result *r = tf_search_run(p->arch, p->wl, open, &so, p->d);
   if (!r) return false;
   p->plan->evals += r->evals;
@@ -72,12 +71,12 @@ static bool search(planner *p, const tf_tree *open) {
 static bool suits(const planner *p, const tf_tree *template, int64_t evals, tf_diags *d) {
   view v = {.p = p};
   tf_search_opts o = {.objective = TF_LATENCY,
-                      .seed = 1,
-                      .threads = 1,
-                      .max_evals = evals,
-                      .max_effort = ENOUGH_EFFORT,
-                      .stop = stop,
-                      .ctx = &v};
+                      .budget.seed = 1,
+                      .budget.threads = 1,
+                      .budget.max_evals = evals,
+                      .budget.max_effort = ENOUGH_EFFORT,
+                      .budget.stop = stop,
+                      .budget.ctx = &v};
   tf_search_result *r = tf_search_run(p->arch, p->wl, template, &o, d);
   bool found = r && r->n_best > 0;
   tf_search_free(r);

@@ -4,7 +4,7 @@
 
 #include "planner/planner.h"
 
-bool plan_stopped(const planner *p) { return p->o->stop && p->o->stop(p->o->ctx); }
+bool plan_stopped(const planner *p) { return p->o->budget.stop && p->o->budget.stop(p->o->budget.ctx); }
 
 bool plan_no_memory(const planner *p) { return tf_fail(p->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
 

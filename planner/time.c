@@ -76,7 +76,7 @@ static bool time_them(planner *p, kernels *k) {
   for (int i = 0; i < p->n && k->n < p->n_time && !plan_stopped(p); i++)
     if (!emit_candidate(p, i, k)) return plan_no_memory(p);
   if (k->n == 0 || plan_stopped(p)) return true; /* emitting the plan says why nothing can be emitted */
-  return p->o->time(p->o->ctx, (const tf_emitted *const *)k->files, k->n, k->m) && take(p, k);
+  return p->o->time(p->o->budget.ctx, (const tf_emitted *const *)k->files, k->n, k->m) && take(p, k);
 }
 
 bool plan_time(planner *p) {

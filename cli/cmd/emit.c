@@ -58,11 +58,10 @@ static cli_status emit(const tf_planned *p, const run *r, tf_diags *d) {
 }
 
 /* ---- the plan --------------------------------------------------------------------------------- */
-static void show(void *ctx, const tf_planner_progress *p) {
+static void show(void *ctx, const tf_progress *p) {
   run *r = ctx;
   r->meter.bound = p->bound;
-  r->meter.max_evals = p->max_evals;
-  cli_show_search(&r->meter, &p->search);
+  cli_show_search(&r->meter, p);
 }
 
 static bool time_kernels(void *ctx, const tf_emitted *const *kernels, int n, tf_measured *m) {
@@ -80,6 +79,7 @@ static tf_planner_opts options_of(run *r) {
   reproduce(o, isa, &r->command);
   r->meter = cli_meter_new(o->quiet);
   r->meter.limit = o->time_limit;
+  r->meter.max_evals = o->evals || o->time_limit > 0 ? o->evals : TF_PLANNER_EVALS;
   return (tf_planner_opts){.target = o->target,
                            .kernel = {.isa = isa,
                                       .dtype = o->dtype,
@@ -89,15 +89,15 @@ static tf_planner_opts options_of(run *r) {
                                       .command = r->command.text},
                            .objective = o->objective,
                            .strategy = o->strategy,
-                           .seed = o->seed,
-                           .threads = o->threads,
-                           .max_evals = o->evals,
-                           .time_limit = o->time_limit,
+                           .budget = {.seed = o->seed,
+                                      .threads = o->threads,
+                                      .max_evals = o->evals,
+                                      .time_limit = o->time_limit,
+                                      .stop = cli_interrupted,
+                                      .progress = r->meter.on ? show : NULL,
+                                      .ctx = r},
                            .n_time = o->measure,
-                           .time = time_kernels,
-                           .stop = cli_interrupted,
-                           .progress = r->meter.on ? show : NULL,
-                           .ctx = r};
+                           .time = time_kernels};
 }
 
 /* Makes the plan's mapping the session's. */

@@ -11,13 +11,13 @@
 /* Where neither is said: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
 
-void cli_show_search(cli_meter *m, const tf_search_progress *p) {
+void cli_show_search(cli_meter *m, const tf_progress *p) {
   char shapes[48];
   snprintf(shapes, sizeof shapes, "%s shapes", cli_count(p->shapes).s);
   cli_meter_show_best(m, p->evals, p->seconds, p->best, shapes);
 }
 
-static void show(void *ctx, const tf_search_progress *p) { cli_show_search(ctx, p); }
+static void show(void *ctx, const tf_progress *p) { cli_show_search(ctx, p); }
 
 /* ---- the search --------------------------------------------------------------------------- */
 static cli_status complain(cli_session *s, cli_status status) {
@@ -34,17 +34,17 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
   m.limit = said ? o->time_limit : SECONDS_UNLESS_SAID;
   tf_search_opts opts = {.strategy = o->strategy,
                          .objective = o->objective,
-                         .seed = o->seed,
-                         .threads = o->threads,
-                         .max_evals = m.max_evals,
-                         .time_limit = m.limit,
+                         .budget.seed = o->seed,
+                         .budget.threads = o->threads,
+                         .budget.max_evals = m.max_evals,
+                         .budget.time_limit = m.limit,
                          .log = o->log,
                          .resume = o->resume,
                          .starts = (const char *const *)s->starts.text,
                          .n_starts = s->starts.n,
-                         .stop = cli_interrupted,
-                         .progress = m.on ? show : NULL,
-                         .ctx = &m};
+                         .budget.stop = cli_interrupted,
+                         .budget.progress = m.on ? show : NULL,
+                         .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   const tf_tree *given = s->tree;
   tf_search_result *r = tf_search_run(s->spec->arch, s->spec->workload, given, &opts, s->diags);

@@ -40,7 +40,7 @@ cli_status cli_search_after_formulas(cli_session *s, const cli_options *o);
 /* Searches as the options say, beginning with s->starts, and adopts what was found; a progress line on a
  * terminal. */
 cli_status cli_search(cli_session *s, const cli_options *o);
-void cli_show_search(cli_meter *m, const tf_search_progress *p);
+void cli_show_search(cli_meter *m, const tf_progress *p);
 /* A search of so many evaluations that stopped so has found no mapping that fits: says why. */
 cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by);
 

@@ -5,31 +5,22 @@
 #include "tileflow/emit.h"
 #include "tileflow/search.h"
 
-/* A plan makes several searches, one after the other. */
-typedef struct {
-  tf_search_progress search; /* of the one at hand */
-  int64_t max_evals;         /* of it; 0: none */
-  double bound;              /* no mapping is better than this */
-} tf_planner_progress;
+/* Where the budget says neither evaluations nor time: of each of the searches that a plan makes, one after the other. A
+ * plan ends by what it tries, never by the clock: the same options give the same kernel on a busy machine. */
+enum { TF_PLANNER_EVALS = 100000 };
 
 typedef struct {
   const char *target;     /* a name of tf_emit_target; NULL: cpu */
   tf_emit_options kernel; /* isa NULL: this computer's best.  What it says of results and measurements is not read */
-  /* Where a mapping is to be found or completed: as in tf_search_opts.  tileflow has seed 1 if none is given. */
   tf_objective objective; /* LATENCY: of mappings that keep the units busy alike the one that moves less, by EDP */
-  const char *strategy;
-  uint64_t seed;
-  int threads;
-  int64_t max_evals; /* of each search; neither this nor a time limit: a number that does not depend on the clock */
-  double time_limit;
+  const char *strategy;   /* as in tf_search_opts */
+  tf_budget budget;       /* of each search.  tileflow has seed 1 where none is said */
   /* Where n_time is above 0 the kernels of so many best mappings are timed, and the fastest is the plan's.  `time`
    * fills m[i].measured of each kernels[i] (which differ), negative where it has none; false: it gives up, and so does
    * the plan.  It compiles and runs what it is given: the library starts no programs. */
   int n_time;
-  bool (*time)(void *ctx, const tf_emitted *const *kernels, int n, tf_measured *m);
-  bool (*stop)(void *ctx);                                   /* may be NULL */
-  void (*progress)(void *ctx, const tf_planner_progress *p); /* may be NULL */
-  void *ctx;
+  bool (*time)(void *ctx, /* of the budget */
+               const tf_emitted *const *kernels, int n, tf_measured *m);
 } tf_planner_opts;
 
 typedef struct {

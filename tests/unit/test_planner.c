@@ -20,9 +20,9 @@ static const char chain[] = "workload:\n"
                             "  - \"E[m,n] += C[m,l] * D[l,n]\"\n";
 
 static tf_planned *plan(const test_case *e, tf_planner_opts *o) {
-  o->seed = 1;
-  o->threads = 1;
-  o->max_evals = 400;
+  o->budget.seed = 1;
+  o->budget.threads = 1;
+  o->budget.max_evals = 400;
   o->kernel.isa = "portable";
   return tf_planner_run(e->spec->arch, e->spec->workload, e->tree, o, e->d);
 }
@@ -85,7 +85,7 @@ static bool time_them(void *ctx, const tf_emitted *const *kernels, int n, tf_mea
 static void test_timed(void) {
   test_case e = case_of(arch, chain);
   clock_of_test clock = {.n = 0};
-  tf_planner_opts o = {.n_time = 3, .time = time_them, .ctx = &clock};
+  tf_planner_opts o = {.n_time = 3, .time = time_them, .budget.ctx = &clock};
   tf_planned *p = plan(&e, &o);
   CHECK_I64(clock.calls, 1);
   CHECK_I64(clock.n, 3);
@@ -107,7 +107,7 @@ static bool at_once(void *ctx) {
 static void test_stopped(void) {
   test_case e = case_of(arch, chain);
   int asked = 0;
-  tf_planner_opts o = {.stop = at_once, .ctx = &asked};
+  tf_planner_opts o = {.budget = {.stop = at_once, .ctx = &asked}};
   tf_planned *p = plan(&e, &o);
   CHECK(p && p->stopped_by == TF_STOP_INTERRUPT && asked > 0);
   tf_planned_free(p);
