@@ -3,8 +3,8 @@
  * alike, and the lengths that a loop gives are unimodal along it: first, middle and last suffice. */
 #include <string.h>
 
+#include "model/cost/general.h"
 #include "model/cost/retain.h"
-#include "model/cost/state.h"
 
 typedef int64_t measure(struct tf_model *m, const void *what, const int64_t *digits);
 

@@ -124,7 +124,7 @@ static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pc
   return out;
 }
 
-bool tf_comps_fill(tf_arena *a, tf_plan *p, tf_slice *s) {
+static bool fill(tf_arena *a, tf_plan *p, tf_slice *s) {
   comps k = build(a, p, s, NULL);
   s->comp = k.list;
   s->n_comp = k.n;
@@ -139,4 +139,17 @@ bool tf_comps_fill(tf_arena *a, tf_plan *p, tf_slice *s) {
     s->classes[i].n_comp = k.n;
   }
   return k.list != NULL;
+}
+
+bool tf_comps_fill(tf_arena *a, tf_plan *p) {
+  for (int i = 0; i < p->n_slices; i++)
+    if (!fill(a, p, &p->slices[i])) return false;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    if (p->stream[o].node >= 0 && !fill(a, p, &p->stream[o])) return false;
+  p->at = TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes);
+  for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
+    p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
+    if (!fill(a, p, &p->at[i])) return false;
+  }
+  return p->at != NULL;
 }

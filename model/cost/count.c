@@ -1,6 +1,28 @@
 #include <string.h>
 
-#include "model/cost/state.h"
+#include "model/cost/comps.h"
+#include "model/cost/general.h"
+#include "model/cost/layout.h"
+
+/* Made when it is first needed: most trees never do. */
+bool tf_general_ready(struct tf_model *m) {
+  tf_arena *a = m->arena;
+  size_t loops = (size_t)m->plan->n_loops + 1;
+  if (m->scratch.boxes) return true;
+  m->scratch.cur = TF_ARRAY(a, int64_t, loops);
+  m->scratch.prv = TF_ARRAY(a, int64_t, loops);
+  m->scratch.zero = TF_ARRAY(a, int64_t, loops);
+  m->scratch.pair = TF_ARRAY(a, int64_t, loops);
+  m->scratch.fixed = TF_ARRAY(a, int64_t, loops);
+  m->scratch.top = TF_ARRAY(a, int64_t, loops);
+  m->scratch.made = TF_ARRAY(a, tf_ival *, (size_t)m->plan->wl->n_ops);
+  if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair || !m->scratch.fixed ||
+      !m->scratch.top || !m->scratch.made || !tf_comps_fill(a, m->plan))
+    return false;
+  m->scratch.boxes = TF_NEW(a, tf_boxes);
+  if (m->scratch.boxes) m->scratch.boxes->arena = a;
+  return m->scratch.boxes != NULL;
+}
 
 static bool plus(int64_t *sum, int64_t v) { return !__builtin_add_overflow(*sum, v, sum); }
 
@@ -36,12 +58,6 @@ bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, b
   return !s->makes || first_time(m, s, c, keeps, &e->first);
 }
 
-tf_move tf_count_move(const tf_slice *s, const tf_memory *mem, tf_entry e) {
-  if (!s->makes) return (tf_move){.fill = e.all, .read = mem->multicast ? e.groups : e.all};
-  int64_t partial = e.groups - e.first;
-  return (tf_move){.fill = partial, .drain = e.all, .read = partial, .update = mem->reduce ? e.groups : e.all};
-}
-
 static bool count_tile_slice(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   const tf_memory *mem = &m->plan->arch->memories[s->level];
@@ -50,13 +66,13 @@ static bool count_tile_slice(struct tf_model *m, int i) {
   bool share = tf_count_shares(&m->run, s), ok = true;
   for (int c = 0; c < s->n_class; c++) {
     if (!tf_count_class(m, s, &s->classes[c], share, &e)) return false;
-    tf_move v = tf_count_move(s, mem, e);
+    tf_move v = tf_move_of(s, mem, e);
     tf_cells_add(m, i, c, &v);
     ok &= plus(&sum.all, e.all) && plus(&sum.groups, e.groups);
   }
   if (s->makes && !tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first)) return false;
   sum.first = first.box;
-  m->moves[i] = tf_count_move(s, mem, sum);
+  m->moves[i] = tf_move_of(s, mem, sum);
   return ok;
 }
 
@@ -99,6 +115,35 @@ static bool count_nodes(struct tf_model *m) {
   return true;
 }
 
+/* Steps of Tile n in which the loop of `row` carries, where some settings are idle. */
+static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
+  const tf_plan *p = m->plan;
+  const tf_slice *at = &p->at[n];
+  int loop = m->views->node[n].row_loop[row], carry = 0;
+  tf_sum sum = {0, 0};
+  while (p->path[n].loops[carry] != loop)
+    carry++;
+  tf_pclass class = {
+      .carry = carry, .zero_from = carry + 1, .prev = -1, .common = -1, .n_comp = at->n_comp, .comp = at->comp};
+  if (m->run.trip[loop] > 1 && !tf_sum_over(&m->run, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum)) return false;
+  *out = (double)sum.box;
+  return true;
+}
+
+/* Steps by class, which tf_class_steps has for a run in which nothing idles: of the Tiles that do, by sums. */
+static bool class_steps(struct tf_model *m) {
+  tf_class_steps(m);
+  for (int n = 0; n < m->plan->tree->n_nodes; n++) {
+    const tf_view *v = &m->views->node[n];
+    double all = 1;
+    for (int j = v->n_rows - 2; v->n_slices && j >= 0; j--)
+      all *= (double)m->run.trip[v->row_loop[j]];
+    for (int j = 0; v->n_slices && (double)m->steps[n] < all && j < v->n_rows - 1; j++)
+      if (!busy_steps(m, n, j, &m->class_steps[v->row + j])) return false;
+  }
+  return true;
+}
+
 bool tf_count_treated(struct tf_model *m) {
   tf_sum each, once;
   for (int o = 0; o < m->plan->wl->n_ops; o++) {
@@ -115,7 +160,7 @@ bool tf_count_treated(struct tf_model *m) {
 
 bool tf_count_all(struct tf_model *m) {
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
-  if (!count_nodes(m) || (m->by_steps && !tf_class_steps(m))) return false;
+  if (!count_nodes(m) || (m->by_steps && !class_steps(m))) return false;
   for (int i = 0; i < m->plan->n_tile_slices && !m->run.irregular; i++)
     if (!count_tile_slice(m, i)) return false;
   for (int o = 0; o < m->plan->wl->n_ops && !m->run.irregular; o++)

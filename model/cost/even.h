@@ -5,7 +5,7 @@
  * What does not depend on trip counts is gathered once; everything else falls to sums.h. */
 #ifndef MODEL_COST_EVEN_H
 #define MODEL_COST_EVEN_H
-#include "model/cost/view.h"
+#include "model/cost/plan.h"
 
 /* A product of trip counts: value[next] * trip[loop]; number 0 is 1. */
 typedef struct {

@@ -1,6 +1,7 @@
 /* Inside even.h: one slice in an evaluation, and the sums where borders clip its boxes. */
 #ifndef MODEL_COST_EVEN_CLIP_H
 #define MODEL_COST_EVEN_CLIP_H
+#include "model/cost/even.h"
 #include "model/cost/state.h"
 
 /* A slice in this evaluation. */

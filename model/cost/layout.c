@@ -1,8 +1,8 @@
-/* Whether content survives from one m-tile to another: same layout, reduction not spread. */
+#include "model/cost/layout.h"
+
 #include <string.h>
 
 #include "model/cost/plan_class.h"
-#include "model/cost/sums.h"
 
 enum { TF_MAX_READS = 64 }; /* of one tensor */
 

@@ -1,7 +1,10 @@
 #include <string.h>
 
+#include "model/cost/even.h"
+#include "model/cost/general.h"
+#include "model/cost/layout.h"
 #include "model/cost/retain.h"
-#include "model/cost/state.h"
+#include "model/cost/walk.h"
 
 /* The long way beside a short evaluation (3 us): what it takes at least, and how many places it looks at in the time of
  * one. */
@@ -133,25 +136,6 @@ static void summarize(tf_model *m, tf_result *out) {
   out->compute_utilization = out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
 }
 
-/* Made when it is first needed: most trees never do. */
-bool tf_model_ready(tf_model *m) {
-  tf_arena *a = m->arena;
-  size_t loops = (size_t)m->plan->n_loops + 1;
-  if (m->scratch.arena) return true;
-  m->scratch.cur = TF_ARRAY(a, int64_t, loops);
-  m->scratch.prv = TF_ARRAY(a, int64_t, loops);
-  m->scratch.zero = TF_ARRAY(a, int64_t, loops);
-  m->scratch.pair = TF_ARRAY(a, int64_t, loops);
-  m->scratch.fixed = TF_ARRAY(a, int64_t, loops);
-  m->scratch.top = TF_ARRAY(a, int64_t, loops);
-  m->scratch.made = TF_ARRAY(a, tf_ival *, (size_t)m->plan->wl->n_ops);
-  if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair || !m->scratch.fixed ||
-      !m->scratch.top || !m->scratch.made || !tf_plan_comps(a, m->plan))
-    return false;
-  m->scratch.arena = a;
-  return true;
-}
-
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
 static bool count(tf_model *m) {
   m->run.irregular |= m->plan->cuts && tf_border_empties(m);
@@ -190,7 +174,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
     return false;
   }
   if (!ok) {
-    out->overflow = !tf_model_ready(m) || !tf_run_steps(&m->run);
+    out->overflow = !tf_general_ready(m) || !tf_run_steps(&m->run);
     if (out->overflow || !covered(m)) return false;
     ok = count(m);
   }

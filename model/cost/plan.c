@@ -1,6 +1,5 @@
 #include "model/cost/range_memo.h"
 
-#include "model/cost/comps.h"
 #include "model/cost/plan_class.h"
 #include "model/cost/retain.h"
 
@@ -24,6 +23,13 @@ bool tf_plan_brings(const tf_plan *p, int z, int l) {
   if (tile < 0) /* kept below the scope, or at home outside all Tiles */
     return tf_plan_mtile(p, p->tree->op_node[p->wl->tensors[z].producer], level) < 0;
   return tf_plan_above(p, tile, node);
+}
+
+int64_t tf_whole_words(const tf_tensor *t) {
+  int64_t words = 1;
+  for (int r = 0; r < t->rank; r++)
+    if (__builtin_mul_overflow(words, t->extent[r], &words)) return INT64_MAX;
+  return words;
 }
 
 static bool op_touches(const tf_workload *wl, int o, int z) {
@@ -269,19 +275,6 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
     for (int c = 0; c < p->slices[i].n_class; c++)
       p->irregular |= links_out(p, &p->slices[i], &p->slices[i].classes[c]);
   return true;
-}
-
-bool tf_plan_comps(tf_arena *a, tf_plan *p) {
-  for (int i = 0; i < p->n_slices; i++)
-    if (!tf_comps_fill(a, p, &p->slices[i])) return false;
-  for (int o = 0; o < p->wl->n_ops; o++)
-    if (p->stream[o].node >= 0 && !tf_comps_fill(a, p, &p->stream[o])) return false;
-  p->at = TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes);
-  for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
-    p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
-    if (!tf_comps_fill(a, p, &p->at[i])) return false;
-  }
-  return p->at != NULL;
 }
 
 /* The streamed sum by which op o divides, -1: none. */

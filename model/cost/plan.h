@@ -116,15 +116,14 @@ typedef struct tf_plan {
 
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
 
-/* Fills the comps of all slices and classes, which only sums.h reads.  False: out of memory. */
-bool tf_plan_comps(tf_arena *a, tf_plan *p);
-
 /* Whether node a is b or stands above it. */
 static inline bool tf_plan_above(const tf_plan *p, int a, int b) { return a <= b && b < p->tree->nodes[a].end; }
 /* The first Tile of `level` on the path to node n (n included), -1: none. */
 int tf_plan_mtile(const tf_plan *p, int n, int level);
 /* Whether some op below node n touches tensor z. */
 bool tf_plan_touches(const tf_plan *p, int n, int z);
+/* Words of a whole tensor; saturates. */
+int64_t tf_whole_words(const tf_tensor *t);
 /* Whether the m-tile t holds z. */
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
 /* Whether loop l, on the path to intermediate z's producer, selects the instance of z's home. */

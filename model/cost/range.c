@@ -179,6 +179,12 @@ tf_ival tf_common_part(tf_ival a, tf_ival b) {
   return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
 }
 
+int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
+  if (trip <= 1 || len <= 0) return len;
+  int64_t before = (len - 1) / (trip * step) * trip * step; /* whole rounds over the instances, but for the last */
+  return before + (step < len - before ? step : len - before);
+}
+
 static uint64_t demand_mask(const tf_plan *p, int o, int r, int n) {
   const tf_op *op = &p->wl->ops[o];
   const tf_tensor *z = &p->wl->tensors[op->out];

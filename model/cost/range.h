@@ -27,6 +27,16 @@ typedef struct {
                      NULL: not in force */
 } tf_run;
 
+/* Settings of the loops that a count needs room for. */
+typedef struct {
+  int64_t *cur, *prv, *zero; /* [n_loops] now, at the entry before, at their start */
+  int64_t *fixed;            /* [n_loops] where loops stand that are not counted over: 0 but at borders */
+  int64_t *top;              /* [n_loops] the best setting so far, where one is looked for */
+  tf_ival **made;            /* [n_ops] for run->made */
+  int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
+  struct tf_boxes *boxes;    /* of the general count (sums.h); NULL: the above is not there yet */
+} tf_scratch;
+
 /* Elements by which one iteration of loop l moves the op that stands for its chain. */
 static inline int64_t tf_step(const tf_run *run, int l) {
   const tf_plan *p = run->plan;
@@ -52,6 +62,8 @@ tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t
  * further inside (positions in `mask`) where they stand. */
 int64_t tf_last_setting(tf_run *run, const tf_path *path, int k, uint64_t mask, const int64_t *dg);
 tf_ival tf_common_part(tf_ival a, tf_ival b);
+/* What is left of `len` elements in one of the `trip` instances that take `step` each. */
+int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
 
 /* Whether op o has nothing to do on entry to node n. */
 bool tf_op_idle(const tf_run *run, int o, int n, const int64_t *dg);

@@ -4,7 +4,7 @@
  * function of the settings alone, and settings fall into classes (model.md section 1, DECISIONS 10). */
 #ifndef MODEL_COST_RETAIN_H
 #define MODEL_COST_RETAIN_H
-#include "model/cost/sums.h"
+#include "model/cost/range.h"
 
 enum { TF_MAX_RETAIN = 6 };
 

@@ -1,19 +1,13 @@
 /* Largest extents of slices, and of intermediates at home: at the first step, but for borders (border.c). */
 #include <string.h>
 
-#include "model/cost/state.h"
+#include "model/cost/general.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t sat_mul(int64_t a, int64_t b) {
   int64_t r;
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
-}
-
-int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
-  if (trip <= 1 || len <= 0) return len;
-  int64_t before = (len - 1) / (trip * step) * trip * step; /* whole rounds over the instances, but for the last */
-  return before + least(step, len - before);
 }
 
 /* Dim d of z's producer, of `len`, as far as one instance of z's home has it. */
@@ -77,13 +71,6 @@ int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits) {
     tf_ival v = brought(m, z, d, 0, cur);
     words = sat_mul(words, v.len > 0 ? least(narrowed(m, z, d, v.len), t->extent[r]) : 0);
   }
-  return words;
-}
-
-int64_t tf_whole_words(const tf_tensor *t) {
-  int64_t words = 1;
-  for (int r = 0; r < t->rank; r++)
-    words = sat_mul(words, t->extent[r]);
   return words;
 }
 

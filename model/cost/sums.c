@@ -120,7 +120,7 @@ static tf_sum parts(tf_walk *e, uint64_t border) {
   for (int i = 0; i < whole->n_part; i++) {
     e->comp = &whole->part[i];
     e->box = e->kept = 0;
-    tf_leaf_forget(e->w);
+    tf_leaf_forget(e->w->boxes);
     settle(e, e->n_above, 1, border);
     e->ok &=
         !__builtin_mul_overflow(sum.box, e->box, &sum.box) && !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
@@ -307,7 +307,7 @@ static bool sum_comp(tf_walk *e, enum tf_over over) {
   do {
     run->ragged = false;
     e->box = e->kept = 0;
-    tf_leaf_forget(e->w);
+    tf_leaf_forget(e->w->boxes);
     for (int k = 0; k < run->plan->path[e->s->node].n; k++)
       if (e->single >> k & 1) e->w->cur[run->plan->path[e->s->node].loops[k]] = 0;
     if (e->h)

@@ -15,47 +15,47 @@ static int64_t overlap(tf_ival a, tf_ival b) {
 }
 
 /* The slot of a row: the one that holds it, or the free one where it belongs. */
-static int64_t *slot_of(tf_scratch *w, const int64_t *row, int n) {
+static int64_t *slot_of(tf_boxes *w, const int64_t *row, int n) {
   uint64_t h = UINT64_C(1469598103934665603);
   for (int i = 0; i < n; i++)
     h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
-  uint64_t slots = 2 * (uint64_t)w->leaf_room + 1, at = (h ^ h >> 32) % slots;
-  for (; w->slot[at] > w->met; at = (at + 1) % slots)
-    if (!memcmp(w->leaf + (size_t)(w->slot[at] - w->met - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row)) break;
+  uint64_t slots = 2 * (uint64_t)w->room + 1, at = (h ^ h >> 32) % slots;
+  for (; w->slot[at] > w->past; at = (at + 1) % slots)
+    if (!memcmp(w->row + (size_t)(w->slot[at] - w->past - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row)) break;
   return &w->slot[at];
 }
 
 /* Room for one more row; most models need few, or none. */
-static bool more_room(tf_scratch *w, int n) {
-  if (w->n_leaf < w->leaf_room) return true;
-  size_t room = w->leaf_room ? 4 * (size_t)w->leaf_room : TF_LEAF_FEW;
-  int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room + 1), *leaf = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
-  if (!slot || !leaf) return false;
-  if (w->n_leaf) memcpy(leaf, w->leaf, (size_t)w->n_leaf * TF_LEAF_WORDS * sizeof *leaf);
-  w->slot = slot, w->leaf = leaf, w->leaf_room = (int)room;
-  for (int i = 0; i < w->n_leaf; i++)
-    *slot_of(w, leaf + (size_t)i * TF_LEAF_WORDS, n) = w->met + i + 1;
+static bool more_room(tf_boxes *w, int n) {
+  if (w->n < w->room) return true;
+  size_t room = w->room ? 4 * (size_t)w->room : TF_LEAF_FEW;
+  int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room + 1), *rows = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
+  if (!slot || !rows) return false;
+  if (w->n) memcpy(rows, w->row, (size_t)w->n * TF_LEAF_WORDS * sizeof *rows);
+  w->slot = slot, w->row = rows, w->room = (int)room;
+  for (int i = 0; i < w->n; i++)
+    *slot_of(w, rows + (size_t)i * TF_LEAF_WORDS, n) = w->past + i + 1;
   return true;
 }
 
 /* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
 static bool seen_box(tf_walk *e, const int64_t *row, int n) {
-  tf_scratch *w = e->w;
-  if (w->leaf_room && *slot_of(w, row, n) > w->met) return true;
-  if (w->n_leaf == TF_LEAF_MAX) {
+  tf_boxes *w = e->w->boxes;
+  if (w->room && *slot_of(w, row, n) > w->past) return true;
+  if (w->n == TF_LEAF_MAX) {
     e->run->irregular = true;
     return false;
   }
   if (!more_room(w, n)) return e->ok = false;
   int64_t *slot = slot_of(w, row, n);
-  memcpy(w->leaf + (size_t)w->n_leaf++ * TF_LEAF_WORDS, row, (size_t)n * sizeof *row);
-  *slot = w->met + w->n_leaf;
+  memcpy(w->row + (size_t)w->n++ * TF_LEAF_WORDS, row, (size_t)n * sizeof *row);
+  *slot = w->past + w->n;
   return false;
 }
 
-void tf_leaf_forget(tf_scratch *w) {
-  w->met += w->n_leaf;
-  w->n_leaf = 0;
+void tf_leaf_forget(tf_boxes *w) {
+  w->past += w->n;
+  w->n = 0;
 }
 
 static int64_t free_key(const tf_walk *e) {

@@ -35,7 +35,7 @@ void tf_sum_add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v);
 /* Adds the setting at hand, which stands for mult of them. */
 void tf_leaf_add(tf_walk *e, int64_t mult);
 /* Forgets the boxes met. */
-void tf_leaf_forget(tf_scratch *w);
+void tf_leaf_forget(tf_boxes *w);
 
 /* Settings of the loops at the entry before: the carried loop one less, those inside at their last.
  * Leaves in force what the run of that entry makes. */

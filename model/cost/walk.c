@@ -2,6 +2,8 @@
  * step with each other (retained halos, siblings that leave different instances idle, reads wholly
  * in the padding).  The closed form says when (tf_run.irregular).  Costs time with the number of
  * steps; gives up past TF_WALK_MAX of them. */
+#include "model/cost/walk.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,12 +179,12 @@ static void enter_instance(tf_exact *e, int i, bool first, tf_move *v) {
       both[r] = (tf_ival){0, 0};
   bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, both, row));
   tf_entry in = {words, fresh ? words : 0, fresh && first ? words : 0};
-  tf_move once = tf_count_move(s, mem, in);
+  tf_move once = tf_move_of(s, mem, in);
   v->fill += once.fill;
   v->drain += once.drain;
   v->read += once.read;
   v->update += once.update;
-  if (e->m->log) tf_why_note(e->m, i, &once);
+  if (e->m->note) e->m->note(e->m, i, &once);
   held->owner = i;
   memcpy(held->box, box, sizeof box);
   note_size(e, i, box);

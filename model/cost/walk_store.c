@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "model/cost/layout.h"
 #include "model/cost/plan_class.h"
 
 int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur) {

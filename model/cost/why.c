@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cost/state.h"
+#include "model/cost/general.h"
+#include "model/cost/layout.h"
 
 typedef struct tf_why_log {
   struct tf_model *m;
@@ -150,7 +151,7 @@ static bool with_still(why_log *w, int i, const tf_pclass *c, uint64_t still, tf
   bool stands = c->carry >= 0 && still >> c->carry & 1;
   bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->run, s), &e);
   m->run.still = 0;
-  *v = tf_count_move(s, &m->plan->arch->memories[s->level], e);
+  *v = tf_move_of(s, &m->plan->arch->memories[s->level], e);
   return ok && !m->run.irregular;
 }
 
@@ -200,7 +201,7 @@ static const tf_pclass *class_now(const struct tf_model *m, const tf_slice *s) {
   return &s->classes[c];
 }
 
-void tf_why_note(struct tf_model *m, int i, const tf_move *v) {
+static void note(struct tf_model *m, int i, const tf_move *v) {
   why_log *w = m->log;
   const tf_slice *s = &m->plan->slices[i];
   const tf_path *path = &m->plan->path[s->node];
@@ -280,7 +281,7 @@ static int by_place(const void *pa, const void *pb) {
 static bool begin(why_log *w, struct tf_model *m) {
   const tf_plan *p = m->plan;
   size_t n = (size_t)p->n_tile_slices + 1;
-  *w = (why_log){.m = m, .ok = tf_model_ready(m) && tf_run_steps(&m->run)};
+  *w = (why_log){.m = m, .ok = tf_general_ready(m) && tf_run_steps(&m->run)};
   w->base = calloc(n, sizeof *w->base);
   if (!w->base) return false;
   for (int i = 0; i < p->n_tile_slices; i++)
@@ -297,8 +298,9 @@ static bool by_walk(why_log *w) {
   if (!trips) return false;
   memcpy(trips, m->run.trip, bytes);
   m->log = w;
+  m->note = note;
   bool ok = tf_model_eval(m, trips, &again);
-  m->log = NULL;
+  m->note = NULL;
   free(trips);
   return ok;
 }
