@@ -1,8 +1,8 @@
 /* The parts of an evaluation, in the order in which they are filled. */
 #ifndef MODEL_COST_STATE_H
 #define MODEL_COST_STATE_H
-#include "model/cost/range.h"
 #include "model/cost/view.h"
+#include "model/flow/range.h"
 
 /* Words one slice moves, over the run: at its own level and at the level that serves it. */
 typedef struct {
@@ -77,7 +77,7 @@ struct tf_model {
   const tf_open *open;        /* what is not decided; NULL: all is */
   int64_t *value, *lo, *len;  /* of even's products and ranges */
   int64_t *outer;             /* [n_loops] moments of the loops outside it */
-  int clipped;                /* the m-tile of the last slice that even_clip.c counted; -1: none */
+  int clipped;                /* the m-tile of the last slice that quick/clip.c counted; -1: none */
   tf_result res;              /* arrays */
   struct tf_why_log *log;     /* of what follows */
   /* The exact walk tells every entry of slice i in one instance, loops where scratch.cur says; NULL: nobody asks. */
