@@ -33,7 +33,7 @@ typedef struct {
 } grid;
 
 static void sum_up(grid *g) {
-  g->step[g->n] = g->trip[g->n] = g->all[g->n] = 1; /* past the last loop: one place, at 0 */
+  g->all[g->n] = 1;
   g->span[g->n] = g->sum[g->n] = 0;
   for (int i = g->n - 1; i >= 0; i--) {
     g->all[i] = g->trip[i] * g->all[i + 1];
@@ -95,7 +95,8 @@ static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t 
 
 /* The longest that is left of the box in rank c, in any setting. */
 static int64_t longest(const clip *c) {
-  grid g;
+  grid g = {
+      0}; /* all of it: what gcc -O3 makes of `nearest` reads on past the last loop before it drops what it read */
   int64_t lo = c->lo, over = c->extent - c->len, most = over > 0 ? c->len : c->extent;
   free_loops(c, 0, 0, false, &g, &lo);
   int64_t off = nearest(&g, 0, lo, over < 0 ? over : 0, over > 0 ? over : 0);
