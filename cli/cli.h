@@ -33,7 +33,7 @@ typedef struct {
   uint64_t seed;
   int threads;       /* 0: one for each processor */
   int64_t evals;     /* 0: no bound */
-  int64_t effort;    /* no option: a bound by what evaluations take (tf_search_opts.max_effort); 0: none */
+  int64_t effort;    /* no option: a bound by what evaluations take (tf_budget.max_effort); 0: none */
   double time_limit; /* 0: none */
 } cli_options;
 

@@ -1,10 +1,8 @@
 /* tileflow bound: what no mapping can beat. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/interrupt.h"
@@ -136,37 +134,27 @@ static bool print(const cli_session *s, const cli_options *o, const tf_slope *p)
 }
 
 /* ---- the slope ------------------------------------------------------------------------------------ */
-typedef struct {
-  cli_meter meter;
-  struct timespec start;
-} way;
-
-static void show(void *ctx, int64_t capacity, int64_t evals) {
-  way *w = ctx;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  double seconds = (double)(now.tv_sec - w->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->start.tv_nsec);
+static void show(void *ctx, const tf_progress *p) {
   char words[48];
-  snprintf(words, sizeof words, "%s words on chip", cli_count(capacity).s);
-  cli_meter_show(&w->meter, evals, seconds, words);
+  snprintf(words, sizeof words, "%s words on chip", cli_count(p->capacity).s);
+  cli_meter_show(ctx, p->evals, p->seconds, words);
 }
 
 static tf_slope *find_slope(cli_session *s, const cli_options *o) {
-  way w = {.meter = cli_meter_new(o)};
+  cli_meter m = cli_meter_new(o);
   tf_slope_opts so = {.word_bits = s->spec->arch->word_bits,
                       .own = on_chip(s->spec->arch),
                       .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
-                      .evals = o->evals ? o->evals : EVALS,
-                      .seconds = o->time_limit > 0 ? o->time_limit : SECONDS,
-                      .threads = o->threads,
-                      .stop = cli_interrupted,
-                      .progress = w.meter.on ? show : NULL,
-                      .ctx = &w};
-  clock_gettime(CLOCK_MONOTONIC, &w.start);
+                      .budget.max_evals = o->evals ? o->evals : EVALS,
+                      .budget.time_limit = o->time_limit > 0 ? o->time_limit : SECONDS,
+                      .budget.threads = o->threads,
+                      .budget.stop = cli_interrupted,
+                      .budget.progress = m.on ? show : NULL,
+                      .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   tf_slope *p = tf_slope_of(s->spec->workload, &so, s->diags);
   cli_release_interrupt();
-  cli_meter_end(&w.meter);
+  cli_meter_end(&m);
   return p;
 }
 

@@ -83,8 +83,11 @@ static bool suits_within(const cli_session *s, const char *text, int64_t evals) 
   tf_diags *d = tf_diags_new();
   tf_loc at = d ? (tf_loc){tf_diags_add_file(d, "template", text, strlen(text)), 1, 1, 1} : nowhere;
   tf_tree *t = d ? tf_tree_parse(text, at, s->spec->arch, s->spec->workload, d) : NULL;
-  tf_search_opts o = {
-      .objective = TF_LATENCY, .seed = 1, .threads = 1, .max_evals = evals, .max_effort = ENOUGH_EFFORT};
+  tf_search_opts o = {.objective = TF_LATENCY,
+                      .budget.seed = 1,
+                      .budget.threads = 1,
+                      .budget.max_evals = evals,
+                      .budget.max_effort = ENOUGH_EFFORT};
   tf_search_result *r = t ? tf_search_run(s->spec->arch, s->spec->workload, t, &o, d) : NULL;
   bool found = r && r->n_best > 0;
   tf_search_free(r);

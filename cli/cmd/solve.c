@@ -27,7 +27,7 @@ const char *cli_method(int k) {
   return k >= 0 && k < (int)(sizeof methods / sizeof methods[0]) ? methods[k].name : NULL;
 }
 
-static void show(void *ctx, const tf_solve_progress *p) {
+static void show(void *ctx, const tf_progress *p) {
   cli_meter *m = ctx;
   m->bound = p->bound;
   cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
@@ -80,12 +80,12 @@ static tf_solve_result *run(cli_session *s, const cli_options *o, const method *
   m.limit = time_limit;
   m.max_evals = evals;
   tf_solve_opts opts = {.objective = o->objective,
-                        .threads = o->threads,
-                        .time_limit = time_limit,
-                        .max_evals = evals,
-                        .stop = cli_interrupted,
-                        .progress = m.on ? show : NULL,
-                        .ctx = &m};
+                        .budget.threads = o->threads,
+                        .budget.time_limit = time_limit,
+                        .budget.max_evals = evals,
+                        .budget.stop = cli_interrupted,
+                        .budget.progress = m.on ? show : NULL,
+                        .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, d);
   cli_release_interrupt();

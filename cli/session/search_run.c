@@ -11,7 +11,7 @@
 /* Where neither is said: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
 
-static void show(void *ctx, const tf_search_progress *p) {
+static void show(void *ctx, const tf_progress *p) {
   char shapes[48];
   snprintf(shapes, sizeof shapes, "%s shapes", cli_count(p->shapes).s);
   cli_meter_show_best(ctx, p->evals, p->seconds, p->best, shapes);
@@ -32,19 +32,19 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
   m.limit = said ? o->time_limit : SECONDS_UNLESS_SAID;
   tf_search_opts opts = {.strategy = o->strategy,
                          .objective = o->objective,
-                         .seed = o->seed,
-                         .threads = o->threads,
-                         .max_evals = m.max_evals,
-                         .max_effort = o->effort,
-                         .time_limit = m.limit,
+                         .budget.seed = o->seed,
+                         .budget.threads = o->threads,
+                         .budget.max_evals = m.max_evals,
+                         .budget.max_effort = o->effort,
+                         .budget.time_limit = m.limit,
                          .log = o->log,
                          .variants = o->variants,
                          .resume = o->resume,
                          .starts = (const char *const *)s->starts.text,
                          .n_starts = s->starts.n,
-                         .stop = cli_interrupted,
-                         .progress = m.on ? show : NULL,
-                         .ctx = &m};
+                         .budget.stop = cli_interrupted,
+                         .budget.progress = m.on ? show : NULL,
+                         .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   const tf_tree *given = s->tree;
   tf_search_result *r = tf_search_run(s->spec->arch, s->spec->workload, given, &opts, s->diags);

@@ -2,6 +2,7 @@
 #ifndef TILEFLOW_H
 #define TILEFLOW_H
 #include "tileflow/bound.h"
+#include "tileflow/budget.h"
 #include "tileflow/diag.h"
 #include "tileflow/emit.h"
 #include "tileflow/export.h"

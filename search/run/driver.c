@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/threads.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
@@ -37,8 +36,7 @@ typedef struct {
   tf_memory_of_search memory;
   tf_log log;
   FILE *file;
-  atomic_int halt;
-  double start; /* tf_now() */
+  tf_watch watch;
   tf_search_result *res;
   uint64_t *kept_shapes, *kept_texts;
   int room;
@@ -49,10 +47,13 @@ typedef struct {
 } driver;
 
 /* ---- one batch ----------------------------------------------------------------------------- */
-static int64_t left_of(const driver *v) { return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX; }
+static int64_t left_of(const driver *v) {
+  return v->o->budget.max_evals > 0 ? v->o->budget.max_evals - v->res->evals : INT64_MAX;
+}
 
 static bool effort_spent(const driver *v) {
-  return v->o->max_effort > 0 && v->o->max_effort - v->effort <= v->o->max_effort / EFFORT_LEFT;
+  int64_t most = v->o->budget.max_effort;
+  return most > 0 && most - v->effort <= most / EFFORT_LEFT;
 }
 
 /* The most evaluations one task of the next batch may take, so that a whole batch stays within the
@@ -111,7 +112,7 @@ static bool ask_row(const driver *v, tf_task *t) {
 }
 
 static int ask_batch(driver *v) {
-  int64_t left = left_of(v), most = most_of(v, left);
+  int64_t left = left_of(v), most = most_of(v, left), effort = v->o->budget.max_effort;
   int n = 0;
   for (; n < BATCH && left > 0 && !effort_spent(v); n++) {
     tf_task *t = &v->tasks[n];
@@ -119,7 +120,7 @@ static int ask_batch(driver *v) {
     if (!(s ? ask_start(v, t, s) : ask_row(v, t))) break;
     t->no = v->asked++;
     t->quota = left < most ? left : most;
-    t->effort_quota = v->o->max_effort > 0 ? 1 + (v->o->max_effort - v->effort) / BATCH : 0;
+    t->effort_quota = effort > 0 ? 1 + (effort - v->effort) / BATCH : 0;
     t->logged = tf_log_find(&v->log, t->no);
     if (left < INT64_MAX) left -= t->quota;
   }
@@ -184,10 +185,9 @@ static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
 }
 
 static void report(const driver *v) {
-  if (!v->o->progress) return;
-  tf_search_progress p = {v->res->evals, v->res->shapes, tf_now() - v->start,
-                          v->res->n_best ? v->res->best[0].value : INFINITY};
-  v->o->progress(v->o->ctx, &p);
+  tf_watch_report(&v->watch, (tf_progress){.evals = v->res->evals,
+                                           .shapes = v->res->shapes,
+                                           .best = v->res->n_best ? v->res->best[0].value : INFINITY});
 }
 
 static bool batch(driver *v, int threads, int n, tf_diags *d) {
@@ -213,9 +213,8 @@ static void run(driver *v, int threads, tf_diags *d) {
       return;
     }
     idle = batch(v, threads, n, d) ? 0 : idle + 1;
-    int why = atomic_load(&v->halt);
-    if (why) {
-      v->res->stopped_by = (tf_stop)(why - 1);
+    if (atomic_load(&v->watch.why)) {
+      v->res->stopped_by = tf_watch_why(&v->watch);
       return;
     }
   }
@@ -264,19 +263,15 @@ static bool alloc(driver *v) {
   v->res->variants = calloc((size_t)v->o->variants + 1, sizeof *v->res->variants);
   v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
   v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
-  v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->seed, 1));
+  v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->budget.seed, 1));
   v->best_genes = TF_ARRAY(v->arena, uint8_t, genes);
   v->best_cost = INFINITY;
   bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
             v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
-    *t = (tf_task){.strategy = v->strategy,
-                   .shapes = v->shapes,
-                   .opts = v->o,
-                   .memory = &v->memory,
-                   .halt = &v->halt,
-                   .end = v->start + v->o->time_limit};
+    *t =
+        (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o, .memory = &v->memory, .watch = &v->watch};
     t->genes = TF_ARRAY(v->arena, uint8_t, genes);
     t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
     ok = ok && t->genes && t->reads.order;
@@ -292,7 +287,7 @@ static void set_limits(driver *v, const tf_tree *given) {
 }
 
 static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {
-  tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->seed,
+  tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->budget.seed,
                       tf_identity(arch, wl, given, v->o->starts, v->o->n_starts)};
   if (!v->o->log) return true;
   v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
@@ -300,15 +295,15 @@ static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, cons
 }
 
 static void sum_up(driver *v, int threads) {
-  v->res->seconds = tf_now() - v->start;
+  v->res->seconds = tf_watch_seconds(&v->watch);
   v->res->strategy = v->strategy->name;
   v->res->threads = threads;
-  v->res->seed = v->o->seed;
+  v->res->seed = v->o->budget.seed;
 }
 
 static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
                                 tf_diags *d) {
-  int threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
+  int threads = tf_budget_threads(&v->o->budget);
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
   bool opened = v->shapes && open_starts(v, arch, wl);
@@ -335,7 +330,7 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   }
   v->o = o;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
-  v->start = tf_now();
+  tf_watch_begin(&v->watch, &o->budget);
   tf_search_result *out = NULL;
   if (v->strategy)
     out = search(v, arch, wl, given, d);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
 #include "search/common/objective.h"
@@ -95,18 +94,6 @@ static double evaluate(work *w) {
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
-static bool halted(const tf_task *t) {
-  if (atomic_load_explicit(t->halt, memory_order_relaxed)) return true;
-  int why = 0;
-  if (t->opts->stop && t->opts->stop(t->opts->ctx))
-    why = 1 + TF_STOP_INTERRUPT;
-  else if (t->opts->time_limit > 0 && tf_now() >= t->end)
-    why = 1 + TF_STOP_TIME;
-  int none = 0;
-  if (why) atomic_compare_exchange_strong(t->halt, &none, why);
-  return why != 0;
-}
-
 static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   int lo = 0, hi = n;
   while (lo < hi) {
@@ -162,7 +149,7 @@ static bool try_begin(work *w, int64_t *spent) {
 static void search(work *w) {
   tf_task *t = w->t;
   const tf_inner *in = t->strategy->inner;
-  tf_rng rng = tf_rng_new(t->opts->seed, (uint64_t)t->no + 1000);
+  tf_rng rng = tf_rng_new(t->opts->budget.seed, (uint64_t)t->no + 1000);
   const int32_t *hint = hints_for(w);
   int64_t quota = t->quota;
   w->trips->uneven = t->uneven;
@@ -176,8 +163,8 @@ static void search(work *w) {
   int64_t spent = 0;
   if (state && !try_begin(w, &spent)) return;
   while (state && spent < quota && w->refused < REFUSED_MOST) {
-    bool asked = t->opts->stop && t->opts->stop(t->opts->ctx);
-    if ((asked || t->evals % LOOK_EVERY == 0) && (t->cut = halted(t))) return;
+    bool ask = t->evals % LOOK_EVERY == 0 || tf_watch_asked(t->watch);
+    if (ask && (t->cut = tf_watch_over(t->watch))) return;
     if (!in->ask(state)) {
       t->exhausted = true;
       return;

@@ -81,6 +81,7 @@ static int64_t clipped_sum(const grid *g, int64_t lo, int64_t len, int64_t exten
 /* How far from [first, last] the nearest place is, the loops from i on free. */
 static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t last) {
   if (at >= first) return at > last ? at - last : 0;
+  if (i == g->n) return first - at;
   if (at + g->span[i] <= last) return at + g->span[i] >= first ? 0 : first - at - g->span[i];
   int64_t step = g->step[i], best = INT64_MAX, below = first - at - g->span[i + 1];
   int64_t d =
@@ -96,7 +97,7 @@ static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t 
 /* The longest that is left of the box in rank c, in any setting. */
 static int64_t longest(const clip *c) {
   grid g = {
-      0}; /* all of it: what gcc -O3 makes of `nearest` reads on past the last loop before it drops what it read */
+      0}; /* all of it: what gcc -O2 makes of `nearest` reads on past the last loop before it drops what it read */
   int64_t lo = c->lo, over = c->extent - c->len, most = over > 0 ? c->len : c->extent;
   free_loops(c, 0, 0, false, &g, &lo);
   int64_t off = nearest(&g, 0, lo, over < 0 ? over : 0, over > 0 ? over : 0);
