@@ -182,4 +182,7 @@ bool ti_write(ti_case *c, ti_out *out);
 /* Reads the native text and tells its errors at their foreign places.  *again: a tensor cannot be kept where it was,
  * and is not in the next text. */
 bool ti_check_native(ti_case *c, const ti_out *out, bool *again);
+
+/* Writes native files as this format. */
+bool ex_tileflow(ex_case *x);
 #endif

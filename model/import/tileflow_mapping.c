@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/export.h"
 #include "model/import/tileflow.h"
 
 ti_node *ti_new_node(ti_case *c, ti_kind kind, tf_loc at, ti_node *parent) {

@@ -1,7 +1,7 @@
 /* Inside the Timeloop importer: what its files say, before it is written in the native form. */
 #ifndef MODEL_IMPORT_TIMELOOP_H
 #define MODEL_IMPORT_TIMELOOP_H
-#include "model/import/page.h"
+#include "model/import/writer.h"
 #include "model/yaml/schema.h"
 #include "tileflow/import.h"
 
@@ -137,4 +137,7 @@ void tl_write(const tl_case *c, tf_page *out);
 void tl_write_architecture(const tl_case *c, tf_page *out);
 /* The network below the n-th memory neither multicasts nor reduces. */
 void tl_spread_alone(tl_case *c, int memory);
+
+/* Writes native files as this format. */
+bool ex_timeloop(ex_case *x);
 #endif

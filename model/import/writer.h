@@ -1,6 +1,6 @@
-/* Inside the exporters: what both write, and where they say what they cannot. */
-#ifndef MODEL_IMPORT_EXPORT_H
-#define MODEL_IMPORT_EXPORT_H
+/* Inside the exporters: what all of them write, and where they say what they cannot. */
+#ifndef MODEL_IMPORT_WRITER_H
+#define MODEL_IMPORT_WRITER_H
 #include "model/import/page.h"
 #include "tileflow/export.h"
 
@@ -32,7 +32,4 @@ void ex_permutation(const ex_case *x, const tf_loop *loops, int n, const int *di
 
 /* The tag of tiles that TileFlow needs and the tree does not have. */
 #define EX_NO_TILE "no-tile-here"
-
-bool ex_timeloop(ex_case *x);
-bool ex_tileflow(ex_case *x);
 #endif
