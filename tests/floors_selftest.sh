@@ -50,6 +50,7 @@ expect model/cost/quick/q.c '"model/cost/general/g.h"' 'do not include each othe
 expect model/cost/c.c '"model/cost/quick/q.h"' 'points up: model/cost is floor 4.2, model/cost/quick/q.h is floor 4.3'
 expect model/flow/f.c '"model/eval/v.h"' 'points up: model/flow is floor 4.1'
 expect model/eval/v.c '"model/import/i.h"' 'do not include each other'
+expect model/import/i.c '"model/cost/c.h"' 'do not include each other'
 expect search/run/r.c '"search/exact/e.h"' 'do not include each other'
 expect search/space/t.c '"search/run/r.h"' 'points up: search/space is floor 5.2, search/run/r.h is floor 5.3'
 expect search/x.c '"base/b.h"' 'stands on no floor'

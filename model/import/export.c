@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 static const struct {
   const char *name;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 /* Leaves out dims of extent 1, which move nothing. */
 static void drop_ones(const ti_case *c, ti_index *x) {

@@ -1,5 +1,5 @@
 /* TileFlow's files: which sections there are, and in which order they must be read. */
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 #include <stdarg.h>
 #include <stdio.h>

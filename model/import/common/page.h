@@ -1,6 +1,6 @@
 /* Text that grows. */
-#ifndef MODEL_IMPORT_PAGE_H
-#define MODEL_IMPORT_PAGE_H
+#ifndef MODEL_IMPORT_COMMON_PAGE_H
+#define MODEL_IMPORT_COMMON_PAGE_H
 #include <stddef.h>
 
 #include "tileflow/diag.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 enum { MAX_COEFS = 16 };
 

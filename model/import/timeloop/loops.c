@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 int tl_find_level(tl_case *c, const tf_ynode *node) {
   char hint[160];

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 /* ---- problem ------------------------------------------------------------------------ */
 static void write_names(const ex_case *x, bool outs, tf_page *p) {

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 /* ---- problem ------------------------------------------------------------------------ */
 static bool check_op(ex_case *x) {

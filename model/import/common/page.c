@@ -1,4 +1,4 @@
-#include "model/import/page.h"
+#include "model/import/common/page.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Accelergy's tables: energy of actions (ERT) and areas (ART), as its files and their summaries write them. */
 #include <string.h>
 
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 /* "system.PE[0..3].buffer[0..1]" names the level "buffer". */
 static tl_level *level_named(tl_case *c, const tf_ynode *name) {

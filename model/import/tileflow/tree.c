@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 bool ti_is_above(const ti_node *up, const ti_node *n) {
   while (n && n != up)

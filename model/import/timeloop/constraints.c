@@ -1,7 +1,7 @@
 /* Timeloop's constraints as a mapping in which all is open that they do not fix: what `search` completes. */
 #include <string.h>
 
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 bool tl_add_constraint(tl_case *c, int level, const char *type, const tf_ynode *keys) {
   const tf_ynode *target = tf_ymap_get(keys, "target"), *kind = tf_ymap_get(keys, "type");

@@ -1,5 +1,5 @@
 /* What the formats share: the architecture of version 0.2 and 0.3, projections, permutations. */
-#include "model/import/writer.h"
+#include "model/import/common/writer.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 /* A line, and how far it is read. */
 typedef struct {

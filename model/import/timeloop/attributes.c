@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 enum {
   A_WORD,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 #include "model/spec/kinds.h"
 #include "model/tree/parse.h"
 

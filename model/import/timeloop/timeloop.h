@@ -1,7 +1,7 @@
 /* Inside the Timeloop importer: what its files say, before it is written in the native form. */
-#ifndef MODEL_IMPORT_TIMELOOP_H
-#define MODEL_IMPORT_TIMELOOP_H
-#include "model/import/writer.h"
+#ifndef MODEL_IMPORT_TIMELOOP_TIMELOOP_H
+#define MODEL_IMPORT_TIMELOOP_TIMELOOP_H
+#include "model/import/common/writer.h"
 #include "model/yaml/schema.h"
 #include "tileflow/import.h"
 

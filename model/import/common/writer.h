@@ -1,7 +1,7 @@
 /* Inside the exporters: what all of them write, and where they say what they cannot. */
-#ifndef MODEL_IMPORT_WRITER_H
-#define MODEL_IMPORT_WRITER_H
-#include "model/import/page.h"
+#ifndef MODEL_IMPORT_COMMON_WRITER_H
+#define MODEL_IMPORT_COMMON_WRITER_H
+#include "model/import/common/page.h"
 #include "tileflow/export.h"
 
 typedef struct {

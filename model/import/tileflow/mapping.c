@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 ti_node *ti_new_node(ti_case *c, ti_kind kind, tf_loc at, ti_node *parent) {
   ti_node *n = TF_NEW(c->arena, ti_node);

@@ -1,5 +1,5 @@
 /* Timeloop's mapping: a list of directives, each for one level. */
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 enum { M_TARGET, M_TYPE, M_FACTORS, M_ORDER, M_SPLIT, M_KEEP, M_BYPASS, N_M };
 static const tf_yrow directive[N_M] = {

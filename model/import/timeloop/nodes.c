@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 enum { MAX_CONTAINERS = 64 };
 

@@ -1,5 +1,5 @@
 /* Timeloop's files: which sections there are, and in which order they must be read. */
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* YAML's merge keys, which libyaml leaves to its users. */
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 static bool is_merge(const tf_ynode *key) { return tf_ynode_is(key, "<<") || tf_ynode_is(key, "<<<"); }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 /* Sizes that no file gives: the largest product of given factors, so that all of them fit. */
 static int64_t stand_in(const ti_case *c, int dim) {

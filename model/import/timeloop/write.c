@@ -1,7 +1,7 @@
 /* The native sections that mean what Timeloop's files say. */
 #include <inttypes.h>
 
-#include "model/import/timeloop.h"
+#include "model/import/timeloop/timeloop.h"
 
 /* The real level above: spreads are only places of loops. */
 static const tl_level *above(const tl_case *c, int i) {

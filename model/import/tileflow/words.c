@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 static char lower(char ch) { return (char)tolower((unsigned char)ch); }
 

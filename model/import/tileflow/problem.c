@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/names.h"
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 #include "model/spec/kinds.h"
 
 enum { MAX_COEFS = 32 };

@@ -1,7 +1,7 @@
 /* Inside the TileFlow importer: what its files say, before it is written in the native form. */
-#ifndef MODEL_IMPORT_TILEFLOW_H
-#define MODEL_IMPORT_TILEFLOW_H
-#include "model/import/timeloop.h"
+#ifndef MODEL_IMPORT_TILEFLOW_TILEFLOW_H
+#define MODEL_IMPORT_TILEFLOW_TILEFLOW_H
+#include "model/import/timeloop/timeloop.h"
 #include "tileflow/tree.h"
 
 enum {
