@@ -1,0 +1,15 @@
+/* How an entry of an m-tile finds the memory: the ways control reaches it, and what survives. */
+#ifndef MODEL_FLOW_PLAN_CLASS_H
+#define MODEL_FLOW_PLAN_CLASS_H
+#include "model/flow/plan.h"
+
+/* Fills s->classes.  Needs every m-tile slice of p.  False when memory runs out.
+ * Source: model.md section 3, "Entering an m-tile". */
+bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s);
+/* Whether a and b stand in the same child of every Para and Pipe above either of them. */
+bool tf_plan_same_split(const tf_plan *p, int a, int b);
+/* The child of `top` on the way down to n. */
+int tf_plan_toward(const tf_plan *p, int top, int n);
+/* The lowest node that is or stands above both. */
+int tf_plan_common(const tf_plan *p, int a, int b);
+#endif
