@@ -11,12 +11,12 @@ build() {
   rm -rf "${house:?}"/*
   for room in base model/yaml model/spec model/tree model/flow model/cost model/cost/quick \
     model/cost/general model/eval model/import search/common search/space \
-    search/run search/exact codegen/ir codegen/lower codegen/intrin cli cli/os examples tests/oracle include/tileflow; do
+    search/run search/exact codegen/ir codegen/lower codegen/intrin planner cli cli/os examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
   for f in base/b model/yaml/y model/spec/s model/tree/t model/flow/f model/cost/c \
     model/cost/quick/q model/cost/general/g model/eval/v model/import/i search/common/o \
-    search/space/t search/run/r search/exact/e codegen/ir/i codegen/lower/w codegen/intrin/m cli/l cli/os/o; do
+    search/space/t search/run/r search/exact/e codegen/ir/i codegen/lower/w codegen/intrin/m planner/p cli/l cli/os/o; do
     : >"$house/$f.h"
     printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
   done
@@ -59,9 +59,11 @@ expect codegen/ir/i.c '"search/run/r.h"' 'do not include each other'
 expect codegen/ir/i.c '"codegen/lower/w.h"' 'points up: codegen/ir is floor 5.1'
 expect codegen/lower/w.c '"codegen/intrin/m.h"' 'do not include each other'
 expect codegen/new/n.c '"base/b.h"' 'stands on no floor'
+expect search/run/r.c '"planner/p.h"' 'points up: search/run is floor 5.3, planner/p.h is floor 6'
+expect cli/l.c '"planner/p.h"' 'cli includes public headers only'
 expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
 expect cli/l.c '"base/b.h"' 'cli includes public headers only'
-expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 6, cli/os/o.h is floor 7'
+expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 7, cli/os/o.h is floor 8'
 expect cli/os/o.c '"search/run/r.h"' 'cli/os includes public headers only'
 expect examples/e.c '"base/b.h"' 'examples includes public headers only'
 expect bench/e.c '"base/b.h"' 'bench includes public headers only'
