@@ -31,7 +31,7 @@ BEGIN {
   room["model/import"] = 4.4
   # the closed form asks the exact solver what its shapes are
   room["search/common"] = 5.1
-  room["search/bound"] = 5.2;  room["search/space"] = 5.2
+  room["search/bound"] = 5.2;  room["search/space"] = 5.2; room["search/strategy"] = 5.2
   room["search/run"] = 5.3;    room["search/exact"] = 5.3
   room["search/closed"] = 5.4
   room["codegen/ir"] = 5.1

@@ -1,16 +1,16 @@
-/* A genetic algorithm over shapes (thesis 3.5.2): the K best rows breed; columns are inherited
- * whole, genes that had a say mutate.  Rows that fuse differently are kept apart for longer: a kind
- * whose trip counts are not found yet would else be lost to one whose are. */
+/* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited whole, decisions that
+ * had a say mutate.  Rows of different species are kept apart for longer: one whose best is not found yet (of a shape,
+ * its trip counts) would else be lost to one whose is. */
 #include <math.h>
 #include <string.h>
 
-#include "search/run/strategy.h"
+#include "search/strategy/strategy.h"
 
 enum {
   KEPT = 64,         /* K */
-  KIND = 8,          /* of which alike in what they fuse */
+  KIND = 8,          /* of which of one species */
   FIRST = 48,        /* rows asked for before breeding begins, beside the seeds */
-  AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: its trip counts are searched further */
+  AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: what is open in it is searched further */
   NEW_ONE_IN = 8,    /* a row from nowhere */
   CROSS_ONE_IN = 3,
   TOP_ONE_IN = 3, /* of the three best */
@@ -22,43 +22,50 @@ enum {
 #define ENOUGH 0.999 /* of the best counts as better */
 
 typedef struct {
-  uint8_t *genes;
-  uint16_t *order;
+  int32_t *genes;
+  uint32_t *order;
   uint64_t species, shape;
   double cost;
 } row;
 
 typedef struct {
-  const tf_shapes *shapes;
+  tf_space *space;
   tf_rng rng;
   int seeds, asked, n_kept, n_genes;
   row kept[KEPT + 1]; /* ascending cost; the last is room for one more */
   row aside[ASIDE];   /* the best of the population before */
+  row told;
   int n_aside, stall; /* stall: rows told since the best of this population */
   double best;
-  uint8_t *from; /* [columns] which parent */
+  uint8_t *from;  /* [n_groups] which parent */
+  int32_t *genes; /* [n_genes] of the row in the making */
 } ga;
 
+/* Without groups each decision is one. */
+static int groups_of(const tf_space *s) { return s->kind->group ? s->n_groups : s->n; }
+
 static bool give_room(const ga *g, row *r, tf_arena *a) {
-  r->genes = TF_ARRAY(a, uint8_t, (size_t)g->n_genes);
-  r->order = TF_ARRAY(a, uint16_t, (size_t)g->n_genes);
+  r->genes = TF_ARRAY(a, int32_t, (size_t)g->n_genes);
+  r->order = TF_ARRAY(a, uint32_t, (size_t)g->n_genes);
   return r->genes && r->order;
 }
 
-static void *make(tf_arena *a, const tf_shapes *s, tf_rng rng) {
+static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_rng rng) {
+  (void)hint, (void)n_asks;
   ga *g = TF_NEW(a, ga);
   if (!g) return NULL;
-  g->shapes = s;
+  g->space = s;
   g->rng = rng;
-  g->n_genes = tf_shapes_genes(s);
-  g->from = TF_ARRAY(a, uint8_t, (size_t)tf_shapes_columns(s));
+  g->n_genes = s->n;
+  g->from = TF_ARRAY(a, uint8_t, (size_t)groups_of(s));
+  g->genes = TF_ARRAY(a, int32_t, (size_t)s->n + 1);
   g->best = INFINITY;
-  bool ok = g->from != NULL;
+  bool ok = g->from && g->genes;
   for (int k = 0; ok && k <= KEPT; k++)
     ok = give_room(g, &g->kept[k], a);
   for (int k = 0; ok && k < ASIDE; k++)
     ok = give_room(g, &g->aside[k], a);
-  return ok ? g : NULL;
+  return ok && give_room(g, &g->told, a) ? g : NULL;
 }
 
 /* The better of three by lot. */
@@ -93,24 +100,28 @@ static const row *of_some_kind(ga *g) {
 
 static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_some_kind(g); }
 
-static void cross(ga *g, const row *a, const row *b, uint8_t *genes) {
-  for (int c = 0; c < tf_shapes_columns(g->shapes); c++)
+static void cross(ga *g, const row *a, const row *b) {
+  const tf_space *s = g->space;
+  for (int c = 0; c < groups_of(s); c++)
     g->from[c] = (uint8_t)tf_rng_below(&g->rng, 2);
   for (int i = 0; i < g->n_genes; i++)
-    genes[i] = g->from[tf_shapes_column(g->shapes, i)] ? a->genes[i] : b->genes[i];
+    g->genes[i] = g->from[s->kind->group ? s->kind->group(s, i) : i] ? a->genes[i] : b->genes[i];
 }
 
-/* A row from nowhere, or a good start with other loops. */
-static void fresh_row(ga *g, uint8_t *genes) {
-  int seeds = tf_shapes_seeds(g->shapes);
-  if (seeds && tf_rng_below(&g->rng, 4))
-    tf_shapes_seed(g->shapes, (int)tf_rng_below(&g->rng, (uint32_t)seeds), &g->rng, genes);
-  else
-    tf_shapes_random(g->shapes, &g->rng, genes);
+static bool take_seed(ga *g, int k) {
+  g->space->kind->seed(g->space, k, &g->rng, g->genes);
+  return tf_space_follow(g->space, g->genes);
+}
+
+/* A row from nowhere, or a good start, of which some is by lot. */
+static bool fresh_row(ga *g) {
+  int seeds = g->space->n_seeds;
+  if (!seeds || !tf_rng_below(&g->rng, 4)) return tf_space_random(g->space, &g->rng);
+  return take_seed(g, (int)tf_rng_below(&g->rng, (uint32_t)seeds));
 }
 
 /* Whether both rows agree in every gene that has a say in the first. */
-static bool alike(const ga *g, const row *a, const uint8_t *genes) {
+static bool alike(const ga *g, const row *a, const int32_t *genes) {
   for (int i = 0; i < g->n_genes; i++)
     if (a->order[i] && a->genes[i] != genes[i]) return false;
   return true;
@@ -137,7 +148,7 @@ static void take_out(ga *g, int k) {
 }
 
 static void copy_row(const ga *g, row *to, const row *from) {
-  memcpy(to->genes, from->genes, (size_t)g->n_genes);
+  memcpy(to->genes, from->genes, (size_t)g->n_genes * sizeof *to->genes);
   memcpy(to->order, from->order, (size_t)g->n_genes * sizeof *to->order);
   to->species = from->species;
   to->shape = from->shape;
@@ -174,38 +185,40 @@ static void turn(ga *g) {
   g->n_kept = g->seeds = g->asked = 0;
 }
 
-static void tell(void *state, const uint8_t *genes, const tf_reads *reads, uint64_t shape, double cost) {
+static void tell(void *state, const tf_told *t) {
   ga *g = state;
-  row r = {(uint8_t *)(uintptr_t)genes, reads->order, tf_shapes_species(g->shapes, genes, reads), shape, cost};
-  insert(g, &r);
+  const tf_space *s = g->space;
+  row *r = &g->told;
+  memcpy(r->genes, t->row, (size_t)s->n * sizeof *r->genes);
+  for (int i = 0; i < s->n; i++)
+    r->order[i] = t->order ? t->order[i] : (uint32_t)i + 1;
+  r->species = s->kind->species ? s->kind->species(s, r->genes, r->order) : 0;
+  r->shape = t->name;
+  r->cost = t->cost;
+  insert(g, r);
   g->stall++;
-  if (cost < g->best * ENOUGH) {
-    g->best = cost;
+  if (t->cost < g->best * ENOUGH) {
+    g->best = t->cost;
     g->stall = 0;
   }
 }
 
-static bool ask(void *state, uint8_t *genes, uint64_t *like) {
+static bool ask(void *state, uint64_t *like) {
   ga *g = state;
   *like = 0;
   if (g->stall >= STALL) turn(g);
-  if (tf_shapes_seed(g->shapes, g->seeds, &g->rng, genes)) {
-    g->seeds++;
-    return true;
-  }
+  if (g->seeds < g->space->n_seeds) return take_seed(g, g->seeds++);
   bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
-  if (fresh) {
-    fresh_row(g, genes);
-    return true;
-  }
+  if (fresh) return fresh_row(g);
   bool top = !tf_rng_below(&g->rng, TOP_ONE_IN);
   const row *a = top ? &g->kept[tf_rng_below(&g->rng, g->n_kept < 3 ? 1 : 3)] : parent(g), *b = parent(g);
-  memcpy(genes, a->genes, (size_t)g->n_genes);
+  memcpy(g->genes, a->genes, (size_t)g->n_genes * sizeof *g->genes);
   *like = a->shape;
-  if (!tf_rng_below(&g->rng, AGAIN_ONE_IN)) return true;
-  if (!tf_rng_below(&g->rng, CROSS_ONE_IN)) cross(g, a, b, genes);
-  tf_shapes_vary(g->shapes, &g->rng, a->order, genes);
-  return true;
+  if (tf_rng_below(&g->rng, AGAIN_ONE_IN)) {
+    if (!tf_rng_below(&g->rng, CROSS_ONE_IN)) cross(g, a, b);
+    tf_space_vary(g->space, &g->rng, a->order, g->genes);
+  }
+  return tf_space_follow(g->space, g->genes) || tf_space_random(g->space, &g->rng);
 }
 
-const tf_outer tf_outer_ga = {make, ask, tell};
+const tf_way tf_way_ga = {make, ask, tell, .batches = true};
