@@ -80,7 +80,7 @@ typedef struct {
 } tf_even_home;
 
 typedef struct tf_even {
-  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_still;
+  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed;
   tf_product *products;
   tf_even_range *ranges;
   tf_even_read *reads;
@@ -88,7 +88,7 @@ typedef struct tf_even {
   tf_even_cover *covers;
   tf_even_equal *equals;
   tf_even_pair *pairs;
-  int *still;            /* loops that must not turn */
+  int *fixed;            /* loops that must not turn */
   int *step;             /* [n_loops] product: elements by which an iteration moves its dim */
   tf_even_slice *slices; /* [n_slices] */
   tf_even_slice *stream; /* [n_ops] outputs that streaming treats; n_rank -1: none */
