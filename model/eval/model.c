@@ -1,3 +1,4 @@
+/* One evaluation: picks the quick, the general or the exact count, and derives the result from it. */
 #include "model/eval/hooks.h"
 
 #include <string.h>

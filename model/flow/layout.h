@@ -1,4 +1,5 @@
-/* Whether what one m-tile left is still of use to the next: the same layout, a reduction that is not spread. */
+/* Whether what one m-tile left in its memory is still of use to the next: only if both are spread over instances alike
+ * (the layout), and if no reduction is spread over instances, whose partial sums are written out. */
 #ifndef MODEL_FLOW_LAYOUT_H
 #define MODEL_FLOW_LAYOUT_H
 #include "model/flow/range.h"

@@ -1,3 +1,6 @@
+/* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the range that enters it,
+ * loop by loop; any other op makes what its readers below the node read.  The same recursion over loops instead of
+ * intervals gives the loops on which a range depends (the masks). */
 #include "model/flow/range_memo.h"
 #include "model/spec/dims.h"
 

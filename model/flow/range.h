@@ -10,19 +10,19 @@ typedef struct {
   int64_t lo, len;
 } tf_ival;
 
-/* One setting of trip counts, and what is derived from it alone. */
+/* An evaluation in progress: its trip counts and steps, how ranges are to be taken, and what was met on the way. */
 typedef struct {
   const tf_plan *plan;
   int64_t *trip;   /* [n_loops] */
   int64_t *step;   /* [op * n_loops + loop] elements of its dim by which one iteration moves op */
-  bool noclip;     /* take boxes as they would be far from every border of a tensor */
+  bool noclip;     /* take boxes as if no tensor had borders */
   bool whole;      /* take all tiles whole, whatever the extents leave of them */
-  bool exact;      /* walking: an op with an empty range touches nothing at all */
-  bool irregular;  /* something was met that only the exact walk counts */
-  bool demand;     /* finding what a retaining scope makes: an idle producer demands nothing */
-  int64_t work;    /* places looked at by what is counted the long way */
-  uint64_t frozen; /* finding causes: path positions of the slice whose loops stand at their first setting */
-  bool ragged;     /* settings taken together turned out to differ: they must be told apart */
+  bool exact;      /* in the exact walk: an op with an empty range touches nothing at all */
+  bool irregular;  /* found: something that only the exact walk counts right */
+  bool demand;     /* while finding what a retaining scope makes: a producer without work reads nothing */
+  int64_t work;    /* settings visited by the general count and the walk: their effort */
+  uint64_t frozen; /* while finding causes: path positions of the slice whose loops stay at their first setting */
+  bool ragged;     /* found: settings that were counted together differ, and must be counted one by one */
   tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
                       NULL: not in force */
 } tf_eval;
@@ -51,7 +51,7 @@ bool tf_eval_steps(tf_eval *ev);
 tf_ival tf_dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 /* The range that reaches loop l: after all loops further out on its chain. */
 tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg);
-/* Iterations of loop l that happen. */
+/* Iterations of loop l that have work: as many as cover the range that reaches it. */
 int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg);
 /* Rank r of the slice: bounding box over its touches, clipped to the tensor. */
 tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg);
@@ -65,7 +65,7 @@ tf_ival tf_common_part(tf_ival a, tf_ival b);
 /* What is left of `len` elements in one of the `trip` instances that take `step` each. */
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
 
-/* Whether op o has nothing to do on entry to node n. */
+/* Whether op o has an empty range, so nothing to do, on entry to node n. */
 bool tf_op_idle(const tf_eval *ev, int o, int n, const int64_t *dg);
 
 /* Path positions (of node n's path) on which the above depend. */

@@ -1,3 +1,4 @@
+/* A direct-mapped table of answers, by depth, op and dim; a question outdates all answers of the one before. */
 #include "model/flow/range_memo.h"
 
 enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20 };

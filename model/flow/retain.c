@@ -1,3 +1,5 @@
+/* What a run of a retaining scope makes: the box around what is needed and not held; what is held follows from the runs
+ * before, which are looked up by stepping its loops back. */
 #include "model/flow/retain.h"
 
 #include <string.h>

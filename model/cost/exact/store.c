@@ -1,3 +1,4 @@
+/* Contents of memories during the exact walk: who left them, and which events drop them. */
 #include "model/cost/exact/store.h"
 
 #include <string.h>

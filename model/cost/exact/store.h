@@ -1,4 +1,4 @@
-/* What the memories hold during the exact walk, and when it is given up. */
+/* What each instance of each memory holds during the exact walk, and the events at which it is dropped. */
 #ifndef MODEL_COST_EXACT_STORE_H
 #define MODEL_COST_EXACT_STORE_H
 #include "model/cost/state.h"

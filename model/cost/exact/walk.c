@@ -22,7 +22,7 @@ typedef struct {
   bool ok;
 } tf_walker;
 
-/* Points the retained ops' ranges at what this instance makes, while the scope runs. */
+/* Makes ranges of retained ops be what this instance makes, while their scope runs. */
 static void force_made(tf_walker *e) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
     int h = e->p->home_scope[e->p->wl->ops[o].out];
@@ -327,7 +327,7 @@ static void add_corrected(tf_walker *e, int h) {
   }
 }
 
-/* Seq n passes to the child in the instances in which it runs: the others keep what they hold. */
+/* Seq n passes to the child in those instances in which the child has work; the others keep what they hold. */
 static void pass(tf_walker *e, int n, int child) {
   first_instance(e, child);
   do {
@@ -350,7 +350,7 @@ static void run_scope(tf_walker *e, int n) {
   e->st->runs[n] = false;
 }
 
-/* What the instances of m-tile n hold at this moment, together. */
+/* Keeps the most bits that an instance of m-tile n has held at one moment. */
 static void note_held(tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   if (!v->n_slices) return;

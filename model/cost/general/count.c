@@ -1,3 +1,4 @@
+/* Counts of every slice, op and node as sums over classes of settings. */
 #include <string.h>
 
 #include "model/cost/general/comps.h"

@@ -1,9 +1,11 @@
+/* Sums over the settings of the loops of a comp, one loop after the other from the outside: equal settings of a loop
+ * are taken together, those near a border or of instances that may share are taken one by one. */
 #include "model/cost/general/summing.h"
 
 enum { TF_FINE_MAX = 12 };
 
-/* Whether the spatial loop at position k sees a time before whose last settings differ from one of its own
- * settings to the next: a partial tile split by a temporal loop that starts anew, of its chain or before it. */
+/* Whether the entry before differs from one setting of spatial loop k to the next: some temporal loop starts anew and
+ * splits a partial tile, so that its last setting is not the same in all instances. */
 static bool uneven_before(const tf_summing *e, int k) {
   const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
@@ -27,6 +29,8 @@ static bool uneven_each(const tf_summing *e, int k) {
   return false;
 }
 
+/* Adds all settings of the comp's loops from path position k on, each `mult` times; those further out stand in w->cur.
+ * border: positions whose boxes may still be clipped. */
 static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border);
 
 static void sum_at(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
@@ -41,7 +45,7 @@ static uint64_t part_of(const tf_summing *e, int k) {
   return ~UINT64_C(0);
 }
 
-/* Settings at either end of loop k that are counted one by one. */
+/* How many settings at either end of loop k are counted one by one, because borders may clip their boxes. */
 static int64_t ends(const tf_summing *e, int k, bool border) {
   const tf_plan *p = e->ev->plan;
   int64_t edge = border ? 2 + p->reach / tf_step(e->ev, p->path[e->s->node].loops[k]) : 0;
@@ -58,8 +62,7 @@ static bool one_by_one(tf_summing *e, int k) {
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
-/* Every setting that happens of a range of len, equal ones together.  border: positions whose boxes may still be
- * clipped. */
+/* Every setting of loop k that has work, of a range of len: those that give equal boxes at once. */
 static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64_t border) {
   const tf_plan *p = e->ev->plan;
   int l = p->path[e->s->node].loops[k];

@@ -83,7 +83,7 @@ static bool outlives(tf_summing *e, int k) {
   return false;
 }
 
-/* Looks for the latest run before in which `prev` was entered. */
+/* Finds the latest earlier run in which `prev` was entered.  False: none, or its content is gone. */
 static bool find_before(tf_summing *e) {
   tf_eval *ev = e->ev;
   e->there = e->here;

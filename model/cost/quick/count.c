@@ -23,6 +23,7 @@ static bool products(struct tf_model *m) {
   return true;
 }
 
+/* Whether loops that must not turn do not, of pairs at most one turns, and ops that share a loop advance alike. */
 static bool loops_allow(const struct tf_model *m) {
   const tf_even *e = m->even;
   const int64_t *trip = m->ev.trip;
@@ -48,6 +49,7 @@ void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *l
   }
 }
 
+/* Range i as the interval around its reads. */
 static void set_hull(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t lo, end;
@@ -117,6 +119,7 @@ int64_t tf_even_turns(const struct tf_model *m, const int *loops, int n) {
   return all;
 }
 
+/* Extents of slice s in this evaluation, and its copies at one step. */
 static void fill_piece(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, tf_piece *x) {
   x->v = v;
   x->box = 1;
