@@ -6,7 +6,7 @@
 
 #include "base/names.h"
 
-enum { MOST_STEPS = 512, MOST_DEPTH = 32 };
+enum { MOST_STEPS = 128, MOST_DEPTH = 32 };
 
 typedef enum {
   NUMBER,
@@ -300,7 +300,7 @@ static double of_two(what w, double a, double b) {
 
 /* Nesting is bounded, and each level holds few operands: the stack suffices for any text that was read. */
 bool sweep_expr_holds(const sweep_expr *x, const sweep_value *values) {
-  sweep_value stack[MOST_STEPS];
+  sweep_value stack[MOST_STEPS] = {{0, NULL}};
   int n = 0;
   for (int i = 0; i < x->n; i++) {
     const step *s = &x->steps[i];

@@ -11,6 +11,19 @@
 #include "cli/report/sweep_report.h"
 
 typedef struct {
+  cli_input in;
+  const char *store, *out; /* out: another way to say store */
+  int threads;
+  int shards[2]; /* I of N; 0 of 0: all */
+  double time_limit;
+  bool full, resume;
+} sweep_options;
+static const cli_slot slots[] = {CLI_AT(sweep_options, STORE, store),           CLI_AT(sweep_options, OUT, out),
+                                 CLI_AT(sweep_options, THREADS, threads),       CLI_AT(sweep_options, SHARD, shards),
+                                 CLI_AT(sweep_options, TIME_LIMIT, time_limit), CLI_AT(sweep_options, FULL, full),
+                                 CLI_AT(sweep_options, RESUME, resume)};
+
+typedef struct {
   cli_meter meter;
   const tf_sweep_grid *g;
 } shown;
@@ -30,7 +43,7 @@ static void show(void *ctx, const tf_sweep_progress *p) {
 }
 
 /* NAME.tfdb; of a name's '/' another folder would be made. */
-static bool name_store(const cli_options *o, const tf_sweep_grid *g, char **out) {
+static bool name_store(const sweep_options *o, const tf_sweep_grid *g, char **out) {
   const char *name = o->store ? o->store : g->name;
   *out = malloc(strlen(name) + 6);
   if (!*out) return false;
@@ -51,9 +64,9 @@ static cli_status complain(const tf_diags *d) {
   return io ? CLI_FAILED : CLI_BAD_INPUT;
 }
 
-static cli_status report(tf_store *store, const cli_options *o, tf_diags *d) {
+static cli_status report(tf_store *store, const sweep_options *o, tf_diags *d) {
   cli_text t = {0};
-  if (o->quiet) return CLI_DONE;
+  if (o->in.quiet) return CLI_DONE;
   tf_sweep_summary *s = tf_sweep_summary_of(store, d);
   if (!s) return complain(d);
   cli_sweep_text(tf_store_grid(store), s, &t);
@@ -64,8 +77,8 @@ static cli_status report(tf_store *store, const cli_options *o, tf_diags *d) {
   return CLI_DONE;
 }
 
-static cli_status run(const tf_sweep *sweep, tf_store *store, const cli_options *o, tf_diags *d) {
-  shown line = {cli_meter_new(o), tf_sweep_grid_of(sweep)};
+static cli_status run(const tf_sweep *sweep, tf_store *store, const sweep_options *o, tf_diags *d) {
+  shown line = {cli_meter_new(o->in.quiet), tf_sweep_grid_of(sweep)};
   tf_sweep_opts opts = {.threads = o->threads,
                         .shard = o->shards[0],
                         .shards = o->shards[1],
@@ -81,7 +94,7 @@ static cli_status run(const tf_sweep *sweep, tf_store *store, const cli_options 
   return ok ? report(store, o, d) : complain(d);
 }
 
-static cli_status sweep_into(const tf_sweep *sweep, const char *path, const cli_options *o, tf_diags *d) {
+static cli_status sweep_into(const tf_sweep *sweep, const char *path, const sweep_options *o, tf_diags *d) {
   struct stat st;
   if (o->resume && stat(path, &st) != 0) {
     fprintf(stderr, "%s: error[E_IO]: there is no store to go on with; without --resume one is made\n", path);
@@ -93,21 +106,46 @@ static cli_status sweep_into(const tf_sweep *sweep, const char *path, const cli_
   return status;
 }
 
-cli_status cmd_sweep(const cli_options *o) {
+static void check(void *options, tf_diags *d) {
+  sweep_options *o = options;
+  const tf_loc nowhere = {0};
+  if (o->store && o->out) tf_fail(d, nowhere, TF_E_USAGE, "--store and --out name the store twice");
+  if (!o->store) o->store = o->out;
+  if (o->store && !strcmp(o->store, "-")) tf_fail(d, nowhere, TF_E_USAGE, "--store needs a file, not stdout");
+}
+
+static cli_status sweep(const void *options) {
+  const sweep_options *o = options;
   tf_diags *d = tf_diags_new();
-  tf_sweep *sweep = d ? tf_sweep_read(o->files, o->n_files, o->set, o->n_set, d) : NULL;
+  tf_sweep *read = d ? tf_sweep_read(o->in.files, o->in.n_files, o->in.set, o->in.n_set, d) : NULL;
   char *path = NULL;
   cli_status status = CLI_BAD_INPUT;
-  if (!d || (sweep && !name_store(o, tf_sweep_grid_of(sweep), &path))) {
+  if (!d || (read && !name_store(o, tf_sweep_grid_of(read), &path))) {
     fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
     status = CLI_FAILED;
-  } else if (!sweep) {
+  } else if (!read) {
     cli_complain(d);
   } else {
-    status = sweep_into(sweep, path, o, d);
+    status = sweep_into(read, path, o, d);
   }
   free(path);
-  tf_sweep_free(sweep);
+  tf_sweep_free(read);
   tf_diags_free(d);
   return status;
 }
+
+const cli_command cmd_sweep = {
+    .name = "sweep",
+    .summary = "a grid of machines and workloads, each point's result kept in a store",
+    .about = "Reads the section 'sweep' (docs/HOWTO-sweep.md) and finds every point that the store lacks: bounds, the "
+             "given mapping's figures, or a mapping.  Machines whose bounds a result beats are not solved.  The store "
+             "is whole whenever the sweep is stopped or killed, and the same command goes on; rows are the same with "
+             "any number of threads.  Ends with the front, and what of it is proved.\n"
+             "Exit status: 0, 1 where the store cannot be written, 2 for bad input or a store of another sweep, 130 if "
+             "interrupted.\n",
+    .example = "examples/sweep.yaml --store edge-family.tfdb",
+    .size = sizeof(sweep_options),
+    CLI_SLOTS(slots),
+    .check = check,
+    .run = sweep,
+};

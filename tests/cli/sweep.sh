@@ -10,6 +10,7 @@ failed=0
 cp "$root"/examples/sweep.yaml "$root"/examples/edge-family.yaml "$root"/examples/matmul-small.yaml \
   "$root"/examples/matmul-wide.yaml "$dir"
 cd "$dir" || exit 2
+sed -i 's/evals: 500/evals: 60/' sweep.yaml
 
 fail() {
   echo "$*"
@@ -55,24 +56,26 @@ expect 0 "found" results whole.tfdb --where "side >= 16 and workload == 'wide' a
 expect 0 '"objectives": [' results whole.tfdb --json -
 expect 2 "no value 'sidee', did you mean 'side'?" results whole.tfdb --where "sidee > 1"
 # a mapping goes back into eval, with the figures of its row
-"$tool" results whole.tfdb --mapping 2 >mapping.yaml || fail "no mapping of point 2"
+"$tool" results whole.tfdb --point 2 >mapping.yaml || fail "no mapping of point 2"
 words=$(sed -n '1s/.*: //p' mapping.yaml)
 cycles=$("$tool" eval $words mapping.yaml --json - --quiet | sed -n 's/^  "cycles": \(.*\),/\1/p')
 line=$(sed -n 's/^2,//p' whole.tfdb.csv)
 awk -v a="$cycles" -v b="$(echo "$line" | cut -d, -f8)" 'BEGIN { exit !(a > 0 && (a - b) ^ 2 < 1e-20 * a * a) }' ||
   fail "the mapping has $cycles cycles, its row says $line"
-expect 2 "the sweep has no point 99" results whole.tfdb --mapping 99
+expect 2 "the sweep has no point 99" results whole.tfdb --point 99
 # other inputs: what differs is said, and the store stays
 cp whole.tfdb before.tfdb
-sed -i 's/evals: 500/evals: 600/; s/side: {from: 8, to: 32/side: {from: 16, to: 32/' sweep.yaml
+cp sweep.yaml sweep.before
+sed -i 's/evals: 60/evals: 50/; s/side: {from: 8, to: 32/side: {from: 16, to: 32/' sweep.yaml
 sed -i 's/clock: 1 GHz/clock: 2 GHz/' edge-family.yaml
-expect 2 "budget.evals is 500 there, 600 here" sweep sweep.yaml -o whole.tfdb
+expect 2 "budget.evals is 60 there, 50 here" sweep sweep.yaml -o whole.tfdb
 expect 2 "over.side is 8, 16, 32 there, 16, 32 here" sweep sweep.yaml -o whole.tfdb
 expect 2 "line 5 of 'edge-family.yaml' is 'clock: 1 GHz' there, 'clock: 2 GHz' here" sweep sweep.yaml -o whole.tfdb
 "$tool" sweep sweep.yaml -o other.tfdb --quiet || fail "the other sweep"
 expect 2 "it is the store of another sweep" results whole.tfdb --merge other.tfdb
 cmp -s before.tfdb whole.tfdb || fail "a refused sweep changed the store"
-cp "$root"/examples/sweep.yaml "$root"/examples/edge-family.yaml .
+cp "$root"/examples/edge-family.yaml .
+cp sweep.before sweep.yaml
 # newer (SQLite's user_version, four bytes at 60), another program's (application_id at 68), cut off, a page overwritten
 cp whole.tfdb newer.tfdb && printf '\000\000\000\011' | dd of=newer.tfdb bs=1 seek=60 conv=notrunc 2>/dev/null
 expect 2 "is a store of a newer version: format 9" sweep sweep.yaml -o newer.tfdb

@@ -27,7 +27,8 @@ static pid_t start(const char *tool, const char *store, int threads) {
   if (child != 0) return child;
   int null = open("/dev/null", O_WRONLY);
   dup2(null, 1);
-  execl(tool, tool, "sweep", "examples/sweep.yaml", "--store", store, "--threads", count, (char *)NULL);
+  execl(tool, tool, "sweep", "examples/sweep.yaml", "--store", store, "--threads", count, "--set", "evals=100",
+        (char *)NULL);
   _exit(127);
 }
 

@@ -1,5 +1,5 @@
 /* The model against two things: counts worked out by hand, and, on random small cases, the exact walk
- * of the execution (model/cost/walk.c), which shares the ranges but none of the sums. */
+ * of the execution (model/cost/exact/walk.c), which shares the ranges but none of the sums. */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -8,7 +8,7 @@
 #include "tests/unit/page.h"
 #include "tileflow/why.h"
 
-/* How counts are found: as the model chooses, not the quick way (model/cost/even.h), by the walk. */
+/* How counts are found: as the model chooses, not the quick way (model/cost/quick/even.h), by the walk. */
 typedef enum { FREELY, BY_SUMS, BY_WALK } way;
 
 static test_case evaluate(const char *text, way how) {
@@ -157,7 +157,7 @@ static void check_retain(void) {
         for (int j = 0; j < 5; j++)
           for (int q = 0; q < e.spec->workload->n_tensors; q++)
             z[j] = strcmp(e.spec->workload->tensors[q].name, name[j]) ? z[j] : q;
-        CHECK(e.model->run.irregular == (how == BY_WALK));
+        CHECK(e.model->ev.irregular == (how == BY_WALK));
         CHECK_ROW_I64(&rows[k], e.r.ops[0].points, rows[k].points);
         CHECK_ROW_I64(&rows[k], e.r.nodes[3].runs, rows[k].runs);
         CHECK_ROW_I64(&rows[k], reg[z[0]].drain, rows[k].t_drain);
@@ -416,11 +416,11 @@ static void twin(uint64_t seed, tally *t) {
   test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS);
   bool perfect = a.spec && a.spec->arch->overlap == TF_OVERLAP_PERFECT;
   bool equal = a.ok == b.ok && (!a.ok || same_run(&a, &b, perfect)) && a.ok == c.ok &&
-               (!a.ok || same_run(&a, &c, perfect || !c.model->run.irregular));
-  t->closed += a.ok && !a.model->run.irregular;
+               (!a.ok || same_run(&a, &c, perfect || !c.model->ev.irregular));
+  t->closed += a.ok && !a.model->ev.irregular;
   t->quick += a.ok && a.model->quick;
   t->retains += a.ok && a.model->plan->n_retains;
-  t->retained += a.ok && a.model->plan->n_retains && !a.model->run.irregular;
+  t->retained += a.ok && a.model->plan->n_retains && !a.model->ev.irregular;
   if (!CHECK(equal)) {
     printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
     show("freely / walk", &a, &b);
