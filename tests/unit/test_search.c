@@ -80,7 +80,7 @@ static void test_threads(void) {
   for (int k = 0; k < 2; k++) {
     tf_search_opts o = {.seed = 3,
                         .threads = 1,
-                        .max_evals = k ? 6000 : 40000,
+                        .max_evals = k ? 3000 : 12000,
                         .objective = k ? TF_EDP : TF_LATENCY,
                         .strategy = k ? "random" : NULL};
     tf_search_result *one = run(&p, &o);
@@ -110,14 +110,14 @@ static void test_resume(void) {
   close(fd);
   unlink(path);
   problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g2.yaml");
-  tf_search_opts o = {.seed = 5, .threads = 2, .max_evals = 40000};
+  tf_search_opts o = {.seed = 5, .threads = 2, .max_evals = 12000};
   tf_search_result *whole = run(&p, &o);
   countdown left = {350};
   o.log = path;
   o.stop = stop_soon;
   o.ctx = &left;
   tf_search_result *part = run(&p, &o);
-  CHECK(part && part->evals < 40000 && part->stopped_by == TF_STOP_INTERRUPT);
+  CHECK(part && part->evals < 12000 && part->stopped_by == TF_STOP_INTERRUPT);
   tf_search_free(part);
   FILE *f = fopen(path, "ab");
   fputs("task 99999 0123", f); /* a record that was being written */
