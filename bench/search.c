@@ -43,7 +43,7 @@ static double cpu_seconds(void) {
 
 static void row(const char *what, const tf_spec *s, const tf_tree *given, const char *strategy, int threads,
                 double seconds, tf_diags *d) {
-  tf_search_opts o = {.strategy = strategy, .seed = 1, .threads = threads, .time_limit = seconds};
+  tf_search_opts o = {.strategy = strategy, .budget.seed = 1, .budget.threads = threads, .budget.time_limit = seconds};
   double before = cpu_seconds();
   tf_search_result *r = tf_search_run(s->arch, s->workload, given, &o, d);
   double cpu = cpu_seconds() - before;

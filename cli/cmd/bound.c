@@ -1,29 +1,18 @@
 /* tileflow bound: what no mapping can beat. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/session/session.h"
 #include "cli/table.h"
 
-static const tf_loc nowhere = {0};
 enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
-
-static bool find_bounds(cli_session *s) {
-  const tf_spec *p = s->spec;
-  if (!p->arch) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
-  if (!p->workload) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
-  if (!p->arch || !p->workload) return false;
-  return tf_bounds_of(p->arch, p->workload, &s->bounds) ||
-         tf_fail(s->diags, p->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
-}
 
 static void describe(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
@@ -136,37 +125,27 @@ static bool print(const cli_session *s, const cli_options *o, const tf_slope *p)
 }
 
 /* ---- the slope ------------------------------------------------------------------------------------ */
-typedef struct {
-  cli_meter meter;
-  struct timespec start;
-} way;
-
-static void show(void *ctx, int64_t capacity, int64_t evals) {
-  way *w = ctx;
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  double seconds = (double)(now.tv_sec - w->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->start.tv_nsec);
+static void show(void *ctx, const tf_progress *p) {
   char words[48];
-  snprintf(words, sizeof words, "%s words on chip", cli_count(capacity).s);
-  cli_meter_show(&w->meter, evals, seconds, words);
+  snprintf(words, sizeof words, "%s words on chip", cli_count(p->capacity).s);
+  cli_meter_show(ctx, p->evals, p->seconds, words);
 }
 
 static tf_slope *find_slope(cli_session *s, const cli_options *o) {
-  way w = {.meter = cli_meter_new(o)};
+  cli_meter m = cli_meter_new(o->quiet);
   tf_slope_opts so = {.word_bits = s->spec->arch->word_bits,
                       .own = on_chip(s->spec->arch),
                       .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
-                      .evals = o->evals ? o->evals : EVALS,
-                      .seconds = o->time_limit > 0 ? o->time_limit : SECONDS,
-                      .threads = o->threads,
-                      .stop = cli_interrupted,
-                      .progress = w.meter.on ? show : NULL,
-                      .ctx = &w};
-  clock_gettime(CLOCK_MONOTONIC, &w.start);
+                      .budget.max_evals = o->evals ? o->evals : EVALS,
+                      .budget.time_limit = o->time_limit > 0 ? o->time_limit : SECONDS,
+                      .budget.threads = o->threads,
+                      .budget.stop = cli_interrupted,
+                      .budget.progress = m.on ? show : NULL,
+                      .budget.ctx = &m};
   cli_hold_interrupt(CLI_GRACE);
   tf_slope *p = tf_slope_of(s->spec->workload, &so, s->diags);
   cli_release_interrupt();
-  cli_meter_end(&w.meter);
+  cli_meter_end(&m);
   return p;
 }
 
@@ -174,8 +153,9 @@ cli_status cmd_bound(const cli_options *o) {
   cli_session s;
   cli_status status = cli_open(&s, o);
   tf_slope *p = NULL;
-  if (status == CLI_DONE && find_bounds(&s)) p = find_slope(&s, o);
-  if (status == CLI_DONE && !p) {
+  if (status == CLI_DONE) status = cli_check_sections(&s);
+  if (status == CLI_DONE) status = cli_find_bounds(&s);
+  if (status == CLI_DONE && !(p = find_slope(&s, o))) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;
   }

@@ -66,13 +66,13 @@ static void ranges(checker *c, const char *what, const ir_range *r, int n) {
 }
 
 static void let(checker *c, const ir_stmt *s) {
-  const ir_expr *e = &s->expr;
+  const ir_expr *e = &s->let.expr;
   must(c, e->fn != IR_PICK || e->n == 4, "let: pick of %d values", e->n);
   must(c, e->n >= 0 && (e->fn == IR_SUM || e->n > 0), "let: of no values");
   must(c, e->fn != IR_SUM || e->n == 0 || e->coef, "let: a sum without coefficients");
   for (int i = 0; c->ok && i < e->n; i++)
     atom(c, "let", e->arg[i]);
-  sets(c, "let", s->var, false);
+  sets(c, "let", s->let.var, false);
 }
 
 /* ---- buffers
@@ -84,7 +84,7 @@ static void box(checker *c, const ir_buffer *b) {
   if (!b->extent || !b->base) return;
   for (int r = 0; c->ok && r < b->rank; r++) {
     const int64_t n =
-        b->block && r == b->block_rank ? (b->extent[r] + b->block - 1) / b->block * b->block : b->extent[r];
+        b->block.by && r == b->block.rank ? (b->extent[r] + b->block.by - 1) / b->block.by * b->block.by : b->extent[r];
     must(c, b->extent[r] >= 0 && !__builtin_mul_overflow(words, n, &words), "buffer %s: rank %d is too large", b->name,
          r);
     must(c, b->base[r].var < c->p->n_vars, "buffer %s: no variable %d", b->name, b->base[r].var);
@@ -98,7 +98,7 @@ static void buffer(checker *c, int i) {
   must(c, b->tensor >= -1 && b->tensor < c->wl->n_tensors, "buffer %s: no tensor %d", b->name, b->tensor);
   must(c, b->level >= 0 && b->level < c->p->tree->arch->n_memories, "buffer %s: no memory %d", b->name, b->level);
   must(c, b->slots >= 1, "buffer %s: %lld slots", b->name, (long long)b->slots);
-  must(c, b->block >= 0 && (!b->block || (b->block_rank >= 0 && b->block_rank < b->rank)),
+  must(c, b->block.by >= 0 && (!b->block.by || (b->block.rank >= 0 && b->block.rank < b->rank)),
        "buffer %s: blocks along no rank", b->name);
   if (c->ok && b->tensor >= 0) {
     must(c, b->rank == c->wl->tensors[b->tensor].rank, "buffer %s: rank %d, its tensor has %d", b->name, b->rank,
@@ -161,15 +161,15 @@ static int64_t box_of(const checker *c, const ir_stmt *s, int read) {
 static void slab(checker *c, const ir_stmt *s, int read) {
   const int rank = c->wl->tensors[c->wl->ops[s->op].reads[read].tensor].rank;
   int64_t words = 1;
-  ranges(c, "slab", s->product->slab, rank);
+  ranges(c, "slab", s->nest.product->slab, rank);
   for (int r = 0; c->ok && r < rank; r++)
-    words *= s->product->slab[r].most;
-  scratch(c, s->product->pack, "slab", words);
+    words *= s->nest.product->slab[r].most;
+  scratch(c, s->nest.product->pack, "slab", words);
 }
 
 /* Sides, and what moves along them. */
 static bool sides(checker *c, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_op *op = &c->wl->ops[s->op];
   must(c, p->kernel != NULL, "product: no kernel");
   must(c, op->n_reads == 2 && p->a >= 0 && p->b >= 0 && p->a + p->b == 1, "product: its operands are not two");
@@ -183,25 +183,31 @@ static bool sides(checker *c, const ir_stmt *s) {
   must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
        "product: its sum is not over both operands");
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
-  return must(c, (m->exact || m->rest) && (p->channels || n->exact || n->rest),
+  return must(c, (m->exact || m->rest) && (p->way == IR_CHANNELS || n->exact || n->rest),
               "product: the length of a side is unknown");
 }
 
 static void product(checker *c, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   if (!sides(c, s)) return;
   const int64_t m = s->range[p->m].most, n = s->range[p->n].most, k = s->range[p->k].most;
   if (p->slab)
-    slab(c, s, p->channels ? p->a : p->b);
-  else if (p->pack >= 0)
+    slab(c, s, ir_slab_of(p));
+  else if (p->way == IR_PAIRS && p->pack >= 0)
     scratch(c, p->pack, "panel", n * k);
-  if (p->turned >= 0) scratch(c, p->turned, "turned operand", box_of(c, s, p->a));
-  if (p->copy >= 0) scratch(c, p->copy, "rows", m * k);
-  if (!p->channels || !c->ok) return;
-  must(c, p->panel > 0 && p->last > 0 && p->last <= p->panel, "product: panels of %d, the last of %d", p->panel,
-       p->last);
-  scratch(c, p->panels, "panels", box_of(c, s, p->b));
-  scratch(c, p->offsets, "places", k);
+  if (!c->ok) return;
+  switch (p->way) {
+  case IR_PAIRS:
+    if (p->pairs.turned >= 0) scratch(c, p->pairs.turned, "turned operand", box_of(c, s, p->a));
+    if (p->pairs.copy >= 0) scratch(c, p->pairs.copy, "rows", m * k);
+    break;
+  case IR_CHANNELS:
+    must(c, p->channels.panel > 0 && p->channels.last > 0 && p->channels.last <= p->channels.panel,
+         "product: panels of %d, the last of %d", p->channels.panel, p->channels.last);
+    scratch(c, p->channels.panels, "panels", box_of(c, s, p->b));
+    scratch(c, p->channels.offsets, "places", k);
+    break;
+  }
 }
 
 /* ---- statements
@@ -213,113 +219,116 @@ static void starts(checker *c, const ir_stmt *s) {
   for (int k = op->n_out_dims; c->ok && op->reduce != TF_ASSIGN && k < op->n_dims; k++) {
     const ir_atom lo = s->range[k].lo;
     bool asked = lo.var < 0 && lo.off == 0;
-    for (int i = 0; i < s->n_fresh; i++)
-      asked |= ir_same(lo, s->fresh[i]);
+    for (int i = 0; i < s->nest.n_fresh; i++)
+      asked |= ir_same(lo, s->nest.fresh[i]);
     must(c, asked, "nest %s: its sum over '%s' never starts", op->name, c->wl->dims[op->dims[k]].name);
   }
-  for (int i = 0; c->ok && i < s->n_fresh; i++)
-    atom(c, "nest", s->fresh[i]);
+  for (int i = 0; c->ok && i < s->nest.n_fresh; i++)
+    atom(c, "nest", s->nest.fresh[i]);
 }
 
 static void nest(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int to = c->p->buffer_of[op->out];
   starts(c, s);
-  must(c, s->divides >= -1 && s->divides < op->n_reads, "nest %s: divides by no read", op->name);
+  must(c, s->nest.divides >= -1 && s->nest.divides < op->n_reads, "nest %s: divides by no read", op->name);
   for (int i = 0; c->ok && i < op->n_reads; i++) {
-    const int from = s->from ? s->from[i] : c->p->buffer_of[op->reads[i].tensor];
+    const int from = s->nest.from ? s->nest.from[i] : c->p->buffer_of[op->reads[i].tensor];
     must(c, holds(c, from, op->reads[i].tensor), "nest %s: reads '%s' from another's buffer", op->name,
          c->wl->tensors[op->reads[i].tensor].name);
-    if (c->ok && i != s->divides) reads(c, op->name, from);
+    if (c->ok && i != s->nest.divides) reads(c, op->name, from);
   }
   must(c, holds(c, to, op->out), "nest %s: makes what has no buffer", op->name);
-  must(c, !c->ok || !c->p->buffers[to].staged, "nest %s: makes an input", op->name);
-  if (c->ok && s->product) product(c, s);
-  for (int i = 0; c->ok && i < s->n_asks; i++)
-    must(c, s->asks[i].nest && s->asks[i].nest->kind == IR_NEST && s->asks[i].shift, "nest %s: asks ahead for no nest",
-         op->name);
-  must(c, !s->rounds_for || s->rounds_for->done, "nest %s: what it rounds is done again", op->name);
-  must(c, !s->rows || (s->rows->kind == IR_TOGETHER && s->rows->ahead), "nest %s: its rows are not made ahead",
+  must(c, !c->ok || c->p->buffers[to].role != IR_TILES, "nest %s: makes an input", op->name);
+  if (c->ok && s->nest.product) product(c, s);
+  for (int i = 0; c->ok && i < s->nest.n_asks; i++)
+    must(c, s->nest.asks[i].nest && ir_product_of(s->nest.asks[i].nest) && s->nest.asks[i].shift,
+         "nest %s: asks ahead for no nest", op->name);
+  const ir_stmt *next = s->nest.rounds_for, *rows = s->nest.rows;
+  must(c, !next || (next->kind == IR_NEST ? next->nest.copied : next->kind == IR_SAVE && next->save.done),
+       "nest %s: what it rounds is done again", op->name);
+  must(c, !rows || (rows->kind == IR_TOGETHER && rows->together.ahead), "nest %s: its rows are not made ahead",
        op->name);
   if (c->ok) writes(c, op->name, to);
 }
 
 static void keep(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  must(c, holds(c, s->buffer, op->out) && c->p->buffers[s->buffer].kept, "keep: its buffer keeps nothing of '%s'",
-       op->name);
-  must(c, s->made != NULL, "keep: nothing is left");
-  for (int r = 0; s->made && c->ok && r < op->n_out_dims; r++) {
-    if (ir_same(s->made[r].lo, s->range[r].lo)) continue;
-    sets(c, "keep", s->made[r].lo.var, false);
-    sets(c, "keep", s->made[r].hi.var, false);
+  const int b = s->keep.buffer;
+  const ir_range *made = s->keep.made;
+  must(c, holds(c, b, op->out) && c->p->buffers[b].role == IR_KEPT, "keep: its buffer keeps nothing of '%s'", op->name);
+  must(c, made != NULL, "keep: nothing is left");
+  for (int r = 0; made && c->ok && r < op->n_out_dims; r++) {
+    if (ir_same(made[r].lo, s->range[r].lo)) continue;
+    sets(c, "keep", made[r].lo.var, false);
+    sets(c, "keep", made[r].hi.var, false);
   }
-  if (c->ok) reaches(c, "keep", s->buffer);
+  if (c->ok) reaches(c, "keep", b);
 }
+
+static bool holds_tiles(const checker *c, int b) { return is_buffer(c, b) && c->p->buffers[b].role == IR_TILES; }
 
 /* Sets where the tile begins, for good: other statements may do so as well. */
 static void stage(checker *c, const ir_stmt *s) {
-  if (!must(c, holds(c, s->buffer, s->tensor) && c->p->buffers[s->buffer].staged, "stage: its buffer holds no tiles"))
-    return;
-  const ir_buffer *b = &c->p->buffers[s->buffer];
-  must(c, holds(c, s->other, s->tensor) && s->other != s->buffer, "stage %s: from nowhere", b->name);
-  if (c->ok) reads(c, "stage", s->other);
-  must(c, !s->made || b->slots > 1, "stage %s: begins the next tile where there is no room", b->name);
-  if (s->made) ranges(c, "stage", s->made, b->rank), atom(c, "stage", s->last);
+  const ir_buffer *b = &c->p->buffers[s->stage.buffer];
+  const ir_range *ahead = s->stage.ahead;
+  must(c, holds(c, s->stage.from, b->tensor) && s->stage.from != s->stage.buffer, "stage %s: from nowhere", b->name);
+  if (c->ok) reads(c, "stage", s->stage.from);
+  must(c, !ahead || b->slots > 1, "stage %s: begins the next tile where there is no room", b->name);
+  if (ahead) ranges(c, "stage", ahead, b->rank), atom(c, "stage", s->stage.last);
   for (int r = 0; c->ok && r < b->rank; r++) {
     must(c, s->range[r].most <= b->extent[r], "stage %s: a tile of %lld in %lld", b->name, (long long)s->range[r].most,
          (long long)b->extent[r]);
     sets(c, "stage", b->base[r].var, true);
   }
   if (c->ok && b->slots > 1) sets(c, "stage", b->slot.var, true);
-  if (c->ok) c->written[s->buffer] = true;
+  if (c->ok) c->written[s->stage.buffer] = true;
 }
 
 static void forget(checker *c, const ir_stmt *s) {
-  must(c, s->tensor >= 0 && s->tensor < c->wl->n_tensors, "forget: no tensor %d", s->tensor);
-  must(c, !c->ok || s->buffer < 0 || (holds(c, s->buffer, s->tensor) && c->p->buffers[s->buffer].staged),
-       "forget: a buffer that holds no tiles");
-  if (s->n_slots) atom(c, "forget", s->slot);
+  const int z = s->forget.tensor, b = s->forget.buffer;
+  must(c, z >= 0 && z < c->wl->n_tensors, "forget: no tensor %d", z);
+  must(c, !c->ok || b < 0 || (holds(c, b, z) && holds_tiles(c, b)), "forget: a buffer that holds no tiles");
+  if (s->forget.n_slots) atom(c, "forget", s->forget.slot);
 }
 
 static void loop(checker *c, const ir_stmt *s) {
-  must(c, s->trip > 0, "for: %lld steps", (long long)s->trip);
-  must(c, s->dim >= 0 && s->dim < c->wl->n_dims, "for: no dim %d", s->dim);
-  must(c, !s->parallel || !c->in_parallel, "for: parallel within parallel");
-  sets(c, "for", s->var, false);
+  must(c, s->loop.trip > 0, "for: %lld steps", (long long)s->loop.trip);
+  must(c, s->loop.dim >= 0 && s->loop.dim < c->wl->n_dims, "for: no dim %d", s->loop.dim);
+  must(c, !ir_is_aside(s) || !c->in_parallel, "for: parallel within parallel");
+  sets(c, "for", s->loop.var, false);
 }
 
 static void together(checker *c, const ir_stmt *s) {
-  must(c, s->body.n > 0 && s->n_common > 0, "together: nothing in common");
+  must(c, s->body.n > 0 && s->together.n_common > 0, "together: nothing in common");
   for (int i = 0; c->ok && i < s->body.n; i++) {
-    must(c, s->body.s[i]->kind == IR_NEST && !s->body.s[i]->product, "together: %s within",
+    must(c, s->body.s[i]->kind == IR_NEST && !ir_product_of(s->body.s[i]), "together: %s within",
          ir_facts_of(s->body.s[i])->name);
-    must(c, !c->ok || s->n_common <= c->wl->ops[s->body.s[i]->op].n_out_dims, "together: %d dims in common",
-         s->n_common);
+    must(c, !c->ok || s->together.n_common <= c->wl->ops[s->body.s[i]->op].n_out_dims, "together: %d dims in common",
+         s->together.n_common);
   }
 }
 
 static void save(checker *c, const ir_stmt *s) {
-  const int z = c->wl->ops[s->op].out;
-  must(c, holds(c, s->buffer, z) && holds(c, s->other, z) && s->buffer != s->other,
-       "save: not from one buffer of '%s' to another", c->wl->tensors[z].name);
+  const int z = c->wl->ops[s->op].out, from = s->save.from, to = s->save.to;
+  must(c, holds(c, from, z) && holds(c, to, z) && from != to, "save: not from one buffer of '%s' to another",
+       c->wl->tensors[z].name);
   if (!c->ok) return;
-  reaches(c, "save", s->buffer); /* a running value is saved before it begins, too */
-  writes(c, "save", s->other);
+  reaches(c, "save", from); /* a running value is saved before it begins, too */
+  writes(c, "save", to);
 }
 
 static void correct(checker *c, const ir_stmt *s) {
-  if (!must(c, s->n_fresh == 1 && s->fresh, "correct: no first step")) return;
-  atom(c, "correct", s->fresh[0]);
-  reads(c, "correct", s->buffer);
-  reads(c, "correct", s->other);
-  must(c, !c->ok || c->p->buffers[s->buffer].tensor == c->p->buffers[s->other].tensor,
-       "correct: by values of two tensors");
+  const int before = s->correct.before, after = s->correct.after;
+  atom(c, "correct", s->correct.fresh);
+  reads(c, "correct", after);
+  reads(c, "correct", before);
+  must(c, !c->ok || c->p->buffers[after].tensor == c->p->buffers[before].tensor, "correct: by values of two tensors");
 }
 
 static void divide(checker *c, const ir_stmt *s) {
-  atom(c, "divide", s->last);
-  reads(c, "divide", s->buffer);
+  atom(c, "divide", s->divide.last);
+  reads(c, "divide", s->divide.by);
 }
 
 static void body(checker *c, const ir_stmt *around, const ir_body *b);
@@ -331,8 +340,8 @@ static void stmt(checker *c, const ir_stmt *s) {
        facts->name);
   must(c, !(facts->points || s->kind == IR_KEEP) || (s->op >= 0 && s->op < c->wl->n_ops), "%s: no op %d", facts->name,
        s->op);
-  must(c, s->kind != IR_STAGE || (s->tensor >= 0 && s->tensor < c->wl->n_tensors), "stage: no tensor %d", s->tensor);
-  if (c->ok) ranges(c, facts->name, s->range, ir_n_ranges(c->wl, s));
+  must(c, s->kind != IR_STAGE || holds_tiles(c, s->stage.buffer), "stage: its buffer holds no tiles");
+  if (c->ok) ranges(c, facts->name, s->range, ir_n_ranges(c->p, s));
   if (!c->ok) return;
   switch (s->kind) {
   case IR_LET: let(c, s); break;
@@ -341,8 +350,8 @@ static void stmt(checker *c, const ir_stmt *s) {
   case IR_STAGE: stage(c, s); break;
   case IR_FOR: loop(c, s); break;
   case IR_IF:
-    must(c, s->n_guard > 0, "if: nothing is asked");
-    ranges(c, "if", s->guard, s->n_guard);
+    must(c, s->guard.n > 0, "if: nothing is asked");
+    ranges(c, "if", s->guard.range, s->guard.n);
     break;
   case IR_TOGETHER: together(c, s); break;
   case IR_NEST: nest(c, s); break;
@@ -355,16 +364,17 @@ static void stmt(checker *c, const ir_stmt *s) {
 
 /* What the body sets is not seen behind it. */
 static void hide(checker *c, const ir_stmt *s) {
-  if (s->kind == IR_LET || s->kind == IR_FOR) c->set[s->var] = false;
+  if (s->kind == IR_LET || s->kind == IR_FOR) c->set[s->kind == IR_LET ? s->let.var : s->loop.var] = false;
   for (int r = 0; s->kind == IR_KEEP && r < c->wl->ops[s->op].n_out_dims; r++)
-    if (!ir_same(s->made[r].lo, s->range[r].lo)) c->set[s->made[r].lo.var] = c->set[s->made[r].hi.var] = false;
+    if (!ir_same(s->keep.made[r].lo, s->range[r].lo))
+      c->set[s->keep.made[r].lo.var] = c->set[s->keep.made[r].hi.var] = false;
 }
 
 static void body(checker *c, const ir_stmt *around, const ir_body *b) {
   const ir_stmt *outside = c->around;
   const bool parallel = c->in_parallel;
   c->around = around;
-  c->in_parallel |= around && around->kind == IR_FOR && around->parallel;
+  c->in_parallel |= around && ir_is_aside(around);
   for (int i = 0; c->ok && i < b->n; i++) {
     must(c, b->s[i] != NULL, "no statement");
     if (b->s[i]) stmt(c, b->s[i]);
@@ -380,7 +390,8 @@ static void packs(checker *c) {
   for (int i = 0; c->ok && i < c->p->n_packs; i++) {
     const ir_pack *k = &c->p->packs[i];
     must(c,
-         k->op >= 0 && k->op < c->wl->n_ops && k->product && k->product->channels && holds(c, k->product->panels, -1),
+         k->op >= 0 && k->op < c->wl->n_ops && k->product && k->product->way == IR_CHANNELS &&
+             holds(c, k->product->channels.panels, -1),
          "panels of no product");
   }
 }
@@ -392,7 +403,7 @@ bool ir_check(const ir_program *p, char *why, size_t size) {
   c.taken = c.set ? c.set + p->n_vars + 1 : NULL;
   for (int i = 0; c.set && c.written && c.ok && i < p->n_buffers; i++) {
     buffer(&c, i);
-    c.written[i] = p->buffers[i].argument && c.ok && c.wl->tensors[p->buffers[i].tensor].producer < 0;
+    c.written[i] = p->buffers[i].role == IR_ARGUMENT && c.ok && c.wl->tensors[p->buffers[i].tensor].producer < 0;
   }
   for (int z = 0; c.ok && z < c.wl->n_tensors; z++)
     must(&c, p->buffer_of[z] < 0 || holds(&c, p->buffer_of[z], z), "tensor '%s' is in another's buffer",

@@ -53,7 +53,7 @@ static void panel(counter *c) {
   const int n = c->op->dims[p->n], k = c->op->dims[p->k];
   c->point[n] = low(c, p->n);
   c->point[k] = low(c, p->k);
-  if (p->keep && holds(c, p->pack, p->b, n_n, n_k)) return;
+  if (p->pairs.keep && holds(c, p->pack, p->b, n_n, n_k)) return;
   for (int64_t i = 0; i < n_k; i++)
     for (int64_t j = 0; j < n_n; j++) {
       c->point[k] = low(c, p->k) + i;
@@ -92,7 +92,7 @@ static bool holds_box(const counter *c, int rank) {
 
 static void slab(counter *c) {
   const ir_product *p = c->product;
-  const tf_tensor *z = tensor_of(c, p->channels ? p->a : p->b);
+  const tf_tensor *z = tensor_of(c, ir_slab_of(p));
   int64_t words = 1;
   if (p->keep_slab && holds_box(c, z->rank)) return;
   for (int r = 0; r < z->rank; r++) {
@@ -119,7 +119,7 @@ static void turned(counter *c) {
     c->point[c->op->dims[i]] = low(c, i);
     if (moves(c, p->a, c->op->dims[i])) words *= length(c, i);
   }
-  if (!holds(c, p->turned, p->a, 0, 0)) c->at->count[p->turned].copied += words;
+  if (!holds(c, p->pairs.turned, p->a, 0, 0)) c->at->count[p->pairs.turned].copied += words;
 }
 
 void ir_count_packs(const ir_program *p, ir_count *count) {
@@ -129,15 +129,16 @@ void ir_count_packs(const ir_program *p, ir_count *count) {
     int64_t words = 1;
     for (int r = 0; r < z->rank; r++)
       words *= z->extent[r];
-    count[p->packs[i].product->panels].copied += words;
+    count[p->packs[i].product->channels.panels].copied += words;
   }
 }
 
 void ir_count_copies(const ir_at *at, const ir_stmt *nest) {
-  counter c = {.at = at, .nest = nest, .op = &at->p->tree->workload->ops[nest->op], .product = nest->product};
-  if (c.product->turned >= 0) turned(&c);
+  counter c = {.at = at, .nest = nest, .op = &at->p->tree->workload->ops[nest->op], .product = nest->nest.product};
+  const bool pairs = c.product->way == IR_PAIRS;
+  if (pairs && c.product->pairs.turned >= 0) turned(&c);
   if (c.product->slab)
     slab(&c);
-  else if (!c.product->channels && c.product->pack >= 0 && length(&c, c.product->k) > 0)
+  else if (pairs && c.product->pack >= 0 && length(&c, c.product->k) > 0)
     panels(&c, 0);
 }

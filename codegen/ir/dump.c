@@ -39,32 +39,44 @@ static void range(const dump *d, const char *name, const ir_range *r) {
 
 static void body(const dump *d, const ir_body *b, int depth);
 
-static void over(const dump *d, const ir_stmt *s, int n) {
+/* The ranges of what goes over dims of an op. */
+static void over(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
-  for (int k = 0; k < n; k++)
+  for (int k = 0; k < ir_n_ranges(d->p, s); k++)
     range(d, d->wl->dims[op->dims[k]].name, &s->range[k]);
 }
 
 static void stage(const dump *d, const ir_stmt *s) {
-  const ir_buffer *b = &d->p->buffers[s->buffer], *from = &d->p->buffers[s->other];
+  const ir_buffer *b = &d->p->buffers[s->stage.buffer], *from = &d->p->buffers[s->stage.from];
+  const ir_range *ahead = s->stage.ahead;
   fprintf(d->out, "stage %s in %s from %s", b->name, d->p->tree->arch->memories[b->level].name,
           d->p->tree->arch->memories[from->level].name);
   for (int r = 0; r < b->rank; r++)
     range(d, "", &s->range[r]);
-  if (s->made) fputs(", begin", d->out);
-  for (int r = 0; s->made && r < b->rank; r++)
-    range(d, "", &s->made[r]);
-  if (s->made) fputs(" unless ", d->out), atom(d, s->last);
+  if (ahead) fputs(", begin", d->out);
+  for (int r = 0; ahead && r < b->rank; r++)
+    range(d, "", &ahead[r]);
+  if (ahead) fputs(" unless ", d->out), atom(d, s->stage.last);
   fputc('\n', d->out);
 }
 
 /* What of the box is left: the ranks in which it may be cut. */
 static void keep(const dump *d, const ir_stmt *s) {
-  fprintf(d->out, "keep %s", d->p->buffers[s->buffer].name);
-  over(d, s, d->wl->ops[s->op].n_out_dims);
+  const tf_op *op = &d->wl->ops[s->op];
+  fprintf(d->out, "keep %s", d->p->buffers[s->keep.buffer].name);
+  over(d, s);
   fputs(" and leave", d->out);
-  for (int r = 0; r < d->wl->ops[s->op].n_out_dims; r++)
-    if (!ir_same(s->made[r].lo, s->range[r].lo)) range(d, d->wl->dims[d->wl->ops[s->op].dims[r]].name, &s->made[r]);
+  for (int r = 0; r < op->n_out_dims; r++)
+    if (!ir_same(s->keep.made[r].lo, s->range[r].lo)) range(d, d->wl->dims[op->dims[r]].name, &s->keep.made[r]);
+  fputc('\n', d->out);
+}
+
+static void forget(const dump *d, const ir_stmt *s) {
+  const int z = s->forget.tensor, b = s->forget.buffer;
+  fprintf(d->out, "forget %s", d->wl->tensors[z].name);
+  if (b >= 0) fprintf(d->out, " in %s", d->p->tree->arch->memories[d->p->buffers[b].level].name);
+  if (s->forget.n_slots && d->p->buffers[d->p->buffer_of[z]].slots > 1)
+    fprintf(d->out, " of %" PRId64 " from ", s->forget.n_slots), atom(d, s->forget.slot);
   fputc('\n', d->out);
 }
 
@@ -87,39 +99,46 @@ static const char *const asks_for[] = {[IR_NEXT_UNASKED] = "",
                                        [IR_NEXT_LANES] = " (asks for the next, then along lanes)",
                                        [IR_NEXT_SUMS] = " (asks for the next, then along the sum)"};
 
-static const char *narrow(const ir_product *p, char *text) {
-  if (p->channels && p->last != p->panel) snprintf(text, 32, ", the last of %d", p->last);
-  return text;
+/* Rows, lanes and what is summed, and the panels of channels. */
+static void sides(const dump *d, const tf_op *op, const ir_product *p) {
+  const bool channels = p->way == IR_CHANNELS, joined = channels && p->channels.joined;
+  fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", joined ? dim(d, op, p->m - 1) : "",
+          joined ? " and " : "", dim(d, op, p->m), dim(d, op, p->n), dim(d, op, p->k));
+  if (!channels) return;
+  for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
+    fprintf(d->out, " %s", dim(d, op, k));
+  fprintf(d->out, ", %s in panels of %d", read_name(d, op, p->b), p->channels.panel);
+  if (p->channels.last != p->channels.panel) fprintf(d->out, ", the last of %d", p->channels.last);
+  fputs(asks_for[p->channels.next], d->out);
 }
 
-/* Rows, lanes and what is summed; then what stands elsewhere, and how. */
+static void slab(const dump *d, const tf_op *op, const ir_product *p) {
+  const int read = ir_slab_of(p);
+  fprintf(d->out, ", %s copied%s%s", read_name(d, op, read), pads(d, op, read) ? " with its borders" : "",
+          p->keep_slab ? " until its box changes" : "");
+  for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[read].tensor].rank; r++)
+    fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
+}
+
+/* Sides; then what stands elsewhere, and how. */
 static void product(const dump *d, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_op *op = &d->wl->ops[s->op];
-  fprintf(d->out, "product: rows along %s%s%s, lanes along %s, sums over %s", p->joined ? dim(d, op, p->m - 1) : "",
-          p->joined ? " and " : "", dim(d, op, p->m), dim(d, op, p->n), dim(d, op, p->k));
-  for (int k = op->n_out_dims + 1; p->channels && k < op->n_dims; k++)
-    fprintf(d->out, " %s", dim(d, op, k));
-  const int slab = p->channels ? p->a : p->b;
-  if (p->channels)
-    fprintf(d->out, ", %s in panels of %d%s%s", read_name(d, op, p->b), p->panel, narrow(p, (char[32]){0}),
-            p->channels ? asks_for[p->next] : "");
-  if (p->slab) {
-    fprintf(d->out, ", %s copied%s%s", read_name(d, op, slab), pads(d, op, slab) ? " with its borders" : "",
-            p->keep_slab ? " until its box changes" : "");
-    for (int r = 0; p->keep_slab && r < d->wl->tensors[op->reads[slab].tensor].rank; r++)
-      fprintf(d->out, "%s%" PRId64, r ? " x " : ", ", p->slab[r].most);
-  } else if (p->pack >= 0)
-    fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->keep ? " until its box changes" : "");
-  if (p->turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
-  if (p->copy >= 0 && !s->done) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
-  if (s->rounds_for) fputs(", sums leave it rounded", d->out);
+  sides(d, op, p);
+  if (p->slab) slab(d, op, p);
+  if (p->way == IR_PAIRS) {
+    if (!p->slab && p->pack >= 0)
+      fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
+    if (p->pairs.turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
+    if (p->pairs.copy >= 0 && !s->nest.copied) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+  }
+  if (s->nest.rounds_for) fputs(", sums leave it rounded", d->out);
 }
 
 /* What it asks for; "next": where loops have gone on. */
 static void asks(const dump *d, const ir_stmt *s) {
-  for (int i = 0; i < s->n_asks; i++) {
-    const ir_ask *a = &s->asks[i];
+  for (int i = 0; i < s->nest.n_asks; i++) {
+    const ir_ask *a = &s->nest.asks[i];
     const tf_op *op = &d->wl->ops[a->nest->op];
     bool next = false;
     for (int k = 0; k < op->n_dims; k++)
@@ -132,60 +151,54 @@ static void asks(const dump *d, const ir_stmt *s) {
 static void nest(const dump *d, const ir_stmt *s, int depth) {
   const tf_op *op = &d->wl->ops[s->op];
   fprintf(d->out, "nest %s", op->name);
-  over(d, s, op->n_dims);
-  if (op->reduce != TF_ASSIGN) fputs(s->n_fresh ? " afresh where 0 is" : " afresh", d->out);
-  for (int i = 0; i < s->n_fresh; i++)
-    fputc(' ', d->out), atom(d, s->fresh[i]);
-  if (s->finite) fputs(" from the lowest finite number", d->out);
-  if (s->divides >= 0) fputs(", not divided yet", d->out);
-  if (s->product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), asks(d, s);
+  over(d, s);
+  if (op->reduce != TF_ASSIGN) fputs(s->nest.n_fresh ? " afresh where 0 is" : " afresh", d->out);
+  for (int i = 0; i < s->nest.n_fresh; i++)
+    fputc(' ', d->out), atom(d, s->nest.fresh[i]);
+  if (s->nest.finite) fputs(" from the lowest finite number", d->out);
+  if (s->nest.divides >= 0) fputs(", not divided yet", d->out);
+  if (s->nest.product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), asks(d, s);
   fputc('\n', d->out);
 }
 
 static void stmt(const dump *d, const ir_stmt *s, int depth) {
   fprintf(d->out, "%*s", 2 * depth, "");
   switch (s->kind) {
-  case IR_LET: fprintf(d->out, "%s = ", d->p->var_name[s->var]), expr(d, &s->expr), fputc('\n', d->out); break;
+  case IR_LET: fprintf(d->out, "%s = ", d->p->var_name[s->let.var]), expr(d, &s->let.expr), fputc('\n', d->out); break;
   case IR_KEEP: keep(d, s); break;
   case IR_STAGE: stage(d, s); break;
-  case IR_FORGET:
-    fprintf(d->out, "forget %s", d->wl->tensors[s->tensor].name);
-    if (s->buffer >= 0) fprintf(d->out, " in %s", d->p->tree->arch->memories[d->p->buffers[s->buffer].level].name);
-    if (s->n_slots && d->p->buffers[d->p->buffer_of[s->tensor]].slots > 1)
-      fprintf(d->out, " of %" PRId64 " from ", s->n_slots), atom(d, s->slot);
-    fputc('\n', d->out);
-    break;
+  case IR_FORGET: forget(d, s); break;
   case IR_FOR:
-    fprintf(d->out, "%s %s < %" PRId64 "\n", s->parallel ? "parallel" : "for", d->p->var_name[s->var], s->trip);
+    fprintf(d->out, "%s %s < %" PRId64 "\n", ir_map_name(s->loop.map), d->p->var_name[s->loop.var], s->loop.trip);
     body(d, &s->body, depth + 1);
     break;
   case IR_IF:
     fputs("if any of", d->out);
-    for (int i = 0; i < s->n_guard; i++)
-      range(d, "", &s->guard[i]);
+    for (int i = 0; i < s->guard.n; i++)
+      range(d, "", &s->guard.range[i]);
     fputc('\n', d->out);
     body(d, &s->body, depth + 1);
     break;
   case IR_TOGETHER:
-    fprintf(d->out, "together over the first %d%s\n", s->n_common,
-            s->ahead ? ", a tile of rows ahead of the product behind" : "");
+    fprintf(d->out, "together over the first %d%s\n", s->together.n_common,
+            s->together.ahead ? ", a tile of rows ahead of the product behind" : "");
     body(d, &s->body, depth + 1);
     break;
   case IR_NEST: nest(d, s, depth); break;
   case IR_SAVE:
-    fprintf(d->out, "save %s", d->p->buffers[s->buffer].name), over(d, s, d->wl->ops[s->op].n_out_dims);
-    if (s->done) fputs(", as it leaves the product", d->out);
+    fprintf(d->out, "save %s", d->p->buffers[s->save.from].name), over(d, s);
+    if (s->save.done) fputs(", as it leaves the product", d->out);
     fputc('\n', d->out);
     break;
   case IR_CORRECT:
-    fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s, d->wl->ops[s->op].n_out_dims);
-    fprintf(d->out, " by %s unless 0 is ", d->p->buffers[s->buffer].name), atom(d, s->fresh[0]);
+    fprintf(d->out, "correct %s", d->wl->ops[s->op].name), over(d, s);
+    fprintf(d->out, " by %s unless 0 is ", d->p->buffers[s->correct.after].name), atom(d, s->correct.fresh);
     fputc('\n', d->out);
     break;
   case IR_DIVIDE:
-    fprintf(d->out, "divide %s", d->wl->ops[s->op].name), over(d, s, d->wl->ops[s->op].n_out_dims);
-    fprintf(d->out, " by %s when ", d->p->buffers[s->buffer].name), atom(d, s->last);
-    fprintf(d->out, " is %" PRId64 "\n", s->last_at);
+    fprintf(d->out, "divide %s", d->wl->ops[s->op].name), over(d, s);
+    fprintf(d->out, " by %s when ", d->p->buffers[s->divide.by].name), atom(d, s->divide.last);
+    fprintf(d->out, " is %" PRId64 "\n", s->divide.at);
     break;
   }
 }
@@ -199,14 +212,15 @@ void ir_dump(FILE *out, const ir_program *p) {
   dump d = {out, p, p->tree->workload};
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
-    fprintf(out, "%s %s of %s", b->argument ? "argument" : "buffer", b->name, p->tree->arch->memories[b->level].name);
+    fprintf(out, "%s %s of %s", b->role == IR_ARGUMENT ? "argument" : "buffer", b->name,
+            p->tree->arch->memories[b->level].name);
     for (int r = 0; r < b->rank; r++) {
       fprintf(out, " %" PRId64 "@", b->extent[r]);
       atom(&d, b->base[r]);
     }
-    if (b->block) fprintf(out, ", rank %d in blocks of %" PRId64, b->block_rank, b->block);
-    if (b->kept) fputs(" kept", out);
-    if (b->staged) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
+    if (b->block.by) fprintf(out, ", rank %d in blocks of %" PRId64, b->block.rank, b->block.by);
+    if (b->role == IR_KEPT) fputs(" kept", out);
+    if (b->role == IR_TILES) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
     if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
     if (b->shares >= 0) fprintf(out, " in the place of %s", p->buffers[b->shares].name);
     fputc('\n', out);

@@ -51,66 +51,85 @@ typedef enum {
   IR_NEXT_SUMS     /* those behind them along the outermost dim that is reduced */
 } ir_next;
 
+/* How a product is multiplied: pairs of matrices for each setting of the dims outside; or with lanes along channels,
+ * all that is reduced being k. */
+typedef enum { IR_PAIRS, IR_CHANNELS } ir_way;
+
 /* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.
- * Positions in the op's dims and reads. */
+ * Positions in the op's dims and reads; buffers are -1 where there is none. */
 typedef struct {
   int m, n, k, a, b;
-  int pack;       /* buffer where rows of b's n stand side by side; -1: they do in b itself */
-  int64_t wide;   /* pack, of no slab: elements (groups, where the kernel has them) from row to row of it */
-  bool far;       /* neighbours of b along k lie a page or more apart, and stay where they are */
-  bool keep;      /* b is an argument: what was packed stays true until the box changes */
-  ir_range *slab; /* [rank of b] the box of b, borders and all, that `pack` holds once for the whole nest; NULL: a panel
-                     for each setting of the dims outside */
-  int turned; /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is; -1: a
-                 itself */
   const ir_kernel *kernel;
-  int copy; /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside; -1: a itself
-             */
-  bool keep_copy;   /* a is an argument */
-  int64_t stride;   /* of n along b's last rank; above 1, rows of the slab hold one phase after the other */
-  bool channels;    /* m is the output's last dim and n another of its dims, along which lanes run (see below) */
-  bool keep_slab;   /* the slab is of an argument: it stays until its box changes */
-  int64_t row_step; /* channels: of m along a's last rank */
-  bool joined;  /* channels: short rows are joined with those of the output's dim before m, of which the nest has few */
-  int panel;    /* channels: columns of n that stand side by side ... */
-  int last;     /* ... and in the last panel, whole vectors of them */
-  ir_next next; /* channels: which panels the next nest wants */
-  int panels;   /* channels: buffer with all of b in panels, in each a row of n for each setting of what is reduced */
-  int offsets;  /* channels: buffer for where a's elements stand, one for each setting of what is reduced */
+  int pack;       /* buffer for b (IR_CHANNELS: a), laid out anew; -1: it is read where it stands */
+  ir_range *slab; /* [rank of it] the box, borders and all, that `pack` holds once for the whole nest; NULL: a panel for
+                     each setting of the dims outside, rows of n side by side */
+  bool keep_slab; /* the slab is of an argument: it stays until its box changes */
+  int64_t stride; /* of n along b's last rank; above 1, rows of the slab hold one phase after the other */
+  ir_way way;
+  union {
+    struct {
+      int64_t wide; /* pack, of no slab: elements (groups, where the kernel has them) from row to row of it */
+      bool far;     /* neighbours of b along k lie a page or more apart, and stay where they are */
+      bool keep;    /* b is an argument: what was packed stays true until the box changes */
+      int turned;   /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
+      int copy;     /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
+      bool keep_copy; /* a is an argument */
+    } pairs;
+    /* The nest walks k in the order of the op's dims, n in panels, and what is outside within them.  m is the output's
+     * last dim and n another of its dims.  Elements of a are broadcast, wherever they stand: neither windows nor
+     * strides ask for a copy, and no lane idles where rows are short.  The tile is turned when it is stored.  b is an
+     * argument of which nothing but n and k is asked; its panels are laid out once, in ir_program.packs. */
+    struct {
+      int64_t row_step; /* of m along a's last rank */
+      bool joined;      /* short rows are joined with those of the output's dim before m, of which the nest has few */
+      int panel;        /* columns of n that stand side by side ... */
+      int last;         /* ... and in the last panel, whole vectors of them */
+      ir_next next;     /* which panels the next nest wants */
+      int panels;       /* buffer with all of b in panels, in each a row of n for each setting of what is reduced */
+      int offsets;      /* buffer for where a's elements stand, one for each setting of what is reduced */
+    } channels;
+  };
 } ir_product;
 
-/* With `channels`, all that is reduced is k: the nest walks it in the order of the op's dims, n in panels, and what is
- * outside within them.  Elements of a are broadcast, wherever they stand: neither windows nor strides ask for a copy,
- * and no lane idles where rows are short.  The tile is turned when it is stored.  b is an argument of which nothing but
- * n and k is asked; its panels are laid out once, in ir_program.packs.  slab and pack are of a; b is in panels. */
+/* The read that a slab is of. */
+static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
+
+/* What a buffer is for. */
+typedef enum {
+  IR_ARGUMENT,
+  IR_BOX,     /* of an intermediate, what one run of its scope touches; or of sums, or of a value that was saved */
+  IR_LASTING, /* as IR_BOX, but all of the tensor, from run to run: one for all that run side by side */
+  IR_KEPT,    /* retained: holds from one run of its scope what the next one needs (IR_KEEP) */
+  IR_TILES,   /* of an input, filled by IR_STAGE, which sets the variables of base and slot */
+  IR_SCRATCH, /* of products: it has no tensor */
+  IR_PANELS   /* of an argument, which the caller may have laid out before: it has no tensor */
+} ir_role;
 
 /* Where a tensor is kept while nests touch it: an argument of the kernel, or part of the workspace. */
 typedef struct {
-  int tensor; /* -1: scratch of products */
-  bool argument;
+  ir_role role;
+  int tensor; /* -1: none */
+  ir_type type;
   int rank;
   int64_t *extent; /* [rank] most elements along the rank */
   ir_atom *base;   /* [rank] coordinate of element 0 */
-  ir_type type;
-  int64_t words; /* product of the extents: elements of the type */
-  int64_t block; /* above 0: along rank block_rank, so many neighbours stand side by side, innermost; the last block is
-                    filled up */
-  int block_rank;
-  int level; /* memory of the architecture it stands for */
-  bool
-      lasting; /* keeps its content from run to run of its scope: covers the tensor, one for all that run in parallel */
-  bool each;   /* each thread has its own */
-  bool packed; /* panels of an argument, which the caller may have laid out before */
-  int shares;  /* buffer whose place it takes when that has been read for the last time; -1: its own */
-  bool kept;   /* retained: holds from one run of its scope what the next one needs (IR_KEEP) */
-  bool staged; /* tiles of an input, filled by IR_STAGE, which sets the variables of base and slot */
-  int64_t slots; /* kept: instances whose runs take turns, each with `words` of its own; staged: halves; else 1 */
+  int64_t words;   /* product of the extents: elements of the type */
+  struct {
+    int64_t
+        by; /* above 0: along `rank`, so many neighbours stand side by side, innermost; the last block is filled up */
+    int rank;
+  } block;
+  int level;     /* memory of the architecture it stands for */
+  bool each;     /* each thread has its own */
+  int shares;    /* buffer whose place it takes when that has been read for the last time; -1: its own */
+  int64_t slots; /* IR_KEPT: instances whose runs take turns, each with `words` of its own; IR_TILES: halves; else 1 */
   ir_atom slot;  /* the one at hand */
   const char *name;
   const char *id; /* its identifier in C (codegen/ir/names.h) */
 } ir_buffer;
 
 typedef struct ir_stmt ir_stmt;
+typedef struct ir_program ir_program;
 typedef struct {
   int n;
   ir_stmt **s;
@@ -120,17 +139,8 @@ typedef struct {
 typedef enum { IR_OVER_NOTHING, IR_OVER_BUFFER, IR_OVER_OUTPUT, IR_OVER_DIMS } ir_over;
 
 /* Kinds of statements: id; name; whether it has a body; whether it computes at points, of the op; what its range[]
- * spans. LET       var = expr KEEP      of what `buffer` holds of the box range[], a part stays and moves to its place;
- * made[] is left to be made: where one rank of the box reaches beyond what is held, that part of it; all, where several
- * do.  Then it holds range[] FORGET    the buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all.
- * `buffer` >= 0: a staged one, of which nothing is left, if a Tile below `node` filled it last STAGE     `buffer` holds
- * the box range[] of `tensor` from here on: what it lacks comes from `other`.  Has it two halves, then what the box
- * made[] of the next step lacks begins to come into the other half, unless `last` is not 0 or made is NULL FOR for var
- * in 0 .. trip - 1: body IF        body where one of the ranges `guard` is not empty TOGETHER  nests of the body in
- * turn, for each setting of their first n_common dims: what a row needs stays close NEST      all points of op in
- * range[]: a reduction starts over where all `fresh` are 0 SAVE      buffer `other` = copy of `buffer` (rounded to its
- * type) over range[] (dims of the op that makes it) CORRECT   where `fresh` is not 0: the op's output times exp(`other`
- * - `buffer`) over range[] DIVIDE    where `last` is reached: the op's output divided by `buffer` over range[] */
+ * spans: a buffer's box, the output of the op, or all dims of the op.  What they do stands at their parts of ir_stmt.
+ */
 /* clang-format off */
 #define IR_KINDS(X)                             \
   X(LET, "let", false, false, NOTHING)          \
@@ -157,6 +167,17 @@ typedef struct {
   ir_over over;
 } ir_facts;
 
+/* What the steps of a loop are mapped to: id; name; whether they run side by side, touching nothing in common but what
+ * they read. */
+#define IR_MAPS(X)                                                                                                     \
+  X(SERIAL, "for", false)                                                                                              \
+  X(THREAD, "parallel", true)
+typedef enum {
+#define X(id, name, aside) IR_##id,
+  IR_MAPS(X)
+#undef X
+} ir_map;
+
 /* Rows of neighbours in an argument that a product of one pair of matrices will read or write: its box where its range
  * stands now, or further by shift[dim of its op]. */
 typedef struct {
@@ -165,49 +186,99 @@ typedef struct {
   const int64_t *shift;
 } ir_ask;
 
+/* The head is what every pass asks of any statement, as the row of its kind says (none: 0); the rest is of its kind
+ * alone. */
 struct ir_stmt {
   ir_kind kind;
-  int var;                   /* LET, FOR */
-  ir_expr expr;              /* LET */
-  int64_t trip;              /* FOR */
-  int dim, node;             /* FOR, NEST, STAGE, FORGET: of the tree */
-  bool parallel;             /* FOR: its steps touch nothing in common but what they read */
-  ir_body body;              /* FOR, IF, TOGETHER */
-  int n_common;              /* TOGETHER */
-  const ir_stmt *rounds_for; /* NEST: the statement behind it that would copy its sums, rounded, which its product does
-                                at once; NULL */
-  bool done;                 /* SAVE, and the copy of a product's rows: by the product before */
-  bool ahead; /* TOGETHER: its rows are those of `a` of the product behind it, which makes them while it multiplies, a
-                 tile ahead */
-  const ir_stmt *rows; /* NEST: that TOGETHER; NULL: what its product reads is there */
-  const int *from;     /* NEST: [reads] the buffer that each is read from; NULL: that of the tensor */
-  ir_range *made; /* KEEP: [rank] variables that are set; as range[] where none is.  Lengths other than those it names
-                     are not left */
-  int tensor;     /* FORGET, STAGE */
-  ir_atom slot;
-  int64_t n_slots;
-  int n_guard; /* IF */
-  ir_range *guard;
-  int op;          /* KEEP: that makes it; NEST ... DIVIDE */
-  ir_range *range; /* [dims of op]; KEEP, SAVE, CORRECT, DIVIDE: the first n_out_dims of them */
-  int n_fresh;     /* NEST: lower ends of the reduced dims; CORRECT: of the loop it streams over */
-  ir_atom *fresh;
-  bool finite;     /* NEST: a running maximum that sums are corrected by: it starts at the lowest finite number, so that
-                      where all is -inf as yet     exp(-inf - maximum) is 0 and exp(old - new) a number */
-  ir_atom last;    /* STAGE; DIVIDE: upper end of the range that is streamed over ... */
-  int64_t last_at; /* ... and its value in the last step */
-  int divides;     /* NEST: read that the expression divides by and that waits (DIVIDE does it); -1: none */
-  int buffer, other;
-  const ir_product *product; /* NEST; NULL: point by point */
-  int n_asks;                /* products: what it asks for ahead while it multiplies ... */
-  const ir_ask *asks;
-  unsigned asked; /* ... and what of its own another asks for: bit 0 what it writes, 1 + i read i */
+  int op;          /* of what ranges over an output or dims: KEEP, NEST, SAVE, CORRECT, DIVIDE */
+  ir_range *range; /* [ir_n_ranges] */
+  ir_body body;
+  union {
+    struct { /* var = expr */
+      int var;
+      ir_expr expr;
+    } let;
+    /* Of what `buffer` holds of the box range[] a part stays and moves to its place; made[] is left to be made: where
+     * one rank of the box reaches beyond what is held, that part of it; all, where several do.  Then it holds range[].
+     */
+    struct {
+      int buffer;
+      ir_range *made; /* [rank] variables that are set; as range[] where none is.  Lengths other than those it names are
+                         not left */
+    } keep;
+    /* The buffer of `tensor` is kept no longer: n_slots from `slot` on; 0: all.  `buffer` >= 0: a staged one, of which
+     * nothing is left, if a Tile below `node` filled it last. */
+    struct {
+      int tensor, buffer, node;
+      ir_atom slot;
+      int64_t n_slots;
+    } forget;
+    /* `buffer` holds the box range[] of its tensor from here on, for Tile `node`: what it lacks comes from `from`.  Has
+     * it two halves, then what the box ahead[] of the next step lacks begins to come into the other half, unless `last`
+     * is not 0 or ahead is NULL. */
+    struct {
+      int buffer, from, node;
+      ir_range *ahead; /* [rank] */
+      ir_atom last;
+    } stage;
+    struct { /* for var, which goes over a part of `dim`, in 0 .. trip - 1: body */
+      int var, dim;
+      int64_t trip;
+      ir_map map;
+    } loop;
+    struct { /* IF one of the ranges is not empty: body */
+      int n;
+      ir_range *range;
+    } guard;
+    /* Nests of the body in turn, for each setting of their first n_common dims: what a row needs stays close. */
+    struct {
+      int n_common;
+      bool ahead; /* its rows are those of `a` of the product behind it, which makes them while it multiplies, a tile
+                     ahead */
+    } together;
+    struct { /* all points of op in range[]: a reduction starts over where all `fresh` are 0 */
+      int n_fresh;
+      ir_atom *fresh; /* lower ends of the reduced dims */
+      bool finite; /* a running maximum that sums are corrected by: it starts at the lowest finite number, so that where
+                      all is -inf as yet exp(-inf - maximum) is 0 and exp(old - new) a number */
+      int divides; /* read that the expression divides by and that waits (DIVIDE does it); -1: none */
+      const int *from;           /* [reads] the buffer that each is read from; NULL: that of the tensor */
+      const ir_product *product; /* NULL: point by point */
+      const ir_stmt *rows;       /* the TOGETHER that makes its product's rows; NULL: they are there */
+      const ir_stmt *rounds_for; /* the statement behind it that would copy its sums, rounded, which its product does at
+                                    once; NULL */
+      bool copied;               /* rows of its product are copied by the product before */
+      int n_asks;                /* what its product asks for ahead while it multiplies ... */
+      const ir_ask *asks;
+      unsigned asked; /* ... and what of its own another asks for: bit 0 what it writes, 1 + i read i */
+    } nest;
+    struct { /* buffer `to` = copy of `from` (rounded to its type) over range[] */
+      int from, to;
+      bool done; /* by the product before */
+    } save;
+    struct { /* where `fresh`, of the loop it streams over, is not 0: the op's output times exp(`before` - `after`) */
+      int before, after; /* buffers */
+      ir_atom fresh;
+    } correct;
+    struct {  /* where `last`, upper end of the range that is streamed over, is `at`: the op's output divided by `by` */
+      int by; /* buffer */
+      ir_atom last;
+      int64_t at;
+    } divide;
+  };
 };
 
 /* The facts of a statement's kind. */
 const ir_facts *ir_facts_of(const ir_stmt *s);
 /* How many entries its range[] has. */
-int ir_n_ranges(const tf_workload *wl, const ir_stmt *s);
+int ir_n_ranges(const ir_program *p, const ir_stmt *s);
+/* The product of a nest; NULL for all else, too. */
+static inline const ir_product *ir_product_of(const ir_stmt *s) { return s->kind == IR_NEST ? s->nest.product : NULL; }
+/* The name of what a loop is mapped to; whether the statement is a loop whose steps run side by side. */
+const char *ir_map_name(ir_map map);
+bool ir_is_aside(const ir_stmt *s);
+/* Whether the statement reads or writes the buffer itself, not through the operands of an op. */
+bool ir_names(const ir_stmt *s, int buffer);
 
 /* All panels of the argument that a product reads as b. */
 typedef struct {
@@ -215,7 +286,7 @@ typedef struct {
   const ir_product *product;
 } ir_pack;
 
-typedef struct ir_program {
+struct ir_program {
   tf_arena *arena;
   const tf_tree *tree; /* borrowed */
   int n_vars;
@@ -228,7 +299,7 @@ typedef struct ir_program {
   int n_packs; /* panels to be laid out before the body; they hang on arguments alone, and may be kept for many runs */
   ir_pack *packs; /* [n_packs] */
   ir_body body;
-} ir_program;
+};
 
 void ir_free(ir_program *p);
 

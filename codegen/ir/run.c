@@ -75,9 +75,8 @@ static double *result(machine *m, const tf_op *op, const int64_t *point) {
   return element(m, m->p->buffer_of[op->out], at);
 }
 
-static double of(machine *m, int buffer, const tf_op *op, const int64_t *point) {
+static double of(machine *m, int buffer, const int64_t *point) {
   int64_t at[MAX_RANK];
-  (void)op;
   const tf_op *maker = &m->wl->ops[m->wl->tensors[m->p->buffers[buffer].tensor].producer];
   for (int r = 0; r < maker->n_out_dims; r++)
     at[r] = point[maker->dims[r]];
@@ -85,62 +84,48 @@ static double of(machine *m, int buffer, const tf_op *op, const int64_t *point) 
   return v ? *v : 0;
 }
 
-static bool starts(const machine *m, const ir_stmt *s) {
-  for (int i = 0; i < s->n_fresh; i++)
-    if (atom(m, s->fresh[i]) != 0) return false;
-  return true;
-}
-
-static void point_of_nest(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+static void nest_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
   const tf_op *op = &m->wl->ops[s->op];
   double read[MAX_READS], *out = result(m, op, point);
   for (int i = 0; i < op->n_reads; i++)
-    read[i] =
-        i == s->divides ? 1 : operand(m, op, i, s->from ? s->from[i] : m->p->buffer_of[op->reads[i].tensor], point);
+    read[i] = i == s->nest.divides
+                  ? 1
+                  : operand(m, op, i, s->nest.from ? s->nest.from[i] : m->p->buffer_of[op->reads[i].tensor], point);
   if (!out) return;
   bool first = fresh;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     first &= point[op->dims[k]] == 0;
-  double v = ir_value(op, read, s->divides);
+  double v = ir_value(op, read, s->nest.divides);
   if (m->counts) {
     ir_count *c = &m->counts->buffer[m->p->buffer_of[op->out]];
     c->written++;
     c->read += op->reduce != TF_ASSIGN && !first;
     m->counts->points[s->op]++;
   }
-  const double none = s->finite ? -DBL_MAX : ir_identity(op->reduce);
+  const double none = s->nest.finite ? -DBL_MAX : ir_identity(op->reduce);
   *out = op->reduce == TF_ASSIGN ? v : ir_combine(op->reduce, first ? none : *out, v);
 }
 
-static void point_of(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+static void save_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
   const tf_op *op = &m->wl->ops[s->op];
-  double *out;
-  switch (s->kind) {
-  case IR_NEST: point_of_nest(m, s, point, fresh); break;
-  case IR_SAVE: {
-    int64_t at[MAX_RANK];
-    for (int r = 0; r < op->n_out_dims; r++)
-      at[r] = point[op->dims[r]];
-    out = element(m, s->other, at);
-    if (out) *out = of(m, s->buffer, op, point);
-    break;
-  }
-  case IR_CORRECT:
-    out = result(m, op, point);
-    if (out) *out *= exp(of(m, s->other, op, point) - of(m, s->buffer, op, point));
-    break;
-  case IR_DIVIDE:
-    out = result(m, op, point);
-    if (out) *out /= of(m, s->buffer, op, point);
-    break;
-  case IR_LET:
-  case IR_KEEP:
-  case IR_FORGET:
-  case IR_STAGE:
-  case IR_FOR:
-  case IR_IF:
-  case IR_TOGETHER: break; /* none computes at points */
-  }
+  int64_t at[MAX_RANK];
+  (void)fresh;
+  for (int r = 0; r < op->n_out_dims; r++)
+    at[r] = point[op->dims[r]];
+  double *to = element(m, s->save.to, at);
+  if (to) *to = of(m, s->save.from, point);
+}
+
+static void correct_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+  double *out = result(m, &m->wl->ops[s->op], point);
+  (void)fresh;
+  if (out) *out *= exp(of(m, s->correct.before, point) - of(m, s->correct.after, point));
+}
+
+static void divide_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh) {
+  double *out = result(m, &m->wl->ops[s->op], point);
+  (void)fresh;
+  if (out) *out /= of(m, s->divide.by, point);
 }
 
 /* Whether a range has a length that it may have. */
@@ -151,42 +136,52 @@ static bool may_be(const ir_range *r, int64_t n) {
   return r->exact ? n == r->most : n <= r->most && (r->rest == 0 || known);
 }
 
-static void walk(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, bool fresh) {
+/* What is done at each point; fresh: reductions start over. */
+typedef void at_point(machine *m, const ir_stmt *s, const int64_t *point, bool fresh);
+
+static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *point, at_point *at, bool fresh) {
   const tf_op *op = &m->wl->ops[s->op];
   if (k == n_dims) {
-    point_of(m, s, point, fresh);
+    at(m, s, point, fresh);
     return;
   }
   int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
   m->ok &= may_be(&s->range[k], hi - lo);
   for (int64_t i = lo; i < hi && m->ok; i++) {
     point[op->dims[k]] = i;
-    walk(m, s, n_dims, k + 1, point, fresh);
+    walk_from(m, s, n_dims, k + 1, point, at, fresh);
   }
+}
+
+static void walk(machine *m, const ir_stmt *s, at_point *at, bool fresh) {
+  int64_t point[256];
+  walk_from(m, s, ir_n_ranges(m->p, s), 0, point, at, fresh);
 }
 
 static void run(machine *m, const ir_body *b);
 
 static bool may(const machine *m, const ir_stmt *s) {
-  for (int i = 0; i < s->n_guard; i++)
-    if (atom(m, s->guard[i].lo) < atom(m, s->guard[i].hi)) return true;
+  for (int i = 0; i < s->guard.n; i++)
+    if (atom(m, s->guard.range[i].lo) < atom(m, s->guard.range[i].hi)) return true;
   return false;
 }
 
 static void keep(machine *m, const ir_stmt *s) {
-  const ir_buffer *b = &m->p->buffers[s->buffer];
-  int64_t slot = atom(m, b->slot);
+  const int buffer = s->keep.buffer;
+  const ir_buffer *b = &m->p->buffers[buffer];
+  const ir_range *made = s->keep.made;
+  const int64_t slot = atom(m, b->slot);
   ir_need need = {.lo = {0}};
   for (int r = 0; r < b->rank; r++) {
     need.lo[r] = atom(m, s->range[r].lo), need.hi[r] = atom(m, s->range[r].hi);
     m->ok &= may_be(&s->range[r], need.hi[r] - need.lo[r]) && slot >= 0 && slot < b->slots;
   }
-  m->ok = m->ok && ir_keep(b, s->made, &m->held[s->buffer][slot], m->data[s->buffer] + slot * b->words, &need,
-                           m->counts ? &m->counts->buffer[s->buffer] : NULL);
+  m->ok = m->ok && ir_keep(b, made, &m->held[buffer][slot], m->data[buffer] + slot * b->words, &need,
+                           m->counts ? &m->counts->buffer[buffer] : NULL);
   for (int r = 0; r < b->rank; r++) {
-    if (ir_same(s->made[r].lo, s->range[r].lo)) continue;
-    m->var[s->made[r].lo.var] = need.new_lo[r];
-    m->var[s->made[r].hi.var] = need.new_hi[r];
+    if (ir_same(made[r].lo, s->range[r].lo)) continue;
+    m->var[made[r].lo.var] = need.new_lo[r];
+    m->var[made[r].hi.var] = need.new_hi[r];
   }
 }
 
@@ -215,43 +210,51 @@ static ir_held box_of(const machine *m, const ir_range *r, int rank) {
 }
 
 static void stage(machine *m, const ir_stmt *s) {
-  const ir_buffer *b = &m->p->buffers[s->buffer];
+  const int buffer = s->stage.buffer;
+  const ir_buffer *b = &m->p->buffers[buffer];
+  const ir_range *ahead = s->stage.ahead;
   ir_held now = box_of(m, s->range, b->rank), then = {.any = false};
-  if (s->made && atom(m, s->last) == 0) then = box_of(m, s->made, b->rank);
-  origin o = {m, s->other};
-  m->staged[s->buffer].node = s->node;
-  m->ok = m->ok && ir_stage(b, &m->staged[s->buffer], m->data[s->buffer], &now, s->made ? &then : NULL, from_outside,
-                            &o, m->counts ? &m->counts->buffer[s->buffer] : NULL);
+  if (ahead && atom(m, s->stage.last) == 0) then = box_of(m, ahead, b->rank);
+  origin o = {m, s->stage.from};
+  m->staged[buffer].node = s->stage.node;
+  m->ok = m->ok && ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL, from_outside, &o,
+                            m->counts ? &m->counts->buffer[buffer] : NULL);
   for (int r = 0; r < b->rank; r++)
     m->var[b->base[r].var] = now.lo[r];
-  if (b->slots > 1) m->var[b->slot.var] = m->staged[s->buffer].half;
+  if (b->slots > 1) m->var[b->slot.var] = m->staged[buffer].half;
 }
 
 static void forget(machine *m, const ir_stmt *s) {
-  if (s->buffer >= 0) {
-    const int last = m->staged[s->buffer].node;
-    if (last < s->node || last >= m->p->tree->nodes[s->node].end) return;
-    m->staged[s->buffer].held[0].any = m->staged[s->buffer].held[1].any = m->staged[s->buffer].ahead = false;
+  if (s->forget.buffer >= 0) {
+    ir_staged *staged = &m->staged[s->forget.buffer];
+    if (staged->node < s->forget.node || staged->node >= m->p->tree->nodes[s->forget.node].end) return;
+    staged->held[0].any = staged->held[1].any = staged->ahead = false;
     return;
   }
-  int buffer = m->p->buffer_of[s->tensor];
-  if (s->n_slots)
-    forget_slots(m, buffer, atom(m, s->slot), s->n_slots);
+  int buffer = m->p->buffer_of[s->forget.tensor];
+  if (s->forget.n_slots)
+    forget_slots(m, buffer, atom(m, s->forget.slot), s->forget.n_slots);
   else
     forget_slots(m, buffer, 0, m->p->buffers[buffer].slots);
 }
 
+static void nest(machine *m, const ir_stmt *s) {
+  if (m->counts && s->nest.product) ir_count_copies(&(ir_at){m->p, m->var, m->counts->buffer, m->kept}, s);
+  bool fresh = true;
+  for (int i = 0; i < s->nest.n_fresh; i++)
+    fresh &= atom(m, s->nest.fresh[i]) == 0;
+  walk(m, s, nest_point, fresh);
+}
+
 static void step(machine *m, const ir_stmt *s) {
-  int64_t point[256];
-  const int n = ir_n_ranges(m->wl, s);
   switch (s->kind) {
-  case IR_LET: m->var[s->var] = value(m, &s->expr); break;
+  case IR_LET: m->var[s->let.var] = value(m, &s->let.expr); break;
   case IR_KEEP: keep(m, s); break;
   case IR_STAGE: stage(m, s); break;
   case IR_FORGET: forget(m, s); break;
   case IR_FOR:
-    for (int64_t i = 0; i < s->trip && m->ok; i++) {
-      m->var[s->var] = i;
+    for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
+      m->var[s->loop.var] = i;
       run(m, &s->body);
     }
     break;
@@ -259,16 +262,13 @@ static void step(machine *m, const ir_stmt *s) {
     if (may(m, s)) run(m, &s->body);
     break;
   case IR_TOGETHER: run(m, &s->body); break; /* in turn: the same values */
-  case IR_NEST:
-    if (m->counts && s->product) ir_count_copies(&(ir_at){m->p, m->var, m->counts->buffer, m->kept}, s);
-    walk(m, s, n, 0, point, starts(m, s));
-    break;
-  case IR_SAVE: walk(m, s, n, 0, point, false); break;
+  case IR_NEST: nest(m, s); break;
+  case IR_SAVE: walk(m, s, save_point, false); break;
   case IR_CORRECT:
-    if (!starts(m, s)) walk(m, s, n, 0, point, false);
+    if (atom(m, s->correct.fresh) != 0) walk(m, s, correct_point, false);
     break;
   case IR_DIVIDE:
-    if (atom(m, s->last) == s->last_at) walk(m, s, n, 0, point, false);
+    if (atom(m, s->divide.last) == s->divide.at) walk(m, s, divide_point, false);
     break;
   }
 }
@@ -290,10 +290,10 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
     const ir_buffer *b = &p->buffers[i];
     if (b->shares >= 0) continue;
     int64_t words = b->words * b->slots;
-    m.data[i] = b->argument ? data[b->tensor] : malloc((size_t)(words ? words : 1) * sizeof *m.data[i]);
-    if (b->kept) m.held[i] = calloc((size_t)b->slots, sizeof **m.held);
-    m.ok = m.data[i] != NULL && (!b->kept || m.held[i]);
-    for (int64_t k = 0; m.ok && !b->argument && k < words; k++)
+    m.data[i] = b->role == IR_ARGUMENT ? data[b->tensor] : malloc((size_t)(words ? words : 1) * sizeof *m.data[i]);
+    if (b->role == IR_KEPT) m.held[i] = calloc((size_t)b->slots, sizeof **m.held);
+    m.ok = m.data[i] != NULL && (b->role != IR_KEPT || m.held[i]);
+    for (int64_t k = 0; m.ok && b->role != IR_ARGUMENT && k < words; k++)
       m.data[i][k] = NAN; /* what is read before it is made shows */
   }
   for (int i = 0; i < p->n_buffers && m.ok; i++)
@@ -301,7 +301,7 @@ bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
   if (m.ok && counts) ir_count_packs(p, counts->buffer);
   if (m.ok) run(&m, &p->body);
   for (int i = 0; m.data && i < p->n_buffers; i++)
-    if (!p->buffers[i].argument && p->buffers[i].shares < 0) free(m.data[i]);
+    if (p->buffers[i].role != IR_ARGUMENT && p->buffers[i].shares < 0) free(m.data[i]);
   for (int i = 0; m.held && i < p->n_buffers; i++)
     free(m.held[i]);
   free(m.held);

@@ -37,8 +37,11 @@ static double call(tf_kind k, const double *v) {
   case TF_K_GELU: return 0.5 * v[0] * (1 + erf(v[0] * 0.70710678118654752440));
   case TF_K_ABS: return fabs(v[0]);
   case TF_K_SELECT: return v[0] != 0 ? v[1] : v[2];
-  default: return v[0];
+  case TF_K_COPY: /* of units alone */
+  case TF_K_MAC:
+  case TF_N_KINDS: break;
   }
+  return v[0];
 }
 
 enum { MAX_EXPR = 256 };

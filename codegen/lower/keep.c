@@ -60,9 +60,10 @@ void low_keep_plan(lowering *w) {
 static void forget(lowering *w, int z, int64_t n_slots) {
   ir_stmt *s = low_add(w, IR_FORGET);
   if (!s) return;
-  s->tensor = z;
-  s->slot = w->slot[z];
-  s->n_slots = n_slots;
+  s->forget.tensor = z;
+  s->forget.buffer = -1;
+  s->forget.slot = w->slot[z];
+  s->forget.n_slots = n_slots;
 }
 
 void low_keep_instance(lowering *w, int n, int l) {
@@ -112,8 +113,8 @@ low_mark low_open_busy(lowering *w, int child, int z) {
   }
   ir_stmt *s = always || w->oom ? NULL : low_add(w, IR_IF);
   if (!s) return mark;
-  s->n_guard = n;
-  s->guard = guard;
+  s->guard.n = n;
+  s->guard.range = guard;
   low_open(w, &s->body);
   return mark;
 }
@@ -147,7 +148,7 @@ static bool moved_by(const lowering *w, ir_atom a, int var, int64_t times, int64
   }
   for (int z = 0; z < w->plan->wl->n_tensors; z++)
     for (int r = 0; w->left[z] && r < w->plan->wl->tensors[z].rank; r++)
-      if (w->left[z]->made[r].lo.var == a.var || w->left[z]->made[r].hi.var == a.var)
+      if (w->left[z]->keep.made[r].lo.var == a.var || w->left[z]->keep.made[r].hi.var == a.var)
         return moved_by(w, w->left[z]->range[r].hi, var, times, by);
   return true; /* another loop's */
 }
@@ -243,7 +244,7 @@ static int open_buffer(lowering *w, int z, const ir_range *need) {
   ir_buffer *b = &w->p->buffers[i];
   /* Threads that go over instances which take turns have parts of their own already. */
   b->each = w->in_parallel && !w->slot_step[z * w->plan->n_loops + w->parallel];
-  b->kept = true;
+  b->role = IR_KEPT;
   b->slots = w->slots[z];
   b->slot = w->slot[z];
   b->words = 1;
@@ -270,9 +271,9 @@ void low_keep(lowering *w, int n, int o) {
   ir_stmt *s = low_add(w, IR_KEEP);
   if (!s) return;
   s->op = o;
-  s->buffer = buffer;
   s->range = need;
-  s->made = made;
+  s->keep.buffer = buffer;
+  s->keep.made = made;
   for (int r = 0; r < op->n_out_dims; r++) {
     if (moves(&need[r]) || (r == 0 && !any))
       made[r] = left_of(w, &need[r], w->p->dim_id[op->dims[r]], side_of_product(w, op, r), n);

@@ -26,22 +26,15 @@ static int divisor(const tf_op *op) {
   return op->expr[root->arg[1]].what == TF_X_READ ? op->expr[root->arg[1]].ref : -1;
 }
 
-static bool kept(const ir_body *body, int buffer) {
-  bool any = false;
-  for (int i = 0; i < body->n; i++)
-    any |= (body->s[i]->kind == IR_KEEP && body->s[i]->buffer == buffer) || kept(&body->s[i]->body, buffer);
-  return any;
-}
-
 static bool passes(const lowering *w, int z) {
   const int b = w->p->buffer_of[z];
-  return b >= 0 && !w->p->buffers[b].argument && !w->p->buffers[b].lasting && !kept(&w->p->body, b);
+  return b >= 0 && w->p->buffers[b].role == IR_BOX;
 }
 
 /* Whether the nest sums all there is, from the start. */
 static bool sums_all(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
-  bool all = s->n_fresh == 0;
+  bool all = s->nest.n_fresh == 0;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     all &= s->range[k].exact && s->range[k].lo.var < 0 && s->range[k].most == w->plan->wl->dims[op->dims[k]].extent;
   return all;
@@ -51,7 +44,7 @@ static bool sums_all(const lowering *w, const ir_stmt *s) {
 static bool takes_over(const lowering *w, const ir_stmt *s, const tf_op *map, int z) {
   const tf_op *op = &w->plan->wl->ops[s->op], *sum = &w->plan->wl->ops[w->plan->wl->tensors[z].producer];
   int reads = 0;
-  if (s->kind != IR_NEST || !s->product || !sums_all(w, s)) return false;
+  if (s->kind != IR_NEST || !s->nest.product || !sums_all(w, s)) return false;
   for (int i = 0; i < op->n_reads; i++) {
     if (op->reads[i].tensor == z) return false;
     if (op->reads[i].tensor == map->out) reads += at_made_point(w, &op->reads[i]) ? 1 : 2;
@@ -77,7 +70,7 @@ static bool divides_shares(const lowering *w, const tf_op *op, int z) {
 /* The quotients that map s makes may wait, whoever takes them. */
 static int waiting(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
-  const int read = s->kind == IR_NEST && s->divides < 0 ? divisor(op) : -1;
+  const int read = s->kind == IR_NEST && s->nest.divides < 0 ? divisor(op) : -1;
   if (read < 0 || w->plan->wl->tensors[op->out].n_consumers != 1) return -1;
   const int z = op->reads[read].tensor;
   if (!divides_shares(w, op, z)) return -1;
@@ -106,10 +99,7 @@ static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
   *s = (ir_stmt){.kind = IR_DIVIDE,
                  .op = nest->op,
                  .range = nest->range,
-                 .buffer = w->p->buffer_of[z],
-                 .other = -1,
-                 .divides = -1,
-                 .last = ir_number(0)};
+                 .divide = {.by = w->p->buffer_of[z], .last = ir_number(0)}};
   return put_behind(w, body, at, s);
 }
 
@@ -123,7 +113,7 @@ static void divide_in(lowering *w, ir_body *body) {
     const int z = map->reads[read].tensor;
     for (int k = i + 1; k < body->n; k++)
       if (takes_over(w, body->s[k], map, z)) {
-        if (divide_rows(w, body, k, z)) s->divides = read;
+        if (divide_rows(w, body, k, z)) s->nest.divides = read;
         break;
       }
   }

@@ -43,7 +43,6 @@ ir_stmt *low_add(lowering *w, ir_kind kind) {
   ir_stmt *s = room(w, 1, sizeof *s), **list = grown(w, b->s, b->n, sizeof *list);
   if (w->oom) return NULL;
   s->kind = kind;
-  s->divides = s->buffer = s->other = -1;
   b->s = list;
   b->s[b->n++] = s;
   return s;
@@ -79,8 +78,8 @@ static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom
   ir_stmt *s = low_add(w, IR_LET);
   int var = low_var(w, "%s_", name);
   if (w->oom) return ir_number(0);
-  s->var = var;
-  s->expr = e;
+  s->let.var = var;
+  s->let.expr = e;
   if (w->n_lets < MAX_LETS) w->lets[w->n_lets++] = (low_let){e, var};
   return (ir_atom){var, 0};
 }

@@ -13,8 +13,8 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
   const tf_tensor *t = &w->plan->wl->tensors[z];
   ir_program *p = w->p;
   size_t rank = (size_t)t->rank + 1;
-  ir_buffer b = {.tensor = z,
-                 .argument = argument,
+  ir_buffer b = {.role = argument ? IR_ARGUMENT : IR_BOX,
+                 .tensor = z,
                  .rank = t->rank,
                  .words = 1,
                  .level = level,
@@ -35,7 +35,7 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
     b.words *= b.extent[r];
   }
   b.each = of && of->each;
-  b.lasting = of && of->lasting;
+  if (of && of->role == IR_LASTING) b.role = IR_LASTING;
   p->buffers[p->n_buffers] = b;
   return p->n_buffers++;
 }
@@ -76,12 +76,12 @@ static void open_homes(lowering *w, int n) {
     int i = low_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
     if (w->oom) return;
     ir_buffer *b = &w->p->buffers[i];
-    b->lasting = interleaved(w, z);
-    b->each = w->in_parallel && !b->lasting;
-    b->words = b->lasting ? b->words : 1;
+    if (interleaved(w, z)) b->role = IR_LASTING;
+    b->each = w->in_parallel && b->role != IR_LASTING;
+    b->words = b->role == IR_LASTING ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
       ir_range v = low_demand(w, z, r, n, true);
-      if (b->lasting) continue;
+      if (b->role == IR_LASTING) continue;
       b->extent[r] = v.most;
       b->base[r] = v.lo;
       b->words *= v.most;
@@ -191,16 +191,15 @@ static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   if (w->hoisted[l] >= 0) return true;
   ir_stmt *s = low_add(w, IR_FOR);
   if (!s) return false;
-  s->dim = w->plan->loops[l].dim;
-  s->var = low_var(w, "i_%s_", w->p->dim_id[s->dim]);
-  s->trip = w->run.trip[l];
-  w->var_of[l] = s->var;
-  s->node = n;
-  s->parallel = runs_parallel(w, n, l);
-  w->in_parallel |= s->parallel;
-  w->parallel = s->parallel ? l : w->parallel;
+  s->loop.dim = w->plan->loops[l].dim;
+  s->loop.var = low_var(w, "i_%s_", w->p->dim_id[s->loop.dim]);
+  s->loop.trip = w->run.trip[l];
+  w->var_of[l] = s->loop.var;
+  s->loop.map = runs_parallel(w, n, l) ? IR_THREAD : IR_SERIAL;
+  w->in_parallel |= ir_is_aside(s);
+  w->parallel = ir_is_aside(s) ? l : w->parallel;
   low_open(w, &s->body);
-  *digit = (ir_atom){s->var, 0};
+  *digit = (ir_atom){s->loop.var, 0};
   low_keep_instance(w, n, l);
   return !w->oom;
 }
@@ -245,8 +244,8 @@ static void lower_steps(lowering *w, int n, int k) {
   if (n_guard) {
     ir_stmt *may = low_add(w, IR_IF);
     if (!may) return;
-    may->n_guard = n_guard;
-    may->guard = guard;
+    may->guard.n = n_guard;
+    may->guard.range = guard;
     low_open(w, &may->body);
   }
   lower_loops(w, n, k + 1);
@@ -339,18 +338,17 @@ static void lower_nest(lowering *w, int n) {
   ir_stmt *s = low_add(w, IR_NEST);
   if (!s) return;
   s->op = o;
-  s->node = n;
-  s->divides = late_divisor(w, o);
-  if (w->target->copies && !(s->from = reads_from(w, op))) return;
+  s->nest.divides = late_divisor(w, o);
+  if (w->target->copies && !(s->nest.from = reads_from(w, op))) return;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
-  s->fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
-  w->oom |= !s->range || !s->fresh;
+  s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
+  w->oom |= !s->range || !s->nest.fresh;
   for (int k = 0; k < op->n_dims && !w->oom; k++) {
     s->range[k] = *low_range(w, o, op->dims[k]);
-    if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->fresh[s->n_fresh++] = s->range[k].lo;
+    if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->nest.fresh[s->nest.n_fresh++] = s->range[k].lo;
   }
-  s->finite = op->reduce == TF_REDUCE_MAX && s->n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
-              w->plan->wl->tensors[op->out].n_consumers > 0;
+  s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
+                   w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
   if (!w->oom && w->target->nest) w->target->nest(w, s);
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */

@@ -38,7 +38,7 @@ static bool may_join(const lowering *w, const ir_body *body, int from, int to, c
   return true;
 }
 
-static bool plain(const ir_stmt *s) { return s->kind == IR_NEST && !s->product; }
+static bool plain(const ir_stmt *s) { return s->kind == IR_NEST && !s->nest.product; }
 
 /* Nests from `from` on that go together; *common: over how many dims. */
 static int run_of(const lowering *w, const ir_body *body, int from, int *common) {
@@ -65,11 +65,7 @@ static void join_in(lowering *w, ir_body *body) {
       w->oom |= !all;
       if (w->oom) return;
       *all = (ir_stmt){.kind = IR_TOGETHER,
-                       .n_common = common,
-                       .op = s->op,
-                       .buffer = -1,
-                       .other = -1,
-                       .divides = -1,
+                       .together.n_common = common,
                        .body = {to - i, TF_ARRAY(w->p->arena, ir_stmt *, (size_t)(to - i))}};
       w->oom |= !all->body.s;
       if (w->oom) return;

@@ -19,7 +19,7 @@ static bool list(const ir_body *body, order *l) {
       if (l->n == (int)(sizeof l->at / sizeof *l->at)) return false;
       l->at[l->n].nest = together ? s->body.s[k] : s;
       l->at[l->n].step = i;
-      l->at[l->n++].common = together ? s->n_common : 0;
+      l->at[l->n++].common = together ? s->together.n_common : 0;
     }
   }
   return true;
@@ -45,8 +45,7 @@ static bool at_point(const tf_op *op, int z, int n) {
 }
 
 static bool same_box(const ir_buffer *a, const ir_buffer *b) {
-  bool same = !a->kept && !b->kept && a->rank == b->rank && a->type == b->type && a->each == b->each && !a->lasting &&
-              !b->lasting && !a->argument && !b->argument;
+  bool same = a->role == IR_BOX && b->role == IR_BOX && a->rank == b->rank && a->type == b->type && a->each == b->each;
   for (int r = 0; same && r < a->rank; r++)
     same = a->extent[r] == b->extent[r] && ir_same(a->base[r], b->base[r]);
   return same;
@@ -58,7 +57,7 @@ static bool streams(const ir_body *body, int buffer) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
     if (ir_facts_of(s)->body) any |= streams(&s->body, buffer);
-    if (ir_facts_of(s)->points) any |= s->buffer == buffer || s->other == buffer;
+    if (ir_facts_of(s)->points) any |= ir_names(s, buffer);
   }
   return any;
 }

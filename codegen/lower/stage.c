@@ -24,7 +24,7 @@ static void add_buffer(lowering *w, int level, int z) {
   int i = low_buffer(w, z, w->plan->wl->tensors[z].name, false, level);
   if (w->oom) return;
   ir_buffer *b = &w->p->buffers[i];
-  b->staged = true;
+  b->role = IR_TILES;
   b->slots = w->target->depth > 1 && m->double_buffered ? 2 : 1;
   if (b->slots > 1) b->slot = (ir_atom){low_var(w, "half_%s_", b->id), 0};
   for (int r = 0; r < b->rank; r++) {
@@ -118,13 +118,12 @@ static void stage(lowering *w, int n, int z) {
     b->extent[r] = now[r].most > b->extent[r] ? now[r].most : b->extent[r];
     b->words *= b->extent[r];
   }
-  s->tensor = z;
-  s->node = n;
-  s->buffer = i;
-  s->other = w->from[z] >= 0 ? w->from[z] : w->p->buffer_of[z];
   s->range = now;
-  s->made = last.var >= 0 ? ahead : NULL;
-  s->last = last;
+  s->stage.node = n;
+  s->stage.buffer = i;
+  s->stage.from = w->from[z] >= 0 ? w->from[z] : w->p->buffer_of[z];
+  s->stage.ahead = last.var >= 0 ? ahead : NULL;
+  s->stage.last = last;
   w->from[z] = i;
 }
 
@@ -145,10 +144,10 @@ void low_stage_pass(lowering *w, int n, int child) {
   if (!w->target->copies || p->tree->nodes[n].scope != TF_SEQ) return;
   for (int level = 1; level < p->arch->n_memories; level++)
     for (int z = 0; z < p->wl->n_tensors; z++) {
-      if (*stage_of(w, level, z) < 0 || tf_plan_touches(p, child, z) || !held_below(p, n, level, z)) continue;
+      if (*stage_of(w, level, z) < 0 || tf_node_touches(p->facts, child, z) || !held_below(p, n, level, z)) continue;
       low_mark mark = low_open_busy(w, child, -1);
       ir_stmt *s = w->oom ? NULL : low_add(w, IR_FORGET);
-      if (s) s->tensor = z, s->buffer = *stage_of(w, level, z), s->node = n;
+      if (s) s->forget.tensor = z, s->forget.buffer = *stage_of(w, level, z), s->forget.node = n;
       low_close(w, mark);
     }
 }

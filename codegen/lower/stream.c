@@ -64,8 +64,8 @@ void low_stream_before(lowering *w, int n, int child) {
   ir_stmt *s = low_over_output(w, IR_SAVE, x);
   if (!s || !id) return;
   w->p->buffers[old].id = id;
-  s->buffer = w->p->buffer_of[out];
-  s->other = old;
+  s->save.from = w->p->buffer_of[out];
+  s->save.to = old;
 }
 
 static int saved(const lowering *w, int z) {
@@ -85,18 +85,14 @@ static bool waits(const lowering *w, int o, int z) {
   return false;
 }
 
-static void correct(lowering *w, int n, int o, int x) {
+static void correct(lowering *w, int o, int x) {
   ir_atom lo = low_range(w, x, streamed_dim(w, x))->lo;
   if (lo.var < 0) return; /* one step */
-  (void)n;
   ir_stmt *s = low_over_output(w, IR_CORRECT, o);
   if (!s) return;
-  s->buffer = w->p->buffer_of[w->plan->wl->ops[x].out];
-  s->other = saved(w, w->plan->wl->ops[x].out);
-  s->fresh = TF_NEW(w->p->arena, ir_atom);
-  w->oom |= !s->fresh;
-  if (!w->oom) *s->fresh = lo;
-  s->n_fresh = 1;
+  s->correct.after = w->p->buffer_of[w->plan->wl->ops[x].out];
+  s->correct.before = saved(w, w->plan->wl->ops[x].out);
+  s->correct.fresh = lo;
 }
 
 static void divide(lowering *w, int o, int z) {
@@ -104,9 +100,9 @@ static void divide(lowering *w, int o, int z) {
   int64_t extent = w->plan->wl->dims[streamed_dim(w, z)].extent;
   ir_stmt *s = low_over_output(w, IR_DIVIDE, o);
   if (!s) return;
-  s->buffer = w->p->buffer_of[w->plan->wl->ops[z].out];
-  s->last = r->hi;
-  s->last_at = extent;
+  s->divide.by = w->p->buffer_of[w->plan->wl->ops[z].out];
+  s->divide.last = r->hi;
+  s->divide.at = extent;
 }
 
 void low_stream_after(lowering *w, int n, int child) {
@@ -114,7 +110,7 @@ void low_stream_after(lowering *w, int n, int child) {
   int x = maximum(w, n);
   for (int i = 0; i < t->n_stream; i++) {
     int o = named_op(w, n, i);
-    if (x >= 0 && o != x && below(w, child, x)) correct(w, n, o, x);
+    if (x >= 0 && o != x && below(w, child, x)) correct(w, o, x);
   }
   for (int i = 0; i < t->n_stream; i++) {
     int z = named_op(w, n, i);

@@ -124,8 +124,8 @@ void low_settle(lowering *w, low_sums s) {
     int z = w->plan->wl->ops[s.ops[i]].out;
     ir_stmt *save = low_over_output(w, IR_SAVE, s.ops[i]);
     if (!save) return;
-    save->buffer = w->p->buffer_of[z];
+    save->save.from = w->p->buffer_of[z];
     for (int b = 0; b < w->p->n_buffers; b++)
-      if (w->p->buffers[b].tensor == z && w->p->buffers[b].argument) save->other = b;
+      if (w->p->buffers[b].tensor == z && w->p->buffers[b].role == IR_ARGUMENT) save->save.to = b;
   }
 }

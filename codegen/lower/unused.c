@@ -10,8 +10,8 @@ static void use(usage *u, ir_atom a) {
   if (a.var < 0 || u->used[a.var]) return;
   u->used[a.var] = true;
   const ir_stmt *let = u->let[a.var];
-  for (int i = 0; let && i < let->expr.n; i++)
-    use(u, let->expr.arg[i]);
+  for (int i = 0; let && i < let->let.expr.n; i++)
+    use(u, let->let.expr.arg[i]);
 }
 
 static void use_ranges(usage *u, const ir_range *r, int n) {
@@ -21,28 +21,39 @@ static void use_ranges(usage *u, const ir_range *r, int n) {
 
 static void find_lets(usage *u, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
-    if (b->s[i]->kind == IR_LET) u->let[b->s[i]->var] = b->s[i];
+    if (b->s[i]->kind == IR_LET) u->let[b->s[i]->let.var] = b->s[i];
     find_lets(u, &b->s[i]->body);
   }
 }
 
-static void use_product(usage *u, const tf_workload *wl, const ir_stmt *s) {
-  const ir_product *p = s->product;
-  if (p) use_ranges(u, p->slab, wl->tensors[wl->ops[s->op].reads[p->channels ? p->a : p->b].tensor].rank);
+static void use_nest(usage *u, const tf_workload *wl, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  for (int i = 0; i < s->nest.n_fresh; i++)
+    use(u, s->nest.fresh[i]);
+  if (p) use_ranges(u, p->slab, wl->tensors[wl->ops[s->op].reads[ir_slab_of(p)].tensor].rank);
 }
 
-static void use_body(usage *u, const tf_workload *wl, const ir_body *b) {
+static void use_body(usage *u, const ir_program *p, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
-    use_ranges(u, s->guard, s->n_guard);
-    for (int k = 0; k < s->n_fresh; k++)
-      use(u, s->fresh[k]);
-    if (s->kind == IR_FORGET) use(u, s->slot);
-    if (s->kind == IR_DIVIDE || s->kind == IR_STAGE) use(u, s->last);
-    use_ranges(u, s->range, ir_n_ranges(wl, s));
-    if (s->kind == IR_STAGE) use_ranges(u, s->made, ir_n_ranges(wl, s));
-    use_product(u, wl, s);
-    use_body(u, wl, &s->body);
+    use_ranges(u, s->range, ir_n_ranges(p, s));
+    switch (s->kind) {
+    case IR_IF: use_ranges(u, s->guard.range, s->guard.n); break;
+    case IR_NEST: use_nest(u, p->tree->workload, s); break;
+    case IR_FORGET: use(u, s->forget.slot); break;
+    case IR_CORRECT: use(u, s->correct.fresh); break;
+    case IR_DIVIDE: use(u, s->divide.last); break;
+    case IR_STAGE:
+      use(u, s->stage.last);
+      use_ranges(u, s->stage.ahead, ir_n_ranges(p, s));
+      break;
+    case IR_LET:
+    case IR_KEEP:
+    case IR_FOR:
+    case IR_TOGETHER:
+    case IR_SAVE: break;
+    }
+    use_body(u, p, &s->body);
   }
 }
 
@@ -50,7 +61,7 @@ static void drop(const usage *u, ir_body *b) {
   int n = 0;
   for (int i = 0; i < b->n; i++) {
     drop(u, &b->s[i]->body);
-    if (b->s[i]->kind != IR_LET || u->used[b->s[i]->var]) b->s[n++] = b->s[i];
+    if (b->s[i]->kind != IR_LET || u->used[b->s[i]->let.var]) b->s[n++] = b->s[i];
   }
   b->n = n;
 }
@@ -67,6 +78,6 @@ void low_drop_unused(lowering *w) {
       use(&u, p->buffers[i].base[r]);
     if (p->buffers[i].slots > 1) use(&u, p->buffers[i].slot);
   }
-  use_body(&u, w->plan->wl, &p->body);
+  use_body(&u, p, &p->body);
   drop(&u, &p->body);
 }

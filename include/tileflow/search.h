@@ -2,6 +2,7 @@
  * driver evaluates them within a budget, keeps the best and can be resumed from its log. */
 #ifndef TILEFLOW_SEARCH_H
 #define TILEFLOW_SEARCH_H
+#include "tileflow/budget.h"
 #include "tileflow/model.h"
 
 /* What is to be small.  Latency in cycles, energy in pJ, EDP in pJ * seconds, traffic in words through
@@ -15,22 +16,6 @@ typedef enum {
 } tf_objective;
 /* NULL past the last. */
 const char *tf_objective_key(int objective);
-
-/* Why it ended; key as JSON's stopped_by. */
-/* clang-format off */
-#define TF_STOPS(X)                                                                        \
-  X(EXHAUSTED, "exhausted") /* nothing is left that the strategy would try */              \
-  X(BUDGET, "budget")       /* max_evals */                                                \
-  X(TIME, "time")           /* time_limit: a run that another machine may not repeat */    \
-  X(INTERRUPT, "interrupt") /* stop() said so */
-/* clang-format on */
-typedef enum {
-#define X(id, key) TF_STOP_##id,
-  TF_STOPS(X)
-#undef X
-      TF_N_STOPS
-} tf_stop;
-const char *tf_stop_key(tf_stop s);
 
 typedef struct {
   double cycles, energy_pj, edp;
@@ -50,30 +35,17 @@ typedef struct {
 } tf_found;
 
 typedef struct {
-  int64_t evals, shapes;
-  double seconds, best; /* best: INFINITY while nothing fits */
-} tf_search_progress;
-
-typedef struct {
   const char *strategy; /* NULL: the first of tf_search_strategy */
   tf_objective objective;
-  uint64_t seed;
-  int threads;        /* 0: one for each processor */
-  int64_t max_evals;  /* 0: no bound; then give a time limit */
-  int64_t max_effort; /* as max_evals, but evaluations count by how long they take (tf_model_effort); 0: no bound.  Not
-                         counted of what a log holds */
-  double time_limit;  /* seconds; 0: none */
-  int keep;           /* how many different shapes to keep, best first; 0: 8 */
-  int variants;       /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
+  tf_budget budget;          /* without max_evals give a time limit */
+  int keep;                  /* how many different shapes to keep, best first; 0: 8 */
+  int variants;              /* how many mappings to keep whatever their shapes, best first (not from a log); 0: none */
   const char *const *starts; /* [n_starts] mappings that tf_tree_parse reads: the first to be tried, and the space
                                 around each is searched from its trip counts.  One that fits counts as found, whatever
                                 the space; one that does not is mended */
   int n_starts;
-  const char *log;                                          /* file that is written as the search goes; NULL: none */
-  bool resume;                                              /* take what the log already holds as found, and write on */
-  bool (*stop)(void *ctx);                                  /* may be NULL */
-  void (*progress)(void *ctx, const tf_search_progress *p); /* may be NULL */
-  void *ctx;
+  const char *log; /* file that is written as the search goes; NULL: none */
+  bool resume;     /* take what the log already holds as found, and write on */
 } tf_search_opts;
 
 typedef struct {

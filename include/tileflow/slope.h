@@ -1,6 +1,7 @@
 /* The ski-slope: what must pass through the outermost memory, for each capacity on chip (docs/HOWTO-bound.md). */
 #ifndef TILEFLOW_SLOPE_H
 #define TILEFLOW_SLOPE_H
+#include "tileflow/budget.h"
 #include "tileflow/spec.h"
 
 enum { TF_SLOPE_DIMS = 64 }; /* with more dims in the workload: what each tensor costs once */
@@ -41,17 +42,12 @@ typedef struct {
 } tf_slope;
 
 typedef struct {
-  int word_bits;  /* of a word of capacity */
-  int64_t own;    /* a capacity that is one of them, too; 0 or less: none */
-  double hand;    /* words that the machine's units have in hand: tf_slope_hand; 0: one unit alone */
-  int64_t evals;  /* mappings that are tried for each */
-  double seconds; /* at most, for each of two ways to try; 0: no limit.  A run that ends so may not be repeated
-                     elsewhere */
-  int threads;    /* 0: one for each processor */
-  /* Asked while mappings are sought; NULL: never.  Once it says so, the points that are whole are all there is. */
-  bool (*stop)(void *ctx);
-  void (*progress)(void *ctx, int64_t capacity, int64_t evals); /* evals: of all capacities so far; may be NULL */
-  void *ctx;
+  int word_bits; /* of a word of capacity */
+  int64_t own;   /* a capacity that is one of them, too; 0 or less: none */
+  double hand;   /* words that the machine's units have in hand: tf_slope_hand; 0: one unit alone */
+  /* max_evals: of each capacity; time_limit: of each of two ways to try a capacity.  Once stop says so, the points that
+   * are whole are all there is. */
+  tf_budget budget;
 } tf_slope_opts;
 
 /* Capacities are powers of two from 16 to the first at which the compulsory words are attained, or that holds all

@@ -4,11 +4,6 @@
 #define TILEFLOW_SOLVE_H
 #include "tileflow/search.h"
 
-typedef struct {
-  int64_t evals;
-  double seconds, best, bound; /* best: INFINITY while nothing fits */
-} tf_solve_progress;
-
 /* What the closed form says of the mapping it chose (thesis 3.4); orders 0: another method. */
 typedef struct {
   int orders;           /* loop orders, scopes, spreads and homes for which tiles were solved */
@@ -23,13 +18,8 @@ typedef struct {
 
 typedef struct {
   tf_objective objective;
-  int threads;                                             /* 0: one for each processor */
-  double time_limit;                                       /* seconds; 0: none */
-  int64_t max_evals;                                       /* 0: none */
-  bool alone;                                              /* begin with nothing, not with what a short search finds */
-  bool (*stop)(void *ctx);                                 /* may be NULL */
-  void (*progress)(void *ctx, const tf_solve_progress *p); /* may be NULL */
-  void *ctx;
+  tf_budget budget; /* seed: of no matter */
+  bool alone;       /* begin with nothing, not with what a short search finds */
 } tf_solve_opts;
 
 /* What a memory's capacity kept out of the space. */

@@ -2,11 +2,13 @@
 #ifndef TILEFLOW_H
 #define TILEFLOW_H
 #include "tileflow/bound.h"
+#include "tileflow/budget.h"
 #include "tileflow/diag.h"
 #include "tileflow/emit.h"
 #include "tileflow/export.h"
 #include "tileflow/import.h"
 #include "tileflow/model.h"
+#include "tileflow/planner.h"
 #include "tileflow/search.h"
 #include "tileflow/slope.h"
 #include "tileflow/solve.h"

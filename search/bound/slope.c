@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/common/watch.h"
 #include "tileflow/bound.h"
 #include "tileflow/solve.h"
 
@@ -63,54 +64,51 @@ static char *copy(const char *text) {
   return c ? strcpy(c, text) : NULL;
 }
 
+/* A slope in the making. */
+typedef struct {
+  const tf_workload *wl;
+  const tf_slope_opts *o;
+  const tf_bound_slope *mappings; /* what is proved of every mapping */
+  tf_watch watch;
+  tf_slope *s;
+} slope;
+
 /* What solver and search are given, so that both say how far all of it is. */
 typedef struct {
-  const tf_slope_opts *o;
+  const slope *of;
   int64_t capacity, before; /* before: mappings tried for other capacities */
 } part;
 
-static bool part_stop(void *ctx) {
-  const part *p = ctx;
-  return p->o->stop && p->o->stop(p->o->ctx);
-}
+static bool part_stop(void *ctx) { return tf_watch_asked(&((const part *)ctx)->of->watch); }
 
-static void part_solved(void *ctx, const tf_solve_progress *now) {
+static void part_progress(void *ctx, const tf_progress *now) {
   const part *p = ctx;
-  if (p->o->progress) p->o->progress(p->o->ctx, p->capacity, p->before + now->evals);
-}
-
-static void part_searched(void *ctx, const tf_search_progress *now) {
-  const part *p = ctx;
-  if (p->o->progress) p->o->progress(p->o->ctx, p->capacity, p->before + now->evals);
+  tf_progress all = *now;
+  all.capacity = p->capacity;
+  all.evals += p->before;
+  tf_watch_report(&p->of->watch, all);
 }
 
 /* The best mapping that solver and search find with so much on chip; what a smaller chip attains, a larger one does,
  * too. */
-static bool attain(const tf_workload *wl, tf_slope *s, const tf_slope_point *smaller, const tf_slope_opts *o) {
+static bool attain(const slope *of, const tf_slope_point *smaller) {
+  tf_slope *s = of->s;
   tf_slope_point *p = &s->at[s->n - 1];
-  part here = {o, p->capacity, s->evals};
+  part here = {of, p->capacity, s->evals};
   chip c;
   tf_diags *d = tf_diags_new(); /* that nothing fits is no error here */
-  tf_solve_opts so = {.objective = TF_TRAFFIC,
-                      .threads = o->threads,
-                      .max_evals = o->evals,
-                      .alone = true,
-                      .time_limit = o->seconds,
-                      .stop = part_stop,
-                      .progress = part_solved,
-                      .ctx = &here};
-  tf_search_opts go = {.objective = TF_TRAFFIC,
-                       .threads = o->threads,
-                       .max_evals = o->evals / 2 + 1,
-                       .seed = 1,
-                       .time_limit = o->seconds,
-                       .stop = part_stop,
-                       .progress = part_searched,
-                       .ctx = &here};
-  make_chip(&c, 2, o->word_bits, p->capacity);
-  tf_solve_result *r = d ? tf_solve_exact(&c.arch, wl, &so, d) : NULL;
+  tf_budget budget = of->o->budget;
+  budget.stop = part_stop;
+  budget.progress = part_progress;
+  budget.ctx = &here;
+  const tf_solve_opts so = {.objective = TF_TRAFFIC, .budget = budget, .alone = true};
+  budget.max_evals = budget.max_evals / 2 + 1;
+  budget.seed = 1;
+  const tf_search_opts go = {.objective = TF_TRAFFIC, .budget = budget};
+  make_chip(&c, 2, of->o->word_bits, p->capacity);
+  tf_solve_result *r = d ? tf_solve_exact(&c.arch, of->wl, &so, d) : NULL;
   here.before += r ? r->evals : 0;
-  tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, wl, NULL, &go, d) : NULL;
+  tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, of->wl, NULL, &go, d) : NULL;
   bool ok = d != NULL; /* nor that the solver gives up */
   if (r) offer(p, r->value, &r->text);
   if (g && g->n_best) offer(p, g->best[0].value, &g->best[0].text);
@@ -148,25 +146,24 @@ static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_o
 }
 
 /* What is proved of every execution, and what of every mapping: stronger, where loops nest. */
-static void prove(tf_slope_point *p, const tf_workload *wl, const tf_bound_slope *mappings, const tf_slope_opts *o) {
-  double here = elements(wl, p->capacity, o);
-  p->bound = fmax(tf_slope_bound(wl, here + tf_slope_operands(wl)), tf_bound_at(mappings, (double)p->capacity));
-  p->all_units = o->hand > 0 ? fmin(tf_slope_bound(wl, here + o->hand), p->bound) : p->bound;
+static void prove(const slope *of, tf_slope_point *p) {
+  const tf_workload *wl = of->wl;
+  double here = elements(wl, p->capacity, of->o), hand = of->o->hand;
+  p->bound = fmax(tf_slope_bound(wl, here + tf_slope_operands(wl)), tf_bound_at(of->mappings, (double)p->capacity));
+  p->all_units = hand > 0 ? fmin(tf_slope_bound(wl, here + hand), p->bound) : p->bound;
 }
 
-static bool stopped(const tf_slope_opts *o) { return o->stop && o->stop(o->ctx); }
-
-static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, int64_t capacity,
-                const tf_slope_opts *o) {
+static bool add(const slope *of, int64_t capacity) {
+  tf_slope *s = of->s;
   tf_slope_point *more = realloc(s->at, (size_t)(s->n + 1) * sizeof *more);
   if (!more) return false;
   s->at = more;
   s->at[s->n] = (tf_slope_point){.capacity = capacity, .attained = INFINITY};
-  prove(&s->at[s->n], wl, mappings, o);
+  prove(of, &s->at[s->n]);
   const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;
   s->n++;
-  bool ok = attain(wl, s, smaller, o);
-  if (stopped(o)) { /* another run would find more */
+  bool ok = attain(of, smaller);
+  if (tf_watch_asked(&of->watch)) { /* another run would find more */
     free(s->at[--s->n].text);
     return ok;
   }
@@ -178,13 +175,16 @@ static bool add(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappin
 }
 
 /* Capacities one after another, and `own` where it lies between. */
-static bool climb(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mappings, const tf_slope_opts *o) {
-  double all = all_words(wl, o);
+static bool climb(const slope *of) {
+  const tf_slope *s = of->s;
+  int64_t own = of->o->own;
+  double all = all_words(of->wl, of->o);
   bool ok = true, done = false;
   for (int64_t c = 16; ok && !done && c < INT64_C(1) << 50; c *= 2) {
-    if (o->own > c / 2 && o->own < c) ok = add(s, wl, mappings, o->own, o);
-    if (!stopped(o)) ok = ok && add(s, wl, mappings, c, o);
-    done = stopped(o) || (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
+    if (own > c / 2 && own < c) ok = add(of, own);
+    if (!tf_watch_asked(&of->watch)) ok = ok && add(of, c);
+    done = tf_watch_asked(&of->watch) ||
+           (ok && s->n > 0 && (s->at[s->n - 1].attained <= s->compulsory || (double)c >= all));
   }
   return ok;
 }
@@ -192,17 +192,20 @@ static bool climb(tf_slope *s, const tf_workload *wl, const tf_bound_slope *mapp
 tf_slope *tf_slope_of(const tf_workload *wl, const tf_slope_opts *o, tf_diags *d) {
   tf_slope *s = calloc(1, sizeof *s);
   tf_bound_slope *mappings = NULL;
+  slope of = {.wl = wl, .o = o, .s = s};
   if (!s) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
     return NULL;
   }
+  tf_watch_begin(&of.watch, &o->budget);
   s->compulsory = tf_slope_bound(wl, INFINITY);
   bool ok = s->compulsory >= 0 || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   if (ok) ok = (mappings = tf_bound_slope_of(wl, o->word_bits, d)) != NULL;
   if (ok) {
     s->op_left_out = mappings->left_out;
     s->phases_left_out = wl->n_dims > TF_SLOPE_DIMS;
-    ok = climb(s, wl, mappings, o) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    of.mappings = mappings;
+    ok = climb(&of) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   }
   tf_bound_slope_free(mappings);
   if (ok) return s;

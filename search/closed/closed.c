@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "search/closed/fuse.h"
 #include "search/closed/quick.h"
 #include "search/common/complete.h"
 #include "search/common/objective.h"
+#include "search/common/watch.h"
 #include "search/exact/exact.h"
 
 enum { KEPT = 8, SEEN = 4096, MOST_ORDERS = 20000 };
@@ -26,7 +26,7 @@ typedef struct {
   int n_kept, orders;
   kept best[KEPT]; /* ascending */
   uint64_t seen[SEEN];
-  double start; /* tf_now() */
+  tf_watch watch;
 } closed;
 
 /* ---- one tree -------------------------------------------------------------------------------- */
@@ -57,11 +57,10 @@ static void keep(closed *c, tf_c_found *f, double value) {
 
 static bool stopped(closed *c) {
   tf_solve_result *r = c->res;
-  if (c->o->stop && c->o->stop(c->o->ctx))
-    r->stopped_by = TF_STOP_INTERRUPT;
-  else if (c->o->time_limit > 0 && tf_now() - c->start > c->o->time_limit)
-    r->stopped_by = TF_STOP_TIME;
-  else if ((c->o->max_evals && r->evals >= c->o->max_evals) || c->orders > MOST_ORDERS)
+  int64_t most = c->o->budget.max_evals;
+  if (tf_watch_over(&c->watch))
+    r->stopped_by = tf_watch_why(&c->watch);
+  else if ((most && r->evals >= most) || c->orders > MOST_ORDERS)
     r->stopped_by = TF_STOP_BUDGET;
   else
     return false;
@@ -82,10 +81,9 @@ static bool take(void *ctx, tf_c_found *f) {
     keep(c, f, tf_objective_value(c->o->objective, &figures));
   else
     free(f->text);
-  if (c->o->progress) {
-    tf_solve_progress p = {c->res->evals, tf_now() - c->start, c->n_kept ? c->best[0].value : INFINITY, c->res->bound};
-    c->o->progress(c->o->ctx, &p);
-  }
+  tf_watch_report(
+      &c->watch,
+      (tf_progress){.evals = c->res->evals, .best = c->n_kept ? c->best[0].value : INFINITY, .bound = c->res->bound});
   return !stopped(c);
 }
 
@@ -158,7 +156,7 @@ static void finish(closed *c) {
   r->closed.orders = c->orders + c->ops.orders;
   if (!r->text) r->value = INFINITY;
   r->proved = r->text && r->value <= r->bound * (1 + 1e-12);
-  r->seconds = tf_now() - c->start;
+  r->seconds = tf_watch_seconds(&c->watch);
   r->threads = 1;
 }
 
@@ -186,7 +184,7 @@ static bool prepare(closed *c, tf_diags *d) {
 
 static tf_solve_result *solve(closed *c, tf_diags *d) {
   tf_solve_result *r = NULL;
-  c->start = tf_now();
+  tf_watch_begin(&c->watch, &c->o->budget);
   if (prepare(c, d)) {
     try_all(c);
     finish(c);

@@ -75,12 +75,3 @@ uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *
     mix(&h, starts[i], strlen(starts[i]));
   return h;
 }
-
-const char *tf_stop_key(tf_stop s) {
-  static const char *const keys[] = {
-#define X(id, key) key,
-      TF_STOPS(X)
-#undef X
-  };
-  return keys[s];
-}

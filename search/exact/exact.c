@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/threads.h"
-#include "model/cost/demand.h"
+#include "model/demand/demand.h"
 #include "search/common/archive.h"
 #include "search/exact/ilp.h"
 #include "search/exact/state.h"
@@ -41,8 +40,7 @@ typedef struct {
   double open; /* least bound of what was cut short */
   int n_tasks;
   tf_x_task tasks[TEMPLATES];
-  double start; /* tf_now() */
-  atomic_int halt;
+  tf_watch watch;
   tf_solve_result *res;
   const tf_solve_result *known; /* where there is a tie: of which mapping */
   bool failed;
@@ -115,18 +113,13 @@ static tf_x_worker *worker_of(solver *v, int thread, int template) {
 /* ---- tasks -------------------------------------------------------------------------------------- */
 /* One of n tasks that share what is left of the budget. */
 static void prepare(solver *v, tf_x_task *t, int n) {
-  *t = (tf_x_task){.opts = v->o,
-                   .tie = v->tie,
-                   .floor = &v->floor,
-                   .limit = best_of(v),
-                   .end = v->start + v->o->time_limit,
-                   .halt = &v->halt};
+  *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .watch = &v->watch};
   for (int l = 0; l < v->arch->n_memories; l++)
     t->counts.level[l].least = INT64_MAX;
   t->most_evals = v->quota;
-  int64_t left = (v->o->max_evals - v->res->evals) / n;
+  int64_t most = v->o->budget.max_evals, left = (most - v->res->evals) / n;
   if (left < 1) left = 1;
-  if (v->o->max_evals && (!v->quota || left < v->quota)) t->most_evals = left;
+  if (most && (!v->quota || left < v->quota)) t->most_evals = left;
 }
 
 static void take_best(solver *v, tf_x_best *b) {
@@ -160,13 +153,14 @@ static void take(solver *v, tf_x_task *t) {
 }
 
 static bool stopped(solver *v) {
-  int why = atomic_load(&v->halt);
-  if (why) v->res->stopped_by = (tf_stop)(why - 1);
-  if (!why && v->o->max_evals && v->res->evals >= v->o->max_evals) {
+  int64_t most = v->o->budget.max_evals;
+  if (atomic_load(&v->watch.why))
+    v->res->stopped_by = tf_watch_why(&v->watch);
+  else if (most && v->res->evals >= most)
     v->res->stopped_by = TF_STOP_BUDGET;
-    return true;
-  }
-  return why != 0;
+  else
+    return false;
+  return true;
 }
 
 /* The least bound of what has not been looked through. */
@@ -178,10 +172,8 @@ static double open_bound(const solver *v) {
 }
 
 static void report(const solver *v) {
-  if (!v->o->progress) return;
-  tf_solve_progress p = {v->res->evals, tf_now() - v->start, best_of(v),
-                         fmin(fmax(value_of_floor(v), open_bound(v)), best_of(v))};
-  v->o->progress(v->o->ctx, &p);
+  double bound = fmin(fmax(value_of_floor(v), open_bound(v)), best_of(v));
+  tf_watch_report(&v->watch, (tf_progress){.evals = v->res->evals, .best = best_of(v), .bound = bound});
 }
 
 /* ---- heads -------------------------------------------------------------------------------------- */
@@ -290,15 +282,16 @@ static void start_closed(solver *v) {
 
 /* What a short search finds, or the closed form; the bound of the space then holds for it, too. */
 static void start(solver *v) {
-  int64_t most = v->o->max_evals && v->o->max_evals / 3 < START_EVALS ? v->o->max_evals / 3 : START_EVALS;
+  const tf_budget *all = &v->o->budget;
+  int64_t most = all->max_evals && all->max_evals / 3 < START_EVALS ? all->max_evals / 3 : START_EVALS;
   tf_search_opts o = {.objective = v->o->objective,
-                      .seed = 1,
-                      .threads = v->threads,
-                      .max_evals = most ? most : 1,
-                      .time_limit = v->o->time_limit > 0 ? v->o->time_limit / 4 : 0,
-                      .keep = 1,
-                      .stop = v->o->stop,
-                      .ctx = v->o->ctx};
+                      .budget = {.seed = 1,
+                                 .threads = v->threads,
+                                 .max_evals = most ? most : 1,
+                                 .time_limit = all->time_limit > 0 ? all->time_limit / 4 : 0,
+                                 .stop = all->stop,
+                                 .ctx = all->ctx},
+                      .keep = 1};
   tf_diags *d = tf_diags_new();
   tf_search_result *r = d ? tf_search_run(v->arch, v->wl, NULL, &o, d) : NULL;
   if (r && r->n_best) {
@@ -326,9 +319,9 @@ static void prove(solver *v) {
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
   r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
   if (!r->text) r->value = INFINITY;
-  if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->max_evals)
+  if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
     r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
-  r->seconds = tf_now() - v->start;
+  r->seconds = tf_watch_seconds(&v->watch);
   r->threads = v->threads;
   r->templates = v->n_templates;
 }
@@ -355,7 +348,7 @@ static bool begin_with(solver *v, const tf_solve_result *known) {
 
 static bool solve(solver *v) {
   tf_solve_result *r = v->res = calloc(1, sizeof *v->res);
-  v->threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
+  v->threads = tf_budget_threads(&v->o->budget);
   v->workers = calloc((size_t)v->threads * TEMPLATES, sizeof *v->workers);
   if (r) r->levels = calloc((size_t)v->arch->n_memories, sizeof *r->levels);
   if (!r || !v->workers || !r->levels) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -392,7 +385,7 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
     return NULL;
   }
   v->arch = arch, v->wl = wl, v->o = o, v->tie = tie, v->known = known, v->diags = d;
-  v->start = tf_now();
+  tf_watch_begin(&v->watch, &o->budget);
   tf_solve_result *r = solve(v) ? v->res : NULL;
   if (!r) tf_solve_free(v->res);
   clear(v);
@@ -409,11 +402,13 @@ static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_sol
   tf_x_tie tie = {o->objective, r->value};
   tf_solve_opts also = *o;
   also.objective = TF_ENERGY;
-  also.progress = NULL;
-  also.max_evals = r->evals < TIE_LEAST ? TIE_LEAST : r->evals < TIE_MOST ? r->evals : TIE_MOST;
-  if (o->max_evals && also.max_evals > o->max_evals - r->evals) also.max_evals = o->max_evals - r->evals;
-  if (o->time_limit > 0) also.time_limit = o->time_limit - r->seconds;
-  if (also.max_evals <= 0 || (o->time_limit > 0 && also.time_limit <= 0)) return;
+  const tf_budget *all = &o->budget;
+  tf_budget *left = &also.budget;
+  left->progress = NULL;
+  left->max_evals = r->evals < TIE_LEAST ? TIE_LEAST : r->evals < TIE_MOST ? r->evals : TIE_MOST;
+  if (all->max_evals && left->max_evals > all->max_evals - r->evals) left->max_evals = all->max_evals - r->evals;
+  if (all->time_limit > 0) left->time_limit = all->time_limit - r->seconds;
+  if (left->max_evals <= 0 || (all->time_limit > 0 && left->time_limit <= 0)) return;
   tf_diags *d = tf_diags_new(); /* that there is none is no error */
   tf_solve_result *better = d ? solve_for(arch, wl, &also, &tie, r, d) : NULL;
   if (better && better->text) {

@@ -2,10 +2,9 @@
  * template, and the walk through them. */
 #ifndef SEARCH_EXACT_EXACT_H
 #define SEARCH_EXACT_EXACT_H
-#include <stdatomic.h>
-
 #include "base/arena.h"
 #include "model/tree/facts.h"
+#include "search/common/watch.h"
 #include "search/space/trips.h"
 #include "tileflow/model.h"
 #include "tileflow/solve.h"

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-
 enum { LOOK_EVERY = 256 };
 
 /* ---- a worker --------------------------------------------------------------------------------- */
@@ -71,13 +69,7 @@ bool tf_x_spend(tf_x_worker *w) {
   k->counts.evals++;
   if (k->most_evals && k->counts.evals >= k->most_evals) k->cut = true;
   if (k->counts.evals % LOOK_EVERY && tf_model_quick(w->model)) return !k->cut;
-  int why = 0, none = 0;
-  if (k->opts->stop && k->opts->stop(k->opts->ctx))
-    why = 1 + TF_STOP_INTERRUPT;
-  else if (k->opts->time_limit > 0 && tf_now() >= k->end)
-    why = 1 + TF_STOP_TIME;
-  if (why) atomic_compare_exchange_strong(k->halt, &none, why);
-  if (atomic_load_explicit(k->halt, memory_order_relaxed)) k->cut = true;
+  if (tf_watch_over(k->watch)) k->cut = true;
   return !k->cut;
 }
 
@@ -89,7 +81,7 @@ void tf_x_complete(tf_x_worker *w, tf_x_state *s) {
   bool met[TF_X_OPS] = {false};
   tf_trips_begin(t);
   memcpy(s->left, t->len, (size_t)t->n_slots * sizeof *s->left);
-  for (int i = 0; i < t->n; i++) {
+  for (int i = 0; i < t->space.n; i++) {
     const tf_decision *d = &t->at[i];
     int op = w->loop_op[d->loop];
     if (op >= 0) {

@@ -57,8 +57,7 @@ typedef struct {
   const tf_bounds *floor; /* of any mapping */
   double limit;           /* only mappings with less are looked for */
   int64_t most_evals;     /* 0: no bound */
-  double end;             /* of tf_now(), when there is a time limit */
-  atomic_int *halt;       /* 0, or 1 + tf_stop */
+  tf_watch *watch;
   /* found */
   tf_x_counts counts;
   tf_x_best best;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/threads.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
@@ -32,27 +31,30 @@ typedef struct {
   int64_t walk_limit; /* of rows, as is growth (tf_task) */
   int growth;
   tf_arena *arena;
-  void *outer;
+  tf_space *space; /* of shapes */
+  void *outer;     /* state of the strategy over them */
   tf_task tasks[BATCH];
   tf_memory_of_search memory;
   tf_log log;
   FILE *file;
-  atomic_int halt;
-  double start; /* tf_now() */
+  tf_watch watch;
   tf_search_result *res;
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked, effort;
-  uint8_t *best_genes; /* of the row told with the least cost */
+  int32_t *best_genes; /* of the row told with the least cost */
   double best_cost;
   bool failed;
 } driver;
 
 /* ---- one batch ----------------------------------------------------------------------------- */
-static int64_t left_of(const driver *v) { return v->o->max_evals > 0 ? v->o->max_evals - v->res->evals : INT64_MAX; }
+static int64_t left_of(const driver *v) {
+  return v->o->budget.max_evals > 0 ? v->o->budget.max_evals - v->res->evals : INT64_MAX;
+}
 
 static bool effort_spent(const driver *v) {
-  return v->o->max_effort > 0 && v->o->max_effort - v->effort <= v->o->max_effort / EFFORT_LEFT;
+  int64_t most = v->o->budget.max_effort;
+  return most > 0 && most - v->effort <= most / EFFORT_LEFT;
 }
 
 /* The most evaluations one task of the next batch may take, so that a whole batch stays within the
@@ -65,10 +67,10 @@ static int64_t most_of(const driver *v, int64_t left) {
   return most;
 }
 
-/* The best row again, for trip counts that do not divide.  What comes of it is kept, and told to nobody: rows that are
- * searched for those that do would not stand beside it. */
+/* The best row again, for trip counts that do not divide.  What comes of it is kept and told to nobody: uneven trip
+ * counts score better, so that telling them would unfairly beat every row searched for even ones. */
 static bool ask_aside(const driver *v, tf_task *t) {
-  memcpy(t->genes, v->best_genes, (size_t)tf_shapes_genes(v->shapes));
+  memcpy(t->genes, v->best_genes, (size_t)v->space->n * sizeof *t->genes);
   t->like = 0;
   return true;
 }
@@ -96,7 +98,7 @@ static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
   t->walk_limit = retains(s->open) ? WALK_GIVEN : v->walk_limit;
   t->growth = v->growth;
   t->like = 0;
-  memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes));
+  memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes) * sizeof *t->genes);
   return true;
 }
 
@@ -107,11 +109,14 @@ static bool ask_row(const driver *v, tf_task *t) {
   t->growth = v->growth;
   t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
   t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
-  return t->aside ? ask_aside(v, t) : v->strategy->outer->ask(v->outer, t->genes, &t->like);
+  if (t->aside) return ask_aside(v, t);
+  if (!v->strategy->outer->ask(v->outer, &t->like)) return false;
+  memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
+  return true;
 }
 
 static int ask_batch(driver *v) {
-  int64_t left = left_of(v), most = most_of(v, left);
+  int64_t left = left_of(v), most = most_of(v, left), effort = v->o->budget.max_effort;
   int n = 0;
   for (; n < BATCH && left > 0 && !effort_spent(v); n++) {
     tf_task *t = &v->tasks[n];
@@ -119,7 +124,7 @@ static int ask_batch(driver *v) {
     if (!(s ? ask_start(v, t, s) : ask_row(v, t))) break;
     t->no = v->asked++;
     t->quota = left < most ? left : most;
-    t->effort_quota = v->o->max_effort > 0 ? 1 + (v->o->max_effort - v->effort) / BATCH : 0;
+    t->effort_quota = effort > 0 ? 1 + (effort - v->effort) / BATCH : 0;
     t->logged = tf_log_find(&v->log, t->no);
     if (left < INT64_MAX) left -= t->quota;
   }
@@ -170,9 +175,9 @@ static void tell(driver *v, tf_task *t) {
   if (t->aside || t->start) return;
   if (t->cost < v->best_cost) {
     v->best_cost = t->cost;
-    memcpy(v->best_genes, t->genes, (size_t)tf_shapes_genes(v->shapes));
+    memcpy(v->best_genes, t->genes, (size_t)v->space->n * sizeof *t->genes);
   }
-  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->shape, t->cost);
+  v->strategy->outer->tell(v->outer, &(tf_told){t->genes, t->reads.order, t->shape, t->cost});
 }
 
 static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
@@ -184,10 +189,9 @@ static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
 }
 
 static void report(const driver *v) {
-  if (!v->o->progress) return;
-  tf_search_progress p = {v->res->evals, v->res->shapes, tf_now() - v->start,
-                          v->res->n_best ? v->res->best[0].value : INFINITY};
-  v->o->progress(v->o->ctx, &p);
+  tf_watch_report(&v->watch, (tf_progress){.evals = v->res->evals,
+                                           .shapes = v->res->shapes,
+                                           .best = v->res->n_best ? v->res->best[0].value : INFINITY});
 }
 
 static bool batch(driver *v, int threads, int n, tf_diags *d) {
@@ -213,15 +217,13 @@ static void run(driver *v, int threads, tf_diags *d) {
       return;
     }
     idle = batch(v, threads, n, d) ? 0 : idle + 1;
-    int why = atomic_load(&v->halt);
-    if (why) {
-      v->res->stopped_by = (tf_stop)(why - 1);
+    if (atomic_load(&v->watch.why)) {
+      v->res->stopped_by = tf_watch_why(&v->watch);
       return;
     }
   }
 }
 
-/* ---- around it ------------------------------------------------------------------------------ */
 /* ---- starts -------------------------------------------------------------------------------- */
 static bool open_starts(driver *v, const tf_arch *arch, const tf_workload *quick) {
   v->starts = calloc((size_t)v->o->n_starts + 1, sizeof *v->starts);
@@ -254,6 +256,7 @@ static void take_starts(driver *v, const tf_arch *arch, const tf_workload *wl) {
   }
 }
 
+/* ---- around it ------------------------------------------------------------------------------ */
 static bool alloc(driver *v) {
   size_t genes = (size_t)most_genes(v);
   v->room = v->o->keep > 0 ? v->o->keep : KEEP;
@@ -264,21 +267,18 @@ static bool alloc(driver *v) {
   v->res->variants = calloc((size_t)v->o->variants + 1, sizeof *v->res->variants);
   v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
   v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
-  v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->seed, 1));
-  v->best_genes = TF_ARRAY(v->arena, uint8_t, genes);
+  v->space = tf_shapes_space(v->arena, v->shapes);
+  v->outer = v->space ? v->strategy->outer->make(v->arena, v->space, NULL, 0, tf_rng_new(v->o->budget.seed, 1)) : NULL;
+  v->best_genes = TF_ARRAY(v->arena, int32_t, genes);
   v->best_cost = INFINITY;
   bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
             v->outer;
   for (int i = 0; i < BATCH; i++) {
     tf_task *t = &v->tasks[i];
-    *t = (tf_task){.strategy = v->strategy,
-                   .shapes = v->shapes,
-                   .opts = v->o,
-                   .memory = &v->memory,
-                   .halt = &v->halt,
-                   .end = v->start + v->o->time_limit};
-    t->genes = TF_ARRAY(v->arena, uint8_t, genes);
-    t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
+    *t =
+        (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o, .memory = &v->memory, .watch = &v->watch};
+    t->genes = TF_ARRAY(v->arena, int32_t, genes);
+    t->reads.order = TF_ARRAY(v->arena, uint32_t, genes);
     ok = ok && t->genes && t->reads.order;
   }
   return ok;
@@ -292,7 +292,7 @@ static void set_limits(driver *v, const tf_tree *given) {
 }
 
 static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given, tf_diags *d) {
-  tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->seed,
+  tf_log_head head = {v->strategy->name, tf_objective_key((int)v->o->objective), v->o->budget.seed,
                       tf_identity(arch, wl, given, v->o->starts, v->o->n_starts)};
   if (!v->o->log) return true;
   v->file = tf_log_open(v->o->log, v->o->resume, &head, &v->log, d);
@@ -300,15 +300,15 @@ static bool open_log(driver *v, const tf_arch *arch, const tf_workload *wl, cons
 }
 
 static void sum_up(driver *v, int threads) {
-  v->res->seconds = tf_now() - v->start;
+  v->res->seconds = tf_watch_seconds(&v->watch);
   v->res->strategy = v->strategy->name;
   v->res->threads = threads;
-  v->res->seed = v->o->seed;
+  v->res->seed = v->o->budget.seed;
 }
 
 static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
                                 tf_diags *d) {
-  int threads = v->o->threads > 0 ? v->o->threads : tf_threads_there();
+  int threads = tf_budget_threads(&v->o->budget);
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
   bool opened = v->shapes && open_starts(v, arch, wl);
@@ -335,7 +335,7 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
   }
   v->o = o;
   v->strategy = o->strategy ? tf_strategy_named(o->strategy) : tf_strategy_at(0);
-  v->start = tf_now();
+  tf_watch_begin(&v->watch, &o->budget);
   tf_search_result *out = NULL;
   if (v->strategy)
     out = search(v, arch, wl, given, d);

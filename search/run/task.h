@@ -2,9 +2,10 @@
  * while they run. */
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
-#include <stdatomic.h>
-
-#include "search/run/strategy.h"
+#include "search/common/watch.h"
+#include "search/space/shape.h"
+#include "search/space/trips.h"
+#include "search/strategy/strategy.h"
 #include "tileflow/model.h"
 #include "tileflow/search.h"
 
@@ -79,13 +80,12 @@ typedef struct {
   const tf_memory_of_search *memory;
   int64_t walk_limit;
   int growth;
-  bool quick_only;  /* mappings that the model takes long to count are left to tasks of uneven trip counts */
-  double end;       /* of tf_now(), when there is a time limit */
-  atomic_int *halt; /* 0, or 1 + tf_stop */
+  bool quick_only; /* mappings that the model takes long to count are left to tasks of uneven trip counts */
+  tf_watch *watch;
   /* asked */
   int64_t no;
-  uint8_t *genes;
-  uint64_t like;               /* shape to start from, see tf_outer */
+  int32_t *genes;
+  uint64_t like;               /* shape to start from, see tf_way */
   int64_t quota, effort_quota; /* 0: no bound */
   bool uneven;                 /* see tf_trips */
   bool aside;                  /* what it finds steers nothing */

@@ -182,7 +182,7 @@ static bool fills_equal(const tf_tree *t, const tf_result *r, const ir_program *
   bool same = true;
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
-    if (!b->staged) continue;
+    if (b->role != IR_TILES) continue;
     const int64_t fill = r->counts[b->level * nt + b->tensor].fill;
     if (show)
       printf("%s in %s: copied %" PRId64 " (%" PRId64 " ahead), filled %" PRId64 "\n", b->name,

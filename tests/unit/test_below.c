@@ -199,9 +199,9 @@ static bool check_mapping(machine *m, const char *text, tf_diags *d) {
 static bool check_search(machine *m, tf_objective objective, const char *strategy, int evals, tf_diags *d) {
   tf_search_opts o = {.strategy = strategy,
                       .objective = objective,
-                      .seed = (uint64_t)evals,
-                      .threads = 1,
-                      .max_evals = evals,
+                      .budget.seed = (uint64_t)evals,
+                      .budget.threads = 1,
+                      .budget.max_evals = evals,
                       .variants = 20};
   tf_search_result *r = tf_search_run(m->spec->arch, m->spec->workload, NULL, &o, d);
   bool ok = true;
@@ -217,7 +217,7 @@ static bool check_search(machine *m, tf_objective objective, const char *strateg
 
 /* What the solver proves, no search may beat where it holds for every mapping. */
 static bool check_solver(machine *m, tf_objective objective, tf_diags *d) {
-  tf_solve_opts o = {.objective = objective, .threads = 1, .max_evals = 600, .alone = true};
+  tf_solve_opts o = {.objective = objective, .budget.threads = 1, .budget.max_evals = 600, .alone = true};
   tf_solve_result *r = tf_solve_exact(m->spec->arch, m->spec->workload, &o, d);
   bool ok = true;
   if (r && r->text) {
@@ -289,7 +289,7 @@ static void check_known(const known *k) {
   if (CHECK_ROW(k, s && tf_bounds_of(s->arch, s->workload, &b))) {
     CHECK_ROW_I64(k, b.traffic_words, k->least);
     CHECK_ROW_NEAR(k, b.cycles, k->cycles, 1e-12);
-    const tf_slope_opts o = {.word_bits = 16, .evals = 300, .threads = 1, .hand = 12};
+    const tf_slope_opts o = {.word_bits = 16, .budget.max_evals = 300, .budget.threads = 1, .hand = 12};
     tf_slope *p = tf_slope_of(s->workload, &o, d);
     for (int i = 0; CHECK_ROW(k, p != NULL) && i < p->n; i++)
       CHECK_ROW(k, p->at[i].bound <= p->at[i].attained && p->at[i].all_units <= p->at[i].bound &&

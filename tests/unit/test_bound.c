@@ -286,8 +286,11 @@ static void check_found(int cases, int evals, uint64_t seed) {
     int here = draw_arch(&r, arch, sizeof arch);
     test_case s = case_of(arch, work);
     tf_bound_slope *slope = tf_bound_slope_of(s.spec->workload, 16, s.d);
-    tf_search_opts o = {
-        .strategy = strategies[i % 2], .objective = TF_TRAFFIC, .seed = (uint64_t)i, .threads = 1, .max_evals = evals};
+    tf_search_opts o = {.strategy = strategies[i % 2],
+                        .objective = TF_TRAFFIC,
+                        .budget.seed = (uint64_t)i,
+                        .budget.threads = 1,
+                        .budget.max_evals = evals};
     tf_search_result *best = tf_search_run(s.spec->arch, s.spec->workload, NULL, &o, s.d);
     tf_bounds old;
     if (CHECK(slope != NULL)) {

@@ -681,7 +681,7 @@ static void check_solver(int cases, uint64_t seed) {
   for (int i = 0; i < cases; i++) {
     static const tf_objective goals[] = {TF_LATENCY, TF_ENERGY, TF_TRAFFIC};
     char text[2000], arch[800];
-    tf_solve_opts o = {.objective = goals[tf_rng_below(&r, 3)], .threads = 1};
+    tf_solve_opts o = {.objective = goals[tf_rng_below(&r, 3)], .budget.threads = 1};
     draw(&r, 24, text, sizeof text);
     snprintf(arch, sizeof arch, chip, 20 << pick(&r, 0, 6), pick(&r, 1, 3), pick(&r, 1, 4));
     test_case s = case_of(arch, text);

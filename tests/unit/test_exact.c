@@ -107,7 +107,7 @@ static int compare(tf_rng *rng, tf_objective goal, long most) {
   CHECK(s != NULL);
   if (s) t = (twin){.a = s->arch, .w = s->workload, .goal = goal, .most = most};
   if (s && tw_best(&t)) {
-    tf_solve_opts o = {.objective = goal, .threads = 1, .alone = true};
+    tf_solve_opts o = {.objective = goal, .budget.threads = 1, .alone = true};
     tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &o, d);
     CHECK(r != NULL);
     bool open = strstr(text, "M: {pad: [1]}") != NULL; /* what an op makes is padded: bounded, seldom proved */
@@ -158,7 +158,7 @@ static void test_threads(void) {
   tf_spec *s[2];
   tf_diags *d = tf_diags_new();
   for (int k = 0; k < 2; k++) {
-    tf_solve_opts o = {.objective = TF_LATENCY, .threads = 1 + 2 * k, .max_evals = 30000};
+    tf_solve_opts o = {.objective = TF_LATENCY, .budget.threads = 1 + 2 * k, .budget.max_evals = 30000};
     r[k] = solve_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", &o, &s[k], d);
   }
   if (r[0] && r[1]) {
@@ -194,7 +194,7 @@ static void test_too_small(void) {
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     tf_diags *d = tf_diags_new();
     tf_spec *s = case_spec(rows[i].text, d);
-    tf_solve_opts o = {.objective = TF_ENERGY, .threads = 1, .alone = true};
+    tf_solve_opts o = {.objective = TF_ENERGY, .budget.threads = 1, .alone = true};
     tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
     CHECK_ROW(&rows[i], r && r->proved && (r->text != NULL) == rows[i].fits);
     if (r && !rows[i].fits) {

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "search/run/strategy.h"
+#include "search/space/shape.h"
+#include "search/strategy/strategy.h"
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 
@@ -78,18 +79,18 @@ static void check_same(const tf_search_result *a, const tf_search_result *b) {
 static void test_threads(void) {
   problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml");
   for (int k = 0; k < 2; k++) {
-    tf_search_opts o = {.seed = 3,
-                        .threads = 1,
-                        .max_evals = k ? 3000 : 12000,
+    tf_search_opts o = {.budget.seed = 3,
+                        .budget.threads = 1,
+                        .budget.max_evals = k ? 3000 : 12000,
                         .objective = k ? TF_EDP : TF_LATENCY,
                         .strategy = k ? "random" : NULL};
     tf_search_result *one = run(&p, &o);
-    for (o.threads = 2; o.threads <= 4; o.threads *= 2) {
+    for (o.budget.threads = 2; o.budget.threads <= 4; o.budget.threads *= 2) {
       tf_search_result *more = run(&p, &o);
       check_same(one, more);
       tf_search_free(more);
     }
-    CHECK_I64(one ? one->evals : -1, o.max_evals);
+    CHECK_I64(one ? one->evals : -1, o.budget.max_evals);
     tf_search_free(one);
   }
   drop(&p);
@@ -110,19 +111,19 @@ static void test_resume(void) {
   close(fd);
   unlink(path);
   problem p = from_files("arch-specs/edge.yaml", "workloads/gemm-chain/g2.yaml");
-  tf_search_opts o = {.seed = 5, .threads = 2, .max_evals = 12000};
+  tf_search_opts o = {.budget.seed = 5, .budget.threads = 2, .budget.max_evals = 12000};
   tf_search_result *whole = run(&p, &o);
   countdown left = {350};
   o.log = path;
-  o.stop = stop_soon;
-  o.ctx = &left;
+  o.budget.stop = stop_soon;
+  o.budget.ctx = &left;
   tf_search_result *part = run(&p, &o);
   CHECK(part && part->evals < 12000 && part->stopped_by == TF_STOP_INTERRUPT);
   tf_search_free(part);
   FILE *f = fopen(path, "ab");
   fputs("task 99999 0123", f); /* a record that was being written */
   fclose(f);
-  o.stop = NULL;
+  o.budget.stop = NULL;
   o.resume = true;
   tf_search_result *again = run(&p, &o);
   check_same(whole, again);
@@ -130,7 +131,7 @@ static void test_resume(void) {
   again = run(&p, &o); /* all of it from the log */
   check_same(whole, again);
   tf_search_free(again);
-  o.seed = 6;
+  o.budget.seed = 6;
   CHECK(tf_search_run(p.s->arch, p.s->workload, NULL, &o, p.d) == NULL);
   CHECK(tf_diags_errors(p.d) == 1);
   o.resume = false;
@@ -165,9 +166,9 @@ static void test_kinds(void) {
     problem p = from_files("arch-specs/edge.yaml", works[w]);
     for (int k = 0; tf_search_strategy(k, NULL); k++) {
       tf_search_opts o = {.strategy = tf_search_strategy(k, NULL),
-                          .seed = 1,
-                          .threads = 2,
-                          .max_evals = 200,
+                          .budget.seed = 1,
+                          .budget.threads = 2,
+                          .budget.max_evals = 200,
                           .objective = (tf_objective)(k % TF_N_OBJECTIVES)};
       tf_search_result *r = run(&p, &o);
       for (int i = 0; r && i < r->n_best; i++)
@@ -194,14 +195,14 @@ static const char *const machine = "architecture:\n"
                                    "  - {name: pe, ops: [mac], below: Reg}\n";
 
 static const char *const small_maps[] = {
-    "workload:\n  name: one\n  dims: {m: 24, k: 8, n: 12}\n"
+    "workload:\n  name: one\n  dims: {m: 12, k: 8, n: 12}\n"
     "  ops: ['C[m,n] += A[m,k] * B[k,n]']\n"
     "mapping: |\n"
     "  DRAM for m=? n=? spatial m=?@x\n"
     "    Buf for k=? m=?<=6 spatial m=?@x n=?@y\n"
     "      Reg for k=?{1,2,4}\n"
     "        op C\n",
-    "workload:\n  name: two\n  dims: {m: 16, k: 8, l: 8, n: 4}\n"
+    "workload:\n  name: two\n  dims: {m: 8, k: 8, l: 8, n: 4}\n"
     "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\n"
     "mapping: |\n"
     "  DRAM for m=? l=?\n"
@@ -212,7 +213,7 @@ static const char *const small_maps[] = {
     "        Buf for n=? l=? spatial m=?@x n=?@y\n"
     "          Reg\n            op E\n",
     /* a scope and loop orders left open, trip counts given or not */
-    "workload:\n  name: order\n  dims: {m: 16, k: 8, l: 8, n: 4}\n"
+    "workload:\n  name: order\n  dims: {m: 8, k: 8, l: 8, n: 4}\n"
     "  ops: ['C[m,l] += A[m,k] * B[k,l]', 'E[m,n] += C[m,l] * D[l,n]']\n"
     "mapping: |\n"
     "  DRAM for {m=4 l=?}\n"
@@ -230,10 +231,10 @@ static void test_optimum(void) {
     snprintf(text, sizeof text, "%s%s", machine, small_maps[i]);
     problem p = from_text(text);
     for (int k = 0; k < TF_N_OBJECTIVES; k++) {
-      tf_search_opts o = {.strategy = "exhaustive", .threads = 1, .objective = (tf_objective)k};
+      tf_search_opts o = {.strategy = "exhaustive", .budget.threads = 1, .objective = (tf_objective)k};
       tf_search_result *all = run(&p, &o);
       o.strategy = "ga-mcts";
-      o.seed = 1;
+      o.budget.seed = 1;
       tf_search_result *mcts = run(&p, &o);
       bool both = all && mcts && all->n_best > 0 && mcts->n_best > 0;
       CHECK(both);
@@ -258,20 +259,21 @@ static void test_breeding(void) {
   tf_shapes *s = tf_shapes_new(p.s->arch, p.s->workload, p.d);
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(1, 1);
-  void *ga = tf_outer_ga.make(a, s, rng);
+  tf_space *space = tf_shapes_space(a, s);
+  void *ga = tf_way_ga.make(a, space, NULL, 0, rng);
   size_t n = (size_t)tf_shapes_genes(s);
-  uint8_t *genes = TF_ARRAY(a, uint8_t, n);
-  tf_reads reads = {TF_ARRAY(a, uint16_t, n), 0};
+  const int32_t *genes = space->chosen;
+  tf_reads reads = {TF_ARRAY(a, uint32_t, n), 0};
   int outside = 0, illegal = 0;
   for (int k = 0; k < 400; k++) {
     uint64_t like;
-    CHECK(tf_outer_ga.ask(ga, genes, &like));
+    CHECK(tf_way_ga.ask(ga, &like));
     for (size_t i = 0; i < n; i++)
       outside += genes[i] >= tf_shapes_size(s, (int)i);
     tf_tree *t = tf_shapes_tree(s, genes, &reads);
     illegal += t == NULL;
     tf_tree_free(t);
-    tf_outer_ga.tell(ga, genes, &reads, (uint64_t)k + 1, tf_rng_unit(&rng));
+    tf_way_ga.tell(ga, &(tf_told){genes, reads.order, (uint64_t)k + 1, tf_rng_unit(&rng)});
   }
   CHECK_I64(outside, 0);
   CHECK_I64(illegal, 0);
@@ -305,16 +307,16 @@ static void test_variants(void) {
   problem p = from_text(small_open);
   for (int k = 0; k < 2; k++) {
     tf_search_opts o = {.strategy = "exhaustive",
-                        .threads = 1,
+                        .budget.threads = 1,
                         .variants = 7,
                         .objective = k ? TF_ENERGY : TF_LATENCY,
-                        .max_evals = 50000};
+                        .budget.max_evals = 50000};
     tf_search_result *few = run(&p, &o);
-    o.variants = 40, o.threads = 3;
+    o.variants = 40, o.budget.threads = 3;
     tf_search_result *many = run(&p, &o);
-    o.strategy = NULL, o.max_evals = 3000, o.threads = 1;
+    o.strategy = NULL, o.budget.max_evals = 3000, o.budget.threads = 1;
     tf_search_result *one = run(&p, &o);
-    o.threads = 4;
+    o.budget.threads = 4;
     tf_search_result *four = run(&p, &o);
     if (few && many && one && four) {
       CHECK_I64(few->n_variants, 7);
@@ -359,15 +361,15 @@ static void test_template(void) {
  * where they are quick; the same with any number of threads. */
 static void test_effort(void) {
   static const char *const file[] = {"workloads/conv-chain/c6.yaml", "workloads/conv-chain/c1.yaml"};
-  enum { EFFORT = 30000 };
+  enum { EFFORT = 10000 };
   for (int i = 0; i < 2; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
     char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, false) : NULL;
     tf_loc at = text ? (tf_loc){tf_diags_add_file(p.d, "template", text, strlen(text)), 1, 1, 1} : (tf_loc){0};
     p.given = text ? tf_tree_parse(text, at, p.s->arch, p.s->workload, p.d) : NULL;
-    tf_search_opts o = {.seed = 3, .threads = 1, .max_evals = 100000, .max_effort = EFFORT};
+    tf_search_opts o = {.budget.seed = 3, .budget.threads = 1, .budget.max_evals = 12000, .budget.max_effort = EFFORT};
     tf_search_result *one = run(&p, &o);
-    o.threads = 3;
+    o.budget.threads = 3;
     tf_search_result *three = run(&p, &o);
     check_same(one, three);
     CHECK_I64(one ? one->stopped_by : TF_STOP_TIME, TF_STOP_BUDGET);

@@ -280,8 +280,8 @@ static bool check_machine(const char *ops, const int *x, int i) {
     int units = mesh * wide * mesh;
     double capacity = mesh * (cap1 + cap2) + units * tf_slope_operands(s->workload);
     double bound = tf_slope_bound(s->workload, capacity), best = INFINITY;
-    tf_solve_opts so = {.objective = TF_TRAFFIC, .threads = 1, .max_evals = 3000, .alone = true};
-    tf_search_opts go = {.objective = TF_TRAFFIC, .threads = 1, .max_evals = 1500, .seed = 1};
+    tf_solve_opts so = {.objective = TF_TRAFFIC, .budget.threads = 1, .budget.max_evals = 3000, .alone = true};
+    tf_search_opts go = {.objective = TF_TRAFFIC, .budget.threads = 1, .budget.max_evals = 1500, .budget.seed = 1};
     tf_solve_result *r = tf_solve_exact(s->arch, s->workload, &so, d);
     tf_search_result *g = tf_search_run(s->arch, s->workload, NULL, &go, d);
     if (r && r->text) best = r->value;
@@ -322,7 +322,7 @@ static void check_product(void) {
     CHECK(bound >= 0.98 * known); /* phases have whole words */
     before = bound;
   }
-  const tf_slope_opts so = {.word_bits = 16, .own = 3000, .evals = 20000, .threads = 1};
+  const tf_slope_opts so = {.word_bits = 16, .own = 3000, .budget.max_evals = 20000, .budget.threads = 1};
   tf_slope *p = tf_slope_of(s->workload, &so, d);
   if (CHECK(p && p->n > 5)) {
     bool own = false;

@@ -50,7 +50,7 @@ static void close_session(session *s) {
 /* Its pass: a register for each tile. */
 static void count_tiles(lowering *w) {
   for (int i = 0; i < w->p->n_buffers; i++)
-    w->p->machine.registers += w->p->buffers[i].staged;
+    w->p->machine.registers += w->p->buffers[i].role == IR_TILES;
 }
 
 static const low_pass toy_passes[] = {{"unused", low_drop_unused}, {"count", count_tiles}, {NULL, NULL}};
@@ -147,29 +147,37 @@ static ir_stmt *find(const ir_body *b, ir_kind kind) {
   return NULL;
 }
 
-static ir_product *product_of(ir_program *p) { return (ir_product *)(uintptr_t)find(&p->body, IR_NEST)->product; }
+static ir_product *product_of(ir_program *p) { return (ir_product *)(uintptr_t)find(&p->body, IR_NEST)->nest.product; }
 
 static void sound(ir_program *p) { (void)p; }
 static void unset(ir_program *p) {
-  find(&p->body, IR_NEST)->range[0].lo = (ir_atom){find(&p->body, IR_FOR)->var + 99, 0};
+  find(&p->body, IR_NEST)->range[0].lo = (ir_atom){find(&p->body, IR_FOR)->loop.var + 99, 0};
 }
 static void late_let(ir_program *p) { find(&p->body, IR_FOR)->body.s[0] = find(&p->body, IR_NEST); }
-static void twice(ir_program *p) { find(&find(&p->body, IR_FOR)->body, IR_FOR)->var = find(&p->body, IR_FOR)->var; }
-static void no_steps(ir_program *p) { find(&p->body, IR_FOR)->trip = 0; }
+static void twice(ir_program *p) {
+  find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.var = find(&p->body, IR_FOR)->loop.var;
+}
+static void no_steps(ir_program *p) { find(&p->body, IR_FOR)->loop.trip = 0; }
 static void no_op(ir_program *p) { find(&p->body, IR_NEST)->op = 7; }
 static void with_body(ir_program *p) { find(&p->body, IR_NEST)->body = p->body; }
-static void endless(ir_program *p) { find(&p->body, IR_NEST)->n_fresh = 0; }
+static void endless(ir_program *p) { find(&p->body, IR_NEST)->nest.n_fresh = 0; }
 static void too_long(ir_program *p) { find(&p->body, IR_NEST)->range[0].rest = 99; }
 static void small_box(ir_program *p) { p->buffers[0].words--; }
 static void no_memory(ir_program *p) { p->buffers[0].level = 5; }
 static void shares_itself(ir_program *p) { p->buffers[1].shares = 1; }
 static void other_tensor(ir_program *p) { p->buffer_of[0] = p->buffer_of[1]; }
 static void parallel_twice(ir_program *p) {
-  find(&p->body, IR_FOR)->parallel = find(&find(&p->body, IR_FOR)->body, IR_FOR)->parallel = true;
+  find(&p->body, IR_FOR)->loop.map = find(&find(&p->body, IR_FOR)->body, IR_FOR)->loop.map = IR_THREAD;
 }
-static void kind_if(ir_program *p) { find(&p->body, IR_FOR)->kind = IR_IF; }
-static void together(ir_program *p) { find(&p->body, IR_FOR)->kind = IR_TOGETHER; }
-static void saves(ir_program *p) { find(&p->body, IR_NEST)->kind = IR_SAVE; }
+
+/* Turns a statement into one of another kind, of which nothing but the head is said. */
+static void become(ir_stmt *s, ir_kind kind) {
+  *s = (ir_stmt){.kind = kind, .op = s->op, .range = s->range, .body = s->body};
+}
+
+static void kind_if(ir_program *p) { become(find(&p->body, IR_FOR), IR_IF); }
+static void together(ir_program *p) { become(find(&p->body, IR_FOR), IR_TOGETHER); }
+static void saves(ir_program *p) { become(find(&p->body, IR_NEST), IR_SAVE); }
 static void same_operand(ir_program *p) { product_of(p)->a = product_of(p)->b; }
 static void turned_round(ir_program *p) {
   ir_product *q = product_of(p);
@@ -177,15 +185,20 @@ static void turned_round(ir_program *p) {
   q->m = q->n, q->n = m;
 }
 static void sums_rows(ir_program *p) { product_of(p)->k = product_of(p)->m; }
-static void no_scratch(ir_program *p) { product_of(p)->turned = 0; }
+static void no_scratch(ir_program *p) { product_of(p)->pairs.turned = 0; }
 static void small_scratch(ir_program *p) { p->buffers[product_of(p)->pack].words = 1; }
 static void large_tile(ir_program *p) { find(&p->body, IR_STAGE)->range[0].most = 1000; }
-static void from_nowhere(ir_program *p) { find(&p->body, IR_STAGE)->other = find(&p->body, IR_STAGE)->buffer; }
-static void unread(ir_program *p) { find(&p->body, IR_STAGE)->kind = IR_FORGET; }
-
-static void unmade(ir_program *p) {
-  p->buffers[p->buffer_of[p->tree->workload->ops[0].reads[0].tensor]].argument = false;
+static void from_nowhere(ir_program *p) {
+  ir_stmt *s = find(&p->body, IR_STAGE);
+  s->stage.from = s->stage.buffer;
 }
+static void unread(ir_program *p) {
+  ir_stmt *s = find(&p->body, IR_STAGE);
+  become(s, IR_FORGET);
+  s->forget.buffer = -1;
+}
+
+static void unmade(ir_program *p) { p->buffers[p->buffer_of[p->tree->workload->ops[0].reads[0].tensor]].role = IR_BOX; }
 
 static void check_faults(const session *s) {
   enum { MODEL, STAGED, BF16 };

@@ -51,8 +51,8 @@ static bool reads_rows(const rows *r, int k) {
 static bool goes_over(const rows *r, int k) {
   const ir_stmt *s = r->nest[k], *first = r->nest[0];
   const tf_op *op = op_of(r->w, s);
-  bool over = s->kind == IR_NEST && !s->product && !s->from && s->n_fresh == 0 && op->n_dims == r->common + 1 &&
-              op->dims[r->common] == r->dim && s->range[r->common].exact &&
+  bool over = s->kind == IR_NEST && !s->nest.product && !s->nest.from && s->nest.n_fresh == 0 &&
+              op->n_dims == r->common + 1 && op->dims[r->common] == r->dim && s->range[r->common].exact &&
               low_same_range(&s->range[r->common], &first->range[r->common]);
   for (int d = 0; over && d < r->common; d++)
     over = op->dims[d] == op_of(r->w, first)->dims[d] && low_same_range(&s->range[d], &first->range[d]);
@@ -79,7 +79,7 @@ static bool is_nothing(const rows *r, int k) {
   const ir_stmt *s = r->nest[k];
   const tf_op *op = op_of(r->w, s);
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  if (s->divides < 0 || root->what != TF_X_CALL || op->expr[root->arg[0]].what != TF_X_READ) return false;
+  if (s->nest.divides < 0 || root->what != TF_X_CALL || op->expr[root->arg[0]].what != TF_X_READ) return false;
   return place_of(r->w, op->reads[op->expr[root->arg[0]].ref].tensor) == place_of(r->w, op->out);
 }
 
@@ -89,7 +89,7 @@ static bool reads_late(const rows *r, int from, int k) {
   bool any = false;
   for (int i = 0; i < op->n_reads; i++)
     for (int m = from; m < k; m++)
-      any |= i != r->nest[k]->divides && op->reads[i].tensor == op_of(r->w, r->nest[m])->out &&
+      any |= i != r->nest[k]->nest.divides && op->reads[i].tensor == op_of(r->w, r->nest[m])->out &&
              op_of(r->w, r->nest[m])->reduce != TF_ASSIGN;
   return any;
 }
@@ -115,15 +115,17 @@ static bool two_passes(rows *r) {
 }
 
 /* Whether rows are copied only to be rounded. */
-static bool narrows(const ir_product *p) { return p->kernel->a == IR_BF16 && p->kernel->m_round == 1 && !p->keep_copy; }
+static bool narrows(const ir_product *p) {
+  return p->kernel->a == IR_BF16 && p->kernel->m_round == 1 && !p->pairs.keep_copy;
+}
 
 /* Whether product s goes over the rows as they are: its rows and what is outside are theirs, and it sums over all of
  * each. */
 static bool takes_rows(const rows *r, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_op *op = op_of(r->w, s), *first = op_of(r->w, r->nest[0]);
-  if (p->channels || p->slab || p->turned >= 0 || s->from ||
-      !(p->copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 : narrows(p)))
+  if (p->way == IR_CHANNELS || p->slab || p->pairs.turned >= 0 || s->nest.from ||
+      !(p->pairs.copy < 0 ? p->kernel->group == 1 && p->kernel->a == IR_F32 : narrows(p)))
     return false;
   bool same = op->dims[p->m] == first->dims[r->common - 1] && op->dims[p->k] == r->dim && s->range[p->k].exact &&
               low_same_range(&s->range[p->k], &r->nest[0]->range[r->common]);
@@ -144,7 +146,7 @@ static bool takes_rows(const rows *r, const ir_stmt *s) {
 /* Whether the product keeps clear of what the rows' nests read and write, but for its a. */
 static bool keeps_clear(const rows *r, const ir_stmt *s) {
   const tf_op *op = op_of(r->w, s);
-  const int out = place_of(r->w, op->out), b = place_of(r->w, op->reads[s->product->b].tensor);
+  const int out = place_of(r->w, op->out), b = place_of(r->w, op->reads[s->nest.product->b].tensor);
   bool clear = true;
   for (int k = 0; k < r->n; k++) {
     const tf_op *row = op_of(r->w, r->nest[k]);
@@ -163,32 +165,27 @@ static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lane
  * no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
-  if (s->kind != IR_NEST || s->product || op_of(w, s)->reduce != TF_ASSIGN || op_of(w, s)->n_out_dims < 2) return NULL;
+  if (s->kind != IR_NEST || s->nest.product || op_of(w, s)->reduce != TF_ASSIGN || op_of(w, s)->n_out_dims < 2)
+    return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
   w->oom |= !all || !one;
   if (w->oom) return NULL;
   *one = s;
-  *all = (ir_stmt){.kind = IR_TOGETHER,
-                   .n_common = op_of(w, s)->n_out_dims - 1,
-                   .op = s->op,
-                   .buffer = -1,
-                   .other = -1,
-                   .divides = -1,
-                   .body = {1, one}};
+  *all = (ir_stmt){.kind = IR_TOGETHER, .together.n_common = op_of(w, s)->n_out_dims - 1, .body = {1, one}};
   return all;
 }
 
 /* Statement at + 1 of the body makes the rows of the one at `at`, where it can. */
 static void put_ahead(lowering *w, const ir_body *body, int at) {
   ir_stmt *const product = body->s[at + 1];
-  if (product->kind != IR_NEST || !product->product || !has_room(&w->p->machine)) return;
+  if (product->kind != IR_NEST || !product->nest.product || !has_room(&w->p->machine)) return;
   ir_stmt *all = rows_in(w, body->s[at]);
   const tf_op *last = all ? op_of(w, all->body.s[all->body.n - 1]) : NULL;
-  if (!last || all->n_common < 1 || last->n_dims != all->n_common + 1) return;
-  rows r = {w, all->body.s, all->body.n, all->n_common, last->dims[all->n_common]};
+  if (!last || all->together.n_common < 1 || last->n_dims != all->together.n_common + 1) return;
+  rows r = {w, all->body.s, all->body.n, all->together.n_common, last->dims[all->together.n_common]};
   if (!two_passes(&r) || !takes_rows(&r, product) || !keeps_clear(&r, product)) return;
-  all->ahead = true;
-  product->rows = all;
+  all->together.ahead = true;
+  product->nest.rows = all;
   body->s[at] = all;
 }
 

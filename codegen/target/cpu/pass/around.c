@@ -30,7 +30,7 @@ static double fills(const walk *w, uint64_t mask) {
   while (last > 0 && !(mask >> (last - 1) & 1))
     last--;
   for (int i = 0; i < last; i++)
-    n *= w->loop[i]->parallel ? 1 : (double)w->loop[i]->trip;
+    n *= ir_is_aside(w->loop[i]) ? 1 : (double)w->loop[i]->loop.trip;
   return n;
 }
 
@@ -49,7 +49,7 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
 /* The loops inside of one that comes back to the same box. */
 static uint64_t come_back(const walk *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
-    if (!(mask >> i & 1) && !w->loop[i]->parallel && w->loop[i]->trip > 1) return ~UINT64_C(0) << i;
+    if (!(mask >> i & 1) && !ir_is_aside(w->loop[i]) && w->loop[i]->loop.trip > 1) return ~UINT64_C(0) << i;
   return 0;
 }
 
@@ -69,7 +69,7 @@ static uint64_t box_moves(const walk *w, const ir_range *r, int rank) {
 
 /* Takes the ranks that change where control comes back whole, if that spares copies. */
 static void widen(walk *w, ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *a = &wl->ops[s->op].reads[p->a];
   const int rank = wl->tensors[a->tensor].rank;
@@ -87,41 +87,42 @@ static void widen(walk *w, ir_stmt *s) {
   *product = *p;
   product->slab = wide;
   w->w->p->buffers[p->pack].words = (int64_t)words;
-  s->product = product;
+  s->nest.product = product;
 }
 
 /* Which panels the nest wants that runs next: as the innermost loop moves them. */
 static ir_next next_of(const walk *w, const ir_stmt *s) {
   int i = w->depth - 1;
-  while (i >= 0 && w->loop[i]->trip == 1)
+  while (i >= 0 && w->loop[i]->loop.trip == 1)
     i--;
-  if (i < 0 || w->loop[i]->parallel) return IR_NEXT_SAME;
-  if (hangs_on(w, s->range[s->product->n].lo) >> i & 1) return IR_NEXT_LANES;
+  if (i < 0 || ir_is_aside(w->loop[i])) return IR_NEXT_SAME;
+  if (hangs_on(w, s->range[s->nest.product->n].lo) >> i & 1) return IR_NEXT_LANES;
   return hangs_on(w, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? IR_NEXT_SUMS : IR_NEXT_SAME;
 }
 
 static void ask(walk *w, ir_stmt *s) {
-  ir_product *p = w->w->p->buffers[s->product->panels].words > FAR_WORDS ? TF_NEW(w->w->p->arena, ir_product) : NULL;
+  ir_product *p =
+      w->w->p->buffers[s->nest.product->channels.panels].words > FAR_WORDS ? TF_NEW(w->w->p->arena, ir_product) : NULL;
   if (!p) return;
-  *p = *s->product;
-  p->next = next_of(w, s);
-  s->product = p;
+  *p = *s->nest.product;
+  p->channels.next = next_of(w, s);
+  s->nest.product = p;
 }
 
 static void body(walk *w, const ir_body *b);
 
 static void loop(walk *w, const ir_stmt *s) {
   if (w->depth == MAX_DEPTH) return;
-  w->moves[s->var] = UINT64_C(1) << w->depth;
+  w->moves[s->loop.var] = UINT64_C(1) << w->depth;
   w->loop[w->depth++] = s;
   body(w, &s->body);
   w->depth--;
 }
 
 static void let(walk *w, const ir_stmt *s) {
-  w->moves[s->var] = 0;
-  for (int i = 0; i < s->expr.n; i++)
-    w->moves[s->var] |= hangs_on(w, s->expr.arg[i]);
+  w->moves[s->let.var] = 0;
+  for (int i = 0; i < s->let.expr.n; i++)
+    w->moves[s->let.var] |= hangs_on(w, s->let.expr.arg[i]);
 }
 
 static void body(walk *w, const ir_body *b) {
@@ -133,8 +134,8 @@ static void body(walk *w, const ir_body *b) {
       loop(w, s);
     else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
       body(w, &s->body);
-    else if (s->product && s->product->channels) {
-      if (s->product->slab && s->product->keep_slab) widen(w, s);
+    else if (ir_product_of(s) && s->nest.product->way == IR_CHANNELS) {
+      if (s->nest.product->slab && s->nest.product->keep_slab) widen(w, s);
       ask(w, s);
     }
   }

@@ -20,8 +20,8 @@ static bool is_matrix(const ir_product *p, int k) { return k == p->m || k == p->
 
 /* A product of one pair of matrices, in a kernel that goes step by step. */
 static bool may_ask(const lowering *w, const ir_stmt *s) {
-  const ir_product *p = s->product;
-  if (s->kind != IR_NEST || !p || p->channels || p->slab || p->kernel->m_round > 1) return false;
+  const ir_product *p = ir_product_of(s);
+  if (!p || p->way == IR_CHANNELS || p->slab || p->kernel->m_round > 1) return false;
   bool one = true;
   for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
     one &= is_matrix(p, k) || s->range[k].most == 1;
@@ -43,13 +43,14 @@ static int only_dim(const tf_op *op, const ir_product *p, int read, int r) {
 static bool is_far(const lowering *w, const ir_stmt *s, int read) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int z = read < 0 ? op->out : op->reads[read].tensor, rank = w->plan->wl->tensors[z].rank;
-  if (!rank || !w->p->buffers[w->p->buffer_of[z]].argument || low_padded(&w->plan->wl->tensors[z])) return false;
-  if (s->from && read >= 0 && s->from[read] != w->p->buffer_of[z]) return false;
-  if (read == s->product->a && s->product->turned >= 0) return false;
+  if (!rank || w->p->buffers[w->p->buffer_of[z]].role != IR_ARGUMENT || low_padded(&w->plan->wl->tensors[z]))
+    return false;
+  if (s->nest.from && read >= 0 && s->nest.from[read] != w->p->buffer_of[z]) return false;
+  if (read == s->nest.product->a && s->nest.product->pairs.turned >= 0) return false;
   int64_t words = 1;
   int matrix = 0;
   for (int r = 0; r < rank; r++) {
-    const int k = only_dim(op, s->product, read, r);
+    const int k = only_dim(op, s->nest.product, read, r);
     if (k == -2 || (k == -1 && r == rank - 1)) return false;
     if (k < 0) continue;
     matrix++;
@@ -63,10 +64,10 @@ static bool is_far(const lowering *w, const ir_stmt *s, int read) {
 static bool moves(const asking *a, ir_atom v, int loop, int64_t *by) {
   *by = v.var == loop;
   const ir_stmt *let = v.var < 0 ? NULL : a->let[v.var];
-  for (int i = 0; let && i < let->expr.n; i++) {
+  for (int i = 0; let && i < let->let.expr.n; i++) {
     int64_t one;
-    if (!moves(a, let->expr.arg[i], loop, &one) || (one && let->expr.fn != IR_SUM)) return false;
-    if (one) *by += let->expr.coef[i] * one;
+    if (!moves(a, let->let.expr.arg[i], loop, &one) || (one && let->let.expr.fn != IR_SUM)) return false;
+    if (one) *by += let->let.expr.coef[i] * one;
   }
   return true;
 }
@@ -100,7 +101,8 @@ static bool known(const asking *a, const ir_body *b, int at, int to) {
   bool all = true;
   for (int i = at; i < to; i++)
     for (int k = 0; k < a->w->plan->wl->ops[s->op].n_dims; k++)
-      all &= b->s[i]->kind != IR_LET || (s->range[k].lo.var != b->s[i]->var && s->range[k].hi.var != b->s[i]->var);
+      all &=
+          b->s[i]->kind != IR_LET || (s->range[k].lo.var != b->s[i]->let.var && s->range[k].hi.var != b->s[i]->let.var);
   return all;
 }
 
@@ -109,7 +111,7 @@ static void ask(const asking *a, const ir_body *b, int from, int to) {
   lowering *w = a->w;
   ir_stmt *s = b->s[from], *next = b->s[to];
   const tf_op *op = &w->plan->wl->ops[next->op];
-  const int operand[] = {next->product->a, next->product->b, -1};
+  const int operand[] = {next->nest.product->a, next->nest.product->b, -1};
   ir_ask *asks = TF_ARRAY(w->p->arena, ir_ask, 3);
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
   w->oom |= !asks || !none;
@@ -117,10 +119,10 @@ static void ask(const asking *a, const ir_body *b, int from, int to) {
   for (int i = 0; i < 3; i++) {
     const int64_t *shift = is_far(w, next, operand[i]) ? shift_of(a, next, operand[i]) : NULL;
     if (!shift) continue;
-    asks[s->n_asks++] = (ir_ask){next, operand[i], to > from ? none : shift};
-    next->asked |= 1U << (1 + operand[i]);
+    asks[s->nest.n_asks++] = (ir_ask){next, operand[i], to > from ? none : shift};
+    next->nest.asked |= 1U << (1 + operand[i]);
   }
-  s->asks = asks;
+  s->nest.asks = asks;
 }
 
 static void in_turn(const asking *a, const ir_body *b) {
@@ -135,8 +137,8 @@ static void walk(asking *a, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     const bool loop = s->kind == IR_FOR && a->n_loops < MOST_LOOPS;
-    if (loop) a->loop[a->n_loops++] = s->var;
-    if (loop && s->trip > 1) in_turn(a, &s->body);
+    if (loop) a->loop[a->n_loops++] = s->loop.var;
+    if (loop && s->loop.trip > 1) in_turn(a, &s->body);
     walk(a, &s->body);
     a->n_loops -= loop;
   }
@@ -144,7 +146,7 @@ static void walk(asking *a, const ir_body *b) {
 
 static void find_lets(const ir_stmt **let, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
-    if (b->s[i]->kind == IR_LET) let[b->s[i]->var] = b->s[i];
+    if (b->s[i]->kind == IR_LET) let[b->s[i]->let.var] = b->s[i];
     find_lets(let, &b->s[i]->body);
   }
 }

@@ -21,21 +21,21 @@ static bool begins_block(const ir_range *r, int64_t block) {
 }
 
 static void makes(blocks *b, const ir_stmt *s) {
-  const ir_product *p = s->product;
-  b->ok &= p && p->channels && (!b->block || (b->block == p->panel && b->rank == p->n)) &&
-           begins_block(&s->range[p->n], p->panel);
+  const ir_product *p = s->nest.product;
+  b->ok &= p && p->way == IR_CHANNELS && (!b->block || (b->block == p->channels.panel && b->rank == p->n)) &&
+           begins_block(&s->range[p->n], p->channels.panel);
   if (!b->ok) return;
-  b->block = p->panel;
+  b->block = p->channels.panel;
   b->rank = p->n;
 }
 
 /* Elements are read in place, and blocks along one dim that is reduced.  Makers come first. */
 static void reads(blocks *b, const ir_stmt *s, int read) {
   const tf_op *op = &b->w->plan->wl->ops[s->op];
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_index *ix = &op->reads[read].index[b->rank];
-  b->ok &= b->block && p && p->channels && read == p->a && !p->slab && ix->n_terms == 1 && ix->terms[0].coef == 1 &&
-           ix->c == 0;
+  b->ok &= b->block && p && p->way == IR_CHANNELS && read == p->a && !p->slab && ix->n_terms == 1 &&
+           ix->terms[0].coef == 1 && ix->c == 0;
   if (!b->ok) return;
   int k = op->n_out_dims;
   while (k < op->n_dims && op->dims[k] != ix->terms[0].dim)
@@ -50,7 +50,7 @@ static void touches(blocks *b, const ir_stmt *s) {
   if (s->kind == IR_NEST && op->out == b->tensor) makes(b, s);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
     if (op->reads[i].tensor == b->tensor) reads(b, s, i);
-  if (s->kind != IR_NEST) b->ok &= op->out != b->tensor && s->buffer != b->buffer && s->other != b->buffer;
+  if (s->kind != IR_NEST) b->ok &= op->out != b->tensor && !ir_names(s, b->buffer);
 }
 
 static void find(blocks *b, const ir_body *body) {
@@ -60,15 +60,14 @@ static void find(blocks *b, const ir_body *body) {
       touches(b, s);
     else if (ir_facts_of(s)->body)
       find(b, &s->body);
-    else if (s->kind != IR_LET)
-      b->ok &= s->buffer != b->buffer && (s->kind != IR_FORGET || s->tensor != b->tensor);
+    else
+      b->ok &= !ir_names(s, b->buffer) && (s->kind != IR_FORGET || s->forget.tensor != b->tensor);
   }
 }
 
 static bool stands_alone(const ir_program *p, int buffer) {
   const ir_buffer *b = &p->buffers[buffer];
-  bool alone =
-      b->tensor >= 0 && !b->argument && !b->kept && !b->staged && b->slots == 1 && b->type == IR_F32 && b->shares < 0;
+  bool alone = (b->role == IR_BOX || b->role == IR_LASTING) && b->type == IR_F32 && b->shares < 0;
   for (int i = 0; i < p->n_buffers; i++)
     alone &= p->buffers[i].shares != buffer;
   return alone;
@@ -84,8 +83,8 @@ void low_block_channels(lowering *w) {
     const int64_t channels = b->extent[at.rank],
                   words = b->words / channels * ((channels + at.block - 1) / at.block * at.block);
     if (words > NEAR_WORDS) continue;
-    b->block = at.block;
-    b->block_rank = at.rank;
+    b->block.by = at.block;
+    b->block.rank = at.rank;
     b->words = words;
   }
 }

@@ -58,8 +58,8 @@ static bool rows_of(const lowering *w, const tf_op *op, ir_product *p) {
   const int rank = w->plan->wl->tensors[a->tensor].rank, dim = op->dims[p->m];
   if (rank == 0 || low_reads_dim(a, rank - 1, dim)) return false;
   for (int t = 0; t < a->index[rank - 1].n_terms; t++)
-    if (a->index[rank - 1].terms[t].dim == dim) p->row_step = a->index[rank - 1].terms[t].coef;
-  return p->row_step > 0;
+    if (a->index[rank - 1].terms[t].dim == dim) p->channels.row_step = a->index[rank - 1].terms[t].coef;
+  return p->channels.row_step > 0;
 }
 
 /* The one dim of the output in b, if that is what its lanes are to run along; all that is reduced must be in b too. */
@@ -88,7 +88,7 @@ static bool in_panels(const lowering *w, const ir_stmt *nest, const ir_product *
     if ((k > op->n_out_dims && !whole) || __builtin_mul_overflow(*places, r->most, places)) return false;
   }
   return op->n_dims > op->n_out_dims && *places < PANELS_MOST &&
-         (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->panel == 0);
+         (n->lo.var < 0 ? n->lo.off == 0 : n->exact && n->most % p->channels.panel == 0);
 }
 
 static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t places) {
@@ -96,15 +96,15 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
   const tf_op *op = &wl->ops[nest->op];
   const int64_t lanes = w->p->machine.lanes, n = parts(wl->dims[op->dims[p->n]].extent, lanes) * lanes;
   int64_t words = n;
-  p->last = n % p->panel ? (int)(n % p->panel) : p->panel;
+  p->channels.last = n % p->channels.panel ? (int)(n % p->channels.panel) : p->channels.panel;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     if (__builtin_mul_overflow(words, wl->dims[op->dims[k]].extent, &words)) return false;
   if (words > PANELS_MOST) return false;
-  p->panels =
+  p->channels.panels =
       low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name, w->p->tensor_id[op->reads[p->b].tensor]);
-  w->p->buffers[p->panels].each = false;
-  w->p->buffers[p->panels].packed = true;
-  p->offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
+  w->p->buffers[p->channels.panels].each = false;
+  w->p->buffers[p->channels.panels].role = IR_PANELS;
+  p->channels.offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
   return true;
 }
 
@@ -112,10 +112,10 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
  * so long, that a copy is not worth its making. */
 static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
-  int64_t uses = parts(nest->range[p->n].most, p->panel);
+  int64_t uses = parts(nest->range[p->n].most, p->channels.panel);
   for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
     uses *= nest->range[k].most;
-  return !p->joined && uses <= COPY_USES && nest->range[p->m].most * p->row_step >= LINE_WORDS;
+  return !p->channels.joined && uses <= COPY_USES && nest->range[p->m].most * p->channels.row_step >= LINE_WORDS;
 }
 
 /* a as it stands, where it has no borders and is near or seldom read; else its box with them. */
@@ -123,7 +123,7 @@ static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
   const tf_ref *a = &w->plan->wl->ops[nest->op].reads[p->a];
   const tf_tensor *z = &w->plan->wl->tensors[a->tensor];
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[a->tensor]];
-  if (!low_padded(z) && b->type == IR_F32 && (!b->argument || in_place(w, nest, p))) return;
+  if (!low_padded(z) && b->type == IR_F32 && (b->role != IR_ARGUMENT || in_place(w, nest, p))) return;
   p->stride = 1; /* no phases */
   low_add_slab(w, nest, a, p);
   p->keep_slab = z->producer < 0;
@@ -132,7 +132,7 @@ static void add_rows(lowering *w, const ir_stmt *nest, ir_product *p) {
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   const tf_op *op = &w->plan->wl->ops[nest->op];
   const ir_machine *t = &w->p->machine;
-  ir_product p = *product;
+  ir_product p = {.way = IR_CHANNELS, .kernel = product->kernel, .pack = -1};
   int64_t places;
   if (!t->lanes || p.kernel->group > 1 || p.kernel->a != IR_F32 || p.kernel->c != IR_F32) return false;
   p.m = op->n_out_dims - 1;
@@ -146,10 +146,9 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
     return false;
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;
-  p.joined = joins(w, nest, &p);
-  p.panel = panel_of(t, p.joined ? m->most * nest->range[p.m - 1].most : m->most, nest->range[p.n].most,
-                     nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
-  p.channels = true;
+  p.channels.joined = joins(w, nest, &p);
+  p.channels.panel = panel_of(t, p.channels.joined ? m->most * nest->range[p.m - 1].most : m->most,
+                              nest->range[p.n].most, nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);
   *product = p;

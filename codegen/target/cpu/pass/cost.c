@@ -96,9 +96,9 @@ static uint64_t dims_of(const walk *w, const ir_stmt *s, int read, bool *in) {
 }
 
 static void slab(walk *w, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  const int rank = w->p->tree->workload->tensors[op->reads[p->channels ? p->a : p->b].tensor].rank;
+  const int rank = w->p->tree->workload->tensors[op->reads[ir_slab_of(p)].tensor].rank;
   uint64_t mask = 0;
   for (int r = 0; r < rank; r++)
     mask |= hangs_on(w, p->slab[r].lo) | hangs_on(w, p->slab[r].hi);
@@ -107,13 +107,17 @@ static void slab(walk *w, const ir_stmt *s) {
       runs(w, mask, p->keep_slab) * rows * (ROW * (double)p->stride + (double)p->slab[rank - 1].most / WORDS_COPIED);
 }
 
+/* Whether the op's k-th dim is one of the matrices', or of the rows by channels. */
+static bool stands_inside(const tf_op *op, const ir_product *p, int k) {
+  if (k == p->m || k == p->n) return true;
+  return p->way == IR_CHANNELS ? k >= op->n_out_dims || (p->channels.joined && k == p->m - 1) : k == p->k;
+}
+
 static double outside(const walk *w, const ir_stmt *s) {
-  const ir_product *p = s->product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   double n = 1;
   for (int k = 0; k < op->n_dims; k++)
-    if (k != p->m && k != p->n && !(p->joined && k == p->m - 1) && (p->channels ? k < op->n_out_dims : k != p->k))
-      n *= (double)s->range[k].most;
+    if (!stands_inside(op, s->nest.product, k)) n *= (double)s->range[k].most;
   return n;
 }
 
@@ -135,22 +139,22 @@ static double read_box(const walk *w, const ir_stmt *s, int read) {
 
 /* What the nest reads of a slab that stays in no near cache beside the nest's panels comes from further out. */
 static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   if (!p->slab || (double)w->p->buffers[p->pack].words + words_of_panels <= NEAR) return 0;
   const double words = read_box(w, s, p->a);
   return (words > NEAR ? panels : 1) * words / WORDS_COPIED;
 }
 
 static void channels(walk *w, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  const int across = p->panel / w->isa->lanes;
+  const int across = p->channels.panel / w->isa->lanes;
   double k = 1;
   for (int i = op->n_out_dims; i < op->n_dims; i++)
     k *= (double)s->range[i].most;
   const double passes = parts(k, TF_MICRO_PART), vectors = parts((double)s->range[p->n].most, w->isa->lanes),
                calls = outside(w, s) * passes;
-  const int64_t joined = p->joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
+  const int64_t joined = p->channels.joined ? s->range[p->m - 1].most : 1, rows = s->range[p->m].most * joined;
   const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
   if (p->slab) slab(w, s);
   const double rest = (double)((int64_t)vectors % across);
@@ -164,7 +168,7 @@ static void channels(walk *w, const ir_stmt *s) {
 
 static void product(walk *w, const ir_stmt *s) {
   enum { MAX_DIMS = 64 };
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
                calls = outside(w, s);
@@ -175,28 +179,29 @@ static void product(walk *w, const ir_stmt *s) {
   /* sums go to memory and come back for each block of k */
   w->cycles += once * calls *
                (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
-  if (p->far) w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
+  if (p->pairs.far)
+    w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += runs(w, mask, p->keep) * calls * n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
+    w->cycles += runs(w, mask, p->pairs.keep) * calls * n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
   }
-  if (p->turned >= 0) {
+  if (p->pairs.turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
     w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
   }
-  if (p->copy >= 0) {
+  if (p->pairs.copy >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
-    w->cycles += runs(w, mask, p->keep_copy) * calls * m * k;
+    w->cycles += runs(w, mask, p->pairs.keep_copy) * calls * m * k;
   }
 }
 
 static void nest(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  if (s->product && s->product->channels)
+  if (s->nest.product && s->nest.product->way == IR_CHANNELS)
     channels(w, s);
-  else if (s->product)
+  else if (s->nest.product)
     product(w, s);
   else
     w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) * op->n_expr / w->isa->lanes;
@@ -206,17 +211,17 @@ static void body(walk *w, const ir_body *b);
 
 static void loop(walk *w, const ir_stmt *s) {
   if (w->depth == MAX_DEPTH) return;
-  w->moves[s->var] = UINT64_C(1) << w->depth;
-  w->trip[w->depth] = (double)s->trip;
-  w->share[w->depth++] = !s->parallel ? 1 : s->trip < w->instances ? (double)s->trip : w->instances;
+  w->moves[s->loop.var] = UINT64_C(1) << w->depth;
+  w->trip[w->depth] = (double)s->loop.trip;
+  w->share[w->depth++] = !ir_is_aside(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
   body(w, &s->body);
   w->depth--;
 }
 
 static void let(walk *w, const ir_stmt *s) {
-  w->moves[s->var] = 0;
-  for (int i = 0; i < s->expr.n; i++)
-    w->moves[s->var] |= hangs_on(w, s->expr.arg[i]);
+  w->moves[s->let.var] = 0;
+  for (int i = 0; i < s->let.expr.n; i++)
+    w->moves[s->let.var] |= hangs_on(w, s->let.expr.arg[i]);
 }
 
 static void body(walk *w, const ir_body *b) {

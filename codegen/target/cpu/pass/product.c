@@ -108,7 +108,8 @@ static int64_t stride_of(const finder *f, const ir_product *p) {
 
 int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, const char *id) {
   ir_program *p = w->p;
-  p->buffers[p->n_buffers] = (ir_buffer){.tensor = -1,
+  p->buffers[p->n_buffers] = (ir_buffer){.role = IR_SCRATCH,
+                                         .tensor = -1,
                                          .words = words,
                                          .each = w->in_parallel,
                                          .name = name,
@@ -184,17 +185,17 @@ static void turn(const finder *f, ir_product *p) {
   for (int t = 0; t < last->n_terms && as_it_is(f, p); t++)
     if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
   if (z->producer >= 0 || words > TURNED_MOST || (words > TURNED_NEAR && uses(f, p) < TURNED_USES)) return;
-  p->turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  p->pairs.turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 
 /* Rows of a for each setting of the dims outside, where they cannot be had otherwise. */
 static void copy(const finder *f, ir_product *p) {
-  if (p->turned >= 0 || as_it_is(f, p)) return;
+  if (p->pairs.turned >= 0 || as_it_is(f, p)) return;
   int64_t words =
       rounded(f->nest->range[p->m].most, p->kernel->m_round) * rounded(f->nest->range[p->k].most, p->kernel->k_round);
   const tf_tensor *z = &f->w->plan->wl->tensors[f->op->reads[p->a].tensor];
-  p->copy = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
-  p->keep_copy = z->producer < 0;
+  p->pairs.copy = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
+  p->pairs.keep_copy = z->producer < 0;
 }
 
 static bool reads_dim_at(const tf_ref *ref, int r, int dim) {
@@ -242,7 +243,7 @@ static bool far_apart(const finder *f, const ir_product *p) {
  * a tenth of all with 256), if they are then closer. */
 static bool worth_copying(const finder *f, const ir_product *p) {
   enum { USES = 128 };
-  return p->far && f->nest->range[p->m].most >= USES && f->nest->range[p->n].most < PAGE_WORDS;
+  return p->pairs.far && f->nest->range[p->m].most >= USES && f->nest->range[p->n].most < PAGE_WORDS;
 }
 
 /* From row to row of a panel: an odd number of lines where there are several tiles side by side.  A tile goes down a
@@ -260,15 +261,16 @@ static void panels(const finder *f, ir_product *p) {
   const tf_tensor *from = &f->w->plan->wl->tensors[b->tensor];
   const bool same = f->w->p->buffers[f->w->p->buffer_of[b->tensor]].type == p->kernel->b;
   const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
-  p->far = p->kernel->group == 1 && same && far_apart(f, p);
+  p->pairs.far = p->kernel->group == 1 && same && far_apart(f, p);
   if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
     low_add_slab(f->w, f->nest, b, p);
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
-    p->wide = wide_rows(p->kernel, n->most);
-    int64_t words = rounded(k->most, p->kernel->k_round) * p->wide + (p->kernel->a == IR_U8 ? 4 * p->wide : 0);
+    p->pairs.wide = wide_rows(p->kernel, n->most);
+    int64_t words =
+        rounded(k->most, p->kernel->k_round) * p->pairs.wide + (p->kernel->a == IR_U8 ? 4 * p->pairs.wide : 0);
     p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name, f->w->p->op_id[f->nest->op]);
-    p->keep = from->producer < 0 && !low_padded(from);
-    p->far = false;
+    p->pairs.keep = from->producer < 0 && !low_padded(from);
+    p->pairs.far = false;
   }
 }
 
@@ -279,16 +281,16 @@ static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
   w->oom |= !kept;
   if (w->oom) return;
   *kept = *p;
-  nest->product = kept;
-  if (p->channels) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
+  nest->nest.product = kept;
+  if (p->way == IR_CHANNELS) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
 }
 
 void low_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .turned = -1, .copy = -1, .panels = -1, .offsets = -1};
-  if (!low_is_product(op) || nest->divides >= 0) return;
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.turned = -1, .copy = -1}};
+  if (!low_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (low_channels(w, nest, &p) || w->oom) {
     keep(w, nest, &p);

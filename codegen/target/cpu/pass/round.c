@@ -6,16 +6,15 @@ static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan
 
 /* A product of one pair of matrices at a time whose sums are whole when a tile is done. */
 static bool is_whole(const lowering *w, const ir_stmt *s) {
-  const ir_product *p = s->product;
-  if (s->kind != IR_NEST || !p || p->kernel->leaves == p->kernel->c || p->channels || s->n_fresh > 0) return false;
+  const ir_product *p = ir_product_of(s);
+  if (!p || p->kernel->leaves == p->kernel->c || p->way == IR_CHANNELS || s->nest.n_fresh > 0) return false;
   const ir_buffer *b = &w->p->buffers[w->p->buffer_of[op_of(w, s)->out]];
-  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && !b->argument && !b->lasting && !b->kept &&
-         b->type == p->kernel->c;
+  return op_of(w, s)->n_dims == op_of(w, s)->n_out_dims + 1 && b->role == IR_BOX && b->type == p->kernel->c;
 }
 
 static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
-  if (next->kind != IR_SAVE || next->op != s->op || next->buffer != w->p->buffer_of[op_of(w, s)->out]) return false;
-  bool all = w->p->buffers[next->other].type == s->product->kernel->leaves;
+  if (next->kind != IR_SAVE || next->op != s->op || next->save.from != w->p->buffer_of[op_of(w, s)->out]) return false;
+  bool all = w->p->buffers[next->save.to].type == s->nest.product->kernel->leaves;
   for (int k = 0; k < op_of(w, s)->n_out_dims; k++)
     all &= low_same_range(&s->range[k], &next->range[k]);
   return all;
@@ -24,8 +23,9 @@ static bool saves(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
 /* Whether next copies rows of a that are the rows of s, all of them, as its kernel wants them. */
 static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
   const tf_op *op = op_of(w, s);
-  const ir_product *p = s->product, *q = next->product;
-  if (next->kind != IR_NEST || !q || q->copy < 0 || q->keep_copy || q->kernel->a != p->kernel->leaves || next->from)
+  const ir_product *p = s->nest.product, *q = ir_product_of(next);
+  if (!q || q->way != IR_PAIRS || q->pairs.copy < 0 || q->pairs.keep_copy || q->kernel->a != p->kernel->leaves ||
+      next->nest.from)
     return false;
   const tf_op *reader = op_of(w, next);
   const tf_ref *a = &reader->reads[q->a];
@@ -49,8 +49,8 @@ static void round_in(lowering *w, const ir_body *body) {
     for (int k = i + 1; k < body->n && !next; k++)
       if (body->s[k]->kind != IR_LET) next = body->s[k];
     if (!next || !is_whole(w, s) || !(saves(w, s, next) || copies(w, s, next))) continue;
-    s->rounds_for = next;
-    next->done = true;
+    s->nest.rounds_for = next;
+    *(next->kind == IR_NEST ? &next->nest.copied : &next->save.done) = true;
   }
 }
 

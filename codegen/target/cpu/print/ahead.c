@@ -15,8 +15,8 @@ typedef struct {
 
 /* Of the rows' tensors the one that the product reads, or would if no quotient waited. */
 static const char *read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
-  int z = c->wl->ops[s->op].reads[s->product->a].tensor;
-  for (int k = s->rows->body.n - 1; k >= r->n; k--) {
+  int z = c->wl->ops[s->op].reads[s->nest.product->a].tensor;
+  for (int k = s->nest.rows->body.n - 1; k >= r->n; k--) {
     const tf_op *op = &c->wl->ops[r->all[k]->op];
     if (op->out == z) z = op->reads[op->expr[op->expr[op->n_expr - 1].arg[0]].ref].tensor;
   }
@@ -24,13 +24,18 @@ static const char *read_by(const c_printer *c, const rows *r, const ir_stmt *s) 
 }
 
 static rows rows_of(const c_printer *c, const ir_stmt *s) {
-  const ir_stmt *t = s->rows, *first = t->body.s[0];
+  const ir_stmt *t = s->nest.rows, *first = t->body.s[0];
   const tf_op *op = &c->wl->ops[first->op];
-  rows r = {(const ir_stmt *const *)t->body.s, op->reduce != TF_ASSIGN,        0,   op->dims[t->n_common],
-            op->dims[t->n_common - 1],         first->range[t->n_common].most, NULL};
+  rows r = {(const ir_stmt *const *)t->body.s,
+            op->reduce != TF_ASSIGN,
+            0,
+            op->dims[t->together.n_common],
+            op->dims[t->together.n_common - 1],
+            first->range[t->together.n_common].most,
+            NULL};
   while (r.n < t->body.n && !c_is_nothing(c, r.all[r.n]))
     r.n++;
-  if (s->product->copy >= 0) r.rounded = read_by(c, &r, s);
+  if (s->nest.product->pairs.copy >= 0) r.rounded = read_by(c, &r, s);
   return r;
 }
 
@@ -177,7 +182,8 @@ static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_
     fputs(i ? ", &" : "&", c->out), c_place(c, at[i].op, at[i].ref);
     fputs(", ", c->out), c_step(c, at[i].op, at[i].ref, r->across);
   }
-  if (r->rounded) fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->product->copy].id, s->product->copy);
+  if (r->rounded)
+    fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->nest.product->pairs.copy].id, s->nest.product->pairs.copy);
   fputs("};\n", c->out);
 }
 

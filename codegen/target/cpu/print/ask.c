@@ -43,7 +43,7 @@ static void box(c_printer *c, int i, const ir_ask *a) {
   const ir_range *range = a->nest->range;
   int rows = -1;
   for (int r = 0; r + 1 < b->rank; r++)
-    if (dim_along(op, a->nest->product, a->read, r) >= 0) rows = dim_along(op, a->nest->product, a->read, r);
+    if (dim_along(op, a->nest->nest.product, a->read, r) >= 0) rows = dim_along(op, a->nest->nest.product, a->read, r);
   c_line(c, "{\n");
   c->depth++;
   origin(c, op, a);
@@ -52,16 +52,16 @@ static void box(c_printer *c, int i, const ir_ask *a) {
   further(c, op, a);
   fputs(", ", c->out), c_length(c, &range[rows]);
   fprintf(c->out, ", %d * (", ir_bytes(b->type)),
-      c_length(c, &range[dim_along(op, a->nest->product, a->read, b->rank - 1)]);
+      c_length(c, &range[dim_along(op, a->nest->nest.product, a->read, b->rank - 1)]);
   fprintf(c->out, "), %d * (", ir_bytes(b->type)), c_step(c, op, a->read, op->dims[rows]);
   fputs("));\n", c->out);
   c_close(c, 1);
 }
 
 void c_ask_ahead(c_printer *c, const ir_stmt *s) {
-  if (!s->n_asks) return;
+  if (!s->nest.n_asks) return;
   c_indent(c);
-  fprintf(c->out, "far_rows far[%d];\n", s->n_asks);
-  for (int i = 0; i < s->n_asks; i++)
-    box(c, i, &s->asks[i]);
+  fprintf(c->out, "far_rows far[%d];\n", s->nest.n_asks);
+  for (int i = 0; i < s->nest.n_asks; i++)
+    box(c, i, &s->nest.asks[i]);
 }

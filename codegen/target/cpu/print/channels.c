@@ -6,7 +6,7 @@
 
 static bool reduced(const tf_op *op, int k) { return k >= op->n_out_dims; }
 static bool outside(const tf_op *op, const ir_product *p, int k) {
-  return !reduced(op, k) && k != p->m && k != p->n && !(p->joined && k == p->m - 1);
+  return !reduced(op, k) && k != p->m && k != p->n && !(p->channels.joined && k == p->m - 1);
 }
 
 /* Settings of what is reduced from the k-th dim on, over all of it. */
@@ -65,11 +65,11 @@ static void turn(c_printer *c, const tf_op *op, const ir_product *p) {
 
 /* Columns of the panel that begins at `from`. */
 static void width(c_printer *c, const tf_op *op, const ir_product *p, const char *from) {
-  if (p->last == p->panel)
-    fprintf(c->out, "%d", p->panel);
+  if (p->channels.last == p->channels.panel)
+    fprintf(c->out, "%d", p->channels.panel);
   else
-    fprintf(c->out, "%s + %d > %" PRId64 " ? %d : %d", from, p->panel, c->wl->dims[op->dims[p->n]].extent, p->last,
-            p->panel);
+    fprintf(c->out, "%s + %d > %" PRId64 " ? %d : %d", from, p->channels.panel, c->wl->dims[op->dims[p->n]].extent,
+            p->channels.last, p->channels.panel);
 }
 
 void c_pack_panels(c_printer *c, const ir_pack *pack) {
@@ -78,12 +78,12 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
   const int64_t n = c->wl->dims[op->dims[p->n]].extent, rows = settings(c, op, op->n_out_dims);
   fputs("#if defined(_OPENMP)\n#pragma omp parallel for schedule(static)\n#endif\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t from = 0; from < %" PRId64 "; from += %d) {\n", n, p->panel);
+  fprintf(c->out, "for (int64_t from = 0; from < %" PRId64 "; from += %d) {\n", n, p->channels.panel);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "float *to = packed + %" PRId64 " + from * %" PRId64 ";\n", c->offset[p->panels], rows);
+  fprintf(c->out, "float *to = packed + %" PRId64 " + from * %" PRId64 ";\n", c->offset[p->channels.panels], rows);
   c_indent(c);
-  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->panel, n),
+  fprintf(c->out, "const int64_t end = least(from + %d, %" PRId64 "), columns = ", p->channels.panel, n),
       width(c, op, p, "from"), fputs(";\n", c->out);
   if (in_order(c, op, p)) turn(c, op, p);
   each_element(c, op, p, "end");
@@ -95,14 +95,14 @@ void c_pack_panels(c_printer *c, const ir_pack *pack) {
 /* How many neighbours along a dim stand side by side in a; 0: all in the order of its ranks. */
 static int64_t block_along(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
   const ir_buffer *b = c_buffer(c, op, p->a);
-  return b->block && op->reads[p->a].index[b->block_rank].terms[0].dim == dim ? b->block : 0;
+  return b->block.by && op->reads[p->a].index[b->block.rank].terms[0].dim == dim ? b->block.by : 0;
 }
 
 /* Where each element of a that is reduced stands from the first. */
 static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   c_indent(c);
-  fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->offsets), fputs(";\n", c->out);
+  fprintf(c->out, "int64_t *const at = "), c_pack_name(c, p->channels.offsets), fputs(";\n", c->out);
   c_line(c, "int64_t n_at = 0;\n");
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     c_loop(c, op, s, k);
@@ -148,15 +148,15 @@ static int64_t step_of_a(const c_printer *c, const tf_op *op, const ir_product *
 
 /* name(k, a, at, b, c, c_n, c_p, n, add) */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int wide) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const ir_buffer *a = c_buffer(c, op, p->a);
   tf_micro_rows_of rows = {.m = m,
-                           .step = p->row_step * (!p->slab && a->block ? a->block : 1),
+                           .step = p->channels.row_step * (!p->slab && a->block.by ? a->block.by : 1),
                            .joined = 1,
-                           .far = !p->slab && a->argument,
-                           .block = c_buffer(c, op, -1)->block,
-                           .asks = p->next != IR_NEXT_UNASKED};
-  if (p->joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
+                           .far = !p->slab && a->role == IR_ARGUMENT,
+                           .block = c_buffer(c, op, -1)->block.by,
+                           .asks = p->channels.next != IR_NEXT_UNASKED};
+  if (p->channels.joined) rows.joined = s->range[p->m - 1].most, rows.apart = step_of_a(c, op, p, op->dims[p->m - 1]);
   const char *name = tf_micro_channels(c->blocks, c->micro, &rows, wide);
   if (!name) {
     c->failed = true;
@@ -170,40 +170,40 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t m, int
   fprintf(c->out, ", at + part, panel + part * %d, &", wide), c_place(c, op, -1);
   fputs(", ", c->out), c_step(c, op, -1, op->dims[p->n]);
   fputs(", ", c->out);
-  if (p->joined)
+  if (p->channels.joined)
     c_step(c, op, -1, op->dims[p->m - 1]);
   else
     fputc('0', c->out);
-  fprintf(c->out, ", n_n, (begun || part > 0)%s%s);\n", c_buffer(c, op, -1)->argument ? " | FAR_C" : "",
+  fprintf(c->out, ", n_n, (begun || part > 0)%s%s);\n", c_buffer(c, op, -1)->role == IR_ARGUMENT ? " | FAR_C" : "",
           rows.asks ? ", ahead, by" : "");
 }
 
 /* For each length that rows can have, and for panels and the last one. */
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const ir_range *m = &s->range[p->m];
   int64_t v[C_MOST_LENGTHS];
-  const int n = c_lengths(m, v), widths = p->last == p->panel ? 1 : 2;
+  const int n = c_lengths(m, v), widths = p->channels.last == p->channels.panel ? 1 : 2;
   for (int i = 0; i < n * widths; i++) {
     c_indent(c);
     if (!m->exact) fprintf(c->out, "if (n_m == %" PRId64 ") ", v[i / widths]);
-    if (widths > 1) fprintf(c->out, "if (columns == %d) ", i % widths ? p->last : p->panel);
-    call(c, op, s, v[i / widths], i % widths ? p->last : p->panel);
+    if (widths > 1) fprintf(c->out, "if (columns == %d) ", i % widths ? p->channels.last : p->channels.panel);
+    call(c, op, s, v[i / widths], i % widths ? p->channels.last : p->channels.panel);
   }
 }
 
 /* Tiles of one panel's part: each row's, and rows outside. */
 static int64_t tiles_of_row(const c_printer *c, const ir_stmt *s) {
-  const ir_product *p = s->product;
-  const int64_t m = s->range[p->m].most * (p->joined ? s->range[p->m - 1].most : 1);
-  const int most = tf_micro_rows(c->p->machine.registers, p->panel / c->p->machine.lanes);
+  const ir_product *p = s->nest.product;
+  const int64_t m = s->range[p->m].most * (p->channels.joined ? s->range[p->m - 1].most : 1);
+  const int most = tf_micro_rows(c->p->machine.registers, p->channels.panel / c->p->machine.lanes);
   return (m + most - 1) / most;
 }
 
 static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
   int64_t n = tiles_of_row(c, s);
   for (int k = 0; k < op->n_dims; k++)
-    if (outside(op, s->product, k)) n *= s->range[k].most;
+    if (outside(op, s->nest.product, k)) n *= s->range[k].most;
   return n;
 }
 
@@ -211,66 +211,67 @@ static int64_t tiles(const c_printer *c, const tf_op *op, const ir_stmt *s) {
  * nest; and how much of it a step of what is reduced asks for in each tile, so that all of it is there when it is
  * wanted. */
 static void ask(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const ir_range *n = &s->range[p->n], *k = &s->range[op->n_out_dims];
   const char *dim = c_dim_name(c, op, p->n), *first = c_dim_name(c, op, op->n_out_dims);
-  const int64_t rows = settings(c, op, op->n_out_dims), row = settings(c, op, op->n_out_dims + 1) * p->panel;
+  const int64_t rows = settings(c, op, op->n_out_dims), row = settings(c, op, op->n_out_dims + 1) * p->channels.panel;
   c_line(c, "const int64_t next = ");
   fprintf(c->out, "part + n_part < n_at ? d_%s * %" PRId64 " + d_%s * %" PRId64 " + (part + n_part) * %d :\n", dim,
-          rows, first, row, p->panel);
+          rows, first, row, p->channels.panel);
   c_line(c, "  ");
-  fprintf(c->out, "d_%s + %d < ", dim, p->panel), c_atom(c->out, c->p, n->hi);
-  fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->panel, rows, first, row);
-  c_atom(c->out, c->p, p->next == IR_NEXT_LANES ? n->hi : n->lo);
+  fprintf(c->out, "d_%s + %d < ", dim, p->channels.panel), c_atom(c->out, c->p, n->hi);
+  fprintf(c->out, " ? (d_%s + %d) * %" PRId64 " + d_%s * %" PRId64 " : (", dim, p->channels.panel, rows, first, row);
+  c_atom(c->out, c->p, p->channels.next == IR_NEXT_LANES ? n->hi : n->lo);
   fprintf(c->out, ") * %" PRId64 " + (", rows);
-  if (p->next == IR_NEXT_SUMS)
+  if (p->channels.next == IR_NEXT_SUMS)
     c_atom(c->out, c->p, k->hi);
   else
     fprintf(c->out, "d_%s", first);
   fprintf(c->out, ") * %" PRId64 ";\n", row);
-  c_line(c, "uintptr_t ahead = (uintptr_t)"), c_pack_name(c, p->panels),
+  c_line(c, "uintptr_t ahead = (uintptr_t)"), c_pack_name(c, p->channels.panels),
       fputs(" + (uintptr_t)next * sizeof(float);\n", c->out);
-  const int64_t bytes = p->panel * (int64_t)sizeof(float), all = tiles(c, op, s);
+  const int64_t bytes = p->channels.panel * (int64_t)sizeof(float), all = tiles(c, op, s);
   c_indent(c);
   fprintf(c->out, "const int64_t by = %" PRId64 ";\n", (bytes + all - 1) / all);
 }
 
 static void open_panels(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const ir_range *n = &s->range[p->n];
   const char *dim = c_dim_name(c, op, p->n);
   const int64_t rows = settings(c, op, op->n_out_dims);
   c_indent(c);
   fprintf(c->out, "for (int64_t d_%s = ", dim), c_atom(c->out, c->p, n->lo);
-  fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, n->hi), fprintf(c->out, "; d_%s += %d) {\n", dim, p->panel);
+  fprintf(c->out, "; d_%s < ", dim), c_atom(c->out, c->p, n->hi),
+      fprintf(c->out, "; d_%s += %d) {\n", dim, p->channels.panel);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "const int64_t n_n = least(%d, ", p->panel), c_atom(c->out, c->p, n->hi),
+  fprintf(c->out, "const int64_t n_n = least(%d, ", p->channels.panel), c_atom(c->out, c->p, n->hi),
       fprintf(c->out, " - d_%s);\n", dim);
   char from[96];
   snprintf(from, sizeof from, "d_%s", dim);
   c_line(c, "const int64_t columns = "), width(c, op, p, from), fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "const float *const panel = "), c_pack_name(c, p->panels);
+  fprintf(c->out, "const float *const panel = "), c_pack_name(c, p->channels.panels);
   fprintf(c->out, " + d_%s * %" PRId64 " + d_%s * %" PRId64 " * columns;\n", dim, rows,
           c_dim_name(c, op, op->n_out_dims), settings(c, op, op->n_out_dims + 1));
   c_indent(c);
   fputs("for (int64_t part = 0; part < n_at; part += n_part) {\n", c->out);
   c->depth++;
   c_line(c, "const int64_t n_k = least(n_part, n_at - part);\n");
-  if (p->next != IR_NEXT_UNASKED) ask(c, op, s);
+  if (p->channels.next != IR_NEXT_UNASKED) ask(c, op, s);
 }
 
 void c_channels(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   int opened = 0;
   c_line(c, "{ /* ");
   fprintf(c->out, "%s: a product over %s, %s in lanes, and all that is reduced */\n", op->name, c_dim_name(c, op, p->m),
           c_dim_name(c, op, p->n));
   c->depth++;
   c_origin(c, op, s, p->m);
-  if (p->joined) c_origin(c, op, s, p->m - 1);
+  if (p->channels.joined) c_origin(c, op, s, p->m - 1);
   for (int k = op->n_out_dims; k < op->n_dims; k++)
     c_origin(c, op, s, k);
   if (!s->range[p->m].exact) {
@@ -284,7 +285,7 @@ void c_channels(c_printer *c, const ir_stmt *s) {
   for (int k = 0; k < op->n_dims; k++)
     if (outside(op, p, k)) c_loop(c, op, s, k), opened++;
   calls(c, op, s);
-  if (p->next != IR_NEXT_UNASKED) {
+  if (p->channels.next != IR_NEXT_UNASKED) {
     c_indent(c);
     fprintf(c->out, "ahead += (uintptr_t)(%" PRId64 " * n_k * by);\n", tiles_of_row(c, s));
   }

@@ -37,26 +37,26 @@ static void call(c_printer *c, const char *name, const ir_expr *e) {
 
 void c_let(c_printer *c, const ir_stmt *s) {
   c_indent(c);
-  fprintf(c->out, "const int64_t %s = ", c->p->var_name[s->var]);
-  switch (s->expr.fn) {
-  case IR_SUM: sum(c, &s->expr); break;
-  case IR_MIN: call(c, "least", &s->expr); break;
-  case IR_MAX: call(c, "most", &s->expr); break;
-  case IR_PICK: call(c, "pick", &s->expr); break;
+  fprintf(c->out, "const int64_t %s = ", c->p->var_name[s->let.var]);
+  switch (s->let.expr.fn) {
+  case IR_SUM: sum(c, &s->let.expr); break;
+  case IR_MIN: call(c, "least", &s->let.expr); break;
+  case IR_MAX: call(c, "most", &s->let.expr); break;
+  case IR_PICK: call(c, "pick", &s->let.expr); break;
   }
   fputs(";\n", c->out);
 }
 
 int64_t c_rank_step(const ir_buffer *b, int r) {
-  int64_t step = b->block && r != b->block_rank ? b->block : 1;
+  int64_t step = b->block.by && r != b->block.rank ? b->block.by : 1;
   for (int k = r + 1; k < b->rank; k++)
-    step *= b->block && k == b->block_rank ? (b->extent[k] + b->block - 1) / b->block : b->extent[k];
+    step *= b->block.by && k == b->block.rank ? (b->extent[k] + b->block.by - 1) / b->block.by : b->extent[k];
   return step;
 }
 
 /* The step of rank r of a buffer in elements. */
 static void stride(c_printer *c, const ir_buffer *b, int r) {
-  if (b->argument && r < b->rank - 1)
+  if (b->role == IR_ARGUMENT && r < b->rank - 1)
     fprintf(c->out, "%s_s%d", b->id, r);
   else
     fprintf(c->out, "%" PRId64, c_rank_step(b, r));
@@ -70,7 +70,7 @@ static void close_rank(c_printer *c, const ir_buffer *b, int r) {
     fputc(')', c->out);
   }
   fputc(')', c->out);
-  if (r < b->rank - 1 || b->block) fputs(" * ", c->out), stride(c, b, r);
+  if (r < b->rank - 1 || b->block.by) fputs(" * ", c->out), stride(c, b, r);
 }
 
 static void index_text(c_printer *c, const tf_index *ix) {
@@ -302,7 +302,18 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_MAX: limit(c, op, e, "greater", skip); return;
   case TF_K_MIN: limit(c, op, e, "smaller", skip); return;
   case TF_K_SELECT: function(c, op, e, "chosen", skip); return;
-  default: function(c, op, e, fn ? fn->name : "", skip);
+  case TF_K_EXP:
+  case TF_K_LOG:
+  case TF_K_SQRT:
+  case TF_K_TANH:
+  case TF_K_ERF:
+  case TF_K_SIGMOID:
+  case TF_K_RELU:
+  case TF_K_GELU:
+  case TF_K_ABS: function(c, op, e, fn ? fn->name : "", skip); return;
+  case TF_K_COPY: /* of units alone */
+  case TF_K_MAC:
+  case TF_N_KINDS: c->failed = true;
   }
 }
 

@@ -22,7 +22,7 @@ static void shape(FILE *out, const tf_tensor *z, const char *by) {
 static bool has_parallel(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n; i++)
-    any |= (b->s[i]->kind == IR_FOR && b->s[i]->parallel) || has_parallel(&b->s[i]->body);
+    any |= (ir_is_aside(b->s[i])) || has_parallel(&b->s[i]->body);
   return any;
 }
 

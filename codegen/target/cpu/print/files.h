@@ -52,7 +52,7 @@ void c_leaf7(FILE *out);
 /* The type of an argument's elements. */
 static inline ir_type c_argument_type(const ir_program *p, int tensor) {
   for (int i = 0; i < p->n_buffers; i++)
-    if (p->buffers[i].argument && p->buffers[i].tensor == tensor) return p->buffers[i].type;
+    if (p->buffers[i].role == IR_ARGUMENT && p->buffers[i].tensor == tensor) return p->buffers[i].type;
   return IR_F32;
 }
 /* Its name for people. */

@@ -63,7 +63,7 @@ static const char text[] =
 
 void c_keep_text(FILE *out) { fputs(text, out); }
 
-int64_t c_held_words(const ir_buffer *b) { return b->kept ? b->slots * (1 + 2 * b->rank) : 0; }
+int64_t c_held_words(const ir_buffer *b) { return b->role == IR_KEPT ? b->slots * (1 + 2 * b->rank) : 0; }
 
 static void box(c_printer *c, const ir_range *r, int n) {
   for (int i = 0; i < n; i++) {
@@ -88,7 +88,7 @@ static void held(c_printer *c, const ir_buffer *b, ir_atom slot) {
 }
 
 void c_keep(c_printer *c, const ir_stmt *s) {
-  const ir_buffer *b = &c->p->buffers[s->buffer];
+  const ir_buffer *b = &c->p->buffers[s->keep.buffer];
   c_indent(c);
   fprintf(c->out, "int64_t %s_made[%d];\n", b->id, 2 * b->rank);
   c_indent(c);
@@ -100,12 +100,12 @@ void c_keep(c_printer *c, const ir_stmt *s) {
   fputs("}, (const int64_t[]){", c->out), box(c, s->range, b->rank);
   fputs("},\n", c->out);
   c_indent(c);
-  fputs("          (const int64_t[]){", c->out), lengths(c, s->made, b->rank);
+  fputs("          (const int64_t[]){", c->out), lengths(c, s->keep.made, b->rank);
   fputs("}, ", c->out), held(c, b, b->slot);
   fprintf(c->out, ", %s_made);\n", b->id);
   for (int r = 0; r < b->rank; r++) {
-    if (ir_same(s->made[r].lo, s->range[r].lo)) continue;
-    const char *lo = c->p->var_name[s->made[r].lo.var], *hi = c->p->var_name[s->made[r].hi.var];
+    if (ir_same(s->keep.made[r].lo, s->range[r].lo)) continue;
+    const char *lo = c->p->var_name[s->keep.made[r].lo.var], *hi = c->p->var_name[s->keep.made[r].hi.var];
     c_indent(c);
     fprintf(c->out, "const int64_t %s = %s_made[%d], %s = %s_made[%d];\n", lo, b->id, 2 * r, hi, b->id, 2 * r + 1);
     c_indent(c);
@@ -114,10 +114,10 @@ void c_keep(c_printer *c, const ir_stmt *s) {
 }
 
 void c_forget(c_printer *c, const ir_stmt *s) {
-  const ir_buffer *b = &c->p->buffers[c->p->buffer_of[s->tensor]];
-  const int64_t slots = s->n_slots ? s->n_slots : b->slots;
-  const ir_atom from = s->n_slots ? s->slot : ir_number(0);
-  if (!b->kept || (b->each && !c->in_parallel)) return;
+  const ir_buffer *b = &c->p->buffers[c->p->buffer_of[s->forget.tensor]];
+  const int64_t slots = s->forget.n_slots ? s->forget.n_slots : b->slots;
+  const ir_atom from = s->forget.n_slots ? s->forget.slot : ir_number(0);
+  if (b->role != IR_KEPT || (b->each && !c->in_parallel)) return;
   c_indent(c);
   fputs("memset(", c->out), held(c, b, from);
   fprintf(c->out, ", 0, %" PRId64 " * sizeof(int64_t));\n", slots * (1 + 2 * b->rank));

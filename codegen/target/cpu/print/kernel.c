@@ -9,12 +9,19 @@
 enum { SLAB_RANK = 16 }; /* no tensor has more */
 enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 
+static bool product_uses(const ir_product *p, int buffer) {
+  if (p->pack == buffer) return true;
+  return p->way == IR_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
+                               : p->pairs.turned == buffer || p->pairs.copy == buffer;
+}
+
 /* What is rounded on its way to the next product never stands in a buffer of its own. */
 static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
   const tf_op *op = &c->wl->ops[s->op];
-  bool used = c->p->buffer_of[op->out] == buffer && !s->rounds_for;
+  const bool nest = s->kind == IR_NEST;
+  bool used = c->p->buffer_of[op->out] == buffer && !(nest && s->nest.rounds_for);
   for (int i = 0; i < op->n_reads; i++)
-    used |= c->p->buffer_of[op->reads[i].tensor] == buffer && !(s->kind == IR_NEST && s->done && i == s->product->a);
+    used |= c->p->buffer_of[op->reads[i].tensor] == buffer && !(nest && s->nest.copied && i == s->nest.product->a);
   return used;
 }
 
@@ -22,15 +29,14 @@ static bool op_uses(const c_printer *c, const ir_stmt *s, int buffer) {
 static bool uses(const c_printer *c, const ir_body *body, int buffer) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    if (ir_facts_of(s)->body && uses(c, &s->body, buffer)) return true;
-    if (s->kind == IR_KEEP && s->buffer == buffer) return true;
-    if (!ir_facts_of(s)->points) continue;
-    if ((s->buffer == buffer && !(s->kind == IR_SAVE && s->done)) || s->other == buffer) return true;
-    if (s->kind != IR_SAVE && op_uses(c, s, buffer)) return true;
-    const ir_product *p = s->product;
-    if (p &&
-        (p->pack == buffer || p->turned == buffer || p->copy == buffer || p->panels == buffer || p->offsets == buffer))
-      return true;
+    if (uses(c, &s->body, buffer)) return true;
+    if (s->kind == IR_SAVE) {
+      if (s->save.to == buffer || (s->save.from == buffer && !s->save.done)) return true;
+      continue;
+    }
+    if (ir_names(s, buffer)) return true;
+    if (ir_facts_of(s)->points && op_uses(c, s, buffer)) return true;
+    if (ir_product_of(s) && product_uses(s->nest.product, buffer)) return true;
   }
   return false;
 }
@@ -46,8 +52,8 @@ static bool stands_nowhere(const c_printer *c, int buffer) {
 static void place_buffers(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->argument || b->shares >= 0 || stands_nowhere(c, i)) continue;
-    int64_t *part = b->packed ? &c->packed : b->each ? &c->each : &c->shared;
+    if (b->role == IR_ARGUMENT || b->shares >= 0 || stands_nowhere(c, i)) continue;
+    int64_t *part = b->role == IR_PANELS ? &c->packed : b->each ? &c->each : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
@@ -62,7 +68,7 @@ static void place_buffers(c_printer *c) {
 
 static void pointer(c_printer *c, const ir_buffer *b, const char *name, const char *part, int64_t offset) {
   const char *type = c_type(b->type);
-  fprintf(c->out, "%s%s *const %s = ", b->packed ? "const " : "", type, name);
+  fprintf(c->out, "%s%s *const %s = ", b->role == IR_PANELS ? "const " : "", type, name);
   if (b->type != IR_F32) fprintf(c->out, "(%s *)(void *)(", type);
   fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
 }
@@ -80,13 +86,13 @@ static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, i
 static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->argument || b->each != each || !uses(c, body, i)) continue;
+    if (b->role == IR_ARGUMENT || b->each != each || !uses(c, body, i)) continue;
     c_indent(c);
-    const char *part = b->packed ? "packed" : each ? "own" : "workspace";
+    const char *part = b->role == IR_PANELS ? "packed" : each ? "own" : "workspace";
     char name[96];
     snprintf(name, sizeof name, "%s_pack%d", b->id, i);
     if (b->tensor >= 0) declare_buffer(c, b, part, c->offset[i]);
-    if (b->kept) {
+    if (b->role == IR_KEPT) {
       c_indent(c);
       fprintf(c->out, "int64_t *const %s_held = (int64_t *)(void *)(%s + %" PRId64 ");\n", b->id, part, c->held[i]);
     }
@@ -111,18 +117,21 @@ static void open_box(c_printer *c, int buffer) {
   fprintf(c->out, "int64_t %s_pack%d_box[%d] = {INT64_MIN};\n", b->id, buffer, 2 * SLAB_RANK);
 }
 
+static void open_pairs(c_printer *c, const ir_product *p, const tf_ref *reads, bool each) {
+  const int a = c->p->buffer_of[reads[p->a].tensor], b = c->p->buffer_of[reads[p->b].tensor];
+  open_pack(c, p->pairs.turned, a, NULL, each);
+  if (p->pairs.keep_copy) open_pack(c, p->pairs.copy, a, "km", each);
+  if (p->pairs.keep) open_pack(c, p->pack, b, "kn", each);
+}
+
 /* What was packed last, for products that keep it. */
 static void open_packs(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < body->n; i++) {
     const ir_stmt *s = body->s[i];
-    const ir_product *p = s->product;
-    if (ir_facts_of(s)->body) open_packs(c, &s->body, each);
-    if (s->kind != IR_NEST || !p) continue;
-    const tf_ref *reads = c->wl->ops[s->op].reads;
-    if (p->keep_slab && c->p->buffers[p->pack].each == each) open_box(c, p->pack);
-    open_pack(c, p->turned, c->p->buffer_of[reads[p->a].tensor], NULL, each);
-    if (p->keep_copy) open_pack(c, p->copy, c->p->buffer_of[reads[p->a].tensor], "km", each);
-    if (p->keep) open_pack(c, p->pack, c->p->buffer_of[reads[p->b].tensor], "kn", each);
+    const ir_product *p = ir_product_of(s);
+    open_packs(c, &s->body, each);
+    if (p && p->keep_slab && c->p->buffers[p->pack].each == each) open_box(c, p->pack);
+    if (p && p->way == IR_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
   }
 }
 
@@ -130,7 +139,7 @@ static void open_packs(c_printer *c, const ir_body *body, bool each) {
 static void hold_nothing(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (!b->kept) continue;
+    if (b->role != IR_KEPT) continue;
     c_indent(c);
     if (b->each) fputs("for (int64_t t = 0; t < most_threads(); t++) ", c->out);
     fprintf(c->out, "memset(workspace + %" PRId64, b->each ? c->shared + c->held[i] : c->held[i]);
@@ -153,24 +162,24 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   open_packs(c, &s->body, true);
   fputs("#if defined(_OPENMP)\n#pragma omp for schedule(static)\n#endif\n", c->out);
   c_indent(c);
-  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->trip, var);
+  fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
 }
 
 static void c_for(c_printer *c, const ir_stmt *s) {
-  const char *var = c->p->var_name[s->var];
-  c->in_parallel |= s->parallel;
-  if (s->parallel) {
+  const char *var = c->p->var_name[s->loop.var];
+  c->in_parallel |= ir_is_aside(s);
+  if (ir_is_aside(s)) {
     parallel_for(c, s, var);
   } else {
     c_indent(c);
-    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->trip, var);
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
   c->depth++;
   c_body(c, &s->body);
   c->depth--;
   c_indent(c);
   fputs("}\n", c->out);
-  if (s->parallel) {
+  if (ir_is_aside(s)) {
     c->in_parallel = false;
     c->depth--;
     c_indent(c);
@@ -181,11 +190,11 @@ static void c_for(c_printer *c, const ir_stmt *s) {
 static void c_if(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   fputs("if (", c->out);
-  for (int i = 0; i < s->n_guard; i++) {
+  for (int i = 0; i < s->guard.n; i++) {
     if (i) fputs(" || ", c->out);
-    c_atom(c->out, c->p, s->guard[i].lo);
+    c_atom(c->out, c->p, s->guard.range[i].lo);
     fputs(" < ", c->out);
-    c_atom(c->out, c->p, s->guard[i].hi);
+    c_atom(c->out, c->p, s->guard.range[i].hi);
   }
   fputs(") {\n", c->out);
   c->depth++;
@@ -206,15 +215,15 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_IF: c_if(c, s); break;
     case IR_TOGETHER: c_together(c, s); break;
     case IR_NEST:
-      if (s->product && s->product->channels)
+      if (s->nest.product && s->nest.product->way == IR_CHANNELS)
         c_channels(c, s);
-      else if (s->product)
+      else if (s->nest.product)
         c_product(c, s);
       else
         c_nest(c, s, 0);
       break;
     case IR_SAVE:
-      if (!s->done) c_over(c, s);
+      if (!s->save.done) c_over(c, s);
       break;
     case IR_CORRECT:
     case IR_DIVIDE: c_over(c, s); break;
@@ -283,7 +292,7 @@ static bool corrects(const ir_body *b) {
 static bool has_parallel(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n; i++)
-    any |= (b->s[i]->kind == IR_FOR && b->s[i]->parallel) || has_parallel(&b->s[i]->body);
+    any |= (ir_is_aside(b->s[i])) || has_parallel(&b->s[i]->body);
   return any;
 }
 
@@ -406,7 +415,7 @@ static void whole(c_printer *c, const c_package *k) {
 static bool keeps(const ir_program *p) {
   bool any = false;
   for (int i = 0; i < p->n_buffers; i++)
-    any |= p->buffers[i].kept;
+    any |= p->buffers[i].role == IR_KEPT;
   return any;
 }
 

@@ -9,7 +9,7 @@ static const char *const identities[] = {
 };
 
 const char *c_identity(tf_reduce r) { return identities[r]; }
-const char *c_start(const ir_stmt *s, tf_reduce r) { return s->finite ? "-3.40282347e38f" : identities[r]; }
+const char *c_start(const ir_stmt *s, tf_reduce r) { return s->nest.finite ? "-3.40282347e38f" : identities[r]; }
 
 void c_loop(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
   const char *dim = c->p->dim_id[op->dims[k]];
@@ -76,12 +76,12 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
 }
 
 void c_fresh_flag(c_printer *c, const ir_stmt *s) {
-  if (!s->n_fresh) return;
+  if (!s->nest.n_fresh) return;
   c_indent(c);
   fputs("const int fresh = ", c->out);
-  for (int i = 0; i < s->n_fresh; i++) {
+  for (int i = 0; i < s->nest.n_fresh; i++) {
     if (i) fputs(" && ", c->out);
-    c_atom(c->out, c->p, s->fresh[i]);
+    c_atom(c->out, c->p, s->nest.fresh[i]);
     fputs(" == 0", c->out);
   }
   fputs(";\n", c->out);
@@ -92,7 +92,7 @@ int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int 
   const tf_expr *root = &op->expr[op->n_expr - 1];
   if (root->what != TF_X_CALL || root->call != TF_K_DIV || op->expr[root->arg[1]].what != TF_X_READ) return -1;
   int ref = op->expr[root->arg[1]].ref;
-  if (ref == s->divides) return -1;
+  if (ref == s->nest.divides) return -1;
   for (int r = 0; r < c->wl->tensors[op->reads[ref].tensor].rank; r++)
     for (int t = 0; t < op->reads[ref].index[r].n_terms; t++)
       if (op->reads[ref].index[r].terms[t].dim == dim) return -1;
@@ -131,7 +131,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
   for (int k = open; k < last; k++, opened++)
     c_loop(c, op, s, k);
   if (op->reduce != TF_ASSIGN) {
-    if (s->n_fresh) {
+    if (s->nest.n_fresh) {
       c_line(c, "if (fresh) {\n");
       c->depth++;
     }
@@ -139,7 +139,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
     c_indent(c);
     c_element(c, op, -1);
     fprintf(c->out, " = %s;\n", c_start(s, op->reduce));
-    c_close(c, 1 + (s->n_fresh > 0));
+    c_close(c, 1 + (s->nest.n_fresh > 0));
   }
   for (int k = last + 1; k < op->n_dims; k++, opened++)
     c_loop(c, op, s, k);
@@ -157,7 +157,7 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
   c->inverse = divisor, c->inverse_of = op;
   c_line(c, "#pragma omp simd\n");
   c_loop(c, op, s, last);
-  c_accumulate(c, op, NULL, s->divides);
+  c_accumulate(c, op, NULL, s->nest.divides);
   c->inverse = -1;
   c_close(c, opened + 1);
 }
@@ -168,13 +168,13 @@ static void into_scalar(c_printer *c, const tf_op *op, const ir_stmt *s, int ope
   for (int k = open; k < op->n_out_dims; k++, opened++)
     c_loop(c, op, s, k);
   c_indent(c);
-  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->n_fresh ? "fresh ? " : "",
+  fprintf(c->out, "%s sum = %s%s", c_type(c_buffer(c, op, -1)->type), s->nest.n_fresh ? "fresh ? " : "",
           c_start(s, op->reduce));
-  if (s->n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
+  if (s->nest.n_fresh) fputs(" : ", c->out), c_element(c, op, -1);
   fputs(";\n", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++, reduced++)
     c_loop(c, op, s, k);
-  c_accumulate(c, op, "sum", s->divides);
+  c_accumulate(c, op, "sum", s->nest.divides);
   c_close(c, reduced);
   c_indent(c);
   c_element(c, op, -1);
@@ -206,7 +206,7 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   if (sum ? wide : last >= open)
     along_output(c, op, s, open);
   else if (!sum)
-    c_accumulate(c, op, NULL, s->divides);
+    c_accumulate(c, op, NULL, s->nest.divides);
   else
     into_scalar(c, op, s, open);
   c->whole = false;
@@ -225,23 +225,27 @@ static bool steady_along(const c_printer *c, const tf_op *op, int buffer) {
 
 /* Whether the inverse of what DIVIDE divides by is taken: see c_has_power. */
 static bool inverts(const c_printer *c, const ir_stmt *s) {
-  return s->kind == IR_DIVIDE && ir_is_share_sum(c->wl, c->p->buffers[s->buffer].tensor);
+  return s->kind == IR_DIVIDE && ir_is_share_sum(c->wl, c->p->buffers[s->divide.by].tensor);
 }
 
-/* What the output is multiplied by, or divided. */
+/* What CORRECT multiplies the output by, or DIVIDE divides it by. */
 static void factor(c_printer *c, const ir_stmt *s) {
-  fputs(s->kind == IR_CORRECT ? "fast_exp(" : inverts(c, s) ? "1.0f / " : "", c->out);
-  if (s->kind == IR_CORRECT) c_element_of(c, s->other), fputs(" - ", c->out);
-  c_element_of(c, s->buffer);
-  if (s->kind == IR_CORRECT) fputc(')', c->out);
+  if (s->kind == IR_DIVIDE) {
+    if (inverts(c, s)) fputs("1.0f / ", c->out);
+    c_element_of(c, s->divide.by);
+    return;
+  }
+  fputs("fast_exp(", c->out), c_element_of(c, s->correct.before), fputs(" - ", c->out);
+  c_element_of(c, s->correct.after), fputc(')', c->out);
 }
 
 /* One element; by: the factor stands in `by`. */
 static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool by) {
   c_indent(c);
   if (s->kind == IR_SAVE) {
-    c_element_of(c, s->other), fputs(" = ", c->out);
-    c_round(c, c->p->buffers[s->other].type), c_element_of(c, s->buffer), c_rounded(c, c->p->buffers[s->other].type);
+    const ir_type type = c->p->buffers[s->save.to].type;
+    c_element_of(c, s->save.to), fputs(" = ", c->out);
+    c_round(c, type), c_element_of(c, s->save.from), c_rounded(c, type);
   } else {
     c_element(c, op, -1), fputs(s->kind == IR_DIVIDE && !inverts(c, s) ? " /= " : " *= ", c->out);
     if (by)
@@ -252,21 +256,25 @@ static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool b
   fputs(";\n", c->out);
 }
 
+/* What is asked before the factor is applied; whether anything is. */
+static bool open_when(c_printer *c, const ir_stmt *s) {
+  if (s->kind == IR_SAVE || (s->kind == IR_DIVIDE && s->divide.last.var < 0)) return false;
+  c_line(c, "if (");
+  c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->correct.fresh : s->divide.last);
+  if (s->kind == IR_CORRECT)
+    fputs(" != 0) { /* the maximum may have risen */\n", c->out);
+  else
+    fprintf(c->out, " == %" PRId64 ") { /* the last step */\n", s->divide.at);
+  c->depth++;
+  return true;
+}
+
 void c_over(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int last = op->n_out_dims - 1;
-  const bool by = s->kind != IR_SAVE && last > 0 && steady_along(c, op, s->buffer);
-  int opened = 0;
-  if (s->kind != IR_SAVE && (s->kind != IR_DIVIDE || s->last.var >= 0)) {
-    c_indent(c);
-    fputs("if (", c->out);
-    c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->fresh[0] : s->last);
-    if (s->kind == IR_CORRECT)
-      fputs(" != 0) { /* the maximum may have risen */\n", c->out);
-    else
-      fprintf(c->out, " == %" PRId64 ") { /* the last step */\n", s->last_at);
-    c->depth++, opened++;
-  }
+  const bool by =
+      s->kind != IR_SAVE && last > 0 && steady_along(c, op, s->kind == IR_CORRECT ? s->correct.after : s->divide.by);
+  int opened = open_when(c, s);
   for (int k = 0; k < op->n_out_dims; k++, opened++) {
     if (k == last && by) c_line(c, "const float by = "), factor(c, s), fputs(";\n", c->out);
     if (k == last) c_line(c, "#pragma omp simd\n");

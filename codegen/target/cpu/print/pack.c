@@ -137,28 +137,29 @@ static void grouped_panel(c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   c_line(c, "{\n");
   c->depth++;
-  if (p->keep) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
+  if (p->pairs.keep) open_kept(c, op, p->b, p->pack, "n_k", "n_n");
   if (p->kernel->group == 1)
     plain_panel(c, op, p);
   else
     grouped_panel(c, op, p);
-  c_close(c, 1 + p->keep);
+  c_close(c, 1 + p->pairs.keep);
 }
 
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
   c_line(c, "{\n");
   c->depth++;
-  if (p->keep_copy) open_kept(c, op, p->a, p->copy, "n_k", "n_m");
+  if (p->pairs.keep_copy) open_kept(c, op, p->a, p->pairs.copy, "n_k", "n_m");
   open_count(c, "i", "0; i < n_m; i++");
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + i;\n", m, m);
   c_indent(c);
-  fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_pack_name(c, p->copy), fputs(" + i * k_wide;\n", c->out);
+  fprintf(c->out, "%s *const row = ", c_type(p->kernel->a)), c_pack_name(c, p->pairs.copy),
+      fputs(" + i * k_wide;\n", c->out);
   open_count(c, "p", "0; p < n_k; p++");
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + p;\n", k, k);
@@ -168,9 +169,9 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_close(c, 1);
   if (p->kernel->m_round > 1) {
     c_line(c, "for (int64_t i = n_m * k_wide; i < m_wide * k_wide; i++) ");
-    c_pack_name(c, p->copy), fputs("[i] = 0;\n", c->out);
+    c_pack_name(c, p->pairs.copy), fputs("[i] = 0;\n", c->out);
   }
-  c_close(c, 1 + p->keep_copy);
+  c_close(c, 1 + p->pairs.keep_copy);
 }
 
 /* ---- the box of b with its borders ------------------------------------------------------------------------ */
@@ -180,18 +181,15 @@ static int64_t phase_words(const ir_product *p, int rank) {
   return (p->slab[rank - 1].most + p->stride - 1) / p->stride;
 }
 
-/* The read whose box it is. */
-static int slab_of(const ir_product *p) { return p->channels ? p->a : p->b; }
-
 /* Whether rank r of the slab stands just outside of its rows: with lanes along channels, those that only what is
  * reduced moves, so that a row of the output reads one piece for each of its windows' rows; ranks that rows move stand
  * outside of them. */
 static bool by_rows(const tf_op *op, const ir_product *p, int r) {
-  const tf_index *ix = &op->reads[slab_of(p)].index[r];
+  const tf_index *ix = &op->reads[ir_slab_of(p)].index[r];
   for (int t = 0; t < ix->n_terms; t++)
     for (int k = 0; k < op->n_out_dims; k++)
       if (op->dims[k] == ix->terms[t].dim) return false;
-  return p->channels;
+  return p->way == IR_CHANNELS;
 }
 
 /* From one element along rank r to the next: ranks in their order, but those by rows last before the last. */
@@ -214,7 +212,7 @@ static void open_rank(c_printer *c, const ir_range *v, int r) {
 /* Asks for the same row one step along the rank before the last two (of an image, in the next channel): rows are too
  * short for the machine to see a stream. */
 static void ask_ahead(c_printer *c, const ir_buffer *b, int last) {
-  if (!b->argument || last < 2) return;
+  if (b->role != IR_ARGUMENT || last < 2) return;
   c_line(c, "if (there) {\n");
   c_line(c, "  const int64_t x = from;\n");
   c_line(c, "  fetch_rows((uintptr_t)&"), c_at(c, b, last, b->type);
@@ -261,8 +259,8 @@ static void open_kept_slab(c_printer *c, const ir_product *p, int rank) {
 
 /* Row by row: zeros, what is there, zeros. */
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
-  const tf_tensor *z = &c->wl->tensors[op->reads[slab_of(p)].tensor];
-  const ir_buffer *b = c_buffer(c, op, slab_of(p));
+  const tf_tensor *z = &c->wl->tensors[op->reads[ir_slab_of(p)].tensor];
+  const ir_buffer *b = c_buffer(c, op, ir_slab_of(p));
   int last = z->rank - 1;
   if (p->keep_slab) open_kept_slab(c, p, z->rank);
   for (int r = 0; r < last; r++)
@@ -299,7 +297,7 @@ void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p) {
 }
 
 int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, int dim) {
-  const tf_ref *ref = &op->reads[slab_of(p)];
+  const tf_ref *ref = &op->reads[ir_slab_of(p)];
   int rank = c->wl->tensors[ref->tensor].rank;
   int64_t step = 0;
   for (int r = 0; r < rank; r++)
@@ -309,7 +307,7 @@ int64_t c_slab_step(const c_printer *c, const tf_op *op, const ir_product *p, in
 }
 
 void c_slab_at(c_printer *c, const tf_op *op, const ir_product *p) {
-  const tf_ref *ref = &op->reads[slab_of(p)];
+  const tf_ref *ref = &op->reads[ir_slab_of(p)];
   int rank = c->wl->tensors[ref->tensor].rank;
   c_pack_name(c, p->pack);
   for (int r = 0; r < rank; r++) {
@@ -344,7 +342,7 @@ static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 /* The step of the op's k-th dim in the box of a that is laid out anew (m innermost, then k; for kernels of groups k
  * innermost, then m); 0: it does not move a. */
 static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   bool rows = p->kernel->group > 1;
   int64_t m = rounded(s->range[p->m].most, p->kernel->m_round), n = rounded(s->range[p->k].most, p->kernel->k_round),
           step = m * n;
@@ -357,8 +355,8 @@ static int64_t turned_step(const c_printer *c, const tf_op *op, const ir_stmt *s
 
 /* Where the point stands in it, the dims `with` m and k or without. */
 void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
-  const ir_product *p = s->product;
-  c_pack_name(c, p->turned);
+  const ir_product *p = s->nest.product;
+  c_pack_name(c, p->pairs.turned);
   for (int k = 0; k < op->n_dims; k++) {
     int64_t step = turned_step(c, op, s, k);
     if (!step || (!with && (k == p->m || k == p->k))) continue;
@@ -368,8 +366,8 @@ void c_turned_at(c_printer *c, const tf_op *op, const ir_stmt *s, bool with) {
 }
 
 void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
-  const ir_buffer *to = &c->p->buffers[p->turned];
+  const ir_product *p = s->nest.product;
+  const ir_buffer *to = &c->p->buffers[p->pairs.turned];
   const bool rows = p->kernel->group > 1;
   int opened = 0;
   c_line(c, "{\n");
@@ -380,13 +378,13 @@ void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const %s *const from = &", c_type(c_buffer(c, op, p->a)->type)), c_place(c, op, p->a),
       fputs(";\n", c->out);
   c_indent(c);
-  fputs("if (from != ", c->out), c_pack_name(c, p->turned), fputs("_of) {\n", c->out);
+  fputs("if (from != ", c->out), c_pack_name(c, p->pairs.turned), fputs("_of) {\n", c->out);
   c->depth++;
   c_indent(c);
-  c_pack_name(c, p->turned), fputs("_of = from;\n", c->out);
+  c_pack_name(c, p->pairs.turned), fputs("_of = from;\n", c->out);
   if (s->range[p->m].most % p->kernel->m_round || s->range[p->k].most % p->kernel->k_round) {
     c_indent(c);
-    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->turned),
+    fprintf(c->out, "for (int64_t i = 0; i < %" PRId64 "; i++) ", to->words), c_pack_name(c, p->pairs.turned),
         fputs("[i] = 0;\n", c->out);
   }
   for (int pass = 0; pass < 3; pass++) /* others, then what stands around the innermost */

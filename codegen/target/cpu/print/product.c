@@ -24,16 +24,16 @@ void c_length(c_printer *c, const ir_range *r) {
 }
 
 static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const bool groups = p->kernel->group > 1;
-  if (p->turned >= 0) {
+  if (p->pairs.turned >= 0) {
     c_turned_at(c, op, s, false);
     if (groups)
       fprintf(c->out, ", k_wide, %d", p->kernel->group);
     else
       fprintf(c->out, ", 1, %" PRId64, s->range[p->m].most);
-  } else if (p->copy >= 0) {
-    fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->copy].id, p->copy, p->kernel->group);
+  } else if (p->pairs.copy >= 0) {
+    fprintf(c->out, "%s_pack%d, k_wide, %d", c->p->buffers[p->pairs.copy].id, p->pairs.copy, p->kernel->group);
   } else {
     fputc('&', c->out), c_place(c, op, p->a);
     fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
@@ -63,36 +63,35 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_product *p) {
 static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   const tf_ref *ref = &op->reads[p->a];
   const ir_buffer *a = c_buffer(c, op, p->a);
-  if (p->turned >= 0 || p->copy >= 0 || !a->argument || !a->rank) return false;
+  if (p->pairs.turned >= 0 || p->pairs.copy >= 0 || a->role != IR_ARGUMENT || !a->rank) return false;
   const tf_index *last = &ref->index[a->rank - 1];
   return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
 }
 
 /* Where the sums go, and the step from row to row: rows as the next product's kernel wants them have no gaps. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_stmt *next = s->rounds_for;
+  const ir_stmt *next = s->nest.rounds_for;
   if (next && next->kind == IR_NEST) {
-    fprintf(c->out, "%s_pack%d, %" PRId64, c->p->buffers[next->product->copy].id, next->product->copy,
-            s->range[s->product->n].most);
+    c_pack_name(c, next->nest.product->pairs.copy), fprintf(c->out, ", %" PRId64, s->range[s->nest.product->n].most);
     return;
   }
   fputc('&', c->out);
   if (next)
-    c_element_of(c, next->other);
+    c_element_of(c, next->save.to);
   else
     c_place(c, op, -1);
   fputs(", ", c->out);
   if (next)
-    c_step_of(c, next->other, op->dims[s->product->m]);
+    c_step_of(c, next->save.to, op->dims[s->nest.product->m]);
   else
-    c_step(c, op, -1, op->dims[s->product->m]);
+    c_step(c, op, -1, op->dims[s->nest.product->m]);
 }
 
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another
  * product has asked for needs no asking. */
 static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
-  const ir_product *p = s->product;
-  const bool asks = s->n_asks > 0, rounds = s->rounds_for != NULL;
+  const ir_product *p = s->nest.product;
+  const bool asks = s->nest.n_asks > 0, rounds = s->nest.rounds_for != NULL;
   const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, asks, rounds, ahead)
                            : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks, rounds);
   if (!name) {
@@ -104,10 +103,11 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
   fputs(", ", c->out), b_argument(c, op, p);
   fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
-  if (far_a(c, op, p) && !(s->asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
-  if ((c_buffer(c, op, -1)->argument || (s->rounds_for && s->rounds_for->kind == IR_SAVE)) && !(s->asked & 1))
+  if (far_a(c, op, p) && !(s->nest.asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
+  if ((c_buffer(c, op, -1)->role == IR_ARGUMENT || (s->nest.rounds_for && s->nest.rounds_for->kind == IR_SAVE)) &&
+      !(s->nest.asked & 1))
     fputs(" | FAR_C", c->out);
-  if (asks) fprintf(c->out, ", far, %d", s->n_asks);
+  if (asks) fprintf(c->out, ", far, %d", s->nest.n_asks);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
 
@@ -121,7 +121,7 @@ int c_lengths(const ir_range *r, int64_t *v) {
 }
 
 static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead) {
-  const ir_range *m = &s->range[s->product->m], *n = &s->range[s->product->n];
+  const ir_range *m = &s->range[s->nest.product->m], *n = &s->range[s->nest.product->n];
   int64_t mv[C_MOST_LENGTHS], nv[C_MOST_LENGTHS];
   int n_m = c_lengths(m, mv), n_n = c_lengths(n, nv);
   for (int i = 0; i < n_m; i++)
@@ -146,7 +146,7 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   fputs("const int add = ", c->out);
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
-    bool at_zero = s->range[k].lo.var < 0 && k == s->product->k;
+    bool at_zero = s->range[k].lo.var < 0 && k == s->nest.product->k;
     if (at_zero) continue;
     fprintf(c->out, "%sd_%s != 0", any ? " || " : "", c->p->dim_id[op->dims[k]]);
     any = true;
@@ -166,11 +166,11 @@ static void wide(c_printer *c, const char *to, const char *from, int by) {
 
 /* The lengths of the block, and what they are filled up to. */
 static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
   const char *n_name = c->p->dim_id[op->dims[p->n]], *k_name = c->p->dim_id[op->dims[p->k]];
   const bool panels = p->pack >= 0 && !p->slab, groups = p->kernel->group > 1,
-             copies = p->copy >= 0 && !s->rows && !s->done;
+             copies = p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied;
   c_indent(c);
   fprintf(c->out, "const int64_t ");
   if (!m->exact || copies) fputs("n_m = ", c->out), c_length(c, m), fputs(", ", c->out);
@@ -184,11 +184,11 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_indent(c);
     fprintf(c->out, "(void)o_%s, (void)o_%s;\n", n_name, k_name);
   }
-  if (p->copy >= 0 || groups) wide(c, "k_wide", "n_k", p->kernel->k_round);
+  if (p->pairs.copy >= 0 || groups) wide(c, "k_wide", "n_k", p->kernel->k_round);
   if (copies && p->kernel->m_round > 1) wide(c, "m_wide", "n_m", p->kernel->m_round);
   if (panels) {
     c_indent(c);
-    fprintf(c->out, "const int64_t n_wide = %" PRId64 ";\n", p->wide);
+    fprintf(c->out, "const int64_t n_wide = %" PRId64 ";\n", p->pairs.wide);
   }
   if (!groups) return;
   c_indent(c);
@@ -199,7 +199,7 @@ static bool stands_outside(const ir_product *p, int k) { return k != p->m && k !
 
 void c_product(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  const ir_product *p = s->product;
+  const ir_product *p = s->nest.product;
   c_line(c, "{ /* ");
   fprintf(c->out, "%s: a product over %s, %s and %s */\n", op->name, c->p->dim_id[op->dims[p->m]],
           c->p->dim_id[op->dims[p->n]], c->p->dim_id[op->dims[p->k]]);
@@ -209,7 +209,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   c_origin(c, op, s, p->n);
   c_origin(c, op, s, p->k);
   all_lengths(c, op, s);
-  if (p->turned >= 0) c_turn_rows(c, op, s);
+  if (p->pairs.turned >= 0) c_turn_rows(c, op, s);
   if (p->slab) c_fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
     if (stands_outside(p, k)) c_loop(c, op, s, k);
@@ -219,9 +219,9 @@ void c_product(c_printer *c, const ir_stmt *s) {
     c->depth++;
   }
   add_flag(c, op, s);
-  if (p->copy >= 0 && !s->rows && !s->done) c_copy_rows(c, op, s);
+  if (p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied) c_copy_rows(c, op, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
-  c_ahead *h = s->rows ? c_ahead_begin(c, s) : NULL;
+  c_ahead *h = s->nest.rows ? c_ahead_begin(c, s) : NULL;
   calls(c, op, s, c_ahead_micro(h));
   c_ahead_free(h);
   c_close(c, may_be_empty);

@@ -23,9 +23,9 @@ static void take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   c_element(c, op, -1), fputs(" = ", c->out);
   bool sign = op->reduce == TF_REDUCE_ADD;
-  if (s->finite) {
+  if (s->nest.finite) {
     fprintf(c->out, "greater(all, fresh ? %s : ", c_start(s, op->reduce)), c_element(c, op, -1), fputc(')', c->out);
-  } else if (s->n_fresh) {
+  } else if (s->nest.n_fresh) {
     fputs("fresh ? all : ", c->out);
     if (!sign) fprintf(c->out, "%s(all, ", c_combine(op->reduce));
     c_element(c, op, -1);
@@ -139,7 +139,7 @@ static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, cons
 /* Whether only the ops of the row read what the map makes: then it needs no memory. */
 static bool stays_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *map) {
   const tf_tensor *z = &c->wl->tensors[map->out];
-  if (c_buffer(c, map, -1)->kept) return false;
+  if (c_buffer(c, map, -1)->role == IR_KEPT) return false;
   for (int i = 0; i < z->n_consumers; i++) {
     bool inside = false;
     for (int k = 0; k < n; k++)
@@ -161,7 +161,7 @@ static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt 
   uint64_t all = 0;
   int divisor = c_steady_divisor(c, op, s, dim);
   for (int i = 0; i < op->n_reads && i < 64; i++)
-    if (i != divisor && i != s->divides && !c_moves_with(c, &op->reads[i], dim)) all |= UINT64_C(1) << i;
+    if (i != divisor && i != s->nest.divides && !c_moves_with(c, &op->reads[i], dim)) all |= UINT64_C(1) << i;
   return all;
 }
 
@@ -211,7 +211,7 @@ static void row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
     snprintf(where, sizeof where, "const float v_%s", c->p->tensor_id[op->out]);
     bool local = stays_in_row(c, all, n, op);
     with_steady(c, all[i], dim);
-    c_accumulate(c, op, local ? where : NULL, all[i]->divides);
+    c_accumulate(c, op, local ? where : NULL, all[i]->nest.divides);
     without_steady(c);
     if (local) c->in_row |= UINT64_C(1) << (op->out % 64);
   }
@@ -289,7 +289,7 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
     }
     fprintf(c->out, "const vec v_%s = ", out);
     with_steady(c, all[i], dim);
-    vector_value(c, op, op->n_expr - 1, all[i]->divides, part);
+    vector_value(c, op, op->n_expr - 1, all[i]->nest.divides, part);
     without_steady(c);
     fputs(";\n", c->out);
     c->in_row |= UINT64_C(1) << (op->out % 64);
@@ -364,9 +364,9 @@ static int place_of(const ir_program *p, int z) {
 bool c_is_nothing(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const tf_expr *root = &op->expr[op->n_expr - 1];
-  if (s->divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return false;
+  if (s->nest.divides < 0 || op->reduce != TF_ASSIGN || root->what != TF_X_CALL || root->call != TF_K_DIV) return false;
   const tf_expr *from = &op->expr[root->arg[0]], *by = &op->expr[root->arg[1]];
-  if (from->what != TF_X_READ || by->what != TF_X_READ || by->ref != s->divides) return false;
+  if (from->what != TF_X_READ || by->what != TF_X_READ || by->ref != s->nest.divides) return false;
   return place_of(c->p, op->reads[from->ref].tensor) == place_of(c->p, op->out);
 }
 
@@ -381,25 +381,25 @@ static bool as_vectors(const c_printer *c, const ir_stmt *const *all, int n, int
 }
 
 void c_together(c_printer *c, const ir_stmt *s) {
-  if (s->ahead) return; /* the product behind it says it */
+  if (s->together.ahead) return; /* the product behind it says it */
   const ir_stmt *head = s->body.s[0];
   const ir_stmt *const *all = (const ir_stmt *const *)s->body.s;
-  for (int k = 0; k < s->n_common; k++)
+  for (int k = 0; k < s->together.n_common; k++)
     c_loop(c, &c->wl->ops[head->op], head, k);
   for (int i = 0, n; i < s->body.n; i += n) {
-    for (n = 1; is_row_map(c, all[i], s->n_common) && i + n < s->body.n && !c_is_nothing(c, all[i + n]);)
-      if (joins_row(c, all + i, n, all[i + n], s->n_common))
+    for (n = 1; is_row_map(c, all[i], s->together.n_common) && i + n < s->body.n && !c_is_nothing(c, all[i + n]);)
+      if (joins_row(c, all + i, n, all[i + n], s->together.n_common))
         n++;
       else
         break;
     if (c_is_nothing(c, all[i]))
       n = 1;
-    else if (!is_row_map(c, all[i], s->n_common))
-      c_nest(c, all[i], s->n_common);
-    else if (as_vectors(c, all + i, n, s->n_common))
-      c_row_vectors(c, all + i, n, s->n_common);
+    else if (!is_row_map(c, all[i], s->together.n_common))
+      c_nest(c, all[i], s->together.n_common);
+    else if (as_vectors(c, all + i, n, s->together.n_common))
+      c_row_vectors(c, all + i, n, s->together.n_common);
     else
-      row_maps(c, all + i, n, s->n_common);
+      row_maps(c, all + i, n, s->together.n_common);
   }
-  c_close(c, s->n_common);
+  c_close(c, s->together.n_common);
 }

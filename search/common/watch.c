@@ -1,0 +1,42 @@
+#include "search/common/watch.h"
+
+#include "base/clock.h"
+#include "base/threads.h"
+
+void tf_watch_begin(tf_watch *w, const tf_budget *of) {
+  w->of = of;
+  w->start = tf_now();
+  atomic_init(&w->why, 0);
+}
+
+double tf_watch_seconds(const tf_watch *w) { return tf_now() - w->start; }
+
+bool tf_watch_asked(const tf_watch *w) { return w->of->stop && w->of->stop(w->of->ctx); }
+
+bool tf_watch_over(tf_watch *w) {
+  if (atomic_load_explicit(&w->why, memory_order_relaxed)) return true;
+  int why = 0, none = 0;
+  if (tf_watch_asked(w))
+    why = 1 + TF_STOP_INTERRUPT;
+  else if (w->of->time_limit > 0 && tf_watch_seconds(w) >= w->of->time_limit)
+    why = 1 + TF_STOP_TIME;
+  if (why) atomic_compare_exchange_strong(&w->why, &none, why);
+  return why != 0;
+}
+
+void tf_watch_report(const tf_watch *w, tf_progress p) {
+  if (!w->of->progress) return;
+  p.seconds = tf_watch_seconds(w);
+  w->of->progress(w->of->ctx, &p);
+}
+
+int tf_budget_threads(const tf_budget *b) { return b->threads > 0 ? b->threads : tf_threads_there(); }
+
+const char *tf_stop_key(tf_stop s) {
+  static const char *const keys[] = {
+#define X(id, key) key,
+      TF_STOPS(X)
+#undef X
+  };
+  return keys[s];
+}
