@@ -104,22 +104,18 @@ static bool lay_out(tf_shapes *s, tf_diags *d) {
 tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tf_shapes *s = a ? TF_NEW(a, tf_shapes) : NULL;
-  bool small = wl->n_ops <= TF_OPS_MAX && arch->n_memories <= TF_MEMORIES_MAX;
+  bool small = arch->n_memories <= TF_MEMORIES_MAX;
   if (s && small) {
     s->arena = a;
     s->arch = arch;
     s->wl = wl;
-    if (alloc(s, room_of(arch, wl))) {
+    if (alloc(s, room_of(arch, wl)) && tf_shapes_find_shared(s)) {
       if (lay_out(s, d)) return s;
       tf_arena_free(a);
       return NULL;
     }
   }
-  if (wl->n_ops > TF_OPS_MAX)
-    tf_fail(d, wl->at, TF_E_LIMIT,
-            "%d ops, and a search takes %d at most: give it parts, or a mapping with open trip counts", wl->n_ops,
-            TF_OPS_MAX);
-  else if (!small)
+  if (!small)
     tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories, TF_MEMORIES_MAX);
   else
     tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
