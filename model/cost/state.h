@@ -1,6 +1,7 @@
 /* The parts of an evaluation, in the order in which they are filled. */
 #ifndef MODEL_COST_STATE_H
 #define MODEL_COST_STATE_H
+#include "model/cost/open.h"
 #include "model/cost/view.h"
 #include "model/flow/range.h"
 

@@ -1,5 +1,6 @@
 /* Sets of coordinates that follow from what is read, from the outputs back. */
 #include "model/demand/demand.h"
+#include "model/spec/dims.h"
 
 const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op * d->wl->n_dims]; }
 
@@ -15,8 +16,7 @@ double tf_demanded_points(const tf_demand *d, int op) {
 /* Whether dim `dim` stands in another rank of the reference, too. */
 static bool elsewhere(const tf_ref *ref, int rank, int r, int dim) {
   for (int s = 0; s < rank; s++)
-    for (int t = 0; t < ref->index[s].n_terms && s != r; t++)
-      if (ref->index[s].terms[t].dim == dim) return true;
+    if (s != r && tf_index_coef(&ref->index[s], dim)) return true;
   return false;
 }
 

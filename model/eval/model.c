@@ -1,3 +1,5 @@
+#include "model/eval/hooks.h"
+
 #include <string.h>
 
 #include "model/cost/exact/walk.h"
@@ -6,9 +8,9 @@
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
 
-/* The long way beside a short evaluation (3 us): what it takes at least, and how many places it looks at in the time of
- * one. */
-enum { LONG_WAY = 10, PLACES = 48 };
+/* Cost of the general and the exact count in units of one quick evaluation (3 us): a fixed part, and one for each so
+ * many settings visited. */
+enum { GENERAL_FIXED = 10, VISITS_A_QUICK = 48 };
 
 static bool alloc_state(struct tf_model *m) {
   m->walk_max = TF_WALK_MAX;
@@ -148,7 +150,7 @@ static bool count(tf_model *m) {
   return true;
 }
 
-int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : LONG_WAY + m->run.work / PLACES; }
+int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->run.work / VISITS_A_QUICK; }
 
 bool tf_model_quick(const tf_model *m) { return m->quick; }
 

@@ -6,10 +6,6 @@
 
 enum { TF_MAX_READS = 64 }; /* of one tensor */
 
-static bool same_chain(const tf_plan *p, int a, int b) {
-  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
-}
-
 /* Whether loop l and all it depends on split their ranges without remainder. */
 static bool even(tf_run *run, tf_scratch *w, int l) {
   const tf_plan *p = run->plan;
@@ -19,7 +15,8 @@ static bool even(tf_run *run, tf_scratch *w, int l) {
   const tf_path *path = &p->path[leafn];
   int64_t product = 1, len = p->wl->dims[pl->dim].extent;
   for (int k = 0; k < path->n; k++)
-    if (same_chain(p, l, path->loops[k]) && __builtin_mul_overflow(product, run->trip[path->loops[k]], &product))
+    if (tf_plan_same_chain(p, l, path->loops[k]) &&
+        __builtin_mul_overflow(product, run->trip[path->loops[k]], &product))
       return false;
   if (up >= 0) len = tf_dim_range(run, pl->op, pl->dim, pl->lead, w->zero).len;
   uint64_t base = tf_base_mask(p, pl->op, pl->dim);
@@ -121,7 +118,7 @@ bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
   const tf_slice *s = &p->slices[one], *q = &p->slices[other];
   int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
   size_t bytes = (size_t)p->wl->tensors[s->tensor].rank * sizeof a[0];
-  int from = tf_plan_common(p, s->node, q->node);
+  int from = tf_tree_common(p->tree, s->node, q->node);
   bool uneven = false;
   int i = next_pair(run, s, from, 0), j = next_pair(run, q, from, 0);
   for (int k = 0; k < p->path[q->node].n; k++)

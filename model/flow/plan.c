@@ -2,6 +2,7 @@
 
 #include "model/flow/plan_class.h"
 #include "model/flow/retain.h"
+#include "model/spec/dims.h"
 
 int tf_plan_mtile(const tf_plan *p, int n, int level) {
   int found = -1;
@@ -32,26 +33,6 @@ int64_t tf_whole_words(const tf_tensor *t) {
   return words;
 }
 
-static bool op_touches(const tf_workload *wl, int o, int z) {
-  const tf_op *op = &wl->ops[o];
-  if (op->out == z) return true;
-  for (int i = 0; i < op->n_reads; i++)
-    if (op->reads[i].tensor == z) return true;
-  return false;
-}
-
-static bool op_reads(const tf_workload *wl, int o, int z) {
-  for (int i = 0; i < wl->ops[o].n_reads; i++)
-    if (wl->ops[o].reads[i].tensor == z) return true;
-  return false;
-}
-
-bool tf_plan_touches(const tf_plan *p, int n, int z) {
-  for (int i = n; i < p->tree->nodes[n].end; i++)
-    if (p->tree->nodes[i].kind == TF_OP && op_touches(p->wl, p->tree->nodes[i].op, z)) return true;
-  return false;
-}
-
 static bool bypassed(const tf_node *t, int z) {
   for (int i = 0; i < t->n_bypass; i++)
     if (t->bypass[i].tensor == z) return true;
@@ -60,25 +41,20 @@ static bool bypassed(const tf_node *t, int z) {
 
 bool tf_plan_tile_holds(const tf_plan *p, int t, int z) {
   const tf_node *n = &p->tree->nodes[t];
-  return n->level > p->home_level[z] && !bypassed(n, z) && tf_plan_touches(p, t, z);
+  return n->level > p->home_level[z] && !bypassed(n, z) && tf_node_touches(p->facts, t, z);
 }
 
-/* Depths, loop ids and the loops above every node.  False: out of memory or path too long. */
-static bool number_loops(tf_arena *a, tf_plan *p) {
+/* The loops above every node.  False: out of memory or path too long. */
+static bool find_paths(tf_arena *a, tf_plan *p) {
   const tf_tree *t = p->tree;
-  p->depth = TF_ARRAY(a, int, (size_t)t->n_nodes);
-  p->first_loop = TF_ARRAY(a, int, (size_t)t->n_nodes);
   p->path = TF_ARRAY(a, tf_path, (size_t)t->n_nodes);
-  if (!p->depth || !p->first_loop || !p->path) return false;
+  if (!p->path) return false;
   for (int i = 0; i < t->n_nodes; i++) {
     const tf_node *n = &t->nodes[i];
-    p->first_loop[i] = p->n_loops;
-    p->n_loops += n->kind == TF_TILE ? n->n_loops : 0;
     if (n->parent < 0) continue;
     const tf_node *up = &t->nodes[n->parent];
     const tf_path *above = &p->path[n->parent];
     int own = up->kind == TF_TILE ? up->n_loops : 0;
-    p->depth[i] = p->depth[n->parent] + 1;
     p->path[i].n = above->n + own;
     p->path[i].loops = TF_ARRAY(a, int, (size_t)p->path[i].n + 1);
     if (p->path[i].n > TF_MAX_PATH || !p->path[i].loops) return false;
@@ -93,26 +69,6 @@ static bool number_loops(tf_arena *a, tf_plan *p) {
   return true;
 }
 
-static bool read_below(const tf_plan *p, int n, int z) {
-  for (int i = n; i < p->tree->nodes[n].end; i++)
-    if (p->tree->nodes[i].kind == TF_OP && op_reads(p->wl, p->tree->nodes[i].op, z)) return true;
-  return false;
-}
-
-/* The topmost node below which op o leads. */
-static int find_lead(const tf_plan *p, int o) {
-  int n = p->tree->op_node[o];
-  while (p->tree->nodes[n].parent >= 0 && !read_below(p, p->tree->nodes[n].parent, p->wl->ops[o].out))
-    n = p->tree->nodes[n].parent;
-  return n;
-}
-
-static bool has_dim(const tf_op *op, int d) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == d) return true;
-  return false;
-}
-
 /* Whether loop `dim` above the lead node of o still splits o: a streamed reduction. */
 static bool fill_loop(tf_arena *a, tf_plan *p, int node, int slot) {
   const tf_node *n = &p->tree->nodes[node];
@@ -122,7 +78,8 @@ static bool fill_loop(tf_arena *a, tf_plan *p, int node, int slot) {
   l->leaders = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
   if (!l->leaders) return false;
   for (int o = 0; o < p->wl->n_ops; o++) {
-    if (!tf_plan_above(p, node, p->tree->op_node[o]) || !tf_plan_leads(p, o, node) || !has_dim(&p->wl->ops[o], l->dim))
+    if (!tf_plan_above(p, node, p->tree->op_node[o]) || !tf_plan_leads(p, o, node) ||
+        tf_op_slot(&p->wl->ops[o], l->dim) < 0)
       continue;
     if (l->op < 0) {
       l->op = o;
@@ -150,14 +107,14 @@ static int64_t space_of(const tf_plan *p, int o) {
   return n;
 }
 
-static void find_streams(tf_plan *p) {
+/* What the reduced dims of streamed ops follow. */
+static void find_leaders(tf_plan *p) {
   const tf_tree *t = p->tree;
   for (int i = 0; i < t->n_nodes; i++) {
     const tf_node *n = &t->nodes[i];
     for (int k = 0; n->kind == TF_SCOPE && k < n->n_stream; k++) {
       int o = p->wl->tensors[n->stream[k].tensor].producer;
       if (o < 0) continue;
-      p->stream_scope[o] = i;
       for (int j = 0; j < n->n_stream; j++) {
         int q = p->wl->tensors[n->stream[j].tensor].producer;
         if (q >= 0 && tf_plan_leads(p, q, i)) p->stream_leader[o] = q;
@@ -169,7 +126,6 @@ static void find_streams(tf_plan *p) {
 static void find_homes(tf_plan *p) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     p->home_level[z] = tf_tree_home(p->tree, z);
-    p->home_scope[z] = tf_tree_home_scope(p->tree, z);
     int h = p->home_scope[z];
     for (int k = 0; h >= 0 && k < p->tree->nodes[h].n_retain; k++)
       p->retained[z] |= p->tree->nodes[h].retain[k].tensor == z;
@@ -194,9 +150,7 @@ static void fill_masks(const tf_plan *p, tf_slice *s) {
     bool below_home = home < 0 || (l->node != home && tf_plan_above(p, home, l->node));
     bool between = serving < 0 || tf_plan_above(p, serving, l->node);
     bool streamed = !below_home && maker >= 0 && p->stream_scope[maker] >= 0 && l->axis == TF_TEMPORAL &&
-                    has_dim(&p->wl->ops[maker], l->dim);
-    for (int d = 0; streamed && d < p->wl->ops[maker].n_out_dims; d++)
-      streamed = p->wl->ops[maker].dims[d] != l->dim;
+                    tf_op_slot(&p->wl->ops[maker], l->dim) >= p->wl->ops[maker].n_out_dims;
     if (l->axis != TF_TEMPORAL && between && below_home) s->merge |= UINT64_C(1) << k;
     if (below_home || streamed) s->inside |= UINT64_C(1) << k;
   }
@@ -323,17 +277,25 @@ static void find_padding(tf_plan *p) {
 
 static bool add_arrays(tf_arena *a, tf_plan *p) {
   size_t ops = (size_t)p->wl->n_ops, tensors = (size_t)p->wl->n_tensors;
-  p->lead = TF_ARRAY(a, int, ops);
   p->unit = TF_ARRAY(a, int, ops);
   p->space = TF_ARRAY(a, int64_t, ops);
-  p->stream_scope = TF_ARRAY(a, int, ops);
   p->stream_leader = TF_ARRAY(a, int, ops);
   p->home_level = TF_ARRAY(a, int, tensors);
-  p->home_scope = TF_ARRAY(a, int, tensors);
   p->retained = TF_ARRAY(a, bool, tensors);
   p->loops = TF_ARRAY(a, tf_ploop, (size_t)p->n_loops + 1);
-  return p->lead && p->unit && p->space && p->stream_scope && p->stream_leader && p->home_level && p->home_scope &&
-         p->retained && p->loops;
+  return p->unit && p->space && p->stream_leader && p->home_level && p->retained && p->loops;
+}
+
+static bool take_facts(tf_arena *a, tf_plan *p) {
+  const tf_facts *f = p->facts = tf_facts_new(a, p->tree);
+  if (!f) return false;
+  p->n_loops = f->n_loops;
+  p->first_loop = f->loop_from;
+  p->depth = f->depth;
+  p->lead = f->lead;
+  p->home_scope = f->home_scope;
+  p->stream_scope = f->stream_scope;
+  return true;
 }
 
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
@@ -342,14 +304,13 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   p->tree = tree;
   p->arch = tree->arch;
   p->wl = tree->workload;
-  if (!number_loops(a, p) || !add_arrays(a, p)) return NULL;
+  if (!take_facts(a, p) || !find_paths(a, p) || !add_arrays(a, p)) return NULL;
   for (int o = 0; o < p->wl->n_ops; o++) {
-    p->lead[o] = find_lead(p, o);
     p->unit[o] = find_unit(p, o);
     p->space[o] = space_of(p, o);
-    p->stream_scope[o] = p->stream_leader[o] = -1;
+    p->stream_leader[o] = -1;
   }
-  find_streams(p);
+  find_leaders(p);
   find_homes(p);
   find_padding(p);
   if (!tf_range_memo_new(a, p)) return NULL;

@@ -2,7 +2,7 @@
  * which m-tile an entry finds the memory left by.  Built once; read by every evaluation. */
 #ifndef MODEL_FLOW_PLAN_H
 #define MODEL_FLOW_PLAN_H
-#include "base/arena.h"
+#include "model/tree/facts.h"
 #include "tileflow/model.h"
 
 enum { TF_MAX_PATH = 64 }; /* loops above one node; a mask of them fits 64 bits */
@@ -82,21 +82,18 @@ typedef struct tf_plan {
   const tf_tree *tree;
   const tf_arch *arch;
   const tf_workload *wl;
+  const tf_facts *facts; /* who leads where, homes, streams; of these, what is asked most often: */
   int n_loops;
+  const int *first_loop, *depth, *lead, *home_scope, *stream_scope;
   tf_ploop *loops;
-  int *first_loop; /* [node] id of its first loop */
-  int *lead;       /* [op] node from which it leads */
-  int *depth;      /* [node] */
   tf_path *path;   /* [node] loops strictly above it */
   int *home_level; /* [tensor] */
-  int *home_scope; /* [tensor] -1: none */
   bool *retained;  /* [tensor] */
   int n_retains;
   struct tf_retain *retains; /* scopes that retain (retain.h) */
   int *retain_at;            /* [node] retains[] entry above the node, -1 */
   int *made_in;              /* [op] retains[] entry whose runs decide its range, -1 */
   uint64_t *made_mask;       /* [op] retained: loops above the scope on which what is made depends; else 0 */
-  int *stream_scope;         /* [op] scope that streams it, -1 */
   int *stream_leader;        /* [op] op whose range its reduced dims follow above that scope, -1 */
   int *unit;                 /* [op] */
   int64_t *space;            /* [op] points of its iteration space; saturates */
@@ -117,11 +114,9 @@ typedef struct tf_plan {
 tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
 
 /* Whether node a is b or stands above it. */
-static inline bool tf_plan_above(const tf_plan *p, int a, int b) { return a <= b && b < p->tree->nodes[a].end; }
+static inline bool tf_plan_above(const tf_plan *p, int a, int b) { return tf_is_above(p->facts, a, b); }
 /* The first Tile of `level` on the path to node n (n included), -1: none. */
 int tf_plan_mtile(const tf_plan *p, int n, int level);
-/* Whether some op below node n touches tensor z. */
-bool tf_plan_touches(const tf_plan *p, int n, int z);
 /* Words of a whole tensor; saturates. */
 int64_t tf_whole_words(const tf_tensor *t);
 /* Whether the m-tile t holds z. */
@@ -136,5 +131,9 @@ static inline bool tf_plan_at_once(const tf_node *n) {
   return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE);
 }
 /* Whether op o leads below node n (n on its path). */
-static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return p->depth[n] >= p->depth[p->lead[o]]; }
+static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return tf_leads(p->facts, o, n); }
+/* Whether loops a and b split one range one after the other. */
+static inline bool tf_plan_same_chain(const tf_plan *p, int a, int b) {
+  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
+}
 #endif

@@ -1,19 +1,9 @@
 #include "model/flow/plan_class.h"
 
-int tf_plan_toward(const tf_plan *p, int top, int n) {
-  while (p->tree->nodes[n].parent != top)
-    n = p->tree->nodes[n].parent;
-  return n;
-}
-
-int tf_plan_common(const tf_plan *p, int a, int b) {
-  while (!tf_plan_above(p, a, b))
-    a = p->tree->nodes[a].parent;
-  return a;
-}
+#include "model/spec/dims.h"
 
 bool tf_plan_same_split(const tf_plan *p, int a, int b) {
-  int c = tf_plan_common(p, a, b);
+  int c = tf_tree_common(p->tree, a, b);
   if (a != b && tf_plan_at_once(&p->tree->nodes[c])) return false;
   for (int n = a; n != c; n = p->tree->nodes[n].parent)
     if (n != a && tf_plan_at_once(&p->tree->nodes[n])) return false;
@@ -38,7 +28,7 @@ static int last_seen(const tf_plan *p, const tf_slice *s, int from, int to) {
 static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, int z, uint64_t *idle) {
   bool sure = false;
   for (int i = from; i < to; i++) {
-    if (tf_plan_touches(p, q->children[i], z)) continue;
+    if (tf_node_touches(p->facts, q->children[i], z)) continue;
     bool follows = q->n_retain > 0 && i < 64;
     for (int k = q->children[i]; k < p->tree->nodes[q->children[i]].end; k++)
       if (p->tree->nodes[k].kind == TF_OP) follows &= p->made_in[p->tree->nodes[k].op] >= 0;
@@ -56,8 +46,8 @@ static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint6
   for (int q = t->nodes[prev].parent; q >= 0 && tf_plan_above(p, top, q); q = t->nodes[q].parent) {
     const tf_node *n = &t->nodes[q];
     if (n->kind != TF_SCOPE || n->scope != TF_SEQ) continue;
-    int a = t->nodes[tf_plan_toward(p, q, prev)].child_no;
-    int b = tf_plan_above(p, q, node) ? t->nodes[tf_plan_toward(p, q, node)].child_no : -1;
+    int a = t->nodes[tf_child_towards(p->facts, q, prev)].child_no;
+    int b = tf_plan_above(p, q, node) ? t->nodes[tf_child_towards(p->facts, q, node)].child_no : -1;
     bool passes = q == top ? any_untouched(p, n, a + 1, b, z, &idle[0])
                            : any_untouched(p, n, a + 1, n->n_children, z, &idle[1]) ||
                                  (b >= 0 && any_untouched(p, n, 0, b, z, &idle[0]));
@@ -68,12 +58,6 @@ static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint6
     }
   }
   return -1;
-}
-
-static bool reduced_by(const tf_op *op, int dim) {
-  for (int i = 0; i < op->n_out_dims; i++)
-    if (op->dims[i] == dim) return false;
-  return true;
 }
 
 /* Loops that spread the reduction of what prev makes, below the outermost scope control leaves. */
@@ -87,7 +71,7 @@ static bool fill_spread(tf_arena *a, const tf_plan *p, const tf_slice *prev, int
   c->spread = TF_ARRAY(a, int, (size_t)path->n + 1);
   for (int k = 0; c->spread && scope >= 0 && k < path->n; k++) {
     const tf_ploop *l = &p->loops[path->loops[k]];
-    if (l->axis != TF_TEMPORAL && tf_plan_above(p, scope, l->node) && reduced_by(maker, l->dim))
+    if (l->axis != TF_TEMPORAL && tf_plan_above(p, scope, l->node) && tf_out_rank(maker, l->dim) < 0)
       c->spread[c->n_spread++] = path->loops[k];
   }
   return c->spread != NULL;
@@ -108,7 +92,7 @@ static bool finish(tf_arena *a, const tf_plan *p, const tf_slice *s, tf_pclass *
   c->prev = prev;
   if (!fill_spread(a, p, q, top, c)) return false;
   if (q == s) return true;
-  c->common = tf_plan_common(p, s->node, q->node);
+  c->common = tf_tree_common(p->tree, s->node, q->node);
   return true;
 }
 

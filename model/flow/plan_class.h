@@ -8,8 +8,4 @@
 bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s);
 /* Whether a and b stand in the same child of every Para and Pipe above either of them. */
 bool tf_plan_same_split(const tf_plan *p, int a, int b);
-/* The child of `top` on the way down to n. */
-int tf_plan_toward(const tf_plan *p, int top, int n);
-/* The lowest node that is or stands above both. */
-int tf_plan_common(const tf_plan *p, int a, int b);
 #endif

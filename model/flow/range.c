@@ -1,4 +1,5 @@
 #include "model/flow/range_memo.h"
+#include "model/spec/dims.h"
 
 static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg);
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
@@ -80,16 +81,10 @@ static tf_ival demanded(const tf_run *run, int o, int r, int n, const int64_t *d
   return v;
 }
 
-static int out_rank(const tf_op *op, int d) {
-  for (int r = 0; r < op->n_out_dims; r++)
-    if (op->dims[r] == d) return r;
-  return -1;
-}
-
 /* The range of a producer at node n, one of the nodes below which it does not lead. */
 static tf_ival inferred(const tf_run *run, int o, int d, int n, const int64_t *dg) {
   const tf_plan *p = run->plan;
-  int r = out_rank(&p->wl->ops[o], d);
+  int r = tf_out_rank(&p->wl->ops[o], d);
   if (r >= 0) {
     if (run->made && run->made[o] && n == p->home_scope[p->wl->ops[o].out]) return run->made[o][r];
     return demanded(run, o, r, n, dg);
@@ -155,16 +150,12 @@ int64_t tf_turns(const tf_run *run, int l, const int64_t *dg) {
   return n < 1 ? 1 : n < run->trip[l] ? n : run->trip[l];
 }
 
-static bool same_chain(const tf_plan *p, int a, int b) {
-  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
-}
-
 int64_t tf_last_setting(tf_run *run, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
   int l = path->loops[k];
   int64_t rest = tf_loop_range(run, l, dg).len - 1;
   for (int j = k + 1; j < path->n; j++)
     if (mask >> j & 1 && run->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
-        same_chain(run->plan, l, path->loops[j]))
+        tf_plan_same_chain(run->plan, l, path->loops[j]))
       rest -= dg[path->loops[j]] * tf_step(run, path->loops[j]);
   if (rest < 0) {
     run->irregular = true;
@@ -201,7 +192,7 @@ static uint64_t demand_mask(const tf_plan *p, int o, int r, int n) {
 
 static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
   const tf_op *op = &p->wl->ops[o];
-  int r = out_rank(op, d);
+  int r = tf_out_rank(op, d);
   if (r < 0)
     return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
                    p->stream_leader[o] != o

@@ -132,15 +132,9 @@ void tf_retain_at(tf_run *run, tf_scratch *w, const tf_retain *h, const int64_t 
   tf_retain_made(run, h, w->cur, &at, out);
 }
 
-static int child_of(const tf_plan *p, int scope, int n) {
-  while (p->tree->nodes[n].parent != scope)
-    n = p->tree->nodes[n].parent;
-  return n;
-}
-
 bool tf_retain_busy(const tf_run *run, const tf_retain *h, int node, const int64_t *dg) {
   const tf_plan *p = run->plan;
-  int child = child_of(p, h->scope, node);
+  int child = tf_child_towards(p->facts, h->scope, node);
   for (int i = node; i < p->tree->nodes[node].end; i++)
     if (p->tree->nodes[i].kind == TF_OP &&
         (p->made_in[p->tree->nodes[i].op] < 0 || !tf_op_idle(run, p->tree->nodes[i].op, child, dg)))
@@ -149,7 +143,7 @@ bool tf_retain_busy(const tf_run *run, const tf_retain *h, int node, const int64
 }
 
 bool tf_retain_touched(const tf_run *run, const tf_retain *h, const tf_slice *s, const int64_t *dg) {
-  int child = child_of(run->plan, h->scope, s->node);
+  int child = tf_child_towards(run->plan->facts, h->scope, s->node);
   if (!s->n_touch) return tf_retain_busy(run, h, s->node, dg);
   for (int i = 0; i < s->n_touch; i++)
     if (run->plan->made_in[s->touch[i].op] < 0 || !tf_op_idle(run, s->touch[i].op, child, dg)) return true;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/eval/hooks.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
 #include "search/common/objective.h"

@@ -4,6 +4,7 @@
 
 #include "model/flow/layout.h"
 #include "model/flow/plan_class.h"
+#include "model/spec/dims.h"
 
 int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur) {
   const tf_path *path = &s->plan->path[n];
@@ -151,7 +152,7 @@ static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
 void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
   const tf_plan *p = s->plan;
   for (int i = 0; i < s->n_banks; i++)
-    for (int k = 0; k < s->banks[i].n && !tf_plan_touches(p, child, s->banks[i].tensor); k++) {
+    for (int k = 0; k < s->banks[i].n && !tf_node_touches(p->facts, child, s->banks[i].tensor); k++) {
       tf_held *held = &s->banks[i].at[k];
       if (held->owner >= 0 && tf_plan_above(p, n, p->slices[held->owner].node) &&
           scope_instance(s, n, p->slices[held->owner].node, k) == instance)
@@ -159,15 +160,9 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
     }
   for (int z = 0; z < p->wl->n_tensors; z++)
     for (int k = 0; k < s->homes[z].n; k++)
-      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) && !tf_plan_touches(p, child, z) &&
+      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) && !tf_node_touches(p->facts, child, z) &&
           scope_instance(s, n, p->home_scope[z], k) == instance)
         s->homes[z].at[k].owner = -1;
-}
-
-static bool is_reduced(const tf_op *op, int dim) {
-  for (int i = 0; i < op->n_out_dims; i++)
-    if (op->dims[i] == dim) return false;
-  return true;
 }
 
 /* Whether spatial loops between scope n and slice q spread the reduction it makes. */
@@ -176,7 +171,7 @@ static bool spreads(const tf_plan *p, const tf_run *run, int n, const tf_slice *
   const tf_op *maker = &p->wl->ops[p->wl->tensors[q->tensor].producer];
   for (int k = 0; k < path->n; k++) {
     const tf_ploop *l = &p->loops[path->loops[k]];
-    if (l->axis != TF_TEMPORAL && tf_plan_above(p, n, l->node) && is_reduced(maker, l->dim) &&
+    if (l->axis != TF_TEMPORAL && tf_plan_above(p, n, l->node) && tf_out_rank(maker, l->dim) < 0 &&
         run->trip[path->loops[k]] > 1)
       return true;
   }

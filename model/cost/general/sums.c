@@ -2,10 +2,6 @@
 
 enum { TF_FINE_MAX = 12 };
 
-static bool same_chain(const tf_plan *p, int a, int b) {
-  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
-}
-
 /* Whether the spatial loop at position k sees a time before whose last settings differ from one of its own
  * settings to the next: a partial tile split by a temporal loop that starts anew, of its chain or before it. */
 static bool uneven_before(const tf_walk *e, int k) {
@@ -239,7 +235,7 @@ static bool may_coincide(const tf_walk *e, uint64_t merge) {
   int first = -1, chains = 0;
   for (int k = 0; k < path->n; k++) {
     if (!((merge & e->comp->loops) >> k & 1) || e->run->trip[path->loops[k]] <= 1) continue;
-    if (first < 0 || !same_chain(p, first, path->loops[k])) chains++;
+    if (first < 0 || !tf_plan_same_chain(p, first, path->loops[k])) chains++;
     if (first < 0) first = path->loops[k];
   }
   return chains > 1 || (chains == 1 && !e->s->plain);

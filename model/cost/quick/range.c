@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/cost/quick/make.h"
+#include "model/spec/dims.h"
 
 void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {
   if (n < *cap) return list;
@@ -15,12 +16,6 @@ void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {
   if (n) memcpy(bigger, list, (size_t)n * size);
   *cap = more;
   return bigger;
-}
-
-static bool has_dim(const tf_op *op, int d) {
-  for (int i = 0; i < op->n_dims; i++)
-    if (op->dims[i] == d) return true;
-  return false;
 }
 
 /* ---- products ------------------------------------------------------------------------------ */
@@ -222,7 +217,7 @@ static int led(tf_even_maker *k, int o, int d, int n) {
 int tf_even_range_at(tf_even_maker *k, int o, int d, int n) {
   const tf_plan *p = k->p;
   if (!k->ok) return 0;
-  if (!has_dim(&p->wl->ops[o], d)) {
+  if (tf_op_slot(&p->wl->ops[o], d) < 0) {
     k->ok = false;
     return 0;
   }
