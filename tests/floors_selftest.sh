@@ -9,12 +9,14 @@ failed=0
 
 build() {
   rm -rf "${house:?}"/*
-  for room in base model/yaml model/spec model/tree model/cost model/import search/common search/space \
-    search/run search/exact codegen/ir codegen/lower codegen/intrin cli cli/os examples tests/oracle include/tileflow; do
+  for room in base model/yaml model/spec model/tree model/flow model/cost model/cost/quick \
+    model/cost/general model/eval model/import search/common search/space \
+    search/run search/exact codegen/ir codegen/lower codegen/intrin planner cli cli/os examples tests/oracle include/tileflow; do
     mkdir -p "$house/$room"
   done
-  for f in base/b model/yaml/y model/spec/s model/tree/t model/cost/c model/import/i search/common/o \
-    search/space/t search/run/r search/exact/e codegen/ir/i codegen/lower/w codegen/intrin/m cli/l cli/os/o; do
+  for f in base/b model/yaml/y model/spec/s model/tree/t model/flow/f model/cost/c \
+    model/cost/quick/q model/cost/general/g model/eval/v model/import/i search/common/o \
+    search/space/t search/run/r search/exact/e codegen/ir/i codegen/lower/w codegen/intrin/m planner/p cli/l cli/os/o; do
     : >"$house/$f.h"
     printf '#include "%s.h"\n#include <stdio.h>\n' $f >"$house/$f.c"
   done
@@ -38,12 +40,17 @@ expect() {
 build
 sh "$floors" "$house" >/dev/null || { echo "the sound house is refused"; failed=1; }
 
-expect base/b.c '"model/cost/c.h"' 'points up: base is floor 0, model/cost/c.h is floor 4'
+expect base/b.c '"model/cost/c.h"' 'points up: base is floor 0, model/cost/c.h is floor 4.2'
 expect model/spec/s.c '"tileflow/tree.h"' 'points up: model/spec is floor 2'
 expect model/yaml/y.h '"model/spec/s.h"' 'points up: model/yaml is floor 1'
 expect include/tileflow/diag.h '"tileflow/spec.h"' 'points up: include is floor 0'
 expect include/tileflow/model.h '"search/run/r.h"' 'points up: include is floor 4'
 expect model/cost/c.c '"model/import/i.h"' 'do not include each other'
+expect model/cost/quick/q.c '"model/cost/general/g.h"' 'do not include each other: model/cost/quick and model/cost/general'
+expect model/cost/c.c '"model/cost/quick/q.h"' 'points up: model/cost is floor 4.2, model/cost/quick/q.h is floor 4.3'
+expect model/flow/f.c '"model/eval/v.h"' 'points up: model/flow is floor 4.1'
+expect model/eval/v.c '"model/import/i.h"' 'do not include each other'
+expect model/import/i.c '"model/cost/c.h"' 'do not include each other'
 expect search/run/r.c '"search/exact/e.h"' 'do not include each other'
 expect search/space/t.c '"search/run/r.h"' 'points up: search/space is floor 5.2, search/run/r.h is floor 5.3'
 expect search/x.c '"base/b.h"' 'stands on no floor'
@@ -52,9 +59,11 @@ expect codegen/ir/i.c '"search/run/r.h"' 'do not include each other'
 expect codegen/ir/i.c '"codegen/lower/w.h"' 'points up: codegen/ir is floor 5.1'
 expect codegen/lower/w.c '"codegen/intrin/m.h"' 'do not include each other'
 expect codegen/new/n.c '"base/b.h"' 'stands on no floor'
+expect search/run/r.c '"planner/p.h"' 'points up: search/run is floor 5.3, planner/p.h is floor 6'
+expect cli/l.c '"planner/p.h"' 'cli includes public headers only'
 expect cli/l.c '"model/cost/c.h"' 'cli includes public headers only'
 expect cli/l.c '"base/b.h"' 'cli includes public headers only'
-expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 6, cli/os/o.h is floor 7'
+expect cli/l.c '"cli/os/o.h"' 'points up: cli is floor 7, cli/os/o.h is floor 8'
 expect cli/os/o.c '"search/run/r.h"' 'cli/os includes public headers only'
 expect examples/e.c '"base/b.h"' 'examples includes public headers only'
 expect bench/e.c '"base/b.h"' 'bench includes public headers only'

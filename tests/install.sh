@@ -1,7 +1,8 @@
 #!/bin/sh
 # An installed tree serves a C program: the example builds through CMake's find_package and
 # through pkg-config, with the static and the shared library, and counts the words that
-# examples/matmul.yaml says it must.  Every public header compiles alone.
+# examples/matmul.yaml says it must.  The other example writes the kernel that the installed
+# command writes.  Every public header compiles alone.
 #   tests/install.sh BUILD [CC]
 set -eu
 build=$(realpath "$1")
@@ -42,5 +43,10 @@ for program in cmake/eval cmake/eval_shared eval-pc eval-pc-static; do
     ;;
   esac
 done
+
+files="arch-specs/host-template.yaml workloads/gemm-chain/g1.yaml"
+# shellcheck disable=SC2086
+LD_LIBRARY_PATH=$lib "$stage/cmake/emit" "$stage/kernel" $files && "$prefix/bin/tileflow" emit $files -o "$stage/same" &&
+  diff -r -x README.md -x manifest.json "$stage/kernel" "$stage/same" || failed=1 # these two name the command
 [ $failed -eq 0 ] && echo "install: $said"
 exit $failed

@@ -9,19 +9,10 @@
 #include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/session/session.h"
 #include "cli/table.h"
 
-static const tf_loc nowhere = {0};
 enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
-
-static bool find_bounds(cli_session *s) {
-  const tf_spec *p = s->spec;
-  if (!p->arch) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
-  if (!p->workload) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
-  if (!p->arch || !p->workload) return false;
-  return tf_bounds_of(p->arch, p->workload, &s->bounds) ||
-         tf_fail(s->diags, p->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
-}
 
 static void describe(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
@@ -141,7 +132,7 @@ static void show(void *ctx, const tf_progress *p) {
 }
 
 static tf_slope *find_slope(cli_session *s, const cli_options *o) {
-  cli_meter m = cli_meter_new(o);
+  cli_meter m = cli_meter_new(o->quiet);
   tf_slope_opts so = {.word_bits = s->spec->arch->word_bits,
                       .own = on_chip(s->spec->arch),
                       .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
@@ -162,8 +153,9 @@ cli_status cmd_bound(const cli_options *o) {
   cli_session s;
   cli_status status = cli_open(&s, o);
   tf_slope *p = NULL;
-  if (status == CLI_DONE && find_bounds(&s)) p = find_slope(&s, o);
-  if (status == CLI_DONE && !p) {
+  if (status == CLI_DONE) status = cli_check_sections(&s);
+  if (status == CLI_DONE) status = cli_find_bounds(&s);
+  if (status == CLI_DONE && !(p = find_slope(&s, o))) {
     cli_complain(s.diags);
     status = CLI_BAD_INPUT;
   }

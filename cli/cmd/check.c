@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/session/session.h"
 
 static const char *s_of(int n) { return n == 1 ? "" : "s"; }
 

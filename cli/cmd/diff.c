@@ -7,6 +7,7 @@
 #include "cli/os/safe_write.h"
 #include "cli/report/diff.h"
 #include "cli/report/report.h"
+#include "cli/session/session.h"
 
 static const tf_loc nowhere = {0};
 

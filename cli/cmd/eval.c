@@ -4,6 +4,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/session/session.h"
 
 static bool print(const cli_session *s) {
   cli_text t = {0};

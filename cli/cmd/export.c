@@ -3,12 +3,13 @@
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_dir.h"
+#include "cli/session/session.h"
 
 static cli_status write_all(const cli_options *o, const tf_export *e) {
-  cli_dir_file files[TF_EXPORT_MAX_FILES];
+  tf_emitted_file files[TF_EXPORT_MAX_FILES];
   bool there = false;
   for (int i = 0; i < e->n; i++)
-    files[i] = (cli_dir_file){e->file[i].name, e->file[i].text};
+    files[i] = (tf_emitted_file){e->file[i].name, e->file[i].text};
   if (!cli_safe_dir(o->out, files, (size_t)e->n, &there)) return there ? CLI_BAD_INPUT : CLI_FAILED;
   for (int i = 0; i < e->n && !o->quiet; i++)
     printf("%s/%s\n", o->out, e->file[i].name);

@@ -11,6 +11,7 @@
 
 #include "cli/cmd/outputs.h"
 #include "cli/nearest.h"
+#include "cli/session/session.h"
 #include "cli/wrap.h"
 
 /* What follows an option. */

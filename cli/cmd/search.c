@@ -4,6 +4,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/session/session.h"
 #include "cli/session/starts.h"
 
 static bool write(const char *path, cli_text *t) {

@@ -1,103 +1,10 @@
 /* tileflow solve: the best mapping of a stated space, with a proof of it or of how far it may be. */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/os/interrupt.h"
-#include "cli/os/meter.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
-
-/* ---- methods ---------------------------------------------------------------------------------- */
-typedef struct {
-  const char *name;
-  tf_solve_result *(*run)(const tf_arch *a, const tf_workload *w, const tf_solve_opts *o, tf_diags *d);
-} method;
-
-enum { EXACT, CLOSED };
-static const method methods[] = {
-    [EXACT] = {"exact", tf_solve_exact},
-    [CLOSED] = {"closed", tf_solve_closed},
-};
-
-const char *cli_method(int k) {
-  return k >= 0 && k < (int)(sizeof methods / sizeof methods[0]) ? methods[k].name : NULL;
-}
-
-static void show(void *ctx, const tf_progress *p) {
-  cli_meter *m = ctx;
-  m->bound = p->bound;
-  cli_meter_show_best(m, p->evals, p->seconds, p->best, NULL);
-}
-
-/* ---- what was found ------------------------------------------------------------------------------- */
-static void say_left_out(const cli_session *s, const tf_solve_result *r, FILE *out) {
-  const tf_arch *a = s->spec->arch;
-  for (int l = 0; l < r->n_levels; l++)
-    if (r->levels[l].pruned)
-      fprintf(out,
-              "  capacity of %s: %s heads of mappings left out; it holds %s words, the least that any of these "
-              "needs is %s\n",
-              a->memories[l].name, cli_count(r->levels[l].pruned).s, cli_count(a->memories[l].capacity_words).s,
-              cli_count(r->levels[l].least).s);
-  if (r->by_mesh) fprintf(out, "  more instances than there are: %s left out\n", cli_count(r->by_mesh).s);
-  if (r->by_rules) fprintf(out, "  no legal mapping: %s left out\n", cli_count(r->by_rules).s);
-  if (r->by_bound) fprintf(out, "  no better than what was known: %s left out\n", cli_count(r->by_bound).s);
-}
-
-static cli_status none(const cli_session *s, const tf_solve_result *r) {
-  if (!r) return CLI_INFEASIBLE;
-  fprintf(stderr, "tileflow: %s (%s mappings or heads of mappings tried)\n",
-          r->proved                            ? "no mapping of the space fits the machine"
-          : r->stopped_by == TF_STOP_EXHAUSTED ? "none of the mappings that the formulas give fits the machine"
-                                               : "stopped before a mapping was found that fits",
-          cli_count(r->evals).s);
-  say_left_out(s, r, stderr);
-  return CLI_INFEASIBLE;
-}
-
-static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) {
-  s->found = (cli_found){.method = o->method ? o->method : methods[0].name,
-                         .objective = tf_objective_key((int)o->objective),
-                         .value = r->value,
-                         .bound = r->bound,
-                         .proved = r->proved,
-                         .space = !r->everywhere,
-                         .evaluations = r->evals,
-                         .seconds = r->seconds,
-                         .threads = r->threads,
-                         .seed = o->seed,
-                         .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by),
-                         .closed = r->closed};
-}
-
-static tf_solve_result *run(cli_session *s, const cli_options *o, const method *by, double time_limit, int64_t evals,
-                            tf_diags *d) {
-  cli_meter m = cli_meter_new(o);
-  m.limit = time_limit;
-  m.max_evals = evals;
-  tf_solve_opts opts = {.objective = o->objective,
-                        .budget.threads = o->threads,
-                        .budget.time_limit = time_limit,
-                        .budget.max_evals = evals,
-                        .budget.stop = cli_interrupted,
-                        .budget.progress = m.on ? show : NULL,
-                        .budget.ctx = &m};
-  cli_hold_interrupt(CLI_GRACE);
-  tf_solve_result *r = by->run(s->spec->arch, s->spec->workload, &opts, d);
-  cli_release_interrupt();
-  cli_meter_end(&m);
-  return r;
-}
-
-static cli_status adopt(cli_session *s, tf_solve_result *r) {
-  char *text = r->text;
-  r->text = NULL;
-  return cli_adopt(s, text, "solve");
-}
+#include "cli/session/session.h"
 
 static bool put(const char *path, cli_text *t) {
   bool ok = cli_safe_write(path, t);
@@ -121,65 +28,13 @@ static bool print_all(const cli_session *s, const cli_options *o) {
 }
 
 static cli_status solve(cli_session *s, const cli_options *o) {
-  const method *by = &methods[EXACT];
-  for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
-    if (!strcmp(methods[i].name, o->method)) by = &methods[i];
-  tf_solve_result *r = run(s, o, by, o->time_limit, o->evals, s->diags);
-  if (!r) {
-    cli_complain(s->diags);
-    return CLI_BAD_INPUT;
-  }
-  say(s, o, r);
-  cli_status status = r->text ? adopt(s, r) : none(s, r);
+  tf_solve_result *r = NULL;
+  cli_status status = cli_solve(s, o, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
   if (status == CLI_DONE && !print_all(s, o)) status = CLI_FAILED;
-  if (status == CLI_DONE && !r->proved && !o->quiet) say_left_out(s, r, stderr);
+  if (status == CLI_DONE && !r->proved && !o->quiet) cli_say_left_out(s, r, stderr);
   tf_solve_free(r);
   return status;
-}
-
-/* ---- for commands that lack a mapping ------------------------------------------------------------- */
-enum { EVALS_FIRST = 1000000, EVALS_OF_FORMULAS = 2000, PART_OF_SEARCH = 8 };
-
-/* What a solver found and did not prove is for the search to begin with. */
-static bool begin_with(cli_session *s, tf_solve_result *r) {
-  if (!r) return true;
-  char *text = r->text;
-  r->text = NULL;
-  return !text || cli_starts_add(&s->starts, text);
-}
-
-cli_status cli_search_after_formulas(cli_session *s, const cli_options *o) {
-  if (s->tree || o->strategy) return cli_search(s, o);
-  int64_t evals =
-      o->evals && o->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
-  tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  tf_solve_result *r = d ? run(s, o, &methods[CLOSED], 0, evals, d)
-                         : NULL; /* not by the clock: a search that is resumed begins as it began */
-  bool ok = begin_with(s, r);
-  s->spent = r ? r->evals : 0;
-  tf_solve_free(r);
-  tf_diags_free(d);
-  return ok ? cli_search(s, o) : CLI_FAILED;
-}
-
-cli_status cli_find(cli_session *s, const cli_options *o) {
-  int64_t evals = o->evals && o->evals < EVALS_FIRST ? o->evals : EVALS_FIRST;
-  if (o->strategy) return cli_search(s, o);
-  tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  tf_solve_result *r = d ? run(s, o, &methods[EXACT], o->time_limit / 2, evals, d) : NULL;
-  cli_status status = CLI_DONE;
-  bool done = r && r->text && (r->proved || cli_interrupted(NULL));
-  if (done) {
-    say(s, o, r);
-    status = adopt(s, r);
-  } else if (!begin_with(s, r)) {
-    status = CLI_FAILED;
-  }
-  if (!done && cli_interrupted(NULL)) status = none(s, r);
-  tf_solve_free(r);
-  tf_diags_free(d);
-  return done || status != CLI_DONE ? status : cli_search(s, o);
 }
 
 cli_status cmd_solve(const cli_options *o) {

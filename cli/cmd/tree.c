@@ -5,6 +5,7 @@
 #include "cli/draw/draw.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
+#include "cli/session/session.h"
 
 static bool draw(const cli_session *s, const char *path, void (*how)(const cli_session *, cli_text *)) {
   cli_text t = {0};

@@ -9,7 +9,7 @@
 
 static const double pause_between = 0.1; /* seconds */
 
-cli_meter cli_meter_new(const cli_options *o) { return (cli_meter){.on = !o->quiet && isatty(2), .last = -1}; }
+cli_meter cli_meter_new(bool quiet) { return (cli_meter){.on = !quiet && isatty(2), .last = -1}; }
 
 static void put(cli_meter *m, const char *line) {
   m->shown = true;
@@ -33,6 +33,7 @@ void cli_meter_show_best(cli_meter *m, int64_t evals, double seconds, double bes
 }
 
 void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *more) {
+  if (seconds < m->last) m->last = -1; /* the next of several searches */
   if (!m->on || (m->last >= 0 && seconds - m->last < pause_between)) return;
   cli_text t = {0};
   double left = left_of(m, evals, seconds);

@@ -12,7 +12,7 @@ typedef struct {
   bool shown;
 } cli_meter;
 
-cli_meter cli_meter_new(const cli_options *o);
+cli_meter cli_meter_new(bool quiet);
 /* Shows, at most ten times a second: how many evaluations, how fast, what `more` says (NULL: nothing), the time left.
  */
 void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *more);

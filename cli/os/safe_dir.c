@@ -9,7 +9,7 @@
 
 #include "cli/os/interrupt.h"
 
-static bool write_file(const char *dir, const cli_dir_file *f) {
+static bool write_file(const char *dir, const tf_emitted_file *f) {
   size_t size = strlen(dir) + strlen(f->name) + 2, n = strlen(f->text);
   char *path = malloc(size);
   if (!path) return false;
@@ -21,7 +21,7 @@ static bool write_file(const char *dir, const cli_dir_file *f) {
   return ok;
 }
 
-static void discard(const char *dir, const cli_dir_file *files, size_t n) {
+static void discard(const char *dir, const tf_emitted_file *files, size_t n) {
   for (size_t i = 0; i < n; i++) {
     size_t size = strlen(dir) + strlen(files[i].name) + 2;
     char *path = malloc(size);
@@ -43,7 +43,7 @@ static char *trimmed(const char *path, size_t more) {
   return copy;
 }
 
-bool cli_safe_dir(const char *path, const cli_dir_file *files, size_t n, bool *there) {
+bool cli_safe_dir(const char *path, const tf_emitted_file *files, size_t n, bool *there) {
   struct stat old;
   char *to = trimmed(path, 0), *temp = trimmed(path, 32);
   *there = to && lstat(to, &old) == 0;

@@ -5,17 +5,19 @@
 #include <string.h>
 
 #include "cli/os/interrupt.h"
-#include "cli/os/meter.h"
-#include "cli/report/report.h"
+#include "cli/session/session.h"
+#include "cli/text.h"
 
 /* Where neither is said: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
 
-static void show(void *ctx, const tf_progress *p) {
+void cli_show_search(cli_meter *m, const tf_progress *p) {
   char shapes[48];
   snprintf(shapes, sizeof shapes, "%s shapes", cli_count(p->shapes).s);
-  cli_meter_show_best(ctx, p->evals, p->seconds, p->best, shapes);
+  cli_meter_show_best(m, p->evals, p->seconds, p->best, shapes);
 }
+
+static void show(void *ctx, const tf_progress *p) { cli_show_search(ctx, p); }
 
 /* ---- the search --------------------------------------------------------------------------- */
 static cli_status complain(cli_session *s, cli_status status) {
@@ -25,7 +27,7 @@ static cli_status complain(cli_session *s, cli_status status) {
 
 static tf_search_result *run(cli_session *s, const cli_options *o) {
   bool said = o->time_limit > 0 || o->evals > 0;
-  cli_meter m = cli_meter_new(o);
+  cli_meter m = cli_meter_new(o->quiet);
   m.bound = tf_bounds_value(o->objective, &s->bounds, s->spec->arch);
   m.max_evals = said ? o->evals : EVALS_UNLESS_SAID;
   if (m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
@@ -35,10 +37,8 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
                          .budget.seed = o->seed,
                          .budget.threads = o->threads,
                          .budget.max_evals = m.max_evals,
-                         .budget.max_effort = o->effort,
                          .budget.time_limit = m.limit,
                          .log = o->log,
-                         .variants = o->variants,
                          .resume = o->resume,
                          .starts = (const char *const *)s->starts.text,
                          .n_starts = s->starts.n,
@@ -67,14 +67,6 @@ static void say(cli_session *s, const cli_options *o) {
   s->found.proved = s->found.value <= s->found.bound * (1 + 1e-12);
 }
 
-static cli_status none(cli_session *s) {
-  fprintf(stderr,
-          "tileflow: none of %s mappings tried fits the machine (stopped by %s): give the search "
-          "longer, or the memories more\n",
-          cli_count(s->search->evals).s, tf_stop_key(s->search->stopped_by));
-  return CLI_INFEASIBLE;
-}
-
 /* Nothing could even be tried: no choice covers the extents within the meshes and memories. */
 static cli_status impossible(cli_session *s) {
   const tf_tree *t = s->tree;
@@ -88,6 +80,15 @@ static cli_status impossible(cli_session *s) {
   return complain(s, CLI_BAD_INPUT);
 }
 
+cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by) {
+  if (s->tree && evals == 0 && stopped_by == TF_STOP_EXHAUSTED) return impossible(s);
+  fprintf(stderr,
+          "tileflow: none of %s mappings tried fits the machine (stopped by %s): give the search "
+          "longer, or the memories more\n",
+          cli_count(evals).s, tf_stop_key(stopped_by));
+  return CLI_INFEASIBLE;
+}
+
 static char *copy_of(const char *text) {
   size_t n = strlen(text) + 1;
   char *out = malloc(n);
@@ -96,15 +97,12 @@ static char *copy_of(const char *text) {
 }
 
 cli_status cli_search(cli_session *s, const cli_options *o) {
-  if (!tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) {
-    tf_fail(s->diags, s->spec->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
-    return complain(s, CLI_BAD_INPUT);
-  }
+  cli_status status = cli_find_bounds(s);
+  if (status != CLI_DONE) return status;
   s->search = run(s, o);
   if (!s->search) return complain(s, o->log && !o->resume ? CLI_FAILED : CLI_BAD_INPUT);
   say(s, o);
-  if (s->tree && s->search->evals == 0 && s->search->stopped_by == TF_STOP_EXHAUSTED) return impossible(s);
-  if (s->search->n_best == 0) return none(s);
+  if (s->search->n_best == 0) return cli_none_found(s, s->search->evals, s->search->stopped_by);
   char *text = copy_of(s->search->best[0].text);
   if (text) return cli_adopt(s, text, "search");
   tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");

@@ -5,14 +5,10 @@
 
 #include "cli/report/report.h"
 #include "cli/session/input.h"
+#include "cli/session/session.h"
+#include "cli/session/starts.h"
 
 static const tf_loc nowhere = {0};
-
-void cli_complain(const tf_diags *d) {
-  char *text = tf_diags_text(d);
-  fputs(text ? text : "tileflow: error[E_LIMIT]: out of memory\n", stderr);
-  free(text);
-}
 
 static cli_status fail(const cli_session *s) {
   cli_complain(s->diags);
@@ -41,35 +37,37 @@ cli_status cli_check_sections(cli_session *s) {
   return s->spec->arch && s->spec->workload ? CLI_DONE : fail(s);
 }
 
-static void report_failure(cli_session *s) {
-  if (s->result.overflow)
-    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1");
-  else
-    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER, "the trip counts do not reach the extents");
+cli_status cli_find_bounds(cli_session *s) {
+  if (tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) return CLI_DONE;
+  tf_fail(s->diags, s->spec->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  return fail(s);
 }
 
 /* Counts are exact or an error, the sums that the reports print too. */
-static bool count(cli_session *s) {
+cli_status cli_check_result(cli_session *s) {
   tf_counts sum;
-  bool ok = tf_model_eval(s->model, NULL, &s->result) && !s->result.overflow;
-  if (!ok) return false;
-  for (int l = 0; l < s->spec->arch->n_memories; l++)
-    s->result.overflow |= !cli_sum_counts(s, l, &sum);
-  return !s->result.overflow;
+  bool overflow = s->result.overflow;
+  for (int l = 0; !overflow && l < s->spec->arch->n_memories; l++)
+    overflow = !cli_sum_counts(s, l, &sum);
+  if (overflow) {
+    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1");
+    return fail(s);
+  }
+  cli_status status = cli_find_bounds(s);
+  return status == CLI_DONE ? cli_check_bounds(s) : status;
 }
 
 cli_status cli_count_words(cli_session *s) {
   s->model = tf_model_new(s->tree, s->diags);
   if (!s->model) return fail(s);
-  if (!count(s)) {
-    report_failure(s);
+  if (!tf_model_eval(s->model, NULL, &s->result) && !s->result.overflow) {
+    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER, "the trip counts do not reach the extents");
     return fail(s);
   }
+  cli_status status = cli_check_result(s);
   tf_why_free(&s->why);
-  tf_why_of(s->model, &s->why);
-  if (tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) return cli_check_bounds(s);
-  tf_fail(s->diags, s->spec->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
-  return fail(s);
+  if (status == CLI_DONE) tf_why_of(s->model, &s->why);
+  return status;
 }
 
 cli_status cli_adopt(cli_session *s, char *text, const char *origin) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/report/report.h"
+#include "cli/session/session.h"
 
 /* Both sides are sums of roundings. */
 static bool below(double value, double bound) { return value < bound * (1 - 1e-9); }

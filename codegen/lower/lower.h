@@ -4,7 +4,7 @@
 #include "codegen/ir/ir.h"
 #include "codegen/ir/names.h"
 #include "codegen/lower/target.h"
-#include "model/cost/range.h"
+#include "model/flow/range.h"
 
 typedef struct {
   ir_expr expr;

@@ -146,7 +146,7 @@ void low_stage_pass(lowering *w, int n, int child) {
   if (!w->target->copies || p->tree->nodes[n].scope != TF_SEQ) return;
   for (int level = 1; level < p->arch->n_memories; level++)
     for (int z = 0; z < p->wl->n_tensors; z++) {
-      if (*stage_of(w, level, z) < 0 || tf_plan_touches(p, child, z) || !held_below(p, n, level, z)) continue;
+      if (*stage_of(w, level, z) < 0 || tf_node_touches(p->facts, child, z) || !held_below(p, n, level, z)) continue;
       low_mark mark = low_open_busy(w, child, -1);
       ir_stmt *s = w->oom ? NULL : low_add(w, IR_FORGET);
       if (s) s->forget.tensor = z, s->forget.buffer = *stage_of(w, level, z), s->forget.node = n;

@@ -31,13 +31,13 @@ typedef struct {
 
 /* All zero: no bound, one thread for each processor, seed 0, neither stopped nor reported. */
 typedef struct {
-  int64_t max_evals;  /* mappings evaluated (a solver: and heads of mappings); 0: no bound */
-  int64_t max_effort; /* as max_evals, but evaluations count by how long they take (tf_model_effort); 0: no bound.  A
-                         search alone asks it, and does not count what a log holds */
-  double time_limit;  /* seconds; 0: none */
-  int threads;        /* 0: one for each processor */
-  uint64_t seed;      /* of random numbers, where there are any */
-  bool (*stop)(void *ctx);                           /* asked often, from any thread: true ends it soon; may be NULL */
+  int64_t max_evals;       /* mappings evaluated (a solver: and heads of mappings); 0: no bound */
+  int64_t max_effort;      /* as max_evals, but evaluations count by how many quick ones take as long; 0: no bound.  A
+                              search alone asks it, and does not count what a log holds */
+  double time_limit;       /* seconds; 0: none */
+  int threads;             /* 0: one for each processor */
+  uint64_t seed;           /* of random numbers, where there are any */
+  bool (*stop)(void *ctx); /* asked often, from any thread: true ends it soon; may be NULL */
   void (*progress)(void *ctx, const tf_progress *p); /* told now and then, from the caller's thread; may be NULL */
   void *ctx;                                         /* of both */
 } tf_budget;

@@ -85,14 +85,6 @@ void tf_model_walk_limit(tf_model *m, int64_t steps);
  * read); others take it some fifty times as long. */
 bool tf_model_quick(const tf_model *m);
 
-/* How long the last evaluation took, in short ones: 1 by the short way; by the long way as many as it looked at places
- * for.  Does not depend on the machine. */
-int64_t tf_model_effort(const tf_model *m);
-
-/* From now on an evaluation that would take the long way fails (as if a count had overflowed), where the tree has a
- * short one; false: counts again. */
-void tf_model_quick_only(tf_model *m, bool only);
-
 /* Loops of the tree in preorder; the unit in which a search speaks of trip counts. */
 int tf_model_n_loops(const tf_model *m);
 
@@ -101,24 +93,6 @@ int tf_model_n_loops(const tf_model *m);
  * false with overflow unset if the trip counts do not cover the extents.  An infeasible
  * mapping is no failure: see out->feasible. */
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
-
-/* A mapping of which only the outer part is decided. */
-typedef struct {
-  const bool *node;    /* [n_nodes] when this node is entered is not decided: true for all below it, too */
-  const double *units; /* [n_ops] most units at once that a completion can give the op */
-  const double
-      *time; /* [n_ops] least time, load that a scope may hide left out, of its topmost open node; NULL: not known */
-  const double *all; /* [n_units] most units of the kind at once for all ops together; NULL: not known */
-} tf_open;
-
-/* As tf_model_eval, for what all mappings have in common that agree with trips[] in the loops of the nodes not
- * open, and in the product of the loops of each dim below them: cycles, energy, counts and points are of the closed
- * nodes alone and so no more than any of these mappings has; open ops take no time but points over units.  Peaks hold
- * for closed nodes. */
-bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out);
-
-/* Overlap double-buffer: the first load of node n in the last evaluation, which a scope around it may hide. */
-double tf_model_first_load(const tf_model *m, int n);
 
 /* What no mapping can beat (contract: model.md section 7). */
 typedef struct {

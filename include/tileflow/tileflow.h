@@ -8,6 +8,7 @@
 #include "tileflow/export.h"
 #include "tileflow/import.h"
 #include "tileflow/model.h"
+#include "tileflow/planner.h"
 #include "tileflow/search.h"
 #include "tileflow/slope.h"
 #include "tileflow/solve.h"

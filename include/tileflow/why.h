@@ -47,7 +47,7 @@ typedef struct {
  * rows with level M, and read and update over those with above M, are exactly its counters.  What enters at a moment at
  * which loops that do not move the tensor have all not stepped yet is needed (or a halo, a copy); the rest falls to the
  * outermost of these loops that has stepped.  False, with nothing in out: no memory, or the evaluation walked more than
- * TF_WHY_WALK steps (it would be walked again).  Not after tf_model_partial.  The evaluation's result stays as it is.
+ * TF_WHY_WALK steps (it would be walked again).  The evaluation's result stays as it is.
  */
 enum { TF_WHY_WALK = 1000000 };
 bool tf_why_of(tf_model *m, tf_why *out);

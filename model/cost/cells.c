@@ -37,22 +37,7 @@ void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v) {
     put_outer(m, i, c, v);
 }
 
-/* Steps of Tile n in which the loop of `row` carries, where some settings are idle. */
-static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
-  const tf_plan *p = m->plan;
-  const tf_slice *at = &p->at[n];
-  int loop = m->views->node[n].row_loop[row], carry = 0;
-  tf_sum sum = {0, 0};
-  while (p->path[n].loops[carry] != loop)
-    carry++;
-  tf_pclass class = {
-      .carry = carry, .zero_from = carry + 1, .prev = -1, .common = -1, .n_comp = at->n_comp, .comp = at->comp};
-  if (m->run.trip[loop] > 1 && !tf_sum_over(&m->run, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum)) return false;
-  *out = (double)sum.box;
-  return true;
-}
-
-bool tf_class_steps(struct tf_model *m) {
+void tf_class_steps(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int n = 0; n < p->tree->n_nodes; n++) {
     const tf_view *v = &m->views->node[n];
@@ -64,8 +49,11 @@ bool tf_class_steps(struct tf_model *m) {
       all *= trip;
     }
     steps[v->n_rows - 1] = 1;
-    for (int j = 0; (double)m->steps[n] < all && j < v->n_rows - 1; j++)
-      if (!busy_steps(m, n, j, &steps[j])) return false;
   }
-  return true;
+}
+
+tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e) {
+  if (!s->makes) return (tf_move){.fill = e.all, .read = mem->multicast ? e.groups : e.all};
+  int64_t partial = e.groups - e.first;
+  return (tf_move){.fill = partial, .drain = e.all, .read = partial, .update = mem->reduce ? e.groups : e.all};
 }

@@ -1,9 +1,9 @@
 /* The parts of an evaluation, in the order in which they are filled. */
 #ifndef MODEL_COST_STATE_H
 #define MODEL_COST_STATE_H
-#include "model/cost/even.h"
-#include "model/cost/sums.h"
+#include "model/cost/open.h"
 #include "model/cost/view.h"
+#include "model/flow/range.h"
 
 /* Words one slice moves, over the run: at its own level and at the level that serves it. */
 typedef struct {
@@ -72,52 +72,23 @@ struct tf_model {
   int64_t *home_words;        /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
   int64_t *treated;           /* [2 * op] words of a streamed output corrected in every run of the scope,
                                  [2 * op + 1] in one run a production */
-  tf_even *even;              /* NULL: never applies */
+  struct tf_even *even;       /* what the quick count needs; NULL: it never applies */
   bool quick;                 /* it did, the last time */
   bool quick_only;            /* nothing else is tried where it might */
   const tf_open *open;        /* what is not decided; NULL: all is */
   int64_t *value, *lo, *len;  /* of even's products and ranges */
   int64_t *outer;             /* [n_loops] moments of the loops outside it */
-  int clipped;                /* the m-tile of the last slice that even_clip.c counted; -1: none */
+  int clipped;                /* the m-tile of the last slice that quick/clip.c counted; -1: none */
   tf_result res;              /* arrays */
-  struct tf_why_log *log;     /* the exact walk tells it every entry; NULL: nobody asks */
+  struct tf_why_log *log;     /* of what follows */
+  /* The exact walk tells every entry of slice i in one instance, loops where scratch.cur says; NULL: nobody asks. */
+  void (*note)(struct tf_model *m, int i, const tf_move *v);
 };
 
-enum { TF_WALK_MAX = 20000000 };
-
-/* Fill moves, cells, op points; steps, widths and sizes.  False on overflow. */
-bool tf_count_all(struct tf_model *m);
-/* Makes what only the general way of counting needs.  False: out of memory. */
-bool tf_model_ready(struct tf_model *m);
-/* Whether several instances may share what a slice moves. */
-bool tf_count_shares(const tf_run *run, const tf_slice *s);
-/* What enters slice s in class c of its entries.  False on overflow. */
-bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e);
-/* What slice s, in memory mem, moves for it. */
-tf_move tf_count_move(const tf_slice *s, const tf_memory *mem, tf_entry e);
-/* The walk: slice i is entered in one instance, loops where m->scratch.cur says. */
-void tf_why_note(struct tf_model *m, int i, const tf_move *v);
-/* Fills treated.  False on overflow. */
-bool tf_count_treated(struct tf_model *m);
-/* Sizes of m-tiles' slices, and of intermediates at home. */
-void tf_sizes(struct tf_model *m);
-void tf_home_sizes(struct tf_model *m);
-/* Words of intermediate z's slice at home, loops above its scope at the digits. */
-int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits);
-/* The same sizes, and instances of node n in use at once, where borders clip boxes. */
-void tf_border_sizes(struct tf_model *m);
-void tf_border_homes(struct tf_model *m);
-/* The longest range of dim d that is left at op o's leaf. */
-int64_t tf_border_range(struct tf_model *m, int o, int d);
-int64_t tf_border_width(struct tf_model *m, int n);
-/* Whether an op may have nothing to do for a whole step: all that is read of its output is padding. */
-bool tf_border_empties(struct tf_model *m);
-/* What is left of `len` elements in one of the `trip` instances that take `step` each. */
-int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
-/* Words of a whole tensor. */
-int64_t tf_whole_words(const tf_tensor *t);
-/* Fills class_steps of the Tiles with entries, from steps: where nothing idles by multiplying, else by sums. */
-bool tf_class_steps(struct tf_model *m);
+/* What slice s, in memory mem, moves for what enters. */
+tf_move tf_move_of(const tf_slice *s, const tf_memory *mem, tf_entry e);
+/* Fills class_steps of the Tiles with entries, by multiplying trip counts: right where nothing idles. */
+void tf_class_steps(struct tf_model *m);
 /* Adds what slice i moves in class c of its entries to the cells of its Tile; needs class_steps. */
 void tf_cells_add(struct tf_model *m, int i, int c, const tf_move *v);
 /* The same for one row of its Tile. */
@@ -142,7 +113,4 @@ void tf_resources(struct tf_model *m, tf_result *out);
 /* Cycles of every node, ports, instances, bottleneck. */
 void tf_latency(struct tf_model *m, tf_result *out);
 void tf_energy(struct tf_model *m, tf_result *out);
-/* Everything tf_count_all fills, and peaks of boxes, by walking the execution; for the settings that
- * run->irregular names. */
-bool tf_walk_exact(struct tf_model *m);
 #endif

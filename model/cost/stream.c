@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "model/cost/state.h"
+#include "model/spec/dims.h"
 
 /* The first unit that lists the kind and stands at or below every Tile above the scope; else the op's own. */
 static int unit_for(const tf_plan *p, int o, tf_kind kind) {
@@ -56,19 +57,13 @@ void tf_defer_divisions(struct tf_model *m) {
     if (m->plan->divides[o] >= 0) defer_division(m, o, m->plan->divides[o]);
 }
 
-static bool reads_output(const tf_op *op, int z) {
-  for (int i = 0; i < op->n_reads; i++)
-    if (op->reads[i].tensor == z) return true;
-  return false;
-}
-
 /* The divisions that op o put off: one per element of each sum that reads what it makes. */
 static bool divide_late(struct tf_model *m, int o) {
   const tf_plan *p = m->plan;
   int z = p->divides[o];
   int64_t words = m->treated[2 * z + 1];
   for (int q = 0; q < p->wl->n_ops; q++)
-    if (p->stream_scope[q] >= 0 && reads_output(&p->wl->ops[q], p->wl->ops[o].out) &&
+    if (p->stream_scope[q] >= 0 && tf_op_reads(&p->wl->ops[q], p->wl->ops[o].out) &&
         !correct(m, q, TF_K_DIV, true, true))
       return false;
   tf_counts *c = &m->res.counts[p->stream[z].above * p->wl->n_tensors + p->wl->ops[z].out];

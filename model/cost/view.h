@@ -3,7 +3,7 @@
  * resources read these lists instead of searching the tree. */
 #ifndef MODEL_COST_VIEW_H
 #define MODEL_COST_VIEW_H
-#include "model/cost/plan.h"
+#include "model/flow/plan.h"
 
 /* A memory that a node's words pass: leg 0 of a Tile is its own. */
 typedef struct {

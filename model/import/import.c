@@ -1,5 +1,5 @@
 /* Whose files they are. */
-#include "model/import/tileflow.h"
+#include "model/import/tileflow/tileflow.h"
 
 static bool has(const tf_ynode *map, const char *key) { return map && map->kind == TF_Y_MAP && tf_ymap_get(map, key); }
 

@@ -1,24 +1,24 @@
 #include "model/tree/check.h"
 
 /* Ranges are walked only in a tree whose other rules hold: what they say would be wrong. */
-void tf_tree_check(tf_tree_reader *r) {
-  tf_facts *f = tf_facts_new(r->arena, r->tree);
-  tf_checker c = {.f = f, .arena = r->arena, .diags = r->diags};
-  if (f) c.loop_told = TF_ARRAY(r->arena, bool, (size_t)f->n_loops);
-  if (f) c.dim_told = TF_ARRAY(r->arena, bool, (size_t)f->wl->n_dims);
+void tf_tree_check(tf_build *b) {
+  tf_facts *f = tf_facts_new(b->arena, b->tree);
+  tf_checker c = {.f = f, .arena = b->arena, .diags = b->diags};
+  if (f) c.loop_told = TF_ARRAY(b->arena, bool, (size_t)f->n_loops);
+  if (f) c.dim_told = TF_ARRAY(b->arena, bool, (size_t)f->wl->n_dims);
   if (!c.loop_told || !c.dim_told) {
-    tf_tree_no_memory(r);
+    tf_tree_no_memory(b);
     return;
   }
   bool ordered = tf_check_order(&c);
   tf_check_levels(&c);
-  if (!r->shape_ok) return;
+  if (!b->shape_ok) return;
   tf_check_lists(&c);
   tf_check_keep(&c);
-  if (r->streams_ok) {
+  if (b->streams_ok) {
     tf_check_loops(&c);
     tf_check_stream(&c);
   }
-  bool countable = tf_check_products(&c) && r->loops_ok && !r->tree->open;
-  if (ordered && countable && r->streams_ok) tf_check_ranges(&c);
+  bool countable = tf_check_products(&c) && b->loops_ok && !b->tree->open;
+  if (ordered && countable && b->streams_ok) tf_check_ranges(&c);
 }

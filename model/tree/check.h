@@ -16,7 +16,7 @@ typedef struct {
 } tf_checker;
 
 /* Reports every rule that the tree breaks. */
-void tf_tree_check(tf_tree_reader *r);
+void tf_tree_check(tf_build *b);
 
 void tf_check_levels(const tf_checker *c); /* levels down the tree, units of the ops */
 bool tf_check_order(const tf_checker *c);  /* producers before consumers */

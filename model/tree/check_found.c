@@ -3,6 +3,7 @@
  * nothing to do.  Where they do not, or where boxes are clipped, each step is looked at. */
 #include <string.h>
 
+#include "model/spec/dims.h"
 #include "model/tree/check.h"
 #include "model/tree/range.h"
 
@@ -60,9 +61,10 @@ static int64_t below(const tf_facts *f, int n, int o, int dim) {
 /* A read that a step of the dim moves by something else than a step, or that is clipped. */
 static bool moves_unlike(const found *q, const tf_ref *ref, int dim) {
   const tf_tensor *z = &q->f->wl->tensors[ref->tensor];
-  for (int r = 0; q->marked[ref->tensor] && r < z->rank; r++)
-    for (int i = 0; i < ref->index[r].n_terms; i++)
-      if (ref->index[r].terms[i].dim == dim && (z->pad[r] || ref->index[r].terms[i].coef != 1)) return true;
+  for (int r = 0; q->marked[ref->tensor] && r < z->rank; r++) {
+    int64_t coef = tf_index_coef(&ref->index[r], dim);
+    if (coef && (z->pad[r] || coef != 1)) return true;
+  }
   return false;
 }
 

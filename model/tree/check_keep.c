@@ -1,5 +1,6 @@
 /* keep: the memory named can be the home. */
 #include "base/checked.h"
+#include "model/spec/dims.h"
 #include "model/tree/check.h"
 
 typedef struct {
@@ -48,9 +49,8 @@ static int64_t coef_of(const keeping *q, int o, int r, int dim) {
   const tf_op *op = &q->c->f->wl->ops[o];
   if (op->out == q->k->tensor) return op->dims[r] == dim;
   for (int i = 0; i < op->n_reads; i++) {
-    const tf_index *x = &op->reads[i].index[r];
-    for (int j = 0; op->reads[i].tensor == q->k->tensor && j < x->n_terms; j++)
-      if (x->terms[j].dim == dim) return x->terms[j].coef;
+    int64_t coef = op->reads[i].tensor == q->k->tensor ? tf_index_coef(&op->reads[i].index[r], dim) : 0;
+    if (coef) return coef;
   }
   return 0;
 }

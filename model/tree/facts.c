@@ -1,11 +1,9 @@
 #include "model/tree/facts.h"
 
+#include "model/spec/dims.h"
+
 bool tf_op_touches(const tf_workload *wl, int o, int tensor) {
-  const tf_op *op = &wl->ops[o];
-  bool found = op->out == tensor;
-  for (int i = 0; i < op->n_reads && !found; i++)
-    found = op->reads[i].tensor == tensor;
-  return found;
+  return wl->ops[o].out == tensor || tf_op_reads(&wl->ops[o], tensor);
 }
 
 bool tf_node_touches(const tf_facts *f, int n, int tensor) {

@@ -45,6 +45,8 @@ bool tf_loop_trivial(const tf_loop *l);
 /* The child of node n that is m or stands above it. */
 int tf_child_towards(const tf_facts *f, int n, int m);
 
+/* Nodes above node n. */
+int tf_tree_depth(const tf_tree *t, int n);
 /* The lowest node above both, each counting as above itself; -1 stands for no node. */
 int tf_tree_common(const tf_tree *t, int a, int b);
 /* The level of the nearest Tile at or above n; 0 if there is none. */

@@ -22,7 +22,7 @@ static const char *line_body(const char *p, const char *end, tf_loc at, tf_loc *
   return p;
 }
 
-bool tf_mtext_line(tf_mtext *t, tf_mlex *x, uint32_t *indent, tf_loc *tab) {
+bool tf_mtext_line(tf_mtext *t, tf_mlex *x, tf_loc *tab) {
   while (t->p < t->end) {
     const char *line = t->p, *stop = t->p;
     tf_loc at = t->at;
@@ -32,10 +32,8 @@ bool tf_mtext_line(tf_mtext *t, tf_mlex *x, uint32_t *indent, tf_loc *tab) {
     t->at.line++;
     *tab = (tf_loc){at.file, 0, 0, 0};
     stop = line_body(line, stop, at, tab);
-    *indent = 0;
     while (line < stop && *line == ' ')
-      line++, *indent += 1;
-    at.col += *indent;
+      line++, at.col++;
     bool blank = true;
     for (const char *p = line; p < stop && blank; p++)
       blank = *p == ' ' || *p == '\t';

@@ -29,10 +29,9 @@ typedef struct {
   tf_loc at; /* of p, which starts a line */
 } tf_mtext;
 
-/* Moves to the next line that is neither blank nor a comment and passes its indentation,
- * *indent columns.  False at the end of the text.  *tab: the place of a tab in the line,
- * line 0 if there is none. */
-bool tf_mtext_line(tf_mtext *t, tf_mlex *x, uint32_t *indent, tf_loc *tab);
+/* Moves to the next line that is neither blank nor a comment and passes its indentation.  False at the end of the text.
+ * *tab: the place of a tab in the line, line 0 if there is none. */
+bool tf_mtext_line(tf_mtext *t, tf_mlex *x, tf_loc *tab);
 
 void tf_mlex_next(tf_mlex *x);
 bool tf_mlex_word(const tf_mlex *x, const char *word);

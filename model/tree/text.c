@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/tree/facts.h"
 #include "model/tree/parse.h"
 
 /* A growing text; bad once memory ran out. */
@@ -83,23 +84,22 @@ static void put_scope(out *o, const tf_tree *t, const tf_node *n) {
   put_list(o, t, "stream", n->stream, n->n_stream);
 }
 
-static void put_node(out *o, const tf_tree *t, int i, int depth) {
+static void put_node(out *o, const tf_tree *t, int i) {
   const tf_node *n = &t->nodes[i];
-  put(o, "%*s", 2 * depth, "");
+  put(o, "%*s", 2 * tf_tree_depth(t, i), "");
   switch (n->kind) {
   case TF_TILE: put_tile(o, t, n); break;
   case TF_SCOPE: put_scope(o, t, n); break;
   case TF_OP: put(o, "op %s", t->workload->ops[n->op].name); break;
   }
   put(o, "\n");
-  for (int k = 0; k < n->n_children; k++)
-    put_node(o, t, n->children[k], depth + 1);
 }
 
 char *tf_tree_text(const tf_tree *t) {
   out o = {0};
   put(&o, "%s", "");
-  if (t->n_nodes > 0) put_node(&o, t, 0, 0);
+  for (int i = 0; i < t->n_nodes; i++)
+    put_node(&o, t, i);
   if (!o.bad) return o.text;
   free(o.text);
   return NULL;

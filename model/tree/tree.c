@@ -1,40 +1,15 @@
-/* The tree as a whole: made from text, given back, and where tensors live in it. */
-#include "model/tree/check.h"
+/* The tree as a whole: read from text, and where tensors live in it. */
 #include "model/tree/facts.h"
-
-/* A tf_tree with the memory behind it. */
-typedef struct {
-  tf_tree tree; /* first, so that a tf_tree * is a pointer to the whole */
-  tf_arena *arena;
-} owned_tree;
+#include "model/tree/parse.h"
 
 tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
-  size_t before = tf_diags_errors(d);
-  tf_arena *arena = tf_arena_new();
-  owned_tree *t = arena ? TF_NEW(arena, owned_tree) : NULL;
-  tf_tree_reader r = {.arena = arena, .diags = d};
-  if (!t) {
-    tf_tree_no_memory(&r);
-    tf_arena_free(arena);
-    return NULL;
-  }
-  t->arena = arena;
-  t->tree.arch = arch;
-  t->tree.workload = wl;
-  r.tree = &t->tree;
-  tf_tree_read(&r, text, at);
-  if (r.whole && t->tree.n_nodes > 0) tf_tree_check(&r);
-  if (tf_diags_errors(d) == before) return &t->tree;
-  tf_arena_free(arena);
-  return NULL;
-}
-
-void tf_tree_free(tf_tree *t) {
-  if (t) tf_arena_free(((owned_tree *)t)->arena);
+  tf_build *b = tf_build_new(arch, wl, d);
+  if (b) tf_tree_read(b, text, at);
+  return tf_build_tree(b);
 }
 
 /* ---- homes -------------------------------------------------------------------------- */
-static int depth_of(const tf_tree *t, int n) {
+int tf_tree_depth(const tf_tree *t, int n) {
   int depth = 0;
   while ((n = t->nodes[n].parent) >= 0)
     depth++;
@@ -43,7 +18,7 @@ static int depth_of(const tf_tree *t, int n) {
 
 int tf_tree_common(const tf_tree *t, int a, int b) {
   if (a < 0 || b < 0) return a < 0 ? b : a;
-  int da = depth_of(t, a), db = depth_of(t, b);
+  int da = tf_tree_depth(t, a), db = tf_tree_depth(t, b);
   for (; da > db; da--)
     a = t->nodes[a].parent;
   for (; db > da; db--)

@@ -54,38 +54,38 @@ static int find(const tf_tree *t, const tf_mtok *tok, name_at names) {
   return -1;
 }
 
-static int fail(tf_tree_reader *r, const tf_mtok *tok, const char *what, name_at names) {
+static int fail(tf_build *b, const tf_mtok *tok, const char *what, name_at names) {
   tf_near near = tf_near_start(tok->text, tok->len);
   char hint[96];
   const char *name;
-  for (int i = 0; (name = names(r->tree, i)) != NULL; i++)
+  for (int i = 0; (name = names(b->tree, i)) != NULL; i++)
     tf_near_offer(&near, name);
   int len = tok->len < 60 ? (int)tok->len : 60;
-  tf_fail(r->diags, tok->at, TF_E_NAME, "no %s '%.*s'%s", what, len, tok->text, tf_near_text(&near, hint, sizeof hint));
+  tf_fail(b->diags, tok->at, TF_E_NAME, "no %s '%.*s'%s", what, len, tok->text, tf_near_text(&near, hint, sizeof hint));
   return -1;
 }
 
-int tf_mapping_head(tf_tree_reader *r, const tf_mtok *t) {
-  int i = find(r->tree, t, level_at);
-  return i >= 0 ? i : fail(r, t, "memory or scope", head_at);
+int tf_mapping_head(tf_build *b, const tf_mtok *t) {
+  int i = find(b->tree, t, level_at);
+  return i >= 0 ? i : fail(b, t, "memory or scope", head_at);
 }
 
-int tf_mapping_level(tf_tree_reader *r, const tf_mtok *t) {
-  int i = find(r->tree, t, level_at);
-  return i >= 0 ? i : fail(r, t, "memory", level_at);
+int tf_mapping_level(tf_build *b, const tf_mtok *t) {
+  int i = find(b->tree, t, level_at);
+  return i >= 0 ? i : fail(b, t, "memory", level_at);
 }
 
-int tf_mapping_dim(tf_tree_reader *r, const tf_mtok *t) {
-  int i = find(r->tree, t, dim_at);
-  return i >= 0 ? i : fail(r, t, "dim", dim_at);
+int tf_mapping_dim(tf_build *b, const tf_mtok *t) {
+  int i = find(b->tree, t, dim_at);
+  return i >= 0 ? i : fail(b, t, "dim", dim_at);
 }
 
-int tf_mapping_tensor(tf_tree_reader *r, const tf_mtok *t) {
-  int i = find(r->tree, t, tensor_at);
-  return i >= 0 ? i : fail(r, t, "tensor", tensor_at);
+int tf_mapping_tensor(tf_build *b, const tf_mtok *t) {
+  int i = find(b->tree, t, tensor_at);
+  return i >= 0 ? i : fail(b, t, "tensor", tensor_at);
 }
 
-int tf_mapping_op(tf_tree_reader *r, const tf_mtok *t) {
-  int i = find(r->tree, t, op_at);
-  return i >= 0 ? i : fail(r, t, "op", op_at);
+int tf_mapping_op(tf_build *b, const tf_mtok *t) {
+  int i = find(b->tree, t, op_at);
+  return i >= 0 ? i : fail(b, t, "op", op_at);
 }

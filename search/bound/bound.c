@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cost/demand.h"
+#include "model/demand/demand.h"
 
 /* How a dim of an op follows the loops: its range is that of dim `root` of the ops that lead, times coef, plus c.  Not
  * even: its ranges may overlap from one run to the next. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/cost/demand.h"
+#include "model/demand/demand.h"
 #include "search/bound/slope_hbl.h"
 #include "search/bound/slope_inside.h"
 #include "tileflow/model.h"

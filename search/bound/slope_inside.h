@@ -1,7 +1,7 @@
 /* Points whose reads lie inside their tensors: what slope_bound.c may count on where tensors are padded. */
 #ifndef SEARCH_BOUND_SLOPE_INSIDE_H
 #define SEARCH_BOUND_SLOPE_INSIDE_H
-#include "model/cost/demand.h"
+#include "model/demand/demand.h"
 
 /* Needed points of op o all of whose reads touch an element; no more than there are. */
 double slope_inside(const tf_demand *d, int o);

@@ -14,7 +14,8 @@ enum { KEPT = 8, SEEN = 4096, MOST_ORDERS = 20000 };
 
 typedef struct {
   double value;
-  tf_c_found found;
+  tf_tree *tree;
+  tf_closed_figures figures;
 } kept;
 
 typedef struct {
@@ -30,29 +31,31 @@ typedef struct {
 } closed;
 
 /* ---- one tree -------------------------------------------------------------------------------- */
-static bool is_new(closed *c, const char *text) {
-  uint64_t h = tf_hash(TF_HASH_START, text, strlen(text));
+static bool is_new(closed *c, const tf_tree *t) {
+  char *text = tf_tree_text(t);
+  uint64_t h = text ? tf_hash(TF_HASH_START, text, strlen(text)) : 0;
   uint64_t *slot = &c->seen[h % SEEN];
   bool fresh = *slot != h;
   *slot = h;
+  free(text);
   return fresh;
 }
 
 /* Takes the tree's ownership. */
-static void keep(closed *c, tf_c_found *f, double value) {
+static void keep(closed *c, tf_tree *t, const tf_closed_figures *f, double value) {
   int at = c->n_kept;
   while (at > 0 && c->best[at - 1].value > value)
     at--;
   if (at == KEPT) {
-    free(f->text);
+    tf_tree_free(t);
     return;
   }
   if (c->n_kept == KEPT)
-    free(c->best[KEPT - 1].found.text);
+    tf_tree_free(c->best[KEPT - 1].tree);
   else
     c->n_kept++;
   memmove(&c->best[at + 1], &c->best[at], (size_t)(c->n_kept - 1 - at) * sizeof c->best[0]);
-  c->best[at] = (kept){value, *f};
+  c->best[at] = (kept){value, t, *f};
 }
 
 static bool stopped(closed *c) {
@@ -71,16 +74,16 @@ static bool take(void *ctx, tf_c_found *f) {
   closed *c = ctx;
   tf_figures figures;
   c->orders += f->figures.orders;
-  if (!f->text) return !stopped(c);
-  if (!is_new(c, f->text)) {
-    free(f->text);
+  if (!f->tree || !is_new(c, tf_build_draft(f->tree))) {
+    tf_build_free(f->tree);
     return !stopped(c);
   }
   c->res->evals++;
-  if (tf_figures_of_text(f->text, c->arch, c->wl, false, &figures))
-    keep(c, f, tf_objective_value(c->o->objective, &figures));
+  tf_tree *t = tf_build_tree(f->tree);
+  if (tf_figures_of_tree(t, false, &figures))
+    keep(c, t, &f->figures, tf_objective_value(c->o->objective, &figures));
   else
-    free(f->text);
+    tf_tree_free(t);
   tf_watch_report(
       &c->watch,
       (tf_progress){.evals = c->res->evals, .best = c->n_kept ? c->best[0].value : INFINITY, .bound = c->res->bound});
@@ -127,17 +130,15 @@ static double bound_of(const closed *c) {
 }
 
 /* What the model says passes into and out of the first memory below the outermost. */
-static double model_words(const closed *c, const char *text) {
+static double model_words(const closed *c, const tf_tree *tree) {
   tf_diags *d = tf_diags_new();
-  tf_tree *tree = d ? tf_tree_parse(text, (tf_loc){0}, c->arch, c->real, d) : NULL;
-  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+  tf_model *m = d ? tf_model_new(tree, d) : NULL;
   tf_result r;
   double words = 0;
   if (m && c->arch->n_memories > 1 && tf_model_eval(m, NULL, &r))
     for (int z = 0; z < c->real->n_tensors; z++)
       words += (double)(c->real->tensors[z].producer < 0 ? r.counts[z].read : r.counts[z].update);
   tf_model_free(m);
-  tf_tree_free(tree);
   tf_diags_free(d);
   return words;
 }
@@ -145,13 +146,14 @@ static double model_words(const closed *c, const char *text) {
 static void finish(closed *c) {
   tf_solve_result *r = c->res;
   for (int i = 0; i < c->n_kept && !r->text; i++) {
-    tf_c_found *f = &c->best[i].found;
-    if (!tf_figures_of_text(f->text, c->arch, c->real, false, &r->figures)) continue;
-    r->value = tf_objective_value(c->o->objective, &r->figures);
-    r->closed = f->figures;
-    r->closed.model_words = model_words(c, f->text);
-    r->text = f->text;
-    f->text = NULL;
+    tf_tree *t = tf_tree_copy(c->best[i].tree, c->real, NULL);
+    if (tf_figures_of_tree(t, false, &r->figures)) {
+      r->value = tf_objective_value(c->o->objective, &r->figures);
+      r->closed = c->best[i].figures;
+      r->closed.model_words = model_words(c, t);
+      r->text = tf_tree_text(t);
+    }
+    tf_tree_free(t);
   }
   r->closed.orders = c->orders + c->ops.orders;
   if (!r->text) r->value = INFINITY;
@@ -193,7 +195,7 @@ static tf_solve_result *solve(closed *c, tf_diags *d) {
     tf_solve_free(c->res);
   }
   for (int i = 0; i < c->n_kept; i++)
-    free(c->best[i].found.text);
+    tf_tree_free(c->best[i].tree);
   free(c->ops.list);
   return r;
 }

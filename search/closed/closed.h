@@ -1,5 +1,5 @@
 /* The closed-form solver's parts (docs/HOWTO-solve.md): tiles of one loop order in real numbers, their rounding, what
- * is spread over instances, and the tree as text. */
+ * is spread over instances, and the tree. */
 #ifndef SEARCH_CLOSED_CLOSED_H
 #define SEARCH_CLOSED_CLOSED_H
 #include "base/arena.h"

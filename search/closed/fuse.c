@@ -225,7 +225,7 @@ static bool set_order(fuse *f, int k) {
   return k == 0;
 }
 
-/* ---- text ----------------------------------------------------------------------------------------------- */
+/* ---- nodes ---------------------------------------------------------------------------------------------- */
 static int64_t whole(double x) { return (int64_t)(x + 0.5); }
 
 /* Shared Tile d: from the tiles of level d - 1 (the extents) to those of level d. */
@@ -237,11 +237,11 @@ static void shared_tile(const fuse *f, const tf_c_tiles *t, int d, tf_c_tile *ou
     if (f->chain.loops[l].op >= 0) continue;
     int64_t from = d ? whole(t->tile[d - 1][l]) : f->chain.loops[l].extent;
     int64_t to = whole(t->tile[d][l] * p->spread[d][l] / (d ? p->spread[d - 1][l] : 1));
-    tf_c_add(out, f->chain.loops[l].dim, (from + to - 1) / to, ' ');
+    tf_c_add(out, f->chain.loops[l].dim, (from + to - 1) / to, TF_TEMPORAL);
   }
   for (int i = 0; i < f->spread[d].n; i++)
     tf_c_add(out, f->chain.loops[f->slot_loop[f->spread[d].slot[i]]].dim, f->spread[d].factor[i],
-             f->spread[d].axis[i] ? 'y' : 'x');
+             f->spread[d].axis[i] ? TF_SPATIAL_Y : TF_SPATIAL_X);
 }
 
 static void own_tile(const fuse *f, const tf_c_tiles *t, int k, tf_c_tile *out) {
@@ -251,7 +251,7 @@ static void own_tile(const fuse *f, const tf_c_tiles *t, int k, tf_c_tile *out) 
     int l = p->order[i];
     int64_t to = whole(t->tile[p->n - 1][l]);
     if (f->chain.loops[l].op == f->chain.ops[k])
-      tf_c_add(out, f->chain.loops[l].dim, (f->chain.loops[l].extent + to - 1) / to, ' ');
+      tf_c_add(out, f->chain.loops[l].dim, (f->chain.loops[l].extent + to - 1) / to, TF_TEMPORAL);
   }
 }
 
@@ -266,56 +266,44 @@ static void lengths(const fuse *f, const tf_c_tiles *t, int k, int64_t *len) {
   }
 }
 
-static void put_names(const fuse *f, FILE *out) {
+static void put_names(const fuse *f, tf_build *b) {
   const tf_workload *wl = f->ops->wl;
-  const char *word = " keep";
   for (int k = 0; k < wl->n_ops; k++) {
     int z = wl->ops[wl->topo[k]].out;
-    if (wl->tensors[z].n_consumers == 0) continue;
-    fprintf(out, "%s %s@%s", word, wl->tensors[z].name, f->ops->arch->memories[f->shape->home].name);
-    word = "";
+    if (wl->tensors[z].n_consumers > 0) tf_build_keep(b, (tf_keep){.tensor = z, .level = f->shape->home});
+    if (f->shape->stream && tf_x_streamed(wl, wl->topo[k])) tf_build_stream(b, (tf_named){.tensor = z});
   }
-  word = " stream";
-  for (int k = 0; k < wl->n_ops && f->shape->stream; k++)
-    if (tf_x_streamed(wl, wl->topo[k])) {
-      fprintf(out, "%s %s", word, wl->tensors[wl->ops[wl->topo[k]].out].name);
-      word = "";
-    }
-  fputc('\n', out);
 }
 
-static bool put_op(const fuse *f, const tf_c_tiles *t, int k, int depth, FILE *out, tf_closed_figures *say) {
+static bool put_op(const fuse *f, const tf_c_tiles *t, int k, int parent, tf_build *b, tf_closed_figures *say) {
   int64_t len[TF_C_DIMS];
   tf_c_tile own;
   lengths(f, t, k, len);
   const tf_c_op *o = tf_c_op_tiles(f->ops, f->chain.ops[k], f->shape->home, len);
   if (!o->found) return false;
   own_tile(f, t, k, &own);
-  if (own.n) tf_c_write(out, f->ops->arch, f->ops->wl, depth++, f->shape->home - 1, &own);
-  for (int m = o->top; m <= o->floor; m++)
-    tf_c_write(out, f->ops->arch, f->ops->wl, depth++, m, &o->tile[m]);
-  fprintf(out, "%*sop %s\n", 2 * depth, "", f->ops->wl->ops[f->chain.ops[k]].name);
+  if (own.n) parent = tf_c_put(b, parent, f->shape->home - 1, &own);
+  tf_c_put_op(b, parent, o);
   if (o->lanes[0] * o->lanes[1] > say->lanes[0] * say->lanes[1]) memcpy(say->lanes, o->lanes, sizeof say->lanes);
   return true;
 }
 
-static char *write_tree(const fuse *f, const tf_c_tiles *t, tf_closed_figures *say) {
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  bool ok = out != NULL;
-  if (!out) return NULL;
+static tf_build *build_tree(const fuse *f, const tf_c_tiles *t, tf_closed_figures *say) {
+  tf_build *b = tf_build_new(f->ops->arch, f->ops->wl, NULL);
+  bool ok = b != NULL;
+  int above = -1;
+  if (!b) return NULL;
   for (int d = 0; d < f->shape->home; d++) {
     tf_c_tile shared;
     shared_tile(f, t, d, &shared);
-    tf_c_write(out, f->ops->arch, f->ops->wl, d, d, &shared);
+    above = tf_c_put(b, above, d, &shared);
   }
-  fprintf(out, "%*s%s", 2 * f->shape->home, "", f->shape->kind == TF_SEQ ? "Seq" : "Shar");
-  put_names(f, out);
+  above = tf_build_scope(b, above, f->shape->kind);
+  put_names(f, b);
   for (int k = 0; k < f->chain.n_ops && ok; k++)
-    ok = put_op(f, t, k, f->shape->home + 1, out, say);
-  if (fclose(out) == 0 && ok) return text;
-  free(text);
+    ok = put_op(f, t, k, above, b, say);
+  if (ok) return b;
+  tf_build_free(b);
   return NULL;
 }
 
@@ -339,7 +327,7 @@ static void try_order(fuse *f) {
   if (!tf_c_solve_gemm(&f->p, &real, &cost) && !tf_c_solve(&f->p, &real, &cost)) return;
   if (!tf_c_round(&f->p, &real, &t)) return;
   tf_c_found found = {.figures = {.orders = 1}};
-  found.text = write_tree(f, &t, &found.figures);
+  found.tree = build_tree(f, &t, &found.figures);
   describe(f, &real, &t, &found.figures);
   f->stop = !f->take(f->ctx, &found);
 }
@@ -379,13 +367,10 @@ bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ct
 /* ---- nothing fused ---------------------------------------------------------------------------------------- */
 bool tf_c_apart(tf_c_ops *ops, tf_c_found *out) {
   const tf_workload *wl = ops->wl;
-  size_t size = 0;
-  bool ok = true;
+  tf_build *b = tf_build_new(ops->arch, wl, NULL);
+  bool ok = b != NULL;
+  int parent = b && wl->n_ops > 1 ? tf_build_scope(b, -1, TF_SEQ) : -1;
   *out = (tf_c_found){0};
-  FILE *file = open_memstream(&out->text, &size);
-  if (!file) return false;
-  int depth = wl->n_ops > 1;
-  if (depth) fputs("Seq\n", file);
   for (int k = 0; k < wl->n_ops && ok; k++) {
     int64_t len[TF_C_DIMS];
     const tf_op *op = &wl->ops[wl->topo[k]];
@@ -394,9 +379,7 @@ bool tf_c_apart(tf_c_ops *ops, tf_c_found *out) {
     const tf_c_op *o = op->n_dims <= TF_C_DIMS ? tf_c_op_tiles(ops, wl->topo[k], 0, len) : NULL;
     ok = o && o->found;
     if (!ok) break;
-    for (int m = 0; m <= o->floor; m++)
-      tf_c_write(file, ops->arch, wl, depth + m, m, &o->tile[m]);
-    fprintf(file, "%*sop %s\n", 2 * (depth + o->floor + 1), "", op->name);
+    tf_c_put_op(b, parent, o);
     out->figures.orders += o->orders;
     out->figures.formula_words += o->formula;
     out->figures.real_words += o->real;
@@ -406,8 +389,9 @@ bool tf_c_apart(tf_c_ops *ops, tf_c_found *out) {
       memcpy(out->figures.lanes, o->lanes, sizeof o->lanes);
   }
   if (out->figures.real_words > 0) out->figures.rounding = out->figures.tree_words / out->figures.real_words;
-  if (fclose(file) == 0 && ok) return true;
-  free(out->text);
-  out->text = NULL;
-  return false;
+  if (ok)
+    out->tree = b;
+  else
+    tf_build_free(b);
+  return ok;
 }

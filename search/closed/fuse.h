@@ -12,11 +12,11 @@ typedef struct {
 
 /* One tree, and what the formulas say of it. */
 typedef struct {
-  char *text; /* malloc'd; NULL: nothing fits */
+  tf_build *tree; /* not checked yet; NULL: nothing fits */
   tf_closed_figures figures;
 } tf_c_found;
 
-/* Calls take(ctx, found) for every order of the shape with tiles that fit; take owns the text and returns false to
+/* Calls take(ctx, found) for every order of the shape with tiles that fit; take owns the tree and returns false to
  * stop. */
 typedef bool tf_c_take(void *ctx, tf_c_found *found);
 bool tf_c_fuse(tf_c_ops *ops, const tf_c_shape *shape, tf_c_take *take, void *ctx);

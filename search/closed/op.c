@@ -271,10 +271,10 @@ static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles
       int64_t to = m < o->floor ? (int64_t)(t->tile[d][l] + 0.5) : 1;
       for (int k = 0; k < spread[m].n; k++)
         if (op->dims[spread[m].slot[k]] == c->loops[l].dim) to *= spread[m].factor[k];
-      tf_c_add(w, c->loops[l].dim, (from + to - 1) / to, ' ');
+      tf_c_add(w, c->loops[l].dim, (from + to - 1) / to, TF_TEMPORAL);
     }
     for (int k = 0; k < spread[m].n; k++)
-      tf_c_add(w, op->dims[spread[m].slot[k]], spread[m].factor[k], spread[m].axis[k] ? 'y' : 'x');
+      tf_c_add(w, op->dims[spread[m].slot[k]], spread[m].factor[k], spread[m].axis[k] ? TF_SPATIAL_Y : TF_SPATIAL_X);
   }
 }
 
@@ -387,24 +387,23 @@ const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len) {
   return o;
 }
 
-/* ---- text ----------------------------------------------------------------------------------------------- */
-void tf_c_add(tf_c_tile *t, int dim, int64_t trip, char axis) {
+/* ---- nodes ---------------------------------------------------------------------------------------------- */
+void tf_c_add(tf_c_tile *t, int dim, int64_t trip, tf_axis axis) {
   if (trip <= 1 || t->n == TF_C_TILE_LOOPS) return;
   t->dim[t->n] = dim;
   t->trip[t->n] = trip;
   t->axis[t->n++] = axis;
 }
 
-void tf_c_write(FILE *out, const tf_arch *a, const tf_workload *wl, int depth, int level, const tf_c_tile *t) {
-  fprintf(out, "%*s%s", 2 * depth, "", a->memories[level].name);
-  for (int spread = 0; spread < 2; spread++) {
-    const char *word = spread ? " spatial" : " for";
-    for (int i = 0; i < t->n; i++) {
-      if ((t->axis[i] != ' ') != (spread == 1)) continue;
-      fprintf(out, "%s %s=%lld", word, wl->dims[t->dim[i]].name, (long long)t->trip[i]);
-      if (spread) fprintf(out, "@%c", t->axis[i]);
-      word = "";
-    }
-  }
-  fputc('\n', out);
+int tf_c_put(tf_build *b, int parent, int level, const tf_c_tile *t) {
+  int n = tf_build_tile(b, parent, level);
+  for (int i = 0; i < t->n; i++)
+    tf_build_loop(b, (tf_loop){.dim = t->dim[i], .trip = t->trip[i], .axis = t->axis[i]});
+  return n;
+}
+
+void tf_c_put_op(tf_build *b, int parent, const tf_c_op *o) {
+  for (int m = o->top; m <= o->floor; m++)
+    parent = tf_c_put(b, parent, m, &o->tile[m]);
+  tf_build_op(b, parent, o->op);
 }

@@ -1,17 +1,16 @@
-/* Tiles with whole-numbered loops: of one op below a memory, and their text. */
+/* Tiles with whole-numbered loops: of one op below a memory, and as nodes of a tree. */
 #ifndef SEARCH_CLOSED_OP_H
 #define SEARCH_CLOSED_OP_H
-#include <stdio.h>
-
+#include "model/tree/build.h"
 #include "search/closed/closed.h"
 
 enum { TF_C_TILE_LOOPS = 32, TF_C_MEMO = 256 };
 
-/* The loops of one Tile as they are written: axis ' ' temporal, 'x', 'y'. */
+/* The loops of one Tile. */
 typedef struct {
   int n, dim[TF_C_TILE_LOOPS];
   int64_t trip[TF_C_TILE_LOOPS];
-  char axis[TF_C_TILE_LOOPS];
+  tf_axis axis[TF_C_TILE_LOOPS];
 } tf_c_tile;
 
 /* Tiles of an op from memory `top` down to the one its unit stands below. */
@@ -51,6 +50,9 @@ const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len);
 /* What its meshes from memory `top` on take of each dim of an op, for these lengths. */
 void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t *lanes);
 
-void tf_c_add(tf_c_tile *t, int dim, int64_t trip, char axis);
-void tf_c_write(FILE *out, const tf_arch *a, const tf_workload *wl, int depth, int level, const tf_c_tile *t);
+void tf_c_add(tf_c_tile *t, int dim, int64_t trip, tf_axis axis);
+/* The Tile as a node below `parent`; returns which. */
+int tf_c_put(tf_build *b, int parent, int level, const tf_c_tile *t);
+/* The op with its Tiles from o->top to o->floor. */
+void tf_c_put_op(tf_build *b, int parent, const tf_c_op *o);
 #endif

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tree/build.h"
+
 char *tf_complete_text(const tf_tree *open, const int64_t *trips) {
   int n_loops = 0;
   for (int i = 0; i < open->n_nodes; i++)
@@ -45,6 +47,22 @@ bool tf_complete_legal(const tf_tree *open, const char *text) {
   tf_tree_free(t);
   tf_diags_free(d);
   return legal;
+}
+
+tf_tree *tf_complete(const tf_tree *open, const int64_t *trips, bool *failed) {
+  tf_build *b = tf_build_new(open->arch, open->workload, NULL);
+  for (int i = 0; b && i < open->n_nodes; i++) {
+    const tf_node *n = &open->nodes[i];
+    tf_build_node(b, n);
+    for (int k = 0; k < n->n_loops; k++) {
+      tf_loop l = n->loops[k];
+      bool spare = *trips == 1 && l.trip == 0;
+      l.trip = *trips++;
+      if (!spare) tf_build_loop(b, l);
+    }
+  }
+  *failed |= !b || !tf_build_whole(b);
+  return tf_build_tree(b);
 }
 
 /* FNV-1a. */

@@ -32,15 +32,22 @@ tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_re
   return f;
 }
 
-bool tf_figures_of_text(const char *text, const tf_arch *arch, const tf_workload *wl, bool walk, tf_figures *out) {
+bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out) {
   tf_diags *d = tf_diags_new();
-  tf_tree *tree = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
-  tf_model *m = tree && !tree->open ? tf_model_new(tree, d) : NULL;
+  tf_model *m = d && tree && !tree->open ? tf_model_new(tree, d) : NULL;
   tf_result r;
   if (m && !walk) tf_model_walk_limit(m, 0);
   bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
-  if (ok) *out = tf_figures_of(arch, wl, &r);
+  if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
   tf_model_free(m);
+  tf_diags_free(d);
+  return ok;
+}
+
+bool tf_figures_of_text(const char *text, const tf_arch *arch, const tf_workload *wl, bool walk, tf_figures *out) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
+  bool ok = tf_figures_of_tree(tree, walk, out);
   tf_tree_free(tree);
   tf_diags_free(d);
   return ok;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/threads.h"
-#include "model/cost/demand.h"
+#include "model/demand/demand.h"
 #include "search/common/archive.h"
 #include "search/exact/ilp.h"
 #include "search/exact/state.h"

@@ -71,8 +71,8 @@ typedef struct {
 
 /* The k-th shape for ops on the architecture; false past the last. */
 bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape *out);
-/* Its tree as text, every trip count open.  Malloc'd. */
-char *tf_x_text(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s);
+/* Its tree, every trip count open; NULL if the rules forbid it. */
+tf_tree *tf_x_tree(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s);
 /* Whether only the last op has an output that no op reads: else the ops are no chain to be fused. */
 bool tf_x_one_end(const tf_workload *wl);
 /* Whether op o reduces a dim of the last op. */

@@ -6,13 +6,7 @@
 #include "search/exact/state.h"
 
 /* ---- leaves ----------------------------------------------------------------------------------- */
-static bool is_legal(tf_x_worker *w, const int64_t *trips, char **text) {
-  *text = tf_complete_text(w->t->tree, trips);
-  if (!*text) w->task->failed = true;
-  return *text && tf_complete_legal(w->t->tree, *text);
-}
-
-/* The same, remembered by which loops turn. */
+/* Remembered by which loops turn. */
 bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
   uint64_t h = TF_HASH_START;
   for (int l = 0; l < w->t->n_loops; l++) {
@@ -21,9 +15,9 @@ bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
   }
   tf_x_rule *r = &w->rules[h % TF_X_RULES];
   if (r->hash != h || !r->legal) {
-    char *text;
-    *r = (tf_x_rule){h, is_legal(w, trips, &text) ? 1 : 2};
-    free(text);
+    tf_tree *t = tf_complete(w->t->tree, trips, &w->task->failed);
+    *r = (tf_x_rule){h, t ? 1 : 2};
+    tf_tree_free(t);
   }
   return r->legal == 1;
 }
@@ -32,16 +26,18 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
   tf_x_task *k = w->task;
   tf_figures f = tf_figures_of(w->t->facts->arch, w->t->facts->wl, r);
   double value = tf_objective_value(k->opts->objective, &f);
-  char *text;
   if (!tf_x_promises(w, value) || !tf_x_ties(w, &f)) {
     k->counts.by_bound++;
     return;
   }
-  if (!is_legal(w, trips, &text)) {
+  tf_tree *t = tf_complete(w->t->tree, trips, &k->failed);
+  if (!t) {
     k->counts.by_rules++;
-    free(text);
     return;
   }
+  char *text = tf_tree_text(t);
+  tf_tree_free(t);
+  k->failed |= !text;
   free(k->best.text);
   k->best = (tf_x_best){true, value, f, text};
   k->limit = value;

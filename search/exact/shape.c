@@ -1,8 +1,9 @@
-/* Shapes and their text. */
+/* Shapes and their trees. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tree/build.h"
 #include "search/exact/exact.h"
 
 /* ---- what the workload says ------------------------------------------------------------------ */
@@ -216,41 +217,32 @@ int tf_x_groups(const tf_workload *wl, int op, const int *dims, int n, int *grou
   return n_groups;
 }
 
-/* ---- text ----------------------------------------------------------------------------------- */
+/* ---- trees ---------------------------------------------------------------------------------- */
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_x_shape *s;
-  FILE *out;
+  tf_build *out;
 } writer;
 
-static void indent(const writer *w, int depth) { fprintf(w->out, "%*s", 2 * depth, ""); }
+static void put_loop(const writer *w, int dim, tf_axis axis) {
+  tf_build_loop(w->out, (tf_loop){.dim = dim, .axis = axis});
+}
 
 static void put_temporal(const writer *w, int op, const int *dims, int n, bool last) {
   int group[TF_X_DIMS], place[16], n_groups = tf_x_groups(w->wl, op, dims, n, group);
   int n_places = last ? 0 : tf_x_sequence(n_groups, place);
-  const char *before = " for";
   for (int i = 0; i < n; i++)
-    if (last || group[i] < 0) {
-      fprintf(w->out, "%s %s=?", before, w->wl->dims[dims[i]].name);
-      before = "";
-    }
+    if (last || group[i] < 0) put_loop(w, dims[i], TF_TEMPORAL);
   for (int p = 0; p < n_places; p++)
     for (int i = 0; i < n; i++)
-      if (group[i] == place[p]) {
-        fprintf(w->out, "%s %s=?", before, w->wl->dims[dims[i]].name);
-        before = "";
-      }
+      if (group[i] == place[p]) put_loop(w, dims[i], TF_TEMPORAL);
 }
 
 static void put_spatial(const writer *w, const int *dims, int n, const int64_t mesh[2]) {
-  const char *before = " spatial";
   for (int a = 0; a < 2; a++)
-    for (int i = 0; i < n && mesh[a] > 1; i++) {
-      if (tf_x_window(w->wl, dims[i])) continue;
-      fprintf(w->out, "%s %s=?@%c", before, w->wl->dims[dims[i]].name, a ? 'y' : 'x');
-      before = "";
-    }
+    for (int i = 0; i < n && mesh[a] > 1; i++)
+      if (!tf_x_window(w->wl, dims[i])) put_loop(w, dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
 }
 
 /* What a Tile of op (-1: of all) at a level spreads over. */
@@ -260,22 +252,20 @@ static const int64_t *mesh_below(const writer *w, int op, int level) {
   return level + 1 < w->arch->n_memories ? w->arch->memories[level + 1].mesh : NULL;
 }
 
-static void put_tile(const writer *w, int op, int level, int depth, bool spread, bool last) {
+static int put_tile(const writer *w, int parent, int op, int level, bool spread, bool last) {
   int dims[TF_X_DIMS], n = tf_x_dims(w->wl, op, tf_x_skips(w->arch, w->wl, w->s, op, level), dims);
-  indent(w, depth);
-  fputs(w->arch->memories[level].name, w->out);
+  int tile = tf_build_tile(w->out, parent, level);
   put_temporal(w, op, dims, n, last);
   if (spread && mesh_below(w, op, level)) put_spatial(w, dims, n, mesh_below(w, op, level));
-  fputc('\n', w->out);
+  return tile;
 }
 
-static void put_op(const writer *w, int op, int depth) {
+static void put_op(const writer *w, int parent, int op) {
   int from = w->s->shared == 0 ? 0 : w->s->keep ? w->s->shared : w->s->shared - 1;
   int to = floor_of(w->arch, w->wl, op);
   for (int l = from; l <= to; l++)
-    put_tile(w, op, l, depth++, true, l == to);
-  indent(w, depth);
-  fprintf(w->out, "op %s\n", w->wl->ops[op].name);
+    parent = put_tile(w, parent, op, l, true, l == to);
+  tf_build_op(w->out, parent, op);
 }
 
 /* Whether all ops that touch tensor z stand in run r (-1: in more than one). */
@@ -293,64 +283,42 @@ static int run_of(const writer *w, const int *run, int z) {
 
 static void put_clauses(const writer *w, const int *run, int r) {
   const tf_workload *wl = w->wl;
-  const char *before = " keep";
-  for (int k = 0; k < wl->n_ops && w->s->keep; k++) {
+  for (int k = 0; k < wl->n_ops; k++) {
     int z = wl->ops[wl->topo[k]].out;
-    if (wl->tensors[z].n_consumers == 0 || run_of(w, run, z) != r) continue;
-    fprintf(w->out, "%s %s@%s", before, wl->tensors[z].name, w->arch->memories[w->s->shared].name);
-    before = "";
+    if (w->s->keep && wl->tensors[z].n_consumers > 0 && run_of(w, run, z) == r)
+      tf_build_keep(w->out, (tf_keep){.tensor = z, .level = w->s->shared});
+    if (w->s->stream && tf_x_streamed(wl, wl->topo[k])) tf_build_stream(w->out, (tf_named){.tensor = z});
   }
-  before = " stream";
-  for (int k = 0; k < wl->n_ops && w->s->stream; k++)
-    if (tf_x_streamed(wl, wl->topo[k])) {
-      fprintf(w->out, "%s %s", before, wl->tensors[wl->ops[wl->topo[k]].out].name);
-      before = "";
-    }
-  fputc('\n', w->out);
 }
 
-static const char *kind_name(tf_scope k) {
-  static const char *const names[] = {
-#define X(id, key, words, time, content) key,
-      TF_SCOPES(X)
-#undef X
-  };
-  return names[k];
-}
-
-static void put_scope(const writer *w, int depth) {
+static void put_scope(const writer *w, int parent) {
   int run[TF_X_OPS], n = find_runs(w->arch, w->wl, run);
   for (int k = 0; k < w->wl->n_ops && !w->s->runs; k++)
     run[k] = k;
-  indent(w, depth);
-  fputs(kind_name(w->s->kind), w->out);
+  int scope = tf_build_scope(w->out, parent, w->s->kind);
   put_clauses(w, run, -1);
   for (int r = 0, k = 0; r < (w->s->runs ? n : w->wl->n_ops); r++) {
-    int end = k;
+    int end = k, below = scope;
     while (end < w->wl->n_ops && run[end] == r)
       end++;
-    bool inner = end - k > 1;
-    if (inner) {
-      indent(w, depth + 1);
-      fputs("Seq", w->out);
+    if (end - k > 1) {
+      below = tf_build_scope(w->out, scope, TF_SEQ);
       put_clauses(w, run, r);
     }
     for (; k < end; k++)
-      put_op(w, w->wl->topo[k], depth + 1 + inner);
+      put_op(w, below, w->wl->topo[k]);
   }
 }
 
-char *tf_x_text(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s) {
-  char *text = NULL;
-  size_t len = 0;
-  FILE *out = open_memstream(&text, &len);
-  if (!out) return NULL;
-  writer w = {arch, wl, s, out};
+tf_tree *tf_x_tree(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s) {
+  writer w = {arch, wl, s, tf_build_new(arch, wl, NULL)};
+  int above = -1;
+  if (!w.out) return NULL;
   for (int l = 0; l < s->shared; l++) /* the innermost leaves the instances below to the ops */
-    put_tile(&w, -1, l, l, l + 1 < s->shared || s->keep, false);
+    above = put_tile(&w, above, -1, l, l + 1 < s->shared || s->keep, false);
   if (wl->n_ops == 1)
-    put_op(&w, 0, 0);
+    put_op(&w, -1, 0);
   else
-    put_scope(&w, s->shared);
-  return fclose(out) ? (free(text), NULL) : text;
+    put_scope(&w, above);
+  return tf_build_tree(w.out);
 }

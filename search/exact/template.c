@@ -17,7 +17,7 @@ static int dim_at(const tf_x_tile *t, int dim) {
   return -1;
 }
 
-/* Loops stand as tf_x_text wrote them: dims outside the order, places of the sequence, spread. */
+/* Loops stand as tf_x_tree put them: dims outside the order, places of the sequence, spread. */
 static void place_loops(const tf_x_template *t, tf_x_tile *x) {
   const tf_node *node = &t->tree->nodes[x->node];
   int next = 0, loop = x->first_loop;
@@ -185,18 +185,9 @@ static bool small(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
                        TF_X_OPS, TF_X_DIMS, TF_X_EXTENT);
 }
 
-static tf_tree *parse(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s) {
-  tf_diags *d = tf_diags_new();
-  char *text = tf_x_text(arch, wl, s);
-  tf_tree *tree = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
-  free(text);
-  tf_diags_free(d);
-  return tree;
-}
-
 tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, tf_diags *d) {
   if (!small(arch, wl, d)) return NULL;
-  tf_tree *tree = parse(arch, wl, s);
+  tf_tree *tree = tf_x_tree(arch, wl, s);
   if (!tree) return NULL;
   tf_arena *a = tf_arena_new();
   tf_x_template *t = a ? TF_NEW(a, tf_x_template) : NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/eval/hooks.h"
 #include "search/exact/state.h"
 
 /* ---- choices of a Tile -------------------------------------------------------------------------- */

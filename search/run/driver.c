@@ -31,7 +31,8 @@ typedef struct {
   int64_t walk_limit; /* of rows, as is growth (tf_task) */
   int growth;
   tf_arena *arena;
-  void *outer;
+  tf_space *space; /* of shapes */
+  void *outer;     /* state of the strategy over them */
   tf_task tasks[BATCH];
   tf_memory_of_search memory;
   tf_log log;
@@ -41,7 +42,7 @@ typedef struct {
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked, effort;
-  uint8_t *best_genes; /* of the row told with the least cost */
+  int32_t *best_genes; /* of the row told with the least cost */
   double best_cost;
   bool failed;
 } driver;
@@ -66,10 +67,10 @@ static int64_t most_of(const driver *v, int64_t left) {
   return most;
 }
 
-/* The best row again, for trip counts that do not divide.  What comes of it is kept, and told to nobody: rows that are
- * searched for those that do would not stand beside it. */
+/* The best row again, for trip counts that do not divide.  What comes of it is kept and told to nobody: uneven trip
+ * counts score better, so that telling them would unfairly beat every row searched for even ones. */
 static bool ask_aside(const driver *v, tf_task *t) {
-  memcpy(t->genes, v->best_genes, (size_t)tf_shapes_genes(v->shapes));
+  memcpy(t->genes, v->best_genes, (size_t)v->space->n * sizeof *t->genes);
   t->like = 0;
   return true;
 }
@@ -97,7 +98,7 @@ static bool ask_start(const driver *v, tf_task *t, const tf_start *s) {
   t->walk_limit = retains(s->open) ? WALK_GIVEN : v->walk_limit;
   t->growth = v->growth;
   t->like = 0;
-  memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes));
+  memset(t->genes, 0, (size_t)tf_shapes_genes(s->shapes) * sizeof *t->genes);
   return true;
 }
 
@@ -108,7 +109,10 @@ static bool ask_row(const driver *v, tf_task *t) {
   t->growth = v->growth;
   t->uneven = v->strategy->evals_per_shape == 0 || v->asked % UNEVEN_ONE_IN == UNEVEN_ONE_IN - 1;
   t->aside = t->uneven && t->quick_only && v->best_cost < INFINITY;
-  return t->aside ? ask_aside(v, t) : v->strategy->outer->ask(v->outer, t->genes, &t->like);
+  if (t->aside) return ask_aside(v, t);
+  if (!v->strategy->outer->ask(v->outer, &t->like)) return false;
+  memcpy(t->genes, v->space->chosen, (size_t)v->space->n * sizeof *t->genes);
+  return true;
 }
 
 static int ask_batch(driver *v) {
@@ -171,9 +175,9 @@ static void tell(driver *v, tf_task *t) {
   if (t->aside || t->start) return;
   if (t->cost < v->best_cost) {
     v->best_cost = t->cost;
-    memcpy(v->best_genes, t->genes, (size_t)tf_shapes_genes(v->shapes));
+    memcpy(v->best_genes, t->genes, (size_t)v->space->n * sizeof *t->genes);
   }
-  v->strategy->outer->tell(v->outer, t->genes, &t->reads, t->shape, t->cost);
+  v->strategy->outer->tell(v->outer, &(tf_told){t->genes, t->reads.order, t->shape, t->cost});
 }
 
 static bool check_logged(driver *v, const tf_task *t, tf_diags *d) {
@@ -220,7 +224,6 @@ static void run(driver *v, int threads, tf_diags *d) {
   }
 }
 
-/* ---- around it ------------------------------------------------------------------------------ */
 /* ---- starts -------------------------------------------------------------------------------- */
 static bool open_starts(driver *v, const tf_arch *arch, const tf_workload *quick) {
   v->starts = calloc((size_t)v->o->n_starts + 1, sizeof *v->starts);
@@ -253,6 +256,7 @@ static void take_starts(driver *v, const tf_arch *arch, const tf_workload *wl) {
   }
 }
 
+/* ---- around it ------------------------------------------------------------------------------ */
 static bool alloc(driver *v) {
   size_t genes = (size_t)most_genes(v);
   v->room = v->o->keep > 0 ? v->o->keep : KEEP;
@@ -263,8 +267,9 @@ static bool alloc(driver *v) {
   v->res->variants = calloc((size_t)v->o->variants + 1, sizeof *v->res->variants);
   v->res->best = calloc((size_t)v->room, sizeof *v->res->best);
   v->res->pareto = calloc(TF_PARETO_MAX, sizeof *v->res->pareto);
-  v->outer = v->strategy->outer->make(v->arena, v->shapes, tf_rng_new(v->o->budget.seed, 1));
-  v->best_genes = TF_ARRAY(v->arena, uint8_t, genes);
+  v->space = tf_shapes_space(v->arena, v->shapes);
+  v->outer = v->space ? v->strategy->outer->make(v->arena, v->space, NULL, 0, tf_rng_new(v->o->budget.seed, 1)) : NULL;
+  v->best_genes = TF_ARRAY(v->arena, int32_t, genes);
   v->best_cost = INFINITY;
   bool ok = v->best_genes && v->kept_shapes && v->kept_texts && v->res->variants && v->res->best && v->res->pareto &&
             v->outer;
@@ -272,8 +277,8 @@ static bool alloc(driver *v) {
     tf_task *t = &v->tasks[i];
     *t =
         (tf_task){.strategy = v->strategy, .shapes = v->shapes, .opts = v->o, .memory = &v->memory, .watch = &v->watch};
-    t->genes = TF_ARRAY(v->arena, uint8_t, genes);
-    t->reads.order = TF_ARRAY(v->arena, uint16_t, genes);
+    t->genes = TF_ARRAY(v->arena, int32_t, genes);
+    t->reads.order = TF_ARRAY(v->arena, uint32_t, genes);
     ok = ok && t->genes && t->reads.order;
   }
   return ok;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/eval/hooks.h"
 #include "search/common/archive.h"
 #include "search/common/complete.h"
 #include "search/common/objective.h"
@@ -21,8 +22,10 @@ typedef struct {
   tf_trips *trips;
   tf_model *model;
   const tf_known *known;
-  double guide; /* of the best by the objective: breaks ties */
-  int refused;  /* best mappings that the parser did not let pass */
+  double guide;         /* of the best by the objective: breaks ties */
+  int refused;          /* best mappings that the parser did not let pass */
+  int64_t spent, quota; /* evaluations, slow ones counted for several; over: it may take no more */
+  bool over;
 } work;
 
 /* How far from fitting: grows with the logarithm of need over have. */
@@ -94,6 +97,7 @@ static double evaluate(work *w) {
 }
 
 /* ---- the loop ------------------------------------------------------------------------------ */
+/* TF_ANY: none. */
 static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   int lo = 0, hi = n;
   while (lo < hi) {
@@ -103,7 +107,7 @@ static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
     else
       hi = mid;
   }
-  return lo < n && hints[lo].key == key ? hints[lo].trip : 0;
+  return lo < n && hints[lo].key == key ? hints[lo].trip : TF_ANY;
 }
 
 static bool begins(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
@@ -111,68 +115,69 @@ static bool begins(const work *w) { return w->t->begin && w->t->begin_loops == w
 /* What this shape did best with before, or what the task begins with, else what the like loops of the shape it came
  * from have, or of the best mapping. */
 static int32_t *hints_for(const work *w) {
-  int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->n + 1);
+  int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->space.n + 1);
   const tf_memory_of_search *m = w->t->memory;
   const tf_known *like = w->t->like ? tf_memory_find(m, w->t->like) : NULL;
   bool own = like && like->n_hints;
   const tf_hint *hints = own ? like->hints : m->hints;
   int n = own ? like->n_hints : m->n_hints;
-  for (int i = 0; hint && i < w->trips->n; i++) {
+  for (int i = 0; hint && i < w->trips->space.n; i++) {
     const tf_decision *d = &w->trips->at[i];
     if (w->known && w->known->trips && w->known->n_loops == w->trips->n_loops)
       hint[i] = (int32_t)w->known->trips[d->loop];
     else if (begins(w))
-      hint[i] = (int32_t)(w->t->begin[d->loop] > INT32_MAX ? 0 : w->t->begin[d->loop]);
+      hint[i] = (int32_t)(w->t->begin[d->loop] > INT32_MAX ? TF_ANY : w->t->begin[d->loop]);
     else
       hint[i] = hint_of(hints, n, d->key);
   }
   return hint;
 }
 
-/* Counts what was evaluated last; false: the task may take no more. */
-static bool spend(work *w, int64_t *spent) {
+/* Evaluates the trip counts chosen, and counts what that took. */
+static double cost_of(void *ctx) {
+  work *w = ctx;
   tf_task *t = w->t;
+  t->evals++;
+  double cost = evaluate(w);
   t->effort += tf_model_effort(w->model);
-  *spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
-  return !t->effort_quota || t->effort < t->effort_quota;
+  w->spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
+  w->over = t->effort_quota && t->effort >= t->effort_quota;
+  return cost;
 }
 
-/* The mapping that the task begins with, as it is. */
-static bool try_begin(work *w, int64_t *spent) {
-  if (!begins(w) || w->known) return true;
-  memcpy(w->trips->trips, w->t->begin, (size_t)w->trips->n_loops * sizeof *w->trips->trips);
-  w->t->evals++;
-  evaluate(w);
-  return spend(w, spent);
+static bool may_go_on(void *ctx) {
+  work *w = ctx;
+  tf_task *t = w->t;
+  if (w->over || w->spent >= w->quota || w->refused >= REFUSED_MOST) return false;
+  bool ask = t->evals % LOOK_EVERY == 0 || tf_watch_asked(t->watch);
+  t->cut = ask && tf_watch_over(t->watch);
+  return !t->cut;
 }
 
 static void search(work *w) {
   tf_task *t = w->t;
-  const tf_inner *in = t->strategy->inner;
+  const tf_way *in = t->strategy->inner;
+  tf_space *space = &w->trips->space;
   tf_rng rng = tf_rng_new(t->opts->budget.seed, (uint64_t)t->no + 1000);
   const int32_t *hint = hints_for(w);
-  int64_t quota = t->quota;
+  w->quota = t->quota;
   w->trips->uneven = t->uneven;
+  space->cost = cost_of;
+  space->ctx = w;
   int visits = w->known ? w->known->visits : 0;
   if (t->strategy->evals_per_shape) {
     int64_t most = (int64_t)t->strategy->evals_per_shape << (visits < t->growth ? visits : t->growth);
-    if (most < quota) quota = most;
+    if (most < w->quota) w->quota = most;
   }
-  void *state = hint ? in->make(w->arena, w->trips, hint, quota > 1 << 24 ? 1 << 24 : (int)quota, rng) : NULL;
+  int asks = w->quota > 1 << 24 ? 1 << 24 : (int)w->quota;
+  void *state = hint ? in->make(w->arena, space, hint, asks, rng) : NULL;
   t->failed = !state;
-  int64_t spent = 0;
-  if (state && !try_begin(w, &spent)) return;
-  while (state && spent < quota && w->refused < REFUSED_MOST) {
-    bool ask = t->evals % LOOK_EVERY == 0 || tf_watch_asked(t->watch);
-    if (ask && (t->cut = tf_watch_over(t->watch))) return;
-    if (!in->ask(state)) {
-      t->exhausted = true;
-      return;
-    }
-    t->evals++;
-    in->tell(state, evaluate(w));
-    if (!spend(w, &spent)) return;
+  if (!state) return;
+  if (begins(w) && !w->known) { /* the mapping that the task begins with, as it is */
+    memcpy(w->trips->trips, t->begin, (size_t)w->trips->n_loops * sizeof *w->trips->trips);
+    cost_of(w);
   }
+  t->exhausted = tf_explore(in, state, space, may_go_on);
 }
 
 /* ---- around it --------------------------------------------------------------------------------- */
@@ -206,9 +211,9 @@ static void finish(work *w) {
   }
   tf_variants_finish(t, w->tree);
   if (!t->best[0].there) return;
-  t->hints = malloc(((size_t)w->trips->n + 1) * sizeof *t->hints);
+  t->hints = malloc(((size_t)w->trips->space.n + 1) * sizeof *t->hints);
   t->failed |= !t->hints;
-  for (int i = 0; t->hints && i < w->trips->n; i++)
+  for (int i = 0; t->hints && i < w->trips->space.n; i++)
     t->hints[t->n_hints++] = (tf_hint){w->trips->at[i].key, (int32_t)t->best[0].trips[w->trips->at[i].loop]};
   if (t->hints) qsort(t->hints, (size_t)t->n_hints, sizeof *t->hints, by_key);
 }

@@ -3,7 +3,9 @@
 #ifndef SEARCH_RUN_TASK_H
 #define SEARCH_RUN_TASK_H
 #include "search/common/watch.h"
-#include "search/run/strategy.h"
+#include "search/space/shape.h"
+#include "search/space/trips.h"
+#include "search/strategy/strategy.h"
 #include "tileflow/model.h"
 #include "tileflow/search.h"
 
@@ -82,8 +84,8 @@ typedef struct {
   tf_watch *watch;
   /* asked */
   int64_t no;
-  uint8_t *genes;
-  uint64_t like;               /* shape to start from, see tf_outer */
+  int32_t *genes;
+  uint64_t like;               /* shape to start from, see tf_way */
   int64_t quota, effort_quota; /* 0: no bound */
   bool uneven;                 /* see tf_trips */
   bool aside;                  /* what it finds steers nothing */

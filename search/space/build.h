@@ -22,6 +22,11 @@ int32_t tf_space_mesh(const tf_facts *f, int n, tf_axis axis);
 
 /* Fills infer of decision i with what follows on entering scope s. */
 void tf_space_infer(tf_space_build *b, int s, int i);
+extern const tf_space_kind tf_trips_kind;
+/* Its members that moves.c has. */
+int32_t tf_trips_guess(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot);
+void tf_trips_complete(const tf_space *s, int32_t *row);
+void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
 /* Fills the looks of every decision. */
 void tf_space_checks(tf_space_build *b);
 #endif

@@ -125,7 +125,7 @@ static int32_t left_to_divide(const maker *m, int i, int e) {
   while (o + 1 < f->wl->n_ops && f->dim_from[o + 1] <= slot)
     o++;
   if (!tf_leads(f, o, m->b->node[i])) return 0; /* its length is not known yet */
-  for (int j = i + 1; j < t->n; j++) {
+  for (int j = i + 1; j < t->space.n; j++) {
     bool counts = m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) && divides(&t->at[j], slot);
     if (!counts) continue;
     if (t->at[j].trip == 0) return 0;
@@ -173,7 +173,7 @@ static void check_tile(tf_space_build *b, int tile, tf_slook **looks) {
   check->capacity_bits = (double)mem->capacity_words * mem->word_bits;
   check->boxes = m.boxes;
   check->slots = m.slots;
-  for (int i = 0; i < b->t->n && !b->bad; i++)
+  for (int i = 0; i < b->t->space.n && !b->bad; i++)
     add_look(&m, check, i, looks[i]);
 }
 
@@ -182,9 +182,9 @@ void tf_space_checks(tf_space_build *b) {
   int n_mtiles = 0;
   for (int n = 0; n < f->tree->n_nodes; n++)
     n_mtiles += is_mtile(f, n);
-  tf_slook **looks = array(b, (size_t)b->t->n, sizeof(tf_slook *));
+  tf_slook **looks = array(b, (size_t)b->t->space.n, sizeof(tf_slook *));
   if (b->bad) return;
-  for (int i = 0; i < b->t->n && !b->bad; i++) {
+  for (int i = 0; i < b->t->space.n && !b->bad; i++) {
     looks[i] = array(b, (size_t)n_mtiles, sizeof(tf_slook));
     b->t->at[i].looks = looks[i];
   }

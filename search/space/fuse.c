@@ -46,7 +46,7 @@ static bool high_enough(const tf_shapes *s, const int *group, int level) {
   return true;
 }
 
-void tf_shapes_fuse(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, tf_fusion *out) {
+void tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_fusion *out) {
   const tf_workload *wl = s->wl;
   int levels = s->arch->n_memories;
   for (int l = levels; l >= 0; l--) {

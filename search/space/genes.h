@@ -36,18 +36,18 @@ struct tf_shapes {
   uint8_t *rare;      /* 1: mostly 0 */
   tf_column *columns; /* [n_ops] */
   int *bypass;        /* [tensor * n_memories + memory] gene */
-  uint8_t *column;    /* op, or n_ops */
+  int *column;        /* [n] op, or n_ops */
 };
 
 static inline void tf_reads_note(tf_reads *r, int gene) {
-  if (!r->order[gene]) r->order[gene] = (uint16_t)++r->n;
+  if (!r->order[gene]) r->order[gene] = (uint32_t)++r->n;
 }
 
 /* The mapping's text that genes stand for, features in `strip` left out.  Malloc'd. */
-char *tf_shapes_text(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, unsigned strip);
+char *tf_shapes_text(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip);
 
 /* The completion of s->given that genes stand for; NULL if it is illegal. */
-tf_tree *tf_shapes_complete(const tf_shapes *s, const uint8_t *genes, tf_reads *reads);
+tf_tree *tf_shapes_complete(const tf_shapes *s, const int32_t *genes, tf_reads *reads);
 
 /* What is fused: group[memory][op] names the group that shares a Tile of the memory; behind the last
  * memory each op is alone.  Groups of an inner memory lie within those of an outer one, and none
@@ -56,5 +56,5 @@ typedef struct {
   int group[TF_MEMORIES_MAX + 2][TF_OPS_MAX];
 } tf_fusion;
 /* reads may be NULL. */
-void tf_shapes_fuse(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, tf_fusion *out);
+void tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_fusion *out);
 #endif

@@ -43,7 +43,7 @@ tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d)
 }
 
 /* Puts the temporal loops into the order that the genes say, into `loops`. */
-static void arrange(tf_node *n, const uint8_t *genes, tf_loop *loops) {
+static void arrange(tf_node *n, const int32_t *genes, tf_loop *loops) {
   memcpy(loops, n->loops, (size_t)n->n_loops * sizeof *loops);
   for (int k = 0; k + 1 < n->n_temporal; k++) {
     int pick = k + genes[k] % (n->n_temporal - k);
@@ -55,7 +55,7 @@ static void arrange(tf_node *n, const uint8_t *genes, tf_loop *loops) {
 }
 
 /* The completed shape as text; NULL if memory ran out. */
-static char *completed(const tf_tree *given, const uint8_t *genes, tf_reads *reads) {
+static char *completed(const tf_tree *given, const int32_t *genes, tf_reads *reads) {
   size_t n_loops = 1;
   for (int i = 0; i < given->n_nodes; i++)
     n_loops += (size_t)given->nodes[i].n_loops;
@@ -88,7 +88,7 @@ static char *completed(const tf_tree *given, const uint8_t *genes, tf_reads *rea
   return text;
 }
 
-tf_tree *tf_shapes_complete(const tf_shapes *s, const uint8_t *genes, tf_reads *reads) {
+tf_tree *tf_shapes_complete(const tf_shapes *s, const int32_t *genes, tf_reads *reads) {
   char *text = completed(s->given, genes, reads);
   tf_diags *d = tf_diags_new();
   tf_tree *t = text && d ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->wl, d) : NULL;

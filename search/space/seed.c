@@ -5,12 +5,9 @@
 
 enum { RARE_ONE_IN = 12, DIMS_MOST = 256 };
 
-void tf_shapes_random(const tf_shapes *s, tf_rng *rng, uint8_t *genes) {
-  for (int i = 0; i < s->n; i++) {
-    uint32_t value = tf_rng_below(rng, s->size[i]);
-    bool zero = s->rare[i] && tf_rng_below(rng, RARE_ONE_IN) != 0;
-    genes[i] = zero ? 0 : (uint8_t)value;
-  }
+int32_t tf_shapes_draw(const tf_shapes *s, int i, tf_rng *rng) {
+  uint32_t value = tf_rng_below(rng, s->size[i]);
+  return s->rare[i] && tf_rng_below(rng, RARE_ONE_IN) != 0 ? 0 : (int32_t)value;
 }
 
 /* ---- structure ------------------------------------------------------------------------------ */
@@ -26,12 +23,12 @@ enum { MANNERS = sizeof manners / sizeof manners[0] };
 
 /* Everything fused down to `depth` memories, 0: nothing, in one manner; what is made stays one memory further
  * in, or does not. */
-static void structure(const tf_shapes *s, int depth, const manner *how, bool keep, uint8_t *genes) {
+static void structure(const tf_shapes *s, int depth, const manner *how, bool keep, int32_t *genes) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
-    genes[c->level] = (uint8_t)(depth < s->size[c->level] ? depth : s->size[c->level] - 1);
+    genes[c->level] = (int32_t)(depth < s->size[c->level] ? depth : s->size[c->level] - 1);
     for (int l = 0; l <= s->arch->n_memories; l++) {
-      genes[c->kind + l] = (uint8_t)how->kind;
+      genes[c->kind + l] = (int32_t)how->kind;
       genes[c->keep + l] = keep && s->size[c->keep + l] > 1;
       genes[c->stream + l] = how->stream;
       genes[c->run + l] = how->run && s->size[c->run + l] > 1;
@@ -87,27 +84,27 @@ static int place_in(const tf_op *op, int dim) {
 
 /* Loops over dims of `among` in the order of the list, the others as they were; the first that the op has are spread:
  * x, y, x, y.  `again`: x's first is y's, too. */
-static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again, uint8_t *tile) {
+static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again, int32_t *tile) {
   const tf_op *op = &s->wl->ops[o];
   static const int slots[4] = {0, 2, 1, 3};
-  uint8_t *spread = tile + op->n_dims;
+  int32_t *spread = tile + op->n_dims;
   int n = 0, place = 0;
-  memset(spread, 0, 4);
+  memset(spread, 0, 4 * sizeof *spread);
   for (int k = 0; k < s->wl->n_dims; k++) {
     int i = place_in(op, dims[k]);
     if (i < 0 || !(among >> (dims[k] & 63) & 1)) continue;
-    tile[i] = (uint8_t)(place < TF_PRIORITIES ? place : TF_PRIORITIES - 1);
+    tile[i] = (int32_t)(place < TF_PRIORITIES ? place : TF_PRIORITIES - 1);
     place++;
     if (s->wl->dims[dims[k]].extent == 1) continue;
-    if (n < 4) spread[slots[n++]] = (uint8_t)(i + 1);
-    if (n == 1 && again) spread[slots[n++]] = (uint8_t)(i + 1);
+    if (n < 4) spread[slots[n++]] = (int32_t)(i + 1);
+    if (n == 1 && again) spread[slots[n++]] = (int32_t)(i + 1);
   }
   if (n == 1) spread[slots[1]] = spread[slots[0]]; /* the only one may fill both axes */
 }
 
 /* Ops on one kind of unit are laid out alike.  The Tile right above a scope spreads nothing where the parts can;
  * those above all ops spread what all share. */
-static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, uint8_t *genes) {
+static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, int32_t *genes) {
   int dims[DIMS_MOST];
   uint64_t shared = shared_dims(s);
   if (s->wl->n_dims > DIMS_MOST) return;
@@ -116,43 +113,41 @@ static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, uin
       shuffle(s, rng, dims);
       bool again = tf_rng_below(rng, 4) == 0;
       for (int o = 0; o < s->wl->n_ops; o++) {
-        uint8_t *tile = &genes[s->columns[o].tile[t]];
+        int32_t *tile = &genes[s->columns[o].tile[t]];
         if (s->columns[o].unit != u) continue;
         bool all = o == s->wl->topo[s->wl->n_ops - 1] && t / 2 + (t & 1) < depth;
         lay_dims(s, o, dims, all ? shared : ~UINT64_C(0), again, tile);
-        if (t % 2 == 0 && !keep) memset(tile + s->wl->ops[o].n_dims, 0, 4);
+        if (t % 2 == 0 && !keep) memset(tile + s->wl->ops[o].n_dims, 0, 4 * sizeof *tile);
       }
     }
 }
 
-bool tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, uint8_t *genes) {
-  int n = 1 + 2 * MANNERS * s->arch->n_memories;
-  if (s->given || k < 0 || k >= n) return false;
-  tf_shapes_random(s, rng, genes);
-  for (int i = 0; i < s->n; i++)
-    if (s->rare[i]) genes[i] = 0;
+void tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, int32_t *genes) {
+  for (int i = 0; i < s->n; i++) {
+    int32_t value = tf_shapes_draw(s, i, rng);
+    genes[i] = s->rare[i] ? 0 : value;
+  }
   k += k > 0 ? 2 * MANNERS - 1 : 0; /* nothing fused: one manner is enough */
   lay_tiles(s, k / (2 * MANNERS), k & 1, rng, genes);
   structure(s, k / (2 * MANNERS), &manners[k / 2 % MANNERS], k & 1, genes);
-  return true;
 }
 
 int tf_shapes_seeds(const tf_shapes *s) { return s->given ? 0 : 1 + 2 * MANNERS * s->arch->n_memories; }
 
 /* ---- variations ------------------------------------------------------------------------------------ */
 /* Gives a gene that had a say another value; false: none was met. */
-static bool change_one(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes) {
+static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   for (int tries = 0; tries < 200; tries++) {
     int i = (int)tf_rng_below(rng, (uint32_t)s->n), size = s->size[i];
     if (size < 2 || !order[i]) continue;
-    genes[i] = (uint8_t)((genes[i] + 1 + (int)tf_rng_below(rng, (uint32_t)size - 1)) % size);
+    genes[i] = (int32_t)((genes[i] + 1 + (int)tf_rng_below(rng, (uint32_t)size - 1)) % size);
     return true;
   }
   return false;
 }
 
 /* A Tile of an op that had a say; NULL: none was met. */
-static uint8_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes, int *op, int *tile) {
+static int32_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes, int *op, int *tile) {
   for (int tries = 0; tries < 50; tries++) {
     int o = (int)tf_rng_below(rng, (uint32_t)s->wl->n_ops);
     if (tf_rng_below(rng, 3) == 0) o = s->wl->topo[s->wl->n_ops - 1]; /* where all are fused its Tiles are everyone's */
@@ -169,38 +164,38 @@ static uint8_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint16_t *order
 }
 
 /* Two loops of a Tile, or what is spread first on x and on y, change places. */
-static void swap_two(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes) {
+static void swap_two(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   int o, t;
-  uint8_t *tile = some_tile(s, rng, order, genes, &o, &t);
+  int32_t *tile = some_tile(s, rng, order, genes, &o, &t);
   if (!tile) return;
   uint32_t n = (uint32_t)s->wl->ops[o].n_dims;
   uint32_t base = tf_rng_below(rng, 2) ? n : 0, of = base ? 4 : n;
   uint32_t i = tf_rng_below(rng, of), k = tf_rng_below(rng, of);
-  uint8_t held = tile[base + i];
+  int32_t held = tile[base + i];
   tile[base + i] = tile[base + k];
   tile[base + k] = held;
 }
 
 /* Another dim is spread. */
-static void spread_one(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes) {
+static void spread_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   int o, t;
-  uint8_t *tile = some_tile(s, rng, order, genes, &o, &t);
+  int32_t *tile = some_tile(s, rng, order, genes, &o, &t);
   if (!tile) return;
   const tf_op *op = &s->wl->ops[o];
   uint32_t dim = tf_rng_below(rng, (uint32_t)op->n_dims + 1);
   if (dim == 0 || s->wl->dims[op->dims[dim - 1]].extent > 1)
-    tile[(uint32_t)op->n_dims + tf_rng_below(rng, 4)] = (uint8_t)dim;
+    tile[(uint32_t)op->n_dims + tf_rng_below(rng, 4)] = (int32_t)dim;
 }
 
 /* The Tiles of the other ops on the same unit take over what this one spreads, and its order. */
-static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes) {
+static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   int from, t;
-  const uint8_t *tile = some_tile(s, rng, order, genes, &from, &t);
+  const int32_t *tile = some_tile(s, rng, order, genes, &from, &t);
   if (!tile) return;
   const tf_op *a = &s->wl->ops[from];
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_op *b = &s->wl->ops[o];
-    uint8_t *to = &genes[s->columns[o].tile[t]];
+    int32_t *to = &genes[s->columns[o].tile[t]];
     if (o == from || s->columns[o].unit != s->columns[from].unit) continue;
     for (int i = 0; i < a->n_dims; i++) {
       int k = place_in(b, a->dims[i]);
@@ -208,12 +203,12 @@ static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint16_t *order, ui
     }
     for (int i = 0; i < 4; i++) {
       int pick = tile[a->n_dims + i], k = pick ? place_in(b, a->dims[pick - 1]) : -1;
-      to[b->n_dims + i] = (uint8_t)(k + 1);
+      to[b->n_dims + i] = (int32_t)(k + 1);
     }
   }
 }
 
-void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint16_t *order, uint8_t *genes) {
+void tf_shapes_vary(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   uint32_t lot = s->given ? 9 : tf_rng_below(rng, 10);
   if (lot < 2)
     swap_two(s, rng, order, genes);

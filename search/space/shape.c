@@ -70,7 +70,7 @@ static bool alloc(tf_shapes *s, size_t room) {
   s->room = (int)room;
   s->size = TF_ARRAY(s->arena, uint8_t, room + 1);
   s->rare = TF_ARRAY(s->arena, uint8_t, room + 1);
-  s->column = TF_ARRAY(s->arena, uint8_t, room + 1);
+  s->column = TF_ARRAY(s->arena, int, room + 1);
   s->columns = TF_ARRAY(s->arena, tf_column, n_ops);
   s->bypass = TF_ARRAY(s->arena, int, (size_t)s->wl->n_tensors *levels);
   bool ok = s->size && s->rare && s->column && s->columns && s->bypass;
@@ -90,9 +90,11 @@ static bool lay_out(tf_shapes *s, tf_diags *d) {
   for (int o = 0; ok && o < s->wl->n_ops; o++) {
     int from = s->n;
     lay_op(s, o);
-    memset(&s->column[from], o, (size_t)(s->n - from));
+    for (; from < s->n; from++)
+      s->column[from] = o;
   }
-  memset(&s->column[s->n], s->wl->n_ops, (size_t)(s->room - s->n));
+  for (int i = s->n; i < s->room; i++)
+    s->column[i] = s->wl->n_ops;
   for (int z = 0; ok && z < s->wl->n_tensors; z++)
     for (int l = 0; l < s->arch->n_memories; l++)
       s->bypass[z * s->arch->n_memories + l] = gene(s, l ? 2 : 1, true);
@@ -142,4 +144,58 @@ int64_t tf_shapes_count(const tf_shapes *s, int64_t most) {
   for (int i = 0; i < s->n; i++)
     if (__builtin_mul_overflow(n, (int64_t)s->size[i], &n) || n > most) return most;
   return n;
+}
+
+/* ---- as a space ------------------------------------------------------------------------- */
+typedef struct {
+  tf_space space;
+  const tf_shapes *shapes;
+} view;
+
+static const tf_shapes *shapes_of(const tf_space *s) { return ((const view *)s)->shapes; }
+
+static void begin(tf_space *s) { (void)s; }
+
+static int domain_of(tf_space *s, int i, int32_t *domain) {
+  int n = shapes_of(s)->size[i];
+  for (int k = 0; k < n; k++)
+    domain[k] = k;
+  return n;
+}
+
+static void take(tf_space *s, int i, int32_t choice) { s->chosen[i] = choice; }
+
+static int32_t draw(const tf_space *s, int i, tf_rng *rng) { return tf_shapes_draw(shapes_of(s), i, rng); }
+
+static void seed(tf_space *s, int k, tf_rng *rng, int32_t *row) { tf_shapes_seed(shapes_of(s), k, rng, row); }
+
+static void vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
+  tf_shapes_vary(shapes_of(s), rng, order, row);
+}
+
+static int group(const tf_space *s, int i) { return tf_shapes_column(shapes_of(s), i); }
+
+static uint64_t species(const tf_space *s, const int32_t *row, const uint32_t *order) {
+  return tf_shapes_species(shapes_of(s), row, order);
+}
+
+static void order_of(tf_space *s, uint32_t *order) {
+  tf_reads reads = {order, 0};
+  tf_tree_free(tf_shapes_tree(shapes_of(s), s->chosen, &reads));
+}
+
+static const tf_space_kind kind = {
+    begin, domain_of, take, draw, .vary = vary, .seed = seed, .group = group, .species = species, .order = order_of};
+
+tf_space *tf_shapes_space(tf_arena *a, const tf_shapes *s) {
+  view *v = TF_NEW(a, view);
+  if (!v) return NULL;
+  v->shapes = s;
+  v->space = (tf_space){.kind = &kind,
+                        .n = s->n,
+                        .chosen = TF_ARRAY(a, int32_t, (size_t)s->n),
+                        .fixed = true,
+                        .n_seeds = tf_shapes_seeds(s),
+                        .n_groups = tf_shapes_columns(s)};
+  return v->space.chosen ? &v->space : NULL;
 }

@@ -8,7 +8,7 @@
 
 typedef struct {
   const tf_shapes *s;
-  const uint8_t *genes;
+  const int32_t *genes;
   tf_reads *reads;
   unsigned strip;
   tf_fusion f;
@@ -424,7 +424,7 @@ static void put_group(writer *w, const group *g, int level, int depth) {
   free(parts);
 }
 
-char *tf_shapes_text(const tf_shapes *s, const uint8_t *genes, tf_reads *reads, unsigned strip) {
+char *tf_shapes_text(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip) {
   writer *w = calloc(1, sizeof *w);
   if (!w) return NULL;
   *w = (writer){.s = s, .genes = genes, .reads = reads, .strip = strip};

@@ -13,7 +13,7 @@ static tf_tree *parse(const tf_shapes *s, const char *text) {
 }
 
 /* What the algebra or the rules forbid is left out: first streaming, then keeping, then bypasses. */
-tf_tree *tf_shapes_tree(const tf_shapes *s, const uint8_t *genes, tf_reads *reads) {
+tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *reads) {
   static const unsigned strips[] = {0, TF_STRIP_STREAM, TF_STRIP_STREAM | TF_STRIP_KEEP,
                                     TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS,
                                     TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS | TF_STRIP_RUNS};
@@ -30,19 +30,21 @@ tf_tree *tf_shapes_tree(const tf_shapes *s, const uint8_t *genes, tf_reads *read
 }
 
 /* The genes of how a scope runs that had a say. */
-static uint64_t manners_of(const tf_shapes *s, const uint8_t *genes, const tf_reads *reads, uint64_t h) {
+static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint32_t *order, uint64_t h) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
     for (int l = 0; l <= s->arch->n_memories; l++) {
       const int at[] = {c->kind + l, c->stream + l, c->run + l};
-      for (size_t i = 0; i < sizeof at / sizeof at[0]; i++)
-        if (reads->order[at[i]]) h = tf_hash(h, &genes[at[i]], 1);
+      for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        uint8_t gene = (uint8_t)genes[at[i]];
+        if (order[at[i]]) h = tf_hash(h, &gene, 1);
+      }
     }
   }
   return h;
 }
 
-uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes, const tf_reads *reads) {
+uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint32_t *order) {
   tf_fusion f;
   uint64_t h = TF_HASH_START;
   if (s->given) return h;
@@ -55,5 +57,5 @@ uint64_t tf_shapes_species(const tf_shapes *s, const uint8_t *genes, const tf_re
       h = tf_hash(h, &first, sizeof first);
     }
   }
-  return manners_of(s, genes, reads, h);
+  return manners_of(s, genes, order, h);
 }

@@ -96,17 +96,17 @@ static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d, int
 static void add_loop(tf_space_build *b, int n, int k) {
   tf_trips *t = b->t;
   const tf_loop *l = &b->f->tree->nodes[n].loops[k];
-  tf_decision *d = &t->at[t->n];
+  tf_decision *d = &t->at[t->space.n];
   *d = (tf_decision){
       .loop = b->f->loop_from[n] + k, .dim = l->dim, .axis = l->axis, .trip = clamp32(l->trip), .max = clamp32(l->max)};
-  b->node[t->n] = n;
+  b->node[t->space.n] = n;
   if (l->axis != TF_TEMPORAL) d->mesh = tf_space_mesh(b->f, n, l->axis);
   if (l->n_choices) fill_choices(b, d, l);
   fill_slots(b, d, n);
   d->op = b->f->leaf_op[b->f->leaf_end[n] - 1];
   d->key = key_of(b, n, d, d->op);
   d->kin = key_of(b, n, d, unit_of(b->f, d->op) + 1);
-  fill_before(b, t->n++);
+  fill_before(b, t->space.n++);
 }
 
 static void add_tile(tf_space_build *b, int n) {
@@ -132,7 +132,7 @@ static void fill_after(tf_space_build *b) {
   if (b->bad) return;
   for (size_t s = 0; s < n; s++)
     fixed[s] = room[s] = 1;
-  for (int i = t->n - 1; i >= 0; i--) {
+  for (int i = t->space.n - 1; i >= 0; i--) {
     tf_decision *d = &t->at[i];
     int32_t *fixed_after = array(b, (size_t)d->n_slots, sizeof *fixed_after);
     int32_t *room_after = array(b, (size_t)d->n_slots, sizeof *room_after);
@@ -156,11 +156,11 @@ static void add_nodes(tf_space_build *b) {
   const tf_tree *tree = b->f->tree;
   int pending[TF_DECISIONS_MAX], n_pending = 0;
   for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
-    int before = b->t->n;
+    int before = b->t->space.n;
     b->after_node[n] = before;
     if (tree->nodes[n].kind == TF_SCOPE && n_pending < TF_DECISIONS_MAX) pending[n_pending++] = n;
     if (tree->nodes[n].kind == TF_TILE) add_tile(b, n);
-    if (b->t->n == before) continue;
+    if (b->t->space.n == before) continue;
     for (int k = 0; k < n_pending; k++)
       tf_space_infer(b, pending[k], before);
     n_pending = 0;
@@ -185,7 +185,7 @@ static bool build(tf_trips *t, const tf_facts *f) {
   t->begin = array(&b, slots, sizeof *t->begin);
   t->len = array(&b, slots, sizeof *t->len);
   t->scratch = array(&b, slots * ((size_t)f->wl->n_tensors + 1), sizeof *t->scratch);
-  t->chosen = array(&b, loops, sizeof *t->chosen);
+  t->space.chosen = array(&b, loops, sizeof *t->space.chosen);
   t->trips = array(&b, loops, sizeof *t->trips);
   t->factors = tf_factors_new(t->arena);
   if (b.bad || !t->factors) return false;
@@ -206,6 +206,7 @@ tf_trips *tf_trips_new(const tf_tree *tree, tf_diags *d) {
   if (small) {
     t->arena = a;
     t->tree = tree;
+    t->space.kind = &tf_trips_kind;
     if (build(t, f)) return t;
   }
   tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,

@@ -1,11 +1,12 @@
-/* The trip counts of one tree as a row of decisions, each with the constraints that the choices
- * before it leave: coverage, fan-out, capacity.  Strategies choose; none sees the cost model. */
+/* The trip counts of one tree as a space: one decision a loop, with the constraints that the choices before it leave:
+ * coverage, fan-out, capacity. */
 #ifndef SEARCH_SPACE_TRIPS_H
 #define SEARCH_SPACE_TRIPS_H
 #include "base/arena.h"
+#include "search/common/space.h"
 #include "tileflow/tree.h"
 
-enum { TF_DOMAIN_MAX = 192, TF_DECISIONS_MAX = 512 };
+enum { TF_DECISIONS_MAX = 512 };
 
 /* coef * (len[slot] - 1): what one dim of an op adds to the extent of a rank.  In a check, slot is
  * a number in its own list. */
@@ -78,9 +79,9 @@ typedef struct {
 } tf_decision;
 
 typedef struct tf_trips {
+  tf_space space; /* decisions in the order in which they are taken */
   tf_arena *arena;
   const tf_tree *tree;
-  int n; /* decisions, in the order in which they are taken */
   tf_decision *at;
   int n_loops, n_slots;
   int32_t *begin; /* [n_slots] lengths at the root */
@@ -88,7 +89,6 @@ typedef struct tf_trips {
                      better, and take the model longer */
   /* state of one walk */
   int32_t *len;     /* [n_slots] */
-  int32_t *chosen;  /* [n] */
   int64_t *trips;   /* [n_loops] for tf_model_eval */
   int32_t *scratch; /* [entries of the largest check] */
   int ready;        /* decisions before whose inferences are done */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "search/common/factors.h"
-#include "search/space/trips.h"
+#include "search/space/build.h"
 
 static int32_t ceil_div(int32_t a, int32_t b) {
   return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
@@ -101,7 +101,7 @@ static bounds bounds_of(const tf_trips *t, const tf_decision *d) {
   if (d->axis != TF_TEMPORAL) {
     int64_t used = 1;
     for (int k = 0; k < d->n_before; k++)
-      used *= t->chosen[d->before[k]];
+      used *= t->space.chosen[d->before[k]];
     int64_t left = used > 0 ? d->mesh / used : 0;
     if (left < b.hi) b.hi = (int32_t)left;
   }
@@ -157,8 +157,20 @@ int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]) {
 void tf_trips_take(tf_trips *t, int i, int32_t trip) {
   const tf_decision *d = &t->at[i];
   enter(t, i);
-  t->chosen[i] = trip;
+  t->space.chosen[i] = trip;
   t->trips[d->loop] = trip;
   for (int k = 0; k < d->n_slots; k++)
     t->len[d->slots[k]] = ceil_div(t->len[d->slots[k]], trip);
 }
+
+/* ---- as a space --------------------------------------------------------------------------- */
+static void begin(tf_space *s) { tf_trips_begin((tf_trips *)s); }
+static int domain_of(tf_space *s, int i, int32_t *domain) { return tf_trips_domain((tf_trips *)s, i, domain); }
+static void take(tf_space *s, int i, int32_t trip) { tf_trips_take((tf_trips *)s, i, trip); }
+
+const tf_space_kind tf_trips_kind = {.begin = begin,
+                                     .domain = domain_of,
+                                     .take = take,
+                                     .guess = tf_trips_guess,
+                                     .complete = tf_trips_complete,
+                                     .vary = tf_trips_vary};

@@ -70,4 +70,46 @@ static inline void case_drop(test_case *e) {
   tf_diags_free(e->d);
   *e = (test_case){0};
 }
+
+/* ---- trees that are the same, place apart -------------------------------------------- */
+static inline bool case_same_list(const tf_named *a, const tf_named *b, int n, int m) {
+  bool same = n == m;
+  for (int i = 0; same && i < n; i++)
+    same = a[i].tensor == b[i].tensor;
+  return same;
+}
+
+static inline bool case_same_loop(const tf_loop *a, const tf_loop *b) {
+  bool same = a->dim == b->dim && a->axis == b->axis && a->trip == b->trip && a->max == b->max;
+  same = same && a->n_choices == b->n_choices;
+  for (int c = 0; same && c < a->n_choices; c++)
+    same = a->choices[c] == b->choices[c];
+  return same;
+}
+
+static inline bool case_same_node(const tf_node *x, const tf_node *y) {
+  bool same = x->kind == y->kind && x->parent == y->parent && x->child_no == y->child_no &&
+              x->n_children == y->n_children && x->end == y->end && x->op == y->op && x->level == y->level &&
+              x->scope == y->scope && x->scope_open == y->scope_open && x->order_open == y->order_open &&
+              x->n_loops == y->n_loops && x->n_temporal == y->n_temporal && x->n_keep == y->n_keep;
+  same = same && case_same_list(x->bypass, y->bypass, x->n_bypass, y->n_bypass);
+  same = same && case_same_list(x->retain, y->retain, x->n_retain, y->n_retain);
+  same = same && case_same_list(x->stream, y->stream, x->n_stream, y->n_stream);
+  for (int k = 0; same && k < x->n_keep; k++)
+    same = x->keep[k].tensor == y->keep[k].tensor && x->keep[k].level == y->keep[k].level;
+  for (int k = 0; same && k < x->n_loops; k++)
+    same = case_same_loop(&x->loops[k], &y->loops[k]) && (x->loops[k].axis == TF_TEMPORAL) == (k < x->n_temporal);
+  for (int k = 0; same && k < x->n_children; k++)
+    same = x->children[k] == y->children[k];
+  return same;
+}
+
+static inline bool case_same_tree(const tf_tree *a, const tf_tree *b) {
+  bool same = a->n_nodes == b->n_nodes && a->open == b->open;
+  for (int i = 0; same && i < a->n_nodes; i++)
+    same = case_same_node(&a->nodes[i], &b->nodes[i]);
+  for (int o = 0; same && o < a->workload->n_ops; o++)
+    same = a->op_node[o] == b->op_node[o];
+  return same;
+}
 #endif

@@ -1,4 +1,4 @@
-/* The quick way where borders clip boxes (model/cost/even_clip.c) against the sums over settings and, where that is
+/* The quick way where borders clip boxes (model/cost/quick/clip.c) against the sums over settings and, where that is
  * short enough, the exact walk: random convolutions with strides, dilations and padding, whose chains of loops divide.
  */
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The model against two things: counts worked out by hand, and, on random small cases, the exact walk
- * of the execution (model/cost/walk.c), which shares the ranges but none of the sums. */
+ * of the execution (model/cost/exact/walk.c), which shares the ranges but none of the sums. */
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -8,7 +8,7 @@
 #include "tests/unit/page.h"
 #include "tileflow/why.h"
 
-/* How counts are found: as the model chooses, not the quick way (model/cost/even.h), by the walk. */
+/* How counts are found: as the model chooses, not the quick way (model/cost/quick/even.h), by the walk. */
 typedef enum { FREELY, BY_SUMS, BY_WALK } way;
 
 static test_case evaluate(const char *text, way how) {

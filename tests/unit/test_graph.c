@@ -1,8 +1,8 @@
 /* Graphs whose ops read several of those before them: what is asked of ranges takes work with the size of the graph,
  * not with the ways through it, which grow exponentially.  Counted in answers that had to be worked out. */
 #include "base/rng.h"
-#include "model/cost/range_memo.h"
 #include "model/cost/state.h"
+#include "model/flow/range_memo.h"
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 

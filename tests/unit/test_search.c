@@ -6,7 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "search/run/strategy.h"
+#include "search/space/shape.h"
+#include "search/strategy/strategy.h"
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 
@@ -258,20 +259,21 @@ static void test_breeding(void) {
   tf_shapes *s = tf_shapes_new(p.s->arch, p.s->workload, p.d);
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(1, 1);
-  void *ga = tf_outer_ga.make(a, s, rng);
+  tf_space *space = tf_shapes_space(a, s);
+  void *ga = tf_way_ga.make(a, space, NULL, 0, rng);
   size_t n = (size_t)tf_shapes_genes(s);
-  uint8_t *genes = TF_ARRAY(a, uint8_t, n);
-  tf_reads reads = {TF_ARRAY(a, uint16_t, n), 0};
+  const int32_t *genes = space->chosen;
+  tf_reads reads = {TF_ARRAY(a, uint32_t, n), 0};
   int outside = 0, illegal = 0;
   for (int k = 0; k < 400; k++) {
     uint64_t like;
-    CHECK(tf_outer_ga.ask(ga, genes, &like));
+    CHECK(tf_way_ga.ask(ga, &like));
     for (size_t i = 0; i < n; i++)
       outside += genes[i] >= tf_shapes_size(s, (int)i);
     tf_tree *t = tf_shapes_tree(s, genes, &reads);
     illegal += t == NULL;
     tf_tree_free(t);
-    tf_outer_ga.tell(ga, genes, &reads, (uint64_t)k + 1, tf_rng_unit(&rng));
+    tf_way_ga.tell(ga, &(tf_told){genes, reads.order, (uint64_t)k + 1, tf_rng_unit(&rng)});
   }
   CHECK_I64(outside, 0);
   CHECK_I64(illegal, 0);

@@ -35,14 +35,14 @@ static void walk(const tf_spec *s, tf_tree *tree, tf_rng *rng, tally *n) {
     t->uneven = k % 2;
     tf_trips_begin(t);
     int i = 0;
-    for (; i < t->n; i++) {
+    for (; i < t->space.n; i++) {
       int count = tf_trips_domain(t, i, domain);
       if (!count) break;
       tf_trips_take(t, i, domain[tf_rng_below(rng, (uint32_t)count)]);
     }
     n->walks++;
-    n->dead += i < t->n;
-    if (i < t->n) continue;
+    n->dead += i < t->space.n;
+    if (i < t->space.n) continue;
     tf_result r;
     if (!tf_model_eval(m, t->trips, &r))
       n->refused += !r.overflow;
@@ -64,13 +64,15 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
   tf_shapes *sh = tf_shapes_new(s->arch, s->workload, d);
   CHECK(sh != NULL);
   int genes_n = tf_shapes_genes(sh);
-  uint8_t *genes = calloc((size_t)genes_n, 1);
+  int32_t *genes = calloc((size_t)genes_n, sizeof *genes);
   tf_reads reads = {calloc((size_t)genes_n, sizeof *reads.order), 0};
   tf_rng rng = tf_rng_new(7, 1);
   tally n = {0};
   for (int k = 0; k < shapes; k++) {
     int seed = k % 4 == 3 ? -1 : k * 5 % tf_shapes_seeds(sh); /* starts of every depth, and rows by lot */
-    if (!tf_shapes_seed(sh, seed, &rng, genes)) tf_shapes_random(sh, &rng, genes);
+    if (seed >= 0) tf_shapes_seed(sh, seed, &rng, genes);
+    for (int i = 0; seed < 0 && i < genes_n; i++)
+      genes[i] = tf_shapes_draw(sh, i, &rng);
     tf_tree *t = tf_shapes_tree(sh, genes, &reads);
     CHECK(t != NULL);
     if (!t) {

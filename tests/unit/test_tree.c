@@ -1,9 +1,6 @@
 /* model/tree: mappings that the contract allows are read, printed back alike, and give the
  * homes it says.  Malformed mappings with their exact messages are tests/bad/mapping. */
-#include <stdlib.h>
-
-#include "tests/unit/check.h"
-#include "tileflow/tree.h"
+#include "tests/unit/case.h"
 
 #define ARCH                                                                                                           \
   "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L1, mesh: [2, 2]}\n"                                       \
@@ -148,29 +145,6 @@ static const legal legals[] = {
      "n=2\n      op O\n"},
 };
 
-/* Trees that are the same, place apart. */
-static bool same_tree(const tf_tree *a, const tf_tree *b) {
-  bool same = a->n_nodes == b->n_nodes && a->open == b->open;
-  for (int i = 0; same && i < a->n_nodes; i++) {
-    const tf_node *x = &a->nodes[i], *y = &b->nodes[i];
-    same = x->kind == y->kind && x->parent == y->parent && x->child_no == y->child_no &&
-           x->n_children == y->n_children && x->end == y->end && x->op == y->op && x->level == y->level &&
-           x->scope == y->scope && x->n_loops == y->n_loops && x->n_temporal == y->n_temporal &&
-           x->n_bypass == y->n_bypass && x->n_keep == y->n_keep && x->n_retain == y->n_retain &&
-           x->n_stream == y->n_stream;
-    for (int k = 0; same && k < x->n_loops; k++) {
-      const tf_loop *l = &x->loops[k], *m = &y->loops[k];
-      same = l->dim == m->dim && l->axis == m->axis && l->trip == m->trip && l->max == m->max &&
-             l->n_choices == m->n_choices && (l->axis == TF_TEMPORAL) == (k < x->n_temporal);
-      for (int c = 0; same && c < l->n_choices; c++)
-        same = l->choices[c] == m->choices[c];
-    }
-    for (int k = 0; same && k < x->n_keep; k++)
-      same = x->keep[k].tensor == y->keep[k].tensor && x->keep[k].level == y->keep[k].level;
-  }
-  return same;
-}
-
 static void test_legal(void) {
   for (size_t i = 0; i < sizeof legals / sizeof *legals; i++) {
     const legal *row = &legals[i];
@@ -182,7 +156,7 @@ static void test_legal(void) {
     char *text = t ? tf_tree_text(t) : NULL;
     if (t) CHECK_ROW_TEXT(row, text, row->text);
     tf_tree *u = text ? tf_tree_parse(text, start, s->arch, s->workload, d) : NULL;
-    if (t) CHECK_ROW(row, u && same_tree(t, u));
+    if (t) CHECK_ROW(row, u && case_same_tree(t, u));
     tf_tree_free(u);
     tf_tree_free(t);
     free(text);

@@ -1,0 +1,190 @@
+#include "model/cost/exact/store.h"
+
+#include <string.h>
+
+#include "model/flow/layout.h"
+#include "model/flow/plan_class.h"
+#include "model/spec/dims.h"
+
+int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur) {
+  const tf_path *path = &s->plan->path[n];
+  int64_t index = 0;
+  for (int k = 0; k < path->n; k++)
+    if (s->plan->loops[path->loops[k]].axis != TF_TEMPORAL)
+      index = index * s->run->trip[path->loops[k]] + cur[path->loops[k]];
+  return index;
+}
+
+static int64_t n_instances(const tf_plan *p, const tf_run *run, int n) {
+  int64_t count = 1;
+  for (int k = 0; k < p->path[n].n; k++)
+    if (p->loops[p->path[n].loops[k]].axis != TF_TEMPORAL &&
+        __builtin_mul_overflow(count, run->trip[p->path[n].loops[k]], &count))
+      return INT64_MAX / (int64_t)sizeof(tf_held);
+  return count;
+}
+
+static bool new_bank(tf_store *s, tf_bank *b, int tensor, int64_t n) {
+  *b = (tf_bank){.tensor = tensor, .last = -1, .n = (int)n};
+  b->at = n < 1 << 24 ? TF_ARRAY(s->arena, tf_held, (size_t)n) : NULL;
+  for (int64_t i = 0; b->at && i < n; i++)
+    b->at[i].owner = -1;
+  return b->at != NULL;
+}
+
+static bool add_banks(tf_store *s) {
+  const tf_plan *p = s->plan;
+  for (int i = 0; i < p->n_tile_slices; i++) {
+    const tf_slice *a = &p->slices[i];
+    int64_t most = 0;
+    s->bank_of[i] = -1;
+    for (int j = 0; j < p->n_tile_slices; j++) {
+      const tf_slice *b = &p->slices[j];
+      if (a->tensor != b->tensor || a->level != b->level || !tf_plan_same_split(p, a->node, b->node)) continue;
+      int64_t n = n_instances(p, s->run, b->node);
+      most = n > most ? n : most;
+      if (j < i) s->bank_of[i] = s->bank_of[j];
+    }
+    if (s->bank_of[i] >= 0) continue;
+    s->bank_of[i] = s->n_banks;
+    if (!new_bank(s, &s->banks[s->n_banks++], a->tensor, most)) return false;
+  }
+  return true;
+}
+
+static bool add_homes(tf_store *s) {
+  const tf_plan *p = s->plan;
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    s->homes[z] = (tf_bank){.tensor = z, .last = -1};
+    if (!p->retained[z]) continue;
+    int64_t n = n_instances(p, s->run, p->home_scope[z]);
+    if (!new_bank(s, &s->homes[z], z, n)) return false;
+    s->made_all[p->wl->tensors[z].producer] = TF_ARRAY(s->arena, tf_ival, (size_t)n * TF_MAX_RANK);
+    if (!s->made_all[p->wl->tensors[z].producer]) return false;
+  }
+  return true;
+}
+
+static bool add_rows(tf_store *s) {
+  int64_t most = 1;
+  for (int n = 0; n < s->plan->tree->n_nodes; n++) {
+    int64_t c = n_instances(s->plan, s->run, n);
+    most = c > most ? c : most;
+  }
+  for (s->n_slots = 16; s->n_slots < 2 * most && s->n_slots < 1 << 24;)
+    s->n_slots *= 2;
+  s->rows = TF_ARRAY(s->arena, int64_t, (size_t)s->n_slots * TF_ROW_WORDS);
+  s->stamp = TF_ARRAY(s->arena, int, (size_t)s->n_slots);
+  return s->rows && s->stamp && most < 1 << 23;
+}
+
+tf_store *tf_store_new(const tf_plan *p, const tf_run *run) {
+  tf_arena *a = tf_arena_new();
+  tf_store *s = a ? TF_NEW(a, tf_store) : NULL;
+  if (s) {
+    s->arena = a;
+    s->plan = p;
+    s->run = run;
+    s->bank_of = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
+    s->banks = TF_ARRAY(a, tf_bank, (size_t)p->n_tile_slices + 1);
+    s->homes = TF_ARRAY(a, tf_bank, (size_t)p->wl->n_tensors);
+    s->runs = TF_ARRAY(a, bool, (size_t)p->tree->n_nodes);
+    s->made = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
+    s->made_all = TF_ARRAY(a, tf_ival *, (size_t)p->wl->n_ops);
+    if (s->bank_of && s->banks && s->homes && s->runs && s->made && s->made_all && add_banks(s) && add_homes(s) &&
+        add_rows(s))
+      return s;
+  }
+  tf_arena_free(a);
+  return NULL;
+}
+
+void tf_store_free(tf_store *s) {
+  if (s) tf_arena_free(s->arena);
+}
+
+tf_held *tf_store_at(tf_store *s, int slice, int64_t index) { return &s->banks[s->bank_of[slice]].at[index]; }
+
+tf_held *tf_store_home(tf_store *s, int tensor, int64_t index) { return &s->homes[tensor].at[index]; }
+
+void tf_store_clear_rows(tf_store *s) { s->moment++; }
+
+bool tf_store_new_row(tf_store *s, const int64_t *row, int n) {
+  uint64_t h = UINT64_C(1469598103934665603);
+  for (int i = 0; i < n; i++)
+    h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
+  int slot = (int)((h ^ h >> 32) & (uint64_t)(s->n_slots - 1));
+  while (s->stamp[slot] == s->moment) {
+    if (!memcmp(s->rows + (size_t)slot * TF_ROW_WORDS, row, (size_t)n * sizeof *row)) return false;
+    slot = (slot + 1) & (s->n_slots - 1);
+  }
+  s->stamp[slot] = s->moment;
+  memcpy(s->rows + (size_t)slot * TF_ROW_WORDS, row, (size_t)n * sizeof *row);
+  return true;
+}
+
+static void forget_all(tf_bank *b) {
+  for (int i = 0; i < b->n; i++)
+    b->at[i].owner = -1;
+}
+
+void tf_store_layout(tf_store *s, tf_run *run, tf_scratch *w, int i) {
+  tf_bank *b = &s->banks[s->bank_of[i]];
+  if (b->last < 0 || b->last == i) return;
+  if (!tf_layouts_agree(run, w, i, b->last)) forget_all(b);
+}
+
+void tf_store_last(tf_store *s, int i) { s->banks[s->bank_of[i]].last = i; }
+
+void tf_store_forget(tf_store *s, int tensor) {
+  for (int i = 0; i < s->n_banks; i++)
+    if (s->banks[i].tensor == tensor) forget_all(&s->banks[i]);
+}
+
+/* The instance of scope n to which instance k of node m, below it, belongs. */
+static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
+  const tf_path *path = &s->plan->path[m];
+  for (int i = s->plan->path[n].n; i < path->n; i++)
+    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL) k /= s->run->trip[path->loops[i]];
+  return k;
+}
+
+void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
+  const tf_plan *p = s->plan;
+  for (int i = 0; i < s->n_banks; i++)
+    for (int k = 0; k < s->banks[i].n && !tf_node_touches(p->facts, child, s->banks[i].tensor); k++) {
+      tf_held *held = &s->banks[i].at[k];
+      if (held->owner >= 0 && tf_plan_above(p, n, p->slices[held->owner].node) &&
+          scope_instance(s, n, p->slices[held->owner].node, k) == instance)
+        held->owner = -1;
+    }
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    for (int k = 0; k < s->homes[z].n; k++)
+      if (p->home_scope[z] != n && tf_plan_above(p, n, p->home_scope[z]) && !tf_node_touches(p->facts, child, z) &&
+          scope_instance(s, n, p->home_scope[z], k) == instance)
+        s->homes[z].at[k].owner = -1;
+}
+
+/* Whether spatial loops between scope n and slice q spread the reduction it makes. */
+static bool spreads(const tf_plan *p, const tf_run *run, int n, const tf_slice *q) {
+  const tf_path *path = &p->path[q->node];
+  const tf_op *maker = &p->wl->ops[p->wl->tensors[q->tensor].producer];
+  for (int k = 0; k < path->n; k++) {
+    const tf_ploop *l = &p->loops[path->loops[k]];
+    if (l->axis != TF_TEMPORAL && tf_plan_above(p, n, l->node) && tf_out_rank(maker, l->dim) < 0 &&
+        run->trip[path->loops[k]] > 1)
+      return true;
+  }
+  return false;
+}
+
+void tf_store_leave(tf_store *s, const tf_run *run, int n, int child) {
+  const tf_plan *p = s->plan;
+  for (int i = 0; i < s->n_banks; i++)
+    for (int k = 0; k < s->banks[i].n; k++) {
+      int owner = s->banks[i].at[k].owner;
+      if (owner >= 0 && p->slices[owner].makes && tf_plan_above(p, child, p->slices[owner].node) &&
+          spreads(p, run, n, &p->slices[owner]))
+        s->banks[i].at[k].owner = -1;
+    }
+}

@@ -1,0 +1,11 @@
+/* The exact walk: every step, and every instance in it. */
+#ifndef MODEL_COST_EXACT_WALK_H
+#define MODEL_COST_EXACT_WALK_H
+#include "model/cost/state.h"
+
+enum { TF_WALK_MAX = 20000000 };
+
+/* Everything the general count fills, and peaks of boxes, by walking the execution; for the settings that
+ * run->irregular names.  False: out of memory, or more than m->walk_max steps. */
+bool tf_walk_exact(struct tf_model *m);
+#endif

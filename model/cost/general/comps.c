@@ -1,0 +1,155 @@
+#include "model/cost/general/comps.h"
+
+#include <string.h>
+
+#include "model/flow/retain.h"
+
+/* Puts `c` into the list, joined with every entry that shares a loop with it. */
+static int join(tf_comp *list, int n, tf_comp c) {
+  int kept = 0;
+  for (int i = 0; i < n; i++) {
+    if (!(list[i].loops & c.loops)) {
+      list[kept++] = list[i];
+      continue;
+    }
+    c.loops |= list[i].loops;
+    c.prev_loops |= list[i].prev_loops;
+    c.retain = c.retain > list[i].retain ? c.retain : list[i].retain;
+    for (int k = 0; k < list[i].n_rank; k++)
+      c.rank[c.n_rank++] = list[i].rank[k];
+  }
+  list[kept++] = c;
+  return kept;
+}
+
+/* Loops that share the chain of path position k, and what the range entering it depends on. */
+static uint64_t chain_mask(const tf_plan *p, const tf_path *path, int k) {
+  const tf_ploop *l = &p->loops[path->loops[k]];
+  uint64_t mask = UINT64_C(1) << k;
+  for (int j = 0; j < path->n; j++)
+    if (p->loops[path->loops[j]].lead == l->lead && p->loops[path->loops[j]].dim == l->dim &&
+        p->loops[path->loops[j]].op >= 0)
+      mask |= UINT64_C(1) << j;
+  for (int i = 0; i < l->n_leader; i++)
+    mask |= tf_base_mask(p, l->leaders[i], l->dim);
+  return mask;
+}
+
+/* What rank r of the m-tile before depends on: loops common to both paths, and (in *own) its own.
+ * (Its own spatial loops have twins on s's path, which move the same rank: tf_layouts_agree.) */
+static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t *own) {
+  if (c->prev < 0 || c->common < 0) return 0;
+  const tf_slice *q = &p->slices[c->prev];
+  uint64_t mask = tf_slice_mask(p, q, r), shared = 0;
+  int n_shared = p->path[c->common].n;
+  for (int k = 0; k < n_shared; k++)
+    shared |= UINT64_C(1) << k;
+  *own = mask & ~shared;
+  return mask & shared;
+}
+
+/* Whether some op of s follows from what is made in runs of the scope that retains above it. */
+static bool follows(const tf_plan *p, const tf_slice *s) {
+  for (int i = 0; i < s->n_touch; i++)
+    if (p->made_in[s->touch[i].op] >= 0) return true;
+  bool all = s->n_touch == 0;
+  for (int i = s->node; i < p->tree->nodes[s->node].end; i++)
+    if (p->tree->nodes[i].kind == TF_OP) all &= p->made_in[p->tree->nodes[i].op] >= 0;
+  return all;
+}
+
+/* Where runs of a retaining scope decide: all loops above it count together. */
+static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list, int n) {
+  int h = p->retain_at[s->node];
+  if (h < 0 ||
+      !(follows(p, s) || (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && follows(p, &p->slices[c->prev]))))))
+    return n;
+  const tf_retain *r = &p->retains[h];
+  return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
+}
+
+/* The comps that share no loop. */
+static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list) {
+  const tf_path *path = &p->path[s->node];
+  int n = 0;
+  for (int k = 0; k < path->n; k++)
+    if (p->loops[path->loops[k]].op >= 0) n = join(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
+  for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
+    tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
+    if (c) own.loops |= prev_mask(p, c, r, &own.prev_loops);
+    n = join(list, n, own);
+  }
+  return n;
+}
+
+/* Whether the part's loops and ranks are among the comp's. */
+static bool belongs(const tf_comp *part, const tf_comp *comp) {
+  for (int i = 0; i < part->n_rank; i++)
+    for (int k = 0; k < comp->n_rank; k++)
+      if (part->rank[i] == comp->rank[k]) return true;
+  return part->loops & comp->loops;
+}
+
+/* What would count apart if nothing were retained. */
+static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *comp) {
+  tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
+  tf_plan bare = *p;
+  bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
+  if (!bare.made_mask) return false;
+  int n = gather(&bare, s, c, list);
+  comp->part = TF_ARRAY(a, tf_comp, (size_t)n + 1);
+  if (!comp->part) return false;
+  for (int i = 0; i < n; i++)
+    if (belongs(&list[i], comp)) comp->part[comp->n_part++] = list[i];
+  for (int i = 0; i < comp->n_rank; i++)
+    comp->moving |= tf_slice_mask(&bare, s, comp->rank[i]);
+  return true;
+}
+
+typedef struct {
+  tf_comp *list; /* NULL: out of memory */
+  int n;
+} comps;
+
+/* All comps of slice s for class c (NULL: of the box alone). */
+static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+  const comps none = {NULL, 0};
+  tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
+  int n = join_retain(p, s, c, list, gather(p, s, c, list));
+  comps out = {TF_ARRAY(a, tf_comp, (size_t)n + 1), n};
+  if (!out.list) return none;
+  memcpy(out.list, list, (size_t)n * sizeof list[0]);
+  for (int i = 0; i < n; i++)
+    if (out.list[i].retain >= 0 && !add_parts(a, p, s, c, &out.list[i])) return none;
+  return out;
+}
+
+static bool fill(tf_arena *a, tf_plan *p, tf_slice *s) {
+  comps k = build(a, p, s, NULL);
+  s->comp = k.list;
+  s->n_comp = k.n;
+  s->plain = s->n_touch == 1 && !p->cuts;
+  for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
+    s->plain &= p->wl->tensors[s->tensor].pad[r] == 0;
+    s->moving |= tf_slice_mask(p, s, r);
+  }
+  for (int i = 0; i < s->n_class && k.list; i++) {
+    k = build(a, p, s, &s->classes[i]);
+    s->classes[i].comp = k.list;
+    s->classes[i].n_comp = k.n;
+  }
+  return k.list != NULL;
+}
+
+bool tf_comps_fill(tf_arena *a, tf_plan *p) {
+  for (int i = 0; i < p->n_slices; i++)
+    if (!fill(a, p, &p->slices[i])) return false;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    if (p->stream[o].node >= 0 && !fill(a, p, &p->stream[o])) return false;
+  p->at = TF_ARRAY(a, tf_slice, (size_t)p->tree->n_nodes);
+  for (int i = 0; p->at && i < p->tree->n_nodes; i++) {
+    p->at[i] = (tf_slice){.node = i, .level = -1, .tensor = -1};
+    if (!fill(a, p, &p->at[i])) return false;
+  }
+  return p->at != NULL;
+}

@@ -1,0 +1,99 @@
+/* One setting of all loops of a comp: its box, and what is left of the entry before. */
+#include <string.h>
+
+#include "model/cost/general/sums_walk.h"
+
+void tf_sum_add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v) {
+  int64_t t;
+  if (__builtin_mul_overflow(mult, v, &t) || __builtin_add_overflow(*sum, t, sum)) e->ok = false;
+}
+
+static int64_t overlap(tf_ival a, tf_ival b) {
+  int64_t lo = a.lo > b.lo ? a.lo : b.lo;
+  int64_t end = a.lo + a.len < b.lo + b.len ? a.lo + a.len : b.lo + b.len;
+  return end > lo ? end - lo : 0;
+}
+
+/* The slot of a row: the one that holds it, or the free one where it belongs. */
+static int64_t *slot_of(tf_boxes *w, const int64_t *row, int n) {
+  uint64_t h = UINT64_C(1469598103934665603);
+  for (int i = 0; i < n; i++)
+    h = (h ^ (uint64_t)row[i]) * UINT64_C(1099511628211);
+  uint64_t slots = 2 * (uint64_t)w->room + 1, at = (h ^ h >> 32) % slots;
+  for (; w->slot[at] > w->past; at = (at + 1) % slots)
+    if (!memcmp(w->row + (size_t)(w->slot[at] - w->past - 1) * TF_LEAF_WORDS, row, (size_t)n * sizeof *row)) break;
+  return &w->slot[at];
+}
+
+/* Room for one more row; most models need few, or none. */
+static bool more_room(tf_boxes *w, int n) {
+  if (w->n < w->room) return true;
+  size_t room = w->room ? 4 * (size_t)w->room : TF_LEAF_FEW;
+  int64_t *slot = TF_ARRAY(w->arena, int64_t, 2 * room + 1), *rows = TF_ARRAY(w->arena, int64_t, room * TF_LEAF_WORDS);
+  if (!slot || !rows) return false;
+  if (w->n) memcpy(rows, w->row, (size_t)w->n * TF_LEAF_WORDS * sizeof *rows);
+  w->slot = slot, w->row = rows, w->room = (int)room;
+  for (int i = 0; i < w->n; i++)
+    *slot_of(w, rows + (size_t)i * TF_LEAF_WORDS, n) = w->past + i + 1;
+  return true;
+}
+
+/* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
+static bool seen_box(tf_walk *e, const int64_t *row, int n) {
+  tf_boxes *w = e->w->boxes;
+  if (w->room && *slot_of(w, row, n) > w->past) return true;
+  if (w->n == TF_LEAF_MAX) {
+    e->run->irregular = true;
+    return false;
+  }
+  if (!more_room(w, n)) return e->ok = false;
+  int64_t *slot = slot_of(w, row, n);
+  memcpy(w->row + (size_t)w->n++ * TF_LEAF_WORDS, row, (size_t)n * sizeof *row);
+  *slot = w->past + w->n;
+  return false;
+}
+
+void tf_leaf_forget(tf_boxes *w) {
+  w->past += w->n;
+  w->n = 0;
+}
+
+static int64_t free_key(const tf_walk *e) {
+  const tf_path *path = &e->run->plan->path[e->s->node];
+  uint64_t key = UINT64_C(1469598103934665603);
+  for (int k = 0; k < path->n; k++)
+    if ((e->comp->loops & ~e->each) >> k & 1)
+      key = (key ^ (uint64_t)e->w->cur[path->loops[k]]) * UINT64_C(1099511628211);
+  return (int64_t)key;
+}
+
+/* Whether the loops counted here select instances. */
+static bool instances(const tf_walk *e) { return e->comp->loops & ~e->run->plan->path[e->s->node].temporal; }
+
+void tf_leaf_add(tf_walk *e, int64_t mult) {
+  int64_t box = 1, kept = e->prev ? 1 : 0, row[TF_LEAF_WORDS];
+  int n = 0;
+  if (e->prev && !e->dropped && (e->comp->n_rank || instances(e))) tf_before_set(e);
+  for (int i = 0; i < e->comp->n_rank; i++) {
+    tf_ival q = {0, 0};
+    if (e->prev && !e->dropped) q = tf_slice_rank(e->run, e->prev, e->comp->rank[i], e->w->prv);
+    if (e->back) tf_retain_force(e->run, e->h, &e->now);
+    tf_ival r = tf_slice_rank(e->run, e->s, e->comp->rank[i], e->w->cur);
+    if (e->back) tf_retain_force(e->run, e->h, &e->then);
+    int64_t both = overlap(r, q);
+    box *= r.len;
+    kept *= both;
+    row[n++] = r.len > 0 ? r.lo : 0;
+    row[n++] = r.len;
+    row[n++] = both > 0 ? q.lo > r.lo ? q.lo : r.lo : 0;
+    row[n++] = both;
+  }
+  if (e->back) tf_retain_force(e->run, e->h, &e->now);
+  kept = e->dropped ? 0 : kept;
+  if (e->each) {
+    row[n++] = free_key(e);
+    if (seen_box(e, row, n)) return;
+  }
+  tf_sum_add(e, &e->box, mult, box);
+  tf_sum_add(e, &e->kept, mult, kept);
+}

@@ -1,0 +1,48 @@
+/* One sum in progress, and the entry before the one at hand: shared by sums.c and sums_before.c. */
+#ifndef MODEL_COST_GENERAL_SUMS_WALK_H
+#define MODEL_COST_GENERAL_SUMS_WALK_H
+#include "model/cost/general/sums.h"
+#include "model/flow/retain.h"
+
+/* Masks are over path positions of the slice's node. */
+typedef struct {
+  tf_run *run;
+  tf_scratch *w;
+  const tf_slice *s, *prev;
+  const tf_pclass *c;
+  const tf_comp *comp;
+  uint64_t zero;   /* at their first setting now (temporal: at their last, before) */
+  uint64_t single; /* spatial: counted once, at setting 0 */
+  uint64_t each;   /* spatial: every setting by itself, equal boxes counted once */
+  int carry;       /* position of the loop that has stepped, -1 */
+  int64_t box, kept;
+  bool ok;
+  /* where runs of a retaining scope decide */
+  const tf_retain *h;
+  int n_above;    /* loops above the scope */
+  int turn;       /* the loop whose step begins this run of the scope, -1: the first run */
+  uint64_t start; /* its loops inside that one: at their first setting */
+  int64_t fine;   /* settings at the start of a loop that are told apart */
+  bool armed;     /* the loops above the scope stand, and what the run makes is known */
+  bool back;      /* the entry before belongs to an earlier run: then, there */
+  bool dropped;   /* what the entry before left is gone */
+  tf_spot here, there;
+  tf_made now, then;
+} tf_walk;
+
+/* Adds mult * v; overflow: e->ok = false. */
+void tf_sum_add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v);
+/* Adds the setting at hand, which stands for mult of them. */
+void tf_leaf_add(tf_walk *e, int64_t mult);
+/* Forgets the boxes met. */
+void tf_leaf_forget(tf_boxes *w);
+
+/* Settings of the loops at the entry before: the carried loop one less, those inside at their last.
+ * Leaves in force what the run of that entry makes. */
+void tf_before_set(tf_walk *e);
+/* What is made in the run at hand, and in the run of the entry before; false: s is not entered. */
+bool tf_before_arm(tf_walk *e);
+void tf_before_disarm(tf_walk *e);
+/* Whether settings of spatial loop k must be told apart because its chain had another range before. */
+bool tf_before_differs(tf_walk *e, int k);
+#endif

@@ -1,0 +1,318 @@
+/* The quick way where borders of padded tensors clip boxes.  A loop moves at most one clipped rank; so for each class
+ * of entries the words of all settings together are a product, rank by rank, of sum over the settings of the loops that
+ * move the rank of | [lo, lo + len) n [from, to) |, of the lengths of the other ranks, and of the settings of all other
+ * loops.  What is found of the box before is such a box, too: the part that both share before any border clips it.  A
+ * clipped length is four hinges, h(lo + len) - h(lo + len - E) - h(lo) + h(lo - E),   h(x) = max(0, x),   lo from the
+ * tensor's lower end, of extent E; a hinge over an arithmetic grid is a sum of a few arithmetic series: only at the
+ * border does a loop's step matter. */
+#include "model/cost/quick/clip.h"
+
+enum { LOOPS = TF_MAX_PATH };
+#define MOST 0x1p60 /* what no intermediate sum may pass */
+
+/* A rank that borders clip, and the loops that turn and move it, longest step first. */
+typedef struct {
+  int rank, n;
+  int64_t lo, len, extent; /* at the first setting, from the tensor's lower end; of the tensor */
+  uint64_t moves;          /* their positions */
+  int pos[LOOPS];
+  int64_t step[LOOPS], trip[LOOPS]; /* steps may lead backwards */
+} clip;
+
+typedef struct {
+  int n;
+  clip at[4];
+} clips;
+
+/* ---- sums over a grid ------------------------------------------------------------------------ */
+
+/* Places lo + sum of step_i * digit_i, all steps positive; from loop i on: how many, the last and the sum of them. */
+typedef struct {
+  int n;
+  int64_t step[LOOPS + 1], trip[LOOPS + 1], all[LOOPS + 1], span[LOOPS + 1], sum[LOOPS + 1];
+} grid;
+
+static void sum_up(grid *g) {
+  g->all[g->n] = 1;
+  g->span[g->n] = g->sum[g->n] = 0;
+  for (int i = g->n - 1; i >= 0; i--) {
+    g->all[i] = g->trip[i] * g->all[i + 1];
+    g->span[i] = g->step[i] * (g->trip[i] - 1) + g->span[i + 1];
+    g->sum[i] = g->trip[i] * g->sum[i + 1] + g->all[i + 1] * (g->trip[i] * (g->trip[i] - 1) / 2) * g->step[i];
+  }
+}
+
+/* Sum of max(0, at + place) over the loops from i on. */
+static int64_t hinge(const grid *g, int i, int64_t at) {
+  if (at >= 0) return g->all[i] * at + g->sum[i];
+  if (at + g->span[i] <= 0) return 0;
+  int64_t step = g->step[i], n = g->trip[i], below = -at - g->span[i + 1];
+  int64_t d = below >= 0 ? below / step + 1 : 0, whole = (-at + step - 1) / step, sum = 0;
+  whole = whole < n ? whole : n;
+  for (; d < whole; d++)
+    sum += hinge(g, i + 1, at + step * d);
+  int64_t left = n - d;
+  return left <= 0
+             ? sum
+             : sum + left * (g->all[i + 1] * at + g->sum[i + 1]) + g->all[i + 1] * (left * (d + n - 1) / 2) * step;
+}
+
+/* The grid of the loops of c that are free: spatial ones and those outside position `outer`; the loop there, too, if it
+ * is the one that steps, from its second setting on.  *lo: of its first place. */
+static void free_loops(const clip *c, uint64_t temporal, int outer, bool steps, grid *g, int64_t *lo) {
+  g->n = 0;
+  for (int i = 0; i < c->n; i++) {
+    bool here = c->pos[i] == outer;
+    if (temporal >> c->pos[i] & 1 && c->pos[i] >= outer && !(here && steps)) continue;
+    int64_t step = c->step[i], trip = c->trip[i] - (here && steps);
+    *lo += here && steps ? step : 0;
+    *lo += step < 0 ? step * (trip - 1) : 0;
+    g->step[g->n] = step < 0 ? -step : step;
+    g->trip[g->n++] = trip;
+  }
+  sum_up(g);
+}
+
+static int64_t clipped_sum(const grid *g, int64_t lo, int64_t len, int64_t extent) {
+  return len <= 0 ? 0
+                  : hinge(g, 0, lo + len) - hinge(g, 0, lo + len - extent) - hinge(g, 0, lo) + hinge(g, 0, lo - extent);
+}
+
+/* How far from [first, last] the nearest place is, the loops from i on free. */
+static int64_t nearest(const grid *g, int i, int64_t at, int64_t first, int64_t last) {
+  if (at >= first) return at > last ? at - last : 0;
+  if (i == g->n) return first - at;
+  if (at + g->span[i] <= last) return at + g->span[i] >= first ? 0 : first - at - g->span[i];
+  int64_t step = g->step[i], best = INT64_MAX, below = first - at - g->span[i + 1];
+  int64_t d =
+      below > 0 ? (below - 1) / step : 0; /* the last that stays below; then those between, and the first beyond */
+  for (; d < g->trip[i] && best > 0; d++) {
+    int64_t now = nearest(g, i + 1, at + step * d, first, last);
+    best = now < best ? now : best;
+    if (at + step * d > last) break;
+  }
+  return best;
+}
+
+/* The longest that is left of the box in rank c, in any setting. */
+static int64_t longest(const clip *c) {
+  grid g = {
+      0}; /* all of it: what gcc -O2 makes of `nearest` reads on past the last loop before it drops what it read */
+  int64_t lo = c->lo, over = c->extent - c->len, most = over > 0 ? c->len : c->extent;
+  free_loops(c, 0, 0, false, &g, &lo);
+  int64_t off = nearest(&g, 0, lo, over < 0 ? over : 0, over > 0 ? over : 0);
+  return off < most ? most - off : 0;
+}
+
+/* ---- which ranks ------------------------------------------------------------------------------- */
+
+/* How far the loops that turn move range r down and up. */
+static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *down, int64_t *up) {
+  bool any = false;
+  *down = *up = 0;
+  for (uint64_t left = r->moves; left; left &= left - 1) {
+    int pos = __builtin_ctzll(left), l = r->path->loops[pos];
+    int64_t by = r->shift[pos] * m->value[m->even->step[l]] * (m->run.trip[l] - 1);
+    any |= m->run.trip[l] > 1;
+    *(by < 0 ? down : up) += by;
+  }
+  return any;
+}
+
+/* Where no loop moves it: what is left of the reads together. */
+static bool clip_still(struct tf_model *m, int i) {
+  const tf_even_range *r = &m->even->ranges[i];
+  int64_t lo = INT64_MAX, end = INT64_MIN;
+  for (int k = r->first; k < r->first + r->n; k++) {
+    int64_t a, b;
+    tf_even_read_at(m, &m->even->reads[k], &a, &b);
+    a = a > r->from ? a : r->from;
+    b = b < r->to ? b : r->to;
+    if (a >= b) continue;
+    lo = a < lo ? a : lo;
+    end = b > end ? b : end;
+  }
+  m->lo[i] = lo;
+  m->len[i] = end - lo;
+  return end > lo;
+}
+
+/* Whether every read, moved down and up so far, keeps something inside the tensor. */
+static bool all_inside(const struct tf_model *m, const tf_even_range *r, int64_t down, int64_t up) {
+  bool ok = true;
+  for (int k = r->first; k < r->first + r->n && r->n > 1; k++) {
+    int64_t lo, end;
+    tf_even_read_at(m, &m->even->reads[k], &lo, &end);
+    ok &= lo + up < r->to && end + down > r->from;
+  }
+  return ok;
+}
+
+bool tf_clip_range(struct tf_model *m, int i) {
+  const tf_even_range *r = &m->even->ranges[i];
+  int64_t down, up, lo = m->lo[i], end = lo + m->len[i];
+  bool moves = span_of(m, r, &down, &up);
+  if (lo + down >= r->from && end + up <= r->to) return true;
+  if (!moves) return clip_still(m, i);
+  return !r->made && all_inside(m, r, down, up);
+}
+
+static void add_loop(clip *c, int pos, int64_t step, int64_t trip) {
+  int64_t size = step < 0 ? -step : step;
+  int k = c->n++;
+  for (; k > 0 && (c->step[k - 1] < 0 ? -c->step[k - 1] : c->step[k - 1]) < size; k--) {
+    c->pos[k] = c->pos[k - 1];
+    c->step[k] = c->step[k - 1];
+    c->trip[k] = c->trip[k - 1];
+  }
+  c->pos[k] = pos;
+  c->step[k] = step;
+  c->trip[k] = trip;
+  c->moves |= UINT64_C(1) << pos;
+}
+
+/* Rank `rank` of the slice, if a border clips it.  False: sums would grow too large. */
+static bool look_rank(const struct tf_model *m, const tf_even_slice *v, int rank, clip *c, bool *clipped) {
+  int i = v->range[rank];
+  const tf_even_range *r = &m->even->ranges[i];
+  int64_t down, up;
+  span_of(m, r, &down, &up);
+  c->rank = rank;
+  c->lo = m->lo[i] - r->from;
+  c->len = m->len[i];
+  c->extent = r->to - r->from;
+  *clipped = c->lo + down < 0 || c->lo + c->len + up > c->extent;
+  if (!*clipped) return true;
+  double all = 1, reach = (double)c->len + (double)c->extent + 2 * ((double)up - (double)down);
+  c->n = 0;
+  c->moves = 0;
+  for (uint64_t left = r->moves; left; left &= left - 1) {
+    int pos = __builtin_ctzll(left), l = r->path->loops[pos];
+    if (m->run.trip[l] <= 1) continue;
+    add_loop(c, pos, r->shift[pos] * m->value[m->even->step[l]], m->run.trip[l]);
+    all *= (double)m->run.trip[l];
+  }
+  return all * reach < MOST;
+}
+
+/* All ranks of slice s that borders clip.  False: the quick way does not count them. */
+static bool look_clips(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, clips *k) {
+  uint64_t moves = 0;
+  k->n = 0;
+  for (int i = 0; i < v->n_padded; i++) {
+    bool clipped;
+    if (k->n == (int)(sizeof k->at / sizeof k->at[0])) return false;
+    clip *c = &k->at[k->n];
+    if (!look_rank(m, v, v->padded[i], c, &clipped)) return false;
+    if (!clipped) continue;
+    /* No loop moves two of them; and where a box covers the tensor instances that share might hold the same by chance.
+     */
+    if (c->moves & moves || (c->len > c->extent && c->moves & s->merge)) return false;
+    moves |= c->moves;
+    k->n++;
+  }
+  return k->n == 0 || !s->makes;
+}
+
+/* ---- entries --------------------------------------------------------------------------------------- */
+
+/* One class of entries: loops outside position `outer` free, and that loop from its second setting on if it steps. */
+typedef struct {
+  uint64_t temporal;
+  int outer;
+  bool steps;
+  int64_t settings; /* of all instances */
+} class_of;
+
+/* Words of all settings of the class together, of boxes that lie `off` (NULL: not at all) from the slice's. */
+static int64_t words_of(const tf_piece *x, const clips *k, const class_of *e, const int64_t *off, const int64_t *len) {
+  int64_t words = e->settings, next = 0;
+  for (int r = 0; r < x->v->n_rank && words > 0; r++) {
+    if (next < k->n && k->at[next].rank == r) {
+      const clip *c = &k->at[next++];
+      grid g;
+      int64_t lo = c->lo;
+      free_loops(c, e->temporal, e->outer, e->steps, &g, &lo);
+      words = words / g.all[0] * clipped_sum(&g, lo + (off ? off[r] : 0), len[r], c->extent);
+    } else {
+      words *= len[r];
+    }
+  }
+  return words;
+}
+
+/* Words that enter in class c, of all instances. */
+static int64_t enters(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const clips *k,
+                      const class_of *e, const int64_t *by) {
+  int64_t lo[TF_MAX_RANK], len[TF_MAX_RANK], words = words_of(x, k, e, NULL, x->len);
+  if (!words || !tf_even_before(m, c, x, by, lo, len)) return words;
+  for (int r = 0; r < x->v->n_rank; r++) { /* what both have */
+    int64_t end = lo[r] + len[r] < x->len[r] ? lo[r] + len[r] : x->len[r];
+    lo[r] = lo[r] > 0 ? lo[r] : 0;
+    len[r] = end - lo[r];
+    if (len[r] <= 0) return words;
+  }
+  return words - words_of(x, k, e, lo, len);
+}
+
+static void enter(struct tf_model *m, int i, int c, int64_t words, int64_t same, tf_move *sum) {
+  const tf_memory *mem = &m->plan->arch->memories[m->plan->slices[i].level];
+  tf_move v = {.fill = words, .read = mem->multicast ? words / same : words};
+  if (m->by_steps) tf_cells_add(m, i, c, &v);
+  sum->fill += v.fill;
+  sum->read += v.read;
+}
+
+/* The largest box; false where an m-tile has two that are clipped: they need not be largest at once. */
+static bool sizes(struct tf_model *m, int i, const tf_piece *x, const clips *k) {
+  int node = m->plan->slices[i].node;
+  int64_t *len = &m->rank_len[m->views->rank_at[i]];
+  if (m->clipped == node) return false;
+  m->clipped = node;
+  for (int r = 0, next = 0; r < x->v->n_rank; r++)
+    len[r] = next < k->n && k->at[next].rank == r ? longest(&k->at[next++]) : x->len[r];
+  m->box[i] = 1;
+  for (int r = 0; r < x->v->n_rank; r++)
+    m->box[i] *= len[r];
+  return m->box[i] > 0;
+}
+
+tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
+  const tf_slice *s = &m->plan->slices[i];
+  clips k;
+  if (!look_clips(m, s, x->v, &k)) return TF_GIVEN_UP;
+  if (!k.n) return TF_UNCLIPPED;
+  if (!sizes(m, i, x, &k)) return TF_GIVEN_UP;
+  int64_t by[TF_MAX_RANK] = {0}, same = tf_even_turns(m, x->v->same, x->v->n_same);
+  class_of e = {.temporal = m->plan->path[s->node].temporal, .steps = true};
+  tf_move sum = {0};
+  int c = 0;
+  for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
+    const tf_even_loop *l = &x->v->temporal[c];
+    int64_t trip = m->run.trip[l->loop];
+    if (trip <= 1) continue;
+    e.outer = l->pos;
+    e.settings = (trip - 1) * m->outer[l->loop] * x->instances;
+    tf_even_advance(m, l, -1, by);
+    enter(m, i, c, enters(m, &s->classes[c], x, &k, &e, by), same, &sum);
+    tf_even_advance(m, l, trip, by);
+  }
+  const tf_pclass *last = &s->classes[c];
+  e.outer = last->zero_from;
+  e.steps = false;
+  e.settings = (last->zero_from == 0 ? 1 : m->steps[last->top]) * x->instances;
+  enter(m, i, c, enters(m, last, x, &k, &e, by), same, &sum);
+  m->moves[i] = sum;
+  return TF_COUNTED;
+}
+
+tf_clipped tf_clip_leaf(struct tf_model *m, int i, const tf_piece *x, bool multicast) {
+  const tf_slice *s = &m->plan->slices[i];
+  clips k;
+  if (!look_clips(m, s, x->v, &k)) return TF_GIVEN_UP;
+  if (!k.n) return TF_UNCLIPPED;
+  class_of all = {.outer = TF_MAX_PATH, .settings = m->steps[s->node] * x->instances};
+  int64_t words = words_of(x, &k, &all, NULL, x->len);
+  m->moves[i] = (tf_move){.read = multicast ? words / tf_even_turns(m, x->v->same, x->v->n_same) : words};
+  return TF_COUNTED;
+}

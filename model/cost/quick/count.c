@@ -1,0 +1,395 @@
+/* Counts of one setting of trip counts that divides evenly: see even.h. */
+#include <string.h>
+
+#include "model/cost/quick/clip.h"
+
+bool tf_even_room(tf_arena *a, struct tf_model *m) {
+  const tf_even *e = m->even;
+  m->value = TF_ARRAY(a, int64_t, (size_t)e->n_products);
+  m->lo = TF_ARRAY(a, int64_t, (size_t)e->n_ranges + 1);
+  m->len = TF_ARRAY(a, int64_t, (size_t)e->n_ranges + 1);
+  m->outer = TF_ARRAY(a, int64_t, (size_t)m->plan->n_loops + 1);
+  return m->value && m->lo && m->len && m->outer;
+}
+
+/* ---- does it apply, and what follows from trip counts alone --------------------------------- */
+
+static bool products(struct tf_model *m) {
+  const tf_even *e = m->even;
+  m->value[0] = 1;
+  for (int i = 1; i < e->n_products; i++)
+    if (__builtin_mul_overflow(m->value[e->products[i].next], m->run.trip[e->products[i].loop], &m->value[i]))
+      return false;
+  return true;
+}
+
+static bool still(const struct tf_model *m) {
+  const tf_even *e = m->even;
+  const int64_t *trip = m->run.trip;
+  bool ok = true;
+  for (int i = 0; i < e->n_still; i++)
+    ok &= trip[e->still[i]] == 1;
+  for (int i = 0; i < e->n_pairs; i++)
+    ok &= trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
+  for (int i = 0; i < e->n_equals; i++)
+    ok &= trip[e->equals[i].loop] == 1 || m->value[e->equals[i].a] == m->value[e->equals[i].b];
+  return ok;
+}
+
+void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *lo, int64_t *end) {
+  *lo = r->c;
+  *end = r->c + 1;
+  for (int t = r->first; t < r->first + r->n; t++) {
+    const tf_even_term *term = &m->even->terms[t];
+    int64_t near = term->coef * m->lo[term->range];
+    int64_t far = term->coef * (m->lo[term->range] + m->len[term->range] - 1);
+    *lo += near < far ? near : far;
+    *end += near < far ? far : near;
+  }
+}
+
+static void around(struct tf_model *m, int i) {
+  const tf_even_range *r = &m->even->ranges[i];
+  int64_t lo, end;
+  tf_even_read_at(m, &m->even->reads[r->first], &lo, &end);
+  for (int k = r->first + 1; k < r->first + r->n; k++) {
+    int64_t a, b;
+    tf_even_read_at(m, &m->even->reads[k], &a, &b);
+    lo = a < lo ? a : lo;
+    end = b > end ? b : end;
+  }
+  m->lo[i] = lo;
+  m->len[i] = end - lo;
+}
+
+static bool ranges(struct tf_model *m) {
+  const tf_even *e = m->even;
+  bool ok = true;
+  for (int i = 0; i < e->n_ranges; i++) {
+    const tf_even_range *r = &e->ranges[i];
+    if (r->what == TF_HULL) {
+      around(m, i);
+      ok = ok && (r->from == r->to || tf_clip_range(m, i));
+      continue;
+    }
+    m->lo[i] = r->what == TF_WHOLE ? 0 : m->lo[r->base];
+    m->len[i] = r->what == TF_WHOLE ? r->len : m->value[r->product];
+  }
+  return ok;
+}
+
+static bool covered(const struct tf_model *m) {
+  bool ok = true;
+  for (int i = 0; i < m->even->n_covers; i++)
+    ok &= m->value[m->even->covers[i].product] == m->len[m->even->covers[i].range];
+  return ok;
+}
+
+/* Moments and instances of every node, and moments outside each temporal loop. */
+static bool moments(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool over = false;
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    int up = p->tree->nodes[n].parent;
+    if (up < 0 || p->tree->nodes[up].kind != TF_TILE) {
+      m->steps[n] = up < 0 ? 1 : m->steps[up];
+      m->width[n] = up < 0 ? 1 : m->width[up];
+      continue;
+    }
+    int64_t steps = m->steps[up], width = m->width[up];
+    for (int l = p->first_loop[up]; l < p->first_loop[up] + p->tree->nodes[up].n_loops; l++) {
+      m->outer[l] = steps;
+      int64_t *by = p->loops[l].axis == TF_TEMPORAL ? &steps : &width;
+      over |= __builtin_mul_overflow(*by, m->run.trip[l], by);
+    }
+    m->steps[n] = steps;
+    m->width[n] = width;
+  }
+  return !over;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+int64_t tf_even_turns(const struct tf_model *m, const int *loops, int n) {
+  int64_t all = 1;
+  for (int i = 0; i < n; i++)
+    all *= m->run.trip[loops[i]];
+  return all;
+}
+
+static void look(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, tf_piece *x) {
+  x->v = v;
+  x->box = 1;
+  for (int r = 0; r < v->n_rank; r++) {
+    x->len[r] = m->len[v->range[r]];
+    x->box *= x->len[r];
+  }
+  x->instances = x->groups = m->width[s->node];
+  int64_t same = tf_even_turns(m, v->same, v->n_same);
+  if (same > 1) x->groups /= same;
+  x->small = (double)m->steps[s->node] * (double)x->instances * (double)x->box < 0x1p57;
+}
+
+static int64_t overlap(int64_t by, int64_t len, int64_t other) {
+  int64_t lo = by > 0 ? by : 0, end = by + other < len ? by + other : len;
+  return end > lo ? end - lo : 0;
+}
+
+/* What is kept of a box when it has been shifted by `by` in each rank. */
+static int64_t kept(const tf_piece *x, const int64_t *by) {
+  int64_t words = 1;
+  for (int r = 0; r < x->v->n_rank; r++)
+    words *= overlap(by[r], x->len[r], x->len[r]);
+  return words;
+}
+
+void tf_even_advance(const struct tf_model *m, const tf_even_loop *l, int64_t steps, int64_t *by) {
+  int64_t step = steps * m->value[m->even->step[l->loop]];
+  for (int i = 0; i < l->n; i++)
+    by[l->shift[i].rank] += l->shift[i].k * step;
+}
+
+/* Where the m-tile before, of class c, stood at its last step: shifts in each rank. */
+static void last_of(const struct tf_model *m, const tf_pclass *c, int64_t *by) {
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  int from = c->carry >= 0 ? c->carry : m->plan->path[c->common].n - 1;
+  for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
+    const tf_even_loop *l = &q->temporal[i];
+    if (l->pos > from)
+      tf_even_advance(m, l, m->run.trip[l->loop] - 1, by);
+    else if (c->carry >= 0)
+      tf_even_advance(m, l, -1, by);
+  }
+  for (int r = 0; r < q->n_rank; r++)
+    by[r] += m->lo[q->range[r]];
+}
+
+/* What is kept of what the m-tile before, of class c, left at its last step. */
+static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const tf_piece *x) {
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  int64_t lo[TF_MAX_RANK] = {0}, words = 1;
+  last_of(m, c, lo);
+  for (int r = 0; r < q->n_rank; r++)
+    words *= overlap(lo[r] - m->lo[x->v->range[r]], x->len[r], m->len[q->range[r]]);
+  return words;
+}
+
+/* ---- layouts ------------------------------------------------------------------------------- */
+
+/* The next loop from i on that stands below the common scope (path length n) and turns. */
+static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
+  while (i < v->n_spatial && (v->spatial[i].pos < n || m->run.trip[v->spatial[i].loop] <= 1))
+    i++;
+  return i;
+}
+
+static bool alike(const struct tf_model *m, const tf_even_loop *a, const tf_even_loop *b) {
+  const tf_plan *p = m->plan;
+  if (p->loops[a->loop].axis != p->loops[b->loop].axis || m->run.trip[a->loop] != m->run.trip[b->loop] || a->n != b->n)
+    return false;
+  for (int i = 0; i < a->n; i++)
+    if (a->shift[i].rank != b->shift[i].rank ||
+        a->shift[i].k * m->value[m->even->step[a->loop]] != b->shift[i].k * m->value[m->even->step[b->loop]])
+      return false;
+  return true;
+}
+
+static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const tf_even_slice *q, int n) {
+  int i = next_turning(m, v, n, 0), j = next_turning(m, q, n, 0);
+  while (i < v->n_spatial && j < q->n_spatial) {
+    if (!alike(m, &v->spatial[i], &q->spatial[j])) return false;
+    i = next_turning(m, v, n, i + 1);
+    j = next_turning(m, q, n, j + 1);
+  }
+  return i == v->n_spatial && j == q->n_spatial;
+}
+
+static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c) {
+  if (c->prev < 0) return false;
+  for (int i = 0; i < c->n_spread; i++)
+    if (m->run.trip[c->spread[i]] > 1) return false;
+  return c->common < 0 || same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
+}
+
+bool tf_even_before(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by, int64_t *lo,
+                    int64_t *len) {
+  if (!survives(m, x->v, c)) return false;
+  if (c->common < 0) {
+    memcpy(lo, by, (size_t)x->v->n_rank * sizeof *lo);
+    memcpy(len, x->len, (size_t)x->v->n_rank * sizeof *len);
+    return true;
+  }
+  const tf_even_slice *q = &m->even->slices[c->prev];
+  memset(lo, 0, (size_t)x->v->n_rank * sizeof *lo);
+  last_of(m, c, lo);
+  for (int r = 0; r < q->n_rank; r++) {
+    lo[r] -= m->lo[x->v->range[r]];
+    len[r] = m->len[q->range[r]];
+  }
+  return true;
+}
+
+/* ---- moves --------------------------------------------------------------------------------- */
+
+/* What one word entering in one step of one instance, W, and one met for the first time, F, add to the counters:
+ * fill = fill W - fresh F, drain = drain W, read = read W - fresh F, update = update W. */
+typedef struct {
+  int64_t fill, drain, read, update, fresh;
+} weights;
+
+static weights weigh(const struct tf_model *m, const tf_slice *s, const tf_piece *x) {
+  const tf_memory *mem = &m->plan->arch->memories[s->level];
+  if (!s->makes) return (weights){.fill = x->instances, .read = mem->multicast ? x->groups : x->instances};
+  return (weights){.fill = x->groups,
+                   .drain = x->instances,
+                   .read = x->groups,
+                   .fresh = x->groups,
+                   .update = mem->reduce ? x->groups : x->instances};
+}
+
+/* Words entered so far, in one instance: all, and those met for the first time. */
+typedef struct {
+  int64_t words, fresh;
+} entered;
+
+static void count_row(tf_ports *cell, int leg, double own, double up, const weights *k, entered e) {
+  double w = (double)e.words, f = (double)k->fresh * (double)e.fresh;
+  cell[0].write += own * ((double)k->fill * w - f);
+  cell[0].read += own * (double)k->drain * w;
+  cell[leg].read += up * ((double)k->read * w - f);
+  cell[leg].write += up * (double)k->update * w;
+}
+
+/* Class c: `once` words enter in each of its steps. */
+static void count_class(struct tf_model *m, int i, int c, const weights *k, entered e) {
+  const tf_views *w = m->views;
+  const tf_view *view = &w->node[m->plan->slices[i].node];
+  const tf_pclass *class = &m->plan->slices[i].classes[c];
+  if (!m->by_steps) return;
+  if (class->carry < 0 && class->zero_from > 0) {
+    tf_move v = {k->fill * e.words - k->fresh * e.fresh, k->drain * e.words, k->read * e.words - k->fresh * e.fresh,
+                 k->update * e.words};
+    tf_cells_add(m, i, c, &v);
+    return;
+  }
+  int row = class->carry < 0 ? view->n_rows - 1 : c;
+  count_row(&m->cells[view->cell + row * view->n_legs], w->leg[i], w->own[i], w->up[i], k, e);
+}
+
+/* Words kept when a slice enters in class c; by: where the box of the step before is. */
+static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piece *x, const int64_t *by) {
+  if (!survives(m, x->v, c)) return 0;
+  return c->common < 0 ? kept(x, by) : kept_of(m, c, x);
+}
+
+static bool count_tile(struct tf_model *m, int i) {
+  const tf_slice *s = &m->plan->slices[i];
+  tf_piece x;
+  look(m, s, &m->even->slices[i], &x);
+  if (!x.small) return false;
+  tf_clipped how = x.v->n_padded ? tf_clip_tile(m, i, &x) : TF_UNCLIPPED;
+  if (how != TF_UNCLIPPED) return how == TF_COUNTED;
+  int64_t by[TF_MAX_RANK], again = s->makes ? tf_even_turns(m, x.v->again, x.v->n_again) : 1;
+  const weights k = weigh(m, s, &x);
+  entered sum = {0, 0};
+  int c = 0;
+  memset(by, 0, (size_t)x.v->n_rank * sizeof by[0]);
+  for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
+    const tf_even_loop *l = &x.v->temporal[c];
+    int64_t trip = m->run.trip[l->loop];
+    if (trip <= 1) continue;
+    bool repeats = again > 1 && !l->n && s->inside >> l->pos & 1;
+    if (repeats) again /= trip;
+    tf_even_advance(m, l, -1, by);
+    int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * (trip - 1) * m->outer[l->loop];
+    tf_even_advance(m, l, trip, by);
+    if (!words) continue;
+    entered e = {words, repeats ? 0 : again > 1 ? words / again : words};
+    count_class(m, i, c, &k, e);
+    sum.words += e.words;
+    sum.fresh += e.fresh;
+  }
+  int64_t times = s->classes[c].zero_from == 0 ? 1 : m->steps[s->classes[c].top];
+  int64_t words = (x.box - found(m, &s->classes[c], &x, by)) * times;
+  entered e = {words, words / again};
+  count_class(m, i, c, &k, e);
+  sum.words += e.words;
+  sum.fresh += e.fresh;
+  m->moves[i] = (tf_move){k.fill * sum.words - k.fresh * sum.fresh, k.drain * sum.words,
+                          k.read * sum.words - k.fresh * sum.fresh, k.update * sum.words};
+  m->box[i] = x.box;
+  memcpy(&m->rank_len[m->views->rank_at[i]], x.len, (size_t)x.v->n_rank * sizeof x.len[0]);
+  return true;
+}
+
+/* Runs of a slice that bring a box of its production for the first time. */
+static int64_t fresh_runs(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v) {
+  int64_t again = tf_even_turns(m, v->again, v->n_again);
+  return again > 1 ? m->steps[s->node] / again : m->steps[s->node];
+}
+
+static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
+  const tf_slice *s = &m->plan->slices[i];
+  tf_piece x;
+  look(m, s, &m->even->slices[i], &x);
+  if (!x.small) return false;
+  tf_clipped how = x.v->n_padded ? tf_clip_leaf(m, i, &x, unit->multicast) : TF_UNCLIPPED;
+  if (how != TF_UNCLIPPED) return how == TF_COUNTED;
+  int64_t copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances;
+  int64_t words = m->steps[s->node] * copies;
+  int64_t first = s->makes ? fresh_runs(m, s, x.v) * x.groups : 0;
+  m->moves[i] = (tf_move){.read = words - first, .update = s->makes ? words : 0};
+  return true;
+}
+
+static bool count_op(struct tf_model *m, int o) {
+  const tf_op *op = &m->plan->wl->ops[o];
+  tf_op_result *r = &m->res.ops[o];
+  int n = m->plan->tree->op_node[o];
+  for (int i = 0; i <= op->n_reads; i++)
+    if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[m->plan->unit[o]])) return false;
+  *r = (tf_op_result){.unit = m->plan->unit[o], .units = m->width[n], .points = m->steps[n] * m->width[n]};
+  int64_t space = m->plan->space[o];
+  r->recomputed = r->points > space ? r->points - space : 0;
+  return true;
+}
+
+static bool count_treated(struct tf_model *m, int o) {
+  const tf_slice *s = &m->plan->stream[o];
+  tf_piece x;
+  look(m, s, &m->even->stream[o], &x);
+  if (!x.small) return false;
+  m->treated[2 * o] = m->steps[s->node] * x.instances * x.box;
+  m->treated[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
+  return true;
+}
+
+static void count_home(struct tf_model *m, int z) {
+  const tf_even_home *h = &m->even->home[m->even->home_at[z]];
+  m->home_words[z] = 1;
+  for (int r = 0; r < m->plan->wl->tensors[z].rank; r++) {
+    int64_t len = m->len[h[r].range];
+    for (int i = 0; i < h[r].n; i++)
+      len = tf_cut(len, m->run.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
+    for (int i = 0; i < h[r].n_more; i++)
+      len += (m->run.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].by[i];
+    m->home_words[z] *= len;
+  }
+}
+
+bool tf_even_count(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (!products(m) || !still(m)) return false;
+  if (!ranges(m) || !covered(m) || !moments(m)) return false;
+  bool ok = true;
+  m->clipped = -1;
+  memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
+  if (m->by_steps) tf_class_steps(m); /* nothing idles: multiplies, and cannot fail */
+  for (int i = 0; i < p->n_tile_slices && ok; i++)
+    ok = count_tile(m, i);
+  for (int o = 0; o < p->wl->n_ops && ok; o++)
+    ok = count_op(m, o) && (p->stream[o].node < 0 || count_treated(m, o));
+  for (int z = 0; z < p->wl->n_tensors && ok; z++)
+    if (p->home_scope[z] >= 0) count_home(m, z);
+  return ok;
+}

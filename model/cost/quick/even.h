@@ -1,0 +1,108 @@
+/* The quick way to the counts.  When every chain of loops divides its range without remainder, all steps of
+ * one loop shift a slice alike (thesis Eq. 3.10, 3.11): sizes are products of trip counts, and each class of
+ * entries is one difference of two boxes; where borders of padded tensors clip them, of two sums over boxes
+ * (clip.c).
+ * What does not depend on trip counts is gathered once; everything else falls to sums.h. */
+#ifndef MODEL_COST_QUICK_EVEN_H
+#define MODEL_COST_QUICK_EVEN_H
+#include "model/flow/plan.h"
+
+/* A product of trip counts: value[next] * trip[loop]; number 0 is 1. */
+typedef struct {
+  int next, loop;
+} tf_product;
+
+/* A range of a dim or of an index.  Loops move its lower end: the loop at path position k (a bit of
+ * `moves`) by shift[k] times the loop's step. */
+typedef struct {
+  enum { TF_WHOLE, TF_PART, TF_HULL } what;
+  int64_t len;         /* WHOLE: extent */
+  int product, base;   /* PART: its length; the range that is cut */
+  int first, n;        /* HULL: around even->reads[first ...] */
+  const tf_path *path; /* HULL: the loops that `moves` speaks of */
+  int64_t from, to; /* HULL of a padded rank: the tensor covers from .. to - 1, which reads may pass; else from == to */
+  bool made;        /* then: it is what an op makes, which must not be cut differently from step to step */
+  uint64_t moves, mixed; /* mixed: reads that move differently */
+  int64_t *shift;
+} tf_even_range;
+
+typedef struct {
+  int range;
+  int64_t coef;
+} tf_even_term;
+typedef struct {
+  int64_t c;
+  int first, n; /* even->terms */
+} tf_even_read;
+
+/* One loop moves one rank by k times its step. */
+typedef struct {
+  int rank;
+  int64_t k;
+} tf_even_shift;
+
+/* A loop above a slice and the ranks it moves. */
+typedef struct {
+  int loop, pos, n;
+  tf_even_shift *shift;
+} tf_even_loop;
+
+typedef struct {
+  int n_rank;
+  int *range; /* [n_rank] */
+  int n_temporal, n_spatial;
+  tf_even_loop *temporal; /* m-tiles only: inner to outer */
+  tf_even_loop *spatial;  /* m-tiles only: outer to inner */
+  int n_same, *same;      /* spatial loops whose instances share equal boxes */
+  int n_again, *again;    /* temporal loops that bring the same boxes again in one production */
+  int n_padded, *padded;  /* ranks in which a border may clip */
+} tf_even_slice;
+
+/* Chains to be covered: product == length of range. */
+typedef struct {
+  int product, range;
+} tf_even_cover;
+/* Where `loop` turns, products a and b must be equal. */
+typedef struct {
+  int loop, a, b;
+} tf_even_equal;
+/* Two loops that must not both turn. */
+typedef struct {
+  int one, other;
+} tf_even_pair;
+
+/* One rank of an intermediate at its home; spatial loops that cut it into instances, and those that bring
+ * several slices, `by` their shifts apart, into one. */
+typedef struct {
+  int range, n, *cut;
+  int n_more, *more;
+  int64_t *by;
+} tf_even_home;
+
+typedef struct tf_even {
+  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_still;
+  tf_product *products;
+  tf_even_range *ranges;
+  tf_even_read *reads;
+  tf_even_term *terms;
+  tf_even_cover *covers;
+  tf_even_equal *equals;
+  tf_even_pair *pairs;
+  int *still;            /* loops that must not turn */
+  int *step;             /* [n_loops] product: elements by which an iteration moves its dim */
+  tf_even_slice *slices; /* [n_slices] */
+  tf_even_slice *stream; /* [n_ops] outputs that streaming treats; n_rank -1: none */
+  tf_even_home *home;    /* [home_at[z] + rank] intermediate z at its home scope */
+  int *home_at;          /* [n_tensors] -1: an input or output */
+} tf_even;
+
+struct tf_model;
+
+/* NULL when the quick way never applies to the tree, or memory runs out (*oom). */
+tf_even *tf_even_new(tf_arena *a, const tf_plan *p, bool *oom);
+/* Memory for the values of one evaluation; false when memory runs out. */
+bool tf_even_room(tf_arena *a, struct tf_model *m);
+/* Fills what tf_count_all, tf_count_treated and tf_sizes fill.  False where it does not apply to these trip counts;
+ * then nothing is decided. */
+bool tf_even_count(struct tf_model *m);
+#endif

@@ -1,0 +1,252 @@
+/* Ranges as products of trip counts, and how far each loop moves them: see even.h. */
+#include <string.h>
+
+#include "model/cost/quick/make.h"
+#include "model/spec/dims.h"
+
+void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {
+  if (n < *cap) return list;
+  int more = *cap ? 2 * *cap : 16;
+  void *bigger = tf_arena_array(k->a, (size_t)more, size);
+  if (!bigger) {
+    k->ok = false;
+    k->oom = true;
+    return NULL;
+  }
+  if (n) memcpy(bigger, list, (size_t)n * size);
+  *cap = more;
+  return bigger;
+}
+
+/* ---- products ------------------------------------------------------------------------------ */
+
+static int product(tf_even_maker *k, int next, int loop) {
+  for (int i = 1; i < k->e->n_products; i++)
+    if (k->e->products[i].next == next && k->e->products[i].loop == loop) return i;
+  return TF_EVEN_PUSH(k, products, (tf_product){next, loop});
+}
+
+static int whole(tf_even_maker *k, int d) {
+  if (!k->whole[d]) k->whole[d] = 1 + TF_EVEN_PUSH(k, ranges, (tf_even_range){.len = k->p->wl->dims[d].extent});
+  return k->whole[d] - 1;
+}
+
+/* The product of dim d's loops on op o's chain; on the way, the product below each of them. */
+static int chain_product(tf_even_maker *k, int o, int d) {
+  const tf_plan *p = k->p;
+  const tf_path *path = &p->path[p->tree->op_node[o]];
+  int below = 0;
+  for (int j = path->n - 1; j >= p->path[p->lead[o]].n && k->ok; j--) {
+    int l = path->loops[j];
+    if (p->loops[l].dim != d) continue;
+    k->chain[o * p->n_loops + l] = below;
+    below = product(k, below, l);
+  }
+  return below;
+}
+
+/* Every chain must cover the range that enters it. */
+static void add_covers(tf_even_maker *k) {
+  const tf_plan *p = k->p;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    for (int i = 0; i < p->wl->ops[o].n_dims && k->ok; i++)
+      TF_EVEN_PUSH(k, covers, (tf_even_cover){chain_product(k, o, p->wl->ops[o].dims[i]), 0});
+  for (int o = 0, c = 0; o < p->wl->n_ops; o++) {
+    int up = p->tree->nodes[p->lead[o]].parent;
+    for (int i = 0; i < p->wl->ops[o].n_dims && k->ok; i++, c++) {
+      int d = p->wl->ops[o].dims[i], range = up < 0 ? whole(k, d) : tf_even_range_at(k, o, d, up);
+      k->e->covers[c].range = range;
+    }
+  }
+}
+
+static void loop_steps(tf_even_maker *k) {
+  const tf_plan *p = k->p;
+  for (int l = 0; l < p->n_loops && k->ok; l++) {
+    const tf_ploop *pl = &p->loops[l];
+    if (pl->op < 0) {
+      k->ok = false;
+      return;
+    }
+    k->e->step[l] = k->chain[pl->op * p->n_loops + l];
+    if (pl->clash) TF_EVEN_PUSH(k, still, l);
+    for (int i = 0; i < pl->n_leader; i++) {
+      int other = k->chain[pl->leaders[i] * p->n_loops + l];
+      if (other != k->e->step[l]) TF_EVEN_PUSH(k, equals, (tf_even_equal){l, k->e->step[l], other});
+    }
+  }
+}
+
+/* ---- ranges --------------------------------------------------------------------------------- */
+
+int64_t tf_even_shift_of(const tf_even_range *r, int pos) { return r->moves >> pos & 1 ? r->shift[pos] : 0; }
+
+/* Room for the shifts of range r, whose moves are known. */
+static bool shift_room(tf_even_maker *k, tf_even_range *r) {
+  if (!r->moves) return true;
+  r->shift = TF_ARRAY(k->a, int64_t, (size_t)(64 - __builtin_clzll(r->moves)));
+  k->oom |= !r->shift;
+  k->ok &= !k->oom;
+  return k->ok;
+}
+
+/* The part of `base` that loop `last` of op o's chain leaves; positions of the chain: `loops`. */
+static int part(tf_even_maker *k, int base, int prod, uint64_t loops) {
+  const tf_even_range *b = &k->e->ranges[base];
+  tf_even_range r = {.what = TF_PART, .product = prod, .base = base, .moves = b->moves | loops, .mixed = b->mixed};
+  if (!shift_room(k, &r)) return 0;
+  for (uint64_t left = r.moves; left; left &= left - 1) {
+    int pos = __builtin_ctzll(left);
+    r.shift[pos] = loops >> pos & 1 ? 1 : tf_even_shift_of(b, pos);
+  }
+  return TF_EVEN_PUSH(k, ranges, r);
+}
+
+static void add_terms(tf_even_maker *k, int o, const tf_index *ix, int n, tf_even_read *read) {
+  int ranges[16];
+  for (int i = 0; i < ix->n_terms && i < 16; i++)
+    ranges[i] = tf_even_range_at(k, o, ix->terms[i].dim, n);
+  read->c = ix->c;
+  read->first = k->e->n_terms;
+  read->n = ix->n_terms;
+  k->ok &= ix->n_terms <= 16;
+  for (int i = 0; i < ix->n_terms && k->ok; i++)
+    TF_EVEN_PUSH(k, terms, (tf_even_term){ranges[i], ix->terms[i].coef});
+}
+
+/* How far position pos moves a read. */
+static int64_t read_shift(const tf_even_maker *k, const tf_even_read *read, int pos) {
+  int64_t by = 0;
+  for (int t = read->first; t < read->first + read->n; t++)
+    by += k->e->terms[t].coef * tf_even_shift_of(&k->e->ranges[k->e->terms[t].range], pos);
+  return by;
+}
+
+/* What n reads move: by the first of them; mixed where another differs. */
+static void hull_shifts(tf_even_maker *k, const tf_even_read *reads, int n, tf_even_range *r) {
+  for (int i = 0; i < n; i++)
+    for (int t = reads[i].first; t < reads[i].first + reads[i].n; t++) {
+      r->moves |= k->e->ranges[k->e->terms[t].range].moves;
+      r->mixed |= k->e->ranges[k->e->terms[t].range].mixed;
+    }
+  if (!shift_room(k, r)) return;
+  for (uint64_t left = r->moves; left; left &= left - 1) {
+    int pos = __builtin_ctzll(left);
+    r->shift[pos] = read_shift(k, &reads[0], pos);
+    for (int i = 1; i < n; i++)
+      if (read_shift(k, &reads[i], pos) != r->shift[pos]) r->mixed |= left & -left;
+    if (!r->shift[pos]) r->moves &= ~(left & -left);
+  }
+}
+
+/* What reads are of: a rank of tensor z, below a node. */
+typedef struct {
+  const tf_tensor *z;
+  int rank, node;
+  bool made; /* what the op that makes z has to make */
+  bool own;  /* no read: what an op makes of z */
+} rank_of;
+
+/* The range around n reads below one node; a single read of a plain dim is that dim's range, if nothing is padded. */
+static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_of *of) {
+  const tf_tensor *z = of->z;
+  bool pads = z->pad[of->rank] > 0 && !of->own;
+  if (!pads && n == 1 && reads[0].n == 1 && reads[0].c == 0 && k->e->terms[reads[0].first].coef == 1)
+    return k->e->terms[reads[0].first].range;
+  tf_even_range r = {.what = TF_HULL,
+                     .first = k->e->n_reads,
+                     .n = n,
+                     .path = &k->p->path[of->node],
+                     .made = of->made,
+                     .from = pads ? z->lo[of->rank] : 0,
+                     .to = pads ? z->lo[of->rank] + z->extent[of->rank] : 0};
+  hull_shifts(k, reads, n, &r);
+  for (int i = 0; i < n && k->ok; i++)
+    TF_EVEN_PUSH(k, reads, reads[i]);
+  return TF_EVEN_PUSH(k, ranges, r);
+}
+
+static int demanded(tf_even_maker *k, int o, int rank, int n) {
+  const tf_plan *p = k->p;
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  tf_even_read reads[TF_EVEN_READS];
+  int n_reads = 0;
+  for (int i = 0; i < z->n_consumers; i++) {
+    int c = z->consumers[i];
+    const tf_op *op = &p->wl->ops[c];
+    if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
+    for (int j = 0; j < op->n_reads && k->ok; j++) {
+      if (op->reads[j].tensor != p->wl->ops[o].out) continue;
+      if (n_reads == TF_EVEN_READS) {
+        k->ok = false;
+        return 0;
+      }
+      add_terms(k, c, &op->reads[j].index[rank], n, &reads[n_reads++]);
+    }
+  }
+  k->ok &= n_reads > 0;
+  return k->ok ? hull(k, reads, n_reads, &(rank_of){.z = z, .rank = rank, .node = n, .made = true}) : 0;
+}
+
+static int inferred(tf_even_maker *k, int o, int d, int n) {
+  const tf_plan *p = k->p;
+  const tf_op *op = &p->wl->ops[o];
+  for (int r = 0; r < op->n_out_dims; r++)
+    if (op->dims[r] == d) return demanded(k, o, r, n);
+  int leader = p->stream_leader[o];
+  if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && leader >= 0 && leader != o)
+    return tf_even_range_at(k, leader, d, n);
+  return whole(k, d);
+}
+
+/* The range of dim d of op o, which leads at n. */
+static int led(tf_even_maker *k, int o, int d, int n) {
+  const tf_plan *p = k->p;
+  const tf_path *path = &p->path[n];
+  int up = p->tree->nodes[p->lead[o]].parent, last = -1;
+  int base = up < 0 ? whole(k, d) : tf_even_range_at(k, o, d, up);
+  uint64_t loops = 0;
+  for (int j = p->path[p->lead[o]].n; j < path->n; j++)
+    if (p->loops[path->loops[j]].dim == d) {
+      loops |= UINT64_C(1) << j;
+      last = path->loops[j];
+    }
+  return last >= 0 ? part(k, base, k->chain[o * p->n_loops + last], loops) : base;
+}
+
+int tf_even_range_at(tf_even_maker *k, int o, int d, int n) {
+  const tf_plan *p = k->p;
+  if (!k->ok) return 0;
+  if (tf_op_slot(&p->wl->ops[o], d) < 0) {
+    k->ok = false;
+    return 0;
+  }
+  int *memo = &k->at[(o * p->wl->n_dims + d) * p->tree->n_nodes + n];
+  if (!*memo) *memo = 1 + (tf_plan_leads(p, o, n) ? led(k, o, d, n) : inferred(k, o, d, n));
+  return *memo - 1;
+}
+
+int tf_even_touched(tf_even_maker *k, const tf_slice *s, int rank) {
+  const tf_plan *p = k->p;
+  tf_even_read reads[TF_EVEN_READS];
+  if (s->n_touch > TF_EVEN_READS) {
+    k->ok = false;
+    return 0;
+  }
+  for (int i = 0; i < s->n_touch && k->ok; i++) {
+    const tf_touch *t = &s->touch[i];
+    const tf_op *op = &p->wl->ops[t->op];
+    tf_term own = {t->ref < 0 ? op->dims[rank] : 0, 1};
+    tf_index plain = {.n_terms = 1, .terms = &own};
+    add_terms(k, t->op, t->ref < 0 ? &plain : &op->reads[t->ref].index[rank], s->node, &reads[i]);
+  }
+  rank_of of = {
+      .z = &p->wl->tensors[s->tensor], .rank = rank, .node = s->node, .own = s->n_touch == 1 && s->touch[0].ref < 0};
+  return k->ok ? hull(k, reads, s->n_touch, &of) : 0;
+}
+
+void tf_even_chains(tf_even_maker *k) {
+  TF_EVEN_PUSH(k, products, (tf_product){0, 0});
+  add_covers(k);
+  loop_steps(k);
+}

@@ -1,0 +1,99 @@
+/* What no mapping can beat (model.md section 7): compulsory traffic, and compute at full occupancy. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "model/demand/demand.h"
+#include "tileflow/model.h"
+
+double tf_bounds_units(const tf_arch *a, int unit) {
+  const tf_unit *u = &a->units[unit];
+  double n = (double)u->mesh[0] * (double)u->mesh[1];
+  for (int l = 1; l <= u->below; l++)
+    n *= (double)a->memories[l].mesh[0] * (double)a->memories[l].mesh[1];
+  return n;
+}
+
+/* Fastest rate, in points per cycle, at which some unit runs the kinds; 0: none does. */
+static double best_rate(const tf_arch *a, uint32_t kinds, double *pj) {
+  double best = 0;
+  *pj = INFINITY;
+  for (int u = 0; u < a->n_units; u++) {
+    if (kinds & ~a->units[u].kinds) continue;
+    double r = tf_bounds_units(a, u) * a->units[u].rate;
+    best = r > best ? r : best;
+    *pj = a->units[u].pj < *pj ? a->units[u].pj : *pj;
+  }
+  return best;
+}
+
+/* Whether op o divides by a sum: streaming may put the division off and save its points. */
+bool tf_bounds_may_wait(const tf_workload *wl, int o) {
+  const tf_op *op = &wl->ops[o];
+  for (int i = 0; i < op->n_expr; i++) {
+    const tf_expr *x = &op->expr[i];
+    if (x->what != TF_X_CALL || x->call != TF_K_DIV || op->expr[x->arg[1]].what != TF_X_READ) continue;
+    int maker = wl->tensors[op->reads[op->expr[x->arg[1]].ref].tensor].producer;
+    if (maker >= 0 && wl->ops[maker].reduce == TF_REDUCE_ADD) return true;
+  }
+  return false;
+}
+
+/* Busy time of the machine's units: ops that share their only unit add up, so the sum over ops
+ * divided by the rate of all units that could run anything is a bound, and so is any one op. */
+static void compute_bound(const tf_arch *a, const tf_demand *d, tf_bounds *out) {
+  const tf_workload *wl = d->wl;
+  double all_rate = 0, all_points = 0;
+  for (int u = 0; u < a->n_units; u++)
+    all_rate += tf_bounds_units(a, u) * a->units[u].rate;
+  for (int o = 0; o < wl->n_ops; o++) {
+    double pj, rate = best_rate(a, wl->ops[o].kinds, &pj), points = tf_demanded_points(d, o);
+    if (tf_bounds_may_wait(wl, o)) continue;
+    all_points += points;
+    if (rate > 0 && points / rate > out->cycles) out->cycles = points / rate;
+    out->energy_pj += isinf(pj) ? 0 : points * pj;
+  }
+  if (all_rate > 0 && all_points / all_rate > out->cycles) out->cycles = all_points / all_rate;
+}
+
+static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out) {
+  const tf_workload *wl = d->wl;
+  const tf_memory *dram = &arch->memories[0];
+  double in = 0, back = 0;
+  *out = (tf_bounds){0, 0, 0};
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    int64_t words = 1;
+    if (t->producer >= 0 && t->n_consumers > 0) continue;
+    if (t->producer < 0) {
+      words = tf_demand_touched(d, z);
+      if (words < 0) return false;
+    } else {
+      for (int r = 0; r < t->rank; r++)
+        if (__builtin_mul_overflow(words, t->extent[r], &words)) return false;
+    }
+    if (__builtin_add_overflow(out->traffic_words, words, &out->traffic_words)) return false;
+    double scaled = (double)words * t->word_bits / dram->word_bits;
+    *(t->producer < 0 ? &in : &back) += scaled;
+  }
+  compute_bound(arch, d, out);
+  double load = isinf(dram->read_bw) ? 0 : in / dram->read_bw;
+  double store = isinf(dram->write_bw) ? 0 : back / dram->write_bw;
+  double port = dram->one_port ? load + store : load > store ? load : store;
+  out->cycles = port > out->cycles ? port : out->cycles;
+  out->energy_pj += in * dram->read_pj + back * dram->write_pj;
+  return true;
+}
+
+bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
+  tf_demand d;
+  bool ok = tf_demand_of(wl, &d) && find_bounds(arch, &d, out);
+  tf_demand_free(&d);
+  return ok;
+}
+
+bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {
+  tf_demand d;
+  bool ok = tf_demand_of(wl, &d) && (*words = tf_demand_touched(&d, z)) >= 0;
+  tf_demand_free(&d);
+  return ok;
+}

@@ -1,0 +1,104 @@
+/* Sets of coordinates that follow from what is read, from the outputs back. */
+#include "model/demand/demand.h"
+#include "model/spec/dims.h"
+
+const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op * d->wl->n_dims]; }
+
+int64_t tf_demanded(const tf_demand *d, int op, int dim) { return tf_coords_count(&tf_demand_dims(d, op)[dim]); }
+
+double tf_demanded_points(const tf_demand *d, int op) {
+  double points = 1;
+  for (int k = 0; k < d->wl->ops[op].n_dims; k++)
+    points *= (double)tf_demanded(d, op, d->wl->ops[op].dims[k]);
+  return points;
+}
+
+/* Whether dim `dim` stands in another rank of the reference, too. */
+static bool elsewhere(const tf_ref *ref, int rank, int r, int dim) {
+  for (int s = 0; s < rank; s++)
+    if (s != r && tf_index_coef(&ref->index[s], dim)) return true;
+  return false;
+}
+
+/* What rank r of a reference touches; dims of other ranks stand still, so that all combinations of all ranks are
+ * touched. */
+static tf_coords part_of(const tf_demand *d, int o, const tf_ref *ref, int r, bool *together) {
+  const tf_tensor *t = &d->wl->tensors[ref->tensor];
+  const tf_index *ix = &ref->index[r];
+  tf_coords s = tf_coords_range(d->arena, ix->c, 1);
+  for (int k = 0; k < ix->n_terms; k++) {
+    tf_coords of = tf_demand_dims(d, o)[ix->terms[k].dim];
+    if (elsewhere(ref, t->rank, r, ix->terms[k].dim)) {
+      *together = true;
+      if (of.n) of = tf_coords_range(d->arena, of.run[0].lo, 1);
+    }
+    tf_coords term = tf_coords_scale(d->arena, &of, ix->terms[k].coef);
+    s = tf_coords_sum(d->arena, &s, &term);
+  }
+  return tf_coords_clip(d->arena, &s, t->lo[r], t->lo[r] + t->extent[r] - 1);
+}
+
+bool tf_demand_part(const tf_demand *d, int o, const tf_ref *ref, tf_coords *part) {
+  bool together = false;
+  for (int r = 0; r < d->wl->tensors[ref->tensor].rank; r++)
+    part[r] = part_of(d, o, ref, r, &together);
+  return !together;
+}
+
+static double product(const tf_coords *part, int rank) {
+  double n = 1;
+  for (int r = 0; r < rank; r++)
+    n *= (double)tf_coords_count(&part[r]);
+  return n;
+}
+
+/* Adds what one more reference needs.  Boxes that differ in one rank are one box; of others the larger one is kept. */
+static void add(const tf_demand *d, tf_coords *all, const tf_coords *part, int rank) {
+  int differ = 0, where = 0;
+  for (int r = 0; r < rank; r++)
+    if (!tf_coords_same(&all[r], &part[r])) differ++, where = r;
+  if (differ == 1) {
+    all[where] = tf_coords_join(d->arena, &all[where], &part[where]);
+  } else if (differ > 1 && product(part, rank) > product(all, rank)) {
+    for (int r = 0; r < rank; r++)
+      all[r] = part[r];
+  }
+}
+
+/* The out dims of op o, from those that read what it makes. */
+static bool infer(tf_demand *d, int o) {
+  const tf_workload *wl = d->wl;
+  const tf_op *op = &wl->ops[o];
+  const tf_tensor *made = &wl->tensors[op->out];
+  tf_coords *all = TF_ARRAY(d->arena, tf_coords, (size_t)made->rank + 1);
+  tf_coords *part = TF_ARRAY(d->arena, tf_coords, (size_t)made->rank + 1);
+  bool first = true;
+  if (!all || !part) return false;
+  for (int c = 0; c < made->n_consumers; c++)
+    for (int k = 0; k < wl->ops[made->consumers[c]].n_reads; k++) {
+      const tf_ref *ref = &wl->ops[made->consumers[c]].reads[k];
+      if (ref->tensor != op->out || tf_demanded_points(d, made->consumers[c]) <= 0) continue;
+      tf_demand_part(d, made->consumers[c], ref, first ? all : part);
+      if (!first) add(d, all, part, made->rank);
+      first = false;
+    }
+  for (int r = 0; r < op->n_out_dims; r++)
+    d->of[o * wl->n_dims + op->dims[r]] = first ? tf_coords_range(d->arena, 0, 0) : all[r];
+  return true;
+}
+
+bool tf_demand_of(const tf_workload *wl, tf_demand *d) {
+  *d = (tf_demand){.wl = wl, .arena = tf_arena_new()};
+  if (d->arena) d->of = TF_ARRAY(d->arena, tf_coords, (size_t)wl->n_ops * (size_t)wl->n_dims + 1);
+  if (!d->of) return false;
+  for (int i = wl->n_ops - 1; i >= 0; i--) {
+    int o = wl->topo[i];
+    const tf_op *op = &wl->ops[o];
+    for (int k = 0; k < op->n_dims; k++)
+      d->of[o * wl->n_dims + op->dims[k]] = tf_coords_range(d->arena, 0, wl->dims[op->dims[k]].extent);
+    if (wl->tensors[op->out].n_consumers > 0 && !infer(d, o)) return false;
+  }
+  return true;
+}
+
+void tf_demand_free(tf_demand *d) { tf_arena_free(d->arena); }

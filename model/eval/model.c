@@ -1,0 +1,209 @@
+#include "model/eval/hooks.h"
+
+#include <string.h>
+
+#include "model/cost/exact/walk.h"
+#include "model/cost/general/general.h"
+#include "model/cost/quick/even.h"
+#include "model/flow/layout.h"
+#include "model/flow/retain.h"
+
+/* Cost of the general and the exact count in units of one quick evaluation (3 us): a fixed part, and one for each so
+ * many settings visited. */
+enum { GENERAL_FIXED = 10, VISITS_A_QUICK = 48 };
+
+static bool alloc_state(struct tf_model *m) {
+  m->walk_max = TF_WALK_MAX;
+  tf_arena *a = m->arena;
+  const tf_plan *p = m->plan;
+  size_t loops = (size_t)p->n_loops + 1, nodes = (size_t)p->tree->n_nodes;
+  m->views = tf_views_new(a, p);
+  if (!m->views) return false;
+  m->cells = TF_ARRAY(a, tf_ports, (size_t)m->views->n_cells + 1);
+  m->box = TF_ARRAY(a, int64_t, (size_t)p->n_tile_slices + 1);
+  m->at_once = TF_ARRAY(a, int64_t, nodes);
+  m->heads = TF_ARRAY(a, tf_head, nodes);
+  m->class_steps = TF_ARRAY(a, double, (size_t)m->views->n_rows + 1);
+  m->below = TF_ARRAY(a, tf_ports, (size_t)m->views->n_passes + 1);
+  m->in_use = TF_ARRAY(a, int64_t, (size_t)m->views->n_passes + 1);
+  m->corrections = TF_ARRAY(a, tf_correction, (size_t)p->wl->n_ops * 2);
+  m->own_trip = TF_ARRAY(a, int64_t, loops);
+  m->by_steps = p->arch->overlap == TF_OVERLAP_DOUBLE_BUFFER;
+  for (int l = 0; m->own_trip && l < p->n_loops; l++)
+    m->own_trip[l] = p->tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
+  m->rank_len = TF_ARRAY(a, int64_t, (size_t)m->views->n_ranks + 1);
+  m->home_words = TF_ARRAY(a, int64_t, (size_t)p->wl->n_tensors);
+  m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
+  for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
+    m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
+  m->run.plan = p;
+  m->run.trip = TF_ARRAY(a, int64_t, loops);
+  m->run.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
+  m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
+  m->steps = TF_ARRAY(a, int64_t, nodes);
+  m->width = TF_ARRAY(a, int64_t, nodes);
+  m->res.counts = TF_ARRAY(a, tf_counts, (size_t)(p->arch->n_memories * p->wl->n_tensors));
+  m->res.levels = TF_ARRAY(a, tf_level_result, (size_t)p->arch->n_memories);
+  m->res.units = TF_ARRAY(a, tf_unit_result, (size_t)p->arch->n_units + 1);
+  m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
+  m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
+  return m->cells && m->box && m->at_once && m->heads && m->class_steps && m->below && m->in_use && m->corrections &&
+         m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step && m->moves &&
+         m->steps && m->width && m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
+}
+
+static bool alloc_even(struct tf_model *m) {
+  bool oom;
+  if (m->plan->n_retains) /* what is made differs from run to run */
+    return true;
+  m->even = tf_even_new(m->arena, m->plan, &oom);
+  return !oom && (!m->even || tf_even_room(m->arena, m));
+}
+
+tf_model *tf_model_new(const tf_tree *tree, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  tf_model *m = a ? TF_NEW(a, tf_model) : NULL;
+  if (m) {
+    m->arena = a;
+    m->plan = tf_plan_new(a, tree);
+  }
+  if (m && m->plan && alloc_state(m) && alloc_even(m)) return m;
+  tf_arena_free(a);
+  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
+          "the mapping is too large: more than %d loops above one node, or out of memory", TF_MAX_PATH);
+  return NULL;
+}
+
+void tf_model_free(tf_model *m) {
+  if (m) tf_arena_free(m->arena);
+}
+
+int tf_model_n_loops(const tf_model *m) { return m->plan->n_loops; }
+
+/* Whether every leaf is a single point. */
+static bool covered(tf_model *m) {
+  const tf_plan *p = m->plan;
+  bool ok = true;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    for (int d = 0; d < p->wl->ops[o].n_dims; d++)
+      ok &= (p->cuts ? tf_border_range(m, o, p->wl->ops[o].dims[d])
+                     : tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o], m->scratch.zero).len) <= 1;
+  return ok;
+}
+
+/* Adds the moves of every slice up into counters per level and tensor. */
+static bool tally(tf_model *m) {
+  const tf_plan *p = m->plan;
+  int nt = p->wl->n_tensors;
+  bool ok = true;
+  for (int i = 0; i < p->n_slices; i++) {
+    const tf_slice *s = &p->slices[i];
+    const tf_move *v = &m->moves[i];
+    tf_counts *up = &m->res.counts[s->above * nt + s->tensor];
+    ok &= !__builtin_add_overflow(up->read, v->read, &up->read);
+    ok &= !__builtin_add_overflow(up->update, v->update, &up->update);
+    if (s->leaf) continue;
+    tf_counts *own = &m->res.counts[s->level * nt + s->tensor];
+    ok &= !__builtin_add_overflow(own->fill, v->fill, &own->fill);
+    ok &= !__builtin_add_overflow(own->drain, v->drain, &own->drain);
+    m->res.nodes[s->node].loads += v->fill;
+    m->res.nodes[s->node].stores += v->drain;
+  }
+  return ok;
+}
+
+static void clear(tf_model *m, tf_result *out) {
+  const tf_plan *p = m->plan;
+  memset(m->res.counts, 0, (size_t)(p->arch->n_memories * p->wl->n_tensors) * sizeof(tf_counts));
+  memset(m->res.nodes, 0, (size_t)p->tree->n_nodes * sizeof(tf_node_result));
+  *out = (tf_result){.feasible = true,
+                     .counts = m->res.counts,
+                     .levels = m->res.levels,
+                     .units = m->res.units,
+                     .ops = m->res.ops,
+                     .nodes = m->res.nodes};
+}
+
+static void summarize(tf_model *m, tf_result *out) {
+  const tf_plan *p = m->plan;
+  double peak = 0;
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    m->res.nodes[n].runs = m->steps[n];
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].points, &out->points);
+    out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].corrections, &out->points);
+  }
+  for (int u = 0; u < p->arch->n_units; u++)
+    peak += m->res.units[u].points ? m->views->peak[u] : 0;
+  out->compute_utilization = out->cycles > 0 && peak > 0 ? (double)out->points / (out->cycles * peak) : 0;
+}
+
+/* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
+static bool count(tf_model *m) {
+  m->run.irregular |= m->plan->cuts && tf_border_empties(m);
+  m->run.irregular |= tf_touches_part(&m->run, &m->scratch);
+  m->run.irregular |= m->plan->n_retains && tf_retain_uneven(&m->run, m->scratch.zero);
+  if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
+  tf_home_sizes(m);
+  if (m->run.irregular) return tf_walk_exact(m);
+  tf_sizes(m);
+  return true;
+}
+
+int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->run.work / VISITS_A_QUICK; }
+
+bool tf_model_quick(const tf_model *m) { return m->quick; }
+
+void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
+
+void tf_model_quick_only(tf_model *m, bool only) { m->quick_only = only; }
+
+/* Slices of nodes that are not decided move nothing. */
+static void drop_open(tf_model *m) {
+  const tf_plan *p = m->plan;
+  for (int i = 0; i < p->n_slices; i++)
+    if (m->open->node[p->slices[i].node]) m->moves[i] = (tf_move){0};
+}
+
+static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
+  clear(m, out);
+  memcpy(m->run.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
+  m->run.irregular = m->plan->irregular;
+  m->run.work = 0;
+  bool ok = m->quick = m->even && !m->run.irregular && tf_even_count(m);
+  if (!ok && m->quick_only && m->even) {
+    out->overflow = true;
+    return false;
+  }
+  if (!ok) {
+    out->overflow = !tf_general_ready(m) || !tf_run_steps(&m->run);
+    if (out->overflow || !covered(m)) return false;
+    ok = count(m);
+  }
+  if (m->open) drop_open(m);
+  tf_defer_divisions(m);
+  if (!ok || !tally(m) || !tf_count_stream(m)) {
+    out->overflow = true;
+    return false;
+  }
+  tf_resources(m, out);
+  tf_latency(m, out);
+  tf_energy(m, out);
+  summarize(m, out);
+  return !out->overflow;
+}
+
+bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out) {
+  m->open = NULL;
+  return evaluate(m, trips, out);
+}
+
+double tf_model_first_load(const tf_model *m, int n) {
+  int first = m->heads[n].first;
+  return m->by_steps && first >= 0 ? m->heads[first].load : 0;
+}
+
+bool tf_model_partial(tf_model *m, const int64_t *trips, const tf_open *open, tf_result *out) {
+  m->open = open;
+  return evaluate(m, trips, out);
+}

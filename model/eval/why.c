@@ -1,0 +1,347 @@
+/* Words by cause (tileflow/why.h).  A slice's entries in one class fall apart by the loops that do not move its
+ * box: with all of these at their first setting is one pass; letting them run, one after another from the inside, adds
+ * what each of them repeats.  The differences telescope, so their sum is the count. */
+#include "tileflow/why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/cost/general/general.h"
+#include "model/flow/layout.h"
+
+typedef struct tf_why_log {
+  struct tf_model *m;
+  int n, room;
+  tf_why_row *rows;
+  int *slice;     /* [room] of each row */
+  int from;       /* first row of the slice at hand */
+  tf_cause *base; /* [n_tile_slices] cause of what no loop repeats */
+  bool ok;
+} why_log;
+
+const char *tf_cause_key(tf_cause c) {
+  static const char *const key[] = {
+#define X(id, key) [TF_WHY_##id] = key,
+      TF_CAUSES(X)
+#undef X
+  };
+  return key[c];
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool row_room(why_log *w) {
+  if (w->n < w->room) return true;
+  int room = 2 * w->room + 64;
+  tf_why_row *rows = realloc(w->rows, (size_t)room * sizeof *rows);
+  w->rows = rows ? rows : w->rows;
+  int *slice = realloc(w->slice, (size_t)room * sizeof *slice);
+  w->slice = slice ? slice : w->slice;
+  w->room = rows && slice ? room : w->room;
+  return w->ok = rows && slice;
+}
+
+static void add(why_log *w, int i, tf_why_row row, const tf_move *v) {
+  const tf_slice *s = &w->m->plan->slices[i];
+  if (!v->fill && !v->drain && !v->read && !v->update) return;
+  int k = w->from;
+  while (k < w->n &&
+         (w->slice[k] != i || w->rows[k].cause != row.cause || w->rows[k].at != row.at || w->rows[k].slot != row.slot))
+    k++;
+  if (k == w->n) {
+    if (!row_room(w)) return;
+    w->slice[w->n] = i;
+    row.tensor = s->tensor;
+    row.above = s->above;
+    row.level = s->leaf ? -1 : s->level;
+    row.node = s->node;
+    row.size = tf_whole_words(&w->m->plan->wl->tensors[s->tensor]);
+    w->rows[w->n++] = row;
+  }
+  tf_counts *c = &w->rows[k].words;
+  w->ok &=
+      !__builtin_add_overflow(c->fill, v->fill, &c->fill) && !__builtin_add_overflow(c->drain, v->drain, &c->drain) &&
+      !__builtin_add_overflow(c->read, v->read, &c->read) && !__builtin_add_overflow(c->update, v->update, &c->update);
+}
+
+/* ---- causes ---------------------------------------------------------------------------------- */
+
+static bool turns_at(const struct tf_model *m, const tf_slice *s, int k) {
+  return m->run.trip[m->plan->path[s->node].loops[k]] > 1;
+}
+
+/* Whether a loop inside position k moves the box: at the next step of k it is elsewhere, whoever kept it. */
+static bool moves_inside(const why_log *w, const tf_slice *s, int k) {
+  const tf_path *path = &w->m->plan->path[s->node];
+  for (int j = k + 1; j < path->n; j++)
+    if ((s->moving & path->temporal) >> j & 1 && turns_at(w->m, s, j)) return true;
+  return false;
+}
+
+static tf_why_row loop_row(const why_log *w, const tf_slice *s, tf_cause cause, int k) {
+  const tf_ploop *l = &w->m->plan->loops[w->m->plan->path[s->node].loops[k]];
+  return (tf_why_row){.cause = cause, .at = l->node, .slot = l->slot};
+}
+
+/* What class c lost that a memory of the same size could have kept: to a Seq, to another layout. */
+static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *row) {
+  bool again = c->carry >= 0 ? !(s->moving >> c->carry & 1) : c->prev >= 0 || c->seq >= 0;
+  if (!again || moves_inside(w, s, c->carry >= 0 ? c->carry : c->zero_from - 1)) return false;
+  *row = (tf_why_row){.cause = TF_WHY_SEQ, .at = c->seq, .slot = -1};
+  if (c->seq >= 0) return true;
+  *row = (tf_why_row){.cause = TF_WHY_LAYOUT, .at = -1, .slot = -1};
+  return c->prev >= 0 && !tf_class_survives(&w->m->run, &w->m->scratch, s, c);
+}
+
+/* Entries of class c repeated by the loop at position k (-1: by none). */
+static tf_why_row cause_of(why_log *w, int i, const tf_pclass *c, int k) {
+  const tf_slice *s = &w->m->plan->slices[i];
+  const tf_path *path = &w->m->plan->path[s->node];
+  bool spatial = k >= 0 && !(path->temporal >> k & 1);
+  tf_why_row row;
+  if (k >= 0 && !spatial && s->makes && s->inside >> k & 1) return loop_row(w, s, TF_WHY_PARTIAL, k);
+  if (k >= 0 && !spatial && !(s->inside >> k & 1)) return loop_row(w, s, TF_WHY_PRODUCTION, k);
+  if (!spatial && lost(w, s, c, &row)) return row;
+  if (k >= 0) return loop_row(w, s, spatial ? TF_WHY_COPIES : TF_WHY_LOOP, k);
+  return (tf_why_row){.cause = w->base[i], .at = -1, .slot = -1};
+}
+
+static bool shared_split(const tf_plan *p, int a, int b) {
+  while (!tf_plan_above(p, a, b))
+    a = p->tree->nodes[a].parent;
+  const tf_node *n = &p->tree->nodes[a];
+  return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE);
+}
+
+/* Which of several Tiles that read a tensor into one memory comes first needs it; the others enter it again. */
+static tf_cause base_cause(const tf_plan *p, int i) {
+  const tf_slice *s = &p->slices[i];
+  tf_cause cause = TF_WHY_FIRST;
+  for (int j = 0; j < p->n_tile_slices && !s->makes; j++) {
+    const tf_slice *q = &p->slices[j];
+    if (q->tensor == s->tensor && q->level == s->level && !q->makes && q->node < s->node)
+      cause = shared_split(p, q->node, s->node) && cause != TF_WHY_AGAIN ? TF_WHY_SPLIT : TF_WHY_AGAIN;
+  }
+  return cause;
+}
+
+/* ---- by sums --------------------------------------------------------------------------------- */
+
+static tf_move minus(tf_move a, tf_move b) {
+  return (tf_move){a.fill - b.fill, a.drain - b.drain, a.read - b.read, a.update - b.update};
+}
+
+/* Loops that only repeat what class c enters, and turn. */
+static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_pclass *c) {
+  const tf_path *path = &w->m->plan->path[s->node];
+  uint64_t mask = 0;
+  int end = c->carry >= 0 ? c->carry + 1 : c->zero_from;
+  for (int k = 0; k < path->n; k++)
+    if (!(s->moving >> k & 1) && (k < end || !(path->temporal >> k & 1)) && turns_at(w->m, s, k))
+      mask |= UINT64_C(1) << k;
+  return mask;
+}
+
+/* What enters in class c with the loops in `still` at their first setting.  False: only a walk could tell. */
+static bool with_still(why_log *w, int i, const tf_pclass *c, uint64_t still, tf_move *v) {
+  struct tf_model *m = w->m;
+  const tf_slice *s = &m->plan->slices[i];
+  tf_entry e = {0, 0, 0};
+  m->run.still = still;
+  bool stands = c->carry >= 0 && still >> c->carry & 1;
+  bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->run, s), &e);
+  m->run.still = 0;
+  *v = tf_move_of(s, &m->plan->arch->memories[s->level], e);
+  return ok && !m->run.irregular;
+}
+
+/* One class: what each loop adds, the outermost taken away first, time before space.  Where a part cannot be counted,
+ * all that is left falls to the loop that was to be taken away. */
+static bool by_class(why_log *w, int i, const tf_pclass *c) {
+  const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
+  uint64_t left = repeats(w, &w->m->plan->slices[i], c), still = 0;
+  tf_move all, less;
+  if (!with_still(w, i, c, 0, &all)) return false;
+  while (left && (all.fill || all.drain || all.read || all.update)) {
+    uint64_t time = left & path->temporal;
+    int k = __builtin_ctzll(time ? time : left);
+    left &= ~(UINT64_C(1) << k);
+    still |= UINT64_C(1) << k;
+    if (!with_still(w, i, c, still, &less)) {
+      w->m->run.irregular = false;
+      less = (tf_move){0};
+    }
+    tf_move v = minus(all, less);
+    add(w, i, cause_of(w, i, c, k), &v);
+    all = less;
+  }
+  add(w, i, cause_of(w, i, c, -1), &all);
+  return true;
+}
+
+static bool by_sums(why_log *w) {
+  struct tf_model *m = w->m;
+  for (int i = 0; i < m->plan->n_tile_slices; i++) {
+    const tf_slice *s = &m->plan->slices[i];
+    w->from = w->n;
+    for (int c = 0; c < s->n_class; c++)
+      if (!by_class(w, i, &s->classes[c])) return false;
+  }
+  return true;
+}
+
+/* ---- by the walk ----------------------------------------------------------------------------- */
+
+/* The class of an entry: the innermost loop that is not at its start has stepped, or a scope has passed on. */
+static const tf_pclass *class_now(const struct tf_model *m, const tf_slice *s) {
+  const tf_path *path = &m->plan->path[s->node];
+  int c = 0;
+  while (s->classes[c].carry >= 0 && !m->scratch.cur[path->loops[s->classes[c].carry]])
+    c++;
+  return &s->classes[c];
+}
+
+static void note(struct tf_model *m, int i, const tf_move *v) {
+  why_log *w = m->log;
+  const tf_slice *s = &m->plan->slices[i];
+  const tf_path *path = &m->plan->path[s->node];
+  const tf_pclass *c = class_now(m, s);
+  int time = -1, space = -1;
+  for (int k = path->n - 1; k >= 0; k--)
+    if (m->scratch.cur[path->loops[k]] && !(s->moving >> k & 1)) *(path->temporal >> k & 1 ? &time : &space) = k;
+  add(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+/* Moves `n` words of a counter from one cause to another. */
+static void shift(why_log *w, int i, tf_why_row from, tf_cause to, tf_move v) {
+  add(w, i, (tf_why_row){.cause = to, .at = -1, .slot = -1}, &v);
+  v = minus((tf_move){0}, v);
+  add(w, i, from, &v);
+}
+
+static int64_t beyond(int64_t n, int64_t size) { return n > size ? n - size : 0; }
+
+/* Of a pass, what is more than the tensor has: boxes that overlap. */
+static void split_halos(why_log *w) {
+  w->from = 0;
+  for (int k = 0, n = w->n; k < n && w->ok; k++) {
+    const tf_why_row *r = &w->rows[k];
+    if (r->at >= 0 || r->cause != w->base[w->slice[k]]) continue;
+    tf_move v = {beyond(r->words.fill, r->size), beyond(r->words.drain, r->size), beyond(r->words.read, r->size),
+                 beyond(r->words.update, r->size)};
+    shift(w, w->slice[k], *r, TF_WHY_HALO, v);
+  }
+}
+
+static void add_leaves(why_log *w) {
+  const tf_plan *p = w->m->plan;
+  for (int i = p->n_tile_slices; i < p->n_slices; i++) {
+    w->from = w->n;
+    add(w, i, (tf_why_row){.cause = TF_WHY_UNITS, .at = -1, .slot = -1}, &w->m->moves[i]);
+  }
+}
+
+/* Corrections of streamed reductions are what the counters have and no Tile or op moves. */
+static void add_streams(why_log *w) {
+  const tf_plan *p = w->m->plan;
+  int n = w->n;
+  for (int o = 0; o < p->wl->n_ops && w->ok; o++) {
+    int above = p->stream[o].above, z = p->wl->ops[o].out;
+    if (p->stream_scope[o] < 0) continue;
+    tf_counts c = w->m->res.counts[above * p->wl->n_tensors + z];
+    for (int k = 0; k < n; k++)
+      if (w->rows[k].above == above && w->rows[k].tensor == z) {
+        c.read -= w->rows[k].words.read;
+        c.update -= w->rows[k].words.update;
+      }
+    tf_why_row row = {z,
+                      above,
+                      -1,
+                      p->stream_scope[o],
+                      TF_WHY_STREAM,
+                      -1,
+                      -1,
+                      tf_whole_words(&p->wl->tensors[z]),
+                      {.read = c.read, .update = c.update}};
+    if ((c.read || c.update) && row_room(w)) w->rows[w->n++] = row;
+  }
+}
+
+static int by_place(const void *pa, const void *pb) {
+  const tf_why_row *a = pa, *b = pb;
+  if (a->tensor != b->tensor) return a->tensor - b->tensor;
+  if (a->above != b->above) return a->above - b->above;
+  if (a->node != b->node) return a->node - b->node;
+  if (a->cause != b->cause) return (int)a->cause - (int)b->cause;
+  return a->at != b->at ? a->at - b->at : a->slot - b->slot;
+}
+
+static bool begin(why_log *w, struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  size_t n = (size_t)p->n_tile_slices + 1;
+  *w = (why_log){.m = m, .ok = tf_general_ready(m) && tf_run_steps(&m->run)};
+  w->base = calloc(n, sizeof *w->base);
+  if (!w->base) return false;
+  for (int i = 0; i < p->n_tile_slices; i++)
+    w->base[i] = base_cause(p, i);
+  return w->ok;
+}
+
+/* Evaluates once more, with the same result: the walk tells every entry. */
+static bool by_walk(why_log *w) {
+  struct tf_model *m = w->m;
+  tf_result again;
+  size_t bytes = ((size_t)m->plan->n_loops + 1) * sizeof *m->run.trip;
+  int64_t *trips = malloc(bytes);
+  if (!trips) return false;
+  memcpy(trips, m->run.trip, bytes);
+  m->log = w;
+  m->note = note;
+  bool ok = tf_model_eval(m, trips, &again);
+  m->note = NULL;
+  free(trips);
+  return ok;
+}
+
+static bool collect(why_log *w) {
+  struct tf_model *m = w->m;
+  bool walked = m->run.irregular;
+  int64_t work = m->run.work;
+  if (walked && work > TF_WHY_WALK) return false;
+  if (!(walked ? by_walk(w) : by_sums(w)) || !w->ok) return false;
+  m->run.irregular = walked;
+  m->run.work = work;
+  split_halos(w);
+  add_leaves(w);
+  add_streams(w);
+  return w->ok;
+}
+
+/* Rows of which halos have taken everything. */
+static void drop_empty(why_log *w) {
+  int n = 0;
+  for (int k = 0; k < w->n; k++) {
+    const tf_counts *c = &w->rows[k].words;
+    if (c->fill || c->read || c->update || c->drain) w->rows[n++] = w->rows[k];
+  }
+  w->n = n;
+}
+
+bool tf_why_of(tf_model *m, tf_why *out) {
+  why_log w;
+  bool ok = begin(&w, m) && collect(&w);
+  drop_empty(&w);
+  if (w.n) qsort(w.rows, (size_t)w.n, sizeof *w.rows, by_place);
+  free(w.slice);
+  free(w.base);
+  *out = (tf_why){w.n, w.rows, w.rows};
+  if (!ok) tf_why_free(out);
+  return ok;
+}
+
+void tf_why_free(tf_why *w) {
+  free(w->memory);
+  *w = (tf_why){0};
+}

@@ -1,0 +1,139 @@
+/* What of a tile tree does not depend on trip counts: who leads where, which loops move what,
+ * which m-tile an entry finds the memory left by.  Built once; read by every evaluation. */
+#ifndef MODEL_FLOW_PLAN_H
+#define MODEL_FLOW_PLAN_H
+#include "model/tree/facts.h"
+#include "tileflow/model.h"
+
+enum { TF_MAX_PATH = 64 }; /* loops above one node; a mask of them fits 64 bits */
+
+/* A loop of the tree.  Its steps are counted along a chain: the loops of one dim that split the
+ * range which enters at `lead`, the node from which the ops concerned lead. */
+typedef struct {
+  int node, slot, dim;
+  tf_axis axis;
+  int lead;   /* node where the range that it splits enters */
+  int op;     /* one of the ops it splits */
+  bool clash; /* ops led by it enter at different nodes: no common chain */
+  int n_leader;
+  int *leaders; /* all ops it splits */
+} tf_ploop;
+
+/* A reference to a tensor by an op: read `ref`, or its output (ref = -1). */
+typedef struct {
+  int op, ref;
+} tf_touch;
+
+/* Loops whose settings cannot be counted apart (by chain, by inference, by rank), and the ranks
+ * of the tensor that they move (none: they only repeat the box). */
+typedef struct tf_comp {
+  uint64_t loops;      /* path positions */
+  uint64_t prev_loops; /* path positions of the m-tile before, below the common scope */
+  int n_rank;
+  unsigned char rank[16];
+  int retain;      /* retaining scope (plan->retains) whose runs these loops count, -1: none */
+  uint64_t moving; /* then: loops that move one of the ranks; else unused */
+  int n_part;      /* then: what would count apart if nothing were retained */
+  struct tf_comp *part;
+} tf_comp;
+
+/* A place where a slice of a tensor is taken: an m-tile that holds it, or an op leaf. */
+typedef struct {
+  int node, level, tensor;
+  int above;  /* level that serves it */
+  bool makes; /* the op that makes the tensor is below node */
+  bool leaf;  /* an op leaf, one reference */
+  int n_touch;
+  tf_touch *touch; /* references below node */
+  uint64_t merge;  /* path loops: spatial, between the serving instance and node, same production */
+  uint64_t inside; /* path loops inside the production of the tensor */
+  uint64_t moving; /* path loops that move the box; filled with the comps */
+  int n_class;
+  struct tf_pclass *classes; /* m-tiles only: how an entry finds the memory */
+  int n_comp;
+  tf_comp *comp;
+  bool plain; /* one reference: distinct settings of a moving loop give distinct boxes */
+} tf_slice;
+
+/* One way in which control reaches an m-tile: `carry` is the path position of the loop that steps,
+ * -1 when none does; loops outside it are free, temporal ones inside it start anew. */
+typedef struct tf_pclass {
+  int carry;
+  int zero_from;       /* path positions >= zero_from hold loops that start anew */
+  int top;             /* node at which control turns: the loop's Tile, or the scope */
+  int prev;            /* slice whose content is found, -1: nothing */
+  int seq;             /* the Seq that dropped it, -1: none */
+  int common;          /* lowest node above both m-tiles (scope), -1 when they are the same */
+  uint64_t if_idle[2]; /* children of the retaining scope above, by number, that drop prev's content when they
+                          have work: [0] in this run, [1] in the run before */
+  int n_spread;        /* loops that, with a trip > 1, spread prev's reduction: it gives up its copies */
+  int *spread;
+  int n_comp;
+  tf_comp *comp;
+} tf_pclass;
+
+typedef struct {
+  int n;
+  int *loops;        /* loop ids above the node, outer to inner */
+  uint64_t temporal; /* positions of temporal loops */
+} tf_path;
+
+typedef struct tf_plan {
+  const tf_tree *tree;
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_facts *facts; /* who leads where, homes, streams; of these, what is asked most often: */
+  int n_loops;
+  const int *first_loop, *depth, *lead, *home_scope, *stream_scope;
+  tf_ploop *loops;
+  tf_path *path;   /* [node] loops strictly above it */
+  int *home_level; /* [tensor] */
+  bool *retained;  /* [tensor] */
+  int n_retains;
+  struct tf_retain *retains; /* scopes that retain (retain.h) */
+  int *retain_at;            /* [node] retains[] entry above the node, -1 */
+  int *made_in;              /* [op] retains[] entry whose runs decide its range, -1 */
+  uint64_t *made_mask;       /* [op] retained: loops above the scope on which what is made depends; else 0 */
+  int *stream_leader;        /* [op] op whose range its reduced dims follow above that scope, -1 */
+  int *unit;                 /* [op] */
+  int64_t *space;            /* [op] points of its iteration space; saturates */
+  int n_slices;
+  tf_slice *slices;           /* m-tile slices first ... */
+  int n_tile_slices;          /* ... then op leaves: one per reference, reads then output, op by op */
+  int *op_slice;              /* [op] its first leaf slice */
+  tf_slice *stream;           /* [op] a streamed op's output at the scope that streams it; node -1: none */
+  int *divides;               /* [op] streamed sum by which it divides, whose division waits; -1: none */
+  tf_slice *at;               /* [node] a slice of nothing: only the loops above the node */
+  bool clips;                 /* a tensor is padded: borders may clip boxes */
+  bool cuts;                  /* one that an op makes is: borders may cut ranges */
+  int64_t reach;              /* sum of all paddings: how far a border is felt */
+  bool irregular;             /* needs the exact walk whatever the trip counts */
+  struct tf_range_memo *memo; /* of questions about ranges (range_memo.h); NULL: none is needed */
+} tf_plan;
+
+tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree);
+
+/* Whether node a is b or stands above it. */
+static inline bool tf_plan_above(const tf_plan *p, int a, int b) { return tf_is_above(p->facts, a, b); }
+/* The first Tile of `level` on the path to node n (n included), -1: none. */
+int tf_plan_mtile(const tf_plan *p, int n, int level);
+/* Words of a whole tensor; saturates. */
+int64_t tf_whole_words(const tf_tensor *t);
+/* Whether the m-tile t holds z. */
+bool tf_plan_tile_holds(const tf_plan *p, int t, int z);
+/* Whether loop l, on the path to intermediate z's producer, selects the instance of z's home. */
+bool tf_plan_selects(const tf_plan *p, int z, int l);
+/* Whether loop l, above the home scope of z, brings several runs of the scope into one instance of z's
+ * home at once. */
+bool tf_plan_brings(const tf_plan *p, int z, int l);
+/* Whether the node is a scope whose children run at once, and split the memory. */
+static inline bool tf_plan_at_once(const tf_node *n) {
+  return n->kind == TF_SCOPE && (n->scope == TF_PARA || n->scope == TF_PIPE);
+}
+/* Whether op o leads below node n (n on its path). */
+static inline bool tf_plan_leads(const tf_plan *p, int o, int n) { return tf_leads(p->facts, o, n); }
+/* Whether loops a and b split one range one after the other. */
+static inline bool tf_plan_same_chain(const tf_plan *p, int a, int b) {
+  return p->loops[a].lead == p->loops[b].lead && p->loops[a].dim == p->loops[b].dim;
+}
+#endif

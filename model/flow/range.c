@@ -1,0 +1,285 @@
+#include "model/flow/range_memo.h"
+#include "model/spec/dims.h"
+
+static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg);
+static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
+
+static tf_ival hull(tf_ival a, tf_ival b) {
+  if (a.len <= 0) return b;
+  if (b.len <= 0) return a;
+  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
+  int64_t ha = a.lo + a.len, hb = b.lo + b.len;
+  return (tf_ival){lo, (ha > hb ? ha : hb) - lo};
+}
+
+static tf_ival clip(const tf_run *run, const tf_tensor *z, int r, tf_ival v) {
+  if (run->noclip) return v;
+  int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
+  int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
+  end = end < top ? end : top;
+  return (tf_ival){lo, end > lo ? end - lo : 0};
+}
+
+static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n, const int64_t *dg) {
+  tf_ival v = {ix->c, 1};
+  for (int i = 0; i < ix->n_terms; i++) {
+    tf_ival d = dim_range(run, o, ix->terms[i].dim, n, dg);
+    int64_t c = ix->terms[i].coef;
+    if (d.len <= 0) return (tf_ival){v.lo, 0};
+    v.lo += c >= 0 ? c * d.lo : c * (d.lo + d.len - 1);
+    v.len += (c >= 0 ? c : -c) * (d.len - 1);
+  }
+  return v;
+}
+
+static bool op_idle(const tf_run *run, int o, int n, const int64_t *dg) {
+  const tf_op *op = &run->plan->wl->ops[o];
+  for (int i = 0; i < op->n_dims; i++)
+    if (dim_range(run, o, op->dims[i], n, dg).len <= 0) return true;
+  return false;
+}
+
+static tf_ival touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
+  const tf_op *op = &run->plan->wl->ops[t.op];
+  bool idles = run->exact || (run->demand && run->plan->made_in[t.op] >= 0);
+  if (idles && !run->whole && op_idle(run, t.op, n, dg)) return (tf_ival){0, 0};
+  if (t.ref < 0) return dim_range(run, t.op, op->dims[r], n, dg);
+  const tf_ref *ref = &op->reads[t.ref];
+  return clip(run, &run->plan->wl->tensors[ref->tensor], r, index_range(run, t.op, &ref->index[r], n, dg));
+}
+
+tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
+  tf_range_ask(run->plan);
+  return touch_rank(run, t, r, n, dg);
+}
+
+bool tf_op_idle(const tf_run *run, int o, int n, const int64_t *dg) {
+  tf_range_ask(run->plan);
+  return op_idle(run, o, n, dg);
+}
+
+tf_ival tf_slice_rank(const tf_run *run, const tf_slice *s, int r, const int64_t *dg) {
+  tf_ival v = {0, 0};
+  tf_range_ask(run->plan);
+  for (int i = 0; i < s->n_touch; i++)
+    v = hull(v, touch_rank(run, s->touch[i], r, s->node, dg));
+  return v;
+}
+
+/* What the consumers of o below node n read of its output rank r. */
+static tf_ival demanded(const tf_run *run, int o, int r, int n, const int64_t *dg) {
+  const tf_plan *p = run->plan;
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  tf_ival v = {0, 0};
+  for (int i = 0; i < z->n_consumers; i++) {
+    int c = z->consumers[i];
+    const tf_op *op = &p->wl->ops[c];
+    if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
+    for (int k = 0; k < op->n_reads; k++)
+      if (op->reads[k].tensor == p->wl->ops[o].out) v = hull(v, touch_rank(run, (tf_touch){c, k}, r, n, dg));
+  }
+  return v;
+}
+
+/* The range of a producer at node n, one of the nodes below which it does not lead. */
+static tf_ival inferred(const tf_run *run, int o, int d, int n, const int64_t *dg) {
+  const tf_plan *p = run->plan;
+  int r = tf_out_rank(&p->wl->ops[o], d);
+  if (r >= 0) {
+    if (run->made && run->made[o] && n == p->home_scope[p->wl->ops[o].out]) return run->made[o][r];
+    return demanded(run, o, r, n, dg);
+  }
+  if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
+      p->stream_leader[o] != o)
+    return dim_range(run, p->stream_leader[o], d, n, dg);
+  return (tf_ival){0, p->wl->dims[d].extent};
+}
+
+static void split(const tf_run *run, int64_t digit, int64_t step, tf_ival *v) {
+  int64_t rest = v->len - digit * step;
+  v->lo += digit * step;
+  v->len = run->whole || rest > step ? step : rest > 0 ? rest : 0;
+}
+
+/* Range of op o (which leads at node n) after the first n_path loops of n's path. */
+static tf_ival led(const tf_run *run, int o, int d, int n, int n_path, const int64_t *dg) {
+  const tf_plan *p = run->plan;
+  int lead = p->lead[o], up = p->tree->nodes[lead].parent;
+  tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(run, o, d, up, dg);
+  const tf_path *path = &p->path[n];
+  for (int k = p->path[lead].n; k < n_path; k++)
+    if (p->loops[path->loops[k]].dim == d)
+      split(run, dg[path->loops[k]], run->step[o * p->n_loops + path->loops[k]], &v);
+  return v;
+}
+
+static tf_ival found_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
+  if (!tf_plan_leads(run->plan, o, n)) return inferred(run, o, d, n, dg);
+  return led(run, o, d, n, run->plan->path[n].n, dg);
+}
+
+static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
+  if (!run->plan->memo) return found_range(run, o, d, n, dg);
+  bool known;
+  tf_range_found *f = tf_range_look(run->plan, o, d, n, &known);
+  if (known) return f->range;
+  tf_ival v = found_range(run, o, d, n, dg);
+  f->range = v;
+  tf_range_keep(run->plan, f, o, d, n);
+  return v;
+}
+
+tf_ival tf_dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
+  tf_range_ask(run->plan);
+  return dim_range(run, o, d, n, dg);
+}
+
+tf_ival tf_loop_range(const tf_run *run, int l, const int64_t *dg) {
+  const tf_plan *p = run->plan;
+  const tf_ploop *pl = &p->loops[l];
+  tf_range_ask(p);
+  tf_ival v = led(run, pl->op, pl->dim, pl->node, p->path[pl->node].n, dg);
+  for (int k = 0; k < pl->slot; k++)
+    if (p->loops[p->first_loop[pl->node] + k].dim == pl->dim)
+      split(run, dg[p->first_loop[pl->node] + k], tf_step(run, p->first_loop[pl->node] + k), &v);
+  return v;
+}
+
+int64_t tf_turns(const tf_run *run, int l, const int64_t *dg) {
+  int64_t step = tf_step(run, l), n = (tf_loop_range(run, l, dg).len + step - 1) / step;
+  return n < 1 ? 1 : n < run->trip[l] ? n : run->trip[l];
+}
+
+int64_t tf_last_setting(tf_run *run, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
+  int l = path->loops[k];
+  int64_t rest = tf_loop_range(run, l, dg).len - 1;
+  for (int j = k + 1; j < path->n; j++)
+    if (mask >> j & 1 && run->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
+        tf_plan_same_chain(run->plan, l, path->loops[j]))
+      rest -= dg[path->loops[j]] * tf_step(run, path->loops[j]);
+  if (rest < 0) {
+    run->irregular = true;
+    return 0;
+  }
+  return rest / tf_step(run, l);
+}
+
+tf_ival tf_common_part(tf_ival a, tf_ival b) {
+  int64_t lo = a.lo > b.lo ? a.lo : b.lo;
+  int64_t end = a.lo + a.len < b.lo + b.len ? a.lo + a.len : b.lo + b.len;
+  return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
+}
+
+int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
+  if (trip <= 1 || len <= 0) return len;
+  int64_t before = (len - 1) / (trip * step) * trip * step; /* whole rounds over the instances, but for the last */
+  return before + (step < len - before ? step : len - before);
+}
+
+static uint64_t demand_mask(const tf_plan *p, int o, int r, int n) {
+  const tf_op *op = &p->wl->ops[o];
+  const tf_tensor *z = &p->wl->tensors[op->out];
+  uint64_t mask = 0;
+  for (int i = 0; i < z->n_consumers; i++) {
+    const tf_op *c = &p->wl->ops[z->consumers[i]];
+    for (int k = 0; k < c->n_reads; k++)
+      for (int t = 0; c->reads[k].tensor == op->out && t < c->reads[k].index[r].n_terms; t++)
+        if (tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]))
+          mask |= dim_mask(p, z->consumers[i], c->reads[k].index[r].terms[t].dim, n);
+  }
+  return mask;
+}
+
+static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
+  const tf_op *op = &p->wl->ops[o];
+  int r = tf_out_rank(op, d);
+  if (r < 0)
+    return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
+                   p->stream_leader[o] != o
+               ? dim_mask(p, p->stream_leader[o], d, n)
+               : 0;
+  if (p->made_mask[o] && n == p->home_scope[op->out]) return p->made_mask[o];
+  return demand_mask(p, o, r, n);
+}
+
+static uint64_t base_mask(const tf_plan *p, int o, int d) {
+  int up = p->tree->nodes[p->lead[o]].parent;
+  return up < 0 ? 0 : dim_mask(p, o, d, up);
+}
+
+static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
+  if (!tf_plan_leads(p, o, n)) return inferred_mask(p, o, d, n);
+  uint64_t mask = base_mask(p, o, d);
+  for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++)
+    if (p->loops[p->path[n].loops[k]].dim == d) mask |= UINT64_C(1) << k;
+  return mask;
+}
+
+static uint64_t dim_mask(const tf_plan *p, int o, int d, int n) {
+  if (!p->memo) return found_mask(p, o, d, n);
+  bool known;
+  tf_range_found *f = tf_range_look(p, o, d, n, &known);
+  if (known) return f->mask;
+  uint64_t mask = found_mask(p, o, d, n);
+  f->mask = mask;
+  tf_range_keep(p, f, o, d, n);
+  return mask;
+}
+
+uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n) {
+  tf_range_ask(p);
+  return dim_mask(p, o, d, n);
+}
+
+uint64_t tf_base_mask(const tf_plan *p, int o, int d) {
+  tf_range_ask(p);
+  return base_mask(p, o, d);
+}
+
+uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n) {
+  tf_range_ask(p);
+  return demand_mask(p, o, r, n);
+}
+
+uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r) {
+  uint64_t mask = 0;
+  tf_range_ask(p);
+  for (int i = 0; i < s->n_touch; i++) {
+    const tf_op *op = &p->wl->ops[s->touch[i].op];
+    if (s->touch[i].ref < 0) {
+      mask |= dim_mask(p, s->touch[i].op, op->dims[r], s->node);
+      continue;
+    }
+    const tf_index *ix = &op->reads[s->touch[i].ref].index[r];
+    for (int t = 0; t < ix->n_terms; t++)
+      mask |= dim_mask(p, s->touch[i].op, ix->terms[t].dim, s->node);
+  }
+  return mask;
+}
+
+/* Steps of the loops that split op o. */
+static bool op_steps(tf_run *run, int o) {
+  const tf_plan *p = run->plan;
+  const tf_path *path = &p->path[p->tree->op_node[o]];
+  int64_t *row = &run->step[o * p->n_loops];
+  for (int k = path->n - 1; k >= 0; k--) {
+    row[path->loops[k]] = 1;
+    for (int j = k + 1; j < path->n; j++)
+      if (p->loops[path->loops[j]].dim == p->loops[path->loops[k]].dim &&
+          __builtin_mul_overflow(row[path->loops[k]], run->trip[path->loops[j]], &row[path->loops[k]]))
+        return false;
+  }
+  return true;
+}
+
+bool tf_run_steps(tf_run *run) {
+  const tf_plan *p = run->plan;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    if (!op_steps(run, o)) return false;
+  for (int l = 0; l < p->n_loops; l++) {
+    run->irregular |= p->loops[l].clash && run->trip[l] > 1;
+    for (int i = 1; i < p->loops[l].n_leader; i++)
+      run->irregular |= run->step[p->loops[l].leaders[i] * p->n_loops + l] != tf_step(run, l);
+  }
+  return true;
+}

@@ -1,0 +1,43 @@
+#include "model/flow/range_memo.h"
+
+enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20 };
+
+/* Whether there are many ways from some op to the outputs. */
+static bool has_many_ways(const tf_workload *wl, int *ways) {
+  for (int i = wl->n_ops - 1; i >= 0; i--) {
+    const tf_tensor *z = &wl->tensors[wl->ops[wl->topo[i]].out];
+    int n = 1;
+    for (int c = 0; c < z->n_consumers; c++)
+      for (int k = 0; k < wl->ops[z->consumers[c]].n_reads; k++)
+        if (wl->ops[z->consumers[c]].reads[k].tensor == wl->ops[wl->topo[i]].out) n += ways[z->consumers[c]];
+    if (n > FEW_WAYS) return true;
+    ways[wl->topo[i]] = n;
+  }
+  return false;
+}
+
+/* All nodes that one question comes by stand on one path from the root, so that each depth has places of its own, as
+ * far as memory allows. */
+bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
+  int *ways = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
+  if (!ways) return false;
+  if (!has_many_ways(p->wl, ways)) return true;
+  int deep = 0;
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    deep = p->depth[n] > deep ? p->depth[n] : deep;
+  p->memo = TF_NEW(a, tf_range_memo);
+  if (!p->memo) return false;
+  p->memo->question = 1;
+  const size_t all = ((size_t)deep + 1) * (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
+  p->memo->n = all < MOST_FOUND ? all : MOST_FOUND;
+  p->memo->found = TF_ARRAY(a, tf_range_found, p->memo->n);
+  return p->memo->found != NULL;
+}
+
+tf_range_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known) {
+  const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,
+               ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
+  tf_range_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];
+  *known = f->question == p->memo->question && f->op_dim == (int)op_dim && f->node == node;
+  return f;
+}

@@ -1,0 +1,151 @@
+/* Which scopes retain, and which ops' ranges follow from what they make. */
+#include "model/flow/range_memo.h"
+#include "model/flow/retain.h"
+
+/* The retaining scope whose runs decide the range of op o, which does not lead at node n; -1: none. */
+static int inferred_in(const tf_plan *p, int o, int n);
+static int range_in(const tf_plan *p, int o, int n);
+
+static int found_in(const tf_plan *p, int o, int n) {
+  if (!tf_plan_leads(p, o, n)) return inferred_in(p, o, n);
+  int up = p->tree->nodes[p->lead[o]].parent;
+  return up < 0 ? -1 : range_in(p, o, up);
+}
+
+static int range_in(const tf_plan *p, int o, int n) {
+  if (!p->memo) return found_in(p, o, n);
+  bool known;
+  tf_range_found *f = tf_range_look(p, o, 0, n, &known);
+  if (known) return f->scope;
+  int in = found_in(p, o, n);
+  f->scope = in;
+  tf_range_keep(p, f, o, 0, n);
+  return in;
+}
+
+static int inferred_in(const tf_plan *p, int o, int n) {
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  if (p->retained[p->wl->ops[o].out] && n == p->home_scope[p->wl->ops[o].out]) return n;
+  for (int i = 0; i < z->n_consumers; i++)
+    if (tf_plan_above(p, n, p->tree->op_node[z->consumers[i]])) {
+      int in = range_in(p, z->consumers[i], n);
+      if (in >= 0) return in;
+    }
+  return -1;
+}
+
+/* Loops at whose step a Seq between them and the scope passes to children that do not touch what it keeps. */
+static uint64_t dropping(const tf_plan *p, int scope) {
+  const tf_path *path = &p->path[scope];
+  uint64_t mask = 0;
+  for (int q = p->tree->nodes[scope].parent; q >= 0; q = p->tree->nodes[q].parent)
+    for (int k = 0; p->tree->nodes[q].kind == TF_SCOPE && p->tree->nodes[q].scope == TF_SEQ && k < path->n; k++)
+      if (path->temporal >> k & 1 && tf_plan_above(p, p->loops[path->loops[k]].node, q)) mask |= UINT64_C(1) << k;
+  return mask;
+}
+
+static bool fill(tf_plan *p, tf_retain *h) {
+  for (int i = p->wl->n_ops - 1; i >= 0; i--) {
+    int o = p->wl->topo[i], z = p->wl->ops[o].out;
+    if (!p->retained[z] || p->home_scope[z] != h->scope) continue;
+    if (h->n_ops == TF_MAX_RETAIN) return false;
+    h->ops[h->n_ops++] = o;
+    for (int r = 0; r < p->wl->ops[o].n_out_dims; r++)
+      h->moves |= tf_demand_mask(p, o, r, h->scope);
+  }
+  h->drops = dropping(p, h->scope);
+  return true;
+}
+
+/* Whether two retaining scopes stand one inside the other. */
+static bool nested(const tf_plan *p) {
+  for (int i = 0; i < p->n_retains; i++)
+    for (int j = 0; j < p->n_retains; j++)
+      if (i != j && tf_plan_above(p, p->retains[i].scope, p->retains[j].scope)) return true;
+  return false;
+}
+
+/* Whether an op whose range follows from what is made writes what lives further out. */
+static bool escapes(const tf_plan *p) {
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    int home = p->home_scope[p->wl->ops[o].out];
+    if (p->made_in[o] >= 0 && (home < 0 || !tf_plan_above(p, p->retains[p->made_in[o]].scope, home))) return true;
+    if (p->stream_scope[o] >= 0) return true;
+  }
+  return false;
+}
+
+/* Whether an op that is made in full is read by one that follows from what is made, and by one that does not:
+ * the first may have nothing to do where the second has. */
+static bool half_idle(const tf_plan *p) {
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+    bool follows = false, free = false;
+    for (int i = 0; i < z->n_consumers; i++) {
+      follows |= p->made_in[z->consumers[i]] >= 0;
+      free |= p->made_in[z->consumers[i]] < 0;
+    }
+    if (follows && free && z->n_consumers > 1) return true;
+  }
+  return false;
+}
+
+/* Whether a Seq below a retaining scope has a child in which all follows from what is made: in a run in which nothing
+ * is left to make it is not entered, and the Seq does not pass to it. */
+static bool passes_over(const tf_plan *p) {
+  const tf_tree *t = p->tree;
+  for (int n = 1; n < t->n_nodes; n++) {
+    const tf_node *up = &t->nodes[t->nodes[n].parent];
+    if (up->kind != TF_SCOPE || up->scope != TF_SEQ || up->n_retain || p->retain_at[n] < 0) continue;
+    bool follows = true;
+    for (int k = n; k < t->nodes[n].end; k++)
+      follows &= t->nodes[k].kind != TF_OP || p->made_in[t->nodes[k].op] >= 0;
+    if (follows) return true;
+  }
+  return false;
+}
+
+/* The retaining scopes, the nodes below them and the ops that follow from them. */
+static bool fill_all(tf_arena *a, tf_plan *p) {
+  int n = p->tree->n_nodes;
+  p->retains = TF_ARRAY(a, tf_retain, (size_t)p->n_retains + 1);
+  if (!p->retains) return false;
+  p->n_retains = 0;
+  for (int i = 0; i < n; i++) {
+    int up = p->tree->nodes[i].parent;
+    p->retain_at[i] = up < 0 ? -1 : p->retain_at[up];
+    if (up >= 0 && p->tree->nodes[up].kind == TF_SCOPE && p->tree->nodes[up].n_retain > 0)
+      for (int k = 0; k < p->n_retains; k++)
+        p->retain_at[i] = p->retains[k].scope == up ? k : p->retain_at[i];
+    if (p->tree->nodes[i].kind != TF_SCOPE || !p->tree->nodes[i].n_retain) continue;
+    p->retains[p->n_retains] = (tf_retain){.scope = i};
+    p->irregular |= !fill(p, &p->retains[p->n_retains++]);
+  }
+  for (int o = 0; o < p->wl->n_ops; o++) {
+    tf_range_ask(p);
+    int in = range_in(p, o, p->tree->op_node[o]);
+    p->made_in[o] = -1;
+    for (int k = 0; k < p->n_retains && in >= 0; k++)
+      p->made_in[o] = p->retains[k].scope == in ? k : p->made_in[o];
+  }
+  p->irregular |= p->n_retains && (nested(p) || escapes(p) || half_idle(p) || passes_over(p));
+  for (int k = 0; k < p->n_retains && !p->irregular; k++)
+    for (int i = 0; i < p->retains[k].n_ops; i++)
+      p->made_mask[p->retains[k].ops[i]] = p->retains[k].moves | p->path[p->retains[k].scope].temporal;
+  return true;
+}
+
+bool tf_retain_plan(tf_arena *a, tf_plan *p) {
+  int n = p->tree->n_nodes;
+  p->made_in = TF_ARRAY(a, int, (size_t)p->wl->n_ops);
+  p->made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
+  p->retain_at = TF_ARRAY(a, int, (size_t)n);
+  if (!p->made_in || !p->made_mask || !p->retain_at) return false;
+  for (int i = 0; i < n; i++)
+    p->n_retains += p->tree->nodes[i].kind == TF_SCOPE && p->tree->nodes[i].n_retain > 0;
+  for (int i = 0; i < n; i++)
+    p->retain_at[i] = -1;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    p->made_in[o] = -1;
+  return p->n_retains == 0 || fill_all(a, p);
+}

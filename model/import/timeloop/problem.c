@@ -1,0 +1,194 @@
+/* Timeloop's problem: dims, data spaces with their projections, and an instance's extents. */
+#include <string.h>
+
+#include "base/names.h"
+#include "model/import/timeloop/timeloop.h"
+
+enum { MAX_COEFS = 16 };
+
+/* Named coefficients of projections: a default, which the instance may change. */
+typedef struct {
+  int n;
+  const char *name[MAX_COEFS];
+  int64_t value[MAX_COEFS];
+} coefs;
+
+static int find(const char *const *names, int n, const char *name, size_t len, tf_near *near) {
+  for (int i = 0; i < n; i++) {
+    if (strlen(names[i]) == len && !memcmp(names[i], name, len)) return i;
+    if (near) tf_near_offer(near, names[i]);
+  }
+  return -1;
+}
+
+int tl_find_dim(tl_case *c, tf_loc at, const char *name, size_t len) {
+  char hint[160];
+  tf_near near = tf_near_start(name, len);
+  int d = find(c->problem.dim, c->problem.n_dims, name, len, &near);
+  if (d < 0)
+    tf_fail(c->diags, at, TF_E_NAME, "no dimension '%.*s'%s", (int)(len < 40 ? len : 40), name,
+            tf_near_text(&near, hint, sizeof hint));
+  return d;
+}
+
+int tl_find_space(tl_case *c, const tf_ynode *node) {
+  char hint[160];
+  tf_near near = tf_near_start(node->text, node->len);
+  for (int i = 0; i < c->problem.n_spaces; i++) {
+    if (tf_ynode_is(node, c->problem.space[i].name)) return i;
+    tf_near_offer(&near, c->problem.space[i].name);
+  }
+  tf_fail(c->diags, node->at, TF_E_NAME, "no data space '%.40s'%s", node->text, tf_near_text(&near, hint, sizeof hint));
+  return -1;
+}
+
+static bool read_dims(tl_case *c, const tf_ynode *node) {
+  tl_problem *p = &c->problem;
+  for (size_t i = 0; i < node->n; i++) {
+    const tf_ynode *d = node->items[i];
+    if (!tf_yschema_kind(d, TF_Y_SCALAR, "a dimension", c->diags)) return false;
+    if (p->n_dims == TL_MAX_DIMS) return tf_fail(c->diags, d->at, TF_E_LIMIT, "more than %d dimensions", TL_MAX_DIMS);
+    if (!tf_is_name(d->text, d->len, false))
+      return tf_fail(c->diags, d->at, TF_E_SYNTAX, "'%.40s' cannot name a dimension", d->text);
+    if (find(p->dim, p->n_dims, d->text, d->len, NULL) >= 0)
+      return tf_fail(c->diags, d->at, TF_E_DUP, "dimension '%.40s' given twice", d->text);
+    p->dim[p->n_dims++] = d->text;
+  }
+  return true;
+}
+
+static bool read_coefs(tl_case *c, const tf_ynode *list, coefs *k) {
+  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true}, {"default", TF_Y_SCALAR, false}};
+  for (size_t i = 0; list && i < list->n; i++) {
+    const tf_ynode *v[2];
+    if (!tf_yschema_kind(list->items[i], TF_Y_MAP, "a coefficient", c->diags) ||
+        !tf_yschema_check(list->items[i], rows, 2, "a coefficient", v, c->diags))
+      return false;
+    if (k->n == MAX_COEFS)
+      return tf_fail(c->diags, list->items[i]->at, TF_E_LIMIT, "more than %d coefficients", MAX_COEFS);
+    k->name[k->n] = v[0]->text;
+    k->value[k->n] = 1;
+    if (v[1] && !tl_int(c, v[1], "default", 1, &k->value[k->n])) return false;
+    k->n++;
+  }
+  return true;
+}
+
+/* [dim] or [dim, coefficient]. */
+static bool read_term(tl_case *c, const tf_ynode *node, const coefs *k, tl_term *out) {
+  if (!tf_yschema_kind(node, TF_Y_LIST, "a term of a projection", c->diags)) return false;
+  if (node->n < 1 || node->n > 2)
+    return tf_fail(c->diags, node->at, TF_E_SHAPE, "a term is [DIM] or [DIM, COEFFICIENT]");
+  for (size_t i = 0; i < node->n; i++)
+    if (!tf_yschema_kind(node->items[i], TF_Y_SCALAR, "a name", c->diags)) return false;
+  const tf_ynode *dim = node->items[0], *coef = node->n > 1 ? node->items[1] : NULL;
+  char hint[160];
+  out->coef = 1;
+  out->dim = tl_find_dim(c, dim->at, dim->text, dim->len);
+  if (!coef) return out->dim >= 0;
+  tf_near near = tf_near_start(coef->text, coef->len);
+  int at = find(k->name, k->n, coef->text, coef->len, &near);
+  if (at < 0)
+    return tf_fail(c->diags, coef->at, TF_E_NAME, "no coefficient '%.40s'%s", coef->text,
+                   tf_near_text(&near, hint, sizeof hint));
+  out->coef = k->value[at];
+  return out->dim >= 0;
+}
+
+static bool read_projection(tl_case *c, const tf_ynode *list, const coefs *k, tl_space *s) {
+  for (size_t r = 0; r < list->n; r++) {
+    const tf_ynode *terms = list->items[r];
+    if (s->rank == TL_MAX_DIMS || !tf_yschema_kind(terms, TF_Y_LIST, "a rank of a projection", c->diags)) return false;
+    for (size_t t = 0; t < terms->n; t++) {
+      if (s->index[r].n == TL_MAX_TERMS)
+        return tf_fail(c->diags, terms->at, TF_E_LIMIT, "more than %d terms in one rank", TL_MAX_TERMS);
+      if (!read_term(c, terms->items[t], k, &s->index[r].term[s->index[r].n++])) return false;
+    }
+    s->rank++;
+  }
+  return true;
+}
+
+static bool read_space(tl_case *c, const tf_ynode *node, const coefs *k) {
+  static const tf_yrow rows[] = {{"name", TF_Y_SCALAR, true},
+                                 {"projection", TF_Y_LIST, true},
+                                 {"read-write", TF_Y_SCALAR, false},
+                                 {"read_write", TF_Y_SCALAR, false}};
+  const tf_ynode *v[4];
+  tl_problem *p = &c->problem;
+  if (!tf_yschema_kind(node, TF_Y_MAP, "a data space", c->diags) ||
+      !tf_yschema_check(node, rows, 4, "a data space", v, c->diags))
+    return false;
+  if (v[3]) v[2] = v[3]; /* 0.4 */
+  if (p->n_spaces == TL_MAX_SPACES)
+    return tf_fail(c->diags, node->at, TF_E_LIMIT, "more than %d data spaces", TL_MAX_SPACES);
+  tl_space *s = &p->space[p->n_spaces++];
+  s->name = v[0]->text;
+  s->output = v[2] && (tf_ynode_is(v[2], "true") || tf_ynode_is(v[2], "True") || tf_ynode_is(v[2], "1"));
+  if (!tf_is_name(v[0]->text, v[0]->len, false))
+    return tf_fail(c->diags, v[0]->at, TF_E_SYNTAX, "'%.40s' cannot name a data space", v[0]->text);
+  if (!read_projection(c, v[1], k, s)) return false;
+  for (int r = 0; r < s->rank && s->output; r++)
+    if (s->index[r].n != 1 || s->index[r].term[0].coef != 1)
+      return tf_fail(c->diags, v[1]->items[r]->at, TF_E_OUTPUT, "a rank of the output '%.40s' is one dimension",
+                     s->name);
+  return true;
+}
+
+/* Extents, and values of coefficients: DIM: N or COEFFICIENT: N. */
+static bool read_instance(tl_case *c, const tf_ynode *map, coefs *k) {
+  tl_problem *p = &c->problem;
+  bool ok = true;
+  for (size_t i = 0; i < map->n; i++) {
+    const tf_ynode *key = map->pairs[i].key, *value = map->pairs[i].value;
+    int at = find(k->name, k->n, key->text, key->len, NULL);
+    if (tf_ynode_is(key, "densities")) {
+      if (value->kind != TF_Y_MAP || value->n > 0) tl_note(c, key, value, "the instance: all counts are of dense data");
+      continue;
+    }
+    if (!tf_yschema_kind(value, TF_Y_SCALAR, key->text, c->diags)) return false;
+    if (at >= 0) {
+      ok &= tl_int(c, value, key->text, 1, &k->value[at]);
+      continue;
+    }
+    int d = tl_find_dim(c, key->at, key->text, key->len);
+    ok &= d >= 0 && tl_int(c, value, key->text, 1, &p->extent[d]);
+  }
+  for (int d = 0; d < p->n_dims && ok; d++)
+    if (!p->extent[d])
+      ok = tf_fail(c->diags, map->at, TF_E_MISSING, "the instance gives no extent of '%.40s'", p->dim[d]);
+  return ok;
+}
+
+static bool one_output(tl_case *c, const tf_ynode *at) {
+  int n = 0;
+  for (int i = 0; i < c->problem.n_spaces; i++)
+    n += c->problem.space[i].output;
+  return n == 1 || tf_fail(c->diags, at->at, TF_E_OUTPUT, "%d data spaces are 'read-write': one is the output", n);
+}
+
+bool tl_read_problem(tl_case *c, const tf_ynode *node) {
+  static const tf_yrow rows[] = {
+      {"shape", TF_Y_MAP, true}, {"instance", TF_Y_MAP, true}, {"version", TF_Y_SCALAR, false}};
+  static const tf_yrow shape[] = {{"name", TF_Y_SCALAR, false},
+                                  {"dimensions", TF_Y_LIST, true},
+                                  {"data-spaces", TF_Y_LIST, false},
+                                  {"coefficients", TF_Y_LIST, false},
+                                  {"data_spaces", TF_Y_LIST, false}};
+  const tf_ynode *v[3], *s[5];
+  coefs k = {.n = 0};
+  if (!tf_yschema_kind(node, TF_Y_MAP, "problem", c->diags) ||
+      !tf_yschema_check(node, rows, 3, "Timeloop's problem", v, c->diags) ||
+      !tf_yschema_check(v[0], shape, 5, "the shape of a problem", s, c->diags))
+    return false;
+  if (!s[2] == !s[4])
+    return tf_fail(c->diags, v[0]->at, TF_E_MISSING,
+                   "the shape of a problem needs the key 'data-spaces' (0.4: 'data_spaces')");
+  if (s[4]) s[2] = s[4];
+  c->has_problem = true;
+  c->problem.name = s[0] ? s[0]->text : "problem";
+  if (!read_dims(c, s[1]) || !read_coefs(c, s[3], &k) || !read_instance(c, v[1], &k)) return false;
+  for (size_t i = 0; i < s[2]->n; i++)
+    if (!read_space(c, s[2]->items[i], &k)) return false;
+  return one_output(c, s[2]);
+}

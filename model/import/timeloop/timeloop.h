@@ -1,0 +1,143 @@
+/* Inside the Timeloop importer: what its files say, before it is written in the native form. */
+#ifndef MODEL_IMPORT_TIMELOOP_TIMELOOP_H
+#define MODEL_IMPORT_TIMELOOP_TIMELOOP_H
+#include "model/import/common/writer.h"
+#include "model/yaml/schema.h"
+#include "tileflow/import.h"
+
+enum { TL_MAX_LEVELS = 48, TL_MAX_MEMORIES = 16, TL_MAX_DIMS = 26, TL_MAX_SPACES = 8, TL_MAX_TERMS = 8 };
+
+/* Trip counts that are not numbers: what the others leave; open, for the search. */
+enum { TL_REST = 0, TL_OPEN = -1 };
+
+/* What the directives, or the constraints, of one level say. */
+typedef struct {
+  int64_t trips[TL_MAX_DIMS], most[TL_MAX_DIMS]; /* most: bound of an open one, 0: none */
+  int order[TL_MAX_DIMS];                        /* dims, inner to outer */
+  bool given, ordered;
+} tl_loops;
+typedef struct {
+  tl_loops temporal, spatial;
+  int split; /* spatial dims before it in the order go along X; -1: not said */
+  bool bypass[TL_MAX_SPACES], keep[TL_MAX_SPACES];
+} tl_nest;
+
+/* A memory, the compute units, or a place that only spreads what is above it over instances (0.4's containers and
+ * components with `spatial`): it stores nothing, and its spatial loops are those of the memory above. */
+typedef enum { TL_MEMORY, TL_SPREAD, TL_COMPUTE } tl_kind;
+typedef struct {
+  const char *name;  /* without [0..n] */
+  const char *alias; /* TL_SPREAD: the container or component below it; else NULL */
+  tf_loc at;
+  tl_kind kind;
+  bool parallel;             /* beside others, in 0.4's !Parallel: what it does not keep passes it by */
+  int64_t instances, mesh_x; /* absolute counts; mesh_x 0: not said */
+  int64_t word_bits, words;  /* words -1: no capacity said */
+  int64_t block;             /* words of one access */
+  double read_bw, write_bw;  /* words per cycle, 0: not said */
+  bool one_port;             /* both ways share read_bw */
+  double read_pj, write_pj;  /* per word, compute: read_pj per point; below 0: not said */
+  double area;               /* um2, below 0: not said */
+  bool alone;                /* the network below it hands each receiver words of its own */
+  tl_nest nest;
+} tl_level;
+
+typedef struct {
+  int dim;
+  int64_t coef;
+} tl_term;
+
+typedef struct {
+  const char *name;
+  bool output;
+  int rank;
+  struct {
+    int n;
+    tl_term term[TL_MAX_TERMS];
+  } index[TL_MAX_DIMS];
+} tl_space;
+
+typedef struct {
+  const char *name;
+  int n_dims, n_spaces;
+  const char *dim[TL_MAX_DIMS];
+  int64_t extent[TL_MAX_DIMS];
+  tl_space space[TL_MAX_SPACES];
+} tl_problem;
+
+/* A constraint as found: its level's name or number, its kind, its keys. */
+typedef struct {
+  int level; /* -1: `target` names it */
+  const tf_ynode *target, *type;
+  const char *type_text; /* inline constraints of 0.4: the key */
+  const tf_ynode *keys;
+} tl_constraint;
+enum { TL_MAX_CONSTRAINTS = 256 };
+
+typedef struct {
+  tf_arena *arena;
+  tf_diags *diags;
+  tf_page *notes; /* comments: what is read and has no place in the model */
+  int n_levels;   /* outermost first; memories and spreads, then one kind of compute unit */
+  tl_level level[TL_MAX_LEVELS];
+  double cycle_seconds; /* 0: not said */
+  int64_t technology;   /* nm, 0: not said */
+  bool any_op;          /* the units run ops of every kind, not only mac; the outermost memory, too, has a capacity */
+  bool has_problem, has_mapping;
+  tl_problem problem;
+  int n_constraints;
+  tl_constraint constraint[TL_MAX_CONSTRAINTS];
+} tl_case;
+
+/* A warning, and a comment in the result: "# not modelled: KEY VALUE of NAME". */
+void tl_note(tl_case *c, const tf_ynode *key, const tf_ynode *value, const char *name);
+/* A map with YAML's merge keys ("<<", and "<<<" of Timeloop's front end, which merges maps in maps, too) done, in every
+ * depth.  NULL without memory. */
+const tf_ynode *tl_merge(tl_case *c, const tf_ynode *node);
+
+bool tl_read_architecture(tl_case *c, const tf_ynode *node);
+bool tl_read_variables(tl_case *c, const tf_ynode *node);
+bool tl_read_nodes(tl_case *c, const tf_ynode *list); /* of version 0.4 */
+/* Takes the attributes of a component: maps[0] are its own, the others those of what it stands in, nearest first. */
+bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level *l);
+/* Puts a level behind the others; false with an error where it cannot stand. */
+bool tl_add_level(tl_case *c, const tl_level *l);
+bool tl_is_compute(const char *class);
+/* "RF[0..7]": the name, and how many there are. */
+bool tl_read_name(tl_case *c, const tf_ynode *node, const char **name, int64_t *count);
+
+bool tl_read_problem(tl_case *c, const tf_ynode *node);
+bool tl_read_mapping(tl_case *c, const tf_ynode *node);
+/* Keeps what constrains mappings, read only once the problem is known; NULL type: the key `type` says it. */
+bool tl_add_constraint(tl_case *c, int level, const char *type, const tf_ynode *keys);
+bool tl_add_constraints(tl_case *c, const tf_ynode *section);
+/* The mapping with everything open that the constraints leave open. */
+bool tl_constrained_mapping(tl_case *c);
+/* Energies (per word, per point) and areas of Accelergy's tables. */
+bool tl_read_ert(tl_case *c, const tf_ynode *section, bool summary);
+bool tl_read_art(tl_case *c, const tf_ynode *section, bool summary);
+
+/* A whole number of at least `least`; a real number above 0. */
+bool tl_int(tl_case *c, const tf_ynode *node, const char *what, int64_t least, int64_t *out);
+bool tl_real(tl_case *c, const tf_ynode *node, double *out);
+/* The dim, data space or level of that name; -1 with an error that names the nearest. */
+int tl_find_dim(tl_case *c, tf_loc at, const char *name, size_t len);
+int tl_find_space(tl_case *c, const tf_ynode *node);
+int tl_find_level(tl_case *c, const tf_ynode *node);
+/* "M=4 N4", and where `bounds`: "M<=4"; sets loops->trips and most of the dims named. */
+bool tl_read_factors(tl_case *c, const tf_ynode *node, bool bounds, tl_loops *loops);
+/* Dims, inner to outer: words, or one word of one-letter dims.  Those left out come last, as they stand. */
+bool tl_read_order(tl_case *c, const tf_ynode *node, tl_loops *loops);
+bool tl_read_names(tl_case *c, const tf_ynode *list, bool *out);
+
+/* Instances along X (or Y) below one instance of level `up`. */
+int64_t tl_fan(const tl_level *up, const tl_level *l, bool y);
+/* The native sections; the architecture alone. */
+void tl_write(const tl_case *c, tf_page *out);
+void tl_write_architecture(const tl_case *c, tf_page *out);
+/* The network below the n-th memory neither multicasts nor reduces. */
+void tl_spread_alone(tl_case *c, int memory);
+
+/* Writes native files as this format. */
+bool ex_timeloop(ex_case *x);
+#endif

@@ -1,0 +1,39 @@
+/* What a dim is to an op, to an index and to a reference. */
+#ifndef MODEL_SPEC_DIMS_H
+#define MODEL_SPEC_DIMS_H
+#include "tileflow/spec.h"
+
+/* Where the dim stands among the op's dims, those of its output first; -1: it is none of them. */
+static inline int tf_op_slot(const tf_op *op, int dim) {
+  for (int i = 0; i < op->n_dims; i++)
+    if (op->dims[i] == dim) return i;
+  return -1;
+}
+
+/* The rank of the op's output that the dim indexes; -1: it reduces the dim, or does not have it. */
+static inline int tf_out_rank(const tf_op *op, int dim) {
+  for (int r = 0; r < op->n_out_dims; r++)
+    if (op->dims[r] == dim) return r;
+  return -1;
+}
+
+static inline bool tf_op_reads(const tf_op *op, int tensor) {
+  for (int i = 0; i < op->n_reads; i++)
+    if (op->reads[i].tensor == tensor) return true;
+  return false;
+}
+
+/* Elements by which a step of the dim moves the index; 0: the dim is not in it. */
+static inline int64_t tf_index_coef(const tf_index *ix, int dim) {
+  for (int t = 0; t < ix->n_terms; t++)
+    if (ix->terms[t].dim == dim) return ix->terms[t].coef;
+  return 0;
+}
+
+/* Whether a step of the dim moves what the reference touches of its tensor, which has so many ranks. */
+static inline bool tf_ref_moves(const tf_ref *ref, int rank, int dim) {
+  for (int r = 0; r < rank; r++)
+    if (tf_index_coef(&ref->index[r], dim) != 0) return true;
+  return false;
+}
+#endif

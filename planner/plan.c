@@ -1,0 +1,79 @@
+/* The whole of a plan: find, rank, evaluate, time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/planner.h"
+
+bool plan_stopped(const planner *p) { return p->o->budget.stop && p->o->budget.stop(p->o->budget.ctx); }
+
+bool plan_no_memory(const planner *p) { return tf_fail(p->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
+
+tf_tree *plan_parse(const planner *p, const char *text, tf_diags *d) {
+  tf_loc at = {tf_diags_add_file(d, "(mapping found)", text, strlen(text)), 1, 1, 1};
+  return tf_tree_parse(text, at, p->arch, p->wl, d);
+}
+
+bool plan_adopt(planner *p, const char *text) {
+  tf_tree *t = plan_parse(p, text, p->d);
+  if (!t) return false;
+  tf_model_free(p->plan->model); /* of the tree before */
+  p->plan->model = NULL;
+  tf_tree_free(p->plan->found);
+  p->plan->tree = p->plan->found = t;
+  return true;
+}
+
+bool plan_evaluate(planner *p) {
+  tf_planned *q = p->plan;
+  q->model = tf_model_new(q->tree, p->d);
+  if (q->model) tf_model_eval(q->model, NULL, &q->result);
+  return q->model;
+}
+
+static bool make(planner *p) {
+  if (!plan_find(p)) return false;
+  if (!p->plan->tree) return true;
+  if (!plan_stopped(p) && !plan_rank(p)) return false;
+  return plan_evaluate(p) && plan_time(p);
+}
+
+/* The options of the kernel, which is for this computer unless they say otherwise. */
+static tf_emit_options kernel_of(const tf_planner_opts *o) {
+  tf_emit_options e = o->kernel;
+  if (!e.isa) e.isa = tf_emit_isa(e.dtype);
+  e.result = NULL;
+  e.measured = NULL;
+  e.n_measured = 0;
+  return e;
+}
+
+tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
+                           tf_diags *d) {
+  planner p = {.arch = arch, .wl = wl, .given = given, .o = o, .kernel = kernel_of(o), .d = d};
+  p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
+  p.plan = calloc(1, sizeof *p.plan);
+  bool ok = p.plan ? make(&p) : plan_no_memory(&p);
+  for (int i = 0; i < p.n; i++)
+    free(p.at[i].text);
+  free(p.at);
+  if (ok) return p.plan;
+  tf_planned_free(p.plan);
+  return NULL;
+}
+
+tf_emitted *tf_planned_emit(const tf_planned *p, const tf_planner_opts *o, tf_diags *d) {
+  tf_emit_options e = kernel_of(o);
+  e.result = p->result.overflow ? NULL : &p->result;
+  e.measured = p->measured;
+  e.n_measured = p->n_measured;
+  e.chosen = p->chosen;
+  return tf_emit(p->tree, o->target, &e, d);
+}
+
+void tf_planned_free(tf_planned *p) {
+  if (!p) return;
+  tf_model_free(p->model);
+  tf_tree_free(p->found);
+  free(p->measured);
+  free(p);
+}

@@ -1,0 +1,42 @@
+/* A plan on the way: candidates are found, ranked by what their kernels cost, and timed. */
+#ifndef PLANNER_PLANNER_H
+#define PLANNER_PLANNER_H
+#include "tileflow/planner.h"
+
+/* A mapping that the plan may choose. */
+typedef struct {
+  double value;  /* what they are ranked by; the list ascends */
+  double cycles; /* as the search counts them */
+  char *text;
+} plan_candidate;
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_tree *given;
+  const tf_planner_opts *o;
+  tf_emit_options kernel; /* of o, with an isa */
+  int n_time;             /* of o; 0: nobody is there to time them */
+  tf_diags *d;
+  tf_planned *plan;
+  int n;
+  plan_candidate *at; /* [n] */
+} planner;
+
+/* Each returns false with an error in the planner's diagnostics. */
+/* find.c: the best mapping becomes the plan's, the better ones are candidates. */
+bool plan_find(planner *p);
+/* rank.c: the mapping becomes the plan's whose kernel promises most; candidates that cannot be emitted are left out. */
+bool plan_rank(planner *p);
+/* time.c: the mapping becomes the plan's whose kernel is the fastest. */
+bool plan_time(planner *p);
+
+/* plan.c: */
+bool plan_stopped(const planner *p);
+bool plan_no_memory(const planner *p);
+/* A mapping's text as a tree, the place of its errors known to d. */
+tf_tree *plan_parse(const planner *p, const char *text, tf_diags *d);
+/* Makes the mapping the plan's. */
+bool plan_adopt(planner *p, const char *text);
+bool plan_evaluate(planner *p);
+#endif

@@ -1,0 +1,38 @@
+/* Of mappings that the model finds alike, the one whose kernel has the least to do besides multiply-adds. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/planner.h"
+
+/* The model's cycles, and those of a core in micro-kernels and what they have laid out: in a ranking the multiply-adds,
+ * which both hold, cancel.  Infinite: it cannot be emitted. */
+static double score(const planner *p, const plan_candidate *c) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = d ? tf_tree_parse(c->text, (tf_loc){0}, p->arch, p->wl, d) : NULL;
+  const double cycles = tree ? tf_emit_cycles(tree, &p->kernel, d) : -1;
+  tf_tree_free(tree);
+  tf_diags_free(d);
+  return cycles < 0 ? INFINITY : c->cycles + cycles;
+}
+
+static int better(const void *a, const void *b) {
+  const plan_candidate *x = a, *y = b;
+  if (x->value != y->value) return (x->value > y->value) - (x->value < y->value);
+  return strcmp(x->text, y->text);
+}
+
+bool plan_rank(planner *p) {
+  int n = 0;
+  for (int i = 0; i < p->n; i++) {
+    p->at[i].value = plan_stopped(p) ? INFINITY : score(p, &p->at[i]);
+    if (isfinite(p->at[i].value))
+      p->at[n++] = p->at[i];
+    else
+      free(p->at[i].text);
+  }
+  p->n = n;
+  if (n == 0) return true; /* emitting the best says why nothing can be emitted */
+  qsort(p->at, (size_t)n, sizeof *p->at, better);
+  return plan_adopt(p, p->at[0].text);
+}

@@ -1,0 +1,94 @@
+/* Kernels of the best candidates, timed by whoever asks for the plan. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "planner/planner.h"
+
+/* Kernels that differ, in the order of the candidates. */
+typedef struct {
+  int n;
+  tf_emitted **files;  /* [n] */
+  const char **source; /* [n] kernel.c among the files: mappings that make the same are one */
+  tf_measured *m;      /* [n] rank - 1 is the candidate */
+} kernels;
+
+static bool is_new(const kernels *k, const char *source) {
+  for (int i = 0; i < k->n; i++)
+    if (!strcmp(k->source[i], source)) return false;
+  return true;
+}
+
+/* Takes the files' ownership. */
+static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted) {
+  const char *source = NULL;
+  for (int f = e->n; f-- > 0;) /* the first: of several instruction sets, kernel.c only chooses */
+    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) source = e->file[f].text;
+  if (!source || !is_new(k, source)) {
+    tf_emitted_free(e);
+    return;
+  }
+  k->files[k->n] = e;
+  k->source[k->n] = source;
+  k->m[k->n++] = (tf_measured){.rank = candidate + 1, .predicted = predicted, .measured = -1};
+}
+
+/* A mapping that does not fit, or that the generator refuses, is passed over.  False: out of memory. */
+static bool emit_candidate(const planner *p, int i, kernels *k) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = d ? tf_tree_parse(p->at[i].text, (tf_loc){0}, p->arch, p->wl, d) : NULL;
+  tf_model *model = tree ? tf_model_new(tree, d) : NULL;
+  tf_result r;
+  const bool ok = d != NULL;
+  if (model && tf_model_eval(model, NULL, &r) && r.feasible) {
+    tf_emitted *files = tf_emit(tree, p->o->target, &p->kernel, d);
+    if (files) keep_new(k, i, files, r.seconds);
+  }
+  tf_model_free(model);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+  return ok;
+}
+
+/* A mapping without open parts is its own only candidate. */
+static bool add_given(planner *p) {
+  if (p->n) return true;
+  plan_candidate *at = realloc(p->at, sizeof *at);
+  if (at) p->at = at;
+  char *text = at ? tf_tree_text(p->plan->tree) : NULL;
+  if (text) p->at[p->n++] = (plan_candidate){.text = text};
+  return text || plan_no_memory(p);
+}
+
+/* The plan takes what was measured, and the mapping of the fastest kernel. */
+static bool take(planner *p, kernels *k) {
+  int best = -1;
+  for (int i = 0; i < k->n; i++)
+    if (k->m[i].measured >= 0 && (best < 0 || k->m[i].measured < k->m[best].measured)) best = i;
+  if (best < 0) return true;
+  p->plan->measured = k->m;
+  p->plan->n_measured = k->n;
+  p->plan->chosen = best;
+  k->m = NULL;
+  return plan_adopt(p, p->at[p->plan->measured[best].rank - 1].text) && plan_evaluate(p);
+}
+
+static bool time_them(planner *p, kernels *k) {
+  for (int i = 0; i < p->n && k->n < p->n_time && !plan_stopped(p); i++)
+    if (!emit_candidate(p, i, k)) return plan_no_memory(p);
+  if (k->n == 0 || plan_stopped(p)) return true; /* emitting the plan says why nothing can be emitted */
+  return p->o->time(p->o->budget.ctx, (const tf_emitted *const *)k->files, k->n, k->m) && take(p, k);
+}
+
+bool plan_time(planner *p) {
+  if (p->n_time == 0 || !p->plan->result.feasible || p->plan->result.overflow) return true;
+  size_t room = (size_t)p->n_time;
+  kernels k = {
+      .files = calloc(room, sizeof *k.files), .source = calloc(room, sizeof *k.source), .m = calloc(room, sizeof *k.m)};
+  bool ok = k.files && k.source && k.m ? add_given(p) && time_them(p, &k) : plan_no_memory(p);
+  for (int i = 0; i < k.n; i++)
+    tf_emitted_free(k.files[i]);
+  free(k.files);
+  free(k.source);
+  free(k.m);
+  return ok;
+}

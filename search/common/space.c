@@ -1,0 +1,69 @@
+/* What strategies do with any space. */
+#include "search/common/space.h"
+
+enum { TRIES = 200 };
+
+void tf_space_back(tf_space *s, int i) {
+  s->kind->begin(s);
+  for (int k = 0; k < i; k++)
+    s->kind->take(s, k, s->chosen[k]);
+}
+
+int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish) {
+  for (int k = 0; k < n; k++)
+    if (domain[k] >= wish) return domain[k];
+  return domain[n - 1];
+}
+
+/* Takes decisions 0 .. end - 1. */
+static bool follow(tf_space *s, const int32_t *row, int end) {
+  int32_t domain[TF_DOMAIN_MAX];
+  s->kind->begin(s);
+  for (int i = 0; i < end; i++) {
+    int n = s->fixed ? 1 : s->kind->domain(s, i, domain);
+    if (n == 0) return false;
+    s->kind->take(s, i, s->fixed ? row[i] : tf_space_nearest(domain, n, row[i]));
+  }
+  return true;
+}
+
+bool tf_space_follow(tf_space *s, const int32_t *row) { return follow(s, row, s->n); }
+
+bool tf_space_random(tf_space *s, tf_rng *rng) {
+  int32_t domain[TF_DOMAIN_MAX];
+  for (int k = 0; k < TRIES; k++) {
+    int n = 1;
+    s->kind->begin(s);
+    for (int i = 0; i < s->n && n > 0; i++) {
+      if (s->kind->draw) {
+        s->kind->take(s, i, s->kind->draw(s, i, rng));
+      } else if ((n = s->kind->domain(s, i, domain)) > 0) {
+        s->kind->take(s, i, domain[n == 1 ? 0 : (int)tf_rng_below(rng, (uint32_t)n)]);
+      }
+    }
+    if (n > 0) return true;
+  }
+  return false;
+}
+
+/* Another choice for one decision, of those that the row's before it leave. */
+static void change_one(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
+  int32_t domain[TF_DOMAIN_MAX];
+  for (int k = 0; k < TRIES && s->n > 0; k++) {
+    int i = (int)tf_rng_below(rng, (uint32_t)s->n);
+    if ((order && !order[i]) || !follow(s, row, i)) continue;
+    int n = s->kind->domain(s, i, domain);
+    if (n < 2) continue;
+    int32_t to = domain[tf_rng_below(rng, (uint32_t)n)];
+    if (to == row[i]) continue;
+    row[i] = to;
+    return;
+  }
+}
+
+void tf_space_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
+  if (s->kind->vary)
+    s->kind->vary(s, rng, order, row);
+  else
+    change_one(s, rng, order, row);
+}

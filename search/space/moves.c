@@ -1,0 +1,91 @@
+/* What a search by trial knows of trip counts: good guesses, and steps from one row of counts to a neighbour. */
+#include "search/space/build.h"
+
+static const tf_trips *trips_of(const tf_space *s) { return (const tf_trips *)s; }
+
+/* Where nothing better is known: most of a mesh is used, and tiles are as large as still fits (the domain begins
+ * with the least count whose tiles do). */
+int32_t tf_trips_guess(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot) {
+  const tf_decision *d = &trips_of(s)->at[i];
+  if (d->axis != TF_TEMPORAL && lot & 3) return domain[n - 1];
+  if (d->axis == TF_TEMPORAL && lot & 1) return domain[0];
+  return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
+}
+
+static bool one_tile(const tf_decision *a, const tf_decision *b) {
+  const uint64_t axis = UINT64_C(3) << 17;
+  return a->op == b->op && ((a->key ^ b->key) & ~axis) == 0;
+}
+
+/* A loop that is spread and that the hint does not know takes what it can from the loop over the same dim in its
+ * Tile: the parts below stay what they were. */
+void tf_trips_complete(const tf_space *s, int32_t *row) {
+  const tf_decision *at = trips_of(s)->at;
+  for (int i = 0; i < s->n; i++) {
+    if (row[i] != TF_ANY || at[i].axis == TF_TEMPORAL) continue;
+    for (int j = 0; j < s->n; j++) {
+      if (j == i || at[j].axis != TF_TEMPORAL || row[j] < 2 || !one_tile(&at[i], &at[j])) continue;
+      int32_t f = at[i].mesh < row[j] ? at[i].mesh : row[j];
+      while (row[j] % f)
+        f--;
+      row[i] = f;
+      row[j] /= f;
+    }
+  }
+}
+
+/* Some loop that divides a length that loop i divides, too; -1: none was met. */
+static int partner_of(const tf_trips *t, tf_rng *rng, int i) {
+  const tf_decision *at = t->at;
+  for (int tries = 0; tries < 16; tries++) {
+    int j = (int)tf_rng_below(rng, (uint32_t)t->space.n);
+    if (tries < 4 && !one_tile(&at[i], &at[j])) continue;
+    if (j == i || at[j].dim != at[i].dim) continue;
+    for (int a = 0; a < at[i].n_slots; a++)
+      for (int b = 0; b < at[j].n_slots; b++)
+        if (at[i].slots[a] == at[j].slots[b]) return j;
+  }
+  return -1;
+}
+
+static int32_t some_factor(tf_rng *rng, int32_t n) {
+  int32_t primes[32] = {1};
+  int k = 0;
+  for (int32_t p = 2; p * p <= n && k < 30; p++)
+    for (; n % p == 0 && k < 30; n /= p)
+      primes[k++] = p;
+  if (n > 1) primes[k++] = n;
+  if (k == 0) return 1;
+  int32_t f = primes[tf_rng_below(rng, (uint32_t)k)];
+  if (k > 1 && !tf_rng_below(rng, 4)) f *= primes[tf_rng_below(rng, (uint32_t)k)];
+  return f;
+}
+
+static void shift(int32_t *row, int i, int j, int32_t f) {
+  if (row[i] < f || row[i] % f) return;
+  row[i] /= f;
+  if (row[j] > 0 && row[j] < INT32_MAX / f) row[j] *= f;
+}
+
+/* The same for like loops of the other ops on the same kind of unit: next to each other they take the time together. */
+static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f) {
+  const tf_decision *at = t->at;
+  for (int a = 0; a < t->space.n; a++)
+    for (int b = 0; a != i && at[a].kin == at[i].kin && b < t->space.n; b++)
+      if (b != j && at[b].kin == at[j].kin && at[a].op == at[b].op) shift(row, a, b, f);
+}
+
+/* Wishes for a factor less at one loop, and more at another; the ranges of producers follow. */
+void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
+  const tf_trips *t = trips_of(s);
+  (void)order;
+  for (int tries = 0; tries < 24; tries++) {
+    int i = (int)tf_rng_below(rng, (uint32_t)t->space.n), j;
+    if (row[i] < 2 || t->at[i].trip || (j = partner_of(t, rng, i)) < 0) continue;
+    int32_t f = some_factor(rng, row[i]);
+    if (row[i] % f) continue;
+    shift(row, i, j, f);
+    if (tf_rng_below(rng, 2)) shift_kin(t, row, i, j, f);
+    return;
+  }
+}

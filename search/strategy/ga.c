@@ -1,0 +1,224 @@
+/* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited whole, decisions that
+ * had a say mutate.  Rows of different species are kept apart for longer: one whose best is not found yet (of a shape,
+ * its trip counts) would else be lost to one whose is. */
+#include <math.h>
+#include <string.h>
+
+#include "search/strategy/strategy.h"
+
+enum {
+  KEPT = 64,         /* K */
+  KIND = 8,          /* of which of one species */
+  FIRST = 48,        /* rows asked for before breeding begins, beside the seeds */
+  AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: what is open in it is searched further */
+  NEW_ONE_IN = 8,    /* a row from nowhere */
+  CROSS_ONE_IN = 3,
+  TOP_ONE_IN = 3, /* of the three best */
+  ASIDE = 8,
+  STALL = 700, /* rows without a better one after which another population begins, or both are joined */
+  KINDS = 8,   /* that breed whatever the others found */
+};
+
+#define ENOUGH 0.999 /* of the best counts as better */
+
+typedef struct {
+  int32_t *genes;
+  uint32_t *order;
+  uint64_t species, shape;
+  double cost;
+} row;
+
+typedef struct {
+  tf_space *space;
+  tf_rng rng;
+  int seeds, asked, n_kept, n_genes;
+  row kept[KEPT + 1]; /* ascending cost; the last is room for one more */
+  row aside[ASIDE];   /* the best of the population before */
+  row told;
+  int n_aside, stall; /* stall: rows told since the best of this population */
+  double best;
+  uint8_t *from;  /* [n_groups] which parent */
+  int32_t *genes; /* [n_genes] of the row in the making */
+} ga;
+
+/* Without groups each decision is one. */
+static int groups_of(const tf_space *s) { return s->kind->group ? s->n_groups : s->n; }
+
+static bool give_room(const ga *g, row *r, tf_arena *a) {
+  r->genes = TF_ARRAY(a, int32_t, (size_t)g->n_genes);
+  r->order = TF_ARRAY(a, uint32_t, (size_t)g->n_genes);
+  return r->genes && r->order;
+}
+
+static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_rng rng) {
+  (void)hint, (void)n_asks;
+  ga *g = TF_NEW(a, ga);
+  if (!g) return NULL;
+  g->space = s;
+  g->rng = rng;
+  g->n_genes = s->n;
+  g->from = TF_ARRAY(a, uint8_t, (size_t)groups_of(s));
+  g->genes = TF_ARRAY(a, int32_t, (size_t)s->n + 1);
+  g->best = INFINITY;
+  bool ok = g->from && g->genes;
+  for (int k = 0; ok && k <= KEPT; k++)
+    ok = give_room(g, &g->kept[k], a);
+  for (int k = 0; ok && k < ASIDE; k++)
+    ok = give_room(g, &g->aside[k], a);
+  return ok && give_room(g, &g->told, a) ? g : NULL;
+}
+
+/* The better of three by lot. */
+static const row *tournament(ga *g) {
+  uint32_t n = (uint32_t)g->n_kept, best = tf_rng_below(&g->rng, n);
+  for (int k = 0; k < 2; k++) {
+    uint32_t other = tf_rng_below(&g->rng, n);
+    if (other < best) best = other;
+  }
+  return &g->kept[best];
+}
+
+/* The better of two of a kind, that by lot among those whose best are best: a kind whose trip counts are not found
+ * yet has its turn, too. */
+static const row *of_some_kind(ga *g) {
+  int first[KINDS], n = 0;
+  for (int k = 0; k < g->n_kept && n < KINDS; k++) {
+    bool there = false;
+    for (int i = 0; i < n; i++)
+      there |= g->kept[first[i]].species == g->kept[k].species;
+    if (!there) first[n++] = k;
+  }
+  uint64_t species = g->kept[first[tf_rng_below(&g->rng, (uint32_t)n)]].species;
+  int rows = 0, pick = -1;
+  for (int k = 0; k < g->n_kept; k++)
+    rows += g->kept[k].species == species;
+  uint32_t a = tf_rng_below(&g->rng, (uint32_t)rows), b = tf_rng_below(&g->rng, (uint32_t)rows);
+  for (int k = 0, left = (int)(a < b ? a : b); pick < 0 && k < g->n_kept; k++)
+    if (g->kept[k].species == species && left-- == 0) pick = k;
+  return &g->kept[pick];
+}
+
+static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_some_kind(g); }
+
+static void cross(ga *g, const row *a, const row *b) {
+  const tf_space *s = g->space;
+  for (int c = 0; c < groups_of(s); c++)
+    g->from[c] = (uint8_t)tf_rng_below(&g->rng, 2);
+  for (int i = 0; i < g->n_genes; i++)
+    g->genes[i] = g->from[s->kind->group ? s->kind->group(s, i) : i] ? a->genes[i] : b->genes[i];
+}
+
+static bool take_seed(ga *g, int k) {
+  g->space->kind->seed(g->space, k, &g->rng, g->genes);
+  return tf_space_follow(g->space, g->genes);
+}
+
+/* A row from nowhere, or a good start, of which some is by lot. */
+static bool fresh_row(ga *g) {
+  int seeds = g->space->n_seeds;
+  if (!seeds || !tf_rng_below(&g->rng, 4)) return tf_space_random(g->space, &g->rng);
+  return take_seed(g, (int)tf_rng_below(&g->rng, (uint32_t)seeds));
+}
+
+/* Whether both rows agree in every gene that has a say in the first. */
+static bool alike(const ga *g, const row *a, const int32_t *genes) {
+  for (int i = 0; i < g->n_genes; i++)
+    if (a->order[i] && a->genes[i] != genes[i]) return false;
+  return true;
+}
+
+/* The row to give up when one too many is kept: the worst of a kind that has too many, else the worst
+ * of all. */
+static int surplus(const ga *g) {
+  for (int k = g->n_kept - 1; k >= 0; k--) {
+    int better = 0;
+    for (int i = 0; i < k; i++)
+      better += g->kept[i].species == g->kept[k].species;
+    if (better >= KIND) return k;
+  }
+  return g->n_kept - 1;
+}
+
+/* Takes row k out; its memory waits behind the last. */
+static void take_out(ga *g, int k) {
+  row r = g->kept[k];
+  for (g->n_kept--; k < g->n_kept; k++)
+    g->kept[k] = g->kept[k + 1];
+  g->kept[k] = r;
+}
+
+static void copy_row(const ga *g, row *to, const row *from) {
+  memcpy(to->genes, from->genes, (size_t)g->n_genes * sizeof *to->genes);
+  memcpy(to->order, from->order, (size_t)g->n_genes * sizeof *to->order);
+  to->species = from->species;
+  to->shape = from->shape;
+  to->cost = from->cost;
+}
+
+static void insert(ga *g, const row *r) {
+  for (int k = 0; k < g->n_kept; k++)
+    if (alike(g, &g->kept[k], r->genes)) {
+      if (r->cost >= g->kept[k].cost) return;
+      take_out(g, k);
+      break;
+    }
+  int k = g->n_kept++;
+  copy_row(g, &g->kept[k], r);
+  row held = g->kept[k];
+  for (; k > 0 && g->kept[k - 1].cost > held.cost; k--)
+    g->kept[k] = g->kept[k - 1];
+  g->kept[k] = held;
+  if (g->n_kept > KEPT) take_out(g, surplus(g));
+}
+
+/* A population that finds nothing more is set aside and another begun; when that is stuck, too, the best of the
+ * one before join it. */
+static void turn(ga *g) {
+  bool join = g->n_aside > 0;
+  for (int k = 0; k < g->n_aside; k++)
+    insert(g, &g->aside[k]);
+  g->n_aside = g->stall = 0;
+  g->best = INFINITY;
+  if (join) return;
+  for (; g->n_aside < ASIDE && g->n_aside < g->n_kept; g->n_aside++)
+    copy_row(g, &g->aside[g->n_aside], &g->kept[g->n_aside]);
+  g->n_kept = g->seeds = g->asked = 0;
+}
+
+static void tell(void *state, const tf_told *t) {
+  ga *g = state;
+  const tf_space *s = g->space;
+  row *r = &g->told;
+  memcpy(r->genes, t->row, (size_t)s->n * sizeof *r->genes);
+  for (int i = 0; i < s->n; i++)
+    r->order[i] = t->order ? t->order[i] : (uint32_t)i + 1;
+  r->species = s->kind->species ? s->kind->species(s, r->genes, r->order) : 0;
+  r->shape = t->name;
+  r->cost = t->cost;
+  insert(g, r);
+  g->stall++;
+  if (t->cost < g->best * ENOUGH) {
+    g->best = t->cost;
+    g->stall = 0;
+  }
+}
+
+static bool ask(void *state, uint64_t *like) {
+  ga *g = state;
+  *like = 0;
+  if (g->stall >= STALL) turn(g);
+  if (g->seeds < g->space->n_seeds) return take_seed(g, g->seeds++);
+  bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
+  if (fresh) return fresh_row(g);
+  bool top = !tf_rng_below(&g->rng, TOP_ONE_IN);
+  const row *a = top ? &g->kept[tf_rng_below(&g->rng, g->n_kept < 3 ? 1 : 3)] : parent(g), *b = parent(g);
+  memcpy(g->genes, a->genes, (size_t)g->n_genes * sizeof *g->genes);
+  *like = a->shape;
+  if (tf_rng_below(&g->rng, AGAIN_ONE_IN)) {
+    if (!tf_rng_below(&g->rng, CROSS_ONE_IN)) cross(g, a, b);
+    tf_space_vary(g->space, &g->rng, a->order, g->genes);
+  }
+  return tf_space_follow(g->space, g->genes) || tf_space_random(g->space, &g->rng);
+}
+
+const tf_way tf_way_ga = {make, ask, tell, .batches = true};

@@ -1,0 +1,239 @@
+/* Monte Carlo tree search (thesis 3.5.2): a node is a table of choices so far; the
+ * child with the highest upper confidence bound is followed, from a new node the walk goes on by
+ * lot, near the best choices known.  Every other walk leaves the tree alone and goes to a neighbour of the best
+ * candidate known (of trip counts: a factor moves from one loop to another of the same dim).  Subtrees that are fully
+ * known are left out, so that a small space is searched to its end. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "search/strategy/strategy.h"
+
+enum {
+  MOST_NODES = 1 << 17,
+  FIRST_NODES = 192,
+  RESTARTS = 64,
+  KNOWN = 138 /* a logarithm below that of TF_COST_BAD */
+};
+
+typedef struct {
+  int32_t first;  /* child; the rest follow.  0: not expanded */
+  int32_t choice; /* that leads here */
+  uint32_t visits;
+  int16_t n;  /* children */
+  bool done;  /* nothing below is left to learn */
+  float best; /* lowest cost seen below, as a logarithm */
+} node;
+
+typedef struct {
+  tf_space *space;
+  tf_rng rng;
+  node *nodes;
+  int n_nodes, room;
+  int *path, n_path;    /* nodes of the walk that waits to be told */
+  bool whole;           /* the walk ended inside the tree: its last node is a leaf of the space */
+  int32_t *best_choice; /* [n] of the best walk, at first the hint; wishes */
+  int32_t *want;        /* [n] of a walk beside the best */
+  uint32_t asked;
+  float best; /* its cost, as a logarithm */
+} mcts;
+
+static void *make(tf_arena *a, tf_space *t, const int32_t *hint, int n_asks, tf_rng rng) {
+  mcts *s = TF_NEW(a, mcts);
+  if (!s) return NULL;
+  s->space = t;
+  s->rng = rng;
+  s->room = n_asks > 0 && n_asks < MOST_NODES / 8 ? 8 * n_asks + FIRST_NODES : MOST_NODES;
+  s->nodes = TF_ARRAY(a, node, (size_t)s->room);
+  s->path = TF_ARRAY(a, int, (size_t)t->n + 1);
+  s->best_choice = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
+  s->want = TF_ARRAY(a, int32_t, (size_t)t->n + 1);
+  if (!s->nodes || !s->path || !s->best_choice || !s->want) return NULL;
+  for (int i = 0; i < t->n; i++)
+    s->best_choice[i] = hint ? hint[i] : TF_ANY;
+  if (t->kind->complete) t->kind->complete(t, s->best_choice);
+  s->best = FLT_MAX;
+  s->nodes[0].best = FLT_MAX;
+  s->n_nodes = 1;
+  return s;
+}
+
+/* ---- selection ---------------------------------------------------------------------------- */
+/* The natural logarithm to within 1 %: it only steers. */
+static float quick_log(uint32_t n) {
+  union {
+    float f;
+    uint32_t u;
+  } x = {.f = (float)n};
+  float e = (float)((int)(x.u >> 23) - 127);
+  x.u = (x.u & 0x7fffffu) | 0x3f800000u;
+  return 0.6931472f * (e + (x.f - 1) * (1.3465f - 0.3465f * (x.f - 1)));
+}
+
+/* Upper confidence bound of a child visited before: how near its best comes to the best of all (both
+ * are logarithms of costs: exp(best - child) is the ratio, here to first order), and how little it
+ * is known. */
+static float bound_of(const mcts *s, const node *c, float log_visits) {
+  float behind = c->best - s->best;
+  float near = behind < 50 ? 1 / (1 + 4 * behind) : 0;
+  return near + 0.35f * sqrtf(log_visits / (float)c->visits);
+}
+
+/* The child to follow; -1: all are done.  Children never visited come first, the best choice known
+ * before the others. */
+static int select_child(mcts *s, const node *p, int32_t wish) {
+  int best = -1, unseen = 0;
+  float bound = -1, log_visits = quick_log(p->visits + 1);
+  for (int k = 0; k < p->n; k++) {
+    const node *c = &s->nodes[p->first + k];
+    if (c->done) continue;
+    if (c->visits == 0) {
+      unseen++;
+      if (c->choice == wish) return p->first + k;
+      if (unseen == 1 || tf_rng_u32(&s->rng) % (uint32_t)unseen == 0) best = p->first + k;
+      bound = FLT_MAX;
+    } else if (unseen == 0) {
+      float b = bound_of(s, c, log_visits);
+      if (b > bound) {
+        bound = b;
+        best = p->first + k;
+      }
+    }
+  }
+  return best;
+}
+
+/* Gives node p its children, the domain of decision i.  False: none, or no room. */
+static bool expand(mcts *s, int p, int i) {
+  int32_t domain[TF_DOMAIN_MAX];
+  int n = s->space->kind->domain(s->space, i, domain);
+  node *parent = &s->nodes[p];
+  if (n == 0) parent->done = true;
+  if (n == 0 || s->n_nodes + n > s->room) return false;
+  parent->first = s->n_nodes;
+  parent->n = (int16_t)n;
+  for (int k = 0; k < n; k++)
+    s->nodes[s->n_nodes++] = (node){.choice = domain[k], .best = FLT_MAX};
+  return true;
+}
+
+/* ---- the walk on ---------------------------------------------------------------------------- */
+/* The choice of the domain that the lot names. */
+static int32_t even(const int32_t *domain, int n, uint32_t lot) {
+  return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
+}
+
+static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t wish, uint32_t stray) {
+  if (n == 1) return domain[0];
+  uint32_t lot = tf_rng_u32(&s->rng);
+  const tf_space_kind *kind = s->space->kind;
+  if (wish == TF_ANY) return kind->guess ? kind->guess(s->space, i, domain, n, lot) : even(domain, n, lot);
+  return (lot & 1023) < stray ? even(domain, n, lot) : tf_space_nearest(domain, n, wish);
+}
+
+/* From decision i to the end.  How often it strays from the best choices known is itself by lot. */
+static bool walk_on(mcts *s, int i) {
+  static const uint32_t strays[8] = {20, 50, 100, 100, 200, 300, 500, 1024};
+  int32_t domain[TF_DOMAIN_MAX];
+  uint32_t stray = strays[tf_rng_u32(&s->rng) >> 29];
+  for (; i < s->space->n; i++) {
+    int n = s->space->kind->domain(s->space, i, domain);
+    if (n == 0) return false;
+    s->space->kind->take(s->space, i, pick(s, i, domain, n, s->best_choice[i], stray));
+  }
+  return true;
+}
+
+/* ---- beside the best ------------------------------------------------------------------------ */
+/* The best choices, at first the hint, so many steps aside. */
+static bool walk_beside(mcts *s, int steps) {
+  int32_t domain[TF_DOMAIN_MAX];
+  memcpy(s->want, s->best_choice, (size_t)s->space->n * sizeof *s->want);
+  while (steps-- > 0)
+    tf_space_vary(s->space, &s->rng, NULL, s->want);
+  s->space->kind->begin(s->space);
+  s->n_path = 0;
+  s->whole = false;
+  for (int i = 0; i < s->space->n; i++) {
+    int n = s->space->kind->domain(s->space, i, domain);
+    if (n == 0) return false;
+    s->space->kind->take(s->space, i, pick(s, i, domain, n, s->want[i], 0));
+  }
+  return true;
+}
+
+/* ---- marks ------------------------------------------------------------------------------------ */
+/* A node whose children are all done is done; so on up the path. */
+static void mark_done(mcts *s) {
+  for (int k = s->n_path - 1; k >= 0; k--) {
+    node *p = &s->nodes[s->path[k]];
+    for (int c = 0; p->first && !p->done && c < p->n; c++)
+      if (!s->nodes[p->first + c].done) return;
+    if (!p->first && !p->done) return;
+    p->done = true;
+  }
+}
+
+static void count(mcts *s, float cost) {
+  for (int k = 0; k < s->n_path; k++) {
+    node *p = &s->nodes[s->path[k]];
+    p->visits++;
+    if (cost < p->best) p->best = cost;
+  }
+}
+
+/* One descent.  False: a dead end, marked. */
+static bool descend(mcts *s) {
+  int at = 0, i = 0;
+  s->space->kind->begin(s->space);
+  s->path[0] = 0;
+  s->n_path = 1;
+  for (; i < s->space->n; i++) {
+    if (!s->nodes[at].first && !expand(s, at, i)) break;
+    int next = select_child(s, &s->nodes[at], s->best_choice[i]);
+    if (next < 0) {
+      s->nodes[at].done = true;
+      break;
+    }
+    bool fresh = s->nodes[next].visits == 0 && s->nodes[at].n > 1;
+    at = next;
+    s->path[s->n_path++] = at;
+    s->space->kind->take(s->space, i, s->nodes[at].choice);
+    if (fresh) {
+      i++;
+      break;
+    }
+  }
+  if (s->nodes[at].done) return false;
+  s->whole = i == s->space->n;
+  return s->whole || walk_on(s, i);
+}
+
+static bool ask(void *state, uint64_t *like) {
+  mcts *s = state;
+  *like = 0;
+  bool beside = s->space->n > 0 && !s->nodes[0].done && (s->asked++ == 0 || (s->best < KNOWN && s->asked % 2));
+  if (beside && walk_beside(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
+  for (int k = 0; k < RESTARTS && !s->nodes[0].done; k++) {
+    if (descend(s)) return true;
+    mark_done(s);
+    count(s, FLT_MAX);
+  }
+  return false;
+}
+
+static void tell(void *state, const tf_told *t) {
+  mcts *s = state;
+  float c = t->cost > 0 ? (float)log(t->cost) : 0;
+  if (c <= s->best) { /* where another part takes the time, a step aside costs nothing */
+    s->best = c;
+    memcpy(s->best_choice, t->row, (size_t)s->space->n * sizeof *s->best_choice);
+  }
+  count(s, c);
+  if (s->whole) {
+    s->nodes[s->path[s->n_path - 1]].done = true;
+    mark_done(s);
+  }
+}
+
+const tf_way tf_way_mcts = {make, ask, tell, .batches = false};

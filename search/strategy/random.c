@@ -1,0 +1,24 @@
+/* Every choice by lot. */
+#include "search/strategy/strategy.h"
+
+typedef struct {
+  tf_space *space;
+  tf_rng rng;
+} lots;
+
+static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_rng rng) {
+  (void)hint, (void)n_asks;
+  lots *l = TF_NEW(a, lots);
+  if (l) *l = (lots){s, rng};
+  return l;
+}
+
+static bool ask(void *state, uint64_t *like) {
+  lots *l = state;
+  *like = 0;
+  return tf_space_random(l->space, &l->rng);
+}
+
+static void tell(void *state, const tf_told *t) { (void)state, (void)t; }
+
+const tf_way tf_way_random = {make, ask, tell, .batches = true};

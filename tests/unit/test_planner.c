@@ -1,0 +1,143 @@
+/* The planner: what it finds, what it may be told to leave, and whose word decides which kernel is the fastest. */
+#include <stdlib.h>
+
+#include "tests/unit/case.h"
+
+static const char arch[] = "architecture:\n"
+                           "  name: small\n"
+                           "  clock: 1 GHz\n"
+                           "  memories:\n"
+                           "  - {name: DRAM, bandwidth: 4}\n"
+                           "  - {name: L1, capacity: 8 KiB, bandwidth: 64}\n"
+                           "  - {name: REG, capacity: 256, bandwidth: 64}\n"
+                           "  compute:\n"
+                           "  - {name: u, ops: [mac, add], below: REG, mesh: [8, 1]}\n";
+static const char chain[] = "workload:\n"
+                            "  name: chain\n"
+                            "  dims: {m: 32, n: 32, k: 32, l: 32}\n"
+                            "  ops:\n"
+                            "  - \"C[m,l] += A[m,k] * B[k,l]\"\n"
+                            "  - \"E[m,n] += C[m,l] * D[l,n]\"\n";
+
+static tf_planned *plan(const test_case *e, tf_planner_opts *o) {
+  o->budget.seed = 1;
+  o->budget.threads = 1;
+  o->budget.max_evals = 400;
+  o->kernel.isa = "portable";
+  return tf_planner_run(e->spec->arch, e->spec->workload, e->tree, o, e->d);
+}
+
+static char *kernel_text(const test_case *e) {
+  tf_planner_opts o = {.n_time = 0};
+  tf_planned *p = plan(e, &o);
+  tf_emitted *k = p && p->tree ? tf_planned_emit(p, &o, e->d) : NULL;
+  char *text = calloc(1, 1 << 20);
+  for (int i = 0; text && k && i < k->n; i++)
+    if (!strcmp(k->file[i].name, "kernel.c")) snprintf(text, 1 << 20, "%s", k->file[i].text);
+  CHECK(p && p->found == p->tree && p->result.feasible && p->evals > 0 && p->n_measured == 0);
+  tf_emitted_free(k);
+  tf_planned_free(p);
+  return text;
+}
+
+static void test_found(void) {
+  test_case e = case_of(arch, chain);
+  char *a = kernel_text(&e), *b = kernel_text(&e);
+  CHECK(a && *a);
+  CHECK_TEXT(a, b);
+  free(a);
+  free(b);
+  case_drop(&e);
+}
+
+static void test_given(void) {
+  test_case e = case_of(arch, chain);
+  tf_planner_opts o = {.n_time = 0};
+  tf_planned *p = plan(&e, &o);
+  char *text = p ? tf_tree_text(p->tree) : NULL;
+  e.tree = text ? tf_tree_parse(text, (tf_loc){0}, e.spec->arch, e.spec->workload, e.d) : NULL;
+  tf_planned *same = plan(&e, &o);
+  CHECK(same && same->tree == e.tree && !same->found && same->evals == 0);
+  CHECK(p && same && p->result.cycles == same->result.cycles);
+  tf_planned_free(same);
+  tf_planned_free(p);
+  free(text);
+  case_drop(&e);
+}
+
+/* A clock by which the last of the kernels is the fastest and the first cannot be run. */
+typedef struct {
+  int calls, n;
+  bool gives_up;
+} clock_of_test;
+
+static bool time_them(void *ctx, const tf_emitted *const *kernels, int n, tf_measured *m) {
+  clock_of_test *c = ctx;
+  c->calls++;
+  c->n = n;
+  for (int i = 0; i < n; i++) {
+    CHECK(kernels[i]->n > 0 && m[i].measured < 0 && m[i].predicted > 0);
+    if (i > 0) m[i].measured = n - i;
+  }
+  return !c->gives_up;
+}
+
+static void test_timed(void) {
+  test_case e = case_of(arch, chain);
+  clock_of_test clock = {.n = 0};
+  tf_planner_opts o = {.n_time = 3, .time = time_them, .budget.ctx = &clock};
+  tf_planned *p = plan(&e, &o);
+  CHECK_I64(clock.calls, 1);
+  CHECK_I64(clock.n, 3);
+  CHECK(p && p->n_measured == 3 && p->chosen == 2);
+  CHECK(p && fabs(p->measured[2].predicted - p->result.seconds) <= 1e-12 * p->result.seconds);
+  tf_planned_free(p);
+  clock.gives_up = true;
+  CHECK(!plan(&e, &o));
+  CHECK_I64((int64_t)tf_diags_errors(e.d), 0);
+  case_drop(&e);
+}
+
+static bool at_once(void *ctx) {
+  int *asked = ctx;
+  ++*asked;
+  return true;
+}
+
+static void test_stopped(void) {
+  test_case e = case_of(arch, chain);
+  int asked = 0;
+  tf_planner_opts o = {.budget = {.stop = at_once, .ctx = &asked}};
+  tf_planned *p = plan(&e, &o);
+  CHECK(p && p->stopped_by == TF_STOP_INTERRUPT && asked > 0);
+  tf_planned_free(p);
+  case_drop(&e);
+}
+
+/* No memory holds one word of each tensor. */
+static void test_none_fits(void) {
+  static const char tiny[] = "architecture:\n"
+                             "  name: tiny\n"
+                             "  clock: 1 GHz\n"
+                             "  memories:\n"
+                             "  - {name: DRAM, bandwidth: 4}\n"
+                             "  - {name: L1, capacity: 2, bandwidth: 64}\n"
+                             "  compute:\n"
+                             "  - {name: u, ops: [mac, add], below: L1}\n";
+  test_case e = case_of(tiny, chain);
+  tf_planner_opts o = {.n_time = 0};
+  tf_planned *p = plan(&e, &o);
+  CHECK(p && !p->tree && !p->found);
+  CHECK_I64((int64_t)tf_diags_errors(e.d), 0);
+  tf_planned_free(p);
+  case_drop(&e);
+}
+
+int main(void) {
+  test_found();
+  test_given();
+  test_timed();
+  test_stopped();
+  test_none_fits();
+  return check_report();
+}
