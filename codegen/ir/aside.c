@@ -1,6 +1,6 @@
 /* Steps that run side by side.  All go through a body together, statement by statement: each runs what holds no barrier
- * by itself, to its end, one after the other; where a barrier stands all have come.  What they must not do to each other
- * meanwhile watch.c tells. */
+ * by itself, to its end, one after the other; where a barrier stands all have come.  What they must not do to each
+ * other meanwhile watch.c tells. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +84,11 @@ static void run_alone(ir_running *m, const ir_stmt *loop, const instance *outsid
 /* The steps of a loop that each of the team enters; the end of the loop is a meeting. */
 static void run_loop(ir_running *m, const team *t, const ir_stmt *loop) {
   const int64_t n = t->n * loop->loop.trip;
-  team in = {0, calloc((size_t)n, sizeof *in.at)};
-  if (!in.at) ir_fault(m, "out of memory");
+  team in = {0, calloc((size_t)n + 1, sizeof *in.at)};
+  if (!in.at) {
+    ir_fault(m, "out of memory");
+    return;
+  }
   for (int64_t i = 0; i < n && m->ok; i++)
     enter(m, loop, &t->at[i / loop->loop.trip], i % loop->loop.trip, &in.at[in.n++]);
   run_team(m, &in, &loop->body);

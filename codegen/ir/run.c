@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "codegen/ir/machine.h"
 
@@ -286,16 +287,16 @@ static void send(machine *m, const ir_stmt *s, const int64_t *at) {
 static void copy(machine *m, const ir_stmt *s) {
   const int rank = m->p->buffers[s->copy.to].rank;
   const ir_held box = box_of(m, s->range, rank);
-  int64_t at[MAX_RANK] = {0}, all = box.any;
-  for (int r = 0; r < rank && box.any; r++)
-    all *= box.hi[r] - box.lo[r];
-  for (int64_t i = 0; i < all && m->ok; i++) {
-    int64_t left = i;
-    for (int r = rank - 1; r >= 0; r--) {
-      at[r] = box.lo[r] + left % (box.hi[r] - box.lo[r]);
-      left /= box.hi[r] - box.lo[r];
-    }
+  int64_t at[MAX_RANK];
+  bool more = box.any;
+  memcpy(at, box.lo, sizeof at);
+  while (more && m->ok) {
     send(m, s, at);
+    more = false;
+    for (int r = rank - 1; r >= 0 && !more; r--) {
+      more = ++at[r] < box.hi[r];
+      if (!more) at[r] = box.lo[r];
+    }
   }
   if (s->copy.ends) ir_watch_end_group(m->watch, s->copy.queue, m->who);
 }

@@ -49,10 +49,14 @@ static void *grown(void *from, int64_t n, size_t size) {
 
 static int shift_of(int depth) { return WHO_BITS * (DEEPEST - depth); }
 
-ir_who ir_who_of(ir_who who, ir_map map, int64_t step) { return who | (ir_who)(step + 1) << shift_of(ir_map_of(map)->depth); }
+ir_who ir_who_of(ir_who who, ir_map map, int64_t step) {
+  return who | (ir_who)(step + 1) << shift_of(ir_map_of(map)->depth);
+}
 
 /* The step that entered the loop at the depth. */
-static ir_who before(ir_who who, int depth) { return who >> (shift_of(depth) + WHO_BITS) << (shift_of(depth) + WHO_BITS); }
+static ir_who before(ir_who who, int depth) {
+  return who >> (shift_of(depth) + WHO_BITS) << (shift_of(depth) + WHO_BITS);
+}
 
 /* Whether `who` entered a loop that `of` is a step of, or is the same. */
 static bool entered(ir_who who, ir_who of) {

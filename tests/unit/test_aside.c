@@ -71,14 +71,16 @@ static void take_out(ir_program *p, ir_kind kind) {
 }
 
 static void append(lowering *w, ir_body *b, ir_stmt *s) {
-  ir_stmt **more = TF_ARRAY(w->p->arena, ir_stmt *, 2 * (size_t)b->n + 2); /* as low_add leaves it: room up to a power of two */
+  ir_stmt **more =
+      TF_ARRAY(w->p->arena, ir_stmt *, 2 * (size_t)b->n + 2); /* as low_add leaves it: room up to a power of two */
   for (int i = 0; i < b->n; i++)
     more[i] = b->s[i];
   more[b->n++] = s;
   b->s = more;
 }
 
-/* ---- a target with a queue: tiles come while the ones before are worked on ---------------------------------------- */
+/* ---- a target with a queue: tiles come while the ones before are worked on ----------------------------------------
+ */
 
 static void add_copy(lowering *w, const ir_stmt *stage, ir_range *range, ir_atom slot) {
   ir_stmt *s = low_add(w, IR_COPY);
@@ -168,11 +170,13 @@ static void pipeline(lowering *w) {
 
 static const low_pass queue_passes[] = {{"pipeline", pipeline}, {"unused", low_drop_unused}, {NULL, NULL}};
 static const char *const dma[] = {"dma"};
-static const ir_space near_spaces[] = {{"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}, {"own", IR_LANE, false}};
+static const ir_space near_spaces[] = {
+    {"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}, {"own", IR_LANE, false}};
 static const ir_platform near_platform = {1u << IR_SERIAL | 1u << IR_LANE | 1u << IR_BLOCK, 3, near_spaces, 1, dma, 3};
 static const low_target queue_target = {.platform = &near_platform, .copies = true, .depth = 1, .passes = queue_passes};
 
-/* ---- a target with lanes: what one makes all read, behind a barrier ------------------------------------------------ */
+/* ---- a target with lanes: what one makes all read, behind a barrier ------------------------------------------------
+ */
 
 static bool all_close_by(const lowering *w, int op) {
   (void)w, (void)op;
@@ -220,7 +224,8 @@ static const ir_platform lane_platform = {1u << IR_SERIAL | 1u << IR_BLOCK | 1u 
 static const low_target lane_target = {
     .platform = &lane_platform, .depth = 1, .close_by = all_close_by, .passes = lane_passes};
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------- */
+/* ---- runs ----------------------------------------------------------------------------------------------------------
+ */
 
 enum { WORDS = 512 };
 
@@ -237,7 +242,8 @@ static bool runs_right(const test_case *e, const ir_program *p, char *why, size_
   if (!ir_run_told(p, data, NULL, why, size)) return false;
   const tf_op *op = &wl->ops[wl->n_ops - 1];
   const int64_t m = wl->dims[op->dims[0]].extent, n = wl->dims[op->dims[1]].extent, k = wl->dims[op->dims[2]].extent;
-  const double *a = data[wl->n_ops > 1 ? wl->ops[0].reads[0].tensor : op->reads[0].tensor], *b = data[op->reads[1].tensor];
+  const double *a = data[wl->n_ops > 1 ? wl->ops[0].reads[0].tensor : op->reads[0].tensor],
+               *b = data[op->reads[1].tensor];
   bool right = true;
   for (int64_t i = 0; i < m * n; i++) {
     double sum = 0;
@@ -343,8 +349,8 @@ static void sums_aside(ir_program *p) {                              /* lanes sp
 
 typedef struct {
   int line;
+  bool runs; /* ir_check sees nothing, the interpreter does */
   plant *plant;
-  bool runs;        /* ir_check sees nothing, the interpreter does */
   const char *told; /* NULL: it is sound */
 } fault_row;
 
@@ -364,32 +370,32 @@ static void check_rows(const test_case *e, const low_target *target, const fault
 
 static void check_queue(void) {
   static const fault_row row[] = {
-      {__LINE__, sound, false, NULL},
-      {__LINE__, other_queue, false, "copy: no queue 3"},
-      {__LINE__, far_copy, false, "nothing is copied into 'memory'"},
-      {__LINE__, no_space, false, "no space 7"},
-      {__LINE__, near_argument, false, "an argument outside of the first space"},
-      {__LINE__, own_tile, false, "is copied into 'own'"},
-      {__LINE__, plain_box, false, "into what is not filled by copies"},
-      {__LINE__, to_itself, false, "from nowhere"},
-      {__LINE__, large_tile, false, "a tile of 10 in 9"},
-      {__LINE__, no_tile, false, "no tile 7"},
-      {__LINE__, many_left, false, "until 9 are left"},
-      {__LINE__, wait_elsewhere, false, "wait: no queue -1"},
-      {__LINE__, never_waits, false, "nobody has waited for what is copied into"},
-      {__LINE__, no_group, false, "does not end its group"},
-      {__LINE__, mod_zero, false, "mod by no number"},
-      {__LINE__, meets_alone, false, "no lane is around"},
-      {__LINE__, meets_itself, false, "a for meets no other"},
-      {__LINE__, no_warps, false, "the target has no warp"},
-      {__LINE__, keeps_lanes, false, NULL}, /* rows of a tile, side by side */
-      {__LINE__, late_wait, false, "nobody has waited for what is copied into"},
-      {__LINE__, same_tile, true, "is written while a copy fills it"},
-      {__LINE__, other_tile, true, "is read before its copy has been waited for"},
-      {__LINE__, split_group, false, NULL},
-      {__LINE__, lax_wait, true, "is read before its copy has been waited for"},
-      {__LINE__, no_last_wait, true, "nobody has waited for a copy into"},
-      {__LINE__, outside, true, "is touched outside of its box"},
+      {__LINE__, false, sound, NULL},
+      {__LINE__, false, other_queue, "copy: no queue 3"},
+      {__LINE__, false, far_copy, "nothing is copied into 'memory'"},
+      {__LINE__, false, no_space, "no space 7"},
+      {__LINE__, false, near_argument, "an argument outside of the first space"},
+      {__LINE__, false, own_tile, "is copied into 'own'"},
+      {__LINE__, false, plain_box, "into what is not filled by copies"},
+      {__LINE__, false, to_itself, "from nowhere"},
+      {__LINE__, false, large_tile, "a tile of 10 in 9"},
+      {__LINE__, false, no_tile, "no tile 7"},
+      {__LINE__, false, many_left, "until 9 are left"},
+      {__LINE__, false, wait_elsewhere, "wait: no queue -1"},
+      {__LINE__, false, never_waits, "nobody has waited for what is copied into"},
+      {__LINE__, false, no_group, "does not end its group"},
+      {__LINE__, false, mod_zero, "mod by no number"},
+      {__LINE__, false, meets_alone, "no lane is around"},
+      {__LINE__, false, meets_itself, "a for meets no other"},
+      {__LINE__, false, no_warps, "the target has no warp"},
+      {__LINE__, false, keeps_lanes, NULL}, /* rows of a tile, side by side */
+      {__LINE__, false, late_wait, "nobody has waited for what is copied into"},
+      {__LINE__, true, same_tile, "is written while a copy fills it"},
+      {__LINE__, true, other_tile, "is read before its copy has been waited for"},
+      {__LINE__, false, split_group, NULL},
+      {__LINE__, true, lax_wait, "is read before its copy has been waited for"},
+      {__LINE__, true, no_last_wait, "nobody has waited for a copy into"},
+      {__LINE__, true, outside, "is touched outside of its box"},
   };
   test_case e = {0};
   case_read(&e, gemm);
@@ -399,16 +405,16 @@ static void check_queue(void) {
 
 static void check_lanes(void) {
   static const fault_row row[] = {
-      {__LINE__, sound, false, NULL},
-      {__LINE__, block_barrier, false, "a block meets no other"},
-      {__LINE__, lane_in_lane, false, "lane within lane"},
-      {__LINE__, block_in_lane, false, "block within lane"},
-      {__LINE__, no_barrier, true, "is read by a step while another writes it"},
-      {__LINE__, all_write, true, "is written by two steps side by side"},
-      {__LINE__, some_meet, true, "3 of 8 steps come to it"},
-      {__LINE__, sums_aside, true, "is written by two steps side by side"},
-      {__LINE__, in_memory, true, "is written by two steps side by side"},
-      {__LINE__, in_registers, true, "wrong"},
+      {__LINE__, false, sound, NULL},
+      {__LINE__, false, block_barrier, "a block meets no other"},
+      {__LINE__, false, lane_in_lane, "lane within lane"},
+      {__LINE__, false, block_in_lane, "block within lane"},
+      {__LINE__, true, no_barrier, "is read by a step while another writes it"},
+      {__LINE__, true, all_write, "is written by two steps side by side"},
+      {__LINE__, true, some_meet, "3 of 8 steps come to it"},
+      {__LINE__, true, sums_aside, "is written by two steps side by side"},
+      {__LINE__, true, in_memory, "is written by two steps side by side"},
+      {__LINE__, true, in_registers, "wrong"},
   };
   test_case e = {0};
   case_read(&e, chain);
@@ -444,7 +450,8 @@ static void check_order(void) {
   ir_program *p = low_lower(e.tree, &lane_target, NULL, e.d);
   ir_watch *w = p ? ir_watch_new(p) : NULL;
   const int buffer = p ? p->buffer_of[p->tree->workload->ops[0].out] : 0;
-  const ir_who block = ir_who_of(0, IR_BLOCK, 0), warp = ir_who_of(block, IR_WARP, 0), other = ir_who_of(block, IR_WARP, 1);
+  const ir_who block = ir_who_of(0, IR_BLOCK, 0), warp = ir_who_of(block, IR_WARP, 0),
+               other = ir_who_of(block, IR_WARP, 1);
   const ir_who a = ir_who_of(warp, IR_LANE, 0), b = ir_who_of(warp, IR_LANE, 1), c = ir_who_of(other, IR_LANE, 0);
   if (CHECK(w != NULL)) {
     CHECK(!ir_watch_touch(w, buffer, 0, true, block) && !ir_watch_touch(w, buffer, 0, true, a)); /* a is of the block */
@@ -469,8 +476,12 @@ static void check_order(void) {
 }
 
 int main(void) {
-  static const char *const queue[] = {"copied, in near, one of 2: turn_", "copy A from memory to near by dma [0 .. 10] [0 .. 5] into tile 0\n",
-                                      ", which ends the group\n", "wait for dma until 1 left\n", " = mod(", NULL};
+  static const char *const queue[] = {"copied, in near, one of 2: turn_",
+                                      "copy A from memory to near by dma [0 .. 10] [0 .. 5] into tile 0\n",
+                                      ", which ends the group\n",
+                                      "wait for dma until 1 left\n",
+                                      " = mod(",
+                                      NULL};
   static const char *const lanes[] = {"block i_", "lane lane_", "barrier of lane\n", ", in shared\n", NULL};
   check_queue();
   check_lanes();

@@ -3,5 +3,4 @@
 
 static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"own", IR_THREAD, false}};
 
-const ir_platform low_cpu_platform = {
-    .maps = 1u << IR_SERIAL | 1u << IR_THREAD, .n_spaces = 2, .spaces = spaces};
+const ir_platform low_cpu_platform = {.maps = 1u << IR_SERIAL | 1u << IR_THREAD, .n_spaces = 2, .spaces = spaces};
