@@ -11,29 +11,38 @@ typedef enum {
   CLI_INTERRUPTED = 130 /* what a search or a solver found until then is printed */
 } cli_status;
 
-/* What the arguments after the command say.  A path is NULL if not asked for, "-" for stdout.
- */
+/* What the arguments of every command say. */
 typedef struct {
   const char **files;
   size_t n_files, n_first; /* n_first: of diff, files before "--"; 0: none was given */
   tf_setting *set;
   size_t n_set;
-  const char **start; /* files with mappings that a search begins with */
-  size_t n_start;
-  const char *json, *csv, *svg, *dot, *mapping, *pareto, *log, *out, *root;
-  const char *target, *isa, *dtype, *micro, *name; /* of emit */
-  const char *format;                              /* of export */
-  int measure;                                     /* kernels to time; 0: none */
-  bool quiet, help, resume, host, dump_ir;
-  /* of a search */
+  bool quiet;
+  bool fileless;     /* it has enough to do without files */
+  bool stdout_taken; /* one of the results goes to stdout, so that nothing else may */
+} cli_input;
+
+/* Where the figures go: a path, "-" for stdout, NULL if not asked for. */
+typedef struct {
+  const char *json, *csv;
+} cli_figures;
+
+/* How a command finds a mapping. */
+typedef struct {
   tf_objective objective;
   const char *strategy; /* NULL: the rule */
-  const char *method;   /* of solve; NULL: the first of cli_method (cli/session/session.h) */
   uint64_t seed;
   int threads;       /* 0: one for each processor */
   int64_t evals;     /* 0: no bound */
   double time_limit; /* 0: none */
-} cli_options;
+  const char *log;   /* of search alone, as `resume` */
+  bool resume;
+} cli_looking;
+
+typedef struct {
+  const char **at;
+  size_t n;
+} cli_paths;
 
 /* How a mapping was found: the JSON member `search` (contract/cli.md). */
 typedef struct {
@@ -56,6 +65,7 @@ typedef struct {
 } cli_starts;
 /* Everything one run reads and makes.  result, bounds and why are valid after cli_evaluate. */
 typedef struct {
+  const cli_input *in;
   tf_diags *diags;
   tf_spec *spec;
   tf_tree *tree; /* NULL unless all three sections are there */

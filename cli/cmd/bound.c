@@ -12,6 +12,16 @@
 #include "cli/session/session.h"
 #include "cli/table.h"
 
+typedef struct {
+  cli_input in;
+  cli_figures figures;
+  int threads;
+  int64_t evals;     /* for each capacity; 0: EVALS */
+  double time_limit; /* 0: SECONDS */
+} bound_options;
+static const cli_slot slots[] = {CLI_FIGURES_AT(bound_options, figures), CLI_AT(bound_options, THREADS, threads),
+                                 CLI_AT(bound_options, TIME_LIMIT, time_limit), CLI_AT(bound_options, EVALS, evals)};
+
 enum { EVALS = 20000, SECONDS = 1 }; /* for each capacity */
 
 static void describe(const cli_session *s, cli_text *out) {
@@ -102,18 +112,18 @@ static void describe_slope(const cli_session *s, const tf_slope *p, cli_text *ou
                cli_count(own).s);
 }
 
-static bool print(const cli_session *s, const cli_options *o, const tf_slope *p) {
+static bool print(const cli_session *s, const bound_options *o, const tf_slope *p) {
   cli_text json = {0}, csv = {0}, text = {0};
   bool ok = true;
-  if (o->json) {
+  if (o->figures.json) {
     cli_bounds_json(s, p, &json);
-    ok = cli_safe_write(o->json, &json);
+    ok = cli_safe_write(o->figures.json, &json);
   }
-  if (o->csv) {
+  if (o->figures.csv) {
     cli_slope_csv(s, p, &csv);
-    ok = cli_safe_write(o->csv, &csv) && ok;
+    ok = cli_safe_write(o->figures.csv, &csv) && ok;
   }
-  if (!o->quiet && !cli_stdout_taken(o)) {
+  if (!o->in.quiet && !o->in.stdout_taken) {
     describe(s, &text);
     describe_slope(s, p, &text);
     ok = cli_safe_write("-", &text) && ok;
@@ -131,8 +141,8 @@ static void show(void *ctx, const tf_progress *p) {
   cli_meter_show(ctx, p->evals, p->seconds, words);
 }
 
-static tf_slope *find_slope(cli_session *s, const cli_options *o) {
-  cli_meter m = cli_meter_new(o->quiet);
+static tf_slope *find_slope(cli_session *s, const bound_options *o) {
+  cli_meter m = cli_meter_new(o->in.quiet);
   tf_slope_opts so = {.word_bits = s->spec->arch->word_bits,
                       .own = on_chip(s->spec->arch),
                       .hand = tf_slope_hand(s->spec->arch, s->spec->workload),
@@ -149,9 +159,10 @@ static tf_slope *find_slope(cli_session *s, const cli_options *o) {
   return p;
 }
 
-cli_status cmd_bound(const cli_options *o) {
+static cli_status run(const void *options) {
+  const bound_options *o = options;
   cli_session s;
-  cli_status status = cli_open(&s, o);
+  cli_status status = cli_open(&s, &o->in);
   tf_slope *p = NULL;
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) status = cli_find_bounds(&s);
@@ -165,3 +176,17 @@ cli_status cmd_bound(const cli_options *o) {
   cli_close(&s);
   return status;
 }
+
+const cli_command cmd_bound = {
+    .name = "bound",
+    .summary = "what no mapping can beat",
+    .about = "Prints the words that must pass through the outermost memory, the cycles and the energy "
+             "below which no mapping of the workload on the architecture can get; then, for each capacity on chip, "
+             "the words that are proved to pass through the outermost memory, with one unit and with all that the "
+             "machine has, and those of a mapping (docs/HOWTO-bound.md).\n"
+             "Exit status: 0, or 2 for bad input.\n",
+    .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
+    .size = sizeof(bound_options),
+    CLI_SLOTS(slots),
+    .run = run,
+};

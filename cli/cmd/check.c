@@ -41,7 +41,8 @@ static void print_mapping_alone(const tf_spec *p) {
   printf("mapping: read, not checked: that needs %s\n", lacks);
 }
 
-cli_status cmd_check(const cli_options *o) {
+static cli_status run(const void *options) {
+  const cli_input *o = options;
   cli_session s;
   cli_status status = cli_open(&s, o);
   if (status == CLI_DONE && !o->quiet) {
@@ -57,3 +58,14 @@ cli_status cmd_check(const cli_options *o) {
   cli_close(&s);
   return status;
 }
+
+const cli_command cmd_check = {
+    .name = "check",
+    .summary = "read and check only",
+    .about = "Reads the files and prints a line for each section, or every error in them. "
+             "A file may hold any of the sections; a mapping is checked where all three are given.\n"
+             "Exit status: 0, or 2 if there is an error.\n",
+    .example = "arch-specs/edge.yaml workloads/attention/g1.yaml",
+    .size = sizeof(cli_input),
+    .run = run,
+};

@@ -3,43 +3,28 @@
 #define CLI_COMMANDS_H
 #include <stdio.h>
 
-#include "cli/cli.h"
+#include "cli/cmd/options.h"
 
-/* Bits, so that an option can name the commands that take it. */
-enum {
-  CLI_EVAL = 1,
-  CLI_CHECK = 2,
-  CLI_TREE = 4,
-  CLI_BOUND = 8,
-  CLI_SOLVE = 16,
-  CLI_SEARCH = 32,
-  CLI_IMPORT = 64,
-  CLI_EMIT = 128,
-  CLI_EXPORT = 256,
-  CLI_DIFF = 512,
-  CLI_ALL = 1023,
-  CLI_READING = CLI_ALL & ~CLI_IMPORT,                                    /* read native files */
-  CLI_SEARCHING = CLI_EVAL | CLI_TREE | CLI_SOLVE | CLI_SEARCH | CLI_EMIT /* may have to find a mapping */
-};
+/* In the order of the help; each stands in a file of its name. */
+#define CLI_COMMANDS(X) X(eval) X(check) X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit)
 
-typedef struct {
-  unsigned id; /* one of the bits */
+struct cli_command {
   const char *name, *summary;
-  const char *about;   /* what it reads, prints and returns; lines end in \n */
-  const char *example; /* arguments that work in the folder of the sources */
-  cli_status (*run)(const cli_options *o);
-} cli_command;
+  const char *arguments; /* NULL: FILE... */
+  const char *about;     /* what it reads, prints and returns; lines end in \n */
+  const char *example;   /* arguments that work in the folder of the sources */
+  bool two_sides;        /* "--" stands between two lists of files */
+  size_t size;           /* of the struct of its options */
+  const cli_slot *slots; /* [n_slots] besides --set, --quiet and --help, which all take */
+  size_t n_slots;
+  void (*check)(void *options, tf_diags *d); /* of what was read; may be NULL */
+  cli_status (*run)(const void *options);
+};
+#define CLI_SLOTS(slots) .slots = (slots), .n_slots = sizeof(slots) / sizeof *(slots)
 
-cli_status cmd_eval(const cli_options *o);
-cli_status cmd_check(const cli_options *o);
-cli_status cmd_tree(const cli_options *o);
-cli_status cmd_bound(const cli_options *o);
-cli_status cmd_diff(const cli_options *o);
-cli_status cmd_solve(const cli_options *o);
-cli_status cmd_search(const cli_options *o);
-cli_status cmd_import(const cli_options *o);
-cli_status cmd_export(const cli_options *o);
-cli_status cmd_emit(const cli_options *o);
+#define X(name) extern const cli_command cmd_##name;
+CLI_COMMANDS(X)
+#undef X
 
 /* The command of that name; NULL with an error in d. */
 const cli_command *cli_find_command(const char *name, tf_diags *d);

@@ -9,6 +9,12 @@
 #include "cli/report/report.h"
 #include "cli/session/session.h"
 
+typedef struct {
+  cli_input in;
+  cli_figures figures;
+} diff_options;
+static const cli_slot slots[] = {CLI_FIGURES_AT(diff_options, figures)};
+
 static const tf_loc nowhere = {0};
 
 /* Whether the file has a section 'mapping'.  It is a literal block, so its key starts a line. */
@@ -28,30 +34,30 @@ static bool holds_mapping(const char *path) {
 
 /* The files of the two sides.  both: room for all files twice. */
 typedef struct {
-  cli_options a, b;
+  cli_input a, b;
   const char *name_a, *name_b;
   const char **both;
 } sides;
 
 /* FILE... -- FILE...: all that stand before, all that stand behind. */
-static void halve(const cli_options *o, sides *s) {
-  s->a.n_files = o->n_first;
-  s->b.files = o->files + o->n_first;
-  s->b.n_files = o->n_files - o->n_first;
+static void halve(const diff_options *o, sides *s) {
+  s->a.n_files = o->in.n_first;
+  s->b.files = o->in.files + o->in.n_first;
+  s->b.n_files = o->in.n_files - o->in.n_first;
   s->name_a = s->a.files[s->a.n_files - 1];
   s->name_b = s->b.files[s->b.n_files - 1];
 }
 
 /* A B [common]: the two files that hold a mapping, each with all the others. */
-static bool pick(const cli_options *o, sides *s, tf_diags *d) {
+static bool pick(const diff_options *o, sides *s, tf_diags *d) {
   const char *with[2] = {NULL, NULL};
   size_t found = 0, common = 0;
-  for (size_t i = 0; i < o->n_files; i++)
-    if (holds_mapping(o->files[i])) {
-      if (found < 2) with[found] = o->files[i];
+  for (size_t i = 0; i < o->in.n_files; i++)
+    if (holds_mapping(o->in.files[i])) {
+      if (found < 2) with[found] = o->in.files[i];
       found++;
     } else {
-      s->both[1 + common++] = o->files[i];
+      s->both[1 + common++] = o->in.files[i];
     }
   if (found != 2) {
     tf_fail(d, nowhere, TF_E_USAGE, "diff needs two files that hold a mapping; of these %zu %s", found,
@@ -61,7 +67,7 @@ static bool pick(const cli_options *o, sides *s, tf_diags *d) {
   }
   s->both[0] = s->name_a = with[0];
   s->a.files = s->both;
-  s->b.files = s->both + o->n_files;
+  s->b.files = s->both + o->in.n_files;
   memcpy(s->b.files, s->both, (1 + common) * sizeof *s->both);
   s->b.files[0] = s->name_b = with[1];
   s->a.n_files = s->b.n_files = 1 + common;
@@ -76,18 +82,19 @@ static bool write_one(const char *path, const diff *d, void (*how)(const diff *,
   return ok;
 }
 
-static bool print_all(const diff *d, const cli_options *o) {
-  bool ok = !o->json || write_one(o->json, d, diff_json);
-  if (o->csv) ok = write_one(o->csv, d, diff_csv) && ok;
-  if (!o->quiet && !cli_stdout_taken(o)) ok = write_one("-", d, diff_text) && ok;
+static bool print_all(const diff *d, const diff_options *o) {
+  bool ok = !o->figures.json || write_one(o->figures.json, d, diff_json);
+  if (o->figures.csv) ok = write_one(o->figures.csv, d, diff_csv) && ok;
+  if (!o->in.quiet && !o->in.stdout_taken) ok = write_one("-", d, diff_text) && ok;
   fflush(stdout); /* before what goes to stderr */
   return ok;
 }
 
-static cli_status compare(const sides *f, const cli_options *o) {
+static cli_status compare(const sides *f, const diff_options *o) {
   cli_session a, b = {0};
-  cli_status status = cli_evaluate(&a, &f->a);
-  if (status == CLI_DONE) status = cli_evaluate(&b, &f->b);
+  const cli_looking look = {.seed = 1};
+  cli_status status = cli_evaluate(&a, &f->a, &look);
+  if (status == CLI_DONE) status = cli_evaluate(&b, &f->b, &look);
   if (status == CLI_DONE) {
     diff d = {.a = &a, .b = &b, .name_a = f->name_a, .name_b = f->name_b};
     diff_make(&d);
@@ -101,14 +108,21 @@ static cli_status compare(const sides *f, const cli_options *o) {
   return status;
 }
 
-cli_status cmd_diff(const cli_options *o) {
-  sides s = {.a = *o, .b = *o, .both = calloc(2 * o->n_files + 2, sizeof *s.both)};
+static void check(void *options, tf_diags *d) {
+  const diff_options *o = options;
+  if (o->in.n_first && o->in.n_first == o->in.n_files)
+    tf_fail(d, nowhere, TF_E_USAGE, "diff needs files after '--', too");
+}
+
+static cli_status run(const void *options) {
+  const diff_options *o = options;
+  sides s = {.a = o->in, .b = o->in, .both = calloc(2 * o->in.n_files + 2, sizeof *s.both)};
   tf_diags *d = tf_diags_new();
   cli_status status = CLI_FAILED;
   if (s.both && d) {
     status = CLI_BAD_INPUT;
-    bool ok = o->n_first || pick(o, &s, d);
-    if (o->n_first) halve(o, &s);
+    bool ok = o->in.n_first || pick(o, &s, d);
+    if (o->in.n_first) halve(o, &s);
     if (ok) status = compare(&s, o);
     if (!ok) cli_complain(d);
   }
@@ -116,3 +130,21 @@ cli_status cmd_diff(const cli_options *o) {
   free(s.both);
   return status;
 }
+
+const cli_command cmd_diff = {
+    .name = "diff",
+    .summary = "two mappings, term by term: why one is faster",
+    .about = "Evaluates two mappings on the same machine and workload, and prints what differs, the larger\n"
+             "difference first: cycles, energy, words by memory and tensor with what makes them pass again,\n"
+             "units and instances.  The two files that hold a mapping are A and B; all others are common.\n"
+             "FILE... -- FILE... says the files of each side, which may differ in machine and workload, too.\n"
+             "Exit status: 0, 2 for bad input, 3 if one of the mappings does not fit.\n",
+    .example =
+        "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
+        "    workloads/dataflows/edge/attention-layerwise.yaml workloads/dataflows/edge/attention-flat-rgran.yaml",
+    .two_sides = true,
+    .size = sizeof(diff_options),
+    CLI_SLOTS(slots),
+    .check = check,
+    .run = run,
+};

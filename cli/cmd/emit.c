@@ -1,6 +1,7 @@
 /* tileflow emit: the mapping as a folder of source code. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/interrupt.h"
@@ -10,13 +11,25 @@
 #include "cli/session/measure.h"
 #include "cli/session/session.h"
 
+typedef struct {
+  cli_input in;
+  cli_looking look;
+  const char *out, *target, *isa, *dtype, *micro, *name;
+  int measure; /* kernels to time; 0: none */
+  bool dump_ir;
+} emit_options;
+static const cli_slot slots[] = {
+    CLI_LOOKING_AT(emit_options, look), CLI_AT(emit_options, OUT, out),         CLI_AT(emit_options, TARGET, target),
+    CLI_AT(emit_options, ISA, isa),     CLI_AT(emit_options, DTYPE, dtype),     CLI_AT(emit_options, MICRO, micro),
+    CLI_AT(emit_options, NAME, name),   CLI_AT(emit_options, MEASURE, measure), CLI_AT(emit_options, DUMP_IR, dump_ir)};
+
 /* The command line that makes the same files. */
-static void reproduce(const cli_options *o, const char *isa, cli_text *t) {
+static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
   cli_printf(t, "tileflow emit");
-  for (size_t i = 0; i < o->n_files; i++)
-    cli_printf(t, " %s", o->files[i]);
-  for (size_t i = 0; i < o->n_set; i++)
-    cli_printf(t, " --set %s=%s", o->set[i].name, o->set[i].value);
+  for (size_t i = 0; i < o->in.n_files; i++)
+    cli_printf(t, " %s", o->in.files[i]);
+  for (size_t i = 0; i < o->in.n_set; i++)
+    cli_printf(t, " --set %s=%s", o->in.set[i].name, o->in.set[i].value);
   cli_printf(t, " --target cpu --isa %s", isa);
   if (o->measure) cli_printf(t, " --measure %d", o->measure);
   if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
@@ -27,14 +40,14 @@ static void reproduce(const cli_options *o, const char *isa, cli_text *t) {
 
 /* One run. */
 typedef struct {
-  const cli_options *o;
+  const emit_options *o;
   tf_planner_opts plan;
   cli_text command; /* of plan */
   cli_meter meter;
   cli_status timed; /* how the timing of kernels ended */
-} run;
+} job;
 
-static cli_status dump(const tf_planned *p, const cli_options *o, tf_diags *d) {
+static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) {
   const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype};
   char *ir = tf_emit_ir(p->tree, o->target, o->isa ? &e : NULL, d);
   if (!ir) return CLI_BAD_INPUT;
@@ -43,43 +56,43 @@ static cli_status dump(const tf_planned *p, const cli_options *o, tf_diags *d) {
   return ok ? CLI_DONE : CLI_FAILED;
 }
 
-static void say(const tf_planned *p, const run *r) {
+static void say(const tf_planned *p, const job *r) {
   if (p->n_measured) cli_measured_print(p);
   printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, r->plan.kernel.isa, r->o->out);
 }
 
-static cli_status emit(const tf_planned *p, const run *r, tf_diags *d) {
+static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
   tf_emitted *e = tf_planned_emit(p, &r->plan, d);
   bool there = true; /* or bad input of another kind */
   bool ok = e && cli_safe_dir(r->o->out, e->file, (size_t)e->n, &there);
   tf_emitted_free(e);
-  if (ok && !r->o->quiet && !r->o->dump_ir) say(p, r);
+  if (ok && !r->o->in.quiet && !r->o->dump_ir) say(p, r);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 
 /* ---- the plan --------------------------------------------------------------------------------- */
 static void show(void *ctx, const tf_progress *p) {
-  run *r = ctx;
+  job *r = ctx;
   r->meter.bound = p->bound;
   cli_show_search(&r->meter, p);
 }
 
 static bool time_kernels(void *ctx, const tf_emitted *const *kernels, int n, tf_measured *m) {
-  run *r = ctx;
+  job *r = ctx;
   cli_meter_end(&r->meter);
   cli_release_interrupt(); /* timing has its own way out */
-  r->timed = cli_measure(kernels, n, m, r->o->quiet);
+  r->timed = cli_measure(kernels, n, m, r->o->in.quiet);
   cli_hold_interrupt(CLI_GRACE);
   return r->timed == CLI_DONE;
 }
 
-static tf_planner_opts options_of(run *r) {
-  const cli_options *o = r->o;
+static tf_planner_opts options_of(job *r) {
+  const emit_options *o = r->o;
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   reproduce(o, isa, &r->command);
-  r->meter = cli_meter_new(o->quiet);
-  r->meter.limit = o->time_limit;
-  r->meter.max_evals = o->evals || o->time_limit > 0 ? o->evals : TF_PLANNER_EVALS;
+  r->meter = cli_meter_new(o->in.quiet);
+  r->meter.limit = o->look.time_limit;
+  r->meter.max_evals = o->look.evals || o->look.time_limit > 0 ? o->look.evals : TF_PLANNER_EVALS;
   return (tf_planner_opts){.target = o->target,
                            .kernel = {.isa = isa,
                                       .dtype = o->dtype,
@@ -87,12 +100,12 @@ static tf_planner_opts options_of(run *r) {
                                       .name = o->name,
                                       .version = TILEFLOW_VERSION,
                                       .command = r->command.text},
-                           .objective = o->objective,
-                           .strategy = o->strategy,
-                           .budget = {.seed = o->seed,
-                                      .threads = o->threads,
-                                      .max_evals = o->evals,
-                                      .time_limit = o->time_limit,
+                           .objective = o->look.objective,
+                           .strategy = o->look.strategy,
+                           .budget = {.seed = o->look.seed,
+                                      .threads = o->look.threads,
+                                      .max_evals = o->look.evals,
+                                      .time_limit = o->look.time_limit,
                                       .stop = cli_interrupted,
                                       .progress = r->meter.on ? show : NULL,
                                       .ctx = r},
@@ -115,7 +128,7 @@ static cli_status adopt(cli_session *s, tf_planned *p) {
   return status == CLI_DONE ? cli_report_violations(s, status) : status;
 }
 
-static cli_status plan(cli_session *s, run *r, tf_planned **p) {
+static cli_status plan(cli_session *s, job *r, tf_planned **p) {
   cli_hold_interrupt(CLI_GRACE);
   *p = tf_planner_run(s->spec->arch, s->spec->workload, s->tree, &r->plan, s->diags);
   cli_release_interrupt();
@@ -126,18 +139,37 @@ static cli_status plan(cli_session *s, run *r, tf_planned **p) {
   return CLI_BAD_INPUT;
 }
 
-static cli_status write_all(const tf_planned *p, const run *r, tf_diags *d) {
+static cli_status write_all(const tf_planned *p, const job *r, tf_diags *d) {
   cli_status status = r->o->dump_ir ? dump(p, r->o, d) : CLI_DONE;
   if (status == CLI_DONE && r->o->out) status = emit(p, r, d);
   if (status == CLI_BAD_INPUT && tf_diags_errors(d)) cli_complain(d);
   return status;
 }
 
-cli_status cmd_emit(const cli_options *o) {
+static void check(void *options, tf_diags *d) {
+  emit_options *o = options;
+  if (!o->target) o->target = "cpu";
+  if (strcmp(o->target, "cpu") != 0 && strcmp(o->target, "staged") != 0)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "no target '%.40s'; this version has cpu, and staged, whose loops --dump-ir prints", o->target);
+  else if (strcmp(o->target, "cpu") != 0 && (o->out || o->measure))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure",
+            o->target);
+  if (!o->out && !o->dump_ir) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
+  if (o->out && !strcmp(o->out, "-"))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
+            "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
+  if (o->name) tf_emit_can_name(o->name, d);
+  if (o->measure && !o->out)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
+}
+
+static cli_status run(const void *options) {
+  const emit_options *o = options;
   cli_session s;
-  run r = {.o = o};
+  job r = {.o = o};
   tf_planned *p = NULL;
-  cli_status status = cli_open(&s, o);
+  cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) {
     r.plan = options_of(&r);
@@ -150,3 +182,18 @@ cli_status cmd_emit(const cli_options *o) {
   cli_close(&s);
   return status;
 }
+
+const cli_command cmd_emit = {
+    .name = "emit",
+    .summary = "write a fused kernel for the mapping",
+    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), a test that holds it against "
+             "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest. "
+             "Where no mapping is given, or some of it is open, one is searched for first.\n"
+             "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",
+    .example = "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\\n"
+               "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",
+    .size = sizeof(emit_options),
+    CLI_SLOTS(slots),
+    .check = check,
+    .run = run,
+};

@@ -6,6 +6,13 @@
 #include "cli/report/report.h"
 #include "cli/session/session.h"
 
+typedef struct {
+  cli_input in;
+  cli_figures figures;
+  cli_looking look;
+} eval_options;
+static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look)};
+
 static bool print(const cli_session *s) {
   cli_text t = {0};
   cli_report_text(s, &t);
@@ -15,14 +22,29 @@ static bool print(const cli_session *s) {
   return ok;
 }
 
-cli_status cmd_eval(const cli_options *o) {
+static cli_status run(const void *options) {
+  const eval_options *o = options;
   cli_session s;
-  cli_status status = cli_evaluate(&s, o);
+  cli_status status = cli_evaluate(&s, &o->in, &o->look);
   if (status == CLI_DONE) {
-    bool ok = cli_write_figures(&s, o, false);
-    if (!o->quiet && !cli_stdout_taken(o)) ok = print(&s) && ok;
+    bool ok = cli_write_figures(&s, &o->figures, false);
+    if (!o->in.quiet && !o->in.stdout_taken) ok = print(&s) && ok;
     status = cli_report_violations(&s, ok ? CLI_DONE : CLI_FAILED);
   }
   cli_close(&s);
   return status;
 }
+
+const cli_command cmd_eval = {
+    .name = "eval",
+    .summary = "evaluate the mapping: counts, latency, energy",
+    .about = "Reads architecture, workload and mapping from the files, in any order, and prints what "
+             "the mapping moves, holds, takes and costs, and what limits it.  A mapping that does not "
+             "fit the machine is told where and by how much; its counts are printed all the same.\n"
+             "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
+               "    workloads/dataflows/edge/attention-flat-rgran.yaml",
+    .size = sizeof(eval_options),
+    CLI_SLOTS(slots),
+    .run = run,
+};

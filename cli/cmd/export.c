@@ -1,24 +1,44 @@
 /* tileflow export: the files of another tool, in a new folder. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_dir.h"
 #include "cli/session/session.h"
 
-static cli_status write_all(const cli_options *o, const tf_export *e) {
+typedef struct {
+  cli_input in;
+  const char *out, *format;
+} export_options;
+static const cli_slot slots[] = {CLI_AT(export_options, OUT, out), CLI_AT(export_options, TO, format)};
+
+static cli_status write_all(const export_options *o, const tf_export *e) {
   tf_emitted_file files[TF_EXPORT_MAX_FILES];
   bool there = false;
   for (int i = 0; i < e->n; i++)
     files[i] = (tf_emitted_file){e->file[i].name, e->file[i].text};
   if (!cli_safe_dir(o->out, files, (size_t)e->n, &there)) return there ? CLI_BAD_INPUT : CLI_FAILED;
-  for (int i = 0; i < e->n && !o->quiet; i++)
+  for (int i = 0; i < e->n && !o->in.quiet; i++)
     printf("%s/%s\n", o->out, e->file[i].name);
   return CLI_DONE;
 }
 
-cli_status cmd_export(const cli_options *o) {
+static void check(void *options, tf_diags *d) {
+  const export_options *o = options;
+  bool known = false;
+  for (int i = 0; tf_export_format(i); i++)
+    known |= o->format && !strcmp(o->format, tf_export_format(i));
+  if (!o->format)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "export needs --to timeloop or --to tileflow");
+  else if (!known)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no format '%.40s': timeloop or tileflow", o->format);
+  if (!o->out) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "export needs -o DIR, a folder that is not there yet");
+}
+
+static cli_status run(const void *options) {
+  const export_options *o = options;
   cli_session s;
-  cli_status status = cli_open(&s, o);
+  cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) {
     tf_export *e = tf_export_write(o->format, s.spec->arch, s.spec->workload, s.tree, s.diags);
@@ -29,3 +49,17 @@ cli_status cmd_export(const cli_options *o) {
   cli_close(&s);
   return status;
 }
+
+const cli_command cmd_export = {
+    .name = "export",
+    .summary = "write architecture, workload and mapping for another tool",
+    .about = "Writes a new folder with the files that Timeloop (one op) or TileFlow (fused ops) reads, for a second "
+             "opinion; import reads them back to the same tree.  What the format cannot say is an error where it "
+             "would change counts, else a comment in the files.  Without a mapping, the other two are written.\n"
+             "Exit status: 0, or 2 for bad input (or a folder that is there already).\n",
+    .example = "examples/matmul.yaml --to timeloop -o matmul-timeloop",
+    .size = sizeof(export_options),
+    CLI_SLOTS(slots),
+    .check = check,
+    .run = run,
+};

@@ -8,33 +8,66 @@
 #include "cli/report/report.h"
 #include "cli/session/input.h"
 
+typedef struct {
+  cli_input in;
+  bool host;
+  const char *root, *out;
+} import_options;
+static const cli_slot slots[] = {CLI_AT(import_options, HOST, host), CLI_AT(import_options, ROOT, root),
+                                 CLI_AT(import_options, OUT, out)};
+
 static const tf_loc nowhere = {0};
 
-static bool import_files(const cli_options *o, cli_text *text, tf_diags *d) {
+static bool import_files(const import_options *o, cli_text *text, tf_diags *d) {
   tf_text *files;
   char *native = NULL;
-  if (cli_read_texts(o, &files, d)) native = tf_import(files, o->n_files, o->set, o->n_set, d);
+  if (cli_read_texts(&o->in, &files, d)) native = tf_import(files, o->in.n_files, o->in.set, o->in.n_set, d);
   if (native) cli_printf(text, "%s", native);
-  cli_free_texts(files, o->n_files);
+  cli_free_texts(files, o->in.n_files);
   free(native);
   return native != NULL;
 }
 
-cli_status cmd_import(const cli_options *o) {
+static void check(void *options, tf_diags *d) {
+  import_options *o = options;
+  (void)d;
+  o->in.fileless = o->host;
+}
+
+static cli_status run(const void *options) {
+  const import_options *o = options;
   tf_diags *d = tf_diags_new();
   cli_text text = {0}, notes = {0};
   cli_status status = CLI_BAD_INPUT;
   bool ok = false;
   if (!d) return CLI_FAILED;
-  if (o->host && o->n_files > 0)
-    tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' is not read: import --host takes no files", o->files[0]);
+  if (o->host && o->in.n_files > 0)
+    tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' is not read: import --host takes no files", o->in.files[0]);
   else
     ok = o->host ? cli_host_architecture(o->root ? o->root : "", &text, &notes, d) : import_files(o, &text, d);
   if (ok) status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;
-  if (status == CLI_BAD_INPUT || (!o->quiet && tf_diags_count(d))) cli_complain(d); /* or warn */
-  if (!o->quiet && notes.text) fputs(notes.text, stderr);
+  if (status == CLI_BAD_INPUT || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or warn */
+  if (!o->in.quiet && notes.text) fputs(notes.text, stderr);
   cli_text_free(&text);
   cli_text_free(&notes);
   tf_diags_free(d);
   return status;
 }
+
+const cli_command cmd_import = {
+    .name = "import",
+    .arguments = "FILE...|--host",
+    .summary = "write the native form of Timeloop's or TileFlow's files, or of this computer",
+    .about =
+        "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, Accelergy's tables, or "
+        "TileFlow's architecture, problem, mapping and macros, and writes the sections that mean the same; what "
+        "has no place in the model is a warning.  With --host, writes the CPU it runs on as an architecture: cores, "
+        "caches, clock and vectors from /sys and /proc, each number with where it was read, and what the "
+        "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
+        "Exit status: 0, or 2 for bad input.\n",
+    .example = "tests/data/timeloop/case004.yaml",
+    .size = sizeof(import_options),
+    CLI_SLOTS(slots),
+    .check = check,
+    .run = run,
+};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cmd/options.h"
+#include "cli/cmd/commands.h"
 #include "cli/cmd/outputs.h"
 #include "cli/os/interrupt.h"
 
@@ -15,18 +15,18 @@ static int finish(cli_status status) {
 }
 
 static cli_status run(const cli_command *c, int n, char **args, tf_diags *d) {
-  cli_options o;
+  cli_arguments a;
   cli_status status = CLI_BAD_INPUT;
-  if (cli_options_read(&o, c, n, args, d)) {
+  if (cli_arguments_read(&a, c, n, args, d)) {
     status = CLI_DONE;
-    if (o.help)
+    if (a.help)
       cli_command_help(c, stdout);
     else
-      status = cli_outputs_ready(&o) ? c->run(&o) : CLI_FAILED;
+      status = cli_outputs_ready(&a) ? c->run(a.options) : CLI_FAILED;
     /* what was found until then is printed, and how it ended is said */
     if ((status == CLI_DONE || status == CLI_INFEASIBLE) && cli_interrupted(NULL)) status = CLI_INTERRUPTED;
   }
-  cli_options_free(&o);
+  cli_arguments_free(&a, c);
   return status;
 }
 

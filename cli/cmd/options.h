@@ -1,15 +1,96 @@
 /* The arguments after the command. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
+#include <stddef.h>
 #include <stdio.h>
 
-#include "cli/cmd/commands.h"
+#include "cli/cli.h"
+
+/* All options: id, name, what follows as the help shows it (NULL: nothing), its kind (options.c), help. */
+/* clang-format off */
+#define CLI_OPTIONS(X) \
+  X(SET, "--set", "NAME=VALUE", SETTING, "give a param (import: a macro) another value; may be repeated") \
+  X(JSON, "--json", "FILE|-", RESULT, "write the exact figures as JSON; -: to stdout, and nothing else there") \
+  X(CSV, "--csv", "FILE|-", RESULT, "the same as comma-separated values") \
+  X(SVG, "--svg", "FILE|-", RESULT, "draw the tree as SVG, not as text") \
+  X(DOT, "--dot", "FILE|-", RESULT, "draw it for Graphviz") \
+  X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
+  X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
+  X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
+  X(OUT, "--out", "FILE|-", OUT, \
+    "write there (-o, too); import: stdout if not given; export and emit: a new folder") \
+  X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
+  X(TARGET, "--target", "cpu|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
+  X(ISA, "--isa", "NAME", WORD, \
+    "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's " \
+    "best if not given") \
+  X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8; f32 if not given") \
+  X(MICRO, "--micro", "NAME", WORD, "where products of float32 come from: own, libxsmm; own if not given") \
+  X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
+  X(MEASURE, "--measure", "N", KERNELS, \
+    "time the kernels of the model's N best mappings here, and keep the fastest") \
+  X(DUMP_IR, "--dump-ir", NULL, FLAG, "print the loop IR, too") \
+  X(HELP, "--help", NULL, FLAG, "print this") \
+  X(OBJECTIVE, "--objective", "latency|energy|edp|traffic", OBJECTIVE, \
+    "what a search makes small; latency if not given") \
+  X(SEED, "--seed", "N", SEED, "of the search's random numbers; 1 if not given") \
+  X(THREADS, "--threads", "N", THREADS, "one for each processor if not given") \
+  X(TIME_LIMIT, "--time-limit", "S", SECONDS, \
+    "seconds a search may take; bound: for each capacity, 1 if not given") \
+  X(EVALS, "--evals", "N", EVALS, \
+    "mappings a search may evaluate; without either: 500000, or 10 s; bound: 20000 for each capacity") \
+  X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (the rule), mcts, ga, random, exhaustive") \
+  X(METHOD, "--method", "NAME", METHOD, "how to solve: exact (the rule), closed") \
+  X(START, "--start", "FILE", PATHS, \
+    "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated") \
+  X(LOG, "--log", "FILE", LOG, "write what each step of the search found") \
+  X(RESUME, "--resume", NULL, FLAG, "go on from the log of a search that was stopped") \
+  X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
+  X(PARETO, "--pareto", "FILE|-", RESULT, \
+    "write the mappings that none beats in cycles, energy, traffic and words held, as CSV")
+/* clang-format on */
+typedef enum {
+#define X(id, name, value, kind, help) CLI_##id,
+  CLI_OPTIONS(X)
+#undef X
+      CLI_N_OPTIONS
+} cli_option;
+
+/* An option that a command takes, and where its struct holds what was said. */
+typedef struct {
+  cli_option option;
+  size_t at;
+} cli_slot;
+#define CLI_AT(type, option, field)                                                                                    \
+  { CLI_##option, offsetof(type, field) }
+/* Those of a cli_figures; of a cli_looking. */
+#define CLI_FIGURES_AT(type, field) CLI_AT(type, JSON, field.json), CLI_AT(type, CSV, field.csv)
+#define CLI_LOOKING_AT(type, field)                                                                                    \
+  CLI_AT(type, OBJECTIVE, field.objective), CLI_AT(type, SEED, field.seed), CLI_AT(type, THREADS, field.threads),      \
+      CLI_AT(type, TIME_LIMIT, field.time_limit), CLI_AT(type, EVALS, field.evals),                                    \
+      CLI_AT(type, STRATEGY, field.strategy)
+
+/* A file or folder that a command writes. */
+typedef struct {
+  cli_option option;
+  const char *name, *path;
+} cli_output;
+
+/* What was read: of one command. */
+typedef struct {
+  void *options; /* its struct, which begins with a cli_input; NULL: out of memory */
+  bool help;
+  int n_outputs;
+  cli_output outputs[CLI_N_OPTIONS]; /* [n_outputs] stdout is none; --log and --out stand last */
+} cli_arguments;
+
+typedef struct cli_command cli_command;
 
 /* Sorts n arguments into out, which borrows them (and cuts NAME=VALUE apart).  False with
  * every error in d.  To be freed whatever it returns. */
-bool cli_options_read(cli_options *out, const cli_command *c, int n, char **args, tf_diags *d);
-void cli_options_free(cli_options *o);
+bool cli_arguments_read(cli_arguments *out, const cli_command *c, int n, char **args, tf_diags *d);
+void cli_arguments_free(cli_arguments *a, const cli_command *c);
 
 /* A line for each option that the command takes. */
-void cli_options_help(unsigned command, FILE *out);
+void cli_options_help(const cli_command *c, FILE *out);
 #endif

@@ -8,23 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct {
-  const char *option, *path;
-} output;
-
-enum { N_OUTPUTS = 8 };
-
-/* Those that are asked for and are files of their own, --out last. */
-static int list(const cli_options *o, output *out) {
-  const output all[N_OUTPUTS] = {{"--json", o->json}, {"--csv", o->csv},         {"--svg", o->svg},
-                                 {"--dot", o->dot},   {"--mapping", o->mapping}, {"--pareto", o->pareto},
-                                 {"--log", o->log},   {"--out", o->out}};
-  int n = 0;
-  for (int i = 0; i < N_OUTPUTS; i++)
-    if (all[i].path && strcmp(all[i].path, "-") != 0) out[n++] = all[i];
-  return n;
-}
-
 /* The folder of a path, malloc'd; its name in it.  NULL: out of memory. */
 static char *folder_of(const char *path, const char **name) {
   size_t n = strlen(path);
@@ -60,43 +43,34 @@ static bool same_file(const char *a, const char *b) {
   return same;
 }
 
-static void check_input(const output *to, const char *path, tf_diags *d) {
+static void check_input(const cli_output *to, const char *path, tf_diags *d) {
   if (same_file(to->path, path))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s would overwrite '%.80s', which is read", to->option, path);
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s would overwrite '%.80s', which is read", to->name, path);
 }
 
-/* A log holds what a search took hours for. */
-static void check_log(const cli_options *o, tf_diags *d) {
-  struct stat old;
-  if (!o->log || o->resume || stat(o->log, &old) != 0 || !S_ISREG(old.st_mode)) return;
-  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "the log '%.120s' is there already", o->log);
-  tf_note(d, (tf_loc){0}, "--resume goes on from it; remove it to start anew");
-}
-
-void cli_check_outputs(const cli_options *o, tf_diags *d) {
-  output all[N_OUTPUTS];
-  int n = list(o, all);
-  check_log(o, d);
-  for (int i = 0; i < n; i++) {
+void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags *d) {
+  const cli_input *in = a->options;
+  const cli_output *all = a->outputs;
+  for (int i = 0; i < a->n_outputs; i++) {
     for (int k = 0; k < i; k++)
       if (same_file(all[k].path, all[i].path))
         tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s and %s name the same file, '%.80s': only one would be kept",
-                all[k].option, all[i].option, all[i].path);
-    for (size_t k = 0; k < o->n_files; k++)
-      check_input(&all[i], o->files[k], d);
-    for (size_t k = 0; k < o->n_start; k++)
-      if (all[i].path != o->mapping) /* --start and --mapping of one file make it better: it is read first */
-        check_input(&all[i], o->start[k], d);
+                all[k].name, all[i].name, all[i].path);
+    for (size_t k = 0; k < in->n_files; k++)
+      check_input(&all[i], in->files[k], d);
+    for (size_t k = 0; start && k < start->n; k++)
+      if (all[i].option != CLI_MAPPING) /* --start and --mapping of one file make it better: it is read first */
+        check_input(&all[i], start->at[k], d);
   }
 }
 
-static bool ready(const output *to) {
+static bool ready(const cli_output *to) {
   struct stat old;
   const char *name, *why = NULL;
   char *folder = folder_of(to->path, &name);
   if (!folder)
     why = "out of memory";
-  else if (stat(to->path, &old) == 0 && S_ISDIR(old.st_mode) && strcmp(to->option, "--out") != 0)
+  else if (stat(to->path, &old) == 0 && S_ISDIR(old.st_mode) && to->option != CLI_OUT)
     why = strerror(EISDIR);
   else if (stat(to->path, &old) == 0 && !S_ISREG(old.st_mode))
     why = NULL; /* a device, a pipe: it is written to as it is */
@@ -107,12 +81,10 @@ static bool ready(const output *to) {
   return !why;
 }
 
-bool cli_outputs_ready(const cli_options *o) {
-  output all[N_OUTPUTS];
+bool cli_outputs_ready(const cli_arguments *a) {
   bool ok = true;
-  int n = list(o, all);
-  for (int i = 0; i < n && strcmp(all[i].option, "--out") != 0;
-       i++) /* what goes there is told with what else is wrong */
-    ok = ready(&all[i]) && ok;
+  for (int i = 0; i < a->n_outputs; i++)
+    if (a->outputs[i].option != CLI_OUT) /* what goes there is told with what else is wrong */
+      ok = ready(&a->outputs[i]) && ok;
   return ok;
 }

@@ -1,11 +1,25 @@
 /* tileflow search: the best mapping found, its report, and the front of those that none beats. */
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cmd/commands.h"
 #include "cli/os/safe_write.h"
 #include "cli/report/report.h"
 #include "cli/session/session.h"
 #include "cli/session/starts.h"
+
+typedef struct {
+  cli_input in;
+  cli_figures figures;
+  cli_looking look;
+  cli_paths start; /* files with mappings that the search begins with */
+  const char *mapping, *pareto;
+} search_options;
+static const cli_slot slots[] = {CLI_FIGURES_AT(search_options, figures),     CLI_LOOKING_AT(search_options, look),
+                                 CLI_AT(search_options, START, start),        CLI_AT(search_options, LOG, look.log),
+                                 CLI_AT(search_options, RESUME, look.resume), CLI_AT(search_options, MAPPING, mapping),
+                                 CLI_AT(search_options, PARETO, pareto)};
 
 static bool write(const char *path, cli_text *t) {
   bool ok = cli_safe_write(path, t);
@@ -36,8 +50,8 @@ static bool write_pareto(const cli_session *s, const char *path) {
   return write(path, &t);
 }
 
-static bool print_all(const cli_session *s, const cli_options *o) {
-  bool ok = cli_write_figures(s, o, false);
+static bool print_all(const cli_session *s, const search_options *o) {
+  bool ok = cli_write_figures(s, &o->figures, false);
   cli_text t = {0};
   if (o->mapping) {
     cli_mapping_yaml(s, &t);
@@ -45,21 +59,52 @@ static bool print_all(const cli_session *s, const cli_options *o) {
     t = (cli_text){0};
   }
   if (o->pareto) ok = write_pareto(s, o->pareto) && ok;
-  if (o->quiet || cli_stdout_taken(o)) return ok;
+  if (o->in.quiet || o->in.stdout_taken) return ok;
   cli_report_text(s, &t);
   ok = write("-", &t) && ok;
   fflush(stdout);
   return ok;
 }
 
-cli_status cmd_search(const cli_options *o) {
+static void check(void *options, tf_diags *d) {
+  const search_options *o = options;
+  const tf_loc nowhere = {0};
+  struct stat old;
+  /* a log holds what a search took hours for */
+  if (o->look.log && !o->look.resume && stat(o->look.log, &old) == 0 && S_ISREG(old.st_mode)) {
+    tf_fail(d, nowhere, TF_E_USAGE, "the log '%.120s' is there already", o->look.log);
+    tf_note(d, nowhere, "--resume goes on from it; remove it to start anew");
+  }
+  if (o->look.resume && !o->look.log)
+    tf_fail(d, nowhere, TF_E_USAGE, "--resume needs --log FILE, the log to go on from");
+  if (o->look.log && !strcmp(o->look.log, "-")) tf_fail(d, nowhere, TF_E_USAGE, "--log needs a file, not stdout");
+}
+
+static cli_status run(const void *options) {
+  const search_options *o = options;
   cli_session s;
-  cli_status status = cli_open(&s, o);
+  cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
-  if (status == CLI_DONE) status = cli_read_starts(&s, o);
-  if (status == CLI_DONE) status = cli_search_after_formulas(&s, o);
+  if (status == CLI_DONE) status = cli_read_starts(&s, &o->start);
+  if (status == CLI_DONE) status = cli_search_after_formulas(&s, &o->look);
   if (status == CLI_DONE) status = cli_count_words(&s);
   if (status == CLI_DONE && !print_all(&s, o)) status = CLI_FAILED;
   cli_close(&s);
   return status;
 }
+
+const cli_command cmd_search = {
+    .name = "search",
+    .summary = "find a mapping: GA over shapes, MCTS over trip counts",
+    .about = "Searches shapes (what is fused where, loop orders, what is spread over instances) and trip "
+             "counts, and prints the best mapping with its report.  Where the files hold a mapping, what "
+             "is open in it ('?') is completed.  The same seed and --evals give the same result with any "
+             "number of threads.  --start gives it mappings to begin with: the result is no worse than the best of "
+             "them that fits.  Ctrl-C prints the best so far; with --log, --resume goes on from there.\n"
+             "Exit status: 0, 2 for bad input, 3 if nothing that fits was found, 130 if interrupted.\n",
+    .example = "arch-specs/edge.yaml workloads/gemm-chain/g1.yaml \\\n    --evals 20000 --seed 1",
+    .size = sizeof(search_options),
+    CLI_SLOTS(slots),
+    .check = check,
+    .run = run,
+};

@@ -6,40 +6,56 @@
 #include "cli/report/report.h"
 #include "cli/session/session.h"
 
+typedef struct {
+  cli_input in;
+  cli_figures figures;
+  cli_looking look;
+  const char *mapping;
+  const char *method; /* NULL: the first of cli_method */
+} solve_options;
+static const cli_slot slots[] = {
+    CLI_FIGURES_AT(solve_options, figures),       CLI_AT(solve_options, OBJECTIVE, look.objective),
+    CLI_AT(solve_options, THREADS, look.threads), CLI_AT(solve_options, TIME_LIMIT, look.time_limit),
+    CLI_AT(solve_options, EVALS, look.evals),     CLI_AT(solve_options, METHOD, method),
+    CLI_AT(solve_options, MAPPING, mapping)};
+
 static bool put(const char *path, cli_text *t) {
   bool ok = cli_safe_write(path, t);
   cli_text_free(t);
   return ok;
 }
 
-static bool print_all(const cli_session *s, const cli_options *o) {
-  bool ok = cli_write_figures(s, o, false);
+static bool print_all(const cli_session *s, const solve_options *o) {
+  bool ok = cli_write_figures(s, &o->figures, false);
   cli_text t = {0};
   if (o->mapping) {
     cli_mapping_yaml(s, &t);
     ok = put(o->mapping, &t) && ok;
     t = (cli_text){0};
   }
-  if (o->quiet || cli_stdout_taken(o)) return ok;
+  if (o->in.quiet || o->in.stdout_taken) return ok;
   cli_report_text(s, &t);
   ok = put("-", &t) && ok;
   fflush(stdout);
   return ok;
 }
 
-static cli_status solve(cli_session *s, const cli_options *o) {
+static cli_status solve(cli_session *s, const solve_options *o) {
   tf_solve_result *r = NULL;
-  cli_status status = cli_solve(s, o, &r);
+  cli_looking look = o->look;
+  look.seed = 1; /* as it is told where nothing is drawn */
+  cli_status status = cli_solve(s, &look, o->method, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
   if (status == CLI_DONE && !print_all(s, o)) status = CLI_FAILED;
-  if (status == CLI_DONE && !r->proved && !o->quiet) cli_say_left_out(s, r, stderr);
+  if (status == CLI_DONE && !r->proved && !o->in.quiet) cli_say_left_out(s, r, stderr);
   tf_solve_free(r);
   return status;
 }
 
-cli_status cmd_solve(const cli_options *o) {
+static cli_status run(const void *options) {
+  const solve_options *o = options;
   cli_session s;
-  cli_status status = cli_open(&s, o);
+  cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE && s.tree) {
     fputs("tileflow: the files hold a mapping, which solve does not complete: leave it out, or use search\n", stderr);
@@ -49,3 +65,18 @@ cli_status cmd_solve(const cli_options *o) {
   cli_close(&s);
   return status;
 }
+
+const cli_command cmd_solve = {
+    .name = "solve",
+    .summary = "find the best mapping of the solver's space, and prove it",
+    .about = "Enumerates loop orders, scopes, spreads and trip counts with bounds, and prints the best mapping of "
+             "its space (docs/HOWTO-solve.md): proved, or with the gap to what is proved where it was stopped. "
+             "Mappings outside that space, which search may find (bypasses, uneven trip counts), can be better. "
+             "--method closed takes the tiles that formulas give for each loop order, in milliseconds. "
+             "The same result with any number of threads, unless --time-limit or Ctrl-C ends it.\n"
+             "Exit status: 0, 2 for bad input, 3 if nothing fits, 130 if interrupted.\n",
+    .example = "arch-specs/edge.yaml workloads/gemm-chain/g5.yaml",
+    .size = sizeof(solve_options),
+    CLI_SLOTS(slots),
+    .run = run,
+};

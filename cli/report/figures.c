@@ -98,25 +98,18 @@ double cli_all_units(const tf_arch *a) {
   return n;
 }
 
-static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
-
-bool cli_stdout_taken(const cli_options *o) {
-  return is_stdout(o->json) || is_stdout(o->csv) || is_stdout(o->svg) || is_stdout(o->dot) || is_stdout(o->mapping) ||
-         is_stdout(o->pareto);
-}
-
-bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes) {
+bool cli_write_figures(const cli_session *s, const cli_figures *f, bool nodes) {
   bool ok = true;
-  if (o->json) {
+  if (f->json) {
     cli_text t = {0};
     cli_report_json(s, nodes, &t);
-    ok = cli_safe_write(o->json, &t);
+    ok = cli_safe_write(f->json, &t);
     cli_text_free(&t);
   }
-  if (o->csv) {
+  if (f->csv) {
     cli_text t = {0};
     cli_report_csv(s, &t);
-    ok = cli_safe_write(o->csv, &t) && ok;
+    ok = cli_safe_write(f->csv, &t) && ok;
     cli_text_free(&t);
   }
   return ok;

@@ -29,9 +29,7 @@ int64_t cli_cause_words(const tf_why_row *r);
 void cli_report_why(const cli_session *s, cli_text *out);
 
 /* Writes the files (or stdout) that --json and --csv name.  False after a message. */
-bool cli_write_figures(const cli_session *s, const cli_options *o, bool nodes);
-/* Does one of the results go to stdout, so that nothing else may? */
-bool cli_stdout_taken(const cli_options *o);
+bool cli_write_figures(const cli_session *s, const cli_figures *f, bool nodes);
 
 /* One violation in a line: what needs how much, and how much there is. */
 void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *out);

@@ -8,7 +8,7 @@
 
 static const tf_loc nowhere = {0};
 
-bool cli_read_texts(const cli_options *o, tf_text **texts, tf_diags *d) {
+bool cli_read_texts(const cli_input *o, tf_text **texts, tf_diags *d) {
   size_t errors = tf_diags_errors(d);
   bool seen = false;
   *texts = calloc(o->n_files + 1, sizeof **texts);
@@ -38,7 +38,7 @@ static void warn_of_notes(const char *text, tf_diags *d) {
 }
 
 /* Foreign texts lie at the front of `texts`, n of them. */
-static bool import(const cli_options *o, tf_text *texts, size_t n, tf_text *out) {
+static bool import(const cli_input *o, tf_text *texts, size_t n, tf_text *out) {
   static const char name[] = "(imported)";
   tf_diags *d = tf_diags_new(); /* of its own: warnings are told once */
   bool all = n == o->n_files;
@@ -50,7 +50,7 @@ static bool import(const cli_options *o, tf_text *texts, size_t n, tf_text *out)
   return text != NULL;
 }
 
-tf_spec *cli_read_spec(const cli_options *o, tf_diags *d) {
+tf_spec *cli_read_spec(const cli_input *o, tf_diags *d) {
   tf_text *texts, *sorted = calloc(o->n_files + 1, sizeof *sorted);
   cli_read_texts(o, &texts, d);
   size_t n_foreign = 0, n = 0;

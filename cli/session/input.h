@@ -4,10 +4,10 @@
 #include "cli/cli.h"
 
 /* All files named, in their order, for cli_free_texts; "-" is stdin, once.  False with errors in d. */
-bool cli_read_texts(const cli_options *o, tf_text **texts, tf_diags *d);
+bool cli_read_texts(const cli_input *in, tf_text **texts, tf_diags *d);
 void cli_free_texts(tf_text *texts, size_t n);
 
 /* What the files say, native ones and those of Timeloop and TileFlow, as `import` reads them: its warnings and errors
  * go to stderr.  NULL after an error, the others in d. */
-tf_spec *cli_read_spec(const cli_options *o, tf_diags *d);
+tf_spec *cli_read_spec(const cli_input *in, tf_diags *d);
 #endif

@@ -25,21 +25,21 @@ static cli_status complain(cli_session *s, cli_status status) {
   return status;
 }
 
-static tf_search_result *run(cli_session *s, const cli_options *o) {
-  bool said = o->time_limit > 0 || o->evals > 0;
-  cli_meter m = cli_meter_new(o->quiet);
-  m.bound = tf_bounds_value(o->objective, &s->bounds, s->spec->arch);
-  m.max_evals = said ? o->evals : EVALS_UNLESS_SAID;
+static tf_search_result *run(cli_session *s, const cli_looking *l) {
+  bool said = l->time_limit > 0 || l->evals > 0;
+  cli_meter m = cli_meter_new(s->in->quiet);
+  m.bound = tf_bounds_value(l->objective, &s->bounds, s->spec->arch);
+  m.max_evals = said ? l->evals : EVALS_UNLESS_SAID;
   if (m.max_evals > 0 && s->spent > 0) m.max_evals = m.max_evals > s->spent ? m.max_evals - s->spent : 1;
-  m.limit = said ? o->time_limit : SECONDS_UNLESS_SAID;
-  tf_search_opts opts = {.strategy = o->strategy,
-                         .objective = o->objective,
-                         .budget.seed = o->seed,
-                         .budget.threads = o->threads,
+  m.limit = said ? l->time_limit : SECONDS_UNLESS_SAID;
+  tf_search_opts opts = {.strategy = l->strategy,
+                         .objective = l->objective,
+                         .budget.seed = l->seed,
+                         .budget.threads = l->threads,
                          .budget.max_evals = m.max_evals,
                          .budget.time_limit = m.limit,
-                         .log = o->log,
-                         .resume = o->resume,
+                         .log = l->log,
+                         .resume = l->resume,
                          .starts = (const char *const *)s->starts.text,
                          .n_starts = s->starts.n,
                          .budget.stop = cli_interrupted,
@@ -53,12 +53,12 @@ static tf_search_result *run(cli_session *s, const cli_options *o) {
   return r;
 }
 
-static void say(cli_session *s, const cli_options *o) {
+static void say(cli_session *s, const cli_looking *l) {
   const tf_search_result *r = s->search;
   s->found = (cli_found){.method = r->strategy,
-                         .objective = tf_objective_key((int)o->objective),
+                         .objective = tf_objective_key((int)l->objective),
                          .value = r->n_best ? r->best[0].value : INFINITY,
-                         .bound = tf_bounds_value(o->objective, &s->bounds, s->spec->arch),
+                         .bound = tf_bounds_value(l->objective, &s->bounds, s->spec->arch),
                          .evaluations = r->evals + s->spent,
                          .seconds = r->seconds,
                          .threads = r->threads,
@@ -96,12 +96,12 @@ static char *copy_of(const char *text) {
   return out;
 }
 
-cli_status cli_search(cli_session *s, const cli_options *o) {
+cli_status cli_search(cli_session *s, const cli_looking *l) {
   cli_status status = cli_find_bounds(s);
   if (status != CLI_DONE) return status;
-  s->search = run(s, o);
-  if (!s->search) return complain(s, o->log && !o->resume ? CLI_FAILED : CLI_BAD_INPUT);
-  say(s, o);
+  s->search = run(s, l);
+  if (!s->search) return complain(s, l->log && !l->resume ? CLI_FAILED : CLI_BAD_INPUT);
+  say(s, l);
   if (s->search->n_best == 0) return cli_none_found(s, s->search->evals, s->search->stopped_by);
   char *text = copy_of(s->search->best[0].text);
   if (text) return cli_adopt(s, text, "search");

@@ -15,19 +15,19 @@ static cli_status fail(const cli_session *s) {
   return CLI_BAD_INPUT;
 }
 
-cli_status cli_open(cli_session *s, const cli_options *o) {
-  *s = (cli_session){.diags = tf_diags_new(), .origin = "given"};
+cli_status cli_open(cli_session *s, const cli_input *in) {
+  *s = (cli_session){.in = in, .diags = tf_diags_new(), .origin = "given"};
   if (!s->diags) {
     fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
     return CLI_FAILED;
   }
-  s->spec = cli_read_spec(o, s->diags);
+  s->spec = cli_read_spec(in, s->diags);
   if (!s->spec) return fail(s);
   const tf_spec *p = s->spec;
   if (!p->mapping_text || !p->arch || !p->workload) return CLI_DONE;
   s->tree = tf_tree_parse(p->mapping_text, p->mapping_at, p->arch, p->workload, s->diags);
   if (!s->tree) return fail(s);
-  if (tf_diags_count(s->diags) && !o->quiet) cli_complain(s->diags); /* warnings */
+  if (tf_diags_count(s->diags) && !in->quiet) cli_complain(s->diags); /* warnings */
   return CLI_DONE;
 }
 
@@ -79,11 +79,11 @@ cli_status cli_adopt(cli_session *s, char *text, const char *origin) {
   return s->tree ? CLI_DONE : fail(s);
 }
 
-cli_status cli_evaluate(cli_session *s, const cli_options *o) {
-  cli_status status = cli_open(s, o);
+cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l) {
+  cli_status status = cli_open(s, in);
   if (status == CLI_DONE) status = cli_check_sections(s);
   if (status != CLI_DONE) return status;
-  if (!s->tree || s->tree->open) status = s->tree ? cli_search(s, o) : cli_find(s, o);
+  if (!s->tree || s->tree->open) status = s->tree ? cli_search(s, l) : cli_find(s, l);
   return status == CLI_DONE ? cli_count_words(s) : status;
 }
 

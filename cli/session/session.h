@@ -7,11 +7,11 @@
 #include "cli/os/meter.h"
 
 /* Reads the files and, where all three sections are given, the tree.  Errors go to stderr.
- * To be closed whatever it returns. */
-cli_status cli_open(cli_session *s, const cli_options *o);
+ * To be closed whatever it returns; borrows `in` until then. */
+cli_status cli_open(cli_session *s, const cli_input *in);
 /* cli_open, then evaluates; where no mapping is given, or some of it is open, one is searched for
  * first. */
-cli_status cli_evaluate(cli_session *s, const cli_options *o);
+cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l);
 void cli_close(cli_session *s);
 
 /* ---- the steps of cli_evaluate behind cli_open, for commands that look for a mapping themselves ---- */
@@ -33,19 +33,20 @@ cli_status cli_check_slope(const tf_slope *p);
 /* ---- mappings searched for ------------------------------------------------------------------- */
 /* Where no mapping is given: solves for a short while, and where that proves no mapping searches, beginning with what
  * the solver found. The options may name a strategy of the search; then nothing is solved. */
-cli_status cli_find(cli_session *s, const cli_options *o);
+cli_status cli_find(cli_session *s, const cli_looking *l);
 /* Searches, beginning with what formulas give, too, so that what is found hangs less on the seed.  Not so where the
  * options name a strategy. */
-cli_status cli_search_after_formulas(cli_session *s, const cli_options *o);
+cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l);
 /* Searches as the options say, beginning with s->starts, and adopts what was found; a progress line on a
  * terminal. */
-cli_status cli_search(cli_session *s, const cli_options *o);
+cli_status cli_search(cli_session *s, const cli_looking *l);
 void cli_show_search(cli_meter *m, const tf_progress *p);
 /* A search of so many evaluations that stopped so has found no mapping that fits: says why. */
 cli_status cli_none_found(cli_session *s, int64_t evals, tf_stop stopped_by);
 
-/* Solves by the method of the options and adopts what is found.  *out: for tf_solve_free, whatever it returns. */
-cli_status cli_solve(cli_session *s, const cli_options *o, tf_solve_result **out);
+/* Solves by the method of that name (NULL: the first of cli_method) and adopts what is found.  *out: for tf_solve_free,
+ * whatever it returns. */
+cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out);
 /* What the solver left out of its space, a line for each reason. */
 void cli_say_left_out(const cli_session *s, const tf_solve_result *r, FILE *out);
 /* Name of the k-th method of solve; NULL past the last. */

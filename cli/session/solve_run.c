@@ -55,9 +55,9 @@ static cli_status none(const cli_session *s, const tf_solve_result *r) {
   return CLI_INFEASIBLE;
 }
 
-static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) {
-  s->found = (cli_found){.method = o->method ? o->method : methods[0].name,
-                         .objective = tf_objective_key((int)o->objective),
+static void say(cli_session *s, const cli_looking *l, const method *by, const tf_solve_result *r) {
+  s->found = (cli_found){.method = by->name,
+                         .objective = tf_objective_key((int)l->objective),
                          .value = r->value,
                          .bound = r->bound,
                          .proved = r->proved,
@@ -65,18 +65,18 @@ static void say(cli_session *s, const cli_options *o, const tf_solve_result *r) 
                          .evaluations = r->evals,
                          .seconds = r->seconds,
                          .threads = r->threads,
-                         .seed = o->seed,
+                         .seed = l->seed,
                          .stopped_by = r->proved ? "proved" : tf_stop_key(r->stopped_by),
                          .closed = r->closed};
 }
 
-static tf_solve_result *run(cli_session *s, const cli_options *o, const method *by, double time_limit, int64_t evals,
+static tf_solve_result *run(cli_session *s, const cli_looking *l, const method *by, double time_limit, int64_t evals,
                             tf_diags *d) {
-  cli_meter m = cli_meter_new(o->quiet);
+  cli_meter m = cli_meter_new(s->in->quiet);
   m.limit = time_limit;
   m.max_evals = evals;
-  tf_solve_opts opts = {.objective = o->objective,
-                        .budget.threads = o->threads,
+  tf_solve_opts opts = {.objective = l->objective,
+                        .budget.threads = l->threads,
                         .budget.time_limit = time_limit,
                         .budget.max_evals = evals,
                         .budget.stop = cli_interrupted,
@@ -95,16 +95,16 @@ static cli_status adopt(cli_session *s, tf_solve_result *r) {
   return cli_adopt(s, text, "solve");
 }
 
-cli_status cli_solve(cli_session *s, const cli_options *o, tf_solve_result **out) {
+cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out) {
   const method *by = &methods[EXACT];
-  for (size_t i = 0; o->method && i < sizeof methods / sizeof methods[0]; i++)
-    if (!strcmp(methods[i].name, o->method)) by = &methods[i];
-  tf_solve_result *r = *out = run(s, o, by, o->time_limit, o->evals, s->diags);
+  for (size_t i = 0; name && i < sizeof methods / sizeof methods[0]; i++)
+    if (!strcmp(methods[i].name, name)) by = &methods[i];
+  tf_solve_result *r = *out = run(s, l, by, l->time_limit, l->evals, s->diags);
   if (!r) {
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
-  say(s, o, r);
+  say(s, l, by, r);
   return r->text ? adopt(s, r) : none(s, r);
 }
 
@@ -119,29 +119,29 @@ static bool begin_with(cli_session *s, tf_solve_result *r) {
   return !text || cli_starts_add(&s->starts, text);
 }
 
-cli_status cli_search_after_formulas(cli_session *s, const cli_options *o) {
-  if (s->tree || o->strategy) return cli_search(s, o);
+cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l) {
+  if (s->tree || l->strategy) return cli_search(s, l);
   int64_t evals =
-      o->evals && o->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + o->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
+      l->evals && l->evals / PART_OF_SEARCH < EVALS_OF_FORMULAS ? 1 + l->evals / PART_OF_SEARCH : EVALS_OF_FORMULAS;
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  tf_solve_result *r = d ? run(s, o, &methods[CLOSED], 0, evals, d)
+  tf_solve_result *r = d ? run(s, l, &methods[CLOSED], 0, evals, d)
                          : NULL; /* not by the clock: a search that is resumed begins as it began */
   bool ok = begin_with(s, r);
   s->spent = r ? r->evals : 0;
   tf_solve_free(r);
   tf_diags_free(d);
-  return ok ? cli_search(s, o) : CLI_FAILED;
+  return ok ? cli_search(s, l) : CLI_FAILED;
 }
 
-cli_status cli_find(cli_session *s, const cli_options *o) {
-  int64_t evals = o->evals && o->evals < EVALS_FIRST ? o->evals : EVALS_FIRST;
-  if (o->strategy) return cli_search(s, o);
+cli_status cli_find(cli_session *s, const cli_looking *l) {
+  int64_t evals = l->evals && l->evals < EVALS_FIRST ? l->evals : EVALS_FIRST;
+  if (l->strategy) return cli_search(s, l);
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
-  tf_solve_result *r = d ? run(s, o, &methods[EXACT], o->time_limit / 2, evals, d) : NULL;
+  tf_solve_result *r = d ? run(s, l, &methods[EXACT], l->time_limit / 2, evals, d) : NULL;
   cli_status status = CLI_DONE;
   bool done = r && r->text && (r->proved || cli_interrupted(NULL));
   if (done) {
-    say(s, o, r);
+    say(s, l, &methods[EXACT], r);
     status = adopt(s, r);
   } else if (!begin_with(s, r)) {
     status = CLI_FAILED;
@@ -149,5 +149,5 @@ cli_status cli_find(cli_session *s, const cli_options *o) {
   if (!done && cli_interrupted(NULL)) status = none(s, r);
   tf_solve_free(r);
   tf_diags_free(d);
-  return done || status != CLI_DONE ? status : cli_search(s, o);
+  return done || status != CLI_DONE ? status : cli_search(s, l);
 }

@@ -134,9 +134,9 @@ static void read_one(cli_session *s, const char *path) {
   free(text);
 }
 
-cli_status cli_read_starts(cli_session *s, const cli_options *o) {
-  for (size_t i = 0; i < o->n_start; i++)
-    read_one(s, o->start[i]);
+cli_status cli_read_starts(cli_session *s, const cli_paths *files) {
+  for (size_t i = 0; i < files->n; i++)
+    read_one(s, files->at[i]);
   if (tf_diags_errors(s->diags) == 0) return CLI_DONE;
   cli_complain(s->diags);
   return CLI_BAD_INPUT;

@@ -490,7 +490,7 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     tf_fail(d, tree->nodes[0].at, TF_E_OPEN, "emit needs a mapping without open parts");
   } else if (!p || !name_all(p) || !set_up(&w, tree)) {
     w.oom = true;
-  } else if (!tf_run_steps(&w.run)) {
+  } else if (!tf_eval_steps(&w.run)) {
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);

@@ -15,7 +15,7 @@ struct lowering {
   ir_program *p;
   const low_target *target;
   const tf_plan *plan;
-  tf_run run;
+  tf_eval run;
   tf_diags *d;
   ir_range *cur; /* [op * n_dims + dim] on entry to the node at hand */
   ir_body *into; /* where statements go */

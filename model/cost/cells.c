@@ -44,7 +44,7 @@ void tf_class_steps(struct tf_model *m) {
     double *steps = &m->class_steps[v->row], all = 1;
     if (!v->n_slices) continue;
     for (int j = v->n_rows - 2; j >= 0; j--) {
-      double trip = (double)m->run.trip[v->row_loop[j]];
+      double trip = (double)m->ev.trip[v->row_loop[j]];
       steps[j] = (trip - 1) * all;
       all *= trip;
     }

@@ -232,7 +232,7 @@ static rect mesh_use(struct tf_model *m, int n, const tf_mesh *mesh, int *node) 
   }
   if (t->kind != TF_TILE || t->level != level || !use.x) return use;
   for (int k = 0; k < t->n_loops; k++) {
-    int64_t trip = m->run.trip[p->first_loop[n] + k];
+    int64_t trip = m->ev.trip[p->first_loop[n] + k];
     if (t->loops[k].axis == TF_SPATIAL_X) use.x = sat_mul(use.x, trip);
     if (t->loops[k].axis == TF_SPATIAL_Y) use.y = sat_mul(use.y, trip);
     if (t->loops[k].axis != TF_TEMPORAL && trip > 1) *node = n;
@@ -263,7 +263,7 @@ static bool paths_fit(const struct tf_model *m, const tf_mesh *mesh) {
     int l = mesh->loops[i];
     if (l >= 0) {
       int64_t *by = &use[m->plan->loops[l].axis == TF_SPATIAL_Y];
-      *by = sat_mul(*by, m->run.trip[l]);
+      *by = sat_mul(*by, m->ev.trip[l]);
       continue;
     }
     fit &= use[0] <= mesh->mesh[0] && use[1] <= mesh->mesh[1];

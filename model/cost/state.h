@@ -50,7 +50,7 @@ struct tf_model {
   tf_arena *arena;
   tf_plan *plan;
   tf_views *views;
-  tf_run run;
+  tf_eval ev;
   int64_t walk_max;  /* steps the exact walk may take */
   int64_t *own_trip; /* [n_loops] the tree's trip counts */
   tf_scratch scratch;

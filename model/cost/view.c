@@ -1,3 +1,4 @@
+/* Gathers the lists of view.h from the plan. */
 #include "model/cost/view.h"
 
 #include <string.h>

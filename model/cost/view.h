@@ -1,6 +1,5 @@
-/* What each node of the tree is asked for, gathered once: the slices of an m-tile and the memories
- * that serve them, the slices that a Tile's memory serves, the m-tiles of a path.  Latency and
- * resources read these lists instead of searching the tree. */
+/* Lists by node, gathered once for latency and resources, which would otherwise search the tree: the slices of an
+ * m-tile and the memories that serve them, the ports that a node and those below it use, the meshes that loops fill. */
 #ifndef MODEL_COST_VIEW_H
 #define MODEL_COST_VIEW_H
 #include "model/flow/plan.h"

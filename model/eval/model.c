@@ -1,3 +1,4 @@
+/* One evaluation: picks the quick, the general or the exact count, and derives the result from it. */
 #include "model/eval/hooks.h"
 
 #include <string.h>
@@ -36,9 +37,9 @@ static bool alloc_state(struct tf_model *m) {
   m->treated = TF_ARRAY(a, int64_t, (size_t)p->wl->n_ops * 2);
   for (int z = 0; m->home_words && z < p->wl->n_tensors; z++)
     m->home_words[z] = tf_whole_words(&p->wl->tensors[z]);
-  m->run.plan = p;
-  m->run.trip = TF_ARRAY(a, int64_t, loops);
-  m->run.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
+  m->ev.plan = p;
+  m->ev.trip = TF_ARRAY(a, int64_t, loops);
+  m->ev.step = TF_ARRAY(a, int64_t, loops * (size_t)p->wl->n_ops);
   m->moves = TF_ARRAY(a, tf_move, (size_t)p->n_slices + 1);
   m->steps = TF_ARRAY(a, int64_t, nodes);
   m->width = TF_ARRAY(a, int64_t, nodes);
@@ -48,7 +49,7 @@ static bool alloc_state(struct tf_model *m) {
   m->res.ops = TF_ARRAY(a, tf_op_result, (size_t)p->wl->n_ops);
   m->res.nodes = TF_ARRAY(a, tf_node_result, nodes);
   return m->cells && m->box && m->at_once && m->heads && m->class_steps && m->below && m->in_use && m->corrections &&
-         m->own_trip && m->rank_len && m->home_words && m->treated && m->run.trip && m->run.step && m->moves &&
+         m->own_trip && m->rank_len && m->home_words && m->treated && m->ev.trip && m->ev.step && m->moves &&
          m->steps && m->width && m->res.counts && m->res.levels && m->res.units && m->res.ops && m->res.nodes;
 }
 
@@ -87,7 +88,7 @@ static bool covered(tf_model *m) {
   for (int o = 0; o < p->wl->n_ops; o++)
     for (int d = 0; d < p->wl->ops[o].n_dims; d++)
       ok &= (p->cuts ? tf_border_range(m, o, p->wl->ops[o].dims[d])
-                     : tf_dim_range(&m->run, o, p->wl->ops[o].dims[d], p->tree->op_node[o], m->scratch.zero).len) <= 1;
+                     : tf_dim_range(&m->ev, o, p->wl->ops[o].dims[d], p->tree->op_node[o], m->scratch.zero).len) <= 1;
   return ok;
 }
 
@@ -140,17 +141,17 @@ static void summarize(tf_model *m, tf_result *out) {
 
 /* Where trip counts do not divide evenly: by sums over classes, by a walk where these do not do. */
 static bool count(tf_model *m) {
-  m->run.irregular |= m->plan->cuts && tf_border_empties(m);
-  m->run.irregular |= tf_touches_part(&m->run, &m->scratch);
-  m->run.irregular |= m->plan->n_retains && tf_retain_uneven(&m->run, m->scratch.zero);
-  if (!m->run.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
+  m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
+  m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
+  m->ev.irregular |= m->plan->n_retains && tf_retain_uneven(&m->ev, m->scratch.zero);
+  if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
   tf_home_sizes(m);
-  if (m->run.irregular) return tf_walk_exact(m);
+  if (m->ev.irregular) return tf_walk(m);
   tf_sizes(m);
   return true;
 }
 
-int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->run.work / VISITS_A_QUICK; }
+int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK; }
 
 bool tf_model_quick(const tf_model *m) { return m->quick; }
 
@@ -167,16 +168,16 @@ static void drop_open(tf_model *m) {
 
 static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   clear(m, out);
-  memcpy(m->run.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
-  m->run.irregular = m->plan->irregular;
-  m->run.work = 0;
-  bool ok = m->quick = m->even && !m->run.irregular && tf_even_count(m);
+  memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
+  m->ev.irregular = m->plan->irregular;
+  m->ev.work = 0;
+  bool ok = m->quick = m->even && !m->ev.irregular && tf_even_count(m);
   if (!ok && m->quick_only && m->even) {
     out->overflow = true;
     return false;
   }
   if (!ok) {
-    out->overflow = !tf_general_ready(m) || !tf_run_steps(&m->run);
+    out->overflow = !tf_general_ready(m) || !tf_eval_steps(&m->ev);
     if (out->overflow || !covered(m)) return false;
     ok = count(m);
   }

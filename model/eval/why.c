@@ -67,7 +67,7 @@ static void add(why_log *w, int i, tf_why_row row, const tf_move *v) {
 /* ---- causes ---------------------------------------------------------------------------------- */
 
 static bool turns_at(const struct tf_model *m, const tf_slice *s, int k) {
-  return m->run.trip[m->plan->path[s->node].loops[k]] > 1;
+  return m->ev.trip[m->plan->path[s->node].loops[k]] > 1;
 }
 
 /* Whether a loop inside position k moves the box: at the next step of k it is elsewhere, whoever kept it. */
@@ -90,7 +90,7 @@ static bool lost(why_log *w, const tf_slice *s, const tf_pclass *c, tf_why_row *
   *row = (tf_why_row){.cause = TF_WHY_SEQ, .at = c->seq, .slot = -1};
   if (c->seq >= 0) return true;
   *row = (tf_why_row){.cause = TF_WHY_LAYOUT, .at = -1, .slot = -1};
-  return c->prev >= 0 && !tf_class_survives(&w->m->run, &w->m->scratch, s, c);
+  return c->prev >= 0 && !tf_class_survives(&w->m->ev, &w->m->scratch, s, c);
 }
 
 /* Entries of class c repeated by the loop at position k (-1: by none). */
@@ -143,32 +143,32 @@ static uint64_t repeats(const why_log *w, const tf_slice *s, const tf_pclass *c)
 }
 
 /* What enters in class c with the loops in `still` at their first setting.  False: only a walk could tell. */
-static bool with_still(why_log *w, int i, const tf_pclass *c, uint64_t still, tf_move *v) {
+static bool with_frozen(why_log *w, int i, const tf_pclass *c, uint64_t frozen, tf_move *v) {
   struct tf_model *m = w->m;
   const tf_slice *s = &m->plan->slices[i];
   tf_entry e = {0, 0, 0};
-  m->run.still = still;
-  bool stands = c->carry >= 0 && still >> c->carry & 1;
-  bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->run, s), &e);
-  m->run.still = 0;
+  m->ev.frozen = frozen;
+  bool stands = c->carry >= 0 && frozen >> c->carry & 1;
+  bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->ev, s), &e);
+  m->ev.frozen = 0;
   *v = tf_move_of(s, &m->plan->arch->memories[s->level], e);
-  return ok && !m->run.irregular;
+  return ok && !m->ev.irregular;
 }
 
 /* One class: what each loop adds, the outermost taken away first, time before space.  Where a part cannot be counted,
  * all that is left falls to the loop that was to be taken away. */
 static bool by_class(why_log *w, int i, const tf_pclass *c) {
   const tf_path *path = &w->m->plan->path[w->m->plan->slices[i].node];
-  uint64_t left = repeats(w, &w->m->plan->slices[i], c), still = 0;
+  uint64_t left = repeats(w, &w->m->plan->slices[i], c), frozen = 0;
   tf_move all, less;
-  if (!with_still(w, i, c, 0, &all)) return false;
+  if (!with_frozen(w, i, c, 0, &all)) return false;
   while (left && (all.fill || all.drain || all.read || all.update)) {
     uint64_t time = left & path->temporal;
     int k = __builtin_ctzll(time ? time : left);
     left &= ~(UINT64_C(1) << k);
-    still |= UINT64_C(1) << k;
-    if (!with_still(w, i, c, still, &less)) {
-      w->m->run.irregular = false;
+    frozen |= UINT64_C(1) << k;
+    if (!with_frozen(w, i, c, frozen, &less)) {
+      w->m->ev.irregular = false;
       less = (tf_move){0};
     }
     tf_move v = minus(all, less);
@@ -281,7 +281,7 @@ static int by_place(const void *pa, const void *pb) {
 static bool begin(why_log *w, struct tf_model *m) {
   const tf_plan *p = m->plan;
   size_t n = (size_t)p->n_tile_slices + 1;
-  *w = (why_log){.m = m, .ok = tf_general_ready(m) && tf_run_steps(&m->run)};
+  *w = (why_log){.m = m, .ok = tf_general_ready(m) && tf_eval_steps(&m->ev)};
   w->base = calloc(n, sizeof *w->base);
   if (!w->base) return false;
   for (int i = 0; i < p->n_tile_slices; i++)
@@ -293,10 +293,10 @@ static bool begin(why_log *w, struct tf_model *m) {
 static bool by_walk(why_log *w) {
   struct tf_model *m = w->m;
   tf_result again;
-  size_t bytes = ((size_t)m->plan->n_loops + 1) * sizeof *m->run.trip;
+  size_t bytes = ((size_t)m->plan->n_loops + 1) * sizeof *m->ev.trip;
   int64_t *trips = malloc(bytes);
   if (!trips) return false;
-  memcpy(trips, m->run.trip, bytes);
+  memcpy(trips, m->ev.trip, bytes);
   m->log = w;
   m->note = note;
   bool ok = tf_model_eval(m, trips, &again);
@@ -307,12 +307,12 @@ static bool by_walk(why_log *w) {
 
 static bool collect(why_log *w) {
   struct tf_model *m = w->m;
-  bool walked = m->run.irregular;
-  int64_t work = m->run.work;
+  bool walked = m->ev.irregular;
+  int64_t work = m->ev.work;
   if (walked && work > TF_WHY_WALK) return false;
   if (!(walked ? by_walk(w) : by_sums(w)) || !w->ok) return false;
-  m->run.irregular = walked;
-  m->run.work = work;
+  m->ev.irregular = walked;
+  m->ev.work = work;
   split_halos(w);
   add_leaves(w);
   add_streams(w);

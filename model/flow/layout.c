@@ -7,74 +7,73 @@
 enum { TF_MAX_READS = 64 }; /* of one tensor */
 
 /* Whether loop l and all it depends on split their ranges without remainder. */
-static bool even(tf_run *run, tf_scratch *w, int l) {
-  const tf_plan *p = run->plan;
+static bool even(tf_eval *ev, tf_scratch *w, int l) {
+  const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
   if (pl->op < 0) return true;
   int leafn = p->tree->op_node[pl->op], up = p->tree->nodes[pl->lead].parent;
   const tf_path *path = &p->path[leafn];
   int64_t product = 1, len = p->wl->dims[pl->dim].extent;
   for (int k = 0; k < path->n; k++)
-    if (tf_plan_same_chain(p, l, path->loops[k]) &&
-        __builtin_mul_overflow(product, run->trip[path->loops[k]], &product))
+    if (tf_plan_same_chain(p, l, path->loops[k]) && __builtin_mul_overflow(product, ev->trip[path->loops[k]], &product))
       return false;
-  if (up >= 0) len = tf_dim_range(run, pl->op, pl->dim, pl->lead, w->zero).len;
+  if (up >= 0) len = tf_dim_range(ev, pl->op, pl->dim, pl->lead, w->zero).len;
   uint64_t base = tf_base_mask(p, pl->op, pl->dim);
   for (int k = 0; k < path->n; k++)
-    if (base >> k & 1 && !even(run, w, path->loops[k])) return false;
+    if (base >> k & 1 && !even(ev, w, path->loops[k])) return false;
   return product == len && !p->cuts;
 }
 
 /* The shift, per rank of the slice, that one step of loop l gives its box. */
-static void effect(tf_run *run, tf_scratch *w, const tf_slice *s, int l, int64_t *shift) {
-  tf_ival **made = run->made;
-  run->noclip = run->whole = true;
-  run->made = NULL;
-  for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++) {
+static void effect(tf_eval *ev, tf_scratch *w, const tf_slice *s, int l, int64_t *shift) {
+  tf_ival **made = ev->made;
+  ev->noclip = ev->whole = true;
+  ev->made = NULL;
+  for (int r = 0; r < ev->plan->wl->tensors[s->tensor].rank; r++) {
     w->zero[l] = 0;
-    int64_t at = tf_slice_rank(run, s, r, w->zero).lo;
+    int64_t at = tf_slice_rank(ev, s, r, w->zero).lo;
     w->zero[l] = 1;
-    shift[r] = tf_slice_rank(run, s, r, w->zero).lo - at;
+    shift[r] = tf_slice_rank(ev, s, r, w->zero).lo - at;
   }
   w->zero[l] = 0;
-  run->noclip = run->whole = false;
-  run->made = made;
+  ev->noclip = ev->whole = false;
+  ev->made = made;
 }
 
 /* The next loop at or after i of slice s's path that is spatial, below node `from`, and more than one
  * instance wide; the path's length if there is none. */
-static int next_pair(const tf_run *run, const tf_slice *s, int from, int i) {
-  const tf_plan *p = run->plan;
+static int next_pair(const tf_eval *ev, const tf_slice *s, int from, int i) {
+  const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[s->node];
   for (; i < path->n; i++)
-    if (p->loops[path->loops[i]].axis != TF_TEMPORAL && run->trip[path->loops[i]] > 1 &&
+    if (p->loops[path->loops[i]].axis != TF_TEMPORAL && ev->trip[path->loops[i]] > 1 &&
         tf_plan_above(p, from, p->loops[path->loops[i]].node))
       break;
   return i;
 }
 
 /* The shift of rank r of one reference's box by a step of loop l. */
-static int64_t touch_shift(tf_run *run, tf_scratch *w, const tf_slice *s, int touch, int r, int l) {
+static int64_t touch_shift(tf_eval *ev, tf_scratch *w, const tf_slice *s, int touch, int r, int l) {
   w->zero[l] = 0;
-  int64_t at = tf_touch_rank(run, s->touch[touch], r, s->node, w->zero).lo;
+  int64_t at = tf_touch_rank(ev, s->touch[touch], r, s->node, w->zero).lo;
   w->zero[l] = 1;
-  int64_t shift = tf_touch_rank(run, s->touch[touch], r, s->node, w->zero).lo - at;
+  int64_t shift = tf_touch_rank(ev, s->touch[touch], r, s->node, w->zero).lo - at;
   w->zero[l] = 0;
   return shift;
 }
 
-static bool parts(tf_run *run, tf_scratch *w, const tf_slice *s) {
-  const tf_path *path = &run->plan->path[s->node];
+static bool parts(tf_eval *ev, tf_scratch *w, const tf_slice *s) {
+  const tf_path *path = &ev->plan->path[s->node];
   for (int k = 0; k < path->n; k++)
-    for (int t = 1; t < s->n_touch && run->trip[path->loops[k]] > 1; t++)
-      for (int r = 0; r < run->plan->wl->tensors[s->tensor].rank; r++)
-        if (touch_shift(run, w, s, 0, r, path->loops[k]) != touch_shift(run, w, s, t, r, path->loops[k])) return true;
+    for (int t = 1; t < s->n_touch && ev->trip[path->loops[k]] > 1; t++)
+      for (int r = 0; r < ev->plan->wl->tensors[s->tensor].rank; r++)
+        if (touch_shift(ev, w, s, 0, r, path->loops[k]) != touch_shift(ev, w, s, t, r, path->loops[k])) return true;
   return false;
 }
 
 /* Whether the reads from which the range of op o's output is inferred move apart. */
-static bool demands_part(tf_run *run, tf_scratch *w, int o) {
-  const tf_plan *p = run->plan;
+static bool demands_part(tf_eval *ev, tf_scratch *w, int o) {
+  const tf_plan *p = ev->plan;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   int up = p->tree->nodes[p->lead[o]].parent;
   tf_touch touch[TF_MAX_READS];
@@ -88,53 +87,53 @@ static bool demands_part(tf_run *run, tf_scratch *w, int o) {
       touch[s.n_touch++] = (tf_touch){z->consumers[i], k};
     }
   }
-  return s.n_touch > 1 && parts(run, w, &s);
+  return s.n_touch > 1 && parts(ev, w, &s);
 }
 
-bool tf_touches_part(tf_run *run, tf_scratch *w) {
+bool tf_touches_part(tf_eval *ev, tf_scratch *w) {
   bool any = false;
-  tf_ival **made = run->made;
-  run->noclip = run->whole = true;
-  run->made = NULL;
-  for (int i = 0; i < run->plan->n_tile_slices && !any; i++)
-    any = run->plan->slices[i].n_touch > 1 && parts(run, w, &run->plan->slices[i]);
-  for (int o = 0; o < run->plan->wl->n_ops && !any; o++)
-    any = demands_part(run, w, o);
-  run->noclip = run->whole = false;
-  run->made = made;
+  tf_ival **made = ev->made;
+  ev->noclip = ev->whole = true;
+  ev->made = NULL;
+  for (int i = 0; i < ev->plan->n_tile_slices && !any; i++)
+    any = ev->plan->slices[i].n_touch > 1 && parts(ev, w, &ev->plan->slices[i]);
+  for (int o = 0; o < ev->plan->wl->n_ops && !any; o++)
+    any = demands_part(ev, w, o);
+  ev->noclip = ev->whole = false;
+  ev->made = made;
   return any;
 }
 
 /* Whether a step of loop l, which stands above both, shifts the boxes of s and q alike. */
-static bool moved_alike(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_slice *q, int l) {
+static bool moved_alike(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_slice *q, int l) {
   int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
-  effect(run, w, s, l, a);
-  effect(run, w, q, l, b);
-  return memcmp(a, b, (size_t)run->plan->wl->tensors[s->tensor].rank * sizeof a[0]) == 0;
+  effect(ev, w, s, l, a);
+  effect(ev, w, q, l, b);
+  return memcmp(a, b, (size_t)ev->plan->wl->tensors[s->tensor].rank * sizeof a[0]) == 0;
 }
 
-bool tf_layouts_agree(tf_run *run, tf_scratch *w, int one, int other) {
-  const tf_plan *p = run->plan;
+bool tf_layouts_agree(tf_eval *ev, tf_scratch *w, int one, int other) {
+  const tf_plan *p = ev->plan;
   const tf_slice *s = &p->slices[one], *q = &p->slices[other];
   int64_t a[TF_MAX_RANK], b[TF_MAX_RANK];
   size_t bytes = (size_t)p->wl->tensors[s->tensor].rank * sizeof a[0];
   int from = tf_tree_common(p->tree, s->node, q->node);
   bool uneven = false;
-  int i = next_pair(run, s, from, 0), j = next_pair(run, q, from, 0);
+  int i = next_pair(ev, s, from, 0), j = next_pair(ev, q, from, 0);
   for (int k = 0; k < p->path[q->node].n; k++)
     w->pair[p->path[q->node].loops[k]] = -1;
   while (i < p->path[s->node].n && j < p->path[q->node].n) {
     int l = p->path[s->node].loops[i], m = p->path[q->node].loops[j];
-    effect(run, w, s, l, a);
-    effect(run, w, q, m, b);
-    if (p->loops[l].axis != p->loops[m].axis || run->trip[l] != run->trip[m] || memcmp(a, b, bytes) != 0) return false;
+    effect(ev, w, s, l, a);
+    effect(ev, w, q, m, b);
+    if (p->loops[l].axis != p->loops[m].axis || ev->trip[l] != ev->trip[m] || memcmp(a, b, bytes) != 0) return false;
     w->pair[m] = l;
-    uneven |= !even(run, w, l) || !even(run, w, m);
-    i = next_pair(run, s, from, i + 1);
-    j = next_pair(run, q, from, j + 1);
+    uneven |= !even(ev, w, l) || !even(ev, w, m);
+    i = next_pair(ev, s, from, i + 1);
+    j = next_pair(ev, q, from, j + 1);
   }
   bool agree = i == p->path[s->node].n && j == p->path[q->node].n;
-  run->irregular |= agree && uneven;
+  ev->irregular |= agree && uneven;
   return agree;
 }
 
@@ -149,20 +148,19 @@ static bool elsewhere(const tf_plan *p, const tf_slice *s, const tf_slice *prev)
 
 /* Whether a loop above the common scope moves what one m-tile reads and not what the other does: what is found then
  * differs from setting to setting, and from one instance to another that wants the same. */
-static bool loops_part(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
-  const tf_path *path = &run->plan->path[c->common];
+static bool loops_part(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
+  const tf_path *path = &ev->plan->path[c->common];
   for (int k = 0; k < path->n; k++)
-    if (run->trip[path->loops[k]] > 1 && !moved_alike(run, w, s, &run->plan->slices[c->prev], path->loops[k]))
-      return true;
+    if (ev->trip[path->loops[k]] > 1 && !moved_alike(ev, w, s, &ev->plan->slices[c->prev], path->loops[k])) return true;
   return false;
 }
 
-bool tf_class_survives(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
-  run->irregular |= c->prev < 0 && c->if_idle[1];
+bool tf_class_survives(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c) {
+  ev->irregular |= c->prev < 0 && c->if_idle[1];
   if (c->prev < 0) return false;
-  run->irregular |= elsewhere(run->plan, s, &run->plan->slices[c->prev]);
+  ev->irregular |= elsewhere(ev->plan, s, &ev->plan->slices[c->prev]);
   for (int i = 0; i < c->n_spread; i++)
-    if (run->trip[c->spread[i]] > 1) return false;
-  run->irregular |= c->common >= 0 && loops_part(run, w, s, c);
-  return c->common < 0 || tf_layouts_agree(run, w, (int)(s - run->plan->slices), c->prev);
+    if (ev->trip[c->spread[i]] > 1) return false;
+  ev->irregular |= c->common >= 0 && loops_part(ev, w, s, c);
+  return c->common < 0 || tf_layouts_agree(ev, w, (int)(s - ev->plan->slices), c->prev);
 }

@@ -1,3 +1,4 @@
+/* Builds the plan of a tree: paths, loops and whom they split, slices and what they touch. */
 #include "model/flow/range_memo.h"
 
 #include "model/flow/plan_class.h"

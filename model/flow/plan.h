@@ -1,5 +1,16 @@
-/* What of a tile tree does not depend on trip counts: who leads where, which loops move what,
- * which m-tile an entry finds the memory left by.  Built once; read by every evaluation. */
+/* The facts of a tile tree that do not depend on trip counts.  Built once; read by every evaluation.
+ *
+ * Words used here and in model/cost:
+ *   m-tile      the first Tile of its memory on the way down: what stands below it works on what this memory holds
+ *   path        the loops above a node, outer to inner; masks have a bit for each position on it
+ *   to lead     op o leads at node n if no op below n reads what o makes; its range is then split by the loops, while
+ *               that of an op that does not lead follows from its readers
+ *   chain       the loops of one dim that split a range one after the other, from the node where it enters
+ *   slice       what an m-tile, or the leaf of an op, uses of one tensor; a box, whose place depends on the path
+ *   entry       a moment at which control reaches an m-tile and its slices are loaded
+ *   class       entries that find their memory in the same state: those at which the same loop has stepped
+ *   home        the scope and the memory in which an intermediate lives from its making to its last use
+ *   production  the time between: what is made again later is another production */
 #ifndef MODEL_FLOW_PLAN_H
 #define MODEL_FLOW_PLAN_H
 #include "model/tree/facts.h"
@@ -7,14 +18,13 @@
 
 enum { TF_MAX_PATH = 64 }; /* loops above one node; a mask of them fits 64 bits */
 
-/* A loop of the tree.  Its steps are counted along a chain: the loops of one dim that split the
- * range which enters at `lead`, the node from which the ops concerned lead. */
+/* A loop of the tree. */
 typedef struct {
   int node, slot, dim;
   tf_axis axis;
-  int lead;   /* node where the range that it splits enters */
-  int op;     /* one of the ops it splits */
-  bool clash; /* ops led by it enter at different nodes: no common chain */
+  int lead;   /* node where its chain begins: from where the ops that it splits lead */
+  int op;     /* one of the ops it splits, -1: none */
+  bool clash; /* the ops lead from different nodes, so it has no one chain */
   int n_leader;
   int *leaders; /* all ops it splits */
 } tf_ploop;
@@ -24,30 +34,32 @@ typedef struct {
   int op, ref;
 } tf_touch;
 
-/* Loops whose settings cannot be counted apart (by chain, by inference, by rank), and the ranks
- * of the tensor that they move (none: they only repeat the box). */
+/* A component: loops whose settings must be counted together, because they share a chain, one enters the range of the
+ * other, or they move the same rank; and the ranks of the tensor that they move (none: they only repeat the box).  The
+ * counts of different components of a slice multiply. */
 typedef struct tf_comp {
   uint64_t loops;      /* path positions */
   uint64_t prev_loops; /* path positions of the m-tile before, below the common scope */
   int n_rank;
   unsigned char rank[16];
-  int retain;      /* retaining scope (plan->retains) whose runs these loops count, -1: none */
-  uint64_t moving; /* then: loops that move one of the ranks; else unused */
-  int n_part;      /* then: what would count apart if nothing were retained */
+  int retain;      /* retaining scope (plan->retains) whose runs these loops count, -1: none.  If there is one: */
+  uint64_t moving; /* loops that move one of the ranks */
+  int n_part;      /* components there would be if nothing were retained */
   struct tf_comp *part;
 } tf_comp;
 
-/* A place where a slice of a tensor is taken: an m-tile that holds it, or an op leaf. */
+/* A slice of a tensor: of an m-tile, which holds it at `level`, or of an op leaf (level -1). */
 typedef struct {
   int node, level, tensor;
-  int above;  /* level that serves it */
+  int above;  /* memory level that serves it */
   bool makes; /* the op that makes the tensor is below node */
   bool leaf;  /* an op leaf, one reference */
   int n_touch;
   tf_touch *touch; /* references below node */
-  uint64_t merge;  /* path loops: spatial, between the serving instance and node, same production */
-  uint64_t inside; /* path loops inside the production of the tensor */
-  uint64_t moving; /* path loops that move the box; filled with the comps */
+  uint64_t merge;  /* spatial loops whose instances may share one transfer: between the serving memory and the node,
+                      in one production */
+  uint64_t inside; /* loops inside the production of the tensor */
+  uint64_t moving; /* loops that move the box; filled with the comps */
   int n_class;
   struct tf_pclass *classes; /* m-tiles only: how an entry finds the memory */
   int n_comp;

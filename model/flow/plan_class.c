@@ -1,3 +1,4 @@
+/* Enumerates the ways in which control reaches an m-tile, and finds who left what its memory holds then. */
 #include "model/flow/plan_class.h"
 
 #include "model/spec/dims.h"

@@ -1,7 +1,10 @@
+/* Ranges by bounds inference, top down at one setting of the loops: an op that leads splits the range that enters it,
+ * loop by loop; any other op makes what its readers below the node read.  The same recursion over loops instead of
+ * intervals gives the loops on which a range depends (the masks). */
 #include "model/flow/range_memo.h"
 #include "model/spec/dims.h"
 
-static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg);
+static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
 
 static tf_ival hull(tf_ival a, tf_ival b) {
@@ -12,18 +15,18 @@ static tf_ival hull(tf_ival a, tf_ival b) {
   return (tf_ival){lo, (ha > hb ? ha : hb) - lo};
 }
 
-static tf_ival clip(const tf_run *run, const tf_tensor *z, int r, tf_ival v) {
-  if (run->noclip) return v;
+static tf_ival clip(const tf_eval *ev, const tf_tensor *z, int r, tf_ival v) {
+  if (ev->noclip) return v;
   int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
   int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
   end = end < top ? end : top;
   return (tf_ival){lo, end > lo ? end - lo : 0};
 }
 
-static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n, const int64_t *dg) {
+static tf_ival index_range(const tf_eval *ev, int o, const tf_index *ix, int n, const int64_t *dg) {
   tf_ival v = {ix->c, 1};
   for (int i = 0; i < ix->n_terms; i++) {
-    tf_ival d = dim_range(run, o, ix->terms[i].dim, n, dg);
+    tf_ival d = dim_range(ev, o, ix->terms[i].dim, n, dg);
     int64_t c = ix->terms[i].coef;
     if (d.len <= 0) return (tf_ival){v.lo, 0};
     v.lo += c >= 0 ? c * d.lo : c * (d.lo + d.len - 1);
@@ -32,43 +35,43 @@ static tf_ival index_range(const tf_run *run, int o, const tf_index *ix, int n, 
   return v;
 }
 
-static bool op_idle(const tf_run *run, int o, int n, const int64_t *dg) {
-  const tf_op *op = &run->plan->wl->ops[o];
+static bool op_idle(const tf_eval *ev, int o, int n, const int64_t *dg) {
+  const tf_op *op = &ev->plan->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++)
-    if (dim_range(run, o, op->dims[i], n, dg).len <= 0) return true;
+    if (dim_range(ev, o, op->dims[i], n, dg).len <= 0) return true;
   return false;
 }
 
-static tf_ival touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
-  const tf_op *op = &run->plan->wl->ops[t.op];
-  bool idles = run->exact || (run->demand && run->plan->made_in[t.op] >= 0);
-  if (idles && !run->whole && op_idle(run, t.op, n, dg)) return (tf_ival){0, 0};
-  if (t.ref < 0) return dim_range(run, t.op, op->dims[r], n, dg);
+static tf_ival touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
+  const tf_op *op = &ev->plan->wl->ops[t.op];
+  bool idles = ev->exact || (ev->demand && ev->plan->made_in[t.op] >= 0);
+  if (idles && !ev->whole && op_idle(ev, t.op, n, dg)) return (tf_ival){0, 0};
+  if (t.ref < 0) return dim_range(ev, t.op, op->dims[r], n, dg);
   const tf_ref *ref = &op->reads[t.ref];
-  return clip(run, &run->plan->wl->tensors[ref->tensor], r, index_range(run, t.op, &ref->index[r], n, dg));
+  return clip(ev, &ev->plan->wl->tensors[ref->tensor], r, index_range(ev, t.op, &ref->index[r], n, dg));
 }
 
-tf_ival tf_touch_rank(const tf_run *run, tf_touch t, int r, int n, const int64_t *dg) {
-  tf_range_ask(run->plan);
-  return touch_rank(run, t, r, n, dg);
+tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
+  tf_memo_begin(ev->plan);
+  return touch_rank(ev, t, r, n, dg);
 }
 
-bool tf_op_idle(const tf_run *run, int o, int n, const int64_t *dg) {
-  tf_range_ask(run->plan);
-  return op_idle(run, o, n, dg);
+bool tf_op_idle(const tf_eval *ev, int o, int n, const int64_t *dg) {
+  tf_memo_begin(ev->plan);
+  return op_idle(ev, o, n, dg);
 }
 
-tf_ival tf_slice_rank(const tf_run *run, const tf_slice *s, int r, const int64_t *dg) {
+tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg) {
   tf_ival v = {0, 0};
-  tf_range_ask(run->plan);
+  tf_memo_begin(ev->plan);
   for (int i = 0; i < s->n_touch; i++)
-    v = hull(v, touch_rank(run, s->touch[i], r, s->node, dg));
+    v = hull(v, touch_rank(ev, s->touch[i], r, s->node, dg));
   return v;
 }
 
 /* What the consumers of o below node n read of its output rank r. */
-static tf_ival demanded(const tf_run *run, int o, int r, int n, const int64_t *dg) {
-  const tf_plan *p = run->plan;
+static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
   const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   tf_ival v = {0, 0};
   for (int i = 0; i < z->n_consumers; i++) {
@@ -76,92 +79,91 @@ static tf_ival demanded(const tf_run *run, int o, int r, int n, const int64_t *d
     const tf_op *op = &p->wl->ops[c];
     if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
     for (int k = 0; k < op->n_reads; k++)
-      if (op->reads[k].tensor == p->wl->ops[o].out) v = hull(v, touch_rank(run, (tf_touch){c, k}, r, n, dg));
+      if (op->reads[k].tensor == p->wl->ops[o].out) v = hull(v, touch_rank(ev, (tf_touch){c, k}, r, n, dg));
   }
   return v;
 }
 
 /* The range of a producer at node n, one of the nodes below which it does not lead. */
-static tf_ival inferred(const tf_run *run, int o, int d, int n, const int64_t *dg) {
-  const tf_plan *p = run->plan;
+static tf_ival inferred(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
   int r = tf_out_rank(&p->wl->ops[o], d);
   if (r >= 0) {
-    if (run->made && run->made[o] && n == p->home_scope[p->wl->ops[o].out]) return run->made[o][r];
-    return demanded(run, o, r, n, dg);
+    if (ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out]) return ev->made[o][r];
+    return demanded(ev, o, r, n, dg);
   }
   if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
       p->stream_leader[o] != o)
-    return dim_range(run, p->stream_leader[o], d, n, dg);
+    return dim_range(ev, p->stream_leader[o], d, n, dg);
   return (tf_ival){0, p->wl->dims[d].extent};
 }
 
-static void split(const tf_run *run, int64_t digit, int64_t step, tf_ival *v) {
+static void split(const tf_eval *ev, int64_t digit, int64_t step, tf_ival *v) {
   int64_t rest = v->len - digit * step;
   v->lo += digit * step;
-  v->len = run->whole || rest > step ? step : rest > 0 ? rest : 0;
+  v->len = ev->whole || rest > step ? step : rest > 0 ? rest : 0;
 }
 
 /* Range of op o (which leads at node n) after the first n_path loops of n's path. */
-static tf_ival led(const tf_run *run, int o, int d, int n, int n_path, const int64_t *dg) {
-  const tf_plan *p = run->plan;
+static tf_ival led(const tf_eval *ev, int o, int d, int n, int n_path, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
   int lead = p->lead[o], up = p->tree->nodes[lead].parent;
-  tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(run, o, d, up, dg);
+  tf_ival v = up < 0 ? (tf_ival){0, p->wl->dims[d].extent} : dim_range(ev, o, d, up, dg);
   const tf_path *path = &p->path[n];
   for (int k = p->path[lead].n; k < n_path; k++)
-    if (p->loops[path->loops[k]].dim == d)
-      split(run, dg[path->loops[k]], run->step[o * p->n_loops + path->loops[k]], &v);
+    if (p->loops[path->loops[k]].dim == d) split(ev, dg[path->loops[k]], ev->step[o * p->n_loops + path->loops[k]], &v);
   return v;
 }
 
-static tf_ival found_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
-  if (!tf_plan_leads(run->plan, o, n)) return inferred(run, o, d, n, dg);
-  return led(run, o, d, n, run->plan->path[n].n, dg);
+static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
+  if (!tf_plan_leads(ev->plan, o, n)) return inferred(ev, o, d, n, dg);
+  return led(ev, o, d, n, ev->plan->path[n].n, dg);
 }
 
-static tf_ival dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
-  if (!run->plan->memo) return found_range(run, o, d, n, dg);
+static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
+  if (!ev->plan->memo) return found_range(ev, o, d, n, dg);
   bool known;
-  tf_range_found *f = tf_range_look(run->plan, o, d, n, &known);
+  tf_range_found *f = tf_memo_find(ev->plan, o, d, n, &known);
   if (known) return f->range;
-  tf_ival v = found_range(run, o, d, n, dg);
+  tf_ival v = found_range(ev, o, d, n, dg);
   f->range = v;
-  tf_range_keep(run->plan, f, o, d, n);
+  tf_memo_store(ev->plan, f, o, d, n);
   return v;
 }
 
-tf_ival tf_dim_range(const tf_run *run, int o, int d, int n, const int64_t *dg) {
-  tf_range_ask(run->plan);
-  return dim_range(run, o, d, n, dg);
+tf_ival tf_dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
+  tf_memo_begin(ev->plan);
+  return dim_range(ev, o, d, n, dg);
 }
 
-tf_ival tf_loop_range(const tf_run *run, int l, const int64_t *dg) {
-  const tf_plan *p = run->plan;
+tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
   const tf_ploop *pl = &p->loops[l];
-  tf_range_ask(p);
-  tf_ival v = led(run, pl->op, pl->dim, pl->node, p->path[pl->node].n, dg);
+  tf_memo_begin(p);
+  tf_ival v = led(ev, pl->op, pl->dim, pl->node, p->path[pl->node].n, dg);
   for (int k = 0; k < pl->slot; k++)
     if (p->loops[p->first_loop[pl->node] + k].dim == pl->dim)
-      split(run, dg[p->first_loop[pl->node] + k], tf_step(run, p->first_loop[pl->node] + k), &v);
+      split(ev, dg[p->first_loop[pl->node] + k], tf_step(ev, p->first_loop[pl->node] + k), &v);
   return v;
 }
 
-int64_t tf_turns(const tf_run *run, int l, const int64_t *dg) {
-  int64_t step = tf_step(run, l), n = (tf_loop_range(run, l, dg).len + step - 1) / step;
-  return n < 1 ? 1 : n < run->trip[l] ? n : run->trip[l];
+int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg) {
+  int64_t step = tf_step(ev, l), n = (tf_loop_range(ev, l, dg).len + step - 1) / step;
+  return n < 1 ? 1 : n < ev->trip[l] ? n : ev->trip[l];
 }
 
-int64_t tf_last_setting(tf_run *run, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
+int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg) {
   int l = path->loops[k];
-  int64_t rest = tf_loop_range(run, l, dg).len - 1;
+  int64_t rest = tf_loop_range(ev, l, dg).len - 1;
   for (int j = k + 1; j < path->n; j++)
-    if (mask >> j & 1 && run->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
-        tf_plan_same_chain(run->plan, l, path->loops[j]))
-      rest -= dg[path->loops[j]] * tf_step(run, path->loops[j]);
+    if (mask >> j & 1 && ev->plan->loops[path->loops[j]].axis != TF_TEMPORAL &&
+        tf_plan_same_chain(ev->plan, l, path->loops[j]))
+      rest -= dg[path->loops[j]] * tf_step(ev, path->loops[j]);
   if (rest < 0) {
-    run->irregular = true;
+    ev->irregular = true;
     return 0;
   }
-  return rest / tf_step(run, l);
+  return rest / tf_step(ev, l);
 }
 
 tf_ival tf_common_part(tf_ival a, tf_ival b) {
@@ -218,32 +220,32 @@ static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n) {
   if (!p->memo) return found_mask(p, o, d, n);
   bool known;
-  tf_range_found *f = tf_range_look(p, o, d, n, &known);
+  tf_range_found *f = tf_memo_find(p, o, d, n, &known);
   if (known) return f->mask;
   uint64_t mask = found_mask(p, o, d, n);
   f->mask = mask;
-  tf_range_keep(p, f, o, d, n);
+  tf_memo_store(p, f, o, d, n);
   return mask;
 }
 
 uint64_t tf_dim_mask(const tf_plan *p, int o, int d, int n) {
-  tf_range_ask(p);
+  tf_memo_begin(p);
   return dim_mask(p, o, d, n);
 }
 
 uint64_t tf_base_mask(const tf_plan *p, int o, int d) {
-  tf_range_ask(p);
+  tf_memo_begin(p);
   return base_mask(p, o, d);
 }
 
 uint64_t tf_demand_mask(const tf_plan *p, int o, int r, int n) {
-  tf_range_ask(p);
+  tf_memo_begin(p);
   return demand_mask(p, o, r, n);
 }
 
 uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r) {
   uint64_t mask = 0;
-  tf_range_ask(p);
+  tf_memo_begin(p);
   for (int i = 0; i < s->n_touch; i++) {
     const tf_op *op = &p->wl->ops[s->touch[i].op];
     if (s->touch[i].ref < 0) {
@@ -258,28 +260,28 @@ uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r) {
 }
 
 /* Steps of the loops that split op o. */
-static bool op_steps(tf_run *run, int o) {
-  const tf_plan *p = run->plan;
+static bool op_steps(tf_eval *ev, int o) {
+  const tf_plan *p = ev->plan;
   const tf_path *path = &p->path[p->tree->op_node[o]];
-  int64_t *row = &run->step[o * p->n_loops];
+  int64_t *row = &ev->step[o * p->n_loops];
   for (int k = path->n - 1; k >= 0; k--) {
     row[path->loops[k]] = 1;
     for (int j = k + 1; j < path->n; j++)
       if (p->loops[path->loops[j]].dim == p->loops[path->loops[k]].dim &&
-          __builtin_mul_overflow(row[path->loops[k]], run->trip[path->loops[j]], &row[path->loops[k]]))
+          __builtin_mul_overflow(row[path->loops[k]], ev->trip[path->loops[j]], &row[path->loops[k]]))
         return false;
   }
   return true;
 }
 
-bool tf_run_steps(tf_run *run) {
-  const tf_plan *p = run->plan;
+bool tf_eval_steps(tf_eval *ev) {
+  const tf_plan *p = ev->plan;
   for (int o = 0; o < p->wl->n_ops; o++)
-    if (!op_steps(run, o)) return false;
+    if (!op_steps(ev, o)) return false;
   for (int l = 0; l < p->n_loops; l++) {
-    run->irregular |= p->loops[l].clash && run->trip[l] > 1;
+    ev->irregular |= p->loops[l].clash && ev->trip[l] > 1;
     for (int i = 1; i < p->loops[l].n_leader; i++)
-      run->irregular |= run->step[p->loops[l].leaders[i] * p->n_loops + l] != tf_step(run, l);
+      ev->irregular |= ev->step[p->loops[l].leaders[i] * p->n_loops + l] != tf_step(ev, l);
   }
   return true;
 }

@@ -1,3 +1,4 @@
+/* A direct-mapped table of answers, by depth, op and dim; a question outdates all answers of the one before. */
 #include "model/flow/range_memo.h"
 
 enum { FEW_WAYS = 32, MOST_FOUND = 1 << 20 };
@@ -34,7 +35,7 @@ bool tf_range_memo_new(tf_arena *a, tf_plan *p) {
   return p->memo->found != NULL;
 }
 
-tf_range_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known) {
+tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known) {
   const size_t op_dim = (size_t)op * (size_t)p->wl->n_dims + (size_t)dim,
                ops = (size_t)p->wl->n_ops * (size_t)p->wl->n_dims;
   tf_range_found *f = &p->memo->found[((size_t)p->depth[node] * ops + op_dim) % p->memo->n];

@@ -25,14 +25,14 @@ typedef struct tf_range_memo {
 bool tf_range_memo_new(tf_arena *a, tf_plan *p);
 
 /* A new question: nothing is known. */
-static inline void tf_range_ask(const tf_plan *p) {
+static inline void tf_memo_begin(const tf_plan *p) {
   if (p->memo) p->memo->question++;
 }
 
 /* The place of an answer, and whether it is there.  Only with a memo. */
-tf_range_found *tf_range_look(const tf_plan *p, int op, int dim, int node, bool *known);
+tf_range_found *tf_memo_find(const tf_plan *p, int op, int dim, int node, bool *known);
 /* Says that the place holds the answer, which the caller has written. */
-static inline void tf_range_keep(const tf_plan *p, tf_range_found *f, int op, int dim, int node) {
+static inline void tf_memo_store(const tf_plan *p, tf_range_found *f, int op, int dim, int node) {
   f->question = p->memo->question, f->op_dim = op * p->wl->n_dims + dim, f->node = node;
   p->memo->walked++;
 }

@@ -1,3 +1,5 @@
+/* What a run of a retaining scope makes: the box around what is needed and not held; what is held follows from the runs
+ * before, which are looked up by stepping its loops back. */
 #include "model/flow/retain.h"
 
 #include <string.h>
@@ -24,152 +26,152 @@ void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *hel
 }
 
 /* The innermost loop that is not at its start, -1: none. */
-static int stepped(tf_run *run, const tf_retain *h, const tf_spot *at) {
-  const tf_path *path = &run->plan->path[h->scope];
+static int stepped(tf_eval *ev, const tf_retain *h, const tf_spot *at) {
+  const tf_path *path = &ev->plan->path[h->scope];
   for (int k = path->n - 1; k >= 0; k--) {
     if (!(path->temporal >> k & 1)) continue;
     if (at->digit[k] != 0) return k;
-    run->ragged |= at->slack[k] != 0;
+    ev->ragged |= at->slack[k] != 0;
   }
   return -1;
 }
 
-void tf_retain_stand(const tf_run *run, const tf_retain *h, const tf_spot *at, int64_t *dg) {
-  const tf_path *path = &run->plan->path[h->scope];
+void tf_retain_stand(const tf_eval *ev, const tf_retain *h, const tf_spot *at, int64_t *dg) {
+  const tf_path *path = &ev->plan->path[h->scope];
   for (uint64_t left = path->temporal; left; left &= left - 1)
     dg[path->loops[__builtin_ctzll(left)]] = at->digit[__builtin_ctzll(left)];
 }
 
-int tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at) {
-  const tf_path *path = &run->plan->path[h->scope];
-  int k = stepped(run, h, at);
+int tf_retain_before(tf_eval *ev, const tf_retain *h, int64_t *dg, tf_spot *at) {
+  const tf_path *path = &ev->plan->path[h->scope];
+  int k = stepped(ev, h, at);
   if (k < 0) return -1;
   at->digit[k]--;
-  tf_retain_stand(run, h, at, dg);
+  tf_retain_stand(ev, h, at, dg);
   for (int j = k + 1; j < path->n; j++)
     if (path->temporal >> j & 1) {
-      at->digit[j] = dg[path->loops[j]] = tf_last_setting(run, path, j, ~UINT64_C(0), dg);
+      at->digit[j] = dg[path->loops[j]] = tf_last_setting(ev, path, j, ~UINT64_C(0), dg);
       at->slack[j] = 0;
     }
   return k;
 }
 
-void tf_retain_skip(const tf_run *run, const tf_retain *h, tf_spot *at) {
-  const tf_path *path = &run->plan->path[h->scope];
+void tf_retain_skip(const tf_eval *ev, const tf_retain *h, tf_spot *at) {
+  const tf_path *path = &ev->plan->path[h->scope];
   for (int k = path->n - 1; k >= 0; k--) {
     if (!(path->temporal >> k & 1)) continue;
-    if (run->trip[path->loops[k]] > 1 && (h->moves | h->drops) >> k & 1) return;
+    if (ev->trip[path->loops[k]] > 1 && (h->moves | h->drops) >> k & 1) return;
     at->digit[k] = at->digit[k] > 1 ? 1 : at->digit[k];
     at->slack[k] = 0;
   }
 }
 
-void tf_retain_force(tf_run *run, const tf_retain *h, tf_made *made) {
+void tf_retain_force(tf_eval *ev, const tf_retain *h, tf_made *made) {
   for (int i = 0; i < h->n_ops; i++)
-    run->made[h->ops[i]] = made ? made->box[i] : NULL;
+    ev->made[h->ops[i]] = made ? made->box[i] : NULL;
 }
 
 /* What is wanted of op i's output in the run in force; false: nothing. */
-static bool needed(tf_run *run, const tf_retain *h, int i, const int64_t *dg, tf_ival *out) {
-  const tf_op *op = &run->plan->wl->ops[h->ops[i]];
+static bool needed(tf_eval *ev, const tf_retain *h, int i, const int64_t *dg, tf_ival *out) {
+  const tf_op *op = &ev->plan->wl->ops[h->ops[i]];
   bool any = true;
-  run->demand = true;
+  ev->demand = true;
   for (int r = 0; r < op->n_out_dims; r++) {
-    out[r] = tf_dim_range(run, h->ops[i], op->dims[r], h->scope, dg);
+    out[r] = tf_dim_range(ev, h->ops[i], op->dims[r], h->scope, dg);
     any &= out[r].len > 0;
   }
-  run->demand = false;
+  ev->demand = false;
   return any;
 }
 
-static void make_some(tf_run *run, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out);
+static void make_some(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out);
 
 /* What the home holds of op i's output when the run at `at` begins; false: nothing. */
-static bool found(tf_run *run, const tf_retain *h, int i, int64_t *dg, const tf_spot *at, tf_ival *held) {
+static bool found(tf_eval *ev, const tf_retain *h, int i, int64_t *dg, const tf_spot *at, tf_ival *held) {
   tf_spot then = *at;
   tf_made made;
   for (int back = 0; back < TF_RETAIN_BACK; back++) {
-    int k = tf_retain_before(run, h, dg, &then);
+    int k = tf_retain_before(ev, h, dg, &then);
     if (k < 0 || h->drops >> k & 1) return false;
-    make_some(run, h, i, dg, &then, &made);
-    tf_retain_stand(run, h, &then, dg);
-    if (needed(run, h, i, dg, held)) return true;
-    tf_retain_skip(run, h, &then);
+    make_some(ev, h, i, dg, &then, &made);
+    tf_retain_stand(ev, h, &then, dg);
+    if (needed(ev, h, i, dg, held)) return true;
+    tf_retain_skip(ev, h, &then);
   }
-  run->irregular = true;
+  ev->irregular = true;
   return false;
 }
 
 /* What the first n of h->ops make at `at`; left in force. */
-static void make_some(tf_run *run, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out) {
+static void make_some(tf_eval *ev, const tf_retain *h, int n, int64_t *dg, const tf_spot *at, tf_made *out) {
   tf_ival need[TF_MAX_RANK], held[TF_MAX_RANK];
   for (int i = 0; i < n; i++) {
-    tf_retain_force(run, h, NULL);
+    tf_retain_force(ev, h, NULL);
     for (int j = 0; j < i; j++)
-      run->made[h->ops[j]] = out->box[j];
-    tf_retain_stand(run, h, at, dg);
-    bool any = needed(run, h, i, dg, need);
-    bool there = any && found(run, h, i, dg, at, held);
-    tf_retain_box(run->plan->wl->ops[h->ops[i]].n_out_dims, need, !any, there ? held : NULL, out->box[i]);
+      ev->made[h->ops[j]] = out->box[j];
+    tf_retain_stand(ev, h, at, dg);
+    bool any = needed(ev, h, i, dg, need);
+    bool there = any && found(ev, h, i, dg, at, held);
+    tf_retain_box(ev->plan->wl->ops[h->ops[i]].n_out_dims, need, !any, there ? held : NULL, out->box[i]);
   }
-  tf_retain_force(run, h, NULL);
+  tf_retain_force(ev, h, NULL);
   for (int j = 0; j < n; j++)
-    run->made[h->ops[j]] = out->box[j];
+    ev->made[h->ops[j]] = out->box[j];
 }
 
-void tf_retain_made(tf_run *run, const tf_retain *h, int64_t *dg, const tf_spot *at, tf_made *out) {
-  make_some(run, h, h->n_ops, dg, at, out);
-  tf_retain_stand(run, h, at, dg);
+void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_spot *at, tf_made *out) {
+  make_some(ev, h, h->n_ops, dg, at, out);
+  tf_retain_stand(ev, h, at, dg);
 }
 
-void tf_retain_at(tf_run *run, tf_scratch *w, const tf_retain *h, const int64_t *digits, tf_made *out) {
-  const tf_path *path = &run->plan->path[h->scope];
+void tf_retain_at(tf_eval *ev, tf_scratch *w, const tf_retain *h, const int64_t *digits, tf_made *out) {
+  const tf_path *path = &ev->plan->path[h->scope];
   tf_spot at = {.digit = {0}};
-  memcpy(w->cur, digits, (size_t)run->plan->n_loops * sizeof *digits);
+  memcpy(w->cur, digits, (size_t)ev->plan->n_loops * sizeof *digits);
   for (int k = 0; k < path->n; k++)
     at.digit[k] = digits[path->loops[k]];
-  run->made = w->made;
-  tf_retain_made(run, h, w->cur, &at, out);
+  ev->made = w->made;
+  tf_retain_made(ev, h, w->cur, &at, out);
 }
 
-bool tf_retain_busy(const tf_run *run, const tf_retain *h, int node, const int64_t *dg) {
-  const tf_plan *p = run->plan;
+bool tf_retain_busy(const tf_eval *ev, const tf_retain *h, int node, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
   int child = tf_child_towards(p->facts, h->scope, node);
   for (int i = node; i < p->tree->nodes[node].end; i++)
     if (p->tree->nodes[i].kind == TF_OP &&
-        (p->made_in[p->tree->nodes[i].op] < 0 || !tf_op_idle(run, p->tree->nodes[i].op, child, dg)))
+        (p->made_in[p->tree->nodes[i].op] < 0 || !tf_op_idle(ev, p->tree->nodes[i].op, child, dg)))
       return true;
   return false;
 }
 
-bool tf_retain_touched(const tf_run *run, const tf_retain *h, const tf_slice *s, const int64_t *dg) {
-  int child = tf_child_towards(run->plan->facts, h->scope, s->node);
-  if (!s->n_touch) return tf_retain_busy(run, h, s->node, dg);
+bool tf_retain_touched(const tf_eval *ev, const tf_retain *h, const tf_slice *s, const int64_t *dg) {
+  int child = tf_child_towards(ev->plan->facts, h->scope, s->node);
+  if (!s->n_touch) return tf_retain_busy(ev, h, s->node, dg);
   for (int i = 0; i < s->n_touch; i++)
-    if (run->plan->made_in[s->touch[i].op] < 0 || !tf_op_idle(run, s->touch[i].op, child, dg)) return true;
+    if (ev->plan->made_in[s->touch[i].op] < 0 || !tf_op_idle(ev, s->touch[i].op, child, dg)) return true;
   return false;
 }
 
-static bool splits_evenly(const tf_run *run, int l, const int64_t *zero) {
-  return tf_loop_range(run, l, zero).len == run->trip[l] * tf_step(run, l);
+static bool splits_evenly(const tf_eval *ev, int l, const int64_t *zero) {
+  return tf_loop_range(ev, l, zero).len == ev->trip[l] * tf_step(ev, l);
 }
 
-bool tf_retain_cut(const tf_run *run, int n, const int64_t *zero) {
-  const tf_path *path = &run->plan->path[n];
+bool tf_retain_cut(const tf_eval *ev, int n, const int64_t *zero) {
+  const tf_path *path = &ev->plan->path[n];
   for (int k = 0; k < path->n; k++)
-    if (run->trip[path->loops[k]] > 1 && run->plan->loops[path->loops[k]].op >= 0 &&
-        !splits_evenly(run, path->loops[k], zero))
+    if (ev->trip[path->loops[k]] > 1 && ev->plan->loops[path->loops[k]].op >= 0 &&
+        !splits_evenly(ev, path->loops[k], zero))
       return true;
   return false;
 }
 
-bool tf_retain_uneven(const tf_run *run, const int64_t *zero) {
-  const tf_plan *p = run->plan;
+bool tf_retain_uneven(const tf_eval *ev, const int64_t *zero) {
+  const tf_plan *p = ev->plan;
   for (int i = 0; i < p->n_retains; i++) {
     const tf_path *path = &p->path[p->retains[i].scope];
     for (int k = 0; k < path->n; k++)
-      if (run->trip[path->loops[k]] > 1 && p->loops[path->loops[k]].op >= 0 && !(path->temporal >> k & 1) &&
-          tf_retain_cut(run, p->retains[i].scope, zero))
+      if (ev->trip[path->loops[k]] > 1 && p->loops[path->loops[k]].op >= 0 && !(path->temporal >> k & 1) &&
+          tf_retain_cut(ev, p->retains[i].scope, zero))
         return true;
   }
   return false;

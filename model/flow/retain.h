@@ -29,30 +29,30 @@ typedef struct {
 bool tf_retain_plan(tf_arena *a, tf_plan *p);
 
 /* Whether some loop above node n does not divide evenly what it splits.  Needs steps and a setting of zeros. */
-bool tf_retain_cut(const tf_run *run, int n, const int64_t *zero);
+bool tf_retain_cut(const tf_eval *ev, int n, const int64_t *zero);
 
 /* Whether instances of some retaining scope run out of step: a spatial loop above it shares a dim that does not
  * divide evenly.  Needs steps and a setting of zeros. */
-bool tf_retain_uneven(const tf_run *run, const int64_t *zero);
+bool tf_retain_uneven(const tf_eval *ev, const int64_t *zero);
 
 /* The box made when `need` is wanted and `held` (NULL: nothing) is there. */
 void tf_retain_box(int rank, const tf_ival *need, bool empty, const tf_ival *held, tf_ival *made);
 
-/* Steps to the run before; the position of the loop that stepped from there, -1 when there is none.  Sets run->ragged
+/* Steps to the run before; the position of the loop that stepped from there, -1 when there is none.  Sets ev->ragged
  * where settings that `at` stands for differ.  dg: digits by loop, of which those of the scope's temporal loops are
  * overwritten. */
-int tf_retain_before(tf_run *run, const tf_retain *h, int64_t *dg, tf_spot *at);
+int tf_retain_before(tf_eval *ev, const tf_retain *h, int64_t *dg, tf_spot *at);
 /* Passes over runs before `at`, which makes nothing, that cannot make anything either. */
-void tf_retain_skip(const tf_run *run, const tf_retain *h, tf_spot *at);
-/* What each of h->ops makes at `at`.  Needs run->made (all NULL, or as it was left). */
-void tf_retain_made(tf_run *run, const tf_retain *h, int64_t *dg, const tf_spot *at, tf_made *out);
+void tf_retain_skip(const tf_eval *ev, const tf_retain *h, tf_spot *at);
+/* What each of h->ops makes at `at`.  Needs ev->made (all NULL, or as it was left). */
+void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_spot *at, tf_made *out);
 /* What is made in the run to which `digits` belong, put in force; *out must live until it no longer is. */
-void tf_retain_at(tf_run *run, tf_scratch *w, const tf_retain *h, const int64_t *digits, tf_made *out);
+void tf_retain_at(tf_eval *ev, tf_scratch *w, const tf_retain *h, const int64_t *digits, tf_made *out);
 /* Puts `made` in force (NULL: nothing), and the loops where `at` says. */
-void tf_retain_force(tf_run *run, const tf_retain *h, tf_made *made);
-void tf_retain_stand(const tf_run *run, const tf_retain *h, const tf_spot *at, int64_t *dg);
+void tf_retain_force(tf_eval *ev, const tf_retain *h, tf_made *made);
+void tf_retain_stand(const tf_eval *ev, const tf_retain *h, const tf_spot *at, int64_t *dg);
 /* Whether an op below `node`, a node below the scope, has work in the run in force. */
-bool tf_retain_busy(const tf_run *run, const tf_retain *h, int node, const int64_t *dg);
+bool tf_retain_busy(const tf_eval *ev, const tf_retain *h, int node, const int64_t *dg);
 /* The same for the ops of a slice. */
-bool tf_retain_touched(const tf_run *run, const tf_retain *h, const tf_slice *s, const int64_t *dg);
+bool tf_retain_touched(const tf_eval *ev, const tf_retain *h, const tf_slice *s, const int64_t *dg);
 #endif

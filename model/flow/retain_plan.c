@@ -15,11 +15,11 @@ static int found_in(const tf_plan *p, int o, int n) {
 static int range_in(const tf_plan *p, int o, int n) {
   if (!p->memo) return found_in(p, o, n);
   bool known;
-  tf_range_found *f = tf_range_look(p, o, 0, n, &known);
+  tf_range_found *f = tf_memo_find(p, o, 0, n, &known);
   if (known) return f->scope;
   int in = found_in(p, o, n);
   f->scope = in;
-  tf_range_keep(p, f, o, 0, n);
+  tf_memo_store(p, f, o, 0, n);
   return in;
 }
 
@@ -122,7 +122,7 @@ static bool fill_all(tf_arena *a, tf_plan *p) {
     p->irregular |= !fill(p, &p->retains[p->n_retains++]);
   }
   for (int o = 0; o < p->wl->n_ops; o++) {
-    tf_range_ask(p);
+    tf_memo_begin(p);
     int in = range_in(p, o, p->tree->op_node[o]);
     p->made_in[o] = -1;
     for (int k = 0; k < p->n_retains && in >= 0; k++)

@@ -157,7 +157,7 @@ static void check_retain(void) {
         for (int j = 0; j < 5; j++)
           for (int q = 0; q < e.spec->workload->n_tensors; q++)
             z[j] = strcmp(e.spec->workload->tensors[q].name, name[j]) ? z[j] : q;
-        CHECK(e.model->run.irregular == (how == BY_WALK));
+        CHECK(e.model->ev.irregular == (how == BY_WALK));
         CHECK_ROW_I64(&rows[k], e.r.ops[0].points, rows[k].points);
         CHECK_ROW_I64(&rows[k], e.r.nodes[3].runs, rows[k].runs);
         CHECK_ROW_I64(&rows[k], reg[z[0]].drain, rows[k].t_drain);
@@ -416,11 +416,11 @@ static void twin(uint64_t seed, tally *t) {
   test_case a = evaluate(p.text, FREELY), b = evaluate(p.text, BY_WALK), c = evaluate(p.text, BY_SUMS);
   bool perfect = a.spec && a.spec->arch->overlap == TF_OVERLAP_PERFECT;
   bool equal = a.ok == b.ok && (!a.ok || same_run(&a, &b, perfect)) && a.ok == c.ok &&
-               (!a.ok || same_run(&a, &c, perfect || !c.model->run.irregular));
-  t->closed += a.ok && !a.model->run.irregular;
+               (!a.ok || same_run(&a, &c, perfect || !c.model->ev.irregular));
+  t->closed += a.ok && !a.model->ev.irregular;
   t->quick += a.ok && a.model->quick;
   t->retains += a.ok && a.model->plan->n_retains;
-  t->retained += a.ok && a.model->plan->n_retains && !a.model->run.irregular;
+  t->retained += a.ok && a.model->plan->n_retains && !a.model->ev.irregular;
   if (!CHECK(equal)) {
     printf("seed %" PRIu64 ":\n%s\n", seed, p.text);
     show("freely / walk", &a, &b);

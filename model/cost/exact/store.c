@@ -1,3 +1,4 @@
+/* Contents of memories during the exact walk: who left them, and which events drop them. */
 #include "model/cost/exact/store.h"
 
 #include <string.h>
@@ -11,15 +12,15 @@ int64_t tf_store_index(const tf_store *s, int n, const int64_t *cur) {
   int64_t index = 0;
   for (int k = 0; k < path->n; k++)
     if (s->plan->loops[path->loops[k]].axis != TF_TEMPORAL)
-      index = index * s->run->trip[path->loops[k]] + cur[path->loops[k]];
+      index = index * s->ev->trip[path->loops[k]] + cur[path->loops[k]];
   return index;
 }
 
-static int64_t n_instances(const tf_plan *p, const tf_run *run, int n) {
+static int64_t n_instances(const tf_plan *p, const tf_eval *ev, int n) {
   int64_t count = 1;
   for (int k = 0; k < p->path[n].n; k++)
     if (p->loops[p->path[n].loops[k]].axis != TF_TEMPORAL &&
-        __builtin_mul_overflow(count, run->trip[p->path[n].loops[k]], &count))
+        __builtin_mul_overflow(count, ev->trip[p->path[n].loops[k]], &count))
       return INT64_MAX / (int64_t)sizeof(tf_held);
   return count;
 }
@@ -41,7 +42,7 @@ static bool add_banks(tf_store *s) {
     for (int j = 0; j < p->n_tile_slices; j++) {
       const tf_slice *b = &p->slices[j];
       if (a->tensor != b->tensor || a->level != b->level || !tf_plan_same_split(p, a->node, b->node)) continue;
-      int64_t n = n_instances(p, s->run, b->node);
+      int64_t n = n_instances(p, s->ev, b->node);
       most = n > most ? n : most;
       if (j < i) s->bank_of[i] = s->bank_of[j];
     }
@@ -57,7 +58,7 @@ static bool add_homes(tf_store *s) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     s->homes[z] = (tf_bank){.tensor = z, .last = -1};
     if (!p->retained[z]) continue;
-    int64_t n = n_instances(p, s->run, p->home_scope[z]);
+    int64_t n = n_instances(p, s->ev, p->home_scope[z]);
     if (!new_bank(s, &s->homes[z], z, n)) return false;
     s->made_all[p->wl->tensors[z].producer] = TF_ARRAY(s->arena, tf_ival, (size_t)n * TF_MAX_RANK);
     if (!s->made_all[p->wl->tensors[z].producer]) return false;
@@ -68,7 +69,7 @@ static bool add_homes(tf_store *s) {
 static bool add_rows(tf_store *s) {
   int64_t most = 1;
   for (int n = 0; n < s->plan->tree->n_nodes; n++) {
-    int64_t c = n_instances(s->plan, s->run, n);
+    int64_t c = n_instances(s->plan, s->ev, n);
     most = c > most ? c : most;
   }
   for (s->n_slots = 16; s->n_slots < 2 * most && s->n_slots < 1 << 24;)
@@ -78,13 +79,13 @@ static bool add_rows(tf_store *s) {
   return s->rows && s->stamp && most < 1 << 23;
 }
 
-tf_store *tf_store_new(const tf_plan *p, const tf_run *run) {
+tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev) {
   tf_arena *a = tf_arena_new();
   tf_store *s = a ? TF_NEW(a, tf_store) : NULL;
   if (s) {
     s->arena = a;
     s->plan = p;
-    s->run = run;
+    s->ev = ev;
     s->bank_of = TF_ARRAY(a, int, (size_t)p->n_tile_slices + 1);
     s->banks = TF_ARRAY(a, tf_bank, (size_t)p->n_tile_slices + 1);
     s->homes = TF_ARRAY(a, tf_bank, (size_t)p->wl->n_tensors);
@@ -128,10 +129,10 @@ static void forget_all(tf_bank *b) {
     b->at[i].owner = -1;
 }
 
-void tf_store_layout(tf_store *s, tf_run *run, tf_scratch *w, int i) {
+void tf_store_layout(tf_store *s, tf_eval *ev, tf_scratch *w, int i) {
   tf_bank *b = &s->banks[s->bank_of[i]];
   if (b->last < 0 || b->last == i) return;
-  if (!tf_layouts_agree(run, w, i, b->last)) forget_all(b);
+  if (!tf_layouts_agree(ev, w, i, b->last)) forget_all(b);
 }
 
 void tf_store_last(tf_store *s, int i) { s->banks[s->bank_of[i]].last = i; }
@@ -145,7 +146,7 @@ void tf_store_forget(tf_store *s, int tensor) {
 static int64_t scope_instance(const tf_store *s, int n, int m, int64_t k) {
   const tf_path *path = &s->plan->path[m];
   for (int i = s->plan->path[n].n; i < path->n; i++)
-    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL) k /= s->run->trip[path->loops[i]];
+    if (s->plan->loops[path->loops[i]].axis != TF_TEMPORAL) k /= s->ev->trip[path->loops[i]];
   return k;
 }
 
@@ -166,25 +167,25 @@ void tf_store_pass(tf_store *s, int n, int child, int64_t instance) {
 }
 
 /* Whether spatial loops between scope n and slice q spread the reduction it makes. */
-static bool spreads(const tf_plan *p, const tf_run *run, int n, const tf_slice *q) {
+static bool spreads(const tf_plan *p, const tf_eval *ev, int n, const tf_slice *q) {
   const tf_path *path = &p->path[q->node];
   const tf_op *maker = &p->wl->ops[p->wl->tensors[q->tensor].producer];
   for (int k = 0; k < path->n; k++) {
     const tf_ploop *l = &p->loops[path->loops[k]];
     if (l->axis != TF_TEMPORAL && tf_plan_above(p, n, l->node) && tf_out_rank(maker, l->dim) < 0 &&
-        run->trip[path->loops[k]] > 1)
+        ev->trip[path->loops[k]] > 1)
       return true;
   }
   return false;
 }
 
-void tf_store_leave(tf_store *s, const tf_run *run, int n, int child) {
+void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child) {
   const tf_plan *p = s->plan;
   for (int i = 0; i < s->n_banks; i++)
     for (int k = 0; k < s->banks[i].n; k++) {
       int owner = s->banks[i].at[k].owner;
       if (owner >= 0 && p->slices[owner].makes && tf_plan_above(p, child, p->slices[owner].node) &&
-          spreads(p, run, n, &p->slices[owner]))
+          spreads(p, ev, n, &p->slices[owner]))
         s->banks[i].at[k].owner = -1;
     }
 }

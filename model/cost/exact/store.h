@@ -1,4 +1,4 @@
-/* What the memories hold during the exact walk, and when it is given up. */
+/* What each instance of each memory holds during the exact walk, and the events at which it is dropped. */
 #ifndef MODEL_COST_EXACT_STORE_H
 #define MODEL_COST_EXACT_STORE_H
 #include "model/cost/state.h"
@@ -18,21 +18,21 @@ typedef struct {
 
 typedef struct {
   const tf_plan *plan;
-  const tf_run *run;
+  const tf_eval *ev;
   tf_arena *arena;
   int *bank_of; /* [tile slice]; slices that see each other's content share a bank */
   int n_banks;
   tf_bank *banks;
   tf_bank *homes;     /* [tensor] what the home memory holds of a retained tensor */
   bool *runs;         /* [node] this scope runs now */
-  tf_ival **made;     /* [op] for tf_run.made */
+  tf_ival **made;     /* [op] for tf_eval.made */
   tf_ival **made_all; /* [op] all instances, TF_MAX_RANK apart; NULL: not retained */
   int64_t *rows;      /* open hash of sharing groups */
   int *stamp, moment;
   int n_slots;
 } tf_store;
 
-tf_store *tf_store_new(const tf_plan *p, const tf_run *run);
+tf_store *tf_store_new(const tf_plan *p, const tf_eval *ev);
 void tf_store_free(tf_store *s);
 
 /* Number of the instance of node n that the spatial loops above it select. */
@@ -45,12 +45,12 @@ void tf_store_clear_rows(tf_store *s);
 bool tf_store_new_row(tf_store *s, const int64_t *row, int n);
 
 /* Slice i is entered: content of another layout is given up. */
-void tf_store_layout(tf_store *s, tf_run *run, tf_scratch *w, int i);
+void tf_store_layout(tf_store *s, tf_eval *ev, tf_scratch *w, int i);
 void tf_store_last(tf_store *s, int i);
 /* A production of the tensor begins or ends: copies below its home are given up. */
 void tf_store_forget(tf_store *s, int tensor);
 /* Seq at node n passes to child in that instance of the Seq: drops what the child does not touch. */
 void tf_store_pass(tf_store *s, int n, int child, int64_t instance);
 /* A child of the scope n ends: spread reductions are written out. */
-void tf_store_leave(tf_store *s, const tf_run *run, int n, int child);
+void tf_store_leave(tf_store *s, const tf_eval *ev, int n, int child);
 #endif

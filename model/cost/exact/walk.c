@@ -1,6 +1,6 @@
 /* The exact walk: every step and every instance, for the few settings whose instances do not run in
  * step with each other (retained halos, siblings that leave different instances idle, reads wholly
- * in the padding).  The closed form says when (tf_run.irregular).  Costs time with the number of
+ * in the padding).  The closed form says when (tf_eval.irregular).  Costs time with the number of
  * steps; gives up past TF_WALK_MAX of them. */
 #include "model/cost/exact/walk.h"
 
@@ -14,54 +14,54 @@
 typedef struct {
   struct tf_model *m;
   const tf_plan *p;
-  tf_run *run;
+  tf_eval *ev;
   int64_t *cur;
   tf_move *behind; /* [tile slice] words of entries that follow a sibling's */
   tf_store *st;
   int64_t budget;
   bool ok;
-} tf_exact;
+} tf_walker;
 
-/* Points the retained ops' ranges at what this instance makes, while the scope runs. */
-static void aim(tf_exact *e) {
+/* Makes ranges of retained ops be what this instance makes, while their scope runs. */
+static void force_made(tf_walker *e) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
     int h = e->p->home_scope[e->p->wl->ops[o].out];
     if (e->st->made_all[o])
-      e->run->made[o] = e->st->runs[h] ? e->st->made_all[o] + tf_store_index(e->st, h, e->cur) * TF_MAX_RANK : NULL;
+      e->ev->made[o] = e->st->runs[h] ? e->st->made_all[o] + tf_store_index(e->st, h, e->cur) * TF_MAX_RANK : NULL;
   }
 }
 
 /* Steps to the next instance of the spatial loops above node n; false after the last. */
-static bool next_instance(tf_exact *e, int n) {
+static bool next_instance(tf_walker *e, int n) {
   const tf_path *path = &e->p->path[n];
   for (int k = path->n - 1; k >= 0; k--) {
     int l = path->loops[k];
     if (e->p->loops[l].axis == TF_TEMPORAL) continue;
-    if (++e->cur[l] < e->run->trip[l]) return true;
+    if (++e->cur[l] < e->ev->trip[l]) return true;
     e->cur[l] = 0;
   }
   return false;
 }
 
-static void first_instance(tf_exact *e, int n) {
+static void first_instance(tf_walker *e, int n) {
   const tf_path *path = &e->p->path[n];
   for (int k = 0; k < path->n; k++)
     if (e->p->loops[path->loops[k]].axis != TF_TEMPORAL) e->cur[path->loops[k]] = 0;
 }
 
 /* Whether some op below node n has work in the instance at hand. */
-static bool busy(tf_exact *e, int n) {
+static bool busy(tf_walker *e, int n) {
   for (int i = n; i < e->p->tree->nodes[n].end; i++)
-    if (e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->run, e->p->tree->nodes[i].op, n, e->cur)) return true;
+    if (e->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(e->ev, e->p->tree->nodes[i].op, n, e->cur)) return true;
   return false;
 }
 
 /* Counts the instances of node n with work at this moment. */
-static int64_t busy_instances(tf_exact *e, int n) {
+static int64_t busy_instances(tf_walker *e, int n) {
   int64_t count = 0;
   first_instance(e, n);
   do {
-    aim(e);
+    force_made(e);
     count += busy(e, n);
     if (--e->budget < 0) e->ok = false;
   } while (next_instance(e, n) && e->ok);
@@ -70,7 +70,7 @@ static int64_t busy_instances(tf_exact *e, int n) {
 
 /* Whether this moment is the first, in the production, for the elements of slice s: every loop inside
  * the production that does not move its box stands at 0. */
-static bool first_time(const tf_exact *e, const tf_slice *s) {
+static bool first_time(const tf_walker *e, const tf_slice *s) {
   const tf_path *path = &e->p->path[s->node];
   uint64_t moving = 0;
   for (int r = 0; r < e->p->wl->tensors[s->tensor].rank; r++)
@@ -83,7 +83,7 @@ static bool first_time(const tf_exact *e, const tf_slice *s) {
 }
 
 /* What identifies a sharing group: the instance it hangs below, the box, and what it loads. */
-static int group_row(const tf_exact *e, const tf_slice *s, const tf_ival *box, const tf_ival *old, int64_t *row) {
+static int group_row(const tf_walker *e, const tf_slice *s, const tf_ival *box, const tf_ival *old, int64_t *row) {
   const tf_path *path = &e->p->path[s->node];
   int n = 0;
   uint64_t key = UINT64_C(1469598103934665603);
@@ -101,17 +101,17 @@ static int group_row(const tf_exact *e, const tf_slice *s, const tf_ival *box, c
   return n;
 }
 
-static bool touched(const tf_exact *e, const tf_slice *s) {
+static bool touched(const tf_walker *e, const tf_slice *s) {
   for (int i = 0; i < s->n_touch; i++)
-    if (!tf_op_idle(e->run, s->touch[i].op, s->node, e->cur)) return true;
+    if (!tf_op_idle(e->ev, s->touch[i].op, s->node, e->cur)) return true;
   return false;
 }
 
-static void box_of(const tf_exact *e, const tf_slice *s, tf_ival *box) {
+static void box_of(const tf_walker *e, const tf_slice *s, tf_ival *box) {
   bool empty = false;
   int rank = e->p->wl->tensors[s->tensor].rank;
   for (int r = 0; r < rank; r++) {
-    box[r] = tf_slice_rank(e->run, s, r, e->cur);
+    box[r] = tf_slice_rank(e->ev, s, r, e->cur);
     empty |= box[r].len <= 0;
   }
   for (int r = 0; r < rank && empty; r++)
@@ -125,7 +125,7 @@ static int64_t volume(const tf_ival *box, int rank) {
   return v;
 }
 
-static void note_size(tf_exact *e, int i, const tf_ival *box) {
+static void note_size(tf_walker *e, int i, const tf_ival *box) {
   int rank = e->p->wl->tensors[e->p->slices[i].tensor].rank;
   int64_t words = volume(box, rank), *len = &e->m->rank_len[e->m->views->rank_at[i]];
   e->m->box[i] = words > e->m->box[i] ? words : e->m->box[i];
@@ -134,7 +134,7 @@ static void note_size(tf_exact *e, int i, const tf_ival *box) {
 }
 
 /* The class of the entry at hand: the loop that carries, or the sibling before it. */
-static int class_of(const tf_exact *e, const tf_slice *s) {
+static int class_of(const tf_walker *e, const tf_slice *s) {
   const tf_path *path = &e->p->path[s->node];
   int k = path->n - 1;
   for (int c = 0; c < s->n_class - 1; c++) {
@@ -148,7 +148,7 @@ static int class_of(const tf_exact *e, const tf_slice *s) {
 
 /* Row of the step at hand among those of the slice's Tile: of the innermost loop that is not at its start; the last is
  * the first step. */
-static int row_of(const tf_exact *e, int n) {
+static int row_of(const tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   int row = 0;
   while (e->m->steps[n] > 1 && row < v->n_rows - 1 && e->cur[v->row_loop[row]] == 0)
@@ -163,7 +163,7 @@ static void add_move(tf_move *to, const tf_move *v) {
   to->update += v->update;
 }
 
-static void enter_instance(tf_exact *e, int i, bool first, tf_move *v) {
+static void enter_instance(tf_walker *e, int i, bool first, tf_move *v) {
   const tf_slice *s = &e->p->slices[i];
   const tf_memory *mem = &e->p->arch->memories[s->level];
   int rank = e->p->wl->tensors[s->tensor].rank;
@@ -191,15 +191,15 @@ static void enter_instance(tf_exact *e, int i, bool first, tf_move *v) {
 }
 
 /* One moment of m-tile slice i, in all instances at once. */
-static void enter(tf_exact *e, int i) {
+static void enter(tf_walker *e, int i) {
   const tf_slice *s = &e->p->slices[i];
   bool first = first_time(e, s), any = false;
   tf_move v = {0, 0, 0, 0};
   tf_store_clear_rows(e->st);
-  tf_store_layout(e->st, e->run, &e->m->scratch, i);
+  tf_store_layout(e->st, e->ev, &e->m->scratch, i);
   first_instance(e, s->node);
   do {
-    aim(e);
+    force_made(e);
     if (touched(e, s)) {
       enter_instance(e, i, first, &v);
       any = true;
@@ -214,7 +214,7 @@ static void enter(tf_exact *e, int i) {
   if (any) tf_store_last(e->st, i);
 }
 
-static void leaf_slice(tf_exact *e, int i, const tf_unit *unit) {
+static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   const tf_slice *s = &e->p->slices[i];
   bool first = first_time(e, s);
   tf_ival box[TF_MAX_RANK], none[TF_MAX_RANK] = {{0, 0}};
@@ -223,7 +223,7 @@ static void leaf_slice(tf_exact *e, int i, const tf_unit *unit) {
   tf_store_clear_rows(e->st);
   first_instance(e, s->node);
   do {
-    aim(e);
+    force_made(e);
     if (!touched(e, s)) continue;
     box_of(e, s, box);
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
@@ -238,9 +238,9 @@ static void leaf_slice(tf_exact *e, int i, const tf_unit *unit) {
   } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
 }
 
-static void run_node(tf_exact *e, int n);
+static void run_node(tf_walker *e, int n);
 
-static void run_op(tf_exact *e, int n, int64_t points) {
+static void run_op(tf_walker *e, int n, int64_t points) {
   int o = e->p->tree->nodes[n].op;
   tf_op_result *r = &e->m->res.ops[o];
   r->points += points;
@@ -249,14 +249,14 @@ static void run_op(tf_exact *e, int n, int64_t points) {
     leaf_slice(e, e->p->op_slice[o] + i, &e->p->arch->units[r->unit]);
 }
 
-static void run_loops(tf_exact *e, int n, int k) {
+static void run_loops(tf_walker *e, int n, int k) {
   const tf_node *t = &e->p->tree->nodes[n];
   if (k == t->n_temporal) {
     run_node(e, t->children[0]);
     return;
   }
   int l = e->p->first_loop[n] + k;
-  for (int64_t i = 0; i < e->run->trip[l] && e->ok; i++) {
+  for (int64_t i = 0; i < e->ev->trip[l] && e->ok; i++) {
     e->cur[l] = i;
     run_loops(e, n, k + 1);
   }
@@ -264,18 +264,18 @@ static void run_loops(tf_exact *e, int n, int k) {
 }
 
 /* What the retained op o makes in this instance: the box around what is needed and not held. */
-static void make_instance(tf_exact *e, int o, int h) {
+static void make_instance(tf_walker *e, int o, int h) {
   const tf_op *op = &e->p->wl->ops[o];
   int rank = op->n_out_dims;
   tf_ival need[TF_MAX_RANK];
   bool empty = false;
-  tf_ival *made = e->run->made[o];
-  e->run->made[o] = NULL;
+  tf_ival *made = e->ev->made[o];
+  e->ev->made[o] = NULL;
   for (int r = 0; r < rank; r++) {
-    need[r] = tf_dim_range(e->run, o, op->dims[r], h, e->cur);
+    need[r] = tf_dim_range(e->ev, o, op->dims[r], h, e->cur);
     empty |= need[r].len <= 0;
   }
-  e->run->made[o] = made;
+  e->ev->made[o] = made;
   tf_held *held = tf_store_home(e->st, op->out, tf_store_index(e->st, h, e->cur));
   tf_retain_box(rank, need, empty, held->owner >= 0 ? held->box : NULL, made);
   if (!empty || held->owner < 0) {
@@ -285,7 +285,7 @@ static void make_instance(tf_exact *e, int o, int h) {
 }
 
 /* A run of scope h begins: new productions, and what retained ops have left to make. */
-static void begin_scope(tf_exact *e, int h) {
+static void begin_scope(tf_walker *e, int h) {
   for (int z = 0; z < e->p->wl->n_tensors; z++) {
     int o = e->p->wl->tensors[z].producer;
     if (e->p->home_scope[z] != h) continue;
@@ -300,14 +300,14 @@ static void begin_scope(tf_exact *e, int h) {
     if (!e->st->made_all[o] || e->p->home_scope[e->p->wl->ops[o].out] != h) continue;
     first_instance(e, h);
     do {
-      aim(e);
+      force_made(e);
       make_instance(e, o, h);
     } while (next_instance(e, h));
   }
 }
 
 /* Words of streamed outputs that this run of scope h corrects. */
-static void treat(tf_exact *e, int h) {
+static void add_corrected(tf_walker *e, int h) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
     const tf_slice *s = &e->p->stream[o];
     tf_ival box[TF_MAX_RANK];
@@ -317,7 +317,7 @@ static void treat(tf_exact *e, int h) {
       goes_on |= s->inside >> k & 1 && e->cur[e->p->path[h].loops[k]] != 0;
     first_instance(e, h);
     do {
-      aim(e);
+      force_made(e);
       if (!touched(e, s)) continue;
       box_of(e, s, box);
       int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
@@ -327,37 +327,37 @@ static void treat(tf_exact *e, int h) {
   }
 }
 
-/* Seq n passes to the child in the instances in which it runs: the others keep what they hold. */
-static void pass(tf_exact *e, int n, int child) {
+/* Seq n passes to the child in those instances in which the child has work; the others keep what they hold. */
+static void pass(tf_walker *e, int n, int child) {
   first_instance(e, child);
   do {
-    aim(e);
+    force_made(e);
     if (busy(e, child)) tf_store_pass(e->st, n, child, tf_store_index(e->st, n, e->cur));
   } while (next_instance(e, child));
 }
 
-static void run_scope(tf_exact *e, int n) {
+static void run_scope(tf_walker *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   e->st->runs[n] = true;
   begin_scope(e, n);
-  treat(e, n);
+  add_corrected(e, n);
   for (int c = 0; c < t->n_children && e->ok; c++) {
     if (!busy_instances(e, t->children[c])) continue;
     if (t->scope == TF_SEQ) pass(e, n, t->children[c]);
     run_node(e, t->children[c]);
-    tf_store_leave(e->st, e->run, n, t->children[c]);
+    tf_store_leave(e->st, e->ev, n, t->children[c]);
   }
   e->st->runs[n] = false;
 }
 
-/* What the instances of m-tile n hold at this moment, together. */
-static void weigh(tf_exact *e, int n) {
+/* Keeps the most bits that an instance of m-tile n has held at one moment. */
+static void note_held(tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
   if (!v->n_slices) return;
   first_instance(e, n);
   do {
     int64_t bits = 0;
-    aim(e);
+    force_made(e);
     for (int i = v->first; i < v->first + v->n_slices; i++) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
@@ -369,17 +369,17 @@ static void weigh(tf_exact *e, int n) {
   } while (next_instance(e, n));
 }
 
-static void run_node(tf_exact *e, int n) {
+static void run_node(tf_walker *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   int64_t now = busy_instances(e, n);
   if (!now || !e->ok) return;
   e->m->steps[n]++;
-  e->m->run.work++;
+  e->m->ev.work++;
   e->m->width[n] = now > e->m->width[n] ? now : e->m->width[n];
   if (e->m->views->node[n].n_slices) e->m->class_steps[e->m->views->node[n].row + row_of(e, n)]++;
   for (int i = 0; i < e->p->n_tile_slices; i++)
     if (e->p->slices[i].node == n) enter(e, i);
-  weigh(e, n);
+  note_held(e, n);
   if (t->kind == TF_OP)
     run_op(e, n, now);
   else if (t->kind == TF_TILE)
@@ -405,7 +405,7 @@ static void reset(struct tf_model *m) {
 }
 
 /* Entries that follow a sibling's are shared out once all steps are known. */
-static void finish_cells(tf_exact *e) {
+static void finish_cells(tf_walker *e) {
   for (int i = 0; i < e->p->n_tile_slices; i++)
     for (int c = 0; c < e->p->slices[i].n_class; c++)
       if (e->p->slices[i].classes[c].carry < 0 && e->p->slices[i].classes[c].zero_from > 0)
@@ -422,22 +422,22 @@ static void finish_ops(struct tf_model *m) {
   }
 }
 
-bool tf_walk_exact(struct tf_model *m) {
-  tf_exact e = {.m = m, .p = m->plan, .run = &m->run, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
+bool tf_walk(struct tf_model *m) {
+  tf_walker e = {.m = m, .p = m->plan, .ev = &m->ev, .cur = m->scratch.cur, .budget = m->walk_max, .ok = true};
   if (m->walk_max <= 0) /* a store is large: where no step may be walked none is made */
     return false;
   reset(m);
   e.behind = calloc((size_t)m->plan->n_tile_slices + 1, sizeof *e.behind);
-  e.st = e.behind ? tf_store_new(m->plan, &m->run) : NULL;
+  e.st = e.behind ? tf_store_new(m->plan, &m->ev) : NULL;
   if (!e.st) {
     free(e.behind);
     return false;
   }
-  m->run.exact = true;
-  m->run.made = e.st->made;
+  m->ev.exact = true;
+  m->ev.made = e.st->made;
   run_node(&e, 0);
-  m->run.exact = false;
-  m->run.made = NULL;
+  m->ev.exact = false;
+  m->ev.made = NULL;
   finish_ops(m);
   finish_cells(&e);
   free(e.behind);

@@ -6,6 +6,6 @@
 enum { TF_WALK_MAX = 20000000 };
 
 /* Everything the general count fills, and peaks of boxes, by walking the execution; for the settings that
- * run->irregular names.  False: out of memory, or more than m->walk_max steps. */
-bool tf_walk_exact(struct tf_model *m);
+ * ev->irregular names.  False: out of memory, or more than m->walk_max steps. */
+bool tf_walk(struct tf_model *m);
 #endif

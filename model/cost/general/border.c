@@ -15,7 +15,7 @@ static void climb_from(struct tf_model *m, const int *loops, int n_loops, measur
   for (int pass = 0; pass < 2; pass++)
     for (int k = 0; k < n_loops; k++) {
       int l = loops[k];
-      int64_t n = tf_turns(&m->run, l, digits);
+      int64_t n = tf_turns(&m->ev, l, digits);
       const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
       int64_t kept = digits[l];
       for (int t = 0; t < 4; t++) {
@@ -50,7 +50,7 @@ static void keep_larger(hunt *h) {
 static double settings(const hunt *h) {
   double n = 1;
   for (int i = 0; i < h->n; i++)
-    n *= (double)h->m->run.trip[h->loops[i]];
+    n *= (double)h->m->ev.trip[h->loops[i]];
   return n;
 }
 
@@ -62,7 +62,7 @@ static void try_every(hunt *h, int i) {
   }
   int64_t *digit = &h->digits[h->loops[i]];
   *digit = 0;
-  for (int64_t n = tf_turns(&h->m->run, h->loops[i], h->digits), t = 0; t < n; t++) {
+  for (int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits), t = 0; t < n; t++) {
     *digit = t;
     try_every(h, i + 1);
   }
@@ -77,7 +77,7 @@ static void try_all(hunt *h, int i) {
   }
   int64_t *digit = &h->digits[h->loops[i]];
   *digit = 0;
-  int64_t n = tf_turns(&h->m->run, h->loops[i], h->digits);
+  int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits);
   const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
   for (int t = 0; t < 4; t++) {
     *digit = tries[t];
@@ -93,7 +93,7 @@ static void list_loops(hunt *h, int node, bool temporal, bool spatial, uint64_t 
   for (int k = 0; k < path->n; k++) {
     int l = path->loops[k];
     bool wanted = p->loops[l].axis == TF_TEMPORAL ? temporal : spatial;
-    if (mask >> k & 1 && wanted && h->m->run.trip[l] > 1 && p->loops[l].op >= 0) h->loops[h->n++] = l;
+    if (mask >> k & 1 && wanted && h->m->ev.trip[l] > 1 && p->loops[l].op >= 0) h->loops[h->n++] = l;
   }
 }
 
@@ -120,7 +120,7 @@ static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, 
   for (int start = 0; start < 3 && !every && h.n > TF_TRY_ALL; start++) {
     memset(digits, 0, bytes);
     for (int i = 0; i < h.n && start; i++) {
-      int64_t n = tf_turns(&m->run, h.loops[i], digits);
+      int64_t n = tf_turns(&m->ev, h.loops[i], digits);
       digits[h.loops[i]] = start == 1 ? n / 2 : n - 1;
     }
     climb_from(m, h.loops, h.n, size, what, digits);
@@ -143,13 +143,13 @@ static bool lengths(struct tf_model *m, const tf_slice *s, const int64_t *digits
   const tf_retain *h = decider(m->plan, s);
   bool any = true;
   tf_made made;
-  if (h) tf_retain_at(&m->run, &m->scratch, h, digits, &made);
+  if (h) tf_retain_at(&m->ev, &m->scratch, h, digits, &made);
   for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
-    len[r] = tf_slice_rank(&m->run, s, r, digits).len;
+    len[r] = tf_slice_rank(&m->ev, s, r, digits).len;
     any &= len[r] > 0;
   }
-  any &= !h || tf_retain_touched(&m->run, h, s, digits);
-  m->run.made = NULL;
+  any &= !h || tf_retain_touched(&m->ev, h, s, digits);
+  m->ev.made = NULL;
   return any;
 }
 
@@ -184,7 +184,7 @@ static const tf_retain *home_decider(const struct tf_model *m, int z) {
   int in = p->made_in[p->wl->tensors[z].producer];
   if (p->retained[z] || in < 0 || !tf_plan_above(p, p->retains[in].scope, p->home_scope[z])) return NULL;
   for (int k = 0; k < path->n; k++)
-    if (m->run.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k])) return NULL;
+    if (m->ev.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k])) return NULL;
   return &p->retains[in];
 }
 
@@ -192,9 +192,9 @@ static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digi
   int z = *(const int *)what;
   const tf_retain *h = home_decider(m, z);
   tf_made made;
-  if (h) tf_retain_at(&m->run, &m->scratch, h, digits, &made);
+  if (h) tf_retain_at(&m->ev, &m->scratch, h, digits, &made);
   int64_t words = tf_home_words(m, z, digits);
-  m->run.made = NULL;
+  m->ev.made = NULL;
   return words;
 }
 
@@ -202,7 +202,7 @@ static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digi
 static int64_t width_at(struct tf_model *m, const void *what, const int64_t *digits) {
   tf_sum sum;
   memcpy(m->scratch.fixed, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  bool ok = tf_sum_over(&m->run, &m->scratch, what, NULL, false, TF_OVER_WIDTH, &sum);
+  bool ok = tf_sum_over(&m->ev, &m->scratch, what, NULL, false, TF_OVER_WIDTH, &sum);
   memset(m->scratch.fixed, 0, (size_t)m->plan->n_loops * sizeof *digits);
   return ok ? sum.box : 0;
 }
@@ -217,7 +217,7 @@ static uint64_t movers(const tf_plan *p, const tf_slice *s) {
 
 static int64_t range_of(struct tf_model *m, const void *what, const int64_t *digits) {
   const int *od = what;
-  return tf_dim_range(&m->run, od[0], od[1], m->plan->tree->op_node[od[0]], digits).len;
+  return tf_dim_range(&m->ev, od[0], od[1], m->plan->tree->op_node[od[0]], digits).len;
 }
 
 int64_t tf_border_range(struct tf_model *m, int o, int d) {
@@ -273,11 +273,11 @@ int64_t tf_border_width(struct tf_model *m, int n) {
  * short at the end of every loop. */
 static int64_t shortest(struct tf_model *m, int o, int d, int n) {
   const tf_path *path = &m->plan->path[n];
-  int64_t *digits = m->scratch.cur, full = tf_dim_range(&m->run, o, d, n, m->scratch.zero).len;
+  int64_t *digits = m->scratch.cur, full = tf_dim_range(&m->ev, o, d, n, m->scratch.zero).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
   for (int k = 0; k < path->n; k++)
-    if (m->plan->loops[path->loops[k]].op >= 0) digits[path->loops[k]] = tf_turns(&m->run, path->loops[k], digits) - 1;
-  int64_t cut = tf_dim_range(&m->run, o, d, n, digits).len;
+    if (m->plan->loops[path->loops[k]].op >= 0) digits[path->loops[k]] = tf_turns(&m->ev, path->loops[k], digits) - 1;
+  int64_t cut = tf_dim_range(&m->ev, o, d, n, digits).len;
   memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
   return cut < full ? cut : full;
 }
@@ -285,7 +285,7 @@ static int64_t shortest(struct tf_model *m, int o, int d, int n) {
 bool tf_border_empties(struct tf_model *m) {
   const tf_plan *p = m->plan;
   bool found = false;
-  m->run.noclip = true;
+  m->ev.noclip = true;
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_op *op = &p->wl->ops[o];
     const tf_tensor *z = &p->wl->tensors[op->out];
@@ -293,10 +293,10 @@ bool tf_border_empties(struct tf_model *m) {
     for (int r = 0; r < op->n_out_dims && up >= 0; r++) {
       int64_t len = shortest(m, o, op->dims[r], up);
       /* Of a tile cut short nobody knows what is left, but one element is. */
-      if (p->retained[op->out] && tf_retain_cut(&m->run, up, m->scratch.zero)) len = 1;
+      if (p->retained[op->out] && tf_retain_cut(&m->ev, up, m->scratch.zero)) len = 1;
       found |= z->pad[r] > 0 && len <= z->pad[r];
     }
   }
-  m->run.noclip = false;
+  m->ev.noclip = false;
   return found;
 }

@@ -1,3 +1,4 @@
+/* Finds the comps of a slice by joining what shares loops: chains, ranks, what a retaining scope decides. */
 #include "model/cost/general/comps.h"
 
 #include <string.h>

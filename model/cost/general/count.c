@@ -1,3 +1,4 @@
+/* Counts of every slice, op and node as sums over classes of settings. */
 #include <string.h>
 
 #include "model/cost/general/comps.h"
@@ -26,22 +27,22 @@ bool tf_general_ready(struct tf_model *m) {
 
 static bool plus(int64_t *sum, int64_t v) { return !__builtin_add_overflow(*sum, v, sum); }
 
-bool tf_count_shares(const tf_run *run, const tf_slice *s) {
-  const tf_path *path = &run->plan->path[s->node];
+bool tf_count_shares(const tf_eval *ev, const tf_slice *s) {
+  const tf_path *path = &ev->plan->path[s->node];
   for (int k = 0; k < path->n; k++)
-    if (s->merge >> k & 1 && run->trip[path->loops[k]] > 1) return true;
+    if (s->merge >> k & 1 && ev->trip[path->loops[k]] > 1) return true;
   return false;
 }
 
 /* What enters slice s in class c, by sharing group, for the first time in its production: with the loops of the
  * production that only bring the same boxes again at their first setting. */
 static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool keeps, int64_t *words) {
-  uint64_t again = s->inside & ~s->moving & m->plan->path[s->node].temporal, still = m->run.still;
+  uint64_t again = s->inside & ~s->moving & m->plan->path[s->node].temporal, frozen = m->ev.frozen;
   tf_sum sum = {0, 0};
-  m->run.still |= again;
+  m->ev.frozen |= again;
   bool ok =
-      (c->carry >= 0 && again >> c->carry & 1) || tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
-  m->run.still = still;
+      (c->carry >= 0 && again >> c->carry & 1) || tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
+  m->ev.frozen = frozen;
   *words = sum.box - sum.kept;
   return ok;
 }
@@ -49,11 +50,11 @@ static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c
 bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e) {
   tf_sum sum;
   *e = (tf_entry){0, 0, 0};
-  if (c->carry >= 0 && m->run.trip[m->plan->path[s->node].loops[c->carry]] <= 1) return true;
-  bool keeps = tf_class_survives(&m->run, &m->scratch, s, c);
-  if (!tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_INSTANCES, &sum)) return false;
+  if (c->carry >= 0 && m->ev.trip[m->plan->path[s->node].loops[c->carry]] <= 1) return true;
+  bool keeps = tf_class_survives(&m->ev, &m->scratch, s, c);
+  if (!tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_INSTANCES, &sum)) return false;
   e->all = sum.box - sum.kept;
-  if (share && !tf_sum_over(&m->run, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum)) return false;
+  if (share && !tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum)) return false;
   e->groups = sum.box - sum.kept;
   return !s->makes || first_time(m, s, c, keeps, &e->first);
 }
@@ -63,14 +64,14 @@ static bool count_tile_slice(struct tf_model *m, int i) {
   const tf_memory *mem = &m->plan->arch->memories[s->level];
   tf_entry sum = {0, 0, 0}, e;
   tf_sum first = {0, 0};
-  bool share = tf_count_shares(&m->run, s), ok = true;
+  bool share = tf_count_shares(&m->ev, s), ok = true;
   for (int c = 0; c < s->n_class; c++) {
     if (!tf_count_class(m, s, &s->classes[c], share, &e)) return false;
     tf_move v = tf_move_of(s, mem, e);
     tf_cells_add(m, i, c, &v);
     ok &= plus(&sum.all, e.all) && plus(&sum.groups, e.groups);
   }
-  if (s->makes && !tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first)) return false;
+  if (s->makes && !tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first)) return false;
   sum.first = first.box;
   m->moves[i] = tf_move_of(s, mem, sum);
   return ok;
@@ -80,10 +81,10 @@ static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const tf_slice *s = &m->plan->slices[i];
   bool join = s->makes ? unit->reduce : unit->multicast;
   tf_sum sum, first;
-  if (!tf_sum_over(&m->run, &m->scratch, s, NULL, false, join ? TF_OVER_GROUPS : TF_OVER_INSTANCES, &sum)) return false;
+  if (!tf_sum_over(&m->ev, &m->scratch, s, NULL, false, join ? TF_OVER_GROUPS : TF_OVER_INSTANCES, &sum)) return false;
   m->moves[i] = (tf_move){.read = sum.box};
   if (!s->makes) return true;
-  if (!tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first)) return false;
+  if (!tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_FIRST, &first)) return false;
   m->moves[i] = (tf_move){.read = sum.box - first.box, .update = sum.box};
   return true;
 }
@@ -96,7 +97,7 @@ static bool count_op(struct tf_model *m, int o) {
   for (int i = 0; i <= op->n_reads; i++)
     if (!count_leaf(m, m->plan->op_slice[o] + i, &m->plan->arch->units[r->unit])) return false;
   const tf_slice *out = &m->plan->slices[m->plan->op_slice[o] + op->n_reads];
-  if (!tf_sum_over(&m->run, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum)) return false;
+  if (!tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum)) return false;
   r->points = sum.box;
   r->recomputed = r->points > m->plan->space[o] ? r->points - m->plan->space[o] : 0;
   r->units = m->width[out->node];
@@ -106,8 +107,8 @@ static bool count_op(struct tf_model *m, int o) {
 static bool count_nodes(struct tf_model *m) {
   for (int n = 0; n < m->plan->tree->n_nodes; n++) {
     tf_sum steps, width;
-    if (!tf_sum_over(&m->run, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_STEPS, &steps) ||
-        !tf_sum_over(&m->run, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
+    if (!tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_STEPS, &steps) ||
+        !tf_sum_over(&m->ev, &m->scratch, &m->plan->at[n], NULL, false, TF_OVER_WIDTH, &width))
       return false;
     m->steps[n] = steps.box;
     m->width[n] = m->plan->cuts ? tf_border_width(m, n) : width.box;
@@ -125,7 +126,7 @@ static bool busy_steps(struct tf_model *m, int n, int row, double *out) {
     carry++;
   tf_pclass class = {
       .carry = carry, .zero_from = carry + 1, .prev = -1, .common = -1, .n_comp = at->n_comp, .comp = at->comp};
-  if (m->run.trip[loop] > 1 && !tf_sum_over(&m->run, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum)) return false;
+  if (m->ev.trip[loop] > 1 && !tf_sum_over(&m->ev, &m->scratch, at, &class, false, TF_OVER_STEPS, &sum)) return false;
   *out = (double)sum.box;
   return true;
 }
@@ -137,7 +138,7 @@ static bool class_steps(struct tf_model *m) {
     const tf_view *v = &m->views->node[n];
     double all = 1;
     for (int j = v->n_rows - 2; v->n_slices && j >= 0; j--)
-      all *= (double)m->run.trip[v->row_loop[j]];
+      all *= (double)m->ev.trip[v->row_loop[j]];
     for (int j = 0; v->n_slices && (double)m->steps[n] < all && j < v->n_rows - 1; j++)
       if (!busy_steps(m, n, j, &m->class_steps[v->row + j])) return false;
   }
@@ -149,8 +150,8 @@ bool tf_count_treated(struct tf_model *m) {
   for (int o = 0; o < m->plan->wl->n_ops; o++) {
     const tf_slice *s = &m->plan->stream[o];
     if (s->node < 0) continue;
-    if (!tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_INSTANCES, &each) ||
-        !tf_sum_over(&m->run, &m->scratch, s, NULL, false, TF_OVER_FIRST, &once))
+    if (!tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_INSTANCES, &each) ||
+        !tf_sum_over(&m->ev, &m->scratch, s, NULL, false, TF_OVER_FIRST, &once))
       return false;
     m->treated[2 * o] = each.box;
     m->treated[2 * o + 1] = once.box;
@@ -161,9 +162,9 @@ bool tf_count_treated(struct tf_model *m) {
 bool tf_count_all(struct tf_model *m) {
   memset(m->cells, 0, (size_t)m->views->n_cells * sizeof *m->cells);
   if (!count_nodes(m) || (m->by_steps && !class_steps(m))) return false;
-  for (int i = 0; i < m->plan->n_tile_slices && !m->run.irregular; i++)
+  for (int i = 0; i < m->plan->n_tile_slices && !m->ev.irregular; i++)
     if (!count_tile_slice(m, i)) return false;
-  for (int o = 0; o < m->plan->wl->n_ops && !m->run.irregular; o++)
+  for (int o = 0; o < m->plan->wl->n_ops && !m->ev.irregular; o++)
     if (!count_op(m, o)) return false;
   return true;
 }

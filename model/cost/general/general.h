@@ -11,7 +11,7 @@ bool tf_count_all(struct tf_model *m);
 /* Fills treated.  False on overflow. */
 bool tf_count_treated(struct tf_model *m);
 /* Whether several instances may share what a slice moves. */
-bool tf_count_shares(const tf_run *run, const tf_slice *s);
+bool tf_count_shares(const tf_eval *ev, const tf_slice *s);
 /* What enters slice s in class c of its entries.  False on overflow. */
 bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, bool share, tf_entry *e);
 

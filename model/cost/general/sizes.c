@@ -17,11 +17,11 @@ static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
   const tf_path *path = &p->path[leaf];
   for (int k = 0; k < path->n; k++)
     if (tf_plan_selects(p, z, path->loops[k]) && p->loops[path->loops[k]].dim == d)
-      len = tf_cut(len, m->run.trip[path->loops[k]], tf_step(&m->run, path->loops[k]));
+      len = tf_cut(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, path->loops[k]));
   return len;
 }
 
-static tf_ival around(tf_ival a, tf_ival b) {
+static tf_ival hull(tf_ival a, tf_ival b) {
   if (a.len <= 0 || b.len <= 0) return a.len > 0 ? a : b;
   int64_t lo = least(a.lo, b.lo), end = -least(-a.lo - a.len, -b.lo - b.len);
   return (tf_ival){lo, end - lo};
@@ -36,12 +36,12 @@ static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   const tf_plan *p = m->plan;
   const tf_path *path = &p->path[p->home_scope[z]];
   while (k < path->n &&
-         (!tf_plan_brings(p, z, path->loops[k]) || p->loops[path->loops[k]].op < 0 || m->run.trip[path->loops[k]] <= 1))
+         (!tf_plan_brings(p, z, path->loops[k]) || p->loops[path->loops[k]].op < 0 || m->ev.trip[path->loops[k]] <= 1))
     k++;
-  if (k >= path->n) return tf_dim_range(&m->run, p->wl->tensors[z].producer, d, p->home_scope[z], cur);
+  if (k >= path->n) return tf_dim_range(&m->ev, p->wl->tensors[z].producer, d, p->home_scope[z], cur);
   int64_t *digit = &cur[path->loops[k]], n;
   *digit = 0;
-  n = tf_turns(&m->run, path->loops[k], cur);
+  n = tf_turns(&m->ev, path->loops[k], cur);
   tf_ival all = {0, 0}, one = {0, 0};
   int64_t first = 0, last = n - 1;
   for (; first < n && one.len <= 0; first++) {
@@ -50,11 +50,11 @@ static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
   }
   for (one.len = 0; last >= first && one.len <= 0; last--) {
     *digit = last;
-    all = around(all, one = brought(m, z, d, k + 1, cur));
+    all = hull(all, one = brought(m, z, d, k + 1, cur));
   }
   if (first <= n / 2 && n / 2 <= last) {
     *digit = n / 2;
-    all = around(all, brought(m, z, d, k + 1, cur));
+    all = hull(all, brought(m, z, d, k + 1, cur));
   }
   *digit = 0;
   return all;
@@ -76,7 +76,7 @@ int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits) {
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool first = !p->cuts && !m->run.irregular; /* the first step has the largest */
+  bool first = !p->cuts && !m->ev.irregular; /* the first step has the largest */
   if (!first) tf_border_homes(m);
   for (int z = 0; z < p->wl->n_tensors && first; z++)
     if (p->home_scope[z] >= 0) m->home_words[z] = tf_home_words(m, z, m->scratch.zero);
@@ -95,7 +95,7 @@ void tf_sizes(struct tf_model *m) {
     int64_t *len = &m->rank_len[m->views->rank_at[i]];
     m->box[i] = 1;
     for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++) {
-      len[r] = least(tf_slice_rank(&m->run, s, r, m->scratch.zero).len, p->wl->tensors[s->tensor].extent[r]);
+      len[r] = least(tf_slice_rank(&m->ev, s, r, m->scratch.zero).len, p->wl->tensors[s->tensor].extent[r]);
       m->box[i] = sat_mul(m->box[i], len[r]);
     }
   }

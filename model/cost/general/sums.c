@@ -1,103 +1,106 @@
-#include "model/cost/general/sums_walk.h"
+/* Sums over the settings of the loops of a comp, one loop after the other from the outside: equal settings of a loop
+ * are taken together, those near a border or of instances that may share are taken one by one. */
+#include "model/cost/general/summing.h"
 
 enum { TF_FINE_MAX = 12 };
 
-/* Whether the spatial loop at position k sees a time before whose last settings differ from one of its own
- * settings to the next: a partial tile split by a temporal loop that starts anew, of its chain or before it. */
-static bool uneven_before(const tf_walk *e, int k) {
-  const tf_plan *p = e->run->plan;
+/* Whether the entry before differs from one setting of spatial loop k to the next: some temporal loop starts anew and
+ * splits a partial tile, so that its last setting is not the same in all instances. */
+static bool uneven_before(const tf_summing *e, int k) {
+  const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
   bool above = e->h && k < e->n_above;
   uint64_t anew = above ? path->temporal : e->prev ? e->zero & path->temporal : 0;
   for (int j = 0; j < k; j++)
-    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 && e->run->trip[path->loops[j]] > 1 &&
-        tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
+    if ((anew & e->comp->loops) >> j & 1 && p->loops[path->loops[j]].op >= 0 && e->ev->trip[path->loops[j]] > 1 &&
+        tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
       return true;
   return false;
 }
 
 /* Whether boxes counted one by one find the range that reaches position k cut into unequal parts, by
  * its own chain or by one that the chain starts from. */
-static bool uneven_each(const tf_walk *e, int k) {
-  const tf_plan *p = e->run->plan;
+static bool uneven_each(const tf_summing *e, int k) {
+  const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
   for (int j = 0; j < k; j++)
-    if (e->each >> j & 1 && tf_loop_range(e->run, path->loops[j], e->w->cur).len % tf_step(e->run, path->loops[j]))
+    if (e->each >> j & 1 && tf_loop_range(e->ev, path->loops[j], e->w->cur).len % tf_step(e->ev, path->loops[j]))
       return true;
   return false;
 }
 
-static void settle(tf_walk *e, int k, int64_t mult, uint64_t border);
+/* Adds all settings of the comp's loops from path position k on, each `mult` times; those further out stand in w->cur.
+ * border: positions whose boxes may still be clipped. */
+static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border);
 
-static void one(tf_walk *e, int k, int64_t digit, int64_t mult, uint64_t border) {
-  e->w->cur[e->run->plan->path[e->s->node].loops[k]] = digit;
-  settle(e, k + 1, mult, border);
+static void sum_at(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
+  e->w->cur[e->ev->plan->path[e->s->node].loops[k]] = digit;
+  sum_loops(e, k + 1, mult, border);
 }
 
 /* Positions that come near borders together with k. */
-static uint64_t part_of(const tf_walk *e, int k) {
+static uint64_t part_of(const tf_summing *e, int k) {
   for (int i = 0; i < e->comp->n_part; i++)
     if (e->comp->part[i].loops >> k & 1) return e->comp->part[i].loops;
   return ~UINT64_C(0);
 }
 
-/* Settings at either end of loop k that are counted one by one. */
-static int64_t ends(const tf_walk *e, int k, bool border) {
-  const tf_plan *p = e->run->plan;
-  int64_t edge = border ? 2 + p->reach / tf_step(e->run, p->path[e->s->node].loops[k]) : 0;
+/* How many settings at either end of loop k are counted one by one, because borders may clip their boxes. */
+static int64_t ends(const tf_summing *e, int k, bool border) {
+  const tf_plan *p = e->ev->plan;
+  int64_t edge = border ? 2 + p->reach / tf_step(e->ev, p->path[e->s->node].loops[k]) : 0;
   if (border && e->h) edge += e->h->n_ops;
   return edge;
 }
 
 /* Whether loop k must not be taken in groups. */
-static bool one_by_one(tf_walk *e, int k) {
+static bool one_by_one(tf_summing *e, int k) {
   if (e->each >> k & 1) return true;
-  if (e->run->plan->path[e->s->node].temporal >> k & 1)
+  if (e->ev->plan->path[e->s->node].temporal >> k & 1)
     return uneven_each(e, k) ||
-           (e->h && k >= e->n_above && e->run->plan->clips && e->each & ~(~UINT64_C(0) << e->n_above));
+           (e->h && k >= e->n_above && e->ev->plan->clips && e->each & ~(~UINT64_C(0) << e->n_above));
   return uneven_before(e, k) || tf_before_differs(e, k);
 }
 
-/* Every setting that happens of a range of len, equal ones together.  border: positions whose boxes may still be
- * clipped. */
-static void spread(tf_walk *e, int k, int64_t len, int64_t mult, uint64_t border) {
-  const tf_plan *p = e->run->plan;
+/* Every setting of loop k that has work, of a range of len: those that give equal boxes at once. */
+static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64_t border) {
+  const tf_plan *p = e->ev->plan;
   int l = p->path[e->s->node].loops[k];
-  int64_t step = tf_step(e->run, l);
+  int64_t step = tf_step(e->ev, l);
   int64_t n = (len + step - 1) / step, full = len / step, from = k == e->carry || k == e->turn;
   bool near = border >> k & 1;
   int64_t edge = ends(e, k, near), first = edge, m;
-  n = n < e->run->trip[l] ? n : e->run->trip[l];
+  n = n < e->ev->trip[l] ? n : e->ev->trip[l];
   full = full < n ? full : n;
   if (k < e->n_above && first < from + e->fine) first = from + e->fine;
   if ((near && n <= edge + first + 1) || one_by_one(e, k)) first = n;
   first = first < n ? first : n;
   for (int64_t i = from; i < first; i++)
-    one(e, k, i, mult, border);
+    sum_at(e, k, i, mult, border);
   int64_t low = first > from ? first : from, high = near ? n - edge : full;
   if (high > low) {
     e->here.slack[k] = high - low - 1;
     if (__builtin_mul_overflow(mult, high - low, &m))
       e->ok = false;
     else
-      one(e, k, low, m, near ? border & ~part_of(e, k) : border);
+      sum_at(e, k, low, m, near ? border & ~part_of(e, k) : border);
     e->here.slack[k] = 0;
   }
   for (int64_t i = high > low ? high : low; i < n; i++)
-    one(e, k, i, mult, border);
+    sum_at(e, k, i, mult, border);
 }
 
 /* The longest range that reaches position k in any instance that is counted once with others: at borders
  * they differ.  First, middle and last instance of each loop suffice. */
-static int64_t longest(tf_walk *e, int k, int from) {
-  e->run->work++;
-  const tf_path *path = &e->run->plan->path[e->s->node];
-  while (from < path->n && !((e->single & e->comp->loops) >> from & 1 && e->run->trip[path->loops[from]] > 1))
+static int64_t longest(tf_summing *e, int k, int from) {
+  e->ev->work++;
+  const tf_path *path = &e->ev->plan->path[e->s->node];
+  while (from < path->n && !((e->single & e->comp->loops) >> from & 1 && e->ev->trip[path->loops[from]] > 1))
     from++;
-  if (from >= path->n) return tf_loop_range(e->run, path->loops[k], e->w->cur).len;
+  if (from >= path->n) return tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
   int64_t *digit = &e->w->cur[path->loops[from]], most = 0;
   *digit = 0;
-  int64_t n = tf_turns(e->run, path->loops[from], e->w->cur);
+  int64_t n = tf_turns(e->ev, path->loops[from], e->w->cur);
   const int64_t tries[] = {0, n / 2, n - 1};
   for (int i = 0; i < 3; i++) {
     *digit = tries[i];
@@ -110,14 +113,14 @@ static int64_t longest(tf_walk *e, int k, int from) {
 
 /* The sums of the parts below a retaining scope, in a run of it whose make is known: loops that do not meet
  * multiply again. */
-static tf_sum parts(tf_walk *e, uint64_t border) {
+static tf_sum parts(tf_summing *e, uint64_t border) {
   const tf_comp *whole = e->comp;
   tf_sum sum = {1, e->prev && !e->dropped}, before = {e->box, e->kept};
   for (int i = 0; i < whole->n_part; i++) {
     e->comp = &whole->part[i];
     e->box = e->kept = 0;
     tf_leaf_forget(e->w->boxes);
-    settle(e, e->n_above, 1, border);
+    sum_loops(e, e->n_above, 1, border);
     e->ok &=
         !__builtin_mul_overflow(sum.box, e->box, &sum.box) && !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
   }
@@ -129,16 +132,16 @@ static tf_sum parts(tf_walk *e, uint64_t border) {
 
 /* The most steps that any instance of the scope makes in this run; first, middle and last instance of each loop
  * from position k on suffice. */
-static int64_t most_steps(tf_walk *e, int k, uint64_t border) {
-  const tf_path *path = &e->run->plan->path[e->s->node];
-  while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->run->trip[path->loops[k]] > 1))
+static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
+  const tf_path *path = &e->ev->plan->path[e->s->node];
+  while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->ev->trip[path->loops[k]] > 1))
     k++;
   if (k >= e->n_above) {
     int64_t steps = tf_before_arm(e) ? parts(e, border).box : 0;
     tf_before_disarm(e);
     return steps;
   }
-  int64_t n = tf_turns(e->run, path->loops[k], e->w->cur), most = 0;
+  int64_t n = tf_turns(e->ev, path->loops[k], e->w->cur), most = 0;
   const int64_t tries[] = {0, n / 2, n - 1};
   for (int i = 0; i < 3; i++) {
     e->w->cur[path->loops[k]] = tries[i];
@@ -151,7 +154,7 @@ static int64_t most_steps(tf_walk *e, int k, uint64_t border) {
 
 /* The settings below a retaining scope, in one run of it.  (Where boxes are compared from one instance of the scope
  * to another, all loops count together.) */
-static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
+static void in_run(tf_summing *e, int64_t mult, uint64_t border) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
   if (e->single & above & e->comp->loops) {
     uint64_t single = e->single;
@@ -162,7 +165,7 @@ static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
   }
   if (tf_before_arm(e)) {
     if (e->each & above) {
-      settle(e, e->n_above, mult, border);
+      sum_loops(e, e->n_above, mult, border);
     } else {
       tf_sum sum = parts(e, border);
       tf_sum_add(e, &e->box, mult, sum.box);
@@ -172,14 +175,14 @@ static void in_run(tf_walk *e, int64_t mult, uint64_t border) {
   tf_before_disarm(e);
 }
 
-static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
-  const tf_plan *p = e->run->plan;
+static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
+  const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
-  e->run->work++;
+  e->ev->work++;
   bool any = p->cuts && e->single & e->comp->loops;
   while (k < path->n && (!(e->comp->loops >> k & 1) || (any && e->single >> k & 1)))
     k++;
-  if (!e->ok || e->run->irregular || e->run->ragged) return;
+  if (!e->ok || e->ev->irregular || e->ev->ragged) return;
   if (e->h && !e->armed && k >= e->n_above) {
     in_run(e, mult, border);
     return;
@@ -189,35 +192,35 @@ static void settle(tf_walk *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   if (p->loops[path->loops[k]].op < 0) {
-    one(e, k, 0, mult, border);
+    sum_at(e, k, 0, mult, border);
     return;
   }
-  int64_t len = any ? longest(e, k, 0) : tf_loop_range(e->run, path->loops[k], e->w->cur).len;
+  int64_t len = any ? longest(e, k, 0) : tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
   if (len <= 0) {
-    e->run->irregular = true;
+    e->ev->irregular = true;
     return;
   }
   int64_t at = e->w->fixed[path->loops[k]];
-  if (!((e->zero | e->single | e->start | e->run->still) >> k & 1) || k == e->carry || k == e->turn)
-    spread(e, k, len, mult, border);
-  else if (at * tf_step(e->run, path->loops[k]) < len)
-    one(e, k, at, mult, border);
+  if (!((e->zero | e->single | e->start | e->ev->frozen) >> k & 1) || k == e->carry || k == e->turn)
+    sum_settings(e, k, len, mult, border);
+  else if (at * tf_step(e->ev, path->loops[k]) < len)
+    sum_at(e, k, at, mult, border);
 }
 
 /* Where runs of a retaining scope decide: the runs that each of its loops begins. */
-static void by_turn(tf_walk *e, uint64_t border) {
-  const tf_path *path = &e->run->plan->path[e->s->node];
-  uint64_t above = e->run->plan->path[e->h->scope].temporal;
+static void by_turn(tf_summing *e, uint64_t border) {
+  const tf_path *path = &e->ev->plan->path[e->s->node];
+  uint64_t above = e->ev->plan->path[e->h->scope].temporal;
   bool within = e->carry < 0 || e->carry >= e->n_above;
   for (int k = 0; k < path->n; k++)
     e->w->cur[path->loops[k]] = e->w->prv[path->loops[k]] = 0;
   for (e->turn = -1; e->turn < e->n_above; e->turn++) {
     bool first = e->turn < 0;
-    if (!first && (!(above >> e->turn & 1) || e->run->trip[path->loops[e->turn]] <= 1)) continue;
-    if (!first && e->run->still >> e->turn & 1) continue;
+    if (!first && (!(above >> e->turn & 1) || e->ev->trip[path->loops[e->turn]] <= 1)) continue;
+    if (!first && e->ev->frozen >> e->turn & 1) continue;
     if (within ? !first && e->zero >> e->turn & 1 : e->turn != e->carry) continue;
     e->start = first ? above : above & ~UINT64_C(1) << e->turn;
-    settle(e, 0, 1, border);
+    sum_loops(e, 0, 1, border);
   }
 }
 
@@ -229,12 +232,12 @@ static uint64_t spatial_mask(const tf_plan *p, const tf_path *path) {
 }
 
 /* Whether equal boxes may come from different settings of the spatial loops in `merge`. */
-static bool may_coincide(const tf_walk *e, uint64_t merge) {
-  const tf_plan *p = e->run->plan;
+static bool may_coincide(const tf_summing *e, uint64_t merge) {
+  const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->s->node];
   int first = -1, chains = 0;
   for (int k = 0; k < path->n; k++) {
-    if (!((merge & e->comp->loops) >> k & 1) || e->run->trip[path->loops[k]] <= 1) continue;
+    if (!((merge & e->comp->loops) >> k & 1) || e->ev->trip[path->loops[k]] <= 1) continue;
     if (first < 0 || !tf_plan_same_chain(p, first, path->loops[k])) chains++;
     if (first < 0) first = path->loops[k];
   }
@@ -242,24 +245,24 @@ static bool may_coincide(const tf_walk *e, uint64_t merge) {
 }
 
 /* Loops above a retaining scope: what their instances make may differ, so instances are told apart. */
-static void set_each_above(tf_walk *e, uint64_t group, bool steps) {
+static void set_each_above(tf_summing *e, uint64_t group, bool steps) {
   uint64_t above = e->n_above ? ~UINT64_C(0) >> (TF_MAX_PATH - e->n_above) : 0;
-  uint64_t still = group & e->comp->loops & ~e->comp->moving;
-  if (steps && e->run->plan->clips) {
-    e->single |= still;
+  uint64_t unmoved = group & e->comp->loops & ~e->comp->moving;
+  if (steps && e->ev->plan->clips) {
+    e->single |= unmoved;
     return;
   }
-  e->single = (e->single & ~(above & e->comp->loops)) | (still & ~above);
-  e->each = still & above;
+  e->single = (e->single & ~(above & e->comp->loops)) | (unmoved & ~above);
+  e->each = unmoved & above;
   for (int i = 0; i < e->comp->n_part; i++)
-    if (may_coincide(e, group & ~still & e->comp->part[i].loops))
-      e->each |= group & e->comp->loops & ~still & e->comp->part[i].loops;
+    if (may_coincide(e, group & ~unmoved & e->comp->part[i].loops))
+      e->each |= group & e->comp->loops & ~unmoved & e->comp->part[i].loops;
   if (e->each & above) /* what they make may part in any rank */
-    e->each |= group & e->comp->loops & ~still;
+    e->each |= group & e->comp->loops & ~unmoved;
 }
 
-static void set_masks(tf_walk *e, enum tf_over over) {
-  const tf_plan *p = e->run->plan;
+static void set_masks(tf_summing *e, enum tf_over over) {
+  const tf_plan *p = e->ev->plan;
   uint64_t spatial = spatial_mask(p, &p->path[e->s->node]);
   uint64_t group = over == TF_OVER_GROUPS || over == TF_OVER_FIRST ? e->s->merge : 0;
   int from = e->c ? e->c->zero_from : TF_MAX_PATH;
@@ -274,16 +277,16 @@ static void set_masks(tf_walk *e, enum tf_over over) {
   } else if (e->comp->n_rank == 0) {
     e->single |= group;
   } else { /* loops that only belong to the comp because what they split depends on it do not move the box */
-    uint64_t still = group & e->comp->loops & ~e->s->moving;
-    e->single |= still;
-    group &= ~still;
+    uint64_t unmoved = group & e->comp->loops & ~e->s->moving;
+    e->single |= unmoved;
+    group &= ~unmoved;
     if (group && may_coincide(e, group)) e->each = group & e->comp->loops;
   }
 }
 
 /* Whether settings near a border may differ from others: of ranges, or of the ranks that count here. */
-static bool clips(const tf_walk *e) {
-  const tf_plan *p = e->run->plan;
+static bool clips(const tf_summing *e) {
+  const tf_plan *p = e->ev->plan;
   bool padded = p->cuts;
   for (int i = 0; i < e->comp->n_rank; i++)
     padded |= p->wl->tensors[e->s->tensor].pad[e->comp->rank[i]] > 0;
@@ -291,45 +294,45 @@ static bool clips(const tf_walk *e) {
 }
 
 /* The sum over one comp; settings that a retaining scope tells apart are split until they agree. */
-static bool sum_comp(tf_walk *e, enum tf_over over) {
+static bool sum_comp(tf_summing *e, enum tf_over over) {
   uint64_t border = clips(e) ? ~UINT64_C(0) : 0;
-  tf_run *run = e->run;
+  tf_eval *ev = e->ev;
   if (e->comp->retain >= 0) {
-    e->h = &run->plan->retains[e->comp->retain];
-    e->n_above = run->plan->path[e->h->scope].n;
+    e->h = &ev->plan->retains[e->comp->retain];
+    e->n_above = ev->plan->path[e->h->scope].n;
   }
   e->turn = -1;
   set_masks(e, over);
   do {
-    run->ragged = false;
+    ev->ragged = false;
     e->box = e->kept = 0;
     tf_leaf_forget(e->w->boxes);
-    for (int k = 0; k < run->plan->path[e->s->node].n; k++)
-      if (e->single >> k & 1) e->w->cur[run->plan->path[e->s->node].loops[k]] = 0;
+    for (int k = 0; k < ev->plan->path[e->s->node].n; k++)
+      if (e->single >> k & 1) e->w->cur[ev->plan->path[e->s->node].loops[k]] = 0;
     if (e->h)
       by_turn(e, border);
     else
-      settle(e, 0, 1, border);
+      sum_loops(e, 0, 1, border);
     e->fine++;
-  } while (run->ragged && e->fine < TF_FINE_MAX);
-  run->irregular |= run->ragged;
-  run->ragged = false;
+  } while (ev->ragged && e->fine < TF_FINE_MAX);
+  ev->irregular |= ev->ragged;
+  ev->ragged = false;
   return e->ok;
 }
 
-bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
+bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
                  tf_sum *out) {
   const tf_comp *comp = c ? c->comp : s->comp;
   int n = c ? c->n_comp : s->n_comp;
-  const tf_slice *prev = c && keeps ? &run->plan->slices[c->prev] : NULL;
+  const tf_slice *prev = c && keeps ? &ev->plan->slices[c->prev] : NULL;
   tf_sum sum = {1, prev ? 1 : 0};
   for (int i = 0; i < n; i++) {
-    tf_walk e = {.run = run, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
+    tf_summing e = {.ev = ev, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
     if (!sum_comp(&e, over) || __builtin_mul_overflow(sum.box, e.box, &sum.box)) return false;
     if (prev && __builtin_mul_overflow(sum.kept, e.kept, &sum.kept)) return false;
   }
   /* Where nothing is kept, instances with equal boxes load the same words, whatever they held. */
-  if (prev && sum.kept == 0) return tf_sum_over(run, w, s, c, false, over, out);
+  if (prev && sum.kept == 0) return tf_sum_over(ev, w, s, c, false, over, out);
   *out = sum;
   return true;
 }

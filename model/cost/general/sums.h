@@ -29,7 +29,7 @@ typedef struct tf_boxes {
 enum { TF_LEAF_MAX = 1 << 15, TF_LEAF_FEW = 64, TF_LEAF_WORDS = 4 + 4 * TF_MAX_RANK };
 
 /* For entries of slice s in class c (NULL: all entries); keeps: what c->prev left is still there.
- * False on overflow.  Sets run->irregular where only the exact walk counts right. */
-bool tf_sum_over(tf_run *run, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
+ * False on overflow.  Sets ev->irregular where only the exact walk counts right. */
+bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass *c, bool keeps, enum tf_over over,
                  tf_sum *out);
 #endif

@@ -1,19 +1,19 @@
 /* The entry before the one at hand: where the loops stood, and what a retaining scope made then. */
-#include "model/cost/general/sums_walk.h"
+#include "model/cost/general/summing.h"
 
 enum { TF_BEFORE_BACK = 64 };
 
 /* Instances of the spatial loop at position k that ran at some setting of the loops that now start anew. */
-static int64_t ever_before(tf_walk *e, int k) {
-  const tf_path *path = &e->run->plan->path[e->s->node];
+static int64_t ever_before(tf_summing *e, int k) {
+  const tf_path *path = &e->ev->plan->path[e->s->node];
   int l = path->loops[k];
-  int64_t kept[TF_MAX_PATH], step = tf_step(e->run, l);
+  int64_t kept[TF_MAX_PATH], step = tf_step(e->ev, l);
   uint64_t anew = e->comp->loops & e->zero & path->temporal;
   for (int j = e->back ? e->n_above : 0; j < k; j++) {
     kept[j] = e->w->prv[path->loops[j]];
     if (anew >> j & 1) e->w->prv[path->loops[j]] = 0;
   }
-  int64_t n = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
+  int64_t n = (tf_loop_range(e->ev, l, e->w->prv).len + step - 1) / step;
   for (int j = e->back ? e->n_above : 0; j < k; j++)
     e->w->prv[path->loops[j]] = kept[j];
   return n;
@@ -21,22 +21,22 @@ static int64_t ever_before(tf_walk *e, int k) {
 
 /* Whether an instance of the spatial loop at position k that counts now (with all that it stands for) did not run
  * at the entry before: it holds what an older entry left. */
-static bool idle_before(tf_walk *e, int k) {
-  int l = e->run->plan->path[e->s->node].loops[k];
-  int64_t step = tf_step(e->run, l), trip = e->run->trip[l];
+static bool idle_before(tf_summing *e, int k) {
+  int l = e->ev->plan->path[e->s->node].loops[k];
+  int64_t step = tf_step(e->ev, l), trip = e->ev->trip[l];
   if (trip <= 1) return false;
-  int64_t then = (tf_loop_range(e->run, l, e->w->prv).len + step - 1) / step;
+  int64_t then = (tf_loop_range(e->ev, l, e->w->prv).len + step - 1) / step;
   if (!(e->single >> k & 1)) return e->w->cur[l] + e->here.slack[k] >= then;
   then = e->comp->n_rank ? then : ever_before(e, k);
-  if (e->back) tf_retain_force(e->run, e->h, &e->now);
-  int64_t now = (tf_loop_range(e->run, l, e->w->cur).len + step - 1) / step;
-  if (e->back) tf_retain_force(e->run, e->h, &e->then);
+  if (e->back) tf_retain_force(e->ev, e->h, &e->now);
+  int64_t now = (tf_loop_range(e->ev, l, e->w->cur).len + step - 1) / step;
+  if (e->back) tf_retain_force(e->ev, e->h, &e->then);
   return then < (now < trip ? now : trip);
 }
 
 /* The m-tile before has a path of its own below the common scope: instances as now, the rest at its last. */
-static void set_own(tf_walk *e) {
-  const tf_plan *p = e->run->plan;
+static void set_own(tf_summing *e) {
+  const tf_plan *p = e->ev->plan;
   const tf_path *own = &p->path[e->prev->node];
   int64_t *prv = e->w->prv;
   for (int k = 0; k < own->n; k++)
@@ -46,114 +46,114 @@ static void set_own(tf_walk *e) {
     }
   for (int k = 0; k < own->n; k++)
     if (e->comp->prev_loops >> k & 1 && own->temporal >> k & 1)
-      prv[own->loops[k]] = tf_last_setting(e->run, own, k, e->comp->prev_loops, prv);
+      prv[own->loops[k]] = tf_last_setting(e->ev, own, k, e->comp->prev_loops, prv);
 }
 
 /* Sets the loops of s's path. */
-static void set_path(tf_walk *e) {
-  const tf_path *path = &e->run->plan->path[e->s->node];
+static void set_path(tf_summing *e) {
+  const tf_path *path = &e->ev->plan->path[e->s->node];
   const int64_t *cur = e->w->cur;
   int64_t *prv = e->w->prv;
   int from = e->back ? e->n_above : 0;
   for (int k = 0; k < path->n; k++)
     if (e->comp->loops >> k & 1) prv[path->loops[k]] = cur[path->loops[k]] - (k == e->carry);
-  if (e->back) tf_retain_stand(e->run, e->h, &e->there, prv);
+  if (e->back) tf_retain_stand(e->ev, e->h, &e->there, prv);
   for (int k = from; k < path->n; k++)
     if ((e->comp->loops & e->zero & path->temporal) >> k & 1)
-      prv[path->loops[k]] = tf_last_setting(e->run, path, k, e->comp->loops, prv);
+      prv[path->loops[k]] = tf_last_setting(e->ev, path, k, e->comp->loops, prv);
   for (int k = 0; k < path->n; k++)
-    if ((e->comp->loops & ~path->temporal) >> k & 1) e->run->irregular |= idle_before(e, k);
+    if ((e->comp->loops & ~path->temporal) >> k & 1) e->ev->irregular |= idle_before(e, k);
 }
 
-void tf_before_set(tf_walk *e) {
-  if (e->back) tf_retain_force(e->run, e->h, &e->then);
+void tf_before_set(tf_summing *e) {
+  if (e->back) tf_retain_force(e->ev, e->h, &e->then);
   set_path(e);
   if (e->prev != e->s && e->comp->prev_loops) set_own(e);
 }
 
 /* Whether what s holds is still there after loop k, further out than the one that steps now, has stepped. */
-static bool outlives(tf_walk *e, int k) {
+static bool outlives(tf_summing *e, int k) {
   for (int i = 0; i < e->s->n_class; i++) {
     const tf_pclass *c = &e->s->classes[i];
     if (c->carry != k) continue;
-    e->run->irregular |= c->prev >= 0 && &e->run->plan->slices[c->prev] != e->s;
-    e->run->irregular |= c->if_idle[0] || c->if_idle[1];
+    e->ev->irregular |= c->prev >= 0 && &e->ev->plan->slices[c->prev] != e->s;
+    e->ev->irregular |= c->if_idle[0] || c->if_idle[1];
     return c->prev >= 0;
   }
   return false;
 }
 
-/* Looks for the latest run before in which `prev` was entered. */
-static bool look_back(tf_walk *e) {
-  tf_run *run = e->run;
+/* Finds the latest earlier run in which `prev` was entered.  False: none, or its content is gone. */
+static bool find_before(tf_summing *e) {
+  tf_eval *ev = e->ev;
   e->there = e->here;
   for (int n = 0; n < TF_BEFORE_BACK; n++) {
-    int k = tf_retain_before(run, e->h, e->w->prv, &e->there);
+    int k = tf_retain_before(ev, e->h, e->w->prv, &e->there);
     if (k < 0 || (k != e->carry && !outlives(e, k))) return false;
-    tf_retain_made(run, e->h, e->w->prv, &e->there, &e->then);
-    if (run->plan->retain_at[e->prev->node] != run->plan->retain_at[e->s->node] ||
-        tf_retain_touched(run, e->h, e->prev, e->w->prv))
+    tf_retain_made(ev, e->h, e->w->prv, &e->there, &e->then);
+    if (ev->plan->retain_at[e->prev->node] != ev->plan->retain_at[e->s->node] ||
+        tf_retain_touched(ev, e->h, e->prev, e->w->prv))
       return true;
-    run->irregular |= e->prev != e->s || e->c->if_idle[0] || e->c->if_idle[1];
-    tf_retain_skip(run, e->h, &e->there);
+    ev->irregular |= e->prev != e->s || e->c->if_idle[0] || e->c->if_idle[1];
+    tf_retain_skip(ev, e->h, &e->there);
   }
-  run->irregular = true;
+  ev->irregular = true;
   return false;
 }
 
 /* Whether children of the scope that `drops` names have work in the run in force. */
-static bool passes(const tf_walk *e, uint64_t drops, const int64_t *dg) {
-  const tf_node *scope = &e->run->plan->tree->nodes[e->h->scope];
+static bool passes(const tf_summing *e, uint64_t drops, const int64_t *dg) {
+  const tf_node *scope = &e->ev->plan->tree->nodes[e->h->scope];
   for (; drops; drops &= drops - 1)
-    if (tf_retain_busy(e->run, e->h, scope->children[__builtin_ctzll(drops)], dg)) return true;
+    if (tf_retain_busy(e->ev, e->h, scope->children[__builtin_ctzll(drops)], dg)) return true;
   return false;
 }
 
 /* What the entry before left, in the same run: nothing, if there was nothing to do. */
-static void same_run(tf_walk *e) {
-  const tf_plan *p = e->run->plan;
+static void same_run(tf_summing *e) {
+  const tf_plan *p = e->ev->plan;
   if (e->prev == e->s || p->retain_at[e->prev->node] != p->retain_at[e->s->node] ||
-      tf_retain_touched(e->run, e->h, e->prev, e->w->cur))
+      tf_retain_touched(e->ev, e->h, e->prev, e->w->cur))
     return;
   e->dropped = true;
-  e->run->irregular |= p->home_scope[e->s->tensor] != e->h->scope || !e->prev->makes;
+  e->ev->irregular |= p->home_scope[e->s->tensor] != e->h->scope || !e->prev->makes;
 }
 
-bool tf_before_arm(tf_walk *e) {
-  const tf_plan *p = e->run->plan;
+bool tf_before_arm(tf_summing *e) {
+  const tf_plan *p = e->ev->plan;
   const tf_path *path = &p->path[e->h->scope];
   e->back = e->dropped = false;
   for (int k = 0; k < path->n; k++)
     e->here.digit[k] = e->w->cur[path->loops[k]];
   for (int k = 0; k < p->path[e->s->node].n; k++)
     e->w->prv[p->path[e->s->node].loops[k]] = e->w->cur[p->path[e->s->node].loops[k]];
-  e->run->made = e->w->made;
-  tf_retain_made(e->run, e->h, e->w->cur, &e->here, &e->now);
-  e->armed = tf_retain_touched(e->run, e->h, e->s, e->w->cur);
+  e->ev->made = e->w->made;
+  tf_retain_made(e->ev, e->h, e->w->cur, &e->here, &e->now);
+  e->armed = tf_retain_touched(e->ev, e->h, e->s, e->w->cur);
   if (!e->armed || !e->prev) return e->armed;
   e->dropped = passes(e, e->c->if_idle[0], e->w->cur);
   if (e->carry < 0 || e->carry >= e->n_above) {
     same_run(e);
     return true;
   }
-  e->back = look_back(e);
+  e->back = find_before(e);
   e->dropped |= !e->back || passes(e, e->c->if_idle[1], e->w->prv);
-  tf_retain_force(e->run, e->h, &e->now);
+  tf_retain_force(e->ev, e->h, &e->now);
   return true;
 }
 
-void tf_before_disarm(tf_walk *e) {
+void tf_before_disarm(tf_summing *e) {
   e->armed = false;
-  e->run->made = NULL;
+  e->ev->made = NULL;
 }
 
-bool tf_before_differs(tf_walk *e, int k) {
-  const tf_plan *p = e->run->plan;
+bool tf_before_differs(tf_summing *e, int k) {
+  const tf_plan *p = e->ev->plan;
   if (!e->back || k < e->n_above) return false;
   const tf_ploop *l = &p->loops[p->path[e->s->node].loops[k]];
-  int64_t now = tf_dim_range(e->run, l->op, l->dim, l->lead, e->w->cur).len;
-  tf_retain_force(e->run, e->h, &e->then);
-  int64_t then = tf_dim_range(e->run, l->op, l->dim, l->lead, e->w->prv).len;
-  tf_retain_force(e->run, e->h, &e->now);
+  int64_t now = tf_dim_range(e->ev, l->op, l->dim, l->lead, e->w->cur).len;
+  tf_retain_force(e->ev, e->h, &e->then);
+  int64_t then = tf_dim_range(e->ev, l->op, l->dim, l->lead, e->w->prv).len;
+  tf_retain_force(e->ev, e->h, &e->now);
   return now != then;
 }

@@ -1,9 +1,9 @@
 /* One setting of all loops of a comp: its box, and what is left of the entry before. */
 #include <string.h>
 
-#include "model/cost/general/sums_walk.h"
+#include "model/cost/general/summing.h"
 
-void tf_sum_add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v) {
+void tf_sum_add(tf_summing *e, int64_t *sum, int64_t mult, int64_t v) {
   int64_t t;
   if (__builtin_mul_overflow(mult, v, &t) || __builtin_add_overflow(*sum, t, sum)) e->ok = false;
 }
@@ -39,11 +39,11 @@ static bool more_room(tf_boxes *w, int n) {
 }
 
 /* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
-static bool seen_box(tf_walk *e, const int64_t *row, int n) {
+static bool seen_box(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
   if (w->room && *slot_of(w, row, n) > w->past) return true;
   if (w->n == TF_LEAF_MAX) {
-    e->run->irregular = true;
+    e->ev->irregular = true;
     return false;
   }
   if (!more_room(w, n)) return e->ok = false;
@@ -58,8 +58,8 @@ void tf_leaf_forget(tf_boxes *w) {
   w->n = 0;
 }
 
-static int64_t free_key(const tf_walk *e) {
-  const tf_path *path = &e->run->plan->path[e->s->node];
+static int64_t free_key(const tf_summing *e) {
+  const tf_path *path = &e->ev->plan->path[e->s->node];
   uint64_t key = UINT64_C(1469598103934665603);
   for (int k = 0; k < path->n; k++)
     if ((e->comp->loops & ~e->each) >> k & 1)
@@ -68,18 +68,18 @@ static int64_t free_key(const tf_walk *e) {
 }
 
 /* Whether the loops counted here select instances. */
-static bool instances(const tf_walk *e) { return e->comp->loops & ~e->run->plan->path[e->s->node].temporal; }
+static bool instances(const tf_summing *e) { return e->comp->loops & ~e->ev->plan->path[e->s->node].temporal; }
 
-void tf_leaf_add(tf_walk *e, int64_t mult) {
+void tf_leaf_add(tf_summing *e, int64_t mult) {
   int64_t box = 1, kept = e->prev ? 1 : 0, row[TF_LEAF_WORDS];
   int n = 0;
   if (e->prev && !e->dropped && (e->comp->n_rank || instances(e))) tf_before_set(e);
   for (int i = 0; i < e->comp->n_rank; i++) {
     tf_ival q = {0, 0};
-    if (e->prev && !e->dropped) q = tf_slice_rank(e->run, e->prev, e->comp->rank[i], e->w->prv);
-    if (e->back) tf_retain_force(e->run, e->h, &e->now);
-    tf_ival r = tf_slice_rank(e->run, e->s, e->comp->rank[i], e->w->cur);
-    if (e->back) tf_retain_force(e->run, e->h, &e->then);
+    if (e->prev && !e->dropped) q = tf_slice_rank(e->ev, e->prev, e->comp->rank[i], e->w->prv);
+    if (e->back) tf_retain_force(e->ev, e->h, &e->now);
+    tf_ival r = tf_slice_rank(e->ev, e->s, e->comp->rank[i], e->w->cur);
+    if (e->back) tf_retain_force(e->ev, e->h, &e->then);
     int64_t both = overlap(r, q);
     box *= r.len;
     kept *= both;
@@ -88,7 +88,7 @@ void tf_leaf_add(tf_walk *e, int64_t mult) {
     row[n++] = both > 0 ? q.lo > r.lo ? q.lo : r.lo : 0;
     row[n++] = both;
   }
-  if (e->back) tf_retain_force(e->run, e->h, &e->now);
+  if (e->back) tf_retain_force(e->ev, e->h, &e->now);
   kept = e->dropped ? 0 : kept;
   if (e->each) {
     row[n++] = free_key(e);

@@ -112,15 +112,15 @@ static bool span_of(const struct tf_model *m, const tf_even_range *r, int64_t *d
   *down = *up = 0;
   for (uint64_t left = r->moves; left; left &= left - 1) {
     int pos = __builtin_ctzll(left), l = r->path->loops[pos];
-    int64_t by = r->shift[pos] * m->value[m->even->step[l]] * (m->run.trip[l] - 1);
-    any |= m->run.trip[l] > 1;
+    int64_t by = r->shift[pos] * m->value[m->even->step[l]] * (m->ev.trip[l] - 1);
+    any |= m->ev.trip[l] > 1;
     *(by < 0 ? down : up) += by;
   }
   return any;
 }
 
 /* Where no loop moves it: what is left of the reads together. */
-static bool clip_still(struct tf_model *m, int i) {
+static bool clip_unmoved(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t lo = INT64_MAX, end = INT64_MIN;
   for (int k = r->first; k < r->first + r->n; k++) {
@@ -153,7 +153,7 @@ bool tf_clip_range(struct tf_model *m, int i) {
   int64_t down, up, lo = m->lo[i], end = lo + m->len[i];
   bool moves = span_of(m, r, &down, &up);
   if (lo + down >= r->from && end + up <= r->to) return true;
-  if (!moves) return clip_still(m, i);
+  if (!moves) return clip_unmoved(m, i);
   return !r->made && all_inside(m, r, down, up);
 }
 
@@ -172,7 +172,7 @@ static void add_loop(clip *c, int pos, int64_t step, int64_t trip) {
 }
 
 /* Rank `rank` of the slice, if a border clips it.  False: sums would grow too large. */
-static bool look_rank(const struct tf_model *m, const tf_even_slice *v, int rank, clip *c, bool *clipped) {
+static bool clip_of_rank(const struct tf_model *m, const tf_even_slice *v, int rank, clip *c, bool *clipped) {
   int i = v->range[rank];
   const tf_even_range *r = &m->even->ranges[i];
   int64_t down, up;
@@ -188,22 +188,22 @@ static bool look_rank(const struct tf_model *m, const tf_even_slice *v, int rank
   c->moves = 0;
   for (uint64_t left = r->moves; left; left &= left - 1) {
     int pos = __builtin_ctzll(left), l = r->path->loops[pos];
-    if (m->run.trip[l] <= 1) continue;
-    add_loop(c, pos, r->shift[pos] * m->value[m->even->step[l]], m->run.trip[l]);
-    all *= (double)m->run.trip[l];
+    if (m->ev.trip[l] <= 1) continue;
+    add_loop(c, pos, r->shift[pos] * m->value[m->even->step[l]], m->ev.trip[l]);
+    all *= (double)m->ev.trip[l];
   }
   return all * reach < MOST;
 }
 
 /* All ranks of slice s that borders clip.  False: the quick way does not count them. */
-static bool look_clips(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, clips *k) {
+static bool clips_of(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, clips *k) {
   uint64_t moves = 0;
   k->n = 0;
   for (int i = 0; i < v->n_padded; i++) {
     bool clipped;
     if (k->n == (int)(sizeof k->at / sizeof k->at[0])) return false;
     clip *c = &k->at[k->n];
-    if (!look_rank(m, v, v->padded[i], c, &clipped)) return false;
+    if (!clip_of_rank(m, v, v->padded[i], c, &clipped)) return false;
     if (!clipped) continue;
     /* No loop moves two of them; and where a box covers the tensor instances that share might hold the same by chance.
      */
@@ -280,7 +280,7 @@ static bool sizes(struct tf_model *m, int i, const tf_piece *x, const clips *k) 
 tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
   const tf_slice *s = &m->plan->slices[i];
   clips k;
-  if (!look_clips(m, s, x->v, &k)) return TF_GIVEN_UP;
+  if (!clips_of(m, s, x->v, &k)) return TF_GIVEN_UP;
   if (!k.n) return TF_UNCLIPPED;
   if (!sizes(m, i, x, &k)) return TF_GIVEN_UP;
   int64_t by[TF_MAX_RANK] = {0}, same = tf_even_turns(m, x->v->same, x->v->n_same);
@@ -289,7 +289,7 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
   int c = 0;
   for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
     const tf_even_loop *l = &x->v->temporal[c];
-    int64_t trip = m->run.trip[l->loop];
+    int64_t trip = m->ev.trip[l->loop];
     if (trip <= 1) continue;
     e.outer = l->pos;
     e.settings = (trip - 1) * m->outer[l->loop] * x->instances;
@@ -309,7 +309,7 @@ tf_clipped tf_clip_tile(struct tf_model *m, int i, const tf_piece *x) {
 tf_clipped tf_clip_leaf(struct tf_model *m, int i, const tf_piece *x, bool multicast) {
   const tf_slice *s = &m->plan->slices[i];
   clips k;
-  if (!look_clips(m, s, x->v, &k)) return TF_GIVEN_UP;
+  if (!clips_of(m, s, x->v, &k)) return TF_GIVEN_UP;
   if (!k.n) return TF_UNCLIPPED;
   class_of all = {.outer = TF_MAX_PATH, .settings = m->steps[s->node] * x->instances};
   int64_t words = words_of(x, &k, &all, NULL, x->len);

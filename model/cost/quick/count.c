@@ -18,17 +18,18 @@ static bool products(struct tf_model *m) {
   const tf_even *e = m->even;
   m->value[0] = 1;
   for (int i = 1; i < e->n_products; i++)
-    if (__builtin_mul_overflow(m->value[e->products[i].next], m->run.trip[e->products[i].loop], &m->value[i]))
+    if (__builtin_mul_overflow(m->value[e->products[i].next], m->ev.trip[e->products[i].loop], &m->value[i]))
       return false;
   return true;
 }
 
-static bool still(const struct tf_model *m) {
+/* Whether loops that must not turn do not, of pairs at most one turns, and ops that share a loop advance alike. */
+static bool loops_allow(const struct tf_model *m) {
   const tf_even *e = m->even;
-  const int64_t *trip = m->run.trip;
+  const int64_t *trip = m->ev.trip;
   bool ok = true;
-  for (int i = 0; i < e->n_still; i++)
-    ok &= trip[e->still[i]] == 1;
+  for (int i = 0; i < e->n_fixed; i++)
+    ok &= trip[e->fixed[i]] == 1;
   for (int i = 0; i < e->n_pairs; i++)
     ok &= trip[e->pairs[i].one] == 1 || trip[e->pairs[i].other] == 1;
   for (int i = 0; i < e->n_equals; i++)
@@ -48,7 +49,8 @@ void tf_even_read_at(const struct tf_model *m, const tf_even_read *r, int64_t *l
   }
 }
 
-static void around(struct tf_model *m, int i) {
+/* Range i as the interval around its reads. */
+static void set_hull(struct tf_model *m, int i) {
   const tf_even_range *r = &m->even->ranges[i];
   int64_t lo, end;
   tf_even_read_at(m, &m->even->reads[r->first], &lo, &end);
@@ -68,7 +70,7 @@ static bool ranges(struct tf_model *m) {
   for (int i = 0; i < e->n_ranges; i++) {
     const tf_even_range *r = &e->ranges[i];
     if (r->what == TF_HULL) {
-      around(m, i);
+      set_hull(m, i);
       ok = ok && (r->from == r->to || tf_clip_range(m, i));
       continue;
     }
@@ -100,7 +102,7 @@ static bool moments(struct tf_model *m) {
     for (int l = p->first_loop[up]; l < p->first_loop[up] + p->tree->nodes[up].n_loops; l++) {
       m->outer[l] = steps;
       int64_t *by = p->loops[l].axis == TF_TEMPORAL ? &steps : &width;
-      over |= __builtin_mul_overflow(*by, m->run.trip[l], by);
+      over |= __builtin_mul_overflow(*by, m->ev.trip[l], by);
     }
     m->steps[n] = steps;
     m->width[n] = width;
@@ -113,11 +115,12 @@ static bool moments(struct tf_model *m) {
 int64_t tf_even_turns(const struct tf_model *m, const int *loops, int n) {
   int64_t all = 1;
   for (int i = 0; i < n; i++)
-    all *= m->run.trip[loops[i]];
+    all *= m->ev.trip[loops[i]];
   return all;
 }
 
-static void look(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, tf_piece *x) {
+/* Extents of slice s in this evaluation, and its copies at one step. */
+static void fill_piece(const struct tf_model *m, const tf_slice *s, const tf_even_slice *v, tf_piece *x) {
   x->v = v;
   x->box = 1;
   for (int r = 0; r < v->n_rank; r++) {
@@ -156,7 +159,7 @@ static void last_of(const struct tf_model *m, const tf_pclass *c, int64_t *by) {
   for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
     const tf_even_loop *l = &q->temporal[i];
     if (l->pos > from)
-      tf_even_advance(m, l, m->run.trip[l->loop] - 1, by);
+      tf_even_advance(m, l, m->ev.trip[l->loop] - 1, by);
     else if (c->carry >= 0)
       tf_even_advance(m, l, -1, by);
   }
@@ -178,14 +181,14 @@ static int64_t kept_of(const struct tf_model *m, const tf_pclass *c, const tf_pi
 
 /* The next loop from i on that stands below the common scope (path length n) and turns. */
 static int next_turning(const struct tf_model *m, const tf_even_slice *v, int n, int i) {
-  while (i < v->n_spatial && (v->spatial[i].pos < n || m->run.trip[v->spatial[i].loop] <= 1))
+  while (i < v->n_spatial && (v->spatial[i].pos < n || m->ev.trip[v->spatial[i].loop] <= 1))
     i++;
   return i;
 }
 
 static bool alike(const struct tf_model *m, const tf_even_loop *a, const tf_even_loop *b) {
   const tf_plan *p = m->plan;
-  if (p->loops[a->loop].axis != p->loops[b->loop].axis || m->run.trip[a->loop] != m->run.trip[b->loop] || a->n != b->n)
+  if (p->loops[a->loop].axis != p->loops[b->loop].axis || m->ev.trip[a->loop] != m->ev.trip[b->loop] || a->n != b->n)
     return false;
   for (int i = 0; i < a->n; i++)
     if (a->shift[i].rank != b->shift[i].rank ||
@@ -207,7 +210,7 @@ static bool same_layout(const struct tf_model *m, const tf_even_slice *v, const 
 static bool survives(const struct tf_model *m, const tf_even_slice *v, const tf_pclass *c) {
   if (c->prev < 0) return false;
   for (int i = 0; i < c->n_spread; i++)
-    if (m->run.trip[c->spread[i]] > 1) return false;
+    if (m->ev.trip[c->spread[i]] > 1) return false;
   return c->common < 0 || same_layout(m, v, &m->even->slices[c->prev], m->plan->path[c->common].n);
 }
 
@@ -237,7 +240,7 @@ typedef struct {
   int64_t fill, drain, read, update, fresh;
 } weights;
 
-static weights weigh(const struct tf_model *m, const tf_slice *s, const tf_piece *x) {
+static weights weights_of(const struct tf_model *m, const tf_slice *s, const tf_piece *x) {
   const tf_memory *mem = &m->plan->arch->memories[s->level];
   if (!s->makes) return (weights){.fill = x->instances, .read = mem->multicast ? x->groups : x->instances};
   return (weights){.fill = x->groups,
@@ -285,18 +288,18 @@ static int64_t found(const struct tf_model *m, const tf_pclass *c, const tf_piec
 static bool count_tile(struct tf_model *m, int i) {
   const tf_slice *s = &m->plan->slices[i];
   tf_piece x;
-  look(m, s, &m->even->slices[i], &x);
+  fill_piece(m, s, &m->even->slices[i], &x);
   if (!x.small) return false;
   tf_clipped how = x.v->n_padded ? tf_clip_tile(m, i, &x) : TF_UNCLIPPED;
   if (how != TF_UNCLIPPED) return how == TF_COUNTED;
   int64_t by[TF_MAX_RANK], again = s->makes ? tf_even_turns(m, x.v->again, x.v->n_again) : 1;
-  const weights k = weigh(m, s, &x);
+  const weights k = weights_of(m, s, &x);
   entered sum = {0, 0};
   int c = 0;
   memset(by, 0, (size_t)x.v->n_rank * sizeof by[0]);
   for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
     const tf_even_loop *l = &x.v->temporal[c];
-    int64_t trip = m->run.trip[l->loop];
+    int64_t trip = m->ev.trip[l->loop];
     if (trip <= 1) continue;
     bool repeats = again > 1 && !l->n && s->inside >> l->pos & 1;
     if (repeats) again /= trip;
@@ -331,7 +334,7 @@ static int64_t fresh_runs(const struct tf_model *m, const tf_slice *s, const tf_
 static bool count_leaf(struct tf_model *m, int i, const tf_unit *unit) {
   const tf_slice *s = &m->plan->slices[i];
   tf_piece x;
-  look(m, s, &m->even->slices[i], &x);
+  fill_piece(m, s, &m->even->slices[i], &x);
   if (!x.small) return false;
   tf_clipped how = x.v->n_padded ? tf_clip_leaf(m, i, &x, unit->multicast) : TF_UNCLIPPED;
   if (how != TF_UNCLIPPED) return how == TF_COUNTED;
@@ -357,7 +360,7 @@ static bool count_op(struct tf_model *m, int o) {
 static bool count_treated(struct tf_model *m, int o) {
   const tf_slice *s = &m->plan->stream[o];
   tf_piece x;
-  look(m, s, &m->even->stream[o], &x);
+  fill_piece(m, s, &m->even->stream[o], &x);
   if (!x.small) return false;
   m->treated[2 * o] = m->steps[s->node] * x.instances * x.box;
   m->treated[2 * o + 1] = fresh_runs(m, s, x.v) * x.groups * x.box;
@@ -370,16 +373,16 @@ static void count_home(struct tf_model *m, int z) {
   for (int r = 0; r < m->plan->wl->tensors[z].rank; r++) {
     int64_t len = m->len[h[r].range];
     for (int i = 0; i < h[r].n; i++)
-      len = tf_cut(len, m->run.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
+      len = tf_cut(len, m->ev.trip[h[r].cut[i]], m->value[m->even->step[h[r].cut[i]]]);
     for (int i = 0; i < h[r].n_more; i++)
-      len += (m->run.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].by[i];
+      len += (m->ev.trip[h[r].more[i]] - 1) * m->value[m->even->step[h[r].more[i]]] * h[r].by[i];
     m->home_words[z] *= len;
   }
 }
 
 bool tf_even_count(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  if (!products(m) || !still(m)) return false;
+  if (!products(m) || !loops_allow(m)) return false;
   if (!ranges(m) || !covered(m) || !moments(m)) return false;
   bool ok = true;
   m->clipped = -1;

@@ -43,7 +43,7 @@ static uint64_t add_ranks(tf_even_maker *k, const tf_slice *s, tf_even_slice *v)
     moves |= range->moves;
     if (range->from < range->to) v->padded[v->n_padded++] = r;
     for (uint64_t left = range->mixed; left; left &= left - 1)
-      TF_EVEN_PUSH(k, still, path->loops[__builtin_ctzll(left)]);
+      TF_EVEN_PUSH(k, fixed, path->loops[__builtin_ctzll(left)]);
     merge_pairs(k, path, range->moves & s->merge);
   }
   return moves;
@@ -94,7 +94,7 @@ static void align(tf_even_maker *k, int i) {
       bool outer = p->loops[path->loops[pos]].axis != TF_TEMPORAL || cl->carry < 0 || pos <= cl->carry;
       for (int r = 0; r < v->n_rank && outer; r++)
         if (tf_even_shift_of(&k->e->ranges[v->range[r]], pos) != tf_even_shift_of(&k->e->ranges[q->range[r]], pos))
-          TF_EVEN_PUSH(k, still, path->loops[pos]);
+          TF_EVEN_PUSH(k, fixed, path->loops[pos]);
     }
   }
 }

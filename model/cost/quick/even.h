@@ -53,20 +53,20 @@ typedef struct {
   int n_temporal, n_spatial;
   tf_even_loop *temporal; /* m-tiles only: inner to outer */
   tf_even_loop *spatial;  /* m-tiles only: outer to inner */
-  int n_same, *same;      /* spatial loops whose instances share equal boxes */
-  int n_again, *again;    /* temporal loops that bring the same boxes again in one production */
-  int n_padded, *padded;  /* ranks in which a border may clip */
+  int n_same, *same;      /* spatial loops that do not move the box: their instances share one transfer */
+  int n_again, *again;    /* temporal loops that do not move the box and repeat it within one production */
+  int n_padded, *padded;  /* ranks of a padded tensor, whose border may clip the box */
 } tf_even_slice;
 
 /* Chains to be covered: product == length of range. */
 typedef struct {
   int product, range;
 } tf_even_cover;
-/* Where `loop` turns, products a and b must be equal. */
+/* Unless `loop` has trip count 1, products a and b must be equal. */
 typedef struct {
   int loop, a, b;
 } tf_even_equal;
-/* Two loops that must not both turn. */
+/* Two loops of which one must have trip count 1. */
 typedef struct {
   int one, other;
 } tf_even_pair;
@@ -80,7 +80,7 @@ typedef struct {
 } tf_even_home;
 
 typedef struct tf_even {
-  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_still;
+  int n_products, n_ranges, n_reads, n_terms, n_covers, n_equals, n_pairs, n_fixed;
   tf_product *products;
   tf_even_range *ranges;
   tf_even_read *reads;
@@ -88,7 +88,7 @@ typedef struct tf_even {
   tf_even_cover *covers;
   tf_even_equal *equals;
   tf_even_pair *pairs;
-  int *still;            /* loops that must not turn */
+  int *fixed;            /* loops whose trip count must be 1 */
   int *step;             /* [n_loops] product: elements by which an iteration moves its dim */
   tf_even_slice *slices; /* [n_slices] */
   tf_even_slice *stream; /* [n_ops] outputs that streaming treats; n_rank -1: none */

@@ -9,7 +9,7 @@ typedef struct {
   tf_arena *a;
   const tf_plan *p;
   tf_even *e;
-  int cap_products, cap_ranges, cap_reads, cap_terms, cap_covers, cap_equals, cap_pairs, cap_still;
+  int cap_products, cap_ranges, cap_reads, cap_terms, cap_covers, cap_equals, cap_pairs, cap_fixed;
   int *at;    /* [op * n_dims * n_nodes ...] range of an op's dim at a node, + 1; 0: not made */
   int *whole; /* [dim] range of its extent, + 1 */
   int *chain; /* [op * n_loops + loop] product below that loop on the op's path */

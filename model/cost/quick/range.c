@@ -69,7 +69,7 @@ static void loop_steps(tf_even_maker *k) {
       return;
     }
     k->e->step[l] = k->chain[pl->op * p->n_loops + l];
-    if (pl->clash) TF_EVEN_PUSH(k, still, l);
+    if (pl->clash) TF_EVEN_PUSH(k, fixed, l);
     for (int i = 0; i < pl->n_leader; i++) {
       int other = k->chain[pl->leaders[i] * p->n_loops + l];
       if (other != k->e->step[l]) TF_EVEN_PUSH(k, equals, (tf_even_equal){l, k->e->step[l], other});

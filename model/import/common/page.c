@@ -17,7 +17,7 @@ static bool grow(tf_page *p, size_t n) {
   return true;
 }
 
-void tf_page_say(tf_page *p, const char *fmt, ...) {
+void tf_page_add(tf_page *p, const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
   int n = vsnprintf(NULL, 0, fmt, ap);

@@ -11,5 +11,5 @@ typedef struct {
   size_t len, room;
   bool bad;
 } tf_page;
-void tf_page_say(tf_page *p, const char *fmt, ...) TF_PRINTF(2, 3);
+void tf_page_add(tf_page *p, const char *fmt, ...) TF_PRINTF(2, 3);
 #endif

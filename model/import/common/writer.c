@@ -27,32 +27,32 @@ int64_t ex_instances(const ex_case *x, int l, int side) {
 
 static void write_name(const ex_case *x, int l, const char *name, const char *class, tf_page *p) {
   int64_t n = ex_instances(x, l, -1);
-  tf_page_say(p, "    - name: %s", name);
-  if (n > 1) tf_page_say(p, "[0..%" PRId64 "]", n - 1);
-  tf_page_say(p, "\n      class: %s\n      attributes:\n", class);
+  tf_page_add(p, "    - name: %s", name);
+  if (n > 1) tf_page_add(p, "[0..%" PRId64 "]", n - 1);
+  tf_page_add(p, "\n      class: %s\n      attributes:\n", class);
   if (n > 1)
-    tf_page_say(p, "        meshX: %" PRId64 "\n        meshY: %" PRId64 "\n", ex_instances(x, l, 0),
+    tf_page_add(p, "        meshX: %" PRId64 "\n        meshY: %" PRId64 "\n", ex_instances(x, l, 0),
                 ex_instances(x, l, 1));
 }
 
 static void write_bandwidth(const tf_memory *m, tf_page *p) {
   if (m->one_port && isfinite(m->read_bw)) {
-    tf_page_say(p, "        shared_bandwidth: %.17g\n", m->read_bw);
+    tf_page_add(p, "        shared_bandwidth: %.17g\n", m->read_bw);
     return;
   }
-  if (isfinite(m->read_bw)) tf_page_say(p, "        read_bandwidth: %.17g\n", m->read_bw);
-  if (isfinite(m->write_bw)) tf_page_say(p, "        write_bandwidth: %.17g\n", m->write_bw);
+  if (isfinite(m->read_bw)) tf_page_add(p, "        read_bandwidth: %.17g\n", m->read_bw);
+  if (isfinite(m->write_bw)) tf_page_add(p, "        write_bandwidth: %.17g\n", m->write_bw);
 }
 
 static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
   const tf_memory *m = &x->arch->memories[l];
   bool small = l == ex_n_memories(x) - 1 && m->capacity_words > 0 && m->capacity_words <= 512;
   write_name(x, l, m->name, l == 0 ? "DRAM" : small ? "regfile" : "SRAM", p);
-  tf_page_say(p, "        word-bits: %d\n        width: %d\n        block-size: 1\n", m->word_bits, m->word_bits);
+  tf_page_add(p, "        word-bits: %d\n        width: %d\n        block-size: 1\n", m->word_bits, m->word_bits);
   if (m->capacity_words >= 0)
-    tf_page_say(p, "        depth: %" PRId64 "\n", m->capacity_words);
+    tf_page_add(p, "        depth: %" PRId64 "\n", m->capacity_words);
   else if (sized && l == 0)
-    tf_page_say(p, "        sizeKB: 1600000000\n"); /* TileFlow wants a size; its own files' */
+    tf_page_add(p, "        sizeKB: 1600000000\n"); /* TileFlow wants a size; its own files' */
   write_bandwidth(m, p);
 }
 
@@ -60,28 +60,28 @@ static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
 static void say_losses(const ex_case *x, tf_page *p) {
   static const char *const overlap[] = {[TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
   const tf_arch *a = x->arch;
-  if (a->overlap != TF_OVERLAP_PERFECT) tf_page_say(p, "# not expressed: overlap: %s\n", overlap[a->overlap]);
+  if (a->overlap != TF_OVERLAP_PERFECT) tf_page_add(p, "# not expressed: overlap: %s\n", overlap[a->overlap]);
   for (int i = 0; i < a->n_units; i++)
-    if (&a->units[i] != x->unit) tf_page_say(p, "# not expressed: units %s\n", a->units[i].name);
+    if (&a->units[i] != x->unit) tf_page_add(p, "# not expressed: units %s\n", a->units[i].name);
   if (x->unit->rate < 1 || x->unit->rate > 1)
-    tf_page_say(p, "# not expressed: rate %g of %s\n", x->unit->rate, x->unit->name);
-  if (x->unit->pipeline > 0) tf_page_say(p, "# not expressed: pipeline of %s\n", x->unit->name);
+    tf_page_add(p, "# not expressed: rate %g of %s\n", x->unit->rate, x->unit->name);
+  if (x->unit->pipeline > 0) tf_page_add(p, "# not expressed: pipeline of %s\n", x->unit->name);
   for (int i = 0; i < a->n_memories; i++) {
     const tf_memory *m = &a->memories[i];
-    if (i >= ex_n_memories(x)) tf_page_say(p, "# not expressed: memory %s, below the units\n", m->name);
-    if (m->latency > 0 || m->issue > 0) tf_page_say(p, "# not expressed: latency and issue of %s\n", m->name);
-    if (m->hop_pj > 0) tf_page_say(p, "# not expressed: energy-per-hop of %s\n", m->name);
+    if (i >= ex_n_memories(x)) tf_page_add(p, "# not expressed: memory %s, below the units\n", m->name);
+    if (m->latency > 0 || m->issue > 0) tf_page_add(p, "# not expressed: latency and issue of %s\n", m->name);
+    if (m->hop_pj > 0) tf_page_add(p, "# not expressed: energy-per-hop of %s\n", m->name);
   }
 }
 
 void ex_architecture(ex_case *x, const char *version, tf_page *p) {
-  tf_page_say(p, "# Written by tileflow export: architecture %s.\n", x->arch->name);
+  tf_page_add(p, "# Written by tileflow export: architecture %s.\n", x->arch->name);
   say_losses(x, p);
-  tf_page_say(p, "architecture:\n  version: %s\n  subtree:\n  - name: system\n    local:\n", version);
+  tf_page_add(p, "architecture:\n  version: %s\n  subtree:\n  - name: system\n    local:\n", version);
   for (int l = 0; l < ex_n_memories(x); l++)
     write_memory(x, l, !strcmp(version, "0.2"), p);
   write_name(x, ex_n_memories(x), x->unit->name, "intmac", p);
-  tf_page_say(p, "        word-bits: %d\n", x->arch->word_bits);
+  tf_page_add(p, "        word-bits: %d\n", x->arch->word_bits);
 }
 
 /* ---- indices and loops -------------------------------------------------------------- */
@@ -102,17 +102,17 @@ static bool check_index(ex_case *x, const tf_tensor *t, const tf_ref *ref, int r
 
 bool ex_projection(ex_case *x, const tf_tensor *t, const tf_ref *ref, const char *indent, tf_page *p) {
   bool ok = true;
-  tf_page_say(p, "%sprojection:%s\n", indent, t->rank ? "" : " []");
+  tf_page_add(p, "%sprojection:%s\n", indent, t->rank ? "" : " []");
   for (int r = 0; r < t->rank; r++) {
     const tf_index *index = &ref->index[r];
     ok &= check_index(x, t, ref, r);
-    tf_page_say(p, "%s- [", indent);
+    tf_page_add(p, "%s- [", indent);
     for (int i = 0; i < index->n_terms; i++) {
-      tf_page_say(p, "%s[%s", i ? ", " : "", x->wl->dims[index->terms[i].dim].name);
-      if (index->terms[i].coef != 1) tf_page_say(p, ", times%" PRId64, index->terms[i].coef);
-      tf_page_say(p, "]");
+      tf_page_add(p, "%s[%s", i ? ", " : "", x->wl->dims[index->terms[i].dim].name);
+      if (index->terms[i].coef != 1) tf_page_add(p, ", times%" PRId64, index->terms[i].coef);
+      tf_page_add(p, "]");
     }
-    tf_page_say(p, "]\n");
+    tf_page_add(p, "]\n");
   }
   return ok;
 }
@@ -128,8 +128,8 @@ void ex_coefficients(const ex_case *x, const tf_op *op, const char *indent, tf_p
         for (int k = 0; k < n; k++)
           seen |= done[k] == coef;
         if (seen || n == 64) continue;
-        if (n == 0) tf_page_say(p, "%scoefficients:\n", indent);
-        tf_page_say(p, "%s- {name: times%" PRId64 ", default: %" PRId64 "}\n", indent, coef, coef);
+        if (n == 0) tf_page_add(p, "%scoefficients:\n", indent);
+        tf_page_add(p, "%s- {name: times%" PRId64 ", default: %" PRId64 "}\n", indent, coef, coef);
         done[n++] = coef;
       }
 }
@@ -139,14 +139,14 @@ void ex_permutation(const ex_case *x, const tf_loop *loops, int n, const int *di
   int written = 0;
   for (int i = 0; i < n_dims; i++)
     letters &= strlen(x->wl->dims[dims[i]].name) == 1;
-  tf_page_say(p, letters ? "" : "[");
+  tf_page_add(p, letters ? "" : "[");
   for (int i = n - 1; i >= 0; i--)
-    tf_page_say(p, "%s%s", written++ && !letters ? ", " : "", x->wl->dims[loops[i].dim].name);
+    tf_page_add(p, "%s%s", written++ && !letters ? ", " : "", x->wl->dims[loops[i].dim].name);
   for (int i = 0; i < n_dims; i++) {
     bool there = false;
     for (int k = 0; k < n; k++)
       there |= loops[k].dim == dims[i];
-    if (!there) tf_page_say(p, "%s%s", written++ && !letters ? ", " : "", x->wl->dims[dims[i]].name);
+    if (!there) tf_page_add(p, "%s%s", written++ && !letters ? ", " : "", x->wl->dims[dims[i]].name);
   }
-  tf_page_say(p, letters ? "" : "]");
+  tf_page_add(p, letters ? "" : "]");
 }

@@ -10,56 +10,56 @@ static void write_names(const ex_case *x, bool outs, tf_page *p) {
   for (int z = 0; z < x->wl->n_tensors; z++) {
     const tf_tensor *t = &x->wl->tensors[z];
     if (outs ? t->producer < 0 || t->n_consumers : t->producer >= 0) continue;
-    tf_page_say(p, "%s%s", sep, t->name);
+    tf_page_add(p, "%s%s", sep, t->name);
     sep = " ";
   }
-  tf_page_say(p, "\n");
+  tf_page_add(p, "\n");
 }
 
 static bool write_op(ex_case *x, const tf_op *op, tf_page *p) {
   const tf_workload *wl = x->wl;
   bool ok = true;
-  tf_page_say(p, "  - name: %s\n    dimensions: [", op->name);
+  tf_page_add(p, "  - name: %s\n    dimensions: [", op->name);
   for (int d = 0; d < op->n_dims; d++)
-    tf_page_say(p, "%s%s", d ? "," : "", wl->dims[op->dims[d]].name);
-  tf_page_say(p, "]\n    data-spaces:\n    - name: %s\n      projection:%s\n", wl->tensors[op->out].name,
+    tf_page_add(p, "%s%s", d ? "," : "", wl->dims[op->dims[d]].name);
+  tf_page_add(p, "]\n    data-spaces:\n    - name: %s\n      projection:%s\n", wl->tensors[op->out].name,
               op->n_out_dims ? "" : " []");
   for (int r = 0; r < op->n_out_dims; r++)
-    tf_page_say(p, "      - [[%s]]\n", wl->dims[op->dims[r]].name);
-  tf_page_say(p, "      read-write: True\n");
+    tf_page_add(p, "      - [[%s]]\n", wl->dims[op->dims[r]].name);
+  tf_page_add(p, "      read-write: True\n");
   for (int i = 0; i < op->n_reads; i++) {
     const tf_tensor *t = &wl->tensors[op->reads[i].tensor];
     for (int k = 0; k < i; k++)
       if (op->reads[k].tensor == op->reads[i].tensor)
         ok = tf_fail(x->diags, op->reads[i].at, TF_E_DUP,
                      "'%.60s' is read twice: a data space of TileFlow is read once", t->name);
-    tf_page_say(p, "    - name: %s\n", t->name);
+    tf_page_add(p, "    - name: %s\n", t->name);
     ok &= ex_projection(x, t, &op->reads[i], "      ", p);
   }
   ex_coefficients(x, op, "    ", p);
-  tf_page_say(p, "    ins: ");
+  tf_page_add(p, "    ins: ");
   for (int i = 0; i < op->n_reads; i++)
-    tf_page_say(p, "%s%s", i ? ", " : "", wl->tensors[op->reads[i].tensor].name);
-  tf_page_say(p, "\n    out: %s\n", wl->tensors[op->out].name);
+    tf_page_add(p, "%s%s", i ? ", " : "", wl->tensors[op->reads[i].tensor].name);
+  tf_page_add(p, "\n    out: %s\n", wl->tensors[op->out].name);
   return ok;
 }
 
 static bool write_problem(ex_case *x, tf_page *p) {
   const tf_workload *wl = x->wl;
   bool ok = true;
-  tf_page_say(
+  tf_page_add(
       p,
       "# Written by tileflow export: workload %s.  TileFlow counts every point of every op alike.\nproblem:\n  io:\n",
       wl->name);
   write_names(x, false, p);
   write_names(x, true, p);
-  tf_page_say(p, "  dimensions: [");
+  tf_page_add(p, "  dimensions: [");
   for (int d = 0; d < wl->n_dims; d++)
-    tf_page_say(p, "%s%s", d ? "," : "", wl->dims[d].name);
-  tf_page_say(p, "]\n  instance:\n");
+    tf_page_add(p, "%s%s", d ? "," : "", wl->dims[d].name);
+  tf_page_add(p, "]\n  instance:\n");
   for (int d = 0; d < wl->n_dims; d++)
-    tf_page_say(p, "    %s: %" PRId64 "\n", wl->dims[d].name, wl->dims[d].extent);
-  tf_page_say(p, "  ops:\n");
+    tf_page_add(p, "    %s: %" PRId64 "\n", wl->dims[d].name, wl->dims[d].extent);
+  tf_page_add(p, "  ops:\n");
   for (int i = 0; i < wl->n_ops; i++)
     ok &= write_op(x, &wl->ops[i], p);
   return ok;
@@ -175,19 +175,19 @@ static bool check_tree(ex_case *x) {
 }
 
 static void put_factors(const ex_case *x, const tf_loop *l, int n, int in, tf_page *p) {
-  tf_page_say(p, "%*sfactors:", in, "");
+  tf_page_add(p, "%*sfactors:", in, "");
   for (int i = 0; i < n; i++) {
-    tf_page_say(p, " %s=", x->wl->dims[l[i].dim].name);
+    tf_page_add(p, " %s=", x->wl->dims[l[i].dim].name);
     if (l[i].trip)
-      tf_page_say(p, "%" PRId64, l[i].trip);
+      tf_page_add(p, "%" PRId64, l[i].trip);
     else
-      tf_page_say(p, "?");
+      tf_page_add(p, "?");
   }
-  if (n == 0) tf_page_say(p, " %s=1", x->wl->dims[0].name);
-  tf_page_say(p, "\n%*spermutation: ", in, "");
-  if (n == 0) tf_page_say(p, "%s", x->wl->dims[0].name);
+  if (n == 0) tf_page_add(p, " %s=1", x->wl->dims[0].name);
+  tf_page_add(p, "\n%*spermutation: ", in, "");
+  if (n == 0) tf_page_add(p, "%s", x->wl->dims[0].name);
   ex_permutation(x, l, n, NULL, 0, p);
-  tf_page_say(p, "\n");
+  tf_page_add(p, "\n");
 }
 
 static void put_bypass(const ex_case *x, const tf_node *n, int i, int in, tf_page *p) {
@@ -197,22 +197,22 @@ static void put_bypass(const ex_case *x, const tf_node *n, int i, int in, tf_pag
     for (int k = 0; k < n->n_bypass; k++)
       by |= n->bypass[k].tensor == z;
     if (!by) continue;
-    if (sep[0] == 'b') tf_page_say(p, "%*s", in, "");
-    tf_page_say(p, "%s%s", sep, x->wl->tensors[z].name);
+    if (sep[0] == 'b') tf_page_add(p, "%*s", in, "");
+    tf_page_add(p, "%s%s", sep, x->wl->tensors[z].name);
     sep = ", ";
   }
-  if (sep[0] == ',') tf_page_say(p, "]\n");
+  if (sep[0] == ',') tf_page_add(p, "]\n");
 }
 
 static void open_node(const char *what, int in, bool first, tf_page *p) {
-  tf_page_say(p, "%*s%snode-type: %s\n", in - (first ? 0 : 2), "", first ? "" : "- ", what);
+  tf_page_add(p, "%*s%snode-type: %s\n", in - (first ? 0 : 2), "", first ? "" : "- ", what);
 }
 
 static void put_tree(ex_case *x, int i, int in, bool first, tf_page *p);
 
 static void put_children(ex_case *x, const tf_node *n, int in, tf_page *p) {
   if (!n->n_children) return;
-  tf_page_say(p, "%*ssubtree:\n", in, "");
+  tf_page_add(p, "%*ssubtree:\n", in, "");
   for (int c = 0; c < n->n_children; c++)
     put_tree(x, n->children[c], in, false, p);
 }
@@ -224,11 +224,11 @@ static void put_tile(ex_case *x, int i, int in, bool first, tf_page *p) {
   tf_loop by_side[64];
   int done = 0, n_x = 0;
   open_node("Tile", in, first, p);
-  tf_page_say(p, "%*stype: Temporal\n", in, "");
+  tf_page_add(p, "%*stype: Temporal\n", in, "");
   put_factors(x, n->loops, n->n_temporal, in, p);
-  tf_page_say(p, "%*starget: %s\n", in, "", target);
+  tf_page_add(p, "%*starget: %s\n", in, "", target);
   put_bypass(x, n, i, in, p);
-  if (level_above(x->tree, i) == n->level) tf_page_say(p, "%*sprofile: False\n", in, "");
+  if (level_above(x->tree, i) == n->level) tf_page_add(p, "%*sprofile: False\n", in, "");
   for (int side = TF_SPATIAL_Y; side >= TF_SPATIAL_X; side--)
     for (int k = n->n_temporal; k < n->n_loops && done < 64; k++)
       if ((int)n->loops[k].axis == side) {
@@ -236,12 +236,12 @@ static void put_tile(ex_case *x, int i, int in, bool first, tf_page *p) {
         n_x += side == TF_SPATIAL_X;
       }
   if (n_spatial(n)) {
-    tf_page_say(p, "%*ssubtree:\n", in, "");
+    tf_page_add(p, "%*ssubtree:\n", in, "");
     in += 2;
     open_node("Tile", in, false, p);
-    tf_page_say(p, "%*stype: Spatial\n", in, "");
+    tf_page_add(p, "%*stype: Spatial\n", in, "");
     put_factors(x, by_side, done, in, p);
-    tf_page_say(p, "%*ssplit: %d\n%*starget: %s\n", in, "", n_x, in, "", target);
+    tf_page_add(p, "%*ssplit: %d\n%*starget: %s\n", in, "", n_x, in, "", target);
   }
   put_children(x, n, in, p);
 }
@@ -254,9 +254,9 @@ static int put_missing(ex_case *x, int i, int in, bool *first, tf_page *p) {
   for (int l = level_above(x->tree, i) + 1; l < to; l++) {
     in += *first ? 0 : 2;
     open_node("Tile", in, *first, p);
-    tf_page_say(p, "%*stype: Temporal\n", in, "");
+    tf_page_add(p, "%*stype: Temporal\n", in, "");
     put_factors(x, NULL, 0, in, p);
-    tf_page_say(p, "%*starget: %s\n%*stag: " EX_NO_TILE "\n%*ssubtree:\n", in, "", x->arch->memories[l].name, in, "",
+    tf_page_add(p, "%*starget: %s\n%*stag: " EX_NO_TILE "\n%*ssubtree:\n", in, "", x->arch->memories[l].name, in, "",
                 in, "");
     *first = false;
   }
@@ -275,9 +275,9 @@ static void put_tree(ex_case *x, int i, int in, bool first, tf_page *p) {
   }
   open_node(n->kind == TF_OP ? "Op" : "Scope", in, first, p);
   if (n->kind == TF_OP)
-    tf_page_say(p, "%*sname: %s\n", in, "", x->wl->ops[n->op].name);
+    tf_page_add(p, "%*sname: %s\n", in, "", x->wl->ops[n->op].name);
   else
-    tf_page_say(p, "%*stype: %s\n", in, "", scope[n->scope]);
+    tf_page_add(p, "%*stype: %s\n", in, "", scope[n->scope]);
   put_children(x, n, in, p);
 }
 
@@ -286,7 +286,7 @@ bool ex_tileflow(ex_case *x) {
   bool ok = !x->tree || check_tree(x);
   ok &= write_problem(x, &page[1]);
   ex_architecture(x, "0.2", &page[0]);
-  tf_page_say(&page[2], "# Written by tileflow export.\nmapping:\n");
+  tf_page_add(&page[2], "# Written by tileflow export.\nmapping:\n");
   if (x->tree && ok) put_tree(x, 0, 2, true, &page[2]);
   ex_file(x, "architecture.yaml", &page[0]);
   ex_file(x, "problem.yaml", &page[1]);

@@ -21,7 +21,7 @@ void ti_warn(ti_case *c, tf_loc at, const char *fmt, ...) {
   tf_warn(c->diags, at, "%s", msg);
   const char *path = tf_diags_file_name(c->diags, at.file), *slash = strrchr(path, '/');
   size_t n = strcspn(slash ? slash + 1 : path, "\r\n");
-  tf_page_say(c->notes, "# %.*s:%u: %s\n", (int)(n < 80 ? n : 80), slash ? slash + 1 : path, (unsigned)at.line, msg);
+  tf_page_add(c->notes, "# %.*s:%u: %s\n", (int)(n < 80 ? n : 80), slash ? slash + 1 : path, (unsigned)at.line, msg);
 }
 
 enum {
@@ -161,7 +161,7 @@ static bool read_sections(ti_case *c, const found *f) {
                    : c->has_problem ? "architecture"
                                     : "architecture and problem");
   ok = f->nest ? ti_read_nest(c, f->nest_file, f->nest->text, f->nest->len) : ti_read_mapping(c, f->node[S_MAPPING]);
-  return ok && ti_settle(c);
+  return ok && ti_complete(c);
 }
 
 /* Writes the native text, and holds it against the native rules: once more where a tensor cannot stay where TileFlow
@@ -205,7 +205,7 @@ static char *import_case(ti_case *c, const tf_text *texts, size_t n, const tf_se
   ti_out out = {.n_marks = 0};
   bool ok = read_all(c, texts, n, set, n_set) && write_checked(c, &out);
   if (ok) {
-    tf_page_say(&all, "# Imported from TileFlow's format.\n%s%s", c->notes->text ? c->notes->text : "",
+    tf_page_add(&all, "# Imported from TileFlow's format.\n%s%s", c->notes->text ? c->notes->text : "",
                 out.page.text ? out.page.text : "");
     if (all.bad || c->notes->bad) ok = ti_no_memory(c);
   }

@@ -171,7 +171,7 @@ bool ti_add_bypass(ti_case *c, ti_node *n, ti_word w);
 bool ti_set_leaf(ti_case *c, ti_node *n, ti_word w);
 
 /* What the whole tree says: the trips of every dim, where intermediates live, what bypass means. */
-bool ti_settle(ti_case *c);
+bool ti_complete(ti_case *c);
 bool ti_is_above(const ti_node *up, const ti_node *n); /* or n itself */
 bool ti_touches(const ti_case *c, int op, int tensor);
 /* Whether the op leads at the node: none below reads what it makes. */

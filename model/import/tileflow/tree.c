@@ -152,7 +152,7 @@ static bool held_above(const ti_node *scope, const ti_node *n, int tensor) {
   return false;
 }
 
-static bool settle_bypass(ti_case *c, const ti_node *n, ti_bypass *b) {
+static bool resolve_bypass(ti_case *c, const ti_node *n, ti_bypass *b) {
   const ti_tensor *z = &c->tensors[b->tensor];
   bool inner = z->producer >= 0 && z->consumed;
   bool below = inner && z->scope && z->scope->kind == TI_SCOPE && n != z->scope && ti_is_above(z->scope, n);
@@ -175,19 +175,19 @@ static bool settle_bypass(ti_case *c, const ti_node *n, ti_bypass *b) {
   return true;
 }
 
-static bool settle_node(ti_case *c, ti_node *n) {
+static bool resolve_node(ti_case *c, ti_node *n) {
   bool ok = true;
   for (int i = 0; i < n->n_bypass; i++)
-    ok &= settle_bypass(c, n, &n->bypass[i]);
+    ok &= resolve_bypass(c, n, &n->bypass[i]);
   if (n->kind == TI_TILE && !n->profile && !tile_of_level_above(n))
     ti_warn(c, n->at, "not modelled: profile False: what '%.40s' moves is counted here", ti_level_name(c, n->level));
   for (int i = 0; i < n->n_children; i++)
-    ok &= settle_node(c, n->children[i]);
+    ok &= resolve_node(c, n->children[i]);
   return ok;
 }
 
 /* A network is the same for all Tiles that spread over it. */
-static bool settle_networks(ti_case *c, const ti_node *n, const ti_node **by_level) {
+static bool join_networks(ti_case *c, const ti_node *n, const ti_node **by_level) {
   bool ok = true;
   if (n->kind == TI_TILE && n->spatial) {
     const ti_node **first = &by_level[n->level];
@@ -201,11 +201,11 @@ static bool settle_networks(ti_case *c, const ti_node *n, const ti_node **by_lev
     if (!n->multicast) tl_spread_alone(c->arch, n->level);
   }
   for (int i = 0; i < n->n_children; i++)
-    ok &= settle_networks(c, n->children[i], by_level);
+    ok &= join_networks(c, n->children[i], by_level);
   return ok;
 }
 
-bool ti_settle(ti_case *c) {
+bool ti_complete(ti_case *c) {
   const ti_node *by_level[TL_MAX_LEVELS] = {NULL};
   names v = {.n = 0};
   if (!check_names(c, c->root, &v)) return false;
@@ -214,6 +214,6 @@ bool ti_settle(ti_case *c) {
       if (c->ops[o]->has[d]) check_product(c, o, d);
   for (int z = 0; z < c->n_tensors; z++)
     if (c->tensors[z].producer >= 0 && c->tensors[z].consumed) find_home(c, z);
-  bool ok = settle_node(c, c->root);
-  return settle_networks(c, c->root, by_level) && ok;
+  bool ok = resolve_node(c, c->root);
+  return join_networks(c, c->root, by_level) && ok;
 }

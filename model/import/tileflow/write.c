@@ -25,14 +25,14 @@ void ti_mark_at(ti_case *c, ti_out *out, tf_loc at, int tensor) {
 /* ---- workload ----------------------------------------------------------------------- */
 static void write_size(const ti_case *c, const ti_dim *d, tf_page *p) {
   if (d->extent)
-    tf_page_say(p, "%" PRId64, d->extent);
+    tf_page_add(p, "%" PRId64, d->extent);
   else if (d->sum[0] < 0)
-    tf_page_say(p, "size_%s", d->name);
+    tf_page_add(p, "size_%s", d->name);
   else {
     write_size(c, &c->dims[d->sum[0]], p);
-    tf_page_say(p, " + ");
+    tf_page_add(p, " + ");
     write_size(c, &c->dims[d->sum[1]], p);
-    tf_page_say(p, " - 1");
+    tf_page_add(p, " - 1");
   }
 }
 
@@ -50,22 +50,22 @@ static void write_params(const ti_case *c, tf_page *p) {
   }
   for (int d = 0; d < c->n_dims; d++) {
     if (!needed[d]) continue;
-    if (!any) tf_page_say(p, "params:   # sizes that no file gives: --set NAME=N gives them\n");
-    tf_page_say(p, "  size_%s: \"?\"\n", c->dims[d].name);
+    if (!any) tf_page_add(p, "params:   # sizes that no file gives: --set NAME=N gives them\n");
+    tf_page_add(p, "  size_%s: \"?\"\n", c->dims[d].name);
     any = true;
   }
 }
 
 static void write_reference(const ti_case *c, const ti_ref *r, tf_page *p) {
-  tf_page_say(p, "%s[", c->tensors[r->tensor].name);
+  tf_page_add(p, "%s[", c->tensors[r->tensor].name);
   for (int k = 0; k < r->rank; k++)
     for (int t = 0; t < r->index[k].n; t++) {
       const tl_term *term = &r->index[k].term[t];
-      tf_page_say(p, "%s", t ? " + " : k ? ", " : "");
-      if (term->coef != 1) tf_page_say(p, "%" PRId64 "*", term->coef);
-      tf_page_say(p, "%s", c->dims[term->dim].name);
+      tf_page_add(p, "%s", t ? " + " : k ? ", " : "");
+      if (term->coef != 1) tf_page_add(p, "%" PRId64 "*", term->coef);
+      tf_page_add(p, "%s", c->dims[term->dim].name);
     }
-  tf_page_say(p, "]");
+  tf_page_add(p, "]");
 }
 
 /* A dim that what it reads has and what it makes has not. */
@@ -84,30 +84,30 @@ static bool reduces(const ti_op *op) {
 static void write_op(ti_case *c, const ti_op *op, ti_out *out) {
   tf_page *p = &out->page;
   ti_mark_at(c, out, op->at, -1);
-  tf_page_say(p, "  - {name: \"%s\", expr: \"", op->name);
+  tf_page_add(p, "  - {name: \"%s\", expr: \"", op->name);
   write_reference(c, op->out, p);
-  tf_page_say(p, reduces(op) ? " += " : " = ");
-  if (op->kind >= 0) tf_page_say(p, "%s(", tf_kind_key((tf_kind)op->kind));
+  tf_page_add(p, reduces(op) ? " += " : " = ");
+  if (op->kind >= 0) tf_page_add(p, "%s(", tf_kind_key((tf_kind)op->kind));
   for (int r = 0; r < op->n_reads; r++) {
-    tf_page_say(p, "%s", r == 0 ? "" : op->kind >= 0 ? ", " : " * ");
+    tf_page_add(p, "%s", r == 0 ? "" : op->kind >= 0 ? ", " : " * ");
     write_reference(c, op->reads[r], p);
   }
-  tf_page_say(p, "%s\"}\n", op->kind >= 0 ? ")" : "");
+  tf_page_add(p, "%s\"}\n", op->kind >= 0 ? ")" : "");
 }
 
 static void write_workload(ti_case *c, ti_out *out) {
   tf_page *p = &out->page;
   ti_mark_at(c, out, c->ops[0]->at, -1);
   write_params(c, p);
-  tf_page_say(p, "workload:\n  name: problem\n  dims:\n");
+  tf_page_add(p, "workload:\n  name: problem\n  dims:\n");
   for (int d = 0; d < c->n_dims; d++) {
     if (!c->dims[d].used) continue;
     ti_mark_at(c, out, c->dims[d].at, -1);
-    tf_page_say(p, "    \"%s\": ", c->dims[d].name);
+    tf_page_add(p, "    \"%s\": ", c->dims[d].name);
     write_size(c, &c->dims[d], p);
-    tf_page_say(p, "\n");
+    tf_page_add(p, "\n");
   }
-  tf_page_say(p, "  ops:\n");
+  tf_page_add(p, "  ops:\n");
   for (int o = 0; o < c->n_ops; o++)
     write_op(c, c->ops[o], out);
 }
@@ -139,14 +139,14 @@ static bool write_loops(ti_case *c, const ti_node *n, ti_out *out) {
     if (l->trip == 1 || (n->spatial && l->y) != (i >= n->n_loops)) continue;
     int dim = dim_at(c, n, l);
     if (dim < 0) return false;
-    tf_page_say(&out->page, "%s", sep);
+    tf_page_add(&out->page, "%s", sep);
     ti_mark_at(c, out, l->at, -1);
-    tf_page_say(&out->page, "%s=", c->dims[dim].name);
+    tf_page_add(&out->page, "%s=", c->dims[dim].name);
     if (l->trip)
-      tf_page_say(&out->page, "%" PRId64, l->trip);
+      tf_page_add(&out->page, "%" PRId64, l->trip);
     else
-      tf_page_say(&out->page, "?");
-    if (n->spatial) tf_page_say(&out->page, "@%c", l->y ? 'y' : 'x');
+      tf_page_add(&out->page, "?");
+    if (n->spatial) tf_page_add(&out->page, "@%c", l->y ? 'y' : 'x');
     sep = " ";
   }
   return true;
@@ -156,9 +156,9 @@ static void write_bypass(ti_case *c, const ti_node *n, ti_out *out) {
   const char *sep = " bypass ";
   for (int i = 0; i < n->n_bypass; i++) {
     if (!n->bypass[i].native) continue;
-    tf_page_say(&out->page, "%s", sep);
+    tf_page_add(&out->page, "%s", sep);
     ti_mark_at(c, out, n->bypass[i].at, -1);
-    tf_page_say(&out->page, "%s", c->tensors[n->bypass[i].tensor].name);
+    tf_page_add(&out->page, "%s", c->tensors[n->bypass[i].tensor].name);
     sep = " ";
   }
 }
@@ -168,17 +168,17 @@ static void write_keep(ti_case *c, const ti_node *n, ti_out *out) {
   for (int z = 0; z < c->n_tensors; z++) {
     const ti_tensor *t = &c->tensors[z];
     if (t->scope != n || t->keep < 0 || t->no_keep) continue;
-    tf_page_say(&out->page, "%s", sep);
+    tf_page_add(&out->page, "%s", sep);
     ti_mark_at(c, out, n->at, z);
-    tf_page_say(&out->page, "%s@%s", t->name, ti_level_name(c, t->keep));
+    tf_page_add(&out->page, "%s@%s", t->name, ti_level_name(c, t->keep));
     sep = " ";
   }
 }
 
 static void write_tag(const char *tag, tf_page *p) {
-  tf_page_say(p, "   # ");
+  tf_page_add(p, "   # ");
   for (int i = 0; tag[i] && i < 60; i++)
-    tf_page_say(p, "%c", tag[i] >= 0x20 && tag[i] < 0x7f ? tag[i] : '?');
+    tf_page_add(p, "%c", tag[i] >= 0x20 && tag[i] < 0x7f ? tag[i] : '?');
 }
 
 /* A spatial Tile stands on the line of the temporal one above it. */
@@ -194,22 +194,22 @@ static bool write_node(ti_case *c, const ti_node *n, int indent, ti_out *out) {
   const char *tag = n->tag;
   bool ok = true;
   ti_mark_at(c, out, n->kind == TI_TILE ? n->level_at : n->at, -1);
-  tf_page_say(p, "%*s", indent, "");
-  if (n->kind == TI_OP) tf_page_say(p, "op %s", c->ops[n->op]->name);
+  tf_page_add(p, "%*s", indent, "");
+  if (n->kind == TI_OP) tf_page_add(p, "op %s", c->ops[n->op]->name);
   if (n->kind == TI_SCOPE) {
-    tf_page_say(p, "%s", tf_scope_key(n->scope));
+    tf_page_add(p, "%s", tf_scope_key(n->scope));
     write_keep(c, n, out);
   }
   if (n->kind == TI_TILE) {
     const ti_node *spread = spread_below(n);
-    tf_page_say(p, "%s", ti_level_name(c, n->level));
+    tf_page_add(p, "%s", ti_level_name(c, n->level));
     ok = write_loops(c, n, out) && (!spread || write_loops(c, spread, out));
     write_bypass(c, n, out);
     if (spread && !tag) tag = spread->tag;
     if (spread) n = spread;
   }
   if (tag) write_tag(tag, p);
-  tf_page_say(p, "\n");
+  tf_page_add(p, "\n");
   for (int i = 0; i < n->n_children; i++)
     ok = write_node(c, n->children[i], indent + 2, out) && ok;
   return ok;
@@ -223,6 +223,6 @@ bool ti_write(ti_case *c, ti_out *out) {
   if (c->has_problem) write_workload(c, out);
   if (!c->root) return true;
   ti_mark_at(c, out, c->root->at, -1);
-  tf_page_say(&out->page, "mapping: |\n");
+  tf_page_add(&out->page, "mapping: |\n");
   return write_node(c, c->root, 2, out);
 }

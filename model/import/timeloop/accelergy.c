@@ -62,7 +62,7 @@ static bool read_action(tl_case *c, const tf_ynode *node, tl_level *l, double *u
     most(update, pj / (double)l->block);
     return true;
   }
-  if (pj > 0) tf_page_say(c->notes, "# not modelled: action %.40s of %s, %g pJ\n", v[0]->text, l->name, pj);
+  if (pj > 0) tf_page_add(c->notes, "# not modelled: action %.40s of %s, %g pJ\n", v[0]->text, l->name, pj);
   return true;
 }
 
@@ -78,14 +78,14 @@ static bool read_table(tl_case *c, const tf_ynode *node) {
       !tf_yschema_check(node, rows, 4, "a table of energies", v, c->diags))
     return false;
   tl_level *l = level_named(c, v[0]);
-  if (!l) tf_page_say(c->notes, "# not modelled: energies of %.80s, which is no memory or unit here\n", v[0]->text);
+  if (!l) tf_page_add(c->notes, "# not modelled: energies of %.80s, which is no memory or unit here\n", v[0]->text);
   for (size_t i = 0; l && i < v[1]->n; i++)
     ok &= read_action(c, v[1]->items[i], l, &update);
   if (!ok || !l || l->kind == TL_COMPUTE) return ok;
   if (l->write_pj < 0)
     l->write_pj = update;
   else if (update >= 0 && (update < l->write_pj || update > l->write_pj))
-    tf_page_say(c->notes, "# not modelled: %s: an update takes %.17g pJ, counted as a write\n", l->name, update);
+    tf_page_add(c->notes, "# not modelled: %s: an update takes %.17g pJ, counted as a write\n", l->name, update);
   if (l->read_pj < 0 && l->write_pj >= 0)
     return tf_fail(c->diags, node->at, TF_E_MISSING, "the table of '%.40s' has no action 'read'", l->name);
   if (l->write_pj < 0 && l->read_pj >= 0) l->write_pj = l->read_pj;
@@ -106,7 +106,7 @@ static bool read_area(tl_case *c, const tf_ynode *node) {
   if (l)
     l->area = area;
   else
-    tf_page_say(c->notes, "# not modelled: area of %.80s, which is no memory or unit here\n", v[0]->text);
+    tf_page_add(c->notes, "# not modelled: area of %.80s, which is no memory or unit here\n", v[0]->text);
   return true;
 }
 

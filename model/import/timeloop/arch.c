@@ -83,8 +83,8 @@ static bool read_component(tl_case *c, const tf_ynode *node, int64_t outer, cons
   l.instances = count * outer;
   maps[0] = v[2];
   memcpy(maps + 1, in->map, sizeof in->map[0] * (size_t)in->n);
-  if (v[6]) tf_page_say(c->notes, "# not modelled: area_scale of %s\n", l.name);
-  if (v[7]) tf_page_say(c->notes, "# not modelled: energy_scale of %s\n", l.name);
+  if (v[6]) tf_page_add(c->notes, "# not modelled: area_scale of %s\n", l.name);
+  if (v[7]) tf_page_add(c->notes, "# not modelled: energy_scale of %s\n", l.name);
   return tl_read_attributes(c, maps, in->n + 1, &l) && tl_add_level(c, &l);
 }
 

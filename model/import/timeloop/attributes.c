@@ -64,7 +64,7 @@ void tl_note(tl_case *c, const tf_ynode *key, const tf_ynode *value, const char 
   const char *text = value->kind == TF_Y_SCALAR ? value->text : tf_ynode_what(value);
   size_t n = strcspn(text, "\n");
   tf_warn(c->diags, key->at, "not modelled: %.60s %.*s of %.60s", key->text, (int)(n < 60 ? n : 60), text, name);
-  tf_page_say(c->notes, "# not modelled: %.60s %.*s of %s\n", key->text, (int)(n < 60 ? n : 60), text, name);
+  tf_page_add(c->notes, "# not modelled: %.60s %.*s of %s\n", key->text, (int)(n < 60 ? n : 60), text, name);
 }
 
 bool tl_real(tl_case *c, const tf_ynode *node, double *out) {
@@ -146,7 +146,7 @@ bool tl_read_attributes(tl_case *c, const tf_ynode *const *maps, int n, tl_level
   int64_t mesh_y = 1;
   if (v[A_MESH_Y]) ok &= tl_int(c, v[A_MESH_Y], "meshY", 1, &mesh_y);
   if (v[A_MESH_Y] && l->instances && l->mesh_x && l->instances / l->mesh_x != mesh_y)
-    tf_page_say(c->notes, "# not modelled: meshY %lld of %s, whose %lld instances stand %lld to a row\n",
+    tf_page_add(c->notes, "# not modelled: meshY %lld of %s, whose %lld instances stand %lld to a row\n",
                 (long long)mesh_y, l->name, (long long)l->instances, (long long)l->mesh_x);
   if (v[A_READ_BW]) ok &= tl_real(c, v[A_READ_BW], &l->read_bw);
   if (v[A_WRITE_BW]) ok &= tl_real(c, v[A_WRITE_BW], &l->write_bw);

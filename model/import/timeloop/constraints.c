@@ -68,7 +68,7 @@ static bool constrain_loops(tl_case *c, const tf_ynode *const *v, tl_level *l, b
   for (int d = 0; d < c->problem.n_dims; d++) {
     if (said.trips[d] == -2) continue;
     bool rest = said.trips[d] == TL_REST;
-    if (rest) tf_page_say(c->notes, "# %s: factor 0 of %s is left open\n", l->name, c->problem.dim[d]);
+    if (rest) tf_page_add(c->notes, "# %s: factor 0 of %s is left open\n", l->name, c->problem.dim[d]);
     loops->trips[d] = rest ? TL_OPEN : said.trips[d];
     loops->most[d] = said.most[d];
   }
@@ -102,7 +102,7 @@ static bool apply(tl_case *c, const tl_constraint *k) {
   tl_level *l = &c->level[at];
   for (int i = N_QUIET; i < N_ROWS; i++)
     if (v[i])
-      tf_page_say(c->notes, "# not modelled: %s of the %s constraint of %s\n", rows[i].key, k->type_text, l->name);
+      tf_page_add(c->notes, "# not modelled: %s of the %s constraint of %s\n", rows[i].key, k->type_text, l->name);
   if (space || time) return constrain_loops(c, v, l, space);
   if (store) return constrain_storage(c, v, l);
   static const char *const known[] = {"utilization", "parallelism", "max_overbooked_proportion", "internal"};

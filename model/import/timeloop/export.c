@@ -25,35 +25,35 @@ static bool check_op(ex_case *x) {
 /* The output as a reference: rank r is its r-th dim. */
 static void write_output(ex_case *x, tf_page *p) {
   const tf_op *op = &x->wl->ops[0];
-  tf_page_say(p, "    - name: %s\n      projection:%s\n", x->wl->tensors[op->out].name, op->n_out_dims ? "" : " []");
+  tf_page_add(p, "    - name: %s\n      projection:%s\n", x->wl->tensors[op->out].name, op->n_out_dims ? "" : " []");
   for (int r = 0; r < op->n_out_dims; r++)
-    tf_page_say(p, "      - [[%s]]\n", x->wl->dims[op->dims[r]].name);
-  tf_page_say(p, "      read-write: true\n");
+    tf_page_add(p, "      - [[%s]]\n", x->wl->dims[op->dims[r]].name);
+  tf_page_add(p, "      read-write: true\n");
 }
 
 static bool write_problem(ex_case *x, tf_page *p) {
   const tf_workload *wl = x->wl;
   const tf_op *op = &wl->ops[0];
   bool ok = true;
-  tf_page_say(
+  tf_page_add(
       p,
       "# Written by tileflow export: workload %s.\nproblem:\n  version: 0.3\n  shape:\n    name: %s\n    dimensions: [",
       wl->name, op->name);
   for (int d = 0; d < op->n_dims; d++)
-    tf_page_say(p, "%s%s", d ? ", " : "", wl->dims[op->dims[d]].name);
-  tf_page_say(p, "]\n");
+    tf_page_add(p, "%s%s", d ? ", " : "", wl->dims[op->dims[d]].name);
+  tf_page_add(p, "]\n");
   ex_coefficients(x, op, "    ", p);
-  tf_page_say(p, "    data-spaces:\n");
+  tf_page_add(p, "    data-spaces:\n");
   for (int i = 0; i < op->n_reads; i++) {
     const tf_tensor *t = &wl->tensors[op->reads[i].tensor];
-    tf_page_say(p, "    - name: %s\n", t->name);
+    tf_page_add(p, "    - name: %s\n", t->name);
     ok &= ex_projection(x, t, &op->reads[i], "      ", p);
   }
   write_output(x, p);
-  tf_page_say(p, "  instance: {");
+  tf_page_add(p, "  instance: {");
   for (int d = 0; d < op->n_dims; d++)
-    tf_page_say(p, "%s%s: %" PRId64, d ? ", " : "", wl->dims[op->dims[d]].name, wl->dims[op->dims[d]].extent);
-  tf_page_say(p, "}\n");
+    tf_page_add(p, "%s%s: %" PRId64, d ? ", " : "", wl->dims[op->dims[d]].name, wl->dims[op->dims[d]].extent);
+  tf_page_add(p, "}\n");
   return ok;
 }
 
@@ -95,7 +95,7 @@ static void write_factors(const ex_case *x, const nest *n, int kind, tf_page *p)
     int64_t trip = 1;
     for (int i = 0; i < n->n[kind]; i++)
       if (n->loop[kind][i].dim == op->dims[d]) trip = n->loop[kind][i].trip;
-    tf_page_say(p, "%s%s=%" PRId64, d ? " " : "", x->wl->dims[op->dims[d]].name, trip);
+    tf_page_add(p, "%s%s=%" PRId64, d ? " " : "", x->wl->dims[op->dims[d]].name, trip);
   }
 }
 
@@ -109,27 +109,27 @@ static void write_spatial(const ex_case *x, const nest *n, tf_page *p) {
         by_side[done++] = n->loop[1][i];
         n_x += side == TF_SPATIAL_X;
       }
-  tf_page_say(p, "- target: %s\n  type: spatial\n  factors: ", x->arch->memories[n->first->level].name);
+  tf_page_add(p, "- target: %s\n  type: spatial\n  factors: ", x->arch->memories[n->first->level].name);
   write_factors(x, n, 1, p);
-  tf_page_say(p, "\n  permutation: ");
+  tf_page_add(p, "\n  permutation: ");
   ex_permutation(x, by_side, n->n[1], x->wl->ops[0].dims, x->wl->ops[0].n_dims, p);
-  tf_page_say(p, "\n  split: %d\n", n_x);
+  tf_page_add(p, "\n  split: %d\n", n_x);
 }
 
 static void write_storage(const ex_case *x, const nest *n, const char *memory, tf_page *p) {
   const tf_workload *wl = x->wl;
   const char *sep = "";
   if (n->first && !n->first->n_bypass) return;
-  tf_page_say(p, "- target: %s\n  type: bypass\n  bypass: [", memory);
+  tf_page_add(p, "- target: %s\n  type: bypass\n  bypass: [", memory);
   for (int z = 0; z < wl->n_tensors; z++) {
     bool by = !n->first; /* a memory without a Tile holds nothing */
     for (int i = 0; n->first && i < n->first->n_bypass; i++)
       by |= n->first->bypass[i].tensor == z;
     if (!by) continue;
-    tf_page_say(p, "%s%s", sep, wl->tensors[z].name);
+    tf_page_add(p, "%s%s", sep, wl->tensors[z].name);
     sep = ", ";
   }
-  tf_page_say(p, "]\n");
+  tf_page_add(p, "]\n");
 }
 
 static bool write_mapping(ex_case *x, tf_page *p) {
@@ -146,15 +146,15 @@ static bool write_mapping(ex_case *x, tf_page *p) {
     else if (node->kind == TF_TILE)
       ok &= add_tile(x, node, &nests[node->level]);
   }
-  tf_page_say(p, "# Written by tileflow export.\nmapping:\n");
+  tf_page_add(p, "# Written by tileflow export.\nmapping:\n");
   for (int l = 0; l < ex_n_memories(x) && ok; l++) {
     const char *name = x->arch->memories[l].name;
     write_storage(x, &nests[l], name, p);
-    tf_page_say(p, "- target: %s\n  type: temporal\n  factors: ", name);
+    tf_page_add(p, "- target: %s\n  type: temporal\n  factors: ", name);
     write_factors(x, &nests[l], 0, p);
-    tf_page_say(p, "\n  permutation: ");
+    tf_page_add(p, "\n  permutation: ");
     ex_permutation(x, nests[l].loop[0], nests[l].n[0], x->wl->ops[0].dims, x->wl->ops[0].n_dims, p);
-    tf_page_say(p, "\n");
+    tf_page_add(p, "\n");
     if (nests[l].n[1]) write_spatial(x, &nests[l], p);
   }
   free(nests);
@@ -164,33 +164,33 @@ static bool write_mapping(ex_case *x, tf_page *p) {
 /* ---- tables ------------------------------------------------------------------------- */
 static void table_name(const ex_case *x, int l, tf_page *p) {
   int64_t n = ex_instances(x, l, -1);
-  tf_page_say(p, "  - name: \"system.%s", l < ex_n_memories(x) ? x->arch->memories[l].name : x->unit->name);
-  if (n > 1) tf_page_say(p, "[0..%" PRId64 "]", n - 1);
-  tf_page_say(p, "\"\n");
+  tf_page_add(p, "  - name: \"system.%s", l < ex_n_memories(x) ? x->arch->memories[l].name : x->unit->name);
+  if (n > 1) tf_page_add(p, "[0..%" PRId64 "]", n - 1);
+  tf_page_add(p, "\"\n");
 }
 
 static void write_ert(const ex_case *x, tf_page *p) {
-  tf_page_say(p, "# Written by tileflow export: pJ per word, and per point.\nERT:\n  version: 0.3\n  tables:\n");
+  tf_page_add(p, "# Written by tileflow export: pJ per word, and per point.\nERT:\n  version: 0.3\n  tables:\n");
   for (int l = 0; l < ex_n_memories(x); l++) {
     const tf_memory *m = &x->arch->memories[l];
     table_name(x, l, p);
-    tf_page_say(
+    tf_page_add(
         p,
         "    actions:\n    - {name: read, arguments: {}, energy: %.17g}\n    - {name: write, arguments: {}, energy: "
         "%.17g}\n    - {name: update, arguments: {}, energy: %.17g}\n",
         m->read_pj, m->write_pj, m->write_pj);
   }
   table_name(x, ex_n_memories(x), p);
-  tf_page_say(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n", x->unit->pj);
+  tf_page_add(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n", x->unit->pj);
 }
 
 static void write_art(const ex_case *x, tf_page *p) {
-  tf_page_say(p, "# Written by tileflow export: um2.\nART:\n  version: 0.3\n  tables:\n");
+  tf_page_add(p, "# Written by tileflow export: um2.\nART:\n  version: 0.3\n  tables:\n");
   for (int l = 0; l <= ex_n_memories(x); l++) {
     double area = l < ex_n_memories(x) ? x->arch->memories[l].area_um2 : x->unit->area_um2;
     if (!(area > 0)) continue;
     table_name(x, l, p);
-    tf_page_say(p, "    area: %.17g\n", area);
+    tf_page_add(p, "    area: %.17g\n", area);
   }
 }
 

@@ -146,12 +146,12 @@ static bool read_node(walk *w, const tf_ynode *node) {
     return tf_fail(w->c->diags, v[N_NAME]->at, TF_E_SYNTAX, "'%.60s': 0.4 writes instances as `spatial`",
                    v[N_NAME]->text);
   if (v[N_ENABLED] && (tf_ynode_is(v[N_ENABLED], "false") || tf_ynode_is(v[N_ENABLED], "False"))) {
-    tf_page_say(w->c->notes, "# not read: %s, which is not enabled\n", name);
+    tf_page_add(w->c->notes, "# not read: %s, which is not enabled\n", name);
     return true;
   }
   for (int i = N_KEYS; i < N_ROWS; i++)
     if (v[i] && strcmp(rows[i].key, "required_actions") != 0)
-      tf_page_say(w->c->notes, "# not modelled: %s of %s\n", rows[i].key, name);
+      tf_page_add(w->c->notes, "# not modelled: %s of %s\n", rows[i].key, name);
   return container ? read_container(w, v) : read_component(w, v);
 }
 

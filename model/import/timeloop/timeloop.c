@@ -62,7 +62,7 @@ static bool find_sections(tl_case *c, const tf_text *t, const tf_ynode **found) 
     if (!v[i]) continue;
     if (found[i]) ok = tf_fail(c->diags, v[i]->at, TF_E_DUP, "section '%s' given twice", sections[i].key);
     found[i] = v[i];
-    if (i >= N_READ) tf_page_say(c->notes, "# not read: section %s\n", sections[i].key);
+    if (i >= N_READ) tf_page_add(c->notes, "# not read: section %s\n", sections[i].key);
   }
   return ok;
 }
@@ -92,13 +92,13 @@ static bool read_mapping(tl_case *c, const tf_ynode **found) {
     if (found[s]) ok &= tl_add_constraints(c, found[s]);
   if (!ok) return false;
   if (given && c->n_constraints)
-    tf_page_say(c->notes, "# not read: %d constraints, since a mapping is given\n", c->n_constraints);
+    tf_page_add(c->notes, "# not read: %d constraints, since a mapping is given\n", c->n_constraints);
   if (given && (!found[S_ARCH] || !found[S_PROBLEM]))
     return tf_fail(c->diags, map->at, TF_E_MISSING, "a mapping needs its architecture and problem");
   if (given) return tl_read_mapping(c, map);
   if (c->n_constraints && found[S_ARCH] && found[S_PROBLEM]) return tl_constrained_mapping(c);
   if (c->n_constraints)
-    tf_page_say(c->notes, "# not read: %d constraints, which need architecture and problem\n", c->n_constraints);
+    tf_page_add(c->notes, "# not read: %d constraints, which need architecture and problem\n", c->n_constraints);
   return true;
 }
 
@@ -127,7 +127,7 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {
   if (ok && tf_diags_errors(d) == 0) ok = read_sections(c, found);
   ok = ok && tf_diags_errors(d) == 0; /* the YAML reader goes on after its own */
   if (ok) {
-    tf_page_say(&out, "# Imported from Timeloop's format.\n%s", notes.text ? notes.text : "");
+    tf_page_add(&out, "# Imported from Timeloop's format.\n%s", notes.text ? notes.text : "");
     tl_write(c, &out);
     if (out.bad || notes.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   }

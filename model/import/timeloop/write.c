@@ -22,61 +22,61 @@ void tl_spread_alone(tl_case *c, int memory) {
 
 static void write_numbers(const tl_case *c, int i, tf_page *out) {
   const tl_level *l = &c->level[i];
-  if ((i || c->any_op) && l->words >= 0) tf_page_say(out, "    capacity: %" PRId64 "\n", l->words);
+  if ((i || c->any_op) && l->words >= 0) tf_page_add(out, "    capacity: %" PRId64 "\n", l->words);
   if (l->one_port)
-    tf_page_say(out, "    bandwidth: %.17g\n", l->read_bw);
+    tf_page_add(out, "    bandwidth: %.17g\n", l->read_bw);
   else if (l->read_bw > 0 && l->write_bw > 0)
-    tf_page_say(out, "    bandwidth: {read: %.17g, write: %.17g}\n", l->read_bw, l->write_bw);
+    tf_page_add(out, "    bandwidth: {read: %.17g, write: %.17g}\n", l->read_bw, l->write_bw);
   else if (l->read_bw > 0 || l->write_bw > 0)
-    tf_page_say(out, "    bandwidth: {%s: %.17g}\n", l->read_bw > 0 ? "read" : "write",
+    tf_page_add(out, "    bandwidth: {%s: %.17g}\n", l->read_bw > 0 ? "read" : "write",
                 l->read_bw > 0 ? l->read_bw : l->write_bw);
-  if (l->read_pj >= 0) tf_page_say(out, "    energy: {read: %.17g pJ, write: %.17g pJ}\n", l->read_pj, l->write_pj);
+  if (l->read_pj >= 0) tf_page_add(out, "    energy: {read: %.17g pJ, write: %.17g pJ}\n", l->read_pj, l->write_pj);
   if (l->word_bits && l->word_bits != c->level[0].word_bits)
-    tf_page_say(out, "    word-bits: %" PRId64 "\n", l->word_bits);
+    tf_page_add(out, "    word-bits: %" PRId64 "\n", l->word_bits);
 }
 
 static void write_level(const tl_case *c, int i, tf_page *out) {
   const tl_level *l = &c->level[i], *up = above(c, i);
-  tf_page_say(out, "  - name: %s\n", l->name);
+  tf_page_add(out, "  - name: %s\n", l->name);
   if (up && (tl_fan(up, l, false) > 1 || tl_fan(up, l, true) > 1))
-    tf_page_say(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));
-  if (up && up->alone) tf_page_say(out, "    network: {multicast: false, reduce: false}\n");
-  if (l->area >= 0) tf_page_say(out, "    area: %.17g um2\n", l->area);
+    tf_page_add(out, "    mesh: [%" PRId64 ", %" PRId64 "]\n", tl_fan(up, l, false), tl_fan(up, l, true));
+  if (up && up->alone) tf_page_add(out, "    network: {multicast: false, reduce: false}\n");
+  if (l->area >= 0) tf_page_add(out, "    area: %.17g um2\n", l->area);
   if (l->kind == TL_MEMORY) {
     write_numbers(c, i, out);
     return;
   }
-  tf_page_say(out, "    below: %s\n    ops: [mac%s\n", up->name, c->any_op ? ALL_BUT_MAC : "]");
-  if (l->read_pj >= 0) tf_page_say(out, "    energy: %.17g pJ\n", l->read_pj);
+  tf_page_add(out, "    below: %s\n    ops: [mac%s\n", up->name, c->any_op ? ALL_BUT_MAC : "]");
+  if (l->read_pj >= 0) tf_page_add(out, "    energy: %.17g pJ\n", l->read_pj);
 }
 
 void tl_write_architecture(const tl_case *c, tf_page *out) {
-  tf_page_say(out, "architecture:\n  name: imported\n");
+  tf_page_add(out, "architecture:\n  name: imported\n");
   if (c->cycle_seconds > 0)
-    tf_page_say(out, "  clock: %.15g MHz\n", 1e-6 / c->cycle_seconds);
+    tf_page_add(out, "  clock: %.15g MHz\n", 1e-6 / c->cycle_seconds);
   else
-    tf_page_say(out, "  clock: 1 GHz   # Timeloop counts cycles\n");
-  if (c->level[0].word_bits) tf_page_say(out, "  word-bits: %" PRId64 "\n", c->level[0].word_bits);
-  if (c->technology) tf_page_say(out, "  technology: %" PRId64 " nm\n", c->technology);
-  tf_page_say(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n  memories:\n");
+    tf_page_add(out, "  clock: 1 GHz   # Timeloop counts cycles\n");
+  if (c->level[0].word_bits) tf_page_add(out, "  word-bits: %" PRId64 "\n", c->level[0].word_bits);
+  if (c->technology) tf_page_add(out, "  technology: %" PRId64 " nm\n", c->technology);
+  tf_page_add(out, "  overlap: perfect   # Timeloop takes the longest of compute and each memory\n  memories:\n");
   for (int i = 0; i < c->n_levels; i++) {
-    if (c->level[i].kind == TL_COMPUTE) tf_page_say(out, "  compute:\n");
+    if (c->level[i].kind == TL_COMPUTE) tf_page_add(out, "  compute:\n");
     if (c->level[i].kind != TL_SPREAD) write_level(c, i, out);
   }
 }
 
 static void write_reference(const tl_problem *p, const tl_space *s, tf_page *out) {
-  tf_page_say(out, "%s[", s->name);
+  tf_page_add(out, "%s[", s->name);
   for (int r = 0; r < s->rank; r++) {
     for (int t = 0; t < s->index[r].n; t++) {
       const tl_term *term = &s->index[r].term[t];
-      tf_page_say(out, "%s", t ? " + " : r ? ", " : "");
-      if (term->coef != 1) tf_page_say(out, "%" PRId64 "*", term->coef);
-      tf_page_say(out, "%s", p->dim[term->dim]);
+      tf_page_add(out, "%s", t ? " + " : r ? ", " : "");
+      if (term->coef != 1) tf_page_add(out, "%" PRId64 "*", term->coef);
+      tf_page_add(out, "%s", p->dim[term->dim]);
     }
-    if (!s->index[r].n) tf_page_say(out, "%s0", r ? ", " : "");
+    if (!s->index[r].n) tf_page_add(out, "%s0", r ? ", " : "");
   }
-  tf_page_say(out, "]");
+  tf_page_add(out, "]");
 }
 
 static const tl_space *output_of(const tl_problem *p) {
@@ -88,28 +88,28 @@ static const tl_space *output_of(const tl_problem *p) {
 static void write_workload(const tl_case *c, tf_page *out) {
   const tl_problem *p = &c->problem;
   bool first = true;
-  tf_page_say(out, "workload:\n  name: %s\n  dims: {", p->name);
+  tf_page_add(out, "workload:\n  name: %s\n  dims: {", p->name);
   for (int d = 0; d < p->n_dims; d++)
-    tf_page_say(out, "%s%s: %" PRId64, d ? ", " : "", p->dim[d], p->extent[d]);
-  tf_page_say(out, "}\n  ops:\n  - \"");
+    tf_page_add(out, "%s%s: %" PRId64, d ? ", " : "", p->dim[d], p->extent[d]);
+  tf_page_add(out, "}\n  ops:\n  - \"");
   write_reference(p, output_of(p), out);
-  tf_page_say(out, " += ");
+  tf_page_add(out, " += ");
   for (int i = 0; i < p->n_spaces; i++) {
     if (p->space[i].output) continue;
-    tf_page_say(out, "%s", first ? "" : " * ");
+    tf_page_add(out, "%s", first ? "" : " * ");
     write_reference(p, &p->space[i], out);
     first = false;
   }
-  tf_page_say(out, "\"\n");
+  tf_page_add(out, "\"\n");
 }
 
 static void write_trips(const tl_loops *loops, int d, tf_page *out) {
   if (loops->trips[d] != TL_OPEN)
-    tf_page_say(out, "%" PRId64, loops->trips[d]);
+    tf_page_add(out, "%" PRId64, loops->trips[d]);
   else if (loops->most[d])
-    tf_page_say(out, "?<=%" PRId64, loops->most[d]);
+    tf_page_add(out, "?<=%" PRId64, loops->most[d]);
   else
-    tf_page_say(out, "?");
+    tf_page_add(out, "?");
 }
 
 /* Outer to inner; in braces where the order is open. */
@@ -122,11 +122,11 @@ static void write_temporal(const tl_case *c, const tl_loops *loops, tf_page *out
   for (int i = c->problem.n_dims - 1; i >= 0; i--) {
     int d = loops->given || loops->ordered ? loops->order[i] : i;
     if (loops->trips[d] == 1) continue;
-    tf_page_say(out, "%s%s=", sep, c->problem.dim[d]);
+    tf_page_add(out, "%s%s=", sep, c->problem.dim[d]);
     write_trips(loops, d, out);
     sep = " ";
   }
-  if (braces) tf_page_say(out, "}");
+  if (braces) tf_page_add(out, "}");
 }
 
 /* Along which sides the i-th dim from inside may go: bit 0 X, bit 1 Y. */
@@ -144,9 +144,9 @@ static void write_spatial(const tl_case *c, int l, const char **sep, tf_page *ou
     for (int i = c->problem.n_dims - 1; i >= 0; i--) {
       int d = loops->given || loops->ordered ? loops->order[i] : i;
       if (loops->trips[d] == 1 || !(sides(c, l, i, loops->trips[d] == TL_OPEN) >> y & 1)) continue;
-      tf_page_say(out, "%s%s=", *sep, c->problem.dim[d]);
+      tf_page_add(out, "%s%s=", *sep, c->problem.dim[d]);
       write_trips(loops, d, out);
-      tf_page_say(out, "@%c", y ? 'y' : 'x');
+      tf_page_add(out, "@%c", y ? 'y' : 'x');
       *sep = " ";
     }
 }
@@ -170,22 +170,22 @@ static void write_tile(const tl_case *c, int l, tf_page *out) {
   sep = " bypass ";
   for (int z = 0; z < c->problem.n_spaces; z++) {
     if (!c->level[l].nest.bypass[z]) continue;
-    tf_page_say(out, "%s%s", sep, c->problem.space[z].name);
+    tf_page_add(out, "%s%s", sep, c->problem.space[z].name);
     sep = " ";
   }
 }
 
 static void write_mapping(const tl_case *c, tf_page *out) {
   int indent = 2;
-  tf_page_say(out, "mapping: |\n");
+  tf_page_add(out, "mapping: |\n");
   for (int l = 0; l < c->n_levels; l++) {
     if (c->level[l].kind != TL_MEMORY || is_passed_by(c, l)) continue;
-    tf_page_say(out, "%*s%s", indent, "", c->level[l].name);
+    tf_page_add(out, "%*s%s", indent, "", c->level[l].name);
     write_tile(c, l, out);
-    tf_page_say(out, "\n");
+    tf_page_add(out, "\n");
     indent += 2;
   }
-  tf_page_say(out, "%*sop %s\n", indent, "", output_of(&c->problem)->name);
+  tf_page_add(out, "%*sop %s\n", indent, "", output_of(&c->problem)->name);
 }
 
 void tl_write(const tl_case *c, tf_page *out) {

@@ -1,12 +1,12 @@
 /* One sum in progress, and the entry before the one at hand: shared by sums.c and sums_before.c. */
-#ifndef MODEL_COST_GENERAL_SUMS_WALK_H
-#define MODEL_COST_GENERAL_SUMS_WALK_H
+#ifndef MODEL_COST_GENERAL_SUMMING_H
+#define MODEL_COST_GENERAL_SUMMING_H
 #include "model/cost/general/sums.h"
 #include "model/flow/retain.h"
 
 /* Masks are over path positions of the slice's node. */
 typedef struct {
-  tf_run *run;
+  tf_eval *ev;
   tf_scratch *w;
   const tf_slice *s, *prev;
   const tf_pclass *c;
@@ -28,21 +28,21 @@ typedef struct {
   bool dropped;   /* what the entry before left is gone */
   tf_spot here, there;
   tf_made now, then;
-} tf_walk;
+} tf_summing;
 
 /* Adds mult * v; overflow: e->ok = false. */
-void tf_sum_add(tf_walk *e, int64_t *sum, int64_t mult, int64_t v);
+void tf_sum_add(tf_summing *e, int64_t *sum, int64_t mult, int64_t v);
 /* Adds the setting at hand, which stands for mult of them. */
-void tf_leaf_add(tf_walk *e, int64_t mult);
+void tf_leaf_add(tf_summing *e, int64_t mult);
 /* Forgets the boxes met. */
 void tf_leaf_forget(tf_boxes *w);
 
 /* Settings of the loops at the entry before: the carried loop one less, those inside at their last.
  * Leaves in force what the run of that entry makes. */
-void tf_before_set(tf_walk *e);
+void tf_before_set(tf_summing *e);
 /* What is made in the run at hand, and in the run of the entry before; false: s is not entered. */
-bool tf_before_arm(tf_walk *e);
-void tf_before_disarm(tf_walk *e);
+bool tf_before_arm(tf_summing *e);
+void tf_before_disarm(tf_summing *e);
 /* Whether settings of spatial loop k must be told apart because its chain had another range before. */
-bool tf_before_differs(tf_walk *e, int k);
+bool tf_before_differs(tf_summing *e, int k);
 #endif
