@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "search/space/genes.h"
 
 typedef struct {
@@ -12,6 +13,7 @@ typedef struct {
   tf_reads *reads;
   unsigned strip;
   tf_fusion f;
+  tf_arena *arena; /* of groups and names */
   char *text;
   size_t len, room;
   bool bad;
@@ -19,8 +21,28 @@ typedef struct {
 
 typedef struct {
   int n;
-  int ops[TF_OPS_MAX]; /* producers before their readers */
+  int *ops;      /* producers before their readers */
+  uint64_t *has; /* the same as a set */
 } group;
+
+static void *array(writer *w, size_t n, size_t size) {
+  void *p = tf_arena_array(w->arena, n, size);
+  w->bad |= !p;
+  return p;
+}
+
+/* A group with room for n ops, none yet. */
+static group new_group(writer *w, int n) {
+  size_t words = tf_bits_words((size_t)w->s->wl->n_ops);
+  return (group){0, array(w, (size_t)n, sizeof(int)), array(w, words, sizeof(uint64_t))};
+}
+
+static void add(group *g, int o) {
+  g->ops[g->n++] = o;
+  tf_bits_add(g->has, o);
+}
+
+static bool in(const group *g, int o) { return tf_bits_has(g->has, o); }
 
 /* ---- text ------------------------------------------------------------------------------ */
 static void put(writer *w, const char *fmt, ...) {
@@ -49,12 +71,6 @@ static int gene(writer *w, int i) {
 }
 
 /* ---- who leads -------------------------------------------------------------------------- */
-static bool in(const group *g, int o) {
-  for (int i = 0; i < g->n; i++)
-    if (g->ops[i] == o) return true;
-  return false;
-}
-
 static bool leads(const writer *w, const group *g, int o) {
   const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
   for (int i = 0; i < z->n_consumers; i++)
@@ -213,12 +229,12 @@ static void put_tile(writer *w, const group *g, int depth, tile t, bool outermos
 
 /* ---- scopes -------------------------------------------------------------------------------- */
 /* Splits g into its groups at a memory, in an order in which producers come first. */
-static int split(const writer *w, const group *g, int memory, group *parts) {
+static int split(writer *w, const group *g, int memory, group *parts) {
   const int *name = w->f.group[memory];
   const tf_workload *wl = w->s->wl;
   int n = 0;
-  bool done[TF_OPS_MAX] = {false};
-  for (int left = g->n; left > 0;) {
+  bool *done = array(w, (size_t)wl->n_ops, sizeof *done);
+  for (int left = g->n; left > 0 && !w->bad;) {
     int before = left;
     for (int i = 0; i < g->n; i++) {
       int id = name[g->ops[i]];
@@ -233,9 +249,9 @@ static int split(const writer *w, const group *g, int memory, group *parts) {
         }
       }
       if (!ready) continue;
-      parts[n].n = 0;
-      for (int k = 0; k < g->n; k++)
-        if (name[g->ops[k]] == id) parts[n].ops[parts[n].n++] = g->ops[k];
+      parts[n] = new_group(w, g->n);
+      for (int k = 0; k < g->n && !w->bad; k++)
+        if (name[g->ops[k]] == id) add(&parts[n], g->ops[k]);
       left -= parts[n++].n;
       done[id] = true;
     }
@@ -355,21 +371,18 @@ static void put_parts(writer *w, const group *parts, int n, int level, int depth
 static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int depth, tf_scope kind,
                      bool spread) {
   for (int k = 0, end; k < n; k = end) {
-    group *run = malloc(sizeof *run);
-    w->bad |= !run;
-    if (!run) return;
-    run->n = 0;
+    group run = new_group(w, w->s->wl->n_ops);
+    if (w->bad) return;
     for (end = k; end < n && name[parts[end].ops[0]] == name[parts[k].ops[0]]; end++)
       for (int i = 0; i < parts[end].n; i++)
-        run->ops[run->n++] = parts[end].ops[i];
+        add(&run, parts[end].ops[i]);
     bool keep = false;
     if (end - k > 1) {
       put(w, "%*s%s", 2 * depth, "", scope_name(kind));
-      keep = put_keep(w, run, w->f.group[level + 1], level, true);
+      keep = put_keep(w, &run, w->f.group[level + 1], level, true);
       put(w, "\n");
     }
     put_parts(w, &parts[k], end - k, level, depth + (end - k > 1), spread && !keep);
-    free(run);
   }
 }
 
@@ -382,7 +395,9 @@ static int join_runs(writer *w, const group *parts, int n, int gene_no, int *nam
 }
 
 static void put_scope(writer *w, const group *g, int level, const group *parts, int n, int depth) {
-  int owner = owner_of(g), dim = stream_dim(w, g), runs[TF_OPS_MAX], join = -1;
+  int owner = owner_of(g), dim = stream_dim(w, g), join = -1;
+  int *runs = array(w, (size_t)w->s->wl->n_ops, sizeof *runs);
+  if (w->bad) return;
   const tf_column *c = &w->s->columns[owner];
   bool stream = dim >= 0 && level >= 0 && !(w->strip & TF_STRIP_STREAM) && gene(w, c->stream + 1 + level);
   if (!stream) join = join_runs(w, parts, n, c->run + 1 + level, runs);
@@ -405,13 +420,9 @@ static void put_scope(writer *w, const group *g, int level, const group *parts, 
 
 /* The group's Tile of this memory and all below it; level -1: the root. */
 static void put_group(writer *w, const group *g, int level, int depth) {
-  group *parts = malloc((size_t)g->n * sizeof *parts);
-  w->bad |= !parts;
-  if (w->bad) {
-    free(parts);
-    return;
-  }
-  int n = split(w, g, level + 1, parts);
+  group *parts = array(w, (size_t)g->n, sizeof *parts);
+  int n = w->bad ? 0 : split(w, g, level + 1, parts);
+  if (w->bad) return;
   if (n > 1) {
     put_scope(w, g, level, parts, n, depth);
   } else {
@@ -421,20 +432,19 @@ static void put_group(writer *w, const group *g, int level, int depth) {
     else
       put_group(w, g, 0, depth);
   }
-  free(parts);
 }
 
 char *tf_shapes_text(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip) {
-  writer *w = calloc(1, sizeof *w);
-  if (!w) return NULL;
-  *w = (writer){.s = s, .genes = genes, .reads = reads, .strip = strip};
-  group all = {.n = s->wl->n_ops};
-  for (int i = 0; i < all.n; i++)
-    all.ops[i] = s->wl->topo[i];
-  tf_shapes_fuse(s, genes, reads, &w->f);
-  put_group(w, &all, -1, 0);
-  char *text = w->bad ? NULL : w->text;
-  if (w->bad) free(w->text);
-  free(w);
-  return text;
+  writer w = {.s = s, .genes = genes, .reads = reads, .strip = strip, .arena = tf_arena_new()};
+  w.bad = !w.arena || !tf_shapes_fuse(s, genes, reads, w.arena, &w.f);
+  if (!w.bad) {
+    group all = new_group(&w, s->wl->n_ops);
+    for (int i = 0; i < s->wl->n_ops && !w.bad; i++)
+      add(&all, s->wl->topo[i]);
+    put_group(&w, &all, -1, 0);
+  }
+  tf_arena_free(w.arena);
+  if (!w.bad) return w.text;
+  free(w.text);
+  return NULL;
 }

@@ -47,9 +47,9 @@ static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint3
 uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint32_t *order) {
   tf_fusion f;
   uint64_t h = TF_HASH_START;
-  if (s->given) return h;
-  tf_shapes_fuse(s, genes, NULL, &f);
-  for (int l = 0; l < s->arch->n_memories; l++) {
+  tf_arena *a = s->given ? NULL : tf_arena_new();
+  bool ok = a && tf_shapes_fuse(s, genes, NULL, a, &f);
+  for (int l = 0; ok && l < s->arch->n_memories; l++) {
     for (int o = 0; o < s->wl->n_ops; o++) { /* the first op of the group names it */
       int first = 0;
       while (f.group[l][first] != f.group[l][o])
@@ -57,5 +57,6 @@ uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint3
       h = tf_hash(h, &first, sizeof first);
     }
   }
-  return manners_of(s, genes, order, h);
+  tf_arena_free(a);
+  return ok ? manners_of(s, genes, order, h) : h;
 }
