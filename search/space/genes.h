@@ -47,8 +47,8 @@ static inline void tf_reads_note(tf_reads *r, int gene) {
   if (!r->order[gene]) r->order[gene] = (uint32_t)++r->n;
 }
 
-/* The mapping's text that genes stand for, features in `strip` left out.  Malloc'd. */
-char *tf_shapes_text(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip);
+/* The tree that genes stand for, features in `strip` left out; NULL if it is illegal. */
+tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip);
 
 /* The completion of s->given that genes stand for; NULL if it is illegal. */
 tf_tree *tf_shapes_complete(const tf_shapes *s, const int32_t *genes, tf_reads *reads);
