@@ -12,7 +12,9 @@ typedef struct {
   bool *taken;           /* [variable] some statement sets it */
   bool *written;         /* [buffer] something has been put there */
   const ir_stmt *around; /* the statement in whose body we are; NULL: none */
-  bool in_parallel;
+  unsigned maps;         /* of the loops around, bit by ir_map */
+  int *sent;  /* [buffer] 1 + the queue that a copy into it went to, until one has been waited for; 0: none */
+  bool *open; /* [queue] its last copy does not end its group */
   char *why;
   size_t size;
   bool ok;
@@ -67,6 +69,7 @@ static void ranges(checker *c, const char *what, const ir_range *r, int n) {
 
 static void let(checker *c, const ir_stmt *s) {
   const ir_expr *e = &s->let.expr;
+  must(c, e->fn != IR_MOD || (e->n == 2 && e->arg[1].var < 0 && e->arg[1].off > 0), "let: mod by no number above 0");
   must(c, e->fn != IR_PICK || e->n == 4, "let: pick of %d values", e->n);
   must(c, e->n >= 0 && (e->fn == IR_SUM || e->n > 0), "let: of no values");
   must(c, e->fn != IR_SUM || e->n == 0 || e->coef, "let: a sum without coefficients");
@@ -97,6 +100,8 @@ static void buffer(checker *c, int i) {
   if (!must(c, b->name && b->id, "buffer %d has no name", i)) return;
   must(c, b->tensor >= -1 && b->tensor < c->wl->n_tensors, "buffer %s: no tensor %d", b->name, b->tensor);
   must(c, b->level >= 0 && b->level < c->p->tree->arch->n_memories, "buffer %s: no memory %d", b->name, b->level);
+  must(c, b->space >= 0 && b->space < c->p->platform->n_spaces, "buffer %s: no space %d", b->name, b->space);
+  must(c, b->role != IR_ARGUMENT || b->space == 0, "buffer %s: an argument outside of the first space", b->name);
   must(c, b->slots >= 1, "buffer %s: %lld slots", b->name, (long long)b->slots);
   must(c, b->block.by >= 0 && (!b->block.by || (b->block.rank >= 0 && b->block.rank < b->rank)),
        "buffer %s: blocks along no rank", b->name);
@@ -115,6 +120,9 @@ static void buffer(checker *c, int i) {
 static void reaches(checker *c, const char *what, int b) {
   if (!must(c, is_buffer(c, b), "%s: no buffer %d", what, b)) return;
   const ir_buffer *to = &c->p->buffers[b];
+  const ir_space *in = &c->p->platform->spaces[to->space];
+  must(c, in->of == IR_SERIAL || c->maps >> in->of & 1, "%s: '%s' is in '%s', and no %s is around", what, to->name,
+       in->name, ir_map_of(in->of)->name);
   for (int r = 0; r < to->rank; r++)
     atom(c, to->name, to->base[r]);
   if (to->slots > 1) atom(c, to->name, to->slot);
@@ -123,6 +131,8 @@ static void reaches(checker *c, const char *what, int b) {
 static void reads(checker *c, const char *what, int b) {
   reaches(c, what, b);
   must(c, !c->ok || c->written[b], "%s: nothing has been put into '%s'", what, c->ok ? c->p->buffers[b].name : "");
+  must(c, !c->ok || !c->sent[b], "%s: nobody has waited for what is copied into '%s'", what,
+       c->ok ? c->p->buffers[b].name : "");
 }
 
 static void writes(checker *c, const char *what, int b) {
@@ -130,6 +140,8 @@ static void writes(checker *c, const char *what, int b) {
   if (c->ok) c->written[b] = true;
 }
 
+static bool holds_tiles(const checker *c, int b) { return is_buffer(c, b) && c->p->buffers[b].role == IR_TILES; }
+static bool is_copied(const checker *c, int b) { return is_buffer(c, b) && c->p->buffers[b].role == IR_COPIED; }
 static bool holds(const checker *c, int b, int tensor) { return is_buffer(c, b) && c->p->buffers[b].tensor == tensor; }
 
 /* ---- products
@@ -239,7 +251,7 @@ static void nest(checker *c, const ir_stmt *s) {
     if (c->ok && i != s->nest.divides) reads(c, op->name, from);
   }
   must(c, holds(c, to, op->out), "nest %s: makes what has no buffer", op->name);
-  must(c, !c->ok || c->p->buffers[to].role != IR_TILES, "nest %s: makes an input", op->name);
+  must(c, !c->ok || (!holds_tiles(c, to) && !is_copied(c, to)), "nest %s: makes an input", op->name);
   if (c->ok && s->nest.product) product(c, s);
   for (int i = 0; c->ok && i < s->nest.n_asks; i++)
     must(c, s->nest.asks[i].nest && ir_product_of(s->nest.asks[i].nest) && s->nest.asks[i].shift,
@@ -265,8 +277,6 @@ static void keep(checker *c, const ir_stmt *s) {
   }
   if (c->ok) reaches(c, "keep", b);
 }
-
-static bool holds_tiles(const checker *c, int b) { return is_buffer(c, b) && c->p->buffers[b].role == IR_TILES; }
 
 /* Sets where the tile begins, for good: other statements may do so as well. */
 static void stage(checker *c, const ir_stmt *s) {
@@ -295,8 +305,60 @@ static void forget(checker *c, const ir_stmt *s) {
 static void loop(checker *c, const ir_stmt *s) {
   must(c, s->loop.trip > 0, "for: %lld steps", (long long)s->loop.trip);
   must(c, s->loop.dim >= 0 && s->loop.dim < c->wl->n_dims, "for: no dim %d", s->loop.dim);
-  must(c, !ir_is_aside(s) || !c->in_parallel, "for: parallel within parallel");
+  const ir_map_facts *map = ir_map_of(s->loop.map);
+  must(c, s->loop.map == IR_SERIAL || c->p->platform->maps >> s->loop.map & 1, "for: the target has no %s", map->name);
+#define X(id, name_of, is_aside, can_meet, at)                                                                         \
+  must(c, !map->aside || !(c->maps >> IR_##id & 1) || at < map->depth, "for: %s within %s", map->name, name_of);
+  IR_MAPS(X)
+#undef X
   sets(c, "for", s->loop.var, false);
+}
+
+static bool is_queue(checker *c, const char *what, int queue) {
+  return must(c, queue >= 0 && queue < c->p->platform->n_queues, "%s: no queue %d", what, queue);
+}
+
+static void copy(checker *c, const ir_stmt *s) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  is_queue(c, "copy", s->copy.queue);
+  must(c, c->p->platform->spaces[to->space].filled, "copy %s: nothing is copied into '%s' side by side", to->name,
+       c->p->platform->spaces[to->space].name);
+  must(c, holds(c, s->copy.from, to->tensor) && s->copy.from != s->copy.to, "copy %s: from nowhere", to->name);
+  if (c->ok) reads(c, "copy", s->copy.from);
+  atom(c, "copy", s->copy.slot);
+  must(c, s->copy.slot.var >= 0 || (s->copy.slot.off >= 0 && s->copy.slot.off < to->slots), "copy %s: no tile %lld",
+       to->name, (long long)s->copy.slot.off);
+  for (int r = 0; c->ok && r < to->rank; r++)
+    must(c, s->range[r].most <= to->extent[r], "copy %s: a tile of %lld in %lld", to->name, (long long)s->range[r].most,
+         (long long)to->extent[r]);
+  if (!c->ok) return;
+  if (!c->written[s->copy.to]) c->sent[s->copy.to] = 1 + s->copy.queue;
+  c->written[s->copy.to] = true;
+  c->open[s->copy.queue] = !s->copy.ends;
+}
+
+/* What has been copied so far may have come; which of it is seen when the program runs. */
+static void wait(checker *c, const ir_stmt *s) {
+  const int queue = s->wait.queue;
+  if (!is_queue(c, "wait", queue)) return;
+  must(c, s->wait.left >= 0 && s->wait.left < c->p->platform->depth, "wait: until %d are left", s->wait.left);
+  must(c, !c->open[queue], "wait: the last copy by '%s' does not end its group", c->p->platform->queues[queue]);
+  for (int i = 0; c->ok && i < c->p->n_buffers; i++)
+    if (c->sent[i] == 1 + queue) c->sent[i] = 0;
+}
+
+static void barrier(checker *c, const ir_stmt *s) {
+  const ir_map_facts *map = ir_map_of(s->barrier.map);
+  must(c, map->meets, "barrier: a %s meets no other", map->name);
+  must(c, c->maps >> s->barrier.map & 1, "barrier: no %s is around", map->name);
+}
+
+/* Whatever has been begun ends. */
+static void all_come(checker *c) {
+  for (int i = 0; c->ok && i < c->p->n_buffers; i++)
+    must(c, !c->sent[i], "copy %s: nobody waits for it", c->p->buffers[i].name);
+  for (int i = 0; c->ok && i < c->p->platform->n_queues; i++)
+    must(c, !c->open[i], "copy: the last one by '%s' does not end its group", c->p->platform->queues[i]);
 }
 
 static void together(checker *c, const ir_stmt *s) {
@@ -341,6 +403,7 @@ static void stmt(checker *c, const ir_stmt *s) {
   must(c, !(facts->points || s->kind == IR_KEEP) || (s->op >= 0 && s->op < c->wl->n_ops), "%s: no op %d", facts->name,
        s->op);
   must(c, s->kind != IR_STAGE || holds_tiles(c, s->stage.buffer), "stage: its buffer holds no tiles");
+  must(c, s->kind != IR_COPY || is_copied(c, s->copy.to), "copy: into what is not filled by copies");
   if (c->ok) ranges(c, facts->name, s->range, ir_n_ranges(c->p, s));
   if (!c->ok) return;
   switch (s->kind) {
@@ -348,6 +411,9 @@ static void stmt(checker *c, const ir_stmt *s) {
   case IR_KEEP: keep(c, s); break;
   case IR_FORGET: forget(c, s); break;
   case IR_STAGE: stage(c, s); break;
+  case IR_COPY: copy(c, s); break;
+  case IR_WAIT: wait(c, s); break;
+  case IR_BARRIER: barrier(c, s); break;
   case IR_FOR: loop(c, s); break;
   case IR_IF:
     must(c, s->guard.n > 0, "if: nothing is asked");
@@ -372,9 +438,9 @@ static void hide(checker *c, const ir_stmt *s) {
 
 static void body(checker *c, const ir_stmt *around, const ir_body *b) {
   const ir_stmt *outside = c->around;
-  const bool parallel = c->in_parallel;
+  const unsigned maps = c->maps;
   c->around = around;
-  c->in_parallel |= around && ir_is_aside(around);
+  if (around && ir_is_aside(around)) c->maps |= 1u << around->loop.map;
   for (int i = 0; c->ok && i < b->n; i++) {
     must(c, b->s[i] != NULL, "no statement");
     if (b->s[i]) stmt(c, b->s[i]);
@@ -383,7 +449,7 @@ static void body(checker *c, const ir_stmt *around, const ir_body *b) {
     if (b->s[i]) hide(c, b->s[i]);
   if (c->ok && around && around->kind == IR_FOR) hide(c, around);
   c->around = outside;
-  c->in_parallel = parallel;
+  c->maps = maps;
 }
 
 static void packs(checker *c) {
@@ -400,16 +466,21 @@ bool ir_check(const ir_program *p, char *why, size_t size) {
   checker c = {.p = p, .wl = p->tree->workload, .why = why, .size = size, .ok = true};
   c.set = calloc((size_t)p->n_vars + 1, 2 * sizeof *c.set);
   c.written = calloc((size_t)p->n_buffers + 1, sizeof *c.written);
+  c.sent = calloc((size_t)p->n_buffers + 1, sizeof *c.sent);
+  c.open = calloc((size_t)p->platform->n_queues + 1, sizeof *c.open);
+  const bool room = c.set && c.written && c.sent && c.open;
   c.taken = c.set ? c.set + p->n_vars + 1 : NULL;
-  for (int i = 0; c.set && c.written && c.ok && i < p->n_buffers; i++) {
+  for (int i = 0; room && c.ok && i < p->n_buffers; i++) {
     buffer(&c, i);
     c.written[i] = p->buffers[i].role == IR_ARGUMENT && c.ok && c.wl->tensors[p->buffers[i].tensor].producer < 0;
   }
   for (int z = 0; c.ok && z < c.wl->n_tensors; z++)
     must(&c, p->buffer_of[z] < 0 || holds(&c, p->buffer_of[z], z), "tensor '%s' is in another's buffer",
          c.wl->tensors[z].name);
-  if (c.set && c.written) packs(&c), body(&c, NULL, &p->body);
+  if (room) packs(&c), body(&c, NULL, &p->body), all_come(&c);
   free(c.set);
   free(c.written);
+  free(c.sent);
+  free(c.open);
   return c.ok;
 }

@@ -19,7 +19,8 @@ static void atom(const dump *d, ir_atom a) {
 }
 
 static void expr(const dump *d, const ir_expr *e) {
-  static const char *const name[] = {[IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max", [IR_PICK] = "pick"};
+  static const char *const name[] = {
+      [IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max", [IR_PICK] = "pick", [IR_MOD] = "mod"};
   fprintf(d->out, "%s(", name[e->fn]);
   for (int i = 0; i < e->n; i++) {
     if (i) fputs(", ", d->out);
@@ -58,6 +59,17 @@ static void stage(const dump *d, const ir_stmt *s) {
     range(d, "", &ahead[r]);
   if (ahead) fputs(" unless ", d->out), atom(d, s->stage.last);
   fputc('\n', d->out);
+}
+
+static void copy(const dump *d, const ir_stmt *s) {
+  const ir_buffer *to = &d->p->buffers[s->copy.to], *from = &d->p->buffers[s->copy.from];
+  const ir_space *spaces = d->p->platform->spaces;
+  fprintf(d->out, "copy %s from %s to %s by %s", to->name, spaces[from->space].name, spaces[to->space].name,
+          d->p->platform->queues[s->copy.queue]);
+  for (int r = 0; r < to->rank; r++)
+    range(d, "", &s->range[r]);
+  if (to->slots > 1) fputs(" into tile ", d->out), atom(d, s->copy.slot);
+  fputs(s->copy.ends ? ", which ends the group\n" : "\n", d->out);
 }
 
 /* What of the box is left: the ranks in which it may be cut. */
@@ -168,8 +180,13 @@ static void stmt(const dump *d, const ir_stmt *s, int depth) {
   case IR_KEEP: keep(d, s); break;
   case IR_STAGE: stage(d, s); break;
   case IR_FORGET: forget(d, s); break;
+  case IR_COPY: copy(d, s); break;
+  case IR_WAIT:
+    fprintf(d->out, "wait for %s until %d left\n", d->p->platform->queues[s->wait.queue], s->wait.left);
+    break;
+  case IR_BARRIER: fprintf(d->out, "barrier of %s\n", ir_map_of(s->barrier.map)->name); break;
   case IR_FOR:
-    fprintf(d->out, "%s %s < %" PRId64 "\n", ir_map_name(s->loop.map), d->p->var_name[s->loop.var], s->loop.trip);
+    fprintf(d->out, "%s %s < %" PRId64 "\n", ir_map_of(s->loop.map)->name, d->p->var_name[s->loop.var], s->loop.trip);
     body(d, &s->body, depth + 1);
     break;
   case IR_IF:
@@ -221,6 +238,8 @@ void ir_dump(FILE *out, const ir_program *p) {
     if (b->block.by) fprintf(out, ", rank %d in blocks of %" PRId64, b->block.rank, b->block.by);
     if (b->role == IR_KEPT) fputs(" kept", out);
     if (b->role == IR_TILES) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
+    if (b->role == IR_COPIED) fputs(" copied", out);
+    if (b->space > 0) fprintf(out, ", in %s", p->platform->spaces[b->space].name);
     if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
     if (b->shares >= 0) fprintf(out, " in the place of %s", p->buffers[b->shares].name);
     fputc('\n', out);

@@ -23,7 +23,8 @@ typedef enum {
   IR_SUM, /* off[0] + sum of coef[i] * arg[i] */
   IR_MIN, /* of the args */
   IR_MAX,
-  IR_PICK /* arg[0] < arg[1] ? arg[2] : arg[3] */
+  IR_PICK, /* arg[0] < arg[1] ? arg[2] : arg[3] */
+  IR_MOD   /* what arg[0], 0 or more, leaves when divided by arg[1], a number */
 } ir_fn;
 
 typedef struct {
@@ -94,6 +95,49 @@ typedef struct {
 /* The read that a slab is of. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
 
+/* What the steps of a loop are mapped to: id; name; whether they run side by side, touching nothing in common but what
+ * they read or what a barrier has come between; whether they can meet at a barrier; depth: a loop stands only in loops
+ * of less. */
+#define IR_MAPS(X)                                                                                                     \
+  X(SERIAL, "for", false, false, 0)                                                                                    \
+  X(BLOCK, "block", true, false, 1)                                                                                    \
+  X(THREAD, "parallel", true, true, 2)                                                                                 \
+  X(WARP, "warp", true, true, 2)                                                                                       \
+  X(LANE, "lane", true, true, 3)
+typedef enum {
+#define X(id, name, aside, meets, depth) IR_##id,
+  IR_MAPS(X)
+#undef X
+} ir_map;
+
+/* The row of a map. */
+typedef struct {
+  const char *name;
+  bool aside, meets;
+  int depth;
+} ir_map_facts;
+const ir_map_facts *ir_map_of(ir_map map);
+
+/* Where buffers are.  Each step of a loop mapped to `of` has a space of its own; IR_SERIAL: there is one for all. */
+typedef struct {
+  const char *name;
+  ir_map of;
+  bool filled; /* asynchronous copies may fill it (IR_COPY) */
+} ir_space;
+
+/* What programs may use of a machine; data of the target's row. */
+typedef struct {
+  unsigned maps; /* what loops may be mapped to: bit by ir_map, IR_SERIAL always */
+  int n_spaces;
+  const ir_space *spaces; /* arguments are in the first */
+  int n_queues;
+  const char *const *queues; /* each takes copies one after the other, side by side with the others */
+  int depth;                 /* groups of copies that may be under way in a queue; 0: it has none */
+} ir_platform;
+
+/* The first space of a platform of which each step of such a loop has its own; -1: it has none. */
+int ir_space_of(const ir_platform *p, ir_map of);
+
 /* What a buffer is for. */
 typedef enum {
   IR_ARGUMENT,
@@ -101,6 +145,7 @@ typedef enum {
   IR_LASTING, /* as IR_BOX, but all of the tensor, from run to run: one for all that run side by side */
   IR_KEPT,    /* retained: holds from one run of its scope what the next one needs (IR_KEEP) */
   IR_TILES,   /* of an input, filled by IR_STAGE, which sets the variables of base and slot */
+  IR_COPIED,  /* of an input, filled by IR_COPY: base and slot are those of the tile at hand */
   IR_SCRATCH, /* of products: it has no tensor */
   IR_PANELS   /* of an argument, which the caller may have laid out before: it has no tensor */
 } ir_role;
@@ -120,9 +165,10 @@ typedef struct {
     int rank;
   } block;
   int level;     /* memory of the architecture it stands for */
-  bool each;     /* each thread has its own */
+  int space;     /* of the platform */
   int shares;    /* buffer whose place it takes when that has been read for the last time; -1: its own */
-  int64_t slots; /* IR_KEPT: instances whose runs take turns, each with `words` of its own; IR_TILES: halves; else 1 */
+  int64_t slots; /* IR_KEPT: instances whose runs take turns, each with `words` of its own; IR_TILES, IR_COPIED: tiles;
+                    else 1 */
   ir_atom slot;  /* the one at hand */
   const char *name;
   const char *id; /* its identifier in C (codegen/ir/names.h) */
@@ -147,6 +193,9 @@ typedef enum { IR_OVER_NOTHING, IR_OVER_BUFFER, IR_OVER_OUTPUT, IR_OVER_DIMS } i
   X(KEEP, "keep", false, false, OUTPUT)         \
   X(FORGET, "forget", false, false, NOTHING)    \
   X(STAGE, "stage", false, false, BUFFER)       \
+  X(COPY, "copy", false, false, BUFFER)         \
+  X(WAIT, "wait", false, false, NOTHING)        \
+  X(BARRIER, "barrier", false, false, NOTHING)  \
   X(FOR, "for", true, false, NOTHING)           \
   X(IF, "if", true, false, NOTHING)             \
   X(TOGETHER, "together", true, false, NOTHING) \
@@ -166,17 +215,6 @@ typedef struct {
   bool body, points;
   ir_over over;
 } ir_facts;
-
-/* What the steps of a loop are mapped to: id; name; whether they run side by side, touching nothing in common but what
- * they read. */
-#define IR_MAPS(X)                                                                                                     \
-  X(SERIAL, "for", false)                                                                                              \
-  X(THREAD, "parallel", true)
-typedef enum {
-#define X(id, name, aside) IR_##id,
-  IR_MAPS(X)
-#undef X
-} ir_map;
 
 /* Rows of neighbours in an argument that a product of one pair of matrices will read or write: its box where its range
  * stands now, or further by shift[dim of its op]. */
@@ -221,6 +259,19 @@ struct ir_stmt {
       ir_range *ahead; /* [rank] */
       ir_atom last;
     } stage;
+    /* Begins to copy the box range[] of its tensor from `from` into slot `slot` of `to`.  Until a WAIT has let its
+     * group end nobody may touch what it fills, nor write what it reads.  An empty box ends its group all the same. */
+    struct {
+      int to, from, queue;
+      ir_atom slot;
+      bool ends; /* it is the last of its group */
+    } copy;
+    struct { /* until at most `left` groups that this step has begun in the queue, the latest, are still under way */
+      int queue, left;
+    } wait;
+    struct { /* until all steps of the nearest loop around that is mapped to `map` have come here */
+      ir_map map;
+    } barrier;
     struct { /* for var, which goes over a part of `dim`, in 0 .. trip - 1: body */
       int var, dim;
       int64_t trip;
@@ -274,8 +325,7 @@ const ir_facts *ir_facts_of(const ir_stmt *s);
 int ir_n_ranges(const ir_program *p, const ir_stmt *s);
 /* The product of a nest; NULL for all else, too. */
 static inline const ir_product *ir_product_of(const ir_stmt *s) { return s->kind == IR_NEST ? s->nest.product : NULL; }
-/* The name of what a loop is mapped to; whether the statement is a loop whose steps run side by side. */
-const char *ir_map_name(ir_map map);
+/* Whether the statement is a loop whose steps run side by side. */
 bool ir_is_aside(const ir_stmt *s);
 /* Whether the statement reads or writes the buffer itself, not through the operands of an op. */
 bool ir_names(const ir_stmt *s, int buffer);
@@ -288,7 +338,8 @@ typedef struct {
 
 struct ir_program {
   tf_arena *arena;
-  const tf_tree *tree; /* borrowed */
+  const tf_tree *tree; /* borrowed, as the platform is */
+  const ir_platform *platform;
   int n_vars;
   const char **var_name; /* [n_vars] as in C */
   int n_buffers;
@@ -303,16 +354,21 @@ struct ir_program {
 
 void ir_free(ir_program *p);
 
+/* Whether each step of some mapped loop has a buffer of its own. */
+static inline bool ir_is_own(const ir_program *p, int buffer) {
+  return p->platform->spaces[p->buffers[buffer].space].of != IR_SERIAL;
+}
+
 /* The program as text, a statement a line. */
 void ir_dump(FILE *out, const ir_program *p);
 
 /* What a run does with one buffer, in elements. */
 typedef struct {
   int64_t read, written; /* by points; what lies in the padding is not read, and a sum that starts is not */
-  int64_t copied;      /* scratch of products: laid out anew from the operand, borders not counted; IR_STAGE: taken from
-                          outside */
-  int64_t ahead;       /* of what IR_STAGE copied, for the next step */
-  int64_t kept, moved; /* what IR_KEEP left in place, or moved: not made again; of these, moved */
+  int64_t copied;        /* scratch of products: laid out anew from the operand, borders not counted; IR_STAGE, IR_COPY:
+                            taken from outside */
+  int64_t ahead;         /* of what IR_STAGE copied, for the next step */
+  int64_t kept, moved;   /* what IR_KEEP left in place, or moved: not made again; of these, moved */
 } ir_count;
 
 typedef struct {
@@ -326,8 +382,10 @@ typedef struct {
 bool ir_check(const ir_program *p, char *why, size_t size);
 
 /* Runs it in double.  data[tensor]: row-major over the tensor's extents, inputs filled, outputs written.  counts: added
- * to what is there; NULL: nothing is counted.  False: out of memory, or an access outside a buffer (a fault of the
- * lowering). */
+ * to what is there; NULL: nothing is counted.  False: out of memory, or what no program may do: an access outside a
+ * buffer, of what an asynchronous copy has not been waited for, or of what another step touches side by side; a barrier
+ * that not all reach.  why[size] says which, in a line. */
+bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
 /* The value of op's expression; read[i] is its i-th operand.  skip: the read to be taken as 1; -1: none. */

@@ -12,38 +12,41 @@ int ir_n_ranges(const ir_program *p, const ir_stmt *s) {
   const tf_workload *wl = p->tree->workload;
   switch (ir_facts_of(s)->over) {
   case IR_OVER_NOTHING: return 0;
-  case IR_OVER_BUFFER: return p->buffers[s->stage.buffer].rank;
+  case IR_OVER_BUFFER: return p->buffers[s->kind == IR_COPY ? s->copy.to : s->stage.buffer].rank;
   case IR_OVER_OUTPUT: return wl->ops[s->op].n_out_dims;
   case IR_OVER_DIMS: return wl->ops[s->op].n_dims;
   }
   return 0;
 }
 
-/* A row of the table of what loops are mapped to. */
-typedef struct {
-  const char *name;
-  bool aside;
-} map_row;
-
-static const map_row *row_of(ir_map map) {
-#define X(id, name, aside) [IR_##id] = {name, aside},
-  static const map_row rows[] = {IR_MAPS(X)};
+const ir_map_facts *ir_map_of(ir_map map) {
+#define X(id, name, aside, meets, depth) [IR_##id] = {name, aside, meets, depth},
+  static const ir_map_facts rows[] = {IR_MAPS(X)};
 #undef X
   return &rows[map];
 }
 
-const char *ir_map_name(ir_map map) { return row_of(map)->name; }
-bool ir_is_aside(const ir_stmt *s) { return s->kind == IR_FOR && row_of(s->loop.map)->aside; }
+bool ir_is_aside(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->aside; }
+
+int ir_space_of(const ir_platform *p, ir_map of) {
+  int i = 0;
+  while (i < p->n_spaces && p->spaces[i].of != of)
+    i++;
+  return i < p->n_spaces ? i : -1;
+}
 
 bool ir_names(const ir_stmt *s, int buffer) {
   switch (s->kind) {
   case IR_KEEP: return s->keep.buffer == buffer;
   case IR_FORGET: return s->forget.buffer == buffer;
   case IR_STAGE: return s->stage.buffer == buffer || s->stage.from == buffer;
+  case IR_COPY: return s->copy.to == buffer || s->copy.from == buffer;
   case IR_SAVE: return s->save.from == buffer || s->save.to == buffer;
   case IR_CORRECT: return s->correct.before == buffer || s->correct.after == buffer;
   case IR_DIVIDE: return s->divide.by == buffer;
   case IR_LET:
+  case IR_WAIT:
+  case IR_BARRIER:
   case IR_FOR:
   case IR_IF:
   case IR_TOGETHER:

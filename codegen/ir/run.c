@@ -1,29 +1,35 @@
 /* The interpreter: slow, in double, and sure of every access. */
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "codegen/ir/copies.h"
-#include "codegen/ir/stage.h"
+#include "codegen/ir/machine.h"
 
 enum { MAX_RANK = 16, MAX_READS = 16 };
 
-typedef struct {
-  const ir_program *p;
-  const tf_workload *wl;
-  int64_t *var;
-  double **data;           /* [buffer] */
-  const ir_counts *counts; /* NULL: none */
-  ir_kept *kept;           /* [buffer] what scratch holds that lasts */
-  ir_staged *staged;       /* [buffer] */
-  ir_held **held;          /* [buffer] what each slot holds; NULL: not retained */
-  bool ok;
-} machine;
+typedef ir_running machine;
 
-static int64_t atom(const machine *m, ir_atom a) { return a.var < 0 ? a.off : m->var[a.var] + a.off; }
+static int64_t atom(const machine *m, ir_atom a) { return ir_number_of(m, a); }
+
+bool ir_fault(machine *m, const char *fmt, ...) {
+  if (m->ok && m->size) {
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(m->why, m->size, fmt, ap);
+    va_end(ap);
+  }
+  return m->ok = false;
+}
+
+int ir_place_of(const ir_program *p, int buffer) {
+  return p->buffers[buffer].shares >= 0 ? p->buffers[buffer].shares : buffer;
+}
 
 static int64_t value(const machine *m, const ir_expr *e) {
   int64_t v = e->fn == IR_SUM ? 0 : atom(m, e->arg[0]);
+  if (e->fn == IR_MOD) return v % e->arg[1].off;
   if (e->fn == IR_PICK) return atom(m, e->arg[0]) < atom(m, e->arg[1]) ? atom(m, e->arg[2]) : atom(m, e->arg[3]);
   for (int i = 0; i < e->n; i++) {
     int64_t a = atom(m, e->arg[i]);
@@ -32,16 +38,30 @@ static int64_t value(const machine *m, const ir_expr *e) {
   return v;
 }
 
-/* The element at those coordinates; NULL (and a fault) outside the buffer. */
-static double *element(machine *m, int buffer, const int64_t *at) {
+static const char *name_of(const machine *m, int buffer) { return m->p->buffers[buffer].name; }
+
+/* Where the coordinates, from `base` on, stand in a slot; -1 (and a fault) outside the buffer. */
+static int64_t place(machine *m, int buffer, int64_t slot, const ir_atom *base, const int64_t *at) {
   const ir_buffer *b = &m->p->buffers[buffer];
-  int64_t i = atom(m, b->slot);
-  m->ok &= i >= 0 && i < b->slots;
+  bool in = slot >= 0 && slot < b->slots;
+  int64_t i = slot;
   for (int r = 0; r < b->rank; r++) {
-    int64_t x = at[r] - atom(m, b->base[r]);
-    m->ok &= x >= 0 && x < b->extent[r];
+    int64_t x = at[r] - atom(m, base[r]);
+    in &= x >= 0 && x < b->extent[r];
     i = i * b->extent[r] + x;
   }
+  return in || ir_fault(m, "'%s' is touched outside of its box", b->name) ? i : -1;
+}
+
+static bool watched(machine *m, int buffer, const char *fault) {
+  return !fault || ir_fault(m, *fault ? "'%s' %s" : "out of memory", name_of(m, buffer), fault);
+}
+
+/* The element at those coordinates; NULL (and a fault) where it may not be touched. */
+static double *element(machine *m, int buffer, const int64_t *at, bool writes) {
+  const ir_buffer *b = &m->p->buffers[buffer];
+  const int64_t i = place(m, buffer, atom(m, b->slot), b->base, at);
+  if (i >= 0 && m->watch) watched(m, buffer, ir_watch_touch(m->watch, ir_place_of(m->p, buffer), i, writes, m->who));
   return m->ok ? &m->data[buffer][i] : NULL;
 }
 
@@ -62,7 +82,7 @@ static double operand(machine *m, const tf_op *op, int i, int buffer, const int6
       at[r] += ref->index[r].terms[t].coef * point[ref->index[r].terms[t].dim];
   }
   if (!inside(z, at)) return 0;
-  const double *v = element(m, buffer, at);
+  const double *v = element(m, buffer, at, false);
   if (m->counts) m->counts->buffer[buffer].read++;
   return v ? *v : 0;
 }
@@ -72,7 +92,7 @@ static double *result(machine *m, const tf_op *op, const int64_t *point) {
   int64_t at[MAX_RANK];
   for (int r = 0; r < op->n_out_dims; r++)
     at[r] = point[op->dims[r]];
-  return element(m, m->p->buffer_of[op->out], at);
+  return element(m, m->p->buffer_of[op->out], at, true);
 }
 
 static double of(machine *m, int buffer, const int64_t *point) {
@@ -80,7 +100,7 @@ static double of(machine *m, int buffer, const int64_t *point) {
   const tf_op *maker = &m->wl->ops[m->wl->tensors[m->p->buffers[buffer].tensor].producer];
   for (int r = 0; r < maker->n_out_dims; r++)
     at[r] = point[maker->dims[r]];
-  const double *v = element(m, buffer, at);
+  const double *v = element(m, buffer, at, false);
   return v ? *v : 0;
 }
 
@@ -112,7 +132,7 @@ static void save_point(machine *m, const ir_stmt *s, const int64_t *point, bool 
   (void)fresh;
   for (int r = 0; r < op->n_out_dims; r++)
     at[r] = point[op->dims[r]];
-  double *to = element(m, s->save.to, at);
+  double *to = element(m, s->save.to, at, true);
   if (to) *to = of(m, s->save.from, point);
 }
 
@@ -146,7 +166,7 @@ static void walk_from(machine *m, const ir_stmt *s, int n_dims, int k, int64_t *
     return;
   }
   int64_t lo = atom(m, s->range[k].lo), hi = atom(m, s->range[k].hi);
-  m->ok &= may_be(&s->range[k], hi - lo);
+  if (!may_be(&s->range[k], hi - lo)) ir_fault(m, "%s: a length of %lld", op->name, (long long)(hi - lo));
   for (int64_t i = lo; i < hi && m->ok; i++) {
     point[op->dims[k]] = i;
     walk_from(m, s, n_dims, k + 1, point, at, fresh);
@@ -158,9 +178,7 @@ static void walk(machine *m, const ir_stmt *s, at_point *at, bool fresh) {
   walk_from(m, s, ir_n_ranges(m->p, s), 0, point, at, fresh);
 }
 
-static void run(machine *m, const ir_body *b);
-
-static bool may(const machine *m, const ir_stmt *s) {
+bool ir_may_enter(const machine *m, const ir_stmt *s) {
   for (int i = 0; i < s->guard.n; i++)
     if (atom(m, s->guard.range[i].lo) < atom(m, s->guard.range[i].hi)) return true;
   return false;
@@ -174,10 +192,12 @@ static void keep(machine *m, const ir_stmt *s) {
   ir_need need = {.lo = {0}};
   for (int r = 0; r < b->rank; r++) {
     need.lo[r] = atom(m, s->range[r].lo), need.hi[r] = atom(m, s->range[r].hi);
-    m->ok &= may_be(&s->range[r], need.hi[r] - need.lo[r]) && slot >= 0 && slot < b->slots;
+    if (!may_be(&s->range[r], need.hi[r] - need.lo[r]) || slot < 0 || slot >= b->slots)
+      ir_fault(m, "keep %s: a box that it cannot have", b->name);
   }
-  m->ok = m->ok && ir_keep(b, made, &m->held[buffer][slot], m->data[buffer] + slot * b->words, &need,
-                           m->counts ? &m->counts->buffer[buffer] : NULL);
+  if (m->ok && !ir_keep(b, made, &m->held[buffer][slot], m->data[buffer] + slot * b->words, &need,
+                        m->counts ? &m->counts->buffer[buffer] : NULL))
+    ir_fault(m, "out of memory");
   for (int r = 0; r < b->rank; r++) {
     if (ir_same(made[r].lo, s->range[r].lo)) continue;
     m->var[made[r].lo.var] = need.new_lo[r];
@@ -197,7 +217,7 @@ typedef struct {
 
 static double *from_outside(void *ctx, const int64_t *at) {
   origin *o = ctx;
-  return element(o->m, o->buffer, at);
+  return element(o->m, o->buffer, at, false);
 }
 
 static ir_held box_of(const machine *m, const ir_range *r, int rank) {
@@ -217,8 +237,9 @@ static void stage(machine *m, const ir_stmt *s) {
   if (ahead && atom(m, s->stage.last) == 0) then = box_of(m, ahead, b->rank);
   origin o = {m, s->stage.from};
   m->staged[buffer].node = s->stage.node;
-  m->ok = m->ok && ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL, from_outside, &o,
-                            m->counts ? &m->counts->buffer[buffer] : NULL);
+  if (m->ok && !ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL, from_outside, &o,
+                         m->counts ? &m->counts->buffer[buffer] : NULL))
+    ir_fault(m, "stage %s: the source lacks some of its tile", b->name);
   for (int r = 0; r < b->rank; r++)
     m->var[b->base[r].var] = now.lo[r];
   if (b->slots > 1) m->var[b->slot.var] = m->staged[buffer].half;
@@ -246,22 +267,79 @@ static void nest(machine *m, const ir_stmt *s) {
   walk(m, s, nest_point, fresh);
 }
 
+/* ---- copies side by side ------------------------------------------------------------------------------------------
+ */
+
+/* One element from where it stands now to its place in the tile. */
+static void send(machine *m, const ir_stmt *s, const int64_t *at) {
+  const ir_buffer *from = &m->p->buffers[s->copy.from];
+  ir_atom lo[MAX_RANK];
+  for (int r = 0; r < from->rank; r++)
+    lo[r] = s->range[r].lo;
+  const int64_t i = place(m, s->copy.from, atom(m, from->slot), from->base, at),
+                k = place(m, s->copy.to, atom(m, s->copy.slot), lo, at);
+  if (!m->ok) return;
+  watched(m, s->copy.to,
+          ir_watch_send(m->watch, s->copy.queue, m->who, s->copy.to, k, ir_place_of(m->p, s->copy.from), i));
+  if (m->counts) m->counts->buffer[s->copy.to].copied++;
+}
+
+static void copy(machine *m, const ir_stmt *s) {
+  const int rank = m->p->buffers[s->copy.to].rank;
+  const ir_held box = box_of(m, s->range, rank);
+  int64_t at[MAX_RANK];
+  bool more = box.any;
+  memcpy(at, box.lo, sizeof at);
+  while (more && m->ok) {
+    send(m, s, at);
+    more = false;
+    for (int r = rank - 1; r >= 0 && !more; r--) {
+      more = ++at[r] < box.hi[r];
+      if (!more) at[r] = box.lo[r];
+    }
+  }
+  if (s->copy.ends) ir_watch_end_group(m->watch, s->copy.queue, m->who);
+}
+
+/* ---- statements ---------------------------------------------------------------------------------------------------
+ */
+
+static void loop(machine *m, const ir_stmt *s) {
+  if (m->watch && ir_is_aside(s)) {
+    ir_run_aside(m, s);
+    return;
+  }
+  for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
+    m->var[s->loop.var] = i;
+    ir_run_body(m, &s->body);
+  }
+}
+
+/* What a memory holds is found out by one step at a time. */
+static bool one_at_a_time(machine *m, const ir_stmt *s) {
+  return !m->who || ir_fault(m, "%s: by steps side by side", ir_facts_of(s)->name);
+}
+
 static void step(machine *m, const ir_stmt *s) {
   switch (s->kind) {
   case IR_LET: m->var[s->let.var] = value(m, &s->let.expr); break;
-  case IR_KEEP: keep(m, s); break;
-  case IR_STAGE: stage(m, s); break;
-  case IR_FORGET: forget(m, s); break;
-  case IR_FOR:
-    for (int64_t i = 0; i < s->loop.trip && m->ok; i++) {
-      m->var[s->loop.var] = i;
-      run(m, &s->body);
-    }
+  case IR_KEEP:
+    if (one_at_a_time(m, s)) keep(m, s);
     break;
+  case IR_STAGE:
+    if (one_at_a_time(m, s)) stage(m, s);
+    break;
+  case IR_FORGET:
+    if (one_at_a_time(m, s)) forget(m, s);
+    break;
+  case IR_COPY: copy(m, s); break;
+  case IR_WAIT: ir_watch_come(m->watch, s->wait.queue, m->who, s->wait.left, m->data); break;
+  case IR_BARRIER: ir_fault(m, "barrier: no %s is around", ir_map_of(s->barrier.map)->name); break; /* see aside.c */
+  case IR_FOR: loop(m, s); break;
   case IR_IF:
-    if (may(m, s)) run(m, &s->body);
+    if (ir_may_enter(m, s)) ir_run_body(m, &s->body);
     break;
-  case IR_TOGETHER: run(m, &s->body); break; /* in turn: the same values */
+  case IR_TOGETHER: ir_run_body(m, &s->body); break; /* in turn: the same values */
   case IR_NEST: nest(m, s); break;
   case IR_SAVE: walk(m, s, save_point, false); break;
   case IR_CORRECT:
@@ -273,41 +351,64 @@ static void step(machine *m, const ir_stmt *s) {
   }
 }
 
-static void run(machine *m, const ir_body *b) {
+void ir_run_body(machine *m, const ir_body *b) {
   for (int i = 0; i < b->n && m->ok; i++)
     step(m, b->s[i]);
 }
 
-bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
-  machine m = {.p = p, .wl = p->tree->workload, .counts = counts, .ok = true};
+/* ---- the whole ----------------------------------------------------------------------------------------------------
+ */
+
+static bool open_buffers(machine *m, double *const *data) {
+  const ir_program *p = m->p;
+  for (int i = 0; i < p->n_buffers; i++) {
+    const ir_buffer *b = &p->buffers[i];
+    if (b->shares >= 0) continue;
+    int64_t words = b->words * b->slots;
+    m->data[i] = b->role == IR_ARGUMENT ? data[b->tensor] : malloc((size_t)(words ? words : 1) * sizeof *m->data[i]);
+    if (b->role == IR_KEPT) m->held[i] = calloc((size_t)b->slots, sizeof **m->held);
+    if (!m->data[i] || (b->role == IR_KEPT && !m->held[i])) return false;
+    for (int64_t k = 0; b->role != IR_ARGUMENT && k < words; k++)
+      m->data[i][k] = NAN; /* what is read before it is made shows */
+  }
+  for (int i = 0; i < p->n_buffers; i++)
+    m->data[i] = m->data[ir_place_of(p, i)];
+  return true;
+}
+
+static void close(machine *m) {
+  const ir_program *p = m->p;
+  for (int i = 0; m->data && i < p->n_buffers; i++)
+    if (p->buffers[i].role != IR_ARGUMENT && p->buffers[i].shares < 0) free(m->data[i]);
+  for (int i = 0; m->held && i < p->n_buffers; i++)
+    free(m->held[i]);
+  ir_watch_free(m->watch);
+  free(m->held);
+  free(m->staged);
+  free(m->kept);
+  free(m->data);
+  free(m->var);
+}
+
+bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size) {
+  machine m = {.p = p, .wl = p->tree->workload, .counts = counts, .ok = true, .why = why, .size = size};
+  const bool watch = ir_watch_wants(&p->body);
   m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
   m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
   m.kept = calloc((size_t)p->n_buffers + 1, sizeof *m.kept);
   m.held = calloc((size_t)p->n_buffers + 1, sizeof *m.held);
   m.staged = calloc((size_t)p->n_buffers + 1, sizeof *m.staged);
-  m.ok = m.var && m.data && m.kept && m.held && m.staged && m.wl->n_dims <= 256;
-  for (int i = 0; i < p->n_buffers && m.ok; i++) {
-    const ir_buffer *b = &p->buffers[i];
-    if (b->shares >= 0) continue;
-    int64_t words = b->words * b->slots;
-    m.data[i] = b->role == IR_ARGUMENT ? data[b->tensor] : malloc((size_t)(words ? words : 1) * sizeof *m.data[i]);
-    if (b->role == IR_KEPT) m.held[i] = calloc((size_t)b->slots, sizeof **m.held);
-    m.ok = m.data[i] != NULL && (b->role != IR_KEPT || m.held[i]);
-    for (int64_t k = 0; m.ok && b->role != IR_ARGUMENT && k < words; k++)
-      m.data[i][k] = NAN; /* what is read before it is made shows */
-  }
-  for (int i = 0; i < p->n_buffers && m.ok; i++)
-    if (p->buffers[i].shares >= 0) m.data[i] = m.data[p->buffers[i].shares];
+  m.watch = watch ? ir_watch_new(p) : NULL;
+  const bool room = m.var && m.data && m.kept && m.held && m.staged && (m.watch || !watch) && open_buffers(&m, data);
+  if (!room || m.wl->n_dims > 256) ir_fault(&m, room ? "more than 256 dims" : "out of memory");
   if (m.ok && counts) ir_count_packs(p, counts->buffer);
-  if (m.ok) run(&m, &p->body);
-  for (int i = 0; m.data && i < p->n_buffers; i++)
-    if (p->buffers[i].role != IR_ARGUMENT && p->buffers[i].shares < 0) free(m.data[i]);
-  for (int i = 0; m.held && i < p->n_buffers; i++)
-    free(m.held[i]);
-  free(m.held);
-  free(m.staged);
-  free(m.kept);
-  free(m.data);
-  free(m.var);
+  if (m.ok) ir_run_body(&m, &p->body);
+  const int left = m.ok && watch ? ir_watch_under_way(m.watch) : -1;
+  if (left >= 0) ir_fault(&m, "nobody has waited for a copy into '%s'", name_of(&m, left));
+  close(&m);
   return m.ok;
+}
+
+bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts) {
+  return ir_run_told(p, data, counts, NULL, 0);
 }

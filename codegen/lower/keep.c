@@ -243,7 +243,7 @@ static int open_buffer(lowering *w, int z, const ir_range *need) {
   if (w->oom) return -1;
   ir_buffer *b = &w->p->buffers[i];
   /* Threads that go over instances which take turns have parts of their own already. */
-  b->each = w->in_parallel && !w->slot_step[z * w->plan->n_loops + w->parallel];
+  b->space = w->slot_step[z * w->plan->n_loops + w->parallel] ? 0 : low_space(w);
   b->role = IR_KEPT;
   b->slots = w->slots[z];
   b->slot = w->slot[z];

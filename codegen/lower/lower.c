@@ -34,7 +34,7 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
     b.base[r] = of ? of->base[r] : ir_number(t->lo[r]);
     b.words *= b.extent[r];
   }
-  b.each = of && of->each;
+  b.space = argument ? 0 : of ? of->space : 0;
   if (of && of->role == IR_LASTING) b.role = IR_LASTING;
   p->buffers[p->n_buffers] = b;
   return p->n_buffers++;
@@ -77,7 +77,7 @@ static void open_homes(lowering *w, int n) {
     if (w->oom) return;
     ir_buffer *b = &w->p->buffers[i];
     if (interleaved(w, z)) b->role = IR_LASTING;
-    b->each = w->in_parallel && b->role != IR_LASTING;
+    b->space = b->role == IR_LASTING ? 0 : low_space(w);
     b->words = b->role == IR_LASTING ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
       ir_range v = low_demand(w, z, r, n, true);
@@ -132,7 +132,7 @@ static bool spreads(const lowering *w, int n, int l) {
  * whose steps are independent and enough to go round, so that threads meet seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
-  return !w->in_parallel && w->target->threads && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
+  return !w->in_parallel && low_threads(w) && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
          spreads(w, n, l) && independent(w, n, l);
 }
 
@@ -483,6 +483,7 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
   if (p) {
     p->arena = a;
     p->tree = tree;
+    p->platform = target->platform;
     if (machine) p->machine = *machine;
   }
   if (tree->open) {
@@ -493,7 +494,7 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);
-    if (target->threads) hoist(&w);
+    if (low_threads(&w)) hoist(&w);
     w.oom |= !low_stage_start(&w);
     low_keep_plan(&w);
     lower_node(&w, 0);

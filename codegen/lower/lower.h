@@ -41,6 +41,13 @@ struct lowering {
 
 static inline ir_range *low_range(lowering *w, int op, int dim) { return &w->cur[op * w->plan->wl->n_dims + dim]; }
 
+/* Whether the target's instances are threads; the space of a buffer that is opened here: each thread's own, or that of
+ * all. */
+static inline bool low_threads(const lowering *w) { return w->target->platform->maps >> IR_THREAD & 1; }
+static inline int low_space(const lowering *w) {
+  return w->in_parallel ? ir_space_of(w->target->platform, IR_THREAD) : 0;
+}
+
 /* let.c: values, and statements.  After running out of memory they go on with nothing. */
 int low_var(lowering *w, const char *fmt, ...) TF_PRINTF(2, 3);
 ir_stmt *low_add(lowering *w, ir_kind kind);

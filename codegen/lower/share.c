@@ -45,7 +45,8 @@ static bool at_point(const tf_op *op, int z, int n) {
 }
 
 static bool same_box(const ir_buffer *a, const ir_buffer *b) {
-  bool same = a->role == IR_BOX && b->role == IR_BOX && a->rank == b->rank && a->type == b->type && a->each == b->each;
+  bool same =
+      a->role == IR_BOX && b->role == IR_BOX && a->rank == b->rank && a->type == b->type && a->space == b->space;
   for (int r = 0; same && r < a->rank; r++)
     same = a->extent[r] == b->extent[r] && ir_same(a->base[r], b->base[r]);
   return same;

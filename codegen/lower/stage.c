@@ -25,6 +25,8 @@ static void add_buffer(lowering *w, int level, int z) {
   if (w->oom) return;
   ir_buffer *b = &w->p->buffers[i];
   b->role = IR_TILES;
+  for (int k = w->p->platform->n_spaces - 1; k > 0; k--)
+    if (w->p->platform->spaces[k].filled) b->space = k;
   b->slots = w->target->depth > 1 && m->double_buffered ? 2 : 1;
   if (b->slots > 1) b->slot = (ir_atom){low_var(w, "half_%s_", b->id), 0};
   for (int r = 0; r < b->rank; r++) {

@@ -13,10 +13,11 @@ typedef struct {
 } low_pass;
 
 typedef struct {
-  bool threads; /* instances are threads, which share memory: loops over them run in parallel, at the outermost loop
-                   that can */
-  bool copies;  /* memories are filled by copies (IR_STAGE), which nests read from; else they fill themselves, as caches
-                   do */
+  /* What loops may be mapped to, spaces and queues.  Where it has IR_THREAD, instances are threads, which share memory:
+   * loops over them run in parallel, at the outermost loop that can. */
+  const ir_platform *platform;
+  bool copies; /* memories are filled by copies (IR_STAGE), which nests read from; else they fill themselves, as caches
+                  do */
   int depth; /* copies, where the architecture says `double-buffered`: tiles held at once, 1 or 2, the next one fetched
                 while one is worked on */
   bool (*close_by)(const lowering *w, int op); /* whether one nest may take the rest of op's own loops; NULL: never */

@@ -77,7 +77,7 @@ static void open_one(lowering *w, int o) {
   ir_buffer *b = &w->p->buffers[i];
   b->id = id;
   b->type = IR_F32;
-  b->each = w->in_parallel;
+  b->space = low_space(w);
   b->words = 1;
   for (int r = 0; r < b->rank; r++) {
     const ir_range *v = low_range(w, o, w->plan->wl->ops[o].dims[r]);

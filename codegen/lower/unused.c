@@ -47,6 +47,9 @@ static void use_body(usage *u, const ir_program *p, const ir_body *b) {
       use(u, s->stage.last);
       use_ranges(u, s->stage.ahead, ir_n_ranges(p, s));
       break;
+    case IR_COPY: use(u, s->copy.slot); break;
+    case IR_WAIT:
+    case IR_BARRIER:
     case IR_LET:
     case IR_KEEP:
     case IR_FOR:

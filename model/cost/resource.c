@@ -87,11 +87,19 @@ static held held_of(const struct tf_model *m, const tf_node *n, int level, int z
   return h;
 }
 
+/* Whether more than one slice of the tensor is held at the level somewhere: with many ops few are. */
+static bool several(const tf_plan *p, int level, int z) {
+  int n = 0;
+  for (int i = 0; i < p->n_tile_slices && n < 2; i++)
+    n += p->slices[i].tensor == z && p->slices[i].level == level;
+  return n > 1;
+}
+
 /* What Shar's children hold twice: their boxes of one tensor beyond the box around them. */
 static int64_t shared_twice(const struct tf_model *m, const tf_node *n, int level) {
   int64_t twice = 0;
   for (int z = 0; z < m->plan->wl->n_tensors; z++) {
-    held h = held_of(m, n, level, z);
+    held h = several(m->plan, level, z) ? held_of(m, n, level, z) : (held){0};
     if (h.holders > 1) twice = sat_add(twice, sat_mul(bits_of(m->plan, z, h.sum - h.box), times(m, level)));
   }
   return twice;

@@ -7,8 +7,8 @@
 #include "search/closed/quick.h"
 #include "search/common/complete.h"
 #include "search/common/objective.h"
+#include "search/common/ops.h"
 #include "search/common/watch.h"
-#include "search/exact/exact.h"
 
 enum { KEPT = 8, SEEN = 4096, MOST_ORDERS = 20000 };
 
@@ -103,7 +103,7 @@ static int lowest_floor(const closed *c) {
 static bool any_streamed(const tf_workload *wl) {
   int n = 0;
   for (int o = 0; o < wl->n_ops; o++)
-    n += tf_x_streamed(wl, o);
+    n += tf_ops_streamed(wl, o);
   return n > 1;
 }
 
@@ -111,7 +111,7 @@ static void try_all(closed *c) {
   tf_c_found apart;
   c->ops.orders = 0;
   if (tf_c_apart(&c->ops, &apart) && !take(c, &apart)) return;
-  if (c->wl->n_ops < 2 || !tf_x_one_end(c->wl)) return;
+  if (c->wl->n_ops < 2 || !tf_ops_one_end(c->wl)) return;
   for (int home = 1; home <= lowest_floor(c) && home <= TF_C_LEVELS; home++)
     for (int kind = 0; kind < 2; kind++)
       for (int stream = 0; stream <= any_streamed(c->wl); stream++)
@@ -164,7 +164,7 @@ static void finish(closed *c) {
 
 static bool can_run(const closed *c, tf_diags *d) {
   for (int o = 0; o < c->wl->n_ops; o++)
-    if (tf_x_unit(c->arch, c->wl, o) < 0)
+    if (tf_ops_unit(c->arch, c->wl, o) < 0)
       return tf_fail(d, c->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", c->wl->ops[o].name);
   return true;
 }

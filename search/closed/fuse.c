@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "search/exact/exact.h"
+#include "search/common/ops.h"
 
 enum { SPREADS = 4, VIEWS = 6, ORDERS = 600 };
 
@@ -42,7 +42,7 @@ static bool find_shared(fuse *f) {
   for (int i = 0; i < last->n_dims; i++) {
     int d = last->dims[i];
     bool reduced = i >= last->n_out_dims;
-    f->shared[d] = !tf_x_window(wl, d) && (f->shape->stream || !reduced_before(wl, d)) && !(f->shape->own && reduced);
+    f->shared[d] = !tf_ops_window(wl, d) && (f->shape->stream || !reduced_before(wl, d)) && !(f->shape->own && reduced);
   }
   if (!tf_chain_of(wl, -1, f->shared, &f->chain)) return false;
   for (int l = 0; l < f->chain.n_shared; l++)
@@ -63,7 +63,7 @@ static void find_own(fuse *f) {
 
 /* Own loops that move something in or out, and are no windows. */
 static bool worth_cutting(const fuse *f, int l) {
-  if (f->whole || tf_x_window(f->ops->wl, f->chain.loops[l].dim)) return false;
+  if (f->whole || tf_ops_window(f->ops->wl, f->chain.loops[l].dim)) return false;
   for (int i = 0; i < f->chain.n_uses; i++)
     if (f->chain.uses[i].io && (f->chain.uses[i].moves >> l & 1)) return true;
   return false;
@@ -271,7 +271,7 @@ static void put_names(const fuse *f, tf_build *b) {
   for (int k = 0; k < wl->n_ops; k++) {
     int z = wl->ops[wl->topo[k]].out;
     if (wl->tensors[z].n_consumers > 0) tf_build_keep(b, (tf_keep){.tensor = z, .level = f->shape->home});
-    if (f->shape->stream && tf_x_streamed(wl, wl->topo[k])) tf_build_stream(b, (tf_named){.tensor = z});
+    if (f->shape->stream && tf_ops_streamed(wl, wl->topo[k])) tf_build_stream(b, (tf_named){.tensor = z});
   }
 }
 

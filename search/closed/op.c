@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "search/exact/exact.h"
+#include "search/common/ops.h"
 
 bool tf_c_permutation(int n, int k, int *out) {
   int left[5] = {0, 1, 2, 3, 4}, count = 1;
@@ -43,7 +43,7 @@ int tf_c_groups(const tf_chain *c, const int *loops, int n, int *group) {
 }
 
 int tf_c_floor(const tf_arch *a, const tf_workload *wl, int op) {
-  int u = tf_x_unit(a, wl, op);
+  int u = tf_ops_unit(a, wl, op);
   return u < 0 ? 0 : a->units[u].below;
 }
 
@@ -137,7 +137,7 @@ tf_c_spread tf_c_fill(const int64_t mesh[2], const int64_t *len, const int *use,
 
 static const int64_t *mesh_below(const tf_c_ops *s, const tf_c_op *o, int level) {
   if (level < o->floor) return s->arch->memories[level + 1].mesh;
-  return s->arch->units[tf_x_unit(s->arch, s->wl, o->op)].mesh;
+  return s->arch->units[tf_ops_unit(s->arch, s->wl, o->op)].mesh;
 }
 
 /* The dims of the op that index a reference, as bits. */
@@ -157,7 +157,7 @@ static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_
   int use[TF_C_DIMS];
   memcpy(left, o->len, (size_t)op->n_dims * sizeof *left);
   for (int i = 0; i < op->n_dims; i++)
-    use[i] = tf_x_window(s->wl, op->dims[i]) ? 0 : i < op->n_out_dims ? 1 : 2;
+    use[i] = tf_ops_window(s->wl, op->dims[i]) ? 0 : i < op->n_out_dims ? 1 : 2;
   uint64_t words[TF_C_USES];
   int n_words = op->n_reads < TF_C_USES ? op->n_reads : TF_C_USES;
   double filled = 1;
@@ -335,7 +335,7 @@ static void solve(tf_c_ops *s, tf_c_op *o) {
   find_axes(s, o, spread);
   for (int l = 0; l < chain.n_loops; l++)
     if (chain.loops[l].extent > 1) {
-      p.late[l] = tf_x_window(s->wl, chain.loops[l].dim);
+      p.late[l] = tf_ops_window(s->wl, chain.loops[l].dim);
       cut[n++] = l;
     }
   int n_groups = tf_c_groups(&chain, cut, n, group);

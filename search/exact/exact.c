@@ -76,7 +76,7 @@ static bool raise_floor(solver *v) {
 /* Of a single op whose trip counts divide: the most units that prime factors of its dims can be allotted to. */
 static void raise_floor_by_factors(solver *v) {
   int64_t len[64], room[32];
-  int u = tf_x_unit(v->arch, v->wl, 0), n = v->wl->ops[0].n_dims, slots = 0;
+  int u = tf_ops_unit(v->arch, v->wl, 0), n = v->wl->ops[0].n_dims, slots = 0;
   double most, relaxed, points = 1;
   if (v->wl->n_ops > 1 || n > 64 || v->arch->n_memories > 15 || !needs_unit(v, 0, u)) return;
   for (int i = 0; i < n; i++)
@@ -360,7 +360,7 @@ static bool solve(solver *v) {
   if (!raise_floor(v)) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   v->everywhere = value_of_floor(v);
   for (int o = 0; o < v->wl->n_ops; o++)
-    if (tf_x_unit(v->arch, v->wl, o) < 0)
+    if (tf_ops_unit(v->arch, v->wl, o) < 0)
       return tf_fail(v->diags, v->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", v->wl->ops[o].name);
   raise_floor_by_factors(v);
   if (!make_templates(v)) return false;

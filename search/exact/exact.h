@@ -4,6 +4,7 @@
 #define SEARCH_EXACT_EXACT_H
 #include "base/arena.h"
 #include "model/tree/facts.h"
+#include "search/common/ops.h"
 #include "search/common/watch.h"
 #include "search/space/trips.h"
 #include "tileflow/model.h"
@@ -73,12 +74,6 @@ typedef struct {
 bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape *out);
 /* Its tree, every trip count open; NULL if the rules forbid it. */
 tf_tree *tf_x_tree(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s);
-/* Whether only the last op has an output that no op reads: else the ops are no chain to be fused. */
-bool tf_x_one_end(const tf_workload *wl);
-/* Whether op o reduces a dim of the last op. */
-bool tf_x_streamed(const tf_workload *wl, int o);
-/* The unit that runs op o, -1: none. */
-int tf_x_unit(const tf_arch *arch, const tf_workload *wl, int o);
 
 /* The orders of n groups as places of one sequence; returns its length. */
 int tf_x_sequence(int n, int place[16]);
@@ -89,8 +84,6 @@ int tf_x_groups(const tf_workload *wl, int op, const int *dims, int n, int *grou
  * TF_X_DIMS. */
 enum { TF_X_SKIP_WINDOWS = 1, TF_X_SKIP_REDUCED = 2 /* what other ops reduce */ };
 int tf_x_dims(const tf_workload *wl, int op, unsigned skip, int *dims);
-/* Whether a dim is a window: added to a longer one in some index. */
-bool tf_x_window(const tf_workload *wl, int dim);
 /* What a Tile of op (-1: shared) at a level leaves to those further in: windows but right outside the op's last
  * Tile; above a scope what another op reduces, unless that is streamed. */
 unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op, int level);

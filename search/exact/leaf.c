@@ -30,14 +30,11 @@ static void offer(tf_x_worker *w, const int64_t *trips, const tf_result *r) {
     k->counts.by_bound++;
     return;
   }
-  tf_tree *t = tf_complete(w->t->tree, trips, &k->failed);
-  if (!t) {
+  char *text = tf_complete_text(w->t->tree, trips, &k->failed);
+  if (!text) {
     k->counts.by_rules++;
     return;
   }
-  char *text = tf_tree_text(t);
-  tf_tree_free(t);
-  k->failed |= !text;
   free(k->best.text);
   k->best = (tf_x_best){true, value, f, text};
   k->limit = value;

@@ -7,14 +7,8 @@
 #include "search/exact/exact.h"
 
 /* ---- what the workload says ------------------------------------------------------------------ */
-int tf_x_unit(const tf_arch *arch, const tf_workload *wl, int o) {
-  for (int u = 0; u < arch->n_units; u++)
-    if (!(wl->ops[o].kinds & ~arch->units[u].kinds)) return u;
-  return -1;
-}
-
 static int floor_of(const tf_arch *arch, const tf_workload *wl, int o) {
-  int u = tf_x_unit(arch, wl, o);
+  int u = tf_ops_unit(arch, wl, o);
   return u < 0 ? 0 : arch->units[u].below;
 }
 
@@ -26,30 +20,11 @@ static int lowest_floor(const tf_arch *arch, const tf_workload *wl) {
 }
 
 static int last_op(const tf_workload *wl) { return wl->topo[wl->n_ops - 1]; }
-bool tf_x_one_end(const tf_workload *wl) {
-  int ends = 0;
-  for (int o = 0; o < wl->n_ops; o++)
-    ends += wl->tensors[wl->ops[o].out].n_consumers == 0;
-  return ends == 1;
-}
-
-static bool has_dim(const tf_workload *wl, int o, int dim) {
-  for (int i = 0; i < wl->ops[o].n_dims; i++)
-    if (wl->ops[o].dims[i] == dim) return true;
-  return false;
-}
-
-bool tf_x_streamed(const tf_workload *wl, int o) {
-  const tf_op *op = &wl->ops[o];
-  for (int i = op->n_out_dims; i < op->n_dims; i++)
-    if (wl->dims[op->dims[i]].extent > 1 && has_dim(wl, last_op(wl), op->dims[i])) return true;
-  return false;
-}
 
 static bool streams(const tf_workload *wl) {
   int n = 0;
   for (int o = 0; o < wl->n_ops; o++)
-    n += tf_x_streamed(wl, o);
+    n += tf_ops_streamed(wl, o);
   return n > 1;
 }
 
@@ -57,7 +32,7 @@ static bool streams(const tf_workload *wl) {
 static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
   int n = 0;
   for (int k = 0; k < wl->n_ops; k++) {
-    if (k && tf_x_unit(arch, wl, wl->topo[k]) != tf_x_unit(arch, wl, wl->topo[k - 1])) n++;
+    if (k && tf_ops_unit(arch, wl, wl->topo[k]) != tf_ops_unit(arch, wl, wl->topo[k - 1])) n++;
     run[k] = n;
   }
   return n + 1;
@@ -88,7 +63,7 @@ bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape
   int least = lowest_floor(arch, wl);
   *out = (tf_x_shape){.kind = TF_SEQ};
   if (k-- == 0) return true;
-  if (wl->n_ops < 2 || !tf_x_one_end(wl)) return false;
+  if (wl->n_ops < 2 || !tf_ops_one_end(wl)) return false;
   for (int shared = 1; shared <= least + 1; shared++)
     for (int keep = shared == 1 && least >= 1; keep >= 0; keep--) {
       if (shared == 1 && !keep && least >= 1) continue; /* what is made would pass the outermost memory */
@@ -109,23 +84,6 @@ int tf_x_sequence(int n, int place[16]) {
   return lengths[n];
 }
 
-static bool window_in(const tf_workload *wl, const tf_index *ix, int dim) {
-  bool there = false, longer = false;
-  for (int t = 0; t < ix->n_terms; t++) {
-    there |= ix->terms[t].dim == dim;
-    longer |= wl->dims[ix->terms[t].dim].extent > wl->dims[dim].extent;
-  }
-  return there && longer;
-}
-
-bool tf_x_window(const tf_workload *wl, int dim) {
-  for (int o = 0; o < wl->n_ops; o++)
-    for (int k = 0; k < wl->ops[o].n_reads; k++)
-      for (int r = 0; r < wl->tensors[wl->ops[o].reads[k].tensor].rank; r++)
-        if (window_in(wl, &wl->ops[o].reads[k].index[r], dim)) return true;
-  return false;
-}
-
 unsigned tf_x_skips(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, int op, int level) {
   if (op < 0) return s->stream ? TF_X_SKIP_WINDOWS : TF_X_SKIP_WINDOWS | TF_X_SKIP_REDUCED;
   return level < floor_of(arch, wl, op) - 1 ? TF_X_SKIP_WINDOWS : 0;
@@ -139,7 +97,7 @@ static bool reduced_elsewhere(const tf_workload *wl, int dim) {
 }
 
 static bool is_skipped(const tf_workload *wl, unsigned skip, int dim) {
-  return wl->dims[dim].extent <= 1 || (skip & TF_X_SKIP_WINDOWS && tf_x_window(wl, dim)) ||
+  return wl->dims[dim].extent <= 1 || (skip & TF_X_SKIP_WINDOWS && tf_ops_window(wl, dim)) ||
          (skip & TF_X_SKIP_REDUCED && reduced_elsewhere(wl, dim));
 }
 
@@ -242,12 +200,12 @@ static void put_temporal(const writer *w, int op, const int *dims, int n, bool l
 static void put_spatial(const writer *w, const int *dims, int n, const int64_t mesh[2]) {
   for (int a = 0; a < 2; a++)
     for (int i = 0; i < n && mesh[a] > 1; i++)
-      if (!tf_x_window(w->wl, dims[i])) put_loop(w, dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
+      if (!tf_ops_window(w->wl, dims[i])) put_loop(w, dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
 }
 
 /* What a Tile of op (-1: of all) at a level spreads over. */
 static const int64_t *mesh_below(const writer *w, int op, int level) {
-  int u = op < 0 ? -1 : tf_x_unit(w->arch, w->wl, op);
+  int u = op < 0 ? -1 : tf_ops_unit(w->arch, w->wl, op);
   if (u >= 0 && w->arch->units[u].below == level) return w->arch->units[u].mesh;
   return level + 1 < w->arch->n_memories ? w->arch->memories[level + 1].mesh : NULL;
 }
@@ -287,7 +245,7 @@ static void put_clauses(const writer *w, const int *run, int r) {
     int z = wl->ops[wl->topo[k]].out;
     if (w->s->keep && wl->tensors[z].n_consumers > 0 && run_of(w, run, z) == r)
       tf_build_keep(w->out, (tf_keep){.tensor = z, .level = w->s->shared});
-    if (w->s->stream && tf_x_streamed(wl, wl->topo[k])) tf_build_stream(w->out, (tf_named){.tensor = z});
+    if (w->s->stream && tf_ops_streamed(wl, wl->topo[k])) tf_build_stream(w->out, (tf_named){.tensor = z});
   }
 }
 

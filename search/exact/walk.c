@@ -60,7 +60,7 @@ static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state 
 /* Whether Tile x spreads over what a violation lacks: instances of a memory, or units. */
 static bool spreads_over(const tf_x_template *t, const tf_x_tile *x, const tf_violation *v) {
   const tf_facts *f = t->facts;
-  int u = x->op < 0 ? -1 : tf_x_unit(f->arch, f->wl, x->op);
+  int u = x->op < 0 ? -1 : tf_ops_unit(f->arch, f->wl, x->op);
   bool units = u >= 0 && f->arch->units[u].below == x->level;
   if (v->unit < 0) return x->level == v->level - 1 && !units;
   return x->level == v->level && units && u == v->unit;

@@ -48,9 +48,9 @@ static void keep(work *w, int by, double value, const tf_figures *f) {
 }
 
 static bool legal(const work *w, const int64_t *trips) {
-  char *text = tf_complete_text(w->tree, trips);
-  bool ok = tf_complete_legal(w->tree, text);
-  free(text);
+  tf_tree *t = tf_complete(w->tree, trips, &w->t->failed);
+  bool ok = t != NULL;
+  tf_tree_free(t);
   return ok;
 }
 
@@ -205,9 +205,8 @@ static void finish(work *w) {
   tf_task *t = w->t;
   for (int by = 0; by < TF_N_BY; by++) {
     tf_task_best *b = &t->best[by];
-    if (b->there) b->text = tf_complete_text(w->tree, b->trips);
-    t->failed |= b->there && !b->text;
-    if (by > 0 && b->there) b->there = tf_complete_legal(w->tree, b->text);
+    if (b->there) b->text = tf_complete_text(w->tree, b->trips, &t->failed);
+    b->there = b->text != NULL;
   }
   tf_variants_finish(t, w->tree);
   if (!t->best[0].there) return;

@@ -40,11 +40,7 @@ void tf_variants_offer(tf_task *t, double value, const tf_figures *f, const int6
 void tf_variants_finish(tf_task *t, const tf_tree *open) {
   for (int i = 0; i < t->n_variants; i++) {
     tf_variant *v = &t->variants[i];
-    v->text = tf_complete_text(open, v->trips);
-    t->failed |= !v->text;
-    if (!v->text || tf_complete_legal(open, v->text)) continue;
-    free(v->text);
-    v->text = NULL;
+    v->text = tf_complete_text(open, v->trips, &t->failed);
   }
 }
 

@@ -1,10 +1,13 @@
 /* Capacity: what an m-tile must hold at least, and which decisions can still make it smaller. */
+#include <string.h>
+
 #include "search/space/build.h"
 
 typedef struct {
   tf_space_build *b;
   tf_scheck check;
   int *slots, *limits; /* [entry] a length, and the node above which loops divide it */
+  int *on, n_on;       /* decisions of Tiles above a limit, ascending */
   tf_sbox *boxes;
 } maker;
 
@@ -125,8 +128,9 @@ static int32_t left_to_divide(const maker *m, int i, int e) {
   while (o + 1 < f->wl->n_ops && f->dim_from[o + 1] <= slot)
     o++;
   if (!tf_leads(f, o, m->b->node[i])) return 0; /* its length is not known yet */
-  for (int j = i + 1; j < t->space.n; j++) {
-    bool counts = m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) && divides(&t->at[j], slot);
+  for (int k = 0; k < m->n_on; k++) {
+    int j = m->on[k];
+    bool counts = j > i && m->b->node[j] < limit && tf_is_above(f, m->b->node[j], limit) && divides(&t->at[j], slot);
     if (!counts) continue;
     if (t->at[j].trip == 0) return 0;
     if (fixed < INT32_MAX) fixed *= t->at[j].trip;
@@ -134,18 +138,52 @@ static int32_t left_to_divide(const maker *m, int i, int e) {
   return fixed > INT32_MAX ? INT32_MAX : (int32_t)fixed;
 }
 
-static void add_look(maker *m, const tf_scheck *check, int i, tf_slook *list) {
-  tf_decision *d = &m->b->t->at[i];
+typedef struct {
+  int decision;
+  tf_slook look;
+} found;
+
+typedef struct {
+  found *list; /* Tile by Tile */
+  int n, room;
+} looks;
+
+static void add_look(maker *m, const tf_scheck *check, int i, looks *list) {
+  const tf_decision *d = &m->b->t->at[i];
   bool concerned = false;
   for (int e = 0; e < check->n_slots; e++)
     concerned |=
-        divides(d, m->slots[e]) && m->b->node[i] < m->limits[e] && tf_is_above(m->b->f, m->b->node[i], m->limits[e]);
+        m->b->node[i] < m->limits[e] && tf_is_above(m->b->f, m->b->node[i], m->limits[e]) && divides(d, m->slots[e]);
   if (!concerned || d->trip) return;
   int32_t *divide = array(m->b, (size_t)check->n_slots, sizeof *divide);
   if (m->b->bad) return;
   for (int e = 0; e < check->n_slots; e++)
     divide[e] = left_to_divide(m, i, e);
-  list[d->n_looks++] = (tf_slook){check, divide};
+  if (list->n == list->room) {
+    int room = list->room ? 2 * list->room : 256;
+    found *more = array(m->b, (size_t)room, sizeof *more);
+    if (m->b->bad) return;
+    if (list->n) memcpy(more, list->list, (size_t)list->n * sizeof *more);
+    list->list = more;
+    list->room = room;
+  }
+  list->list[list->n++] = (found){i, {check, divide}};
+}
+
+/* Lists the decisions of the Tiles above the limits. */
+static void list_above(maker *m) {
+  const tf_tree *tree = m->b->f->tree;
+  bool *above = array(m->b, (size_t)tree->n_nodes, sizeof *above);
+  int n = 0;
+  for (int e = 0; e < m->check.n_slots && !m->b->bad; e++)
+    for (int up = tree->nodes[m->limits[e]].parent; up >= 0 && !above[up]; up = tree->nodes[up].parent) {
+      above[up] = true;
+      n += tree->nodes[up].kind == TF_TILE ? tree->nodes[up].n_loops : 0;
+    }
+  m->on = array(m->b, (size_t)n, sizeof *m->on);
+  for (int u = 0; u < tree->n_nodes && !m->b->bad; u++)
+    for (int i = m->b->after_node[u]; above[u] && i < m->b->t->space.n && m->b->node[i] == u; i++)
+      m->on[m->n_on++] = i;
 }
 
 static bool is_mtile(const tf_facts *f, int n) {
@@ -156,15 +194,29 @@ static bool is_mtile(const tf_facts *f, int n) {
   return true;
 }
 
-/* needs: n_slots of the workload bounds the entries, one limit each for tile and every scope. */
-static void check_tile(tf_space_build *b, int tile, tf_slook **looks) {
+/* Boxes and terms that the ops below a Tile may need: one box for each use of a tensor. */
+static size_t most_terms(const tf_facts *f, int tile, size_t *boxes) {
+  size_t terms = 0;
+  *boxes = 0;
+  for (int i = f->leaf_from[tile]; i < f->leaf_end[tile]; i++) {
+    const tf_op *op = &f->wl->ops[f->leaf_op[i]];
+    *boxes += 1 + (size_t)op->n_reads;
+    terms += (size_t)op->n_out_dims;
+    for (int r = 0; r < op->n_reads; r++)
+      for (int k = 0; k < f->wl->tensors[op->reads[r].tensor].rank; k++)
+        terms += (size_t)op->reads[r].index[k].n_terms;
+  }
+  return terms;
+}
+
+static void check_tile(tf_space_build *b, int tile, looks *list) {
   const tf_facts *f = b->f;
   const tf_memory *mem = &f->arch->memories[f->tree->nodes[tile].level];
-  size_t most = (size_t)f->n_dims * (size_t)(f->wl->n_tensors + 1) + 1;
+  size_t boxes, terms = most_terms(f, tile, &boxes);
   maker m = {.b = b,
-             .slots = array(b, most, sizeof(int)),
-             .limits = array(b, most, sizeof(int)),
-             .boxes = array(b, (size_t)f->wl->n_tensors, sizeof(tf_sbox))};
+             .slots = array(b, terms, sizeof(int)),
+             .limits = array(b, terms, sizeof(int)),
+             .boxes = array(b, boxes, sizeof(tf_sbox))};
   tf_scheck *check = array(b, 1, sizeof *check);
   if (b->bad) return;
   add_boxes(&m, tile);
@@ -173,21 +225,28 @@ static void check_tile(tf_space_build *b, int tile, tf_slook **looks) {
   check->capacity_bits = (double)mem->capacity_words * mem->word_bits;
   check->boxes = m.boxes;
   check->slots = m.slots;
-  for (int i = 0; i < b->t->space.n && !b->bad; i++)
-    add_look(&m, check, i, looks[i]);
+  list_above(&m);
+  for (int k = 0; k < m.n_on && !b->bad; k++)
+    add_look(&m, check, m.on[k], list);
+}
+
+/* Gives each decision what was found for it, Tile by Tile. */
+static void give_looks(tf_space_build *b, const looks *list) {
+  tf_decision *at = b->t->at;
+  tf_slook **next = array(b, (size_t)b->t->space.n, sizeof *next);
+  tf_slook *all = array(b, (size_t)list->n, sizeof *all);
+  if (b->bad) return;
+  for (int k = 0; k < list->n; k++)
+    at[list->list[k].decision].n_looks++;
+  for (int i = 0; i < b->t->space.n; all += at[i++].n_looks)
+    at[i].looks = next[i] = all;
+  for (int k = 0; k < list->n; k++)
+    *next[list->list[k].decision]++ = list->list[k].look;
 }
 
 void tf_space_checks(tf_space_build *b) {
-  const tf_facts *f = b->f;
-  int n_mtiles = 0;
-  for (int n = 0; n < f->tree->n_nodes; n++)
-    n_mtiles += is_mtile(f, n);
-  tf_slook **looks = array(b, (size_t)b->t->space.n, sizeof(tf_slook *));
-  if (b->bad) return;
-  for (int i = 0; i < b->t->space.n && !b->bad; i++) {
-    looks[i] = array(b, (size_t)n_mtiles, sizeof(tf_slook));
-    b->t->at[i].looks = looks[i];
-  }
-  for (int n = 0; n < f->tree->n_nodes && !b->bad; n++)
-    if (is_mtile(f, n)) check_tile(b, n, looks);
+  looks list = {0};
+  for (int n = 0; n < b->f->tree->n_nodes && !b->bad; n++)
+    if (is_mtile(b->f, n)) check_tile(b, n, &list);
+  if (!b->bad) give_looks(b, &list);
 }

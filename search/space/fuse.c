@@ -1,58 +1,79 @@
 /* Genes -> which ops share a Tile of which memory. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "search/space/genes.h"
 
+/* Group b takes the name of group a. */
 static void join(int *group, int n, int a, int b) {
   int from = group[b], to = group[a];
   for (int i = 0; i < n; i++)
     if (group[i] == from) group[i] = to;
 }
 
-/* reach[a] bit b: some op of group a is read by one of group b, a != b, through any number. */
-static void reach_of(const tf_shapes *s, const int *group, uint64_t *reach) {
+/* Groups by name, before any are joined, and what they reach. */
+typedef struct {
+  int *name;       /* [op] */
+  uint64_t *reach; /* [op * words] of a name: groups that read what some op of it makes, through any number */
+  size_t words;
+} graph;
+
+static void reach_of(const tf_shapes *s, graph *g) {
   const tf_workload *wl = s->wl;
-  memset(reach, 0, (size_t)wl->n_ops * sizeof *reach);
+  memset(g->reach, 0, (size_t)wl->n_ops * g->words * sizeof *g->reach);
   for (int o = 0; o < wl->n_ops; o++) {
     const tf_tensor *z = &wl->tensors[wl->ops[o].out];
     for (int i = 0; i < z->n_consumers; i++)
-      if (group[z->consumers[i]] != group[o]) reach[group[o]] |= (uint64_t)1 << group[z->consumers[i]];
+      if (g->name[z->consumers[i]] != g->name[o])
+        tf_bits_add(&g->reach[(size_t)g->name[o] * g->words], g->name[z->consumers[i]]);
   }
   for (int k = 0; k < wl->n_ops; k++)
-    for (int a = 0; a < wl->n_ops; a++)
-      if (reach[a] >> k & 1) reach[a] |= reach[k];
+    for (int a = 0; a < wl->n_ops && g->name[k] == k; a++)
+      if (tf_bits_has(&g->reach[(size_t)a * g->words], k))
+        for (size_t i = 0; i < g->words; i++)
+          g->reach[(size_t)a * g->words + i] |= g->reach[(size_t)k * g->words + i];
 }
 
-/* Joins groups that depend on each other; true if there were any. */
-static bool join_cycles(const tf_shapes *s, int *group) {
-  uint64_t reach[TF_OPS_MAX];
-  reach_of(s, group, reach);
-  for (int a = 0; a < s->wl->n_ops; a++)
-    for (int b = 0; b < s->wl->n_ops; b++)
-      if (group[a] != group[b] && (reach[group[a]] >> group[b] & 1) && (reach[group[b]] >> group[a] & 1)) {
-        join(group, s->wl->n_ops, a, b);
-        return true;
-      }
-  return false;
+/* Joins groups that depend on each other. */
+static void join_cycles(const tf_shapes *s, int *group, graph *g) {
+  int n = s->wl->n_ops;
+  memcpy(g->name, group, (size_t)n * sizeof *group);
+  reach_of(s, g);
+  for (int a = 0; a < n; a++)
+    for (int b = 0; b < n && g->name[a] == a; b++)
+      if (g->name[b] == b && group[a] != group[b] && tf_bits_has(&g->reach[(size_t)a * g->words], b) &&
+          tf_bits_has(&g->reach[(size_t)b * g->words], a))
+        join(group, n, a, b);
 }
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* Whether every group of two or more stands above the units of all its ops. */
-static bool high_enough(const tf_shapes *s, const int *group, int level) {
-  for (int a = 0; a < s->wl->n_ops; a++)
-    for (int b = 0; b < s->wl->n_ops; b++)
-      if (a != b && group[a] == group[b] && least(s->columns[a].floor, s->columns[b].floor) < level) return false;
-  return true;
+/* A group of two or more stands above the units of all its ops: one that swallowed an op of an outer unit stays apart
+ * here.  Groups are named by one of their ops; scratch: [ops]. */
+static void keep_apart(const tf_shapes *s, int *group, const int *before, int level, int *scratch) {
+  enum { MANY = 1, LOW = 2 };
+  int n = s->wl->n_ops;
+  memset(scratch, 0, (size_t)n * sizeof *scratch);
+  for (int o = 0; o < n; o++) {
+    if (o != group[o]) scratch[group[o]] |= MANY;
+    if (s->columns[o].floor < level) scratch[group[o]] |= LOW;
+  }
+  for (int o = 0; o < n; o++)
+    if (scratch[group[o]] == (MANY | LOW)) group[o] = before[o];
 }
 
-void tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_fusion *out) {
+bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_arena *a, tf_fusion *out) {
   const tf_workload *wl = s->wl;
   int levels = s->arch->n_memories;
+  size_t n = (size_t)wl->n_ops;
+  graph known = {TF_ARRAY(a, int, n), TF_ARRAY(a, uint64_t, n * tf_bits_words(n)), tf_bits_words(n)};
+  out->group = TF_ARRAY(a, int *, (size_t)levels + 1);
+  int *all = TF_ARRAY(a, int, n *((size_t)levels + 1));
+  if (!known.name || !known.reach || !out->group || !all) return false;
   for (int l = levels; l >= 0; l--) {
-    int *g = out->group[l], *before = out->group[l + 1];
+    int *g = out->group[l] = all + n * (size_t)l;
     for (int o = 0; o < wl->n_ops; o++)
-      g[o] = l == levels ? o : before[o];
+      g[o] = l == levels ? o : out->group[l + 1][o];
     if (l == levels) continue;
     for (int o = 0; o < wl->n_ops; o++) {
       const tf_column *c = &s->columns[o];
@@ -64,17 +85,8 @@ void tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, t
       int top = least(c->floor, s->columns[to].floor);
       if (least(genes[c->level], top + 1) > l) join(g, wl->n_ops, o, to);
     }
-    while (join_cycles(s, g)) {
-    }
-    /* a group that swallowed an op of an outer unit stays apart here */
-    for (int o = 0; o < wl->n_ops && !high_enough(s, g, l); o++) {
-      bool low = s->columns[o].floor < l;
-      for (int b = 0; b < wl->n_ops && !low; b++)
-        low = g[b] == g[o] && s->columns[b].floor < l;
-      if (!low) continue;
-      int name = g[o];
-      for (int b = 0; b < wl->n_ops; b++)
-        if (g[b] == name) g[b] = before[b];
-    }
+    join_cycles(s, g, &known);
+    keep_apart(s, g, out->group[l + 1], l, known.name);
   }
+  return true;
 }

@@ -4,7 +4,6 @@
 #include "search/space/shape.h"
 
 enum {
-  TF_OPS_MAX = 64,
   TF_MEMORIES_MAX = 16,
   TF_PRIORITIES = 8,
   TF_STRIP_STREAM = 1,
@@ -37,14 +36,19 @@ struct tf_shapes {
   tf_column *columns; /* [n_ops] */
   int *bypass;        /* [tensor * n_memories + memory] gene */
   int *column;        /* [n] op, or n_ops */
+  uint64_t shared;    /* dims of the last op that decide which part every op makes: loops over them make nothing run
+                         again */
 };
+
+/* Fills in s->shared.  False if memory ran out. */
+bool tf_shapes_find_shared(tf_shapes *s);
 
 static inline void tf_reads_note(tf_reads *r, int gene) {
   if (!r->order[gene]) r->order[gene] = (uint32_t)++r->n;
 }
 
-/* The mapping's text that genes stand for, features in `strip` left out.  Malloc'd. */
-char *tf_shapes_text(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip);
+/* The tree that genes stand for, features in `strip` left out; NULL if it is illegal. */
+tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip);
 
 /* The completion of s->given that genes stand for; NULL if it is illegal. */
 tf_tree *tf_shapes_complete(const tf_shapes *s, const int32_t *genes, tf_reads *reads);
@@ -53,8 +57,8 @@ tf_tree *tf_shapes_complete(const tf_shapes *s, const int32_t *genes, tf_reads *
  * memory each op is alone.  Groups of an inner memory lie within those of an outer one, and none
  * depends on itself through another. */
 typedef struct {
-  int group[TF_MEMORIES_MAX + 2][TF_OPS_MAX];
+  int **group; /* [n_memories + 1][n_ops] */
 } tf_fusion;
-/* reads may be NULL. */
-void tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_fusion *out);
+/* In the arena.  reads may be NULL.  False if memory ran out. */
+bool tf_shapes_fuse(const tf_shapes *s, const int32_t *genes, tf_reads *reads, tf_arena *a, tf_fusion *out);
 #endif

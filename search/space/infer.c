@@ -62,8 +62,10 @@ static void infer_op(tf_space_build *b, int scope, int o, tf_sinfer *list, int *
 void tf_space_infer(tf_space_build *b, int scope, int i) {
   const tf_facts *f = b->f;
   tf_decision *d = &b->t->at[i];
-  tf_sinfer *list = array(b, (size_t)(d->n_infer + f->n_dims), sizeof *list);
-  int n = d->n_infer;
+  int n = d->n_infer, more = 0;
+  for (int k = f->leaf_from[scope]; k < f->leaf_end[scope]; k++)
+    more += f->wl->ops[f->leaf_op[k]].n_dims;
+  tf_sinfer *list = array(b, (size_t)(n + more), sizeof *list);
   if (b->bad) return;
   for (int k = 0; k < n; k++)
     list[k] = d->infer[k];

@@ -70,9 +70,9 @@ static void shift(int32_t *row, int i, int j, int32_t f) {
 /* The same for like loops of the other ops on the same kind of unit: next to each other they take the time together. */
 static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f) {
   const tf_decision *at = t->at;
-  for (int a = 0; a < t->space.n; a++)
-    for (int b = 0; a != i && at[a].kin == at[i].kin && b < t->space.n; b++)
-      if (b != j && at[b].kin == at[j].kin && at[a].op == at[b].op) shift(row, a, b, f);
+  for (int a = at[i].kin_first; a >= 0; a = at[a].kin_next)
+    for (int b = at[j].kin_first; a != i && b >= 0; b = at[b].kin_next)
+      if (b != j && at[a].op == at[b].op) shift(row, a, b, f);
 }
 
 /* Wishes for a factor less at one loop, and more at another; the ranges of producers follow. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tree/build.h"
 #include "search/common/complete.h"
 #include "search/space/genes.h"
 
@@ -54,45 +55,26 @@ static void arrange(tf_node *n, const int32_t *genes, tf_loop *loops) {
   n->loops = loops;
 }
 
-/* The completed shape as text; NULL if memory ran out. */
-static char *completed(const tf_tree *given, const int32_t *genes, tf_reads *reads) {
-  size_t n_loops = 1;
-  for (int i = 0; i < given->n_nodes; i++)
-    n_loops += (size_t)given->nodes[i].n_loops;
-  tf_node *nodes = malloc((size_t)given->n_nodes * sizeof *nodes);
-  tf_loop *loops = malloc(n_loops * sizeof *loops), *room = loops;
-  char *text = NULL;
-  int g = 1;
-  tf_reads_note(reads, 0);
-  if (nodes && loops) {
-    memcpy(nodes, given->nodes, (size_t)given->n_nodes * sizeof *nodes);
-    for (int i = 0; i < given->n_nodes; i++) {
-      tf_node *n = &nodes[i];
-      int own = genes_of(n);
-      for (int k = 0; k < own; k++)
-        tf_reads_note(reads, g + k);
-      if (own && n->kind == TF_SCOPE) n->scope = (tf_scope)(genes[g] % TF_N_SCOPES);
-      if (own && n->kind == TF_TILE) {
-        arrange(n, &genes[g], room);
-        room += n->n_loops;
-      }
-      n->scope_open = n->order_open = false;
-      g += own;
-    }
-    tf_tree whole = *given;
-    whole.nodes = nodes;
-    text = tf_tree_text(&whole);
-  }
-  free(nodes);
-  free(loops);
-  return text;
-}
-
 tf_tree *tf_shapes_complete(const tf_shapes *s, const int32_t *genes, tf_reads *reads) {
-  char *text = completed(s->given, genes, reads);
-  tf_diags *d = tf_diags_new();
-  tf_tree *t = text && d ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->wl, d) : NULL;
-  tf_diags_free(d);
-  free(text);
-  return t;
+  int most = 1, g = 1;
+  for (int i = 0; i < s->given->n_nodes; i++)
+    if (s->given->nodes[i].n_loops > most) most = s->given->nodes[i].n_loops;
+  tf_loop *loops = malloc((size_t)most * sizeof *loops);
+  tf_build *b = loops ? tf_build_new(s->arch, s->wl, NULL) : NULL;
+  tf_reads_note(reads, 0);
+  for (int i = 0; b && i < s->given->n_nodes; i++) {
+    tf_node n = s->given->nodes[i];
+    int own = genes_of(&n);
+    for (int k = 0; k < own; k++)
+      tf_reads_note(reads, g + k);
+    if (own && n.kind == TF_SCOPE) n.scope = (tf_scope)(genes[g] % TF_N_SCOPES);
+    if (own && n.kind == TF_TILE) arrange(&n, &genes[g], loops);
+    n.scope_open = n.order_open = false;
+    tf_build_node(b, &n);
+    for (int k = 0; k < n.n_loops; k++)
+      tf_build_loop(b, n.loops[k]);
+    g += own;
+  }
+  free(loops);
+  return tf_build_tree(b);
 }

@@ -37,20 +37,19 @@ static void structure(const tf_shapes *s, int depth, const manner *how, bool kee
 }
 
 /* ---- dims that all ops share ------------------------------------------------------------------- */
-/* Dims of op c that move what it reads by ref, and are in `among`. */
-static uint64_t moved_by(const tf_shapes *s, const tf_op *c, const tf_ref *ref, uint64_t among) {
+/* Dims that move what is read by ref, and are in `among`. */
+static uint64_t moved_by(const tf_shapes *s, const tf_ref *ref, uint64_t among) {
   uint64_t all = 0;
-  (void)c;
   for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
       all |= among & UINT64_C(1) << ref->index[r].terms[t].dim;
   return all;
 }
 
-/* Dims of the last op that decide which part every op makes: loops over them make nothing run again. */
-static uint64_t shared_dims(const tf_shapes *s) {
-  uint64_t decide[TF_OPS_MAX] = {0}, all = ~UINT64_C(0);
-  if (s->wl->n_dims > 64) return all;
+bool tf_shapes_find_shared(tf_shapes *s) {
+  uint64_t *decide = TF_ARRAY(s->arena, uint64_t, (size_t)s->wl->n_ops);
+  s->shared = ~UINT64_C(0);
+  if (!decide || s->wl->n_dims > 64) return decide != NULL;
   for (int i = s->wl->n_ops - 1; i >= 0; i--) {
     int o = s->wl->topo[i];
     const tf_op *op = &s->wl->ops[o];
@@ -60,11 +59,11 @@ static uint64_t shared_dims(const tf_shapes *s) {
     for (int k = 0; k < z->n_consumers; k++) {
       const tf_op *c = &s->wl->ops[z->consumers[k]];
       for (int r = 0; r < c->n_reads; r++)
-        if (c->reads[r].tensor == op->out) decide[o] |= moved_by(s, c, &c->reads[r], decide[z->consumers[k]]);
+        if (c->reads[r].tensor == op->out) decide[o] |= moved_by(s, &c->reads[r], decide[z->consumers[k]]);
     }
-    all &= decide[o];
+    s->shared &= decide[o];
   }
-  return all;
+  return true;
 }
 
 /* ---- Tiles --------------------------------------------------------------------------------------- */
@@ -106,7 +105,6 @@ static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among,
  * those above all ops spread what all share. */
 static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, int32_t *genes) {
   int dims[DIMS_MOST];
-  uint64_t shared = shared_dims(s);
   if (s->wl->n_dims > DIMS_MOST) return;
   for (int u = 0; u < s->arch->n_units; u++)
     for (int t = 0; t < 2 * s->arch->n_memories; t++) {
@@ -116,7 +114,7 @@ static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, int
         int32_t *tile = &genes[s->columns[o].tile[t]];
         if (s->columns[o].unit != u) continue;
         bool all = o == s->wl->topo[s->wl->n_ops - 1] && t / 2 + (t & 1) < depth;
-        lay_dims(s, o, dims, all ? shared : ~UINT64_C(0), again, tile);
+        lay_dims(s, o, dims, all ? s->shared : ~UINT64_C(0), again, tile);
         if (t % 2 == 0 && !keep) memset(tile + s->wl->ops[o].n_dims, 0, 4 * sizeof *tile);
       }
     }

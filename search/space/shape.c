@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "search/common/ops.h"
 #include "search/space/genes.h"
 
 /* ---- layout --------------------------------------------------------------------------- */
@@ -51,12 +52,6 @@ static void lay_op(tf_shapes *s, int o) {
       lay_tile(s, &c->tile[2 * l + inner], op->n_dims, !inner);
 }
 
-static int find_unit(const tf_shapes *s, int o) {
-  for (int u = 0; u < s->arch->n_units; u++)
-    if (!(s->wl->ops[o].kinds & ~s->arch->units[u].kinds)) return u;
-  return -1;
-}
-
 /* Genes at most: what lay_op and the bypasses take. */
 static size_t room_of(const tf_arch *a, const tf_workload *wl) {
   size_t levels = (size_t)a->n_memories, n = (size_t)wl->n_tensors * levels;
@@ -82,7 +77,7 @@ static bool alloc(tf_shapes *s, size_t room) {
 static bool lay_out(tf_shapes *s, tf_diags *d) {
   bool ok = true;
   for (int o = 0; o < s->wl->n_ops; o++) {
-    int u = find_unit(s, o);
+    int u = tf_ops_unit(s->arch, s->wl, o);
     if (u < 0) ok = tf_fail(d, s->wl->ops[o].at, TF_E_UNITKIND, "no compute unit runs op '%.60s'", s->wl->ops[o].name);
     s->columns[o].unit = u;
     s->columns[o].floor = u < 0 ? 0 : s->arch->units[u].below;
@@ -104,22 +99,18 @@ static bool lay_out(tf_shapes *s, tf_diags *d) {
 tf_shapes *tf_shapes_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tf_shapes *s = a ? TF_NEW(a, tf_shapes) : NULL;
-  bool small = wl->n_ops <= TF_OPS_MAX && arch->n_memories <= TF_MEMORIES_MAX;
+  bool small = arch->n_memories <= TF_MEMORIES_MAX;
   if (s && small) {
     s->arena = a;
     s->arch = arch;
     s->wl = wl;
-    if (alloc(s, room_of(arch, wl))) {
+    if (alloc(s, room_of(arch, wl)) && tf_shapes_find_shared(s)) {
       if (lay_out(s, d)) return s;
       tf_arena_free(a);
       return NULL;
     }
   }
-  if (wl->n_ops > TF_OPS_MAX)
-    tf_fail(d, wl->at, TF_E_LIMIT,
-            "%d ops, and a search takes %d at most: give it parts, or a mapping with open trip counts", wl->n_ops,
-            TF_OPS_MAX);
-  else if (!small)
+  if (!small)
     tf_fail(d, arch->at, TF_E_LIMIT, "%d memories, and a search takes %d at most", arch->n_memories, TF_MEMORIES_MAX);
   else
     tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");

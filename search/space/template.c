@@ -6,15 +6,15 @@
 
 #include "tileflow/search.h"
 
-enum { MAX_DIMS = 64 };
-
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
-  uint64_t reach[MAX_DIMS][MAX_DIMS]; /* [op][dim] dims of outputs of the workload that move the dim's range */
-  int home; /* level whose instances work apart, or that is close to the core: intermediates live there */
+  uint64_t *reach; /* [op][dim] dims of outputs of the workload that move the dim's range */
+  int home;        /* level whose instances work apart, or that is close to the core: intermediates live there */
   FILE *out;
 } builder;
+
+static uint64_t *reach(const builder *b, int o, int dim) { return &b->reach[o * b->wl->n_dims + dim]; }
 
 static bool is_output(const builder *b, int o) { return b->wl->tensors[b->wl->ops[o].out].n_consumers == 0; }
 
@@ -22,7 +22,7 @@ static bool is_output(const builder *b, int o) { return b->wl->tensors[b->wl->op
 static void pass_on(builder *b, int o, int c, const tf_ref *ref) {
   for (int r = 0; r < b->wl->ops[o].n_out_dims; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
-      b->reach[o][b->wl->ops[o].dims[r]] |= b->reach[c][ref->index[r].terms[t].dim];
+      *reach(b, o, b->wl->ops[o].dims[r]) |= *reach(b, c, ref->index[r].terms[t].dim);
 }
 
 static void find_reach(builder *b) {
@@ -30,7 +30,7 @@ static void find_reach(builder *b) {
     int o = b->wl->topo[i];
     const tf_op *op = &b->wl->ops[o];
     for (int k = 0; k < op->n_out_dims && is_output(b, o); k++)
-      b->reach[o][op->dims[k]] |= UINT64_C(1) << op->dims[k];
+      *reach(b, o, op->dims[k]) |= UINT64_C(1) << op->dims[k];
     const tf_tensor *z = &b->wl->tensors[op->out];
     for (int i_c = 0; i_c < z->n_consumers; i_c++) {
       int c = z->consumers[i_c];
@@ -140,7 +140,7 @@ static uint64_t shared(const builder *b) {
   for (int o = 0; o < b->wl->n_ops; o++) {
     uint64_t any = 0;
     for (int d = 0; d < b->wl->n_dims; d++)
-      any |= b->reach[o][d];
+      any |= *reach(b, o, d);
     all &= any;
   }
   return all & ~rows(b) ? all & ~rows(b) : all;
@@ -248,13 +248,16 @@ char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template
   builder b = {.arch = arch, .wl = wl, .home = home_of(arch)};
   char *text = NULL;
   size_t n = 0;
-  if (wl->n_ops > MAX_DIMS || wl->n_dims > MAX_DIMS) return NULL;
+  if (wl->n_dims > 64) return NULL; /* sets of dims are one word */
+  b.reach = calloc((size_t)wl->n_ops * (size_t)wl->n_dims + 1, sizeof *b.reach);
+  if (!b.reach) return NULL;
   find_reach(&b);
-  if (!shared(&b) || b.home == 0 || (form == TF_TEMPLATE_OUTSIDE && b.home < 2)) return NULL;
-  b.out = open_memstream(&text, &n);
-  if (!b.out) return NULL;
-  whole(&b, form);
-  if (fclose(b.out) == 0) return text;
+  bool there = shared(&b) && b.home != 0 && (form != TF_TEMPLATE_OUTSIDE || b.home >= 2);
+  b.out = there ? open_memstream(&text, &n) : NULL;
+  if (b.out) whole(&b, form);
+  bool ok = b.out && fclose(b.out) == 0;
+  free(b.reach);
+  if (ok) return text;
   free(text);
   return NULL;
 }

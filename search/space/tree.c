@@ -1,16 +1,9 @@
-/* Genes -> a tree that the parser has judged. */
+/* Genes -> a legal tree. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "search/common/complete.h"
 #include "search/space/genes.h"
-
-static tf_tree *parse(const tf_shapes *s, const char *text) {
-  tf_diags *d = tf_diags_new();
-  tf_tree *t = d && text ? tf_tree_parse(text, (tf_loc){0}, s->arch, s->wl, d) : NULL;
-  tf_diags_free(d);
-  return t;
-}
 
 /* What the algebra or the rules forbid is left out: first streaming, then keeping, then bypasses. */
 tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *reads) {
@@ -21,11 +14,8 @@ tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *read
   reads->n = 0;
   if (s->given) return tf_shapes_complete(s, genes, reads);
   tf_tree *t = NULL;
-  for (size_t i = 0; !t && i < sizeof strips / sizeof strips[0]; i++) {
-    char *text = tf_shapes_text(s, genes, reads, strips[i]);
-    t = parse(s, text);
-    free(text);
-  }
+  for (size_t i = 0; !t && i < sizeof strips / sizeof strips[0]; i++)
+    t = tf_shapes_decode(s, genes, reads, strips[i]);
   return t;
 }
 
@@ -47,9 +37,9 @@ static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint3
 uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint32_t *order) {
   tf_fusion f;
   uint64_t h = TF_HASH_START;
-  if (s->given) return h;
-  tf_shapes_fuse(s, genes, NULL, &f);
-  for (int l = 0; l < s->arch->n_memories; l++) {
+  tf_arena *a = s->given ? NULL : tf_arena_new();
+  bool ok = a && tf_shapes_fuse(s, genes, NULL, a, &f);
+  for (int l = 0; ok && l < s->arch->n_memories; l++) {
     for (int o = 0; o < s->wl->n_ops; o++) { /* the first op of the group names it */
       int first = 0;
       while (f.group[l][first] != f.group[l][o])
@@ -57,5 +47,6 @@ uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint3
       h = tf_hash(h, &first, sizeof first);
     }
   }
-  return manners_of(s, genes, order, h);
+  tf_arena_free(a);
+  return ok ? manners_of(s, genes, order, h) : h;
 }

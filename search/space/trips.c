@@ -1,6 +1,7 @@
 /* A tree's loops -> decisions. */
 #include "search/space/trips.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "search/common/factors.h"
@@ -62,7 +63,7 @@ static void fill_choices(tf_space_build *b, tf_decision *d, const tf_loop *l) {
 
 static void fill_slots(tf_space_build *b, tf_decision *d, int n) {
   const tf_facts *f = b->f;
-  int *slots = array(b, (size_t)f->wl->n_ops, sizeof *slots);
+  int *slots = array(b, (size_t)(f->leaf_end[n] - f->leaf_from[n]), sizeof *slots);
   if (b->bad) return;
   for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
     int o = f->leaf_op[i], s = tf_slot_of(f, o, d->dim);
@@ -75,12 +76,14 @@ static void fill_slots(tf_space_build *b, tf_decision *d, int n) {
 static void fill_before(tf_space_build *b, int i) {
   tf_decision *d = &b->t->at[i];
   const tf_node *nodes = b->f->tree->nodes;
-  int *list = array(b, (size_t)i, sizeof *list);
-  if (b->bad || d->axis == TF_TEMPORAL) return;
-  for (int j = 0; j < i; j++)
-    if (b->t->at[j].axis == d->axis && nodes[b->node[j]].level == nodes[b->node[i]].level &&
-        tf_is_above(b->f, b->node[j], b->node[i]))
-      list[d->n_before++] = j;
+  int n = 0;
+  if (d->axis == TF_TEMPORAL) return;
+  for (int up = b->node[i]; up >= 0; up = nodes[up].parent)
+    n += nodes[up].kind == TF_TILE ? nodes[up].n_loops : 0;
+  int *list = array(b, (size_t)n, sizeof *list);
+  for (int up = b->node[i]; up >= 0 && !b->bad; up = nodes[up].parent)
+    for (int j = b->after_node[up]; j < i && b->node[j] == up && nodes[up].level == nodes[b->node[i]].level; j++)
+      if (b->t->at[j].axis == d->axis) list[d->n_before++] = j;
   d->before = list;
 }
 
@@ -151,14 +154,34 @@ static void fill_after(tf_space_build *b) {
   }
 }
 
+static int by_kin(const void *a, const void *b) {
+  const tf_decision *x = *(tf_decision *const *)a, *y = *(tf_decision *const *)b;
+  return x->kin != y->kin ? (x->kin > y->kin) - (x->kin < y->kin) : (x > y) - (x < y);
+}
+
+/* Links like loops. */
+static void link_kin(tf_space_build *b) {
+  int n = b->t->space.n;
+  tf_decision *at = b->t->at, **list = array(b, (size_t)n, sizeof *list);
+  if (b->bad) return;
+  for (int i = 0; i < n; i++)
+    list[i] = &at[i];
+  qsort(list, (size_t)n, sizeof *list, by_kin);
+  for (int i = 0; i < n; i++) {
+    bool first = i == 0 || list[i - 1]->kin != list[i]->kin;
+    list[i]->kin_first = first ? (int)(list[i] - at) : list[i - 1]->kin_first;
+    list[i]->kin_next = i + 1 < n && list[i + 1]->kin == list[i]->kin ? (int)(list[i + 1] - at) : -1;
+  }
+}
+
 /* ---- the whole ------------------------------------------------------------------------ */
 static void add_nodes(tf_space_build *b) {
   const tf_tree *tree = b->f->tree;
-  int pending[TF_DECISIONS_MAX], n_pending = 0;
+  int *pending = array(b, (size_t)tree->n_nodes, sizeof *pending), n_pending = 0;
   for (int n = 0; n < tree->n_nodes && !b->bad; n++) {
     int before = b->t->space.n;
     b->after_node[n] = before;
-    if (tree->nodes[n].kind == TF_SCOPE && n_pending < TF_DECISIONS_MAX) pending[n_pending++] = n;
+    if (tree->nodes[n].kind == TF_SCOPE) pending[n_pending++] = n;
     if (tree->nodes[n].kind == TF_TILE) add_tile(b, n);
     if (b->t->space.n == before) continue;
     for (int k = 0; k < n_pending; k++)
@@ -168,7 +191,7 @@ static void add_nodes(tf_space_build *b) {
 }
 
 static bool fits(const tf_facts *f) {
-  bool ok = f->n_loops <= TF_DECISIONS_MAX && f->tree->n_nodes <= TF_DECISIONS_MAX;
+  bool ok = true;
   for (int d = 0; d < f->wl->n_dims; d++)
     ok &= f->wl->dims[d].extent < NO_LIMIT / 4;
   return ok;
@@ -194,6 +217,7 @@ static bool build(tf_trips *t, const tf_facts *f) {
       t->begin[f->dim_from[o] + i] = (int32_t)f->wl->dims[f->wl->ops[o].dims[i]].extent;
   add_nodes(&b);
   if (!b.bad) fill_after(&b);
+  if (!b.bad) link_kin(&b);
   if (!b.bad) tf_space_checks(&b);
   return !b.bad;
 }
@@ -209,10 +233,7 @@ tf_trips *tf_trips_new(const tf_tree *tree, tf_diags *d) {
     t->space.kind = &tf_trips_kind;
     if (build(t, f)) return t;
   }
-  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT,
-          f && !small ? "too large to search: more than %d loops or nodes, or an extent past 2^29"
-                      : "out of memory (%d loops are allowed)",
-          TF_DECISIONS_MAX);
+  tf_fail(d, tree->nodes[0].at, TF_E_LIMIT, f && !small ? "too large to search: an extent past 2^29" : "out of memory");
   tf_arena_free(a);
   return NULL;
 }

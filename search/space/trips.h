@@ -6,8 +6,6 @@
 #include "search/common/space.h"
 #include "tileflow/tree.h"
 
-enum { TF_DECISIONS_MAX = 512 };
-
 /* coef * (len[slot] - 1): what one dim of an op adds to the extent of a rank.  In a check, slot is
  * a number in its own list. */
 typedef struct {
@@ -73,9 +71,10 @@ typedef struct {
   const tf_sinfer *infer;
   int n_looks;
   const tf_slook *looks;
-  uint64_t key; /* level, axis, dim and place in the tree, to find its like elsewhere */
-  uint64_t kin; /* the same for like loops of ops on one kind of unit */
-  int op;       /* that ends its branch */
+  uint64_t key;            /* level, axis, dim and place in the tree, to find its like elsewhere */
+  uint64_t kin;            /* the same for like loops of ops on one kind of unit */
+  int kin_first, kin_next; /* decisions of one kin, ascending; -1: none follows */
+  int op;                  /* that ends its branch */
 } tf_decision;
 
 typedef struct tf_trips {

@@ -7,8 +7,10 @@
 #include "base/rng.h"
 #include "search/space/shape.h"
 #include "search/space/trips.h"
+#include "tests/unit/case.h"
 #include "tests/unit/check.h"
 #include "tileflow/model.h"
+#include "tileflow/search.h"
 
 typedef struct {
   int walks, dead, refused, capacity, fanout, illegal;
@@ -98,6 +100,54 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
   tf_diags_free(d);
 }
 
+/* ---- as many ops as the formats allow ------------------------------------------------------------- */
+/* A product, and three functions of its elements, again and again. */
+static test_case chain_of(int n_ops) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *out = open_memstream(&text, &n);
+  if (!out) abort();
+  fprintf(out, "workload:\n  name: chain\n  dims: {m: 16, n: 8, k: 8}\n  ops:\n");
+  for (int i = 0; i < n_ops; i++) {
+    const char *last = i / 4 % 2 ? "k" : "n", *next = i / 4 % 2 ? "n" : "k";
+    if (i % 4 == 3)
+      fprintf(out, "  - T%d[m,%s] += T%d[m,%s] * W%d[%s,%s]\n", i + 1, next, i, last, i, last, next);
+    else
+      fprintf(out, "  - T%d[m,%s] = relu(T%d[m,%s])\n", i + 1, last, i, last);
+  }
+  if (fclose(out) != 0) abort();
+  static const char arch[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  memories:\n  - {name: D, bandwidth: 4}\n"
+      "  - {name: B, capacity: 4096, mesh: [2, 1]}\n  - {name: L, capacity: 64, mesh: [2, 2]}\n"
+      "  compute:\n  - {name: u, ops: [mac, relu], below: L}\n";
+  test_case e = case_of(arch, text);
+  free(text);
+  return e;
+}
+
+/* Every op has a say and a place: shapes of a chain of 200 are legal, their trip counts are searched. */
+static void try_long_chain(void) {
+  enum { OPS = 200 };
+  test_case e = chain_of(OPS);
+  tf_diags *d = e.d;
+  const tf_spec *s = e.spec;
+  tf_search_opts o = {.strategy = "mcts", .budget = {.max_evals = 20, .threads = 1, .seed = 2}};
+  tf_search_result *found = tf_search_run(s->arch, s->workload, NULL, &o, d);
+  CHECK(found && found->evals == 20);
+  tf_search_free(found);
+  o.strategy = NULL;
+  found = tf_search_run(s->arch, s->workload, NULL, &o, d);
+  CHECK(found && found->n_best > 0);
+  tf_tree *t = found && found->n_best ? tf_tree_parse(found->best[0].text, (tf_loc){0}, s->arch, s->workload, d) : NULL;
+  int ops = 0;
+  for (int i = 0; t && i < t->n_nodes; i++)
+    ops += t->nodes[i].kind == TF_OP;
+  CHECK_I64(ops, OPS);
+  tf_tree_free(t);
+  tf_search_free(found);
+  case_drop(&e);
+}
+
 int main(int argc, char **argv) {
   (void)argv;
   bool show = argc > 1;
@@ -107,5 +157,6 @@ int main(int argc, char **argv) {
   try_files("arch-specs/cloud.yaml", "workloads/conv-chain-relu/c3.yaml", 10, show);
   try_files("arch-specs/edge.yaml", "workloads/resnet-bottleneck.yaml", 10, show);
   try_files("arch-specs/eyeriss.yaml", "workloads/depthwise-separable.yaml", 10, show);
+  try_long_chain();
   return check_report();
 }

@@ -63,10 +63,13 @@ static bool toy_machine(const tf_emit_options *o, ir_machine *machine, tf_diags 
 
 static tf_emitted *toy_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 
+static const ir_space toy_spaces[] = {{"all", IR_SERIAL, false}, {"tiles", IR_SERIAL, true}};
+static const ir_platform toy_platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = toy_spaces};
+
 static const tf_target toy = {
     .name = "toy",
     .what = "a machine of tests",
-    .lower = {.copies = true, .depth = 1, .passes = toy_passes},
+    .lower = {.platform = &toy_platform, .copies = true, .depth = 1, .passes = toy_passes},
     .machine = toy_machine,
     .print = toy_print,
     .run = ir_run,
@@ -92,7 +95,8 @@ static void check_toy(const session *s) {
   tf_emitted *e = tf_target_emit(&toy, s->tree, &o, s->d);
   char *ir = tf_target_ir(&toy, s->tree, &o, s->d);
   if (CHECK(e && e->n == 1)) CHECK_TEXT(e->file[0].text, "tiles: 2\n");
-  CHECK(ir && strstr(ir, "stage A in L1 from DRAM") && !strstr(ir, "begin")); /* of depth 1 */
+  CHECK(ir && strstr(ir, "stage A in L1 from DRAM") && strstr(ir, "staged, in tiles") &&
+        !strstr(ir, "begin")); /* of depth 1 */
   tf_emitted_free(e);
   free(ir);
 

@@ -15,7 +15,8 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 const tf_target tf_target_model = {
     .name = "model",
     .what = "loops in the mapping's own order",
-    .lower = {.threads = true, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
+    .lower =
+        {.platform = &low_cpu_platform, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
     .machine = machine_of,
     .run = ir_run,
 };

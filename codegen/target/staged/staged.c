@@ -4,6 +4,9 @@
 #include "codegen/lower/lower.h"
 #include "codegen/target/target.h"
 
+static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}};
+static const ir_platform platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = spaces};
+
 static const low_pass passes[] = {{"share", low_share}, {"unused", low_drop_unused}, {NULL, NULL}};
 
 /* It has no instructions; the names must be right all the same. */
@@ -17,7 +20,7 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
 const tf_target tf_target_staged = {
     .name = "staged",
     .what = "loops alone",
-    .lower = {.copies = true, .depth = 2, .passes = passes},
+    .lower = {.platform = &platform, .copies = true, .depth = 2, .passes = passes},
     .machine = machine_of,
     .run = ir_run,
 };

@@ -102,7 +102,7 @@ static bool add_panels(lowering *w, const ir_stmt *nest, ir_product *p, int64_t 
   if (words > PANELS_MOST) return false;
   p->channels.panels =
       low_scratch(w, IR_F32, words, wl->tensors[op->reads[p->b].tensor].name, w->p->tensor_id[op->reads[p->b].tensor]);
-  w->p->buffers[p->channels.panels].each = false;
+  w->p->buffers[p->channels.panels].space = 0;
   w->p->buffers[p->channels.panels].role = IR_PANELS;
   p->channels.offsets = low_scratch(w, IR_I64, places, op->name, w->p->op_id[op - wl->ops]);
   return true;

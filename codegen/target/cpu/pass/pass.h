@@ -3,6 +3,9 @@
 #define CODEGEN_TARGET_CPU_PASS_PASS_H
 #include "codegen/lower/lower.h"
 
+/* platform.c */
+extern const ir_platform low_cpu_platform;
+
 /* product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */

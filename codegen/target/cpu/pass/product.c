@@ -111,7 +111,7 @@ int low_scratch(lowering *w, ir_type type, int64_t words, const char *name, cons
   p->buffers[p->n_buffers] = (ir_buffer){.role = IR_SCRATCH,
                                          .tensor = -1,
                                          .words = words,
-                                         .each = w->in_parallel,
+                                         .space = low_space(w),
                                          .name = name,
                                          .id = id,
                                          .type = type,

@@ -117,7 +117,7 @@ void c_forget(c_printer *c, const ir_stmt *s) {
   const ir_buffer *b = &c->p->buffers[c->p->buffer_of[s->forget.tensor]];
   const int64_t slots = s->forget.n_slots ? s->forget.n_slots : b->slots;
   const ir_atom from = s->forget.n_slots ? s->forget.slot : ir_number(0);
-  if (b->role != IR_KEPT || (b->each && !c->in_parallel)) return;
+  if (b->role != IR_KEPT || (ir_is_own(c->p, c->p->buffer_of[s->forget.tensor]) && !c->in_parallel)) return;
   c_indent(c);
   fputs("memset(", c->out), held(c, b, from);
   fprintf(c->out, ", 0, %" PRId64 " * sizeof(int64_t));\n", slots * (1 + 2 * b->rank));

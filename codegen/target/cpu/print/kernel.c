@@ -53,7 +53,7 @@ static void place_buffers(c_printer *c) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role == IR_ARGUMENT || b->shares >= 0 || stands_nowhere(c, i)) continue;
-    int64_t *part = b->role == IR_PANELS ? &c->packed : b->each ? &c->each : &c->shared;
+    int64_t *part = b->role == IR_PANELS ? &c->packed : ir_is_own(c->p, i) ? &c->each : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
@@ -86,7 +86,7 @@ static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, i
 static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT || b->each != each || !uses(c, body, i)) continue;
+    if (b->role == IR_ARGUMENT || ir_is_own(c->p, i) != each || !uses(c, body, i)) continue;
     c_indent(c);
     const char *part = b->role == IR_PANELS ? "packed" : each ? "own" : "workspace";
     char name[96];
@@ -101,7 +101,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
 }
 
 static void open_pack(c_printer *c, int buffer, int of, const char *lengths, bool each) {
-  if (buffer < 0 || c->p->buffers[buffer].each != each) return;
+  if (buffer < 0 || ir_is_own(c->p, buffer) != each) return;
   const char *name = c->p->buffers[buffer].id;
   c_indent(c);
   fprintf(c->out, "const %s *%s_pack%d_of = NULL;\n", c_type(c->p->buffers[of].type), name, buffer);
@@ -130,7 +130,7 @@ static void open_packs(c_printer *c, const ir_body *body, bool each) {
     const ir_stmt *s = body->s[i];
     const ir_product *p = ir_product_of(s);
     open_packs(c, &s->body, each);
-    if (p && p->keep_slab && c->p->buffers[p->pack].each == each) open_box(c, p->pack);
+    if (p && p->keep_slab && ir_is_own(c->p, p->pack) == each) open_box(c, p->pack);
     if (p && p->way == IR_PAIRS) open_pairs(c, p, c->wl->ops[s->op].reads, each);
   }
 }
@@ -141,9 +141,10 @@ static void hold_nothing(c_printer *c) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role != IR_KEPT) continue;
     c_indent(c);
-    if (b->each) fputs("for (int64_t t = 0; t < most_threads(); t++) ", c->out);
-    fprintf(c->out, "memset(workspace + %" PRId64, b->each ? c->shared + c->held[i] : c->held[i]);
-    if (b->each) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->each);
+    const bool own = ir_is_own(c->p, i);
+    if (own) fputs("for (int64_t t = 0; t < most_threads(); t++) ", c->out);
+    fprintf(c->out, "memset(workspace + %" PRId64, own ? c->shared + c->held[i] : c->held[i]);
+    if (own) fprintf(c->out, " + t * INT64_C(%" PRId64 ")", c->each);
     fprintf(c->out, ", 0, %" PRId64 " * sizeof(int64_t));\n", c_held_words(b));
   }
 }
@@ -227,7 +228,10 @@ void c_body(c_printer *c, const ir_body *b) {
       break;
     case IR_CORRECT:
     case IR_DIVIDE: c_over(c, s); break;
-    case IR_STAGE: c->failed = true; break; /* none: caches fill themselves */
+    case IR_STAGE:
+    case IR_COPY:
+    case IR_WAIT:
+    case IR_BARRIER: c->failed = true; break; /* none: caches fill themselves, and threads meet where loops end */
     }
   }
 }

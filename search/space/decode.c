@@ -1,9 +1,9 @@
-/* Genes -> the text of a mapping.  The parser then judges it like a user's. */
-#include <stdarg.h>
-#include <stdio.h>
+/* Genes -> the nodes of a mapping, which is judged like a user's. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
+#include "model/tree/build.h"
 #include "search/space/genes.h"
 
 typedef struct {
@@ -12,36 +12,35 @@ typedef struct {
   tf_reads *reads;
   unsigned strip;
   tf_fusion f;
-  char *text;
-  size_t len, room;
-  bool bad;
+  tf_arena *arena; /* of groups and names */
+  tf_build *out;
+  bool bad; /* memory ran out */
 } writer;
 
 typedef struct {
   int n;
-  int ops[TF_OPS_MAX]; /* producers before their readers */
+  int *ops;      /* producers before their readers */
+  uint64_t *has; /* the same as a set */
 } group;
 
-/* ---- text ------------------------------------------------------------------------------ */
-static void put(writer *w, const char *fmt, ...) {
-  for (int again = 0; again < 2 && !w->bad; again++) {
-    va_list ap;
-    va_start(ap, fmt);
-    int n = vsnprintf(w->text ? w->text + w->len : NULL, w->room - w->len, fmt, ap);
-    va_end(ap);
-    if (n < 0) break;
-    if (w->len + (size_t)n < w->room) {
-      w->len += (size_t)n;
-      return;
-    }
-    size_t room = 2 * (w->room + (size_t)n + 512);
-    char *text = realloc(w->text, room);
-    if (!text) break;
-    w->text = text;
-    w->room = room;
-  }
-  w->bad = true;
+static void *array(writer *w, size_t n, size_t size) {
+  void *p = tf_arena_array(w->arena, n, size);
+  w->bad |= !p;
+  return p;
 }
+
+/* A group with room for n ops, none yet. */
+static group new_group(writer *w, int n) {
+  size_t words = tf_bits_words((size_t)w->s->wl->n_ops);
+  return (group){0, array(w, (size_t)n, sizeof(int)), array(w, words, sizeof(uint64_t))};
+}
+
+static void add(group *g, int o) {
+  g->ops[g->n++] = o;
+  tf_bits_add(g->has, o);
+}
+
+static bool in(const group *g, int o) { return tf_bits_has(g->has, o); }
 
 static int gene(writer *w, int i) {
   tf_reads_note(w->reads, i);
@@ -49,12 +48,6 @@ static int gene(writer *w, int i) {
 }
 
 /* ---- who leads -------------------------------------------------------------------------- */
-static bool in(const group *g, int o) {
-  for (int i = 0; i < g->n; i++)
-    if (g->ops[i] == o) return true;
-  return false;
-}
-
 static bool leads(const writer *w, const group *g, int o) {
   const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
   for (int i = 0; i < z->n_consumers; i++)
@@ -164,19 +157,17 @@ static int order_of(writer *w, const group *g, const tile *t, int *order) {
   return n;
 }
 
-static bool put_spread(writer *w, const group *g, const tile *t, int which, int *first, bool begun) {
+static void put_spread(writer *w, const group *g, const tile *t, int which, int *first) {
   const tf_op *op = &w->s->wl->ops[t->owner];
   int axis = which / 2;
   int64_t mesh = mesh_of(w, g, t->level, axis);
-  if (mesh <= 1 || (which % 2 == 1 && *first < 0)) return begun;
+  if (mesh <= 1 || (which % 2 == 1 && *first < 0)) return;
   int pick = gene(w, *t->first + op->n_dims + which);
   int d = pick ? op->dims[pick - 1] : -1;
   bool ok =
       d >= 0 && w->s->wl->dims[d].extent > 1 && allowed(w, g, d) == 1 && d != *first && !useless(w, g, t->level, d);
   if (which % 2 == 0) *first = ok ? d : -1;
-  if (!ok) return begun;
-  put(w, "%s %s=?@%c", begun ? "" : " spatial", w->s->wl->dims[d].name, axis ? 'y' : 'x');
-  return true;
+  if (ok) tf_build_loop(w->out, (tf_loop){.dim = d, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
 }
 
 static bool touches(const writer *w, const group *g, int z) {
@@ -190,35 +181,31 @@ static bool touches(const writer *w, const group *g, int z) {
 }
 
 static void put_bypass(writer *w, const group *g, int level) {
-  bool begun = false;
   for (int z = 0; level > 0 && z < w->s->wl->n_tensors; z++) {
     if (w->strip & TF_STRIP_BYPASS || !touches(w, g, z)) continue;
-    if (!gene(w, w->s->bypass[z * w->s->arch->n_memories + level])) continue;
-    put(w, "%s %s", begun ? "" : " bypass", w->s->wl->tensors[z].name);
-    begun = true;
+    if (gene(w, w->s->bypass[z * w->s->arch->n_memories + level])) tf_build_bypass(w->out, (tf_named){.tensor = z});
   }
 }
 
-static void put_tile(writer *w, const group *g, int depth, tile t, bool outermost) {
+static int put_tile(writer *w, const group *g, int parent, tile t, bool outermost) {
   int order[256], first = -1, n = order_of(w, g, &t, order);
-  put(w, "%*s%s", 2 * depth, "", w->s->arch->memories[t.level].name);
+  int node = tf_build_tile(w->out, parent, t.level);
   for (int k = 0; k < n; k++)
-    put(w, "%s %s=?", k ? "" : " for", w->s->wl->dims[order[k]].name);
-  bool begun = false;
+    tf_build_loop(w->out, (tf_loop){.dim = order[k], .axis = TF_TEMPORAL});
   for (int which = 0; which < 4 && t.spread; which++)
-    begun = put_spread(w, g, &t, which, &first, begun);
+    put_spread(w, g, &t, which, &first);
   if (outermost) put_bypass(w, g, t.level);
-  put(w, "\n");
+  return node;
 }
 
 /* ---- scopes -------------------------------------------------------------------------------- */
 /* Splits g into its groups at a memory, in an order in which producers come first. */
-static int split(const writer *w, const group *g, int memory, group *parts) {
+static int split(writer *w, const group *g, int memory, group *parts) {
   const int *name = w->f.group[memory];
   const tf_workload *wl = w->s->wl;
   int n = 0;
-  bool done[TF_OPS_MAX] = {false};
-  for (int left = g->n; left > 0;) {
+  bool *done = array(w, (size_t)wl->n_ops, sizeof *done);
+  for (int left = g->n; left > 0 && !w->bad;) {
     int before = left;
     for (int i = 0; i < g->n; i++) {
       int id = name[g->ops[i]];
@@ -233,9 +220,9 @@ static int split(const writer *w, const group *g, int memory, group *parts) {
         }
       }
       if (!ready) continue;
-      parts[n].n = 0;
-      for (int k = 0; k < g->n; k++)
-        if (name[g->ops[k]] == id) parts[n].ops[parts[n].n++] = g->ops[k];
+      parts[n] = new_group(w, g->n);
+      for (int k = 0; k < g->n && !w->bad; k++)
+        if (name[g->ops[k]] == id) add(&parts[n], g->ops[k]);
       left -= parts[n++].n;
       done[id] = true;
     }
@@ -281,21 +268,19 @@ static bool put_keep(writer *w, const group *g, const int *name, int level, bool
     for (int c = 0; c < z->n_consumers; c++)
       deep &= w->s->columns[z->consumers[c]].floor > level;
     if (!deep || w->strip & TF_STRIP_KEEP || !gene(w, w->s->columns[o].keep + 1 + level)) continue;
-    if (write) put(w, "%s %s@%s", begun ? "" : " keep", z->name, w->s->arch->memories[level + 1].name);
+    if (write) tf_build_keep(w->out, (tf_keep){.tensor = w->s->wl->ops[o].out, .level = level + 1});
     begun = true;
   }
   return begun;
 }
 
 static void put_stream(writer *w, const group *g, int level, int dim) {
-  bool begun = false;
   for (int i = 0; i < g->n; i++) {
     const tf_op *op = &w->s->wl->ops[g->ops[i]];
     bool leaves = leads(w, g, g->ops[i]);
     if (dim_of(op, dim) < op->n_out_dims) continue;
     if (!leaves && !home_here(w, g, w->f.group[level + 1], g->ops[i])) continue;
-    put(w, "%s %s", begun ? "" : " stream", w->s->wl->tensors[op->out].name);
-    begun = true;
+    tf_build_stream(w->out, (tf_named){.tensor = op->out});
   }
 }
 
@@ -310,17 +295,8 @@ static tf_scope kind_of(writer *w, const group *g, const int *name, int level, i
   return k;
 }
 
-static const char *scope_name(tf_scope k) {
-  static const char *const names[] = {
-#define X(id, key, words, time, content) key,
-      TF_SCOPES(X)
-#undef X
-  };
-  return names[k];
-}
-
 /* ---- groups -------------------------------------------------------------------------------- */
-static void put_group(writer *w, const group *g, int level, int depth);
+static void put_group(writer *w, const group *g, int level, int parent);
 
 static int owner_of(const group *g) { return g->ops[g->n - 1]; }
 
@@ -330,46 +306,42 @@ static tile tile_of(const writer *w, const group *g, int level, bool inner) {
 }
 
 /* What stands below the Tile of a group that is not split at this memory. */
-static void put_below(writer *w, const group *g, int level, int depth) {
+static void put_below(writer *w, const group *g, int level, int parent) {
   int o = g->ops[0];
   if (g->n == 1 && w->s->columns[o].floor <= level)
-    put(w, "%*sop %s\n", 2 * depth, "", w->s->wl->ops[o].name);
+    tf_build_op(w->out, parent, o);
   else
-    put_group(w, g, level + 1, depth);
+    put_group(w, g, level + 1, parent);
 }
 
-static void put_parts(writer *w, const group *parts, int n, int level, int depth, bool spread) {
+static void put_parts(writer *w, const group *parts, int n, int level, int parent, bool spread) {
   for (int k = 0; k < n; k++) {
     if (level < 0) {
-      put_group(w, &parts[k], 0, depth);
+      put_group(w, &parts[k], 0, parent);
       continue;
     }
     tile t = tile_of(w, &parts[k], level, true);
     t.spread = spread;
-    put_tile(w, &parts[k], depth, t, false);
-    put_below(w, &parts[k], level, depth + 1);
+    put_below(w, &parts[k], level, put_tile(w, &parts[k], parent, t, false));
   }
 }
 
 /* The children of a scope whose parts on one kind of unit share one of their own. */
-static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int depth, tf_scope kind,
+static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int parent, tf_scope kind,
                      bool spread) {
   for (int k = 0, end; k < n; k = end) {
-    group *run = malloc(sizeof *run);
-    w->bad |= !run;
-    if (!run) return;
-    run->n = 0;
+    group run = new_group(w, w->s->wl->n_ops);
+    if (w->bad) return;
     for (end = k; end < n && name[parts[end].ops[0]] == name[parts[k].ops[0]]; end++)
       for (int i = 0; i < parts[end].n; i++)
-        run->ops[run->n++] = parts[end].ops[i];
+        add(&run, parts[end].ops[i]);
     bool keep = false;
+    int above = parent;
     if (end - k > 1) {
-      put(w, "%*s%s", 2 * depth, "", scope_name(kind));
-      keep = put_keep(w, run, w->f.group[level + 1], level, true);
-      put(w, "\n");
+      above = tf_build_scope(w->out, parent, kind);
+      keep = put_keep(w, &run, w->f.group[level + 1], level, true);
     }
-    put_parts(w, &parts[k], end - k, level, depth + (end - k > 1), spread && !keep);
-    free(run);
+    put_parts(w, &parts[k], end - k, level, above, spread && !keep);
   }
 }
 
@@ -381,8 +353,10 @@ static int join_runs(writer *w, const group *parts, int n, int gene_no, int *nam
   return pick == 0 ? -1 : pick == 1 ? TF_SEQ : TF_SHAR;
 }
 
-static void put_scope(writer *w, const group *g, int level, const group *parts, int n, int depth) {
-  int owner = owner_of(g), dim = stream_dim(w, g), runs[TF_OPS_MAX], join = -1;
+static void put_scope(writer *w, const group *g, int level, const group *parts, int n, int parent) {
+  int owner = owner_of(g), dim = stream_dim(w, g), join = -1;
+  int *runs = array(w, (size_t)w->s->wl->n_ops, sizeof *runs);
+  if (w->bad) return;
   const tf_column *c = &w->s->columns[owner];
   bool stream = dim >= 0 && level >= 0 && !(w->strip & TF_STRIP_STREAM) && gene(w, c->stream + 1 + level);
   if (!stream) join = join_runs(w, parts, n, c->run + 1 + level, runs);
@@ -391,50 +365,44 @@ static void put_scope(writer *w, const group *g, int level, const group *parts, 
   if (level >= 0) {
     tile t = tile_of(w, g, level, false);
     if (stream) t.stream = dim;
-    put_tile(w, g, depth++, t, true);
+    parent = put_tile(w, g, parent, t, true);
   }
-  put(w, "%*s%s", 2 * depth, "", scope_name(kind_of(w, g, name, level, owner)));
+  int scope = tf_build_scope(w->out, parent, kind_of(w, g, name, level, owner));
   put_keep(w, g, name, level, true);
   if (stream) put_stream(w, g, level, dim);
-  put(w, "\n");
   if (join >= 0)
-    put_runs(w, parts, n, runs, level, depth + 1, (tf_scope)join, !keep);
+    put_runs(w, parts, n, runs, level, scope, (tf_scope)join, !keep);
   else
-    put_parts(w, parts, n, level, depth + 1, !keep);
+    put_parts(w, parts, n, level, scope, !keep);
 }
 
 /* The group's Tile of this memory and all below it; level -1: the root. */
-static void put_group(writer *w, const group *g, int level, int depth) {
-  group *parts = malloc((size_t)g->n * sizeof *parts);
-  w->bad |= !parts;
-  if (w->bad) {
-    free(parts);
-    return;
-  }
-  int n = split(w, g, level + 1, parts);
+static void put_group(writer *w, const group *g, int level, int parent) {
+  group *parts = array(w, (size_t)g->n, sizeof *parts);
+  int n = w->bad ? 0 : split(w, g, level + 1, parts);
+  if (w->bad) return;
   if (n > 1) {
-    put_scope(w, g, level, parts, n, depth);
+    put_scope(w, g, level, parts, n, parent);
+  } else if (level >= 0) {
+    put_below(w, g, level, put_tile(w, g, parent, tile_of(w, g, level, true), true));
   } else {
-    if (level >= 0) put_tile(w, g, depth, tile_of(w, g, level, true), true);
-    if (level >= 0)
-      put_below(w, g, level, depth + 1);
-    else
-      put_group(w, g, 0, depth);
+    put_group(w, g, 0, parent);
   }
-  free(parts);
 }
 
-char *tf_shapes_text(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip) {
-  writer *w = calloc(1, sizeof *w);
-  if (!w) return NULL;
-  *w = (writer){.s = s, .genes = genes, .reads = reads, .strip = strip};
-  group all = {.n = s->wl->n_ops};
-  for (int i = 0; i < all.n; i++)
-    all.ops[i] = s->wl->topo[i];
-  tf_shapes_fuse(s, genes, reads, &w->f);
-  put_group(w, &all, -1, 0);
-  char *text = w->bad ? NULL : w->text;
-  if (w->bad) free(w->text);
-  free(w);
-  return text;
+tf_tree *tf_shapes_decode(const tf_shapes *s, const int32_t *genes, tf_reads *reads, unsigned strip) {
+  writer w = {.s = s, .genes = genes, .reads = reads, .strip = strip, .arena = tf_arena_new()};
+  w.bad = !w.arena || !tf_shapes_fuse(s, genes, reads, w.arena, &w.f);
+  w.out = w.bad ? NULL : tf_build_new(s->arch, s->wl, NULL);
+  w.bad |= !w.out;
+  if (!w.bad) {
+    group all = new_group(&w, s->wl->n_ops);
+    for (int i = 0; i < s->wl->n_ops && !w.bad; i++)
+      add(&all, s->wl->topo[i]);
+    put_group(&w, &all, -1, -1);
+  }
+  tf_arena_free(w.arena);
+  if (!w.bad) return tf_build_tree(w.out);
+  tf_build_free(w.out);
+  return NULL;
 }

@@ -1,0 +1,6 @@
+/* What programs may use of a CPU: caches fill themselves, and each thread has a part of the workspace of its own. */
+#include "codegen/target/cpu/pass/pass.h"
+
+static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"own", IR_THREAD, false}};
+
+const ir_platform low_cpu_platform = {.maps = 1u << IR_SERIAL | 1u << IR_THREAD, .n_spaces = 2, .spaces = spaces};
