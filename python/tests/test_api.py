@@ -174,6 +174,20 @@ class Commands(Case):
         r = tileflow.search(small(), MAPPING.replace("m=4 n=4", "m=? n=?"), evals=50, threads=1)
         self.assertEqual(str(r.tree()), str(tileflow.tree(small(), r)))
 
+    def test_sweep(self):
+        study = {**small(), "params": {"kib": 8}, "sweep": {"name": "kib", "over": {"kib": [4, 8]}, "method": "bound",
+                                                            "objectives": ["cycles", "area"]}}
+        study["architecture"]["memories"] = [ARCHITECTURE["memories"][0],
+                                             {"name": "Buffer", "capacity": "kib KiB", "bandwidth": 512}]
+        with tempfile.TemporaryDirectory() as folder:
+            store = pathlib.Path(folder, "kib.tfdb")
+            r = tileflow.sweep(study, store=store, threads=1)
+            self.assertEqual(([row["kib"] for row in r.rows()], len(r.front)), ([4, 8], 1))
+            self.assertEqual(tileflow.sweep(study, store=store, threads=1), r)  # goes on: nothing is left
+            self.assertEqual(len(tileflow.results(store, where="kib > 4").rows()), 1)
+            study["sweep"]["over"]["kib"].append(16)
+            self.assertEqual(self.error(tileflow.sweep, study, store=store).diagnostics[0].code, "E_STORE")
+
     def test_tree(self):
         t = tileflow.tree(MATMUL)
         self.assertEqual(t.svg, tool("tree", MATMUL, "--svg", "-").stdout)

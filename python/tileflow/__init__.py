@@ -15,7 +15,7 @@ from ._results import Kernel, Result, Tree
 
 __version__ = "0.1.0"
 __all__ = ["Diagnostic", "Error", "Figures", "Interrupted", "Kernel", "Loop", "Model", "NotFound", "Result", "Tree",
-           "bound", "check", "emit", "eval", "frame", "run", "search", "solve", "tree"]
+           "bound", "check", "emit", "eval", "frame", "results", "run", "search", "solve", "sweep", "tree"]
 
 
 def _document(command, inputs, options):
@@ -71,6 +71,22 @@ def emit(*inputs, out, **options):
         raise Error(done.stderr, done.status)
     with open(manifest, encoding="utf-8") as f:
         return Kernel(os.fspath(out), json.load(f), done.stdout + done.stderr)
+
+
+def sweep(*inputs, store, **options):
+    """A grid of machines and workloads into the file `store`, going on from what it holds; then `results` of it.  Files
+    that the section names are found from the folder of the file that holds it: of a dict, name them in full."""
+    sources, options = _split(inputs, options)
+    done = _run.run("sweep", sources, {**options, "store": store})
+    found = results(store)
+    if done.status == 130:
+        raise Interrupted(found)
+    return found
+
+
+def results(store, *others, **options):
+    """What a store holds: r.front, and r.rows() of its points; merge=True takes in those of other stores."""
+    return _results.read("results", list(_inputs.sources([store, *others])), options)[1]
 
 
 def run(command, *inputs, **options):

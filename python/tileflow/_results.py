@@ -1,7 +1,9 @@
 """What the functions return: the documents of the tool's --json, which are dicts, and what can be made of them."""
 import dataclasses
+import json
 
 from . import _inputs, _run
+from ._errors import Error, Interrupted
 
 SCALARS = ("architecture", "workload", "cycles", "seconds", "energy_pj", "edp", "points", "compute_utilization",
            "bottleneck", "area_um2")
@@ -33,7 +35,9 @@ class Result(dict):
         return [*super().__dir__(), *self]
 
     def rows(self):
-        """Of bound: a row a capacity; else a row a memory and tensor: words, as dicts."""
+        """Dicts.  Of a sweep: a row a point; of bound: a row a capacity; else a row a memory and tensor, with its words."""
+        if "rows" in self:
+            return [{**{k: v for k, v in row.items() if k != "params"}, **row.get("params", {})} for row in self["rows"]]
         if "slope" in self:
             return [{k: v for k, v in point.items() if k != "mapping"} for point in self["slope"]]
         return [{"level": level["name"], "tensor": tensor, **counts}
@@ -89,9 +93,6 @@ def draw(sources, options):
 
 def read(command, sources, options, kind=Result, results=()):
     """Runs a command whose result is a JSON document."""
-    import json
-
-    from ._errors import Error, Interrupted
     done = _run.run(command, sources, options, ("json", *results))
     text = done.files.get("json")
     document = text and kind(json.loads(text), sources, options.get("set"), done.stderr)
