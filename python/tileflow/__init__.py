@@ -74,9 +74,11 @@ def emit(*inputs, out, **options):
 
 
 def sweep(*inputs, store, **options):
-    """A grid of machines and workloads into the file `store`, going on from what it holds; then `results` of it.  Files
-    that the section names are found from the folder of the file that holds it: of a dict, name them in full."""
+    """A grid of machines and workloads into the file `store`, going on from what it holds; then `results` of it.
+    Dicts and texts are kept beside the store, as STORE.1.yaml and so on: it knows its inputs by their names, and files
+    that they name are found from there."""
     sources, options = _split(inputs, options)
+    sources = [_inputs.kept(s, f"{os.fspath(store)}.{n}.yaml") for n, s in enumerate(sources, 1)]
     done = _run.run("sweep", sources, {**options, "store": store})
     found = results(store)
     if done.status == 130:

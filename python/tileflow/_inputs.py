@@ -95,3 +95,11 @@ def sources(inputs, architecture=None, workload=None, mapping=None):
             if seen[s.name] > 1:
                 s = dataclasses.replace(s, name=f"{s.name[:-1]} {seen[s.name]}>")
         yield s
+
+
+def kept(s, path):
+    """A text as the file of that name; as it is where that holds another."""
+    if s.path is not None or os.path.exists(path) and pathlib.Path(path).read_text(encoding="utf-8") != s.text:
+        return s
+    pathlib.Path(path).write_text(s.text, encoding="utf-8")
+    return source(pathlib.Path(path))

@@ -87,7 +87,7 @@ def _take(address):
 
 
 class Model:
-    """A mapping on a machine, ready to be evaluated: some hundred thousand times a second.
+    """A mapping on a machine, ready to be evaluated: near 10^5 times a second.
     One Model serves one thread.  Foreign files are for `eval`."""
 
     def __init__(self, *inputs, architecture=None, workload=None, mapping=None, set=None):
@@ -134,7 +134,10 @@ class Model:
         spec = lib.tf_spec_read_texts(texts, len(sources), settings, len(set), self._diags)
         for address in read:
             _free(address)
-        return self._keep(spec, lib.tf_spec_free).contents
+        spec = self._keep(spec, lib.tf_spec_free).contents
+        if lib.tf_diags_errors(self._diags):  # a file could not be read
+            raise Error(_take(lib.tf_diags_text(self._diags)))
+        return spec
 
     def eval(self, trips=None):
         """Figures with other trip counts, in the order of .loops; None: the mapping's own.
