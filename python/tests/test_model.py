@@ -45,7 +45,9 @@ class ModelCase(Case):
 
     def test_errors(self):
         model = tileflow.Model(MATMUL)
-        self.assertEqual(self.error(model.eval, [1] * 5).diagnostics[0].code, "E_COVER")
+        d = self.error(model.eval, [1, 4, 64, 16, 16]).diagnostics[0]
+        self.assertEqual((d.code, d.file, d.line), ("E_COVER", "<mapping>", 2))
+        self.assertEqual(model.eval([4, 4, 64, 16, 16], check=False), model.eval())
         with self.assertRaises(ValueError):
             model.eval([1])
         self.assertEqual(self.error(tileflow.Model, small()).diagnostics[0].code, "E_MISSING")

@@ -62,7 +62,8 @@ def _library():
     p = c.c_void_p
     for name, result, arguments in (
             ("tf_diags_new", p, []), ("tf_diags_free", None, [p]), ("tf_diags_errors", c.c_size_t, [p]),
-            ("tf_diags_text", p, [p]), ("tf_text_read", _Text, [c.c_char_p, p]),
+            ("tf_diags_text", p, [p]),
+            ("tf_diags_add_file", c.c_uint16, [p, c.c_char_p, c.c_char_p, c.c_size_t]), ("tf_text_read", _Text, [c.c_char_p, p]),
             ("tf_spec_read_texts", c.POINTER(_Spec), [c.POINTER(_Text), c.c_size_t, c.POINTER(_Setting), c.c_size_t, p]),
             ("tf_spec_free", None, [p]), ("tf_tree_parse", p, [p, _Loc, p, p, p]), ("tf_tree_free", None, [p]),
             ("tf_tree_text", p, [p]), ("tf_model_new", p, [p, p]), ("tf_model_free", None, [p]),
@@ -87,7 +88,7 @@ def _take(address):
 
 
 class Model:
-    """A mapping on a machine, ready to be evaluated: near 10^5 times a second.
+    """A mapping on a machine, ready to be evaluated many times.
     One Model serves one thread.  Foreign files are for `eval`."""
 
     def __init__(self, *inputs, architecture=None, workload=None, mapping=None, set=None):
@@ -99,6 +100,7 @@ class Model:
         for section, there in (("architecture", spec.arch), ("workload", spec.workload), ("mapping", spec.mapping_text)):
             if not there:
                 raise Error(f"tileflow: error[E_MISSING]: no file has a section '{section}'")
+        self._spec = spec
         tree = self._keep(lib.tf_tree_parse(spec.mapping_text, spec.mapping_at, spec.arch, spec.workload, self._diags),
                           lib.tf_tree_free)
         self._text = _take(lib.tf_tree_text(tree))
@@ -139,12 +141,27 @@ class Model:
             raise Error(_take(lib.tf_diags_text(self._diags)))
         return spec
 
-    def eval(self, trips=None):
+    def check(self, trips):
+        """Error with all that is wrong with these trip counts, located in text(trips)."""
+        lib, text = self._lib, self.text(trips).encode()
+        diags = lib.tf_diags_new()
+        at = _Loc(lib.tf_diags_add_file(diags, b"<mapping>", text, len(text)), 1, 1, 1)
+        tree = lib.tf_tree_parse(text, at, self._spec.arch, self._spec.workload, diags)
+        lib.tf_tree_free(tree)
+        said = None if tree else _take(lib.tf_diags_text(diags))
+        lib.tf_diags_free(diags)
+        if said is not None:
+            raise Error(said)
+
+    def eval(self, trips=None, check=True):
         """Figures with other trip counts, in the order of .loops; None: the mapping's own.
-        Error where they do not reach the extents, or a count passes 2^63 - 1."""
+        Error where they break a rule, such as not reaching an extent, or a count passes 2^63 - 1.  check=False takes it
+        that they break none, and is some times as fast."""
         if trips is not None:
             if len(trips) != len(self.loops):
                 raise ValueError(f"tileflow: {len(trips)} trip counts for {len(self.loops)} loops")
+            if check:
+                self.check(trips)
             trips = self._trips(*trips)
         r = self._result
         if not self._lib.tf_model_eval(self._model, trips, r):
