@@ -80,10 +80,9 @@ def sweep(*inputs, store, **options):
     sources, options = _split(inputs, options)
     sources = [_inputs.kept(s, f"{os.fspath(store)}.{n}.yaml") for n, s in enumerate(sources, 1)]
     done = _run.run("sweep", sources, {**options, "store": store})
-    found = results(store)
     if done.status == 130:
-        raise Interrupted(found)
-    return found
+        raise Interrupted(results(store) if os.path.exists(store) else None)
+    return results(store)
 
 
 def results(store, *others, **options):

@@ -38,7 +38,7 @@ def _set_name(then):
 
 
 def executable():
-    named = pathlib.Path(os.environ.get("TILEFLOW") or "")
+    named = pathlib.Path(os.environ.get("TILEFLOW") or "").expanduser()
     here = [("TILEFLOW", named)] if named.is_file() else []
     inside = [(reason, folder / name) for reason, folder in _folders() for name in ("tileflow", "bin/tileflow")]
     return _first("executable", here + inside, _set_name("tileflow in PATH"))
