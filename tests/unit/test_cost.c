@@ -432,6 +432,20 @@ static void twin(uint64_t seed, tally *t) {
   case_drop(&c);
 }
 
+/* Trip counts that do not cover the extents are refused, and no overflow. */
+static void check_cover(void) {
+  static const char *const paths[] = {"examples/matmul.yaml"};
+  static const int64_t short_of[][5] = {{1, 1, 1, 1, 1}, {4, 4, 1, 16, 16}, {3, 4, 64, 16, 16}, {4, 4, 64, 16, 15}};
+  static const int64_t cover[5] = {4, 5, 64, 16, 15};
+  test_case e = {.d = tf_diags_new()};
+  e.spec = tf_spec_read(paths, 1, NULL, 0, e.d);
+  case_prepare(&e);
+  for (int i = 0; CHECK(e.model) && i < 4; i++)
+    CHECK(!tf_model_eval(e.model, short_of[i], &e.r) && !e.r.overflow);
+  CHECK(e.model && tf_model_eval(e.model, cover, &e.r));
+  case_drop(&e);
+}
+
 /* test_cost [CASES] */
 int main(int argc, char **argv) {
   uint64_t cases = argc > 1 ? strtoull(argv[1], NULL, 10) : 3000;
@@ -440,6 +454,7 @@ int main(int argc, char **argv) {
   check_halo();
   check_idle_steps();
   check_retain();
+  check_cover();
   for (uint64_t seed = 1; seed <= cases; seed++)
     twin(seed, &t);
   if (argc > 1) printf("closed %d quick %d retains %d of them closed %d\n", t.closed, t.quick, t.retains, t.retained);
