@@ -175,27 +175,15 @@ static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digi
   return bits;
 }
 
-/* The retaining scope whose runs decide how much of intermediate z its home holds.  NULL: none, or as much as is read
- * of it is taken, which may be more than there is: where the home retains it in another such scope, and where several
- * runs, which make different parts, share a memory. */
-static const tf_retain *home_decider(const struct tf_model *m, int z) {
-  const tf_plan *p = m->plan;
-  const tf_path *path = &p->path[p->home_scope[z]];
+/* The retaining scope whose runs decide how much of intermediate z its home holds, NULL: none. */
+static const tf_retain *home_decider(const tf_plan *p, int z) {
   int in = p->made_in[p->wl->tensors[z].producer];
-  if (p->retained[z] || in < 0 || !tf_plan_above(p, p->retains[in].scope, p->home_scope[z])) return NULL;
-  for (int k = 0; k < path->n; k++)
-    if (m->ev.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k])) return NULL;
-  return &p->retains[in];
+  return in >= 0 && tf_plan_above(p, p->retains[in].scope, p->home_scope[z]) ? &p->retains[in] : NULL;
 }
 
 static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
   int z = *(const int *)what;
-  const tf_retain *h = home_decider(m, z);
-  tf_made made;
-  if (h) tf_retain_at(&m->ev, &m->scratch, h, digits, &made);
-  int64_t words = tf_home_words(m, z, digits);
-  m->ev.made = NULL;
-  return words;
+  return tf_home_words(m, z, home_decider(m->plan, z), digits);
 }
 
 /* Instances in use at the step of the digits. */
