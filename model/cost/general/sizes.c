@@ -11,23 +11,6 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* Dim d of z's producer, of `len`, as far as one instance of z's home has it. */
-static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
-  const tf_plan *p = m->plan;
-  int leaf = p->tree->op_node[p->wl->tensors[z].producer];
-  const tf_path *path = &p->path[leaf];
-  for (int k = 0; k < path->n; k++)
-    if (tf_plan_selects(p, z, path->loops[k]) && p->loops[path->loops[k]].dim == d)
-      len = tf_cut(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, path->loops[k]));
-  return len;
-}
-
-static tf_ival hull(tf_ival a, tf_ival b) {
-  if (a.len <= 0 || b.len <= 0) return a.len > 0 ? a : b;
-  int64_t lo = least(a.lo, b.lo), end = -least(-a.lo - a.len, -b.lo - b.len);
-  return (tf_ival){lo, end - lo};
-}
-
 enum { TF_EVERY_INSTANCE = 64 };
 
 /* What runs of a scope that share a memory leave of an intermediate there. */
@@ -55,7 +38,7 @@ static bool leave(leavings *g) {
   }
   ev->made = NULL;
   for (int r = 0; r < t->rank && any; r++)
-    g->all[r] = hull(g->all[r], box[r]);
+    g->all[r] = tf_around(g->all[r], box[r]);
   return any;
 }
 
@@ -99,23 +82,15 @@ static double runs_at_once(const struct tf_model *m, int z) {
 
 /* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
 int64_t tf_home_words(struct tf_model *m, int z, const tf_retain *h, const int64_t *digits) {
-  const tf_tensor *t = &m->plan->wl->tensors[z];
   leavings g = {.m = m, .z = z, .h = h, .every = runs_at_once(m, z) <= TF_EVERY_INSTANCE};
-  int64_t words = 1;
   memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  if (!brought(&g, 0)) return 0;
-  for (int r = 0; r < t->rank; r++) {
-    int d = m->plan->wl->ops[t->producer].dims[r];
-    words = sat_mul(words, least(narrowed(m, z, d, g.all[r].len), t->extent[r]));
-  }
-  return words;
+  return brought(&g, 0) ? tf_home_share(m, z, g.all) : 0;
 }
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool first = !p->cuts && !m->ev.irregular; /* the first step has the largest */
-  if (!first) tf_border_homes(m);
-  for (int z = 0; z < p->wl->n_tensors && first; z++)
+  if (p->cuts) tf_border_homes(m);
+  for (int z = 0; z < p->wl->n_tensors && !p->cuts; z++) /* the first step has the largest */
     if (p->home_scope[z] >= 0) m->home_words[z] = tf_home_words(m, z, NULL, m->scratch.zero);
 }
 
