@@ -226,6 +226,22 @@ void tf_border_homes(struct tf_model *m) {
   }
 }
 
+/* Most bits that m-tile n holds at one moment, of the loops in `mask`: of too many settings to try all, climbing also
+ * from where each of its slices is largest. */
+static int64_t most_at_once(struct tf_model *m, int n, const tf_view *v, uint64_t mask) {
+  const tf_plan *p = m->plan;
+  int64_t most = climb(m, n, true, true, mask, tile_at, v);
+  hunt h = {.m = m};
+  list_loops(&h, n, true, true, p->n_retains ? ~UINT64_C(0) : mask);
+  for (int i = v->first; i < v->first + v->n_slices && settings(&h) > TF_TRY_EVERY; i++) {
+    climb(m, n, true, true, movers(p, &p->slices[i]), box_at, &p->slices[i]);
+    climb_from(m, h.loops, h.n, tile_at, v, m->scratch.prv);
+    int64_t now = tile_at(m, v, m->scratch.prv);
+    most = now > most ? now : most;
+  }
+  return most;
+}
+
 void tf_border_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int i = 0; i < p->n_tile_slices; i++) {
@@ -238,7 +254,7 @@ void tf_border_sizes(struct tf_model *m) {
     uint64_t mask = 0;
     for (int i = v->first; i < v->first + v->n_slices; i++)
       mask |= movers(p, &p->slices[i]);
-    if (v->n_slices) m->at_once[n] = climb(m, n, true, true, mask, tile_at, v);
+    if (v->n_slices) m->at_once[n] = most_at_once(m, n, v, mask);
   }
 }
 
