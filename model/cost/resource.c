@@ -31,6 +31,27 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
+/* Dim d of z's producer, of `len`, as far as one instance of z's home has it. */
+static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
+  const tf_plan *p = m->plan;
+  int leaf = p->tree->op_node[p->wl->tensors[z].producer];
+  const tf_path *path = &p->path[leaf];
+  for (int k = 0; k < path->n; k++)
+    if (tf_plan_selects(p, z, path->loops[k]) && p->loops[path->loops[k]].dim == d)
+      len = tf_cut(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, path->loops[k]));
+  return len;
+}
+
+int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box) {
+  const tf_tensor *t = &m->plan->wl->tensors[z];
+  int64_t words = 1;
+  for (int r = 0; r < t->rank; r++) {
+    int64_t len = narrowed(m, z, m->plan->wl->ops[t->producer].dims[r], box[r].len);
+    words = sat_mul(words, len < t->extent[r] ? len : t->extent[r]);
+  }
+  return words;
+}
+
 static int64_t bits_of(const tf_plan *p, int tensor, int64_t words) {
   return sat_mul(words, p->wl->tensors[tensor].word_bits);
 }

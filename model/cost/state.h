@@ -108,6 +108,8 @@ tf_pace tf_pace_at(const struct tf_model *m, int pass);
 double tf_busiest_port(const struct tf_model *m, int n, bool all);
 /* Instances and cycles of memory l over the whole run; *writes: its write port is the busier one. */
 void tf_level_ports(struct tf_model *m, int l, bool *writes);
+/* Of what all runs that share a memory leave in `box`, the words that one instance of z's home has. */
+int64_t tf_home_share(struct tf_model *m, int z, const tf_ival *box);
 /* Peaks, violations. */
 void tf_resources(struct tf_model *m, tf_result *out);
 /* Cycles of every node, ports, instances, bottleneck. */

@@ -161,8 +161,8 @@ static bool count(tf_model *m) {
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->n_retains && tf_retain_uneven(&m->ev, m->scratch.zero);
   if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
-  tf_home_sizes(m);
   if (m->ev.irregular) return tf_walk(m);
+  tf_home_sizes(m);
   tf_sizes(m);
   return true;
 }

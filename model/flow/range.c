@@ -7,14 +7,6 @@
 static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
 
-static tf_ival hull(tf_ival a, tf_ival b) {
-  if (a.len <= 0) return b;
-  if (b.len <= 0) return a;
-  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
-  int64_t ha = a.lo + a.len, hb = b.lo + b.len;
-  return (tf_ival){lo, (ha > hb ? ha : hb) - lo};
-}
-
 static tf_ival clip(const tf_eval *ev, const tf_tensor *z, int r, tf_ival v) {
   if (ev->noclip) return v;
   int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
@@ -65,7 +57,7 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
   tf_ival v = {0, 0};
   tf_memo_begin(ev->plan);
   for (int i = 0; i < s->n_touch; i++)
-    v = hull(v, touch_rank(ev, s->touch[i], r, s->node, dg));
+    v = tf_around(v, touch_rank(ev, s->touch[i], r, s->node, dg));
   return v;
 }
 
@@ -79,7 +71,7 @@ static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *d
     const tf_op *op = &p->wl->ops[c];
     if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
     for (int k = 0; k < op->n_reads; k++)
-      if (op->reads[k].tensor == p->wl->ops[o].out) v = hull(v, touch_rank(ev, (tf_touch){c, k}, r, n, dg));
+      if (op->reads[k].tensor == p->wl->ops[o].out) v = tf_around(v, touch_rank(ev, (tf_touch){c, k}, r, n, dg));
   }
   return v;
 }
@@ -164,6 +156,14 @@ int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, 
     return 0;
   }
   return rest / tf_step(ev, l);
+}
+
+tf_ival tf_around(tf_ival a, tf_ival b) {
+  if (a.len <= 0) return b;
+  if (b.len <= 0) return a;
+  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
+  int64_t ha = a.lo + a.len, hb = b.lo + b.len;
+  return (tf_ival){lo, (ha > hb ? ha : hb) - lo};
 }
 
 tf_ival tf_common_part(tf_ival a, tf_ival b) {

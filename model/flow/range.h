@@ -62,6 +62,8 @@ tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t
  * further inside (positions in `mask`) where they stand. */
 int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg);
 tf_ival tf_common_part(tf_ival a, tf_ival b);
+/* The range around both; one that is empty does not count. */
+tf_ival tf_around(tf_ival a, tf_ival b);
 /* What is left of `len` elements in one of the `trip` instances that take `step` each. */
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
 

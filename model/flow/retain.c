@@ -127,7 +127,7 @@ void tf_retain_made(tf_eval *ev, const tf_retain *h, int64_t *dg, const tf_spot 
 void tf_retain_at(tf_eval *ev, tf_scratch *w, const tf_retain *h, const int64_t *digits, tf_made *out) {
   const tf_path *path = &ev->plan->path[h->scope];
   tf_spot at = {.digit = {0}};
-  memcpy(w->cur, digits, (size_t)ev->plan->n_loops * sizeof *digits);
+  if (digits != w->cur) memcpy(w->cur, digits, (size_t)ev->plan->n_loops * sizeof *digits);
   for (int k = 0; k < path->n; k++)
     at.digit[k] = digits[path->loops[k]];
   ev->made = w->made;

@@ -306,6 +306,42 @@ static void begin_scope(tf_walker *e, int h) {
   }
 }
 
+/* Whether the instance at hand is the first of those whose runs share the memory in which z has its home: they follow
+ * each other. */
+static bool first_to_share(const tf_walker *e, int z) {
+  const tf_path *path = &e->p->path[e->p->home_scope[z]];
+  for (int k = 0; k < path->n; k++)
+    if (e->cur[path->loops[k]] && tf_plan_brings(e->p, z, path->loops[k])) return false;
+  return true;
+}
+
+/* What this run of intermediate z's home scope leaves of it: of what is retained, the whole. */
+static void note_home(tf_walker *e, int z) {
+  const tf_tensor *t = &e->p->wl->tensors[z];
+  tf_ival all[TF_MAX_RANK] = {{0, 0}}, box[TF_MAX_RANK];
+  first_instance(e, e->p->home_scope[z]);
+  do {
+    bool any = true;
+    if (first_to_share(e, z)) memset(all, 0, sizeof all);
+    force_made(e);
+    if (e->p->retained[z]) e->ev->made[t->producer] = NULL;
+    for (int r = 0; r < t->rank && any; r++) {
+      box[r] = tf_dim_range(e->ev, t->producer, e->p->wl->ops[t->producer].dims[r], e->p->home_scope[z], e->cur);
+      any = box[r].len > 0;
+    }
+    if (!any) continue;
+    for (int r = 0; r < t->rank; r++)
+      all[r] = tf_around(all[r], box[r]);
+    int64_t words = tf_home_share(e->m, z, all);
+    e->m->home_words[z] = words > e->m->home_words[z] ? words : e->m->home_words[z];
+  } while (next_instance(e, e->p->home_scope[z]));
+}
+
+static void note_homes(tf_walker *e, int n) {
+  for (int z = 0; z < e->p->wl->n_tensors; z++)
+    if (e->p->home_scope[z] == n) note_home(e, z);
+}
+
 /* Words of streamed outputs that this run of scope h corrects. */
 static void add_corrected(tf_walker *e, int h) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
@@ -340,6 +376,7 @@ static void run_scope(tf_walker *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   e->st->runs[n] = true;
   begin_scope(e, n);
+  note_homes(e, n);
   add_corrected(e, n);
   for (int c = 0; c < t->n_children && e->ok; c++) {
     if (!busy_instances(e, t->children[c])) continue;
@@ -402,6 +439,8 @@ static void reset(struct tf_model *m) {
   memset(m->class_steps, 0, (size_t)m->views->n_rows * sizeof *m->class_steps);
   for (int o = 0; o < p->wl->n_ops; o++)
     m->res.ops[o] = (tf_op_result){.unit = p->unit[o]};
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] >= 0) m->home_words[z] = 0;
 }
 
 /* Entries that follow a sibling's are shared out once all steps are known. */

@@ -175,27 +175,15 @@ static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digi
   return bits;
 }
 
-/* The retaining scope whose runs decide how much of intermediate z its home holds.  NULL: none, or as much as is read
- * of it is taken, which may be more than there is: where the home retains it in another such scope, and where several
- * runs, which make different parts, share a memory. */
-static const tf_retain *home_decider(const struct tf_model *m, int z) {
-  const tf_plan *p = m->plan;
-  const tf_path *path = &p->path[p->home_scope[z]];
+/* The retaining scope whose runs decide how much of intermediate z its home holds, NULL: none. */
+static const tf_retain *home_decider(const tf_plan *p, int z) {
   int in = p->made_in[p->wl->tensors[z].producer];
-  if (p->retained[z] || in < 0 || !tf_plan_above(p, p->retains[in].scope, p->home_scope[z])) return NULL;
-  for (int k = 0; k < path->n; k++)
-    if (m->ev.trip[path->loops[k]] > 1 && tf_plan_brings(p, z, path->loops[k])) return NULL;
-  return &p->retains[in];
+  return in >= 0 && tf_plan_above(p, p->retains[in].scope, p->home_scope[z]) ? &p->retains[in] : NULL;
 }
 
 static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
   int z = *(const int *)what;
-  const tf_retain *h = home_decider(m, z);
-  tf_made made;
-  if (h) tf_retain_at(&m->ev, &m->scratch, h, digits, &made);
-  int64_t words = tf_home_words(m, z, digits);
-  m->ev.made = NULL;
-  return words;
+  return tf_home_words(m, z, home_decider(m->plan, z), digits);
 }
 
 /* Instances in use at the step of the digits. */
@@ -238,6 +226,22 @@ void tf_border_homes(struct tf_model *m) {
   }
 }
 
+/* Most bits that m-tile n holds at one moment, of the loops in `mask`: of too many settings to try all, climbing also
+ * from where each of its slices is largest. */
+static int64_t most_at_once(struct tf_model *m, int n, const tf_view *v, uint64_t mask) {
+  const tf_plan *p = m->plan;
+  int64_t most = climb(m, n, true, true, mask, tile_at, v);
+  hunt h = {.m = m};
+  list_loops(&h, n, true, true, p->n_retains ? ~UINT64_C(0) : mask);
+  for (int i = v->first; i < v->first + v->n_slices && settings(&h) > TF_TRY_EVERY; i++) {
+    climb(m, n, true, true, movers(p, &p->slices[i]), box_at, &p->slices[i]);
+    climb_from(m, h.loops, h.n, tile_at, v, m->scratch.prv);
+    int64_t now = tile_at(m, v, m->scratch.prv);
+    most = now > most ? now : most;
+  }
+  return most;
+}
+
 void tf_border_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   for (int i = 0; i < p->n_tile_slices; i++) {
@@ -250,7 +254,7 @@ void tf_border_sizes(struct tf_model *m) {
     uint64_t mask = 0;
     for (int i = v->first; i < v->first + v->n_slices; i++)
       mask |= movers(p, &p->slices[i]);
-    if (v->n_slices) m->at_once[n] = climb(m, n, true, true, mask, tile_at, v);
+    if (v->n_slices) m->at_once[n] = most_at_once(m, n, v, mask);
   }
 }
 

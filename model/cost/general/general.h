@@ -18,8 +18,9 @@ bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, b
 /* Sizes of m-tiles' slices, and of intermediates at home. */
 void tf_sizes(struct tf_model *m);
 void tf_home_sizes(struct tf_model *m);
-/* Words of intermediate z's slice at home, loops above its scope at the digits. */
-int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits);
+/* Words of intermediate z's slice at home, loops above its scope at the digits.  h: the retaining scope whose runs
+ * decide what is made of it, NULL: none. */
+int64_t tf_home_words(struct tf_model *m, int z, const struct tf_retain *h, const int64_t *digits);
 
 /* The same sizes, and instances of node n in use at once, where borders clip boxes. */
 void tf_border_sizes(struct tf_model *m);

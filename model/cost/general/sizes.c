@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "model/cost/general/general.h"
+#include "model/flow/retain.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -10,76 +11,87 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* Dim d of z's producer, of `len`, as far as one instance of z's home has it. */
-static int64_t narrowed(struct tf_model *m, int z, int d, int64_t len) {
-  const tf_plan *p = m->plan;
-  int leaf = p->tree->op_node[p->wl->tensors[z].producer];
-  const tf_path *path = &p->path[leaf];
-  for (int k = 0; k < path->n; k++)
-    if (tf_plan_selects(p, z, path->loops[k]) && p->loops[path->loops[k]].dim == d)
-      len = tf_cut(len, m->ev.trip[path->loops[k]], tf_step(&m->ev, path->loops[k]));
-  return len;
-}
-
-static tf_ival hull(tf_ival a, tf_ival b) {
-  if (a.len <= 0 || b.len <= 0) return a.len > 0 ? a : b;
-  int64_t lo = least(a.lo, b.lo), end = -least(-a.lo - a.len, -b.lo - b.len);
-  return (tf_ival){lo, end - lo};
-}
-
 enum { TF_EVERY_INSTANCE = 64 };
 
-/* Dim d of z's producer at z's home scope, in all instances that the loops from path position k on bring into
- * one memory: the range around the first and last of each that ask for anything (a border may leave nothing), and the
- * middle. */
-static tf_ival brought(struct tf_model *m, int z, int d, int k, int64_t *cur) {
-  const tf_plan *p = m->plan;
-  const tf_path *path = &p->path[p->home_scope[z]];
-  while (k < path->n &&
-         (!tf_plan_brings(p, z, path->loops[k]) || p->loops[path->loops[k]].op < 0 || m->ev.trip[path->loops[k]] <= 1))
-    k++;
-  if (k >= path->n) return tf_dim_range(&m->ev, p->wl->tensors[z].producer, d, p->home_scope[z], cur);
-  int64_t *digit = &cur[path->loops[k]], n;
-  *digit = 0;
-  n = tf_turns(&m->ev, path->loops[k], cur);
-  tf_ival all = {0, 0}, one = {0, 0};
-  int64_t first = 0, last = n - 1;
-  for (; first < n && one.len <= 0; first++) {
-    *digit = first;
-    all = one = brought(m, z, d, k + 1, cur);
+/* What runs of a scope that share a memory leave of an intermediate there. */
+typedef struct {
+  struct tf_model *m;
+  int z;
+  const tf_retain *h; /* whose runs decide what is made of it; NULL: none */
+  bool every;         /* all instances are looked at */
+  tf_ival all[TF_MAX_RANK];
+} leavings;
+
+/* Joins what the instance at scratch.cur leaves: of what is retained, the whole of it.  False: nothing. */
+static bool leave(leavings *g) {
+  tf_eval *ev = &g->m->ev;
+  const tf_tensor *t = &g->m->plan->wl->tensors[g->z];
+  tf_ival box[TF_MAX_RANK];
+  tf_made made;
+  bool any = true;
+  if (g->h) tf_retain_at(ev, &g->m->scratch, g->h, g->m->scratch.cur, &made);
+  if (g->h && g->m->plan->retained[g->z]) ev->made[t->producer] = NULL;
+  for (int r = 0; r < t->rank && any; r++) {
+    int d = g->m->plan->wl->ops[t->producer].dims[r];
+    box[r] = tf_dim_range(ev, t->producer, d, g->m->plan->home_scope[g->z], g->m->scratch.cur);
+    any = box[r].len > 0;
   }
-  for (one.len = 0; last >= first && one.len <= 0; last--) {
+  ev->made = NULL;
+  for (int r = 0; r < t->rank && any; r++)
+    g->all[r] = tf_around(g->all[r], box[r]);
+  return any;
+}
+
+/* The same of all instances that the loops from path position k on bring into one memory; of many, of the first and the
+ * last of each loop that leave anything (a border may leave nothing), and the middle. */
+static bool brought(leavings *g, int k) {
+  const tf_plan *p = g->m->plan;
+  const tf_path *path = &p->path[p->home_scope[g->z]];
+  while (k < path->n && (!tf_plan_brings(p, g->z, path->loops[k]) || p->loops[path->loops[k]].op < 0 ||
+                         g->m->ev.trip[path->loops[k]] <= 1))
+    k++;
+  if (k >= path->n) return leave(g);
+  int64_t *digit = &g->m->scratch.cur[path->loops[k]];
+  *digit = 0;
+  int64_t n = tf_turns(&g->m->ev, path->loops[k], g->m->scratch.cur), first = 0, last = n - 1;
+  bool any = false, ends = false;
+  for (; first < n && (g->every || !any); first++) {
+    *digit = first;
+    any |= brought(g, k + 1);
+  }
+  for (; last >= first && !ends; last--) {
     *digit = last;
-    all = hull(all, one = brought(m, z, d, k + 1, cur));
+    ends = brought(g, k + 1);
   }
   if (first <= n / 2 && n / 2 <= last) {
     *digit = n / 2;
-    all = hull(all, brought(m, z, d, k + 1, cur));
+    brought(g, k + 1);
   }
   *digit = 0;
-  return all;
+  return any;
+}
+
+/* Instances that loops bring into one memory at z's home. */
+static double runs_at_once(const struct tf_model *m, int z) {
+  const tf_path *path = &m->plan->path[m->plan->home_scope[z]];
+  double n = 1;
+  for (int k = 0; k < path->n; k++)
+    if (tf_plan_brings(m->plan, z, path->loops[k])) n *= (double)m->ev.trip[path->loops[k]];
+  return n;
 }
 
 /* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
-int64_t tf_home_words(struct tf_model *m, int z, const int64_t *digits) {
-  const tf_plan *p = m->plan;
-  const tf_tensor *t = &p->wl->tensors[z];
-  int64_t words = 1, *cur = m->scratch.cur;
-  memcpy(cur, digits, (size_t)p->n_loops * sizeof *cur);
-  for (int r = 0; r < t->rank; r++) {
-    int d = p->wl->ops[t->producer].dims[r];
-    tf_ival v = brought(m, z, d, 0, cur);
-    words = sat_mul(words, v.len > 0 ? least(narrowed(m, z, d, v.len), t->extent[r]) : 0);
-  }
-  return words;
+int64_t tf_home_words(struct tf_model *m, int z, const tf_retain *h, const int64_t *digits) {
+  leavings g = {.m = m, .z = z, .h = h, .every = runs_at_once(m, z) <= TF_EVERY_INSTANCE};
+  memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);
+  return brought(&g, 0) ? tf_home_share(m, z, g.all) : 0;
 }
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  bool first = !p->cuts && !m->ev.irregular; /* the first step has the largest */
-  if (!first) tf_border_homes(m);
-  for (int z = 0; z < p->wl->n_tensors && first; z++)
-    if (p->home_scope[z] >= 0) m->home_words[z] = tf_home_words(m, z, m->scratch.zero);
+  if (p->cuts) tf_border_homes(m);
+  for (int z = 0; z < p->wl->n_tensors && !p->cuts; z++) /* the first step has the largest */
+    if (p->home_scope[z] >= 0) m->home_words[z] = tf_home_words(m, z, NULL, m->scratch.zero);
 }
 
 void tf_sizes(struct tf_model *m) {

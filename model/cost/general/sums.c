@@ -2,7 +2,10 @@
  * are taken together, those near a border or of instances that may share are taken one by one. */
 #include "model/cost/general/summing.h"
 
-enum { TF_FINE_MAX = 12 };
+enum {
+  TF_FINE_MAX = 12,
+  TF_EVERY_SETTING = 8 /* settings of a loop that are all looked at */
+};
 
 /* Whether the entry before differs from one setting of spatial loop k to the next: some temporal loop starts anew and
  * splits a partial tile, so that its last setting is not the same in all instances. */
@@ -90,23 +93,58 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
     sum_at(e, k, i, mult, border);
 }
 
-/* The longest range that reaches position k in any instance that is counted once with others: at borders
- * they differ.  First, middle and last instance of each loop suffice. */
+/* A figure of a loop that stands at `digit`. */
+typedef int64_t figure(tf_summing *e, const void *what, int64_t digit);
+
+/* The largest figure of the loop's n settings.  Borders make it rise, then fall, along the loop: of many settings the
+ * top is climbed to from the best of its ends and its middle; where these have nothing, all are looked at. */
+static int64_t largest(tf_summing *e, int64_t n, figure *f, const void *what) {
+  const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
+  int64_t most = 0, at = 0;
+  bool every = n <= TF_EVERY_SETTING;
+  for (int t = 0; t < 4 && !every; t++) {
+    int64_t now = f(e, what, tries[t]);
+    if (now > most) most = now, at = tries[t];
+  }
+  every |= most == 0;
+  for (int64_t i = 0; i < n && every; i++) {
+    int64_t now = f(e, what, i);
+    most = now > most ? now : most;
+  }
+  for (int64_t by = n / 4; by > 0 && !every; by /= 2)
+    for (int side = -1; side <= 1; side += 2)
+      for (int64_t to = at + side * by; to >= 0 && to < n; to = at + side * by) {
+        int64_t now = f(e, what, to);
+        if (now <= most) break;
+        most = now, at = to;
+      }
+  return most;
+}
+
+/* A loop of instances that is set, and the one whose range is looked at. */
+typedef struct {
+  int from, k;
+} instance_of;
+
+static int64_t longest(tf_summing *e, int k, int from);
+
+static int64_t longest_at(tf_summing *e, const void *what, int64_t digit) {
+  const instance_of *w = what;
+  e->w->cur[e->ev->plan->path[e->s->node].loops[w->from]] = digit;
+  return longest(e, w->k, w->from + 1);
+}
+
+/* The longest range that reaches position k in any instance that is counted once with others, those of the loops
+ * before `from` as they stand: at borders they differ. */
 static int64_t longest(tf_summing *e, int k, int from) {
   e->ev->work++;
   const tf_path *path = &e->ev->plan->path[e->s->node];
   while (from < path->n && !((e->single & e->comp->loops) >> from & 1 && e->ev->trip[path->loops[from]] > 1))
     from++;
   if (from >= path->n) return tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
-  int64_t *digit = &e->w->cur[path->loops[from]], most = 0;
+  int64_t *digit = &e->w->cur[path->loops[from]];
   *digit = 0;
-  int64_t n = tf_turns(e->ev, path->loops[from], e->w->cur);
-  const int64_t tries[] = {0, n / 2, n - 1};
-  for (int i = 0; i < 3; i++) {
-    *digit = tries[i];
-    int64_t len = longest(e, k, from + 1);
-    most = len > most ? len : most;
-  }
+  int64_t most = largest(e, tf_turns(e->ev, path->loops[from], e->w->cur), longest_at, &(instance_of){from, k});
   *digit = 0;
   return most;
 }
@@ -130,8 +168,21 @@ static tf_sum parts(tf_summing *e, uint64_t border) {
   return sum;
 }
 
-/* The most steps that any instance of the scope makes in this run; first, middle and last instance of each loop
- * from position k on suffice. */
+/* Borders that are still near, and the loop of instances that is set. */
+typedef struct {
+  int k;
+  uint64_t border;
+} run_of;
+
+static int64_t most_steps(tf_summing *e, int k, uint64_t border);
+
+static int64_t steps_at(tf_summing *e, const void *what, int64_t digit) {
+  const run_of *w = what;
+  e->w->cur[e->ev->plan->path[e->s->node].loops[w->k]] = digit;
+  return most_steps(e, w->k + 1, w->border);
+}
+
+/* The most steps that any instance of the scope makes in this run, loops before position k as they stand. */
 static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
   const tf_path *path = &e->ev->plan->path[e->s->node];
   while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->ev->trip[path->loops[k]] > 1))
@@ -141,13 +192,7 @@ static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
     tf_before_disarm(e);
     return steps;
   }
-  int64_t n = tf_turns(e->ev, path->loops[k], e->w->cur), most = 0;
-  const int64_t tries[] = {0, n / 2, n - 1};
-  for (int i = 0; i < 3; i++) {
-    e->w->cur[path->loops[k]] = tries[i];
-    int64_t steps = most_steps(e, k + 1, border);
-    most = steps > most ? steps : most;
-  }
+  int64_t most = largest(e, tf_turns(e->ev, path->loops[k], e->w->cur), steps_at, &(run_of){k, border});
   e->w->cur[path->loops[k]] = 0;
   return most;
 }
