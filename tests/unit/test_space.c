@@ -92,8 +92,8 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
   if (show)
     fprintf(stderr, "%s %s: genes %d walks %d dead %d refused %d capacity %d fanout %d illegal %d\n", arch, work,
             genes_n, n.walks, n.dead, n.refused, n.capacity, n.fanout, n.illegal);
-  /* A range is taken for the rest that its outer loops leave; where loops chosen later overshoot it, what its readers need
-   * of a producer grows, and the model refuses trips that no longer cover that. */
+  /* A range is taken for the rest that its outer loops leave; where loops chosen later overshoot it, what its readers
+   * need of a producer grows, and the model refuses trips that no longer cover that. */
   CHECK(n.refused * 10 <= n.walks);
   free(genes);
   free(reads.order);
