@@ -92,7 +92,7 @@ static bool check_asked(grad *g) {
     else if (n->of && !n->hangs)
       tf_fail(g->d.diags, z->at, TF_E_NAME, "'%.60s' hangs on nothing that it is differentiated by", z->name);
     for (int k = 0; k < wl->n_tensors && (n->by || n->of); k++)
-      if (!strncmp(wl->tensors[k].name, "d_", 2) && !strcmp(wl->tensors[k].name + 2, z->name))
+      if (strncmp(wl->tensors[k].name, "d_", 2) == 0 && !strcmp(wl->tensors[k].name + 2, z->name))
         tf_fail(g->d.diags, wl->tensors[k].at, TF_E_DUP, "the gradient of '%.60s' is to have this name", z->name);
   }
   if (!n_by && tf_diags_errors(g->d.diags) == before)

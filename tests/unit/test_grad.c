@@ -68,7 +68,7 @@ static double loss(const pair *p) {
   double sum = 0;
   for (int t = 0; t < b->n_tensors; t++) {
     const char *name = b->tensors[t].name;
-    int o = strncmp(name, "d_", 2) || b->tensors[t].producer >= 0 ? -1 : find(f, name + 2);
+    int o = strncmp(name, "d_", 2) != 0 || b->tensors[t].producer >= 0 ? -1 : find(f, name + 2);
     for (int64_t i = 0; o >= 0 && i < whole_words(&f->tensors[o]); i++)
       sum += p->out[t][i] * p->in[o][i];
   }
@@ -256,8 +256,10 @@ static void test_refused(void) {
     tf_code code;
     int errors;
   } rows[] = {
-      {__LINE__, {.of = "Q,Yy"}, TF_E_NAME, 2},          {__LINE__, {.of = "Y", .by = "C"}, TF_E_NAME, 2},
-      {__LINE__, {.of = "Y", .by = "Y,A"}, TF_E_DUP, 1}, {__LINE__, {.of = ""}, TF_E_NAME, 1},
+      {__LINE__, {.of = "Q,Yy"}, TF_E_NAME, 2},
+      {__LINE__, {.of = "Y", .by = "C"}, TF_E_NAME, 2},
+      {__LINE__, {.of = "Y", .by = "Y,A"}, TF_E_DUP, 1},
+      {__LINE__, {.of = ""}, TF_E_NAME, 1},
       {__LINE__, {.by = "A,"}, TF_E_NAME, 1},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
