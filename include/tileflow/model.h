@@ -106,7 +106,7 @@ typedef struct {
  * evaluated by itself. */
 void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out);
 
-/* What no mapping can beat (contract: model.md section 7). */
+/* What no mapping can beat (docs/SEMANTICS.md section 7). */
 typedef struct {
   double cycles, energy_pj;
   int64_t traffic_words; /* compulsory words in and out of the outermost memory */
