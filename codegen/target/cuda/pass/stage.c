@@ -89,6 +89,8 @@ static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
     w->oom |= !box;
     for (int d = 0; d < rank && box; d++)
       box[d] = low_index(w, t->s->op, &ref->index[d]);
+    if (box) box[0].hi = low_pick(w, "to", *k, box[0].hi, box[0].lo); /* nothing behind the last piece */
+    if (box) box[0].exact = box[0].some = false;
     ir_stmt *s = low_add(w, IR_COPY);
     if (w->oom) return;
     s->range = box;

@@ -15,8 +15,8 @@ static const char head[] =
 
 static const char rounds[] =
     "  for (int r = 0; r < ROUNDS; r++) {\n    cudaEventRecord(from, 0);\n"
-    "    if (start(&args, room) != 0) return puts(\"not run: the kernel could not be started\"), 2;\n"
-    "    cudaEventRecord(to, 0);\n    if (cudaEventSynchronize(to) != cudaSuccess) return puts(\"not run: the kernel "
+    "    if (start(&args, room) != 0) return puts(\"not run: it could not be started\"), 2;\n"
+    "    cudaEventRecord(to, 0);\n    if (cudaEventSynchronize(to) != cudaSuccess) return puts(\"not run: it "
     "failed\"), 2;\n    cudaEventElapsedTime(&took[r], from, to);\n  }\n"
     "  qsort(took, ROUNDS, sizeof *took, later);\n";
 

@@ -7,7 +7,7 @@
 static const char plain[] =
     "#define DEVICE static __device__ __forceinline__\n"
     "#if !defined(START) /* an emulation may say otherwise */\n"
-    "#define START(kernel, blocks, threads, bytes, stream, ...) kernel<<<(unsigned)(blocks), threads, bytes, "
+    "#define START(part, blocks, threads, bytes, stream, ...) part<<<(unsigned)(blocks), threads, bytes, "
     "stream>>>(__VA_ARGS__)\n"
     "#define SHARED(name) extern __shared__ __align__(128) float name[]\n"
     "/* One element on its way to shared memory; the end of a group; until at most `left` groups are under way. */\n"
