@@ -48,7 +48,7 @@ static int open_sums(c_printer *c, const sums *t, bool checked) {
     c_atom(c->out, c->p, r->lo);
     fprintf(c->out, " + t%d", i);
     if (!r->exact && !checked) fputs(", ", c->out), c_atom(c->out, c->p, r->hi), fputs(" - 1)", c->out);
-    fputs(";\n", c->out);
+    fprintf(c->out, ";\n%*s(void)d_%s;\n", 2 * c->depth, "", dim);
     if (r->exact || !checked) continue;
     c_indent(c);
     fprintf(c->out, "if (d_%s >= ", dim), c_atom(c->out, c->p, r->hi), fputs(") continue;\n", c->out);
