@@ -81,8 +81,8 @@ workload:
   ops:
   - "C[m,n] += A[m,k] * B[k,n]"
 mapping: |
-  DRAM for m=$((size / 64)) n=$((size / 64))
-    SMEM for m=64 n=64 k=$size
+  HBM for m=$((size / 64)) n=$((size / 64)) k=$((size / 32))
+    SMEM for m=64 n=64 k=32
       op C
 Y
   case_of "gemm-$n" "$(awk "BEGIN { print 2 * $size ^ 3 / 1e9 }")" "A, B = r($size, $size), r($size, $size)" "A @ B" "$work/gemm-$n.yaml"

@@ -6,8 +6,12 @@
 #include "codegen/target/cuda/pass/pass.h"
 
 static const low_pass passes[] = {
-    {"grid", low_cuda_grid},       {"tile", low_cuda_tile},     {"stage", low_cuda_stage},
-    {"threads", low_cuda_threads}, {"spaces", low_cuda_spaces}, {"unused", low_drop_unused},
+    {"grid", low_cuda_grid},
+    {"tile", low_cuda_tile},
+    {"stage", low_cuda_stage},
+    {"threads", low_cuda_threads},
+    {"spaces", low_cuda_spaces},
+    {"unused", low_drop_unused},
     {NULL, NULL},
 };
 

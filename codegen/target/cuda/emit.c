@@ -26,9 +26,9 @@ static const struct {
   bool (*print)(FILE *out, package *p);
   bool code; /* the kernel's name must not be a word of it; kernel.h has fields alone */
 } rows[] = {
-    {"kernel.cu", kernel_cu, true},     {"kernel.h", kernel_h, false}, {"kernel_device.h", device_h, true},
-    {"test.c", test_c, true},           {"bench.cu", bench_cu, true},  {"Makefile", makefile, false},
-    {"CMakeLists.txt", cmake, false},   {"README.md", readme, false},  {"manifest.json", manifest, false},
+    {"kernel.cu", kernel_cu, true},   {"kernel.h", kernel_h, false}, {"kernel_device.h", device_h, true},
+    {"test.c", test_c, true},         {"bench.cu", bench_cu, true},  {"Makefile", makefile, false},
+    {"CMakeLists.txt", cmake, false}, {"README.md", readme, false},  {"manifest.json", manifest, false},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 

@@ -1,6 +1,6 @@
-/* A CUDA device for tests: the text of kernel.cu compiled as C++ runs on it.  A block's threads are fibers, which go on in
- * an order by seed from barrier to barrier; a copy comes at once or when it is waited for, also by seed, and until then
- * its place holds NaN.  A barrier that some threads of a block do not come to ends the program. */
+/* A CUDA device for tests: the text of kernel.cu compiled as C++ runs on it.  A block's threads are fibers, which go on
+ * in an order by seed from barrier to barrier; a copy comes at once or when it is waited for, also by seed, and until
+ * then its place holds NaN.  A barrier that some threads of a block do not come to ends the program. */
 #ifndef TESTS_CUDA_RUNTIME_H
 #define TESTS_CUDA_RUNTIME_H
 #include <math.h>
@@ -100,7 +100,8 @@ static inline void run_block(dim3 threads) {
     f.at.uc_link = &outside;
     makecontext(&f.at, begin, 0);
   }
-  while (go_on()) {}
+  while (go_on()) {
+  }
   for (size_t i = 0; i < n; i++)
     if (!fibers[i].copies.empty()) fail("a copy that nobody waits for");
 }
@@ -121,9 +122,7 @@ static inline void start(size_t blocks, dim3 threads, size_t bytes, std::functio
   ((void)(stream), emulation::start(blocks, threads, bytes, [&] { part(__VA_ARGS__); }))
 #define SHARED(name) float *const name = emulation::shared.data()
 
-static inline void __syncthreads() {
-  swapcontext(&emulation::fibers[emulation::now].at, &emulation::outside);
-}
+static inline void __syncthreads() { swapcontext(&emulation::fibers[emulation::now].at, &emulation::outside); }
 
 static inline void copy_async(float *to, const float *from) {
   emulation::fiber &f = emulation::fibers[emulation::now];

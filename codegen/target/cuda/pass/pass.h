@@ -10,7 +10,7 @@ enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH };
 enum { CU_ROWS = 16, CU_LANES = 16, CU_POINTS = 4, CU_SHARED_WORDS = 24 * 1024 };
 extern const ir_platform low_cuda_platform;
 
-/* shape.c: whether one nest may take the rest of op's own loops: what it touches is a tile. */
+/* shape.c: whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
 bool low_cuda_close_by(const lowering *w, int op);
 /* Positions of the output's dims that go along lanes and rows; -1: there is none. */
 typedef struct {

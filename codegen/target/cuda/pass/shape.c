@@ -3,35 +3,14 @@
 
 #include <string.h>
 
-enum { MOST_WORDS = 64 * 1024 }; /* that one nest touches where it takes all of an op's loops */
-
-static int64_t times(int64_t a, int64_t b) {
-  int64_t v;
-  return __builtin_mul_overflow(a, b, &v) ? INT64_MAX : v;
-}
-
-/* How many elements an index goes over. */
-static int64_t span(const lowering *w, int o, const tf_index *ix) {
-  int64_t most = 1;
-  for (int t = 0; t < ix->n_terms; t++) {
-    const int64_t coef = ix->terms[t].coef < 0 ? -ix->terms[t].coef : ix->terms[t].coef;
-    most += times(coef, w->cur[o * w->plan->wl->n_dims + ix->terms[t].dim].most - 1);
-  }
-  return most;
-}
+enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
 
 bool low_cuda_close_by(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  int64_t words = 1;
+  int64_t points = 1;
   for (int k = 0; k < op->n_out_dims; k++)
-    words = times(words, w->cur[o * w->plan->wl->n_dims + op->dims[k]].most);
-  for (int i = 0; i < op->n_reads && words <= MOST_WORDS; i++) {
-    int64_t box = 1;
-    for (int r = 0; r < w->plan->wl->tensors[op->reads[i].tensor].rank; r++)
-      box = times(box, span(w, o, &op->reads[i].index[r]));
-    words = box > MOST_WORDS ? box : words + box;
-  }
-  return words <= MOST_WORDS;
+    if (__builtin_mul_overflow(points, w->cur[o * w->plan->wl->n_dims + op->dims[k]].most, &points)) return false;
+  return points <= MOST_POINTS;
 }
 
 cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {

@@ -9,7 +9,7 @@ enum { LONGEST = 32, SHORTEST = 4, MOST_WORDS = 4096, LEAST_REUSE = 8, MOST_READ
 typedef struct {
   const ir_stmt *s;
   const tf_op *op;
-  int k; /* dim of the op, by position, that is cut ... */
+  int k;              /* dim of the op, by position, that is cut ... */
   int64_t step, trip; /* ... into so many pieces of so many */
   int n;
   int read[MOST_READS], buffer[MOST_READS];

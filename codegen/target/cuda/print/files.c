@@ -21,7 +21,8 @@ void cu_device_h(FILE *out, const c_package *k) {
 
 void cu_makefile(FILE *out, const c_package *k) {
   (void)k;
-  fputs("# make, make test, make bench; NVCC, ARCH (native: of the GPU that is here; sm_80, sm_90, ...) and NVCCFLAGS may "
+  fputs("# make, make test, make bench; NVCC, ARCH (native: of the GPU that is here; sm_80, sm_90, ...) and NVCCFLAGS "
+        "may "
         "be set.\n"
         "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\nALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n"
         "all: libkernel.a test bench\n"

@@ -124,7 +124,8 @@ static void loop(c_printer *c, const ir_stmt *s) {
     fprintf(c->out, "(void)%s;\n", var);
     c->depth--;
   } else if (s->loop.map == IR_BLOCK) {
-    fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, s->loop.trip, var);
+    fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, s->loop.trip,
+            var);
   } else {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
