@@ -41,6 +41,8 @@ BEGIN {
   room["codegen/target"] = 5.4
   room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
   room["codegen/target/model"] = 5.5
+  room["codegen/target/cuda/pass"] = 5.3; room["codegen/target/cuda/print"] = 5.4
+  room["codegen/target/cuda"] = 5.5
   room["planner"] = 6
   room["sweep"] = 7 # beside the command line: it names the version, which stands in the umbrella
   room["cli"] = 7; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/session"] = 10

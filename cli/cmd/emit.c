@@ -30,7 +30,8 @@ static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
     cli_printf(t, " %s", o->in.files[i]);
   for (size_t i = 0; i < o->in.n_set; i++)
     cli_printf(t, " --set %s=%s", o->in.set[i].name, o->in.set[i].value);
-  cli_printf(t, " --target cpu --isa %s", isa);
+  cli_printf(t, " --target %s", o->target);
+  if (!strcmp(o->target, "cpu")) cli_printf(t, " --isa %s", isa);
   if (o->measure) cli_printf(t, " --measure %d", o->measure);
   if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
   if (o->micro) cli_printf(t, " --micro %s", o->micro);
@@ -58,7 +59,8 @@ static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) 
 
 static void say(const tf_planned *p, const job *r) {
   if (p->n_measured) cli_measured_print(p);
-  printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, r->plan.kernel.isa, r->o->out);
+  const char *of = strcmp(r->o->target, "cpu") != 0 ? r->o->target : r->plan.kernel.isa;
+  printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
 }
 
 static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
@@ -146,15 +148,49 @@ static cli_status write_all(const tf_planned *p, const job *r, tf_diags *d) {
   return status;
 }
 
+/* Whether the table of targets has it; kernels: and prints it. */
+static bool is_target(const char *name, bool *kernels) {
+  const char *row;
+  bool any = false;
+  for (int i = 0; (row = tf_emit_target(i, NULL)); i++)
+    any |= !strcmp(row, name);
+  *kernels = tf_emit_prints(name);
+  return any;
+}
+
+static void no_target(const char *name, tf_diags *d) {
+  cli_text known = {0};
+  const char *row;
+  for (int i = 0; (row = tf_emit_target(i, NULL)); i++)
+    cli_printf(&known, "%s%s%s", i ? ", " : "", row, tf_emit_prints(row) ? "" : " (its loops alone, with --dump-ir)");
+  tf_fail(d, (tf_loc){0}, TF_E_USAGE, "no target '%.40s'; known: %s", name, known.text ? known.text : "");
+  cli_text_free(&known);
+}
+
+/* What only the CPU has. */
+static void check_cpu(const emit_options *o, tf_diags *d) {
+  const struct {
+    bool given;
+    const char *option;
+  } own[] = {{o->isa, "--isa"}, {o->micro, "--micro"}, {o->measure, "--measure"}};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    if (own[i].given) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s is of --target cpu alone", own[i].option);
+  if (o->dtype && strcmp(o->dtype, "f32") != 0)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no data of '%.40s' yet: leave out --dtype, or give f32",
+            o->target, o->dtype);
+}
+
 static void check(void *options, tf_diags *d) {
   emit_options *o = options;
   if (!o->target) o->target = "cpu";
-  if (strcmp(o->target, "cpu") != 0 && strcmp(o->target, "staged") != 0)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE,
-            "no target '%.40s'; this version has cpu, and staged, whose loops --dump-ir prints", o->target);
-  else if (strcmp(o->target, "cpu") != 0 && (o->out || o->measure))
+  bool kernels = false;
+  if (!is_target(o->target, &kernels))
+    no_target(o->target, d);
+  else if (!kernels && (o->out || o->measure))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no kernels, only loops: --dump-ir without -o and --measure",
             o->target);
+  else if (kernels && strcmp(o->target, "cpu") != 0)
+    check_cpu(o, d);
   if (!o->out && !o->dump_ir) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "emit needs -o DIR, a folder that is not there yet");
   if (o->out && !strcmp(o->out, "-"))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
@@ -186,7 +222,8 @@ static cli_status run(const void *options) {
 const cli_command cmd_emit = {
     .name = "emit",
     .summary = "write a fused kernel for the mapping",
-    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h), a test that holds it against "
+    .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h) or CUDA C++ (--target cuda), a test "
+             "that holds it against "
              "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest. "
              "Where no mapping is given, or some of it is open, one is searched for first.\n"
              "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",

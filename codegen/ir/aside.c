@@ -69,7 +69,7 @@ static void leave(const ir_running *m, const ir_stmt *loop, instance *in) {
 
 static void run_team(ir_running *m, const team *t, const ir_body *b);
 
-/* Steps that never meet: each has its spaces to itself, one after the other. */
+/* Steps that never meet: each has its spaces to itself, one after the other.  Behind the loop all have ended. */
 static void run_alone(ir_running *m, const ir_stmt *loop, const instance *outside) {
   for (int64_t i = 0; i < loop->loop.trip && m->ok; i++) {
     instance in;
@@ -78,6 +78,7 @@ static void run_alone(ir_running *m, const ir_stmt *loop, const instance *outsid
     if (enter(m, loop, outside, i, &in)) become(m, &in), ir_run_body(m, &loop->body);
     leave(m, loop, &in);
   }
+  ir_watch_meet(m->watch, loop->loop.map, ir_who_of(outside->who, loop->loop.map, 0));
   become(m, outside);
 }
 

@@ -69,7 +69,8 @@ static void ranges(checker *c, const char *what, const ir_range *r, int n) {
 
 static void let(checker *c, const ir_stmt *s) {
   const ir_expr *e = &s->let.expr;
-  must(c, e->fn != IR_MOD || (e->n == 2 && e->arg[1].var < 0 && e->arg[1].off > 0), "let: mod by no number above 0");
+  must(c, (e->fn != IR_MOD && e->fn != IR_DIV) || (e->n == 2 && e->arg[1].var < 0 && e->arg[1].off > 0),
+       "let: %s by no number above 0", e->fn == IR_MOD ? "mod" : "div");
   must(c, e->fn != IR_PICK || e->n == 4, "let: pick of %d values", e->n);
   must(c, e->n >= 0 && (e->fn == IR_SUM || e->n > 0), "let: of no values");
   must(c, e->fn != IR_SUM || e->n == 0 || e->coef, "let: a sum without coefficients");

@@ -20,7 +20,7 @@ static void atom(const dump *d, ir_atom a) {
 
 static void expr(const dump *d, const ir_expr *e) {
   static const char *const name[] = {
-      [IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max", [IR_PICK] = "pick", [IR_MOD] = "mod"};
+      [IR_SUM] = "sum", [IR_MIN] = "min", [IR_MAX] = "max", [IR_PICK] = "pick", [IR_MOD] = "mod", [IR_DIV] = "div"};
   fprintf(d->out, "%s(", name[e->fn]);
   for (int i = 0; i < e->n; i++) {
     if (i) fputs(", ", d->out);

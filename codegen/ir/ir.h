@@ -24,7 +24,8 @@ typedef enum {
   IR_MIN, /* of the args */
   IR_MAX,
   IR_PICK, /* arg[0] < arg[1] ? arg[2] : arg[3] */
-  IR_MOD   /* what arg[0], 0 or more, leaves when divided by arg[1], a number */
+  IR_MOD,  /* what arg[0], 0 or more, leaves when divided by arg[1], a number */
+  IR_DIV   /* how often arg[1], a number, goes into arg[0], 0 or more */
 } ir_fn;
 
 typedef struct {

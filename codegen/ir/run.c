@@ -30,6 +30,7 @@ int ir_place_of(const ir_program *p, int buffer) {
 static int64_t value(const machine *m, const ir_expr *e) {
   int64_t v = e->fn == IR_SUM ? 0 : atom(m, e->arg[0]);
   if (e->fn == IR_MOD) return v % e->arg[1].off;
+  if (e->fn == IR_DIV) return v / e->arg[1].off;
   if (e->fn == IR_PICK) return atom(m, e->arg[0]) < atom(m, e->arg[1]) ? atom(m, e->arg[2]) : atom(m, e->arg[3]);
   for (int i = 0; i < e->n; i++) {
     int64_t a = atom(m, e->arg[i]);

@@ -111,3 +111,9 @@ ir_atom low_pick(lowering *w, const char *name, ir_range r, ir_atom yes, ir_atom
   if (r.some) return yes;
   return let(w, name, IR_PICK, 4, arg, NULL);
 }
+
+ir_atom low_by(lowering *w, const char *name, ir_fn fn, ir_atom a, int64_t by) {
+  ir_atom arg[2] = {a, ir_number(by)};
+  if (a.var < 0) return ir_number(fn == IR_DIV ? a.off / by : a.off % by);
+  return let(w, name, fn, 2, arg, NULL);
+}

@@ -92,8 +92,7 @@ static void open_homes(lowering *w, int n) {
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
 
-/* Whether the steps of loop l of Tile n write nothing in common. */
-static bool independent(const lowering *w, int n, int l) {
+bool low_independent(const lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_op *op = &p->wl->ops[o];
@@ -133,7 +132,7 @@ static bool spreads(const lowering *w, int n, int l) {
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
   return !w->in_parallel && low_threads(w) && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
-         spreads(w, n, l) && independent(w, n, l);
+         spreads(w, n, l) && low_independent(w, n, l);
 }
 
 /* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
@@ -263,7 +262,7 @@ static void hoist(lowering *w) {
     for (int k = 0; k < p->tree->nodes[n].n_loops && !w->oom; k++) {
       int l = p->first_loop[n] + k;
       ir_atom digit;
-      if (over_instances(w, n, l) && independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit))
+      if (over_instances(w, n, l) && low_independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit))
         w->hoisted[l] = digit.var;
     }
 }

@@ -63,6 +63,8 @@ ir_atom low_sum(lowering *w, const char *name, ir_atom a, int64_t coef, ir_atom 
 ir_atom low_min(lowering *w, const char *name, ir_atom a, ir_atom b);
 ir_atom low_max(lowering *w, const char *name, ir_atom a, ir_atom b);
 ir_atom low_pick(lowering *w, const char *name, ir_range nonempty, ir_atom yes, ir_atom no);
+/* IR_DIV and IR_MOD, of a value of 0 or more. */
+ir_atom low_by(lowering *w, const char *name, ir_fn fn, ir_atom a, int64_t by);
 
 /* range.c: ranges. */
 ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip);
@@ -137,6 +139,8 @@ void low_share(lowering *w);
 void low_drop_unused(lowering *w);
 
 /* lower.c */
+/* Whether the steps of loop l of Tile n write nothing in common. */
+bool low_independent(const lowering *w, int n, int l);
 /* Ranges at node n of the ops that lead only below it. */
 void low_infer(lowering *w, int n);
 /* Splits what loop l splits; no guard sees to it that a range is left. */

@@ -24,6 +24,13 @@ const char *tf_emit_target(int i, const char **what) {
   return targets[i]->name;
 }
 
+bool tf_emit_prints(const char *target) {
+  bool prints = false;
+  for (int i = 0; i < N_TARGETS; i++)
+    prints |= !strcmp(targets[i]->name, target) && targets[i]->print;
+  return prints;
+}
+
 tf_emitted *tf_target_emit(const tf_target *t, const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   if (t->print) return t->print(tree, o, d);
   tf_fail(d, (tf_loc){0}, TF_E_NAME, "target '%.40s' has no kernels, only loops", t->name);

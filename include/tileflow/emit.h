@@ -75,6 +75,8 @@ tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_optio
 
 /* The name of the i-th target, and what it is (what may be NULL); NULL past the last. */
 const char *tf_emit_target(int i, const char **what);
+/* Whether there are kernels for the target of that name, and not loops alone. */
+bool tf_emit_prints(const char *target);
 
 /* The loop IR of a target (NULL: cpu) as text: of cpu, what tf_emit_cpu prints for o's isa (of several the best) and
  * dtype. o NULL: in float32 without vectors.  Malloc'd.  NULL as above; E_NAME: no such target. */

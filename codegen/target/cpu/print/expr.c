@@ -44,8 +44,9 @@ void c_let(c_printer *c, const ir_stmt *s) {
   case IR_MAX: call(c, "most", &s->let.expr); break;
   case IR_PICK: call(c, "pick", &s->let.expr); break;
   case IR_MOD:
+  case IR_DIV:
     fputc('(', c->out), c_atom(c->out, c->p, s->let.expr.arg[0]);
-    fprintf(c->out, ") %% %" PRId64, s->let.expr.arg[1].off);
+    fprintf(c->out, ") %c %" PRId64, s->let.expr.fn == IR_MOD ? '%' : '/', s->let.expr.arg[1].off);
     break;
   }
   fputs(";\n", c->out);

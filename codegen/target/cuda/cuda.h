@@ -1,0 +1,8 @@
+/* CUDA's row and what stands in it. */
+#ifndef CODEGEN_TARGET_CUDA_CUDA_H
+#define CODEGEN_TARGET_CUDA_CUDA_H
+#include "codegen/target/target.h"
+
+/* emit.c */
+tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+#endif

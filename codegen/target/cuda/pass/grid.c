@@ -1,0 +1,115 @@
+/* Blocks: the outermost loops whose steps write nothing in common, as one loop; else pieces of an output; else one
+ * block. */
+#include "codegen/target/cuda/pass/pass.h"
+
+/* The loop of the tree that an IR_FOR is; -1: none. */
+static int loop_of(const lowering *w, const ir_stmt *s) {
+  for (int l = 0; s->kind == IR_FOR && l < w->plan->n_loops; l++)
+    if (w->var_of[l] == s->loop.var) return l;
+  return -1;
+}
+
+static bool can_spread(const lowering *w, const ir_stmt *s) {
+  const int l = loop_of(w, s);
+  return l >= 0 && low_independent(w, w->plan->loops[l].node, l);
+}
+
+/* The only loop of a body, which may have values before it; NULL: it is otherwise. */
+static ir_stmt *only_loop(const ir_body *b) {
+  for (int i = 0; i < b->n; i++)
+    if (b->s[i]->kind != IR_LET) return i == b->n - 1 && b->s[i]->kind == IR_FOR ? b->s[i] : NULL;
+  return NULL;
+}
+
+/* The step of a loop whose `trip` steps stand, in the number of the block, before `inner` of others. */
+static ir_atom step_of(lowering *w, ir_atom block, int64_t inner, int64_t trip, bool outermost) {
+  ir_atom step = inner == 1 ? block : low_by(w, "block", IR_DIV, block, inner);
+  return outermost ? step : low_by(w, "block", IR_MOD, step, trip);
+}
+
+/* The variable of a loop that is one no more is a value. */
+static void set_var(lowering *w, int var, ir_atom value) {
+  ir_stmt *s = low_add(w, IR_LET);
+  ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 1);
+  int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 1);
+  w->oom |= !arg || !coef;
+  if (w->oom) return;
+  arg[0] = value;
+  coef[0] = 1;
+  s->let.var = var;
+  s->let.expr = (ir_expr){IR_SUM, 1, arg, coef};
+}
+
+/* Loops inside each other whose steps are independent. */
+static void spread_loops(lowering *w, ir_stmt *s) {
+  ir_stmt *chain[64];
+  int64_t inner = 1, all = 1;
+  int n = 0;
+  for (ir_stmt *at = s; at && n < 64 && can_spread(w, at) && !__builtin_mul_overflow(all, at->loop.trip, &all);
+       at = only_loop(&at->body))
+    chain[n++] = at, inner = all;
+  low_mark mark;
+  const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, inner, &mark);
+  for (int i = 0; i < n && !w->oom; i++) {
+    inner /= chain[i]->loop.trip;
+    set_var(w, chain[i]->loop.var, step_of(w, block, inner, chain[i]->loop.trip, i == 0));
+    for (int k = 0; k < chain[i]->body.n; k++)
+      if (i == n - 1 || chain[i]->body.s[k]->kind == IR_LET) cu_again(w, chain[i]->body.s[k], NULL);
+  }
+  low_close(w, mark);
+}
+
+/* Pieces of an output. */
+static void spread_points(lowering *w, const ir_stmt *s) {
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  int64_t trip[256], inner = 1;
+  low_mark mark;
+  ir_range *r = cu_ranges(w, s);
+  for (int k = 0; k < op->n_out_dims; k++) {
+    const int64_t piece = cu_piece(w->p, s, k);
+    trip[k] = s->range[k].most > piece ? (s->range[k].most + piece - 1) / piece : 1;
+    if (__builtin_mul_overflow(inner, trip[k], &inner)) w->oom = true;
+  }
+  const ir_atom block = cu_open_for(w, IR_BLOCK, op->n_dims ? op->dims[0] : 0, inner, &mark);
+  bool outermost = true;
+  for (int k = 0; k < op->n_out_dims && !w->oom; k++) {
+    if (trip[k] == 1) continue;
+    inner /= trip[k];
+    r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step_of(w, block, inner, trip[k], outermost),
+                     cu_piece(w->p, s, k), trip[k]);
+    outermost = false;
+  }
+  if (!w->oom) cu_again(w, s, r);
+  low_close(w, mark);
+}
+
+static void refuse_kept(lowering *w) {
+  for (int z = 0; z < w->plan->wl->n_tensors; z++)
+    if (w->keeps[z])
+      tf_fail(w->d, w->plan->tree->nodes[w->plan->home_scope[z]].at, TF_E_RETAIN,
+              "target cuda keeps nothing from run to run of a scope: leave out 'retain %.40s'",
+              w->plan->wl->tensors[z].name);
+}
+
+void low_cuda_grid(lowering *w) {
+  ir_body *b = &w->p->body, new = {0, NULL};
+  low_mark mark = low_open(w, &new), block;
+  refuse_kept(w);
+  w->n_lets = 0;
+  for (int i = 0; i < b->n && !w->oom; i++) {
+    ir_stmt *s = b->s[i];
+    if (s->kind == IR_LET)
+      cu_again(w, s, NULL);
+    else if (can_spread(w, s))
+      spread_loops(w, s);
+    else if (ir_facts_of(s)->points)
+      spread_points(w, s);
+    else {
+      cu_open_for(w, IR_BLOCK, 0, 1, &block);
+      cu_again(w, s, NULL);
+      low_close(w, block);
+    }
+  }
+  low_close(w, mark);
+  if (!w->oom) *b = new;
+}

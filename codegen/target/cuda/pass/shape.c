@@ -1,0 +1,73 @@
+/* How an output is cut, and what passes need to say so. */
+#include "codegen/target/cuda/pass/pass.h"
+
+#include <string.h>
+
+enum { MOST_POINTS = 16 * 1024 }; /* of the output that one nest makes; what it sums over is cut by stage.c */
+
+bool low_cuda_close_by(const lowering *w, int o) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  int64_t points = 1;
+  for (int k = 0; k < op->n_out_dims; k++)
+    if (__builtin_mul_overflow(points, w->cur[o * w->plan->wl->n_dims + op->dims[k]].most, &points)) return false;
+  return points <= MOST_POINTS;
+}
+
+cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {
+  cu_sides at = {p->tree->workload->ops[s->op].n_out_dims - 1, -1};
+  for (int k = 0; k < at.lanes; k++)
+    if (at.rows < 0 || s->range[k].most >= s->range[at.rows].most) at.rows = k;
+  return at;
+}
+
+int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
+  const cu_sides at = cu_sides_of(p, s);
+  if (k != at.lanes && k != at.rows) return 1;
+  if (at.rows < 0) return CU_ROWS * CU_LANES;
+  return k == at.rows ? CU_ROWS * CU_POINTS : CU_LANES * CU_POINTS;
+}
+
+ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark) {
+  ir_stmt *s = low_add(w, IR_FOR);
+  const int var = low_var(w, "i_%s_", w->p->dim_id[dim]);
+  *mark = (low_mark){w->into, w->n_lets};
+  if (w->oom) return ir_number(0);
+  s->loop.var = var;
+  s->loop.dim = dim;
+  s->loop.trip = trip;
+  s->loop.map = map;
+  *mark = low_open(w, &s->body);
+  return (ir_atom){var, 0};
+}
+
+ir_range *cu_ranges(lowering *w, const ir_stmt *s) {
+  const size_t n = (size_t)ir_n_ranges(w->p, s);
+  ir_range *r = TF_ARRAY(w->p->arena, ir_range, n + 1);
+  w->oom |= !r;
+  if (r) memcpy(r, s->range, n * sizeof *r);
+  return r;
+}
+
+ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range) {
+  ir_stmt *new = low_add(w, s->kind);
+  if (!new) return NULL;
+  *new = *s;
+  if (range) new->range = (ir_range *)range;
+  return new;
+}
+
+void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt *s)) {
+  ir_body new = {0, NULL};
+  low_mark mark = low_open(w, &new);
+  for (int i = 0; i < b->n && !w->oom; i++) {
+    ir_stmt *s = b->s[i];
+    if (ir_facts_of(s)->points) {
+      make(w, s);
+      continue;
+    }
+    ir_stmt *same = cu_again(w, s, NULL);
+    if (same && ir_facts_of(s)->body) cu_replace(w, &same->body, make);
+  }
+  low_close(w, mark);
+  if (!w->oom) *b = new;
+}

@@ -1,0 +1,59 @@
+/* bench.cu: times the kernel on the device. */
+#include <inttypes.h>
+
+#include "codegen/target/cuda/print/cuda.h"
+
+static const char head[] =
+    "#include <cuda_runtime.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
+    "#include \"kernel_device.h\"\n\nenum { ROUNDS = 31 };\n\n"
+    "static int later(const void *a, const void *b) {\n  const float x = *(const float *)a, y = *(const float *)b;\n"
+    "  return (x > y) - (x < y);\n}\n\n"
+    "static float *numbers(size_t n) {\n  float *here = (float *)malloc(n * sizeof *here), *there = NULL;\n"
+    "  if (!here || cudaMalloc((void **)&there, n * sizeof *here) != cudaSuccess) exit(2);\n"
+    "  for (size_t i = 0; i < n; i++) here[i] = (float)(i * 37 % 101 + 1) / 64;\n"
+    "  cudaMemcpy(there, here, n * sizeof *here, cudaMemcpyHostToDevice);\n  free(here);\n  return there;\n}\n\n";
+
+static const char rounds[] =
+    "  for (int r = 0; r < ROUNDS; r++) {\n    cudaEventRecord(from, 0);\n"
+    "    if (start(&args, room) != 0) return puts(\"not run: it could not be started\"), 2;\n"
+    "    cudaEventRecord(to, 0);\n    if (cudaEventSynchronize(to) != cudaSuccess) return puts(\"not run: it "
+    "failed\"), 2;\n    cudaEventElapsedTime(&took[r], from, to);\n  }\n"
+    "  qsort(took, ROUNDS, sizeof *took, later);\n";
+
+static double flops(const tf_workload *wl) {
+  double sum = 0;
+  for (int o = 0; o < wl->n_ops; o++) {
+    double points = wl->ops[o].reduce == TF_REDUCE_ADD && wl->ops[o].n_reads == 2 ? 2 : 1;
+    for (int d = 0; d < wl->ops[o].n_dims; d++)
+      points *= (double)wl->dims[wl->ops[o].dims[d]].extent;
+    sum += points;
+  }
+  return sum;
+}
+
+void cu_bench(FILE *out, const c_package *k) {
+  const tf_workload *wl = k->p->tree->workload;
+  fputs("/* Times ", out), c_plain_text(out, wl->name), fputs(" on the device: the median of the rounds. */\n", out);
+  fputs(head, out);
+  fprintf(out,
+          "static int start(const %s_args *args, void *room) { return %s_device(args, room, %s_device_workspace(), "
+          "NULL); }\n\n"
+          "int main(void) {\n  %s_args args;\n  float took[ROUNDS];\n  cudaEvent_t from, to;\n  void *room = NULL;\n"
+          "  memset(&args, 0, sizeof args);\n  %s_dense(&args);\n"
+          "  if (cudaEventCreate(&from) != cudaSuccess || cudaEventCreate(&to) != cudaSuccess ||\n"
+          "      cudaMalloc(&room, %s_device_workspace()) != cudaSuccess)\n"
+          "    return puts(\"not run: no CUDA device, or no room on it\"), 2;\n",
+          k->name, k->name, k->name, k->name, k->name, k->name);
+  for (int z = 0; z < wl->n_tensors; z++) {
+    int64_t words = 1;
+    if (!c_is_argument(&wl->tensors[z])) continue;
+    for (int r = 0; r < wl->tensors[z].rank; r++)
+      words *= wl->tensors[z].extent[r];
+    fputs("  args.", out), c_field(out, wl->tensors[z].name), fprintf(out, " = numbers(%" PRId64 ");\n", words);
+  }
+  fputs(rounds, out);
+  fprintf(out,
+          "  printf(\"%s %%.6g s, %%.4g GFLOP/s\\n\", took[ROUNDS / 2] / 1e3, %.9g / took[ROUNDS / 2] / 1e6);\n"
+          "  return 0;\n}\n",
+          k->name, flops(wl));
+}

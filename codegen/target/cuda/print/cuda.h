@@ -1,0 +1,27 @@
+/* CUDA C++: what the files of the printer share.  Expressions and places of elements are C, as the CPU's printer says
+ * them. */
+#ifndef CODEGEN_TARGET_CUDA_PRINT_CUDA_H
+#define CODEGEN_TARGET_CUDA_PRINT_CUDA_H
+#include "codegen/target/cpu/print/files.h"
+
+/* Words of the workspace: in common, of each block; of shared memory; blocks that are started at most. */
+typedef struct {
+  int64_t common, each, shared, blocks;
+} cu_room;
+enum { CU_MOST_BLOCKS = 4096 };
+
+/* kernel.c: kernel.cu.  False: out of memory. */
+bool cu_kernel(FILE *out, const c_package *k, cu_room *room);
+/* nest.c: what a thread does at points. */
+void cu_points(c_printer *c, const ir_stmt *s);
+/* text.c: functions on the device; the entries that a program calls. */
+void cu_functions(FILE *out, const tf_workload *wl);
+void cu_entries(FILE *out, const c_package *k, const cu_room *room);
+/* files.c */
+void cu_bench(FILE *out, const c_package *k); /* bench.c */
+void cu_device_h(FILE *out, const c_package *k);
+void cu_makefile(FILE *out, const c_package *k);
+void cu_cmake(FILE *out, const c_package *k);
+void cu_readme(FILE *out, const c_package *k, const cu_room *room);
+void cu_manifest(FILE *out, const c_package *k, const cu_room *room);
+#endif

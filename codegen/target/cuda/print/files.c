@@ -1,0 +1,105 @@
+/* The files around kernel.cu. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "codegen/target/cuda/print/cuda.h"
+
+void cu_device_h(FILE *out, const c_package *k) {
+  const char *n = k->name;
+  fprintf(out,
+          "/* The kernel for arrays that are on the device already.  kernel.h says what the arguments are; there %s\n"
+          " * takes the host's arrays and copies them there and back, and needs no workspace worth the name. */\n"
+          "#ifndef TILEFLOW_%s_DEVICE_H\n#define TILEFLOW_%s_DEVICE_H\n#include \"kernel.h\"\n\n"
+          "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+          "/* Bytes of device memory that a call needs. */\nsize_t %s_device_workspace(void);\n"
+          "/* Starts the kernel in the stream (a cudaStream_t) and returns at once; pointers of args and workspace are "
+          "the device's.\n * %s_no_isa: it could not be started. */\n"
+          "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream);\n\n"
+          "#ifdef __cplusplus\n}\n#endif\n#endif\n",
+          n, n, n, n, n, n, n);
+}
+
+void cu_makefile(FILE *out, const c_package *k) {
+  (void)k;
+  fputs("# make, make test, make bench; NVCC, ARCH (native: of the GPU that is here; sm_80, sm_90, ...) and NVCCFLAGS "
+        "may "
+        "be set.\n"
+        "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\nALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n"
+        "all: libkernel.a test bench\n"
+        "libkernel.a: kernel.o\n\t$(AR) rcs $@ kernel.o\n"
+        "kernel.o: kernel.cu kernel.h kernel_device.h\n\t$(NVCC) $(ALL) -c -o $@ kernel.cu\n"
+        "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n\t$(NVCC) $(ALL) -o $@ test.o kernel.o "
+        "-lm\n\t./test\n"
+        "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
+        "clean:\n\trm -f kernel.o test.o libkernel.a test bench\n.PHONY: all clean\n",
+        out);
+}
+
+void cu_cmake(FILE *out, const c_package *k) {
+  const char *n = k->name;
+  fprintf(out,
+          "cmake_minimum_required(VERSION 3.18)\nproject(%s LANGUAGES C CXX CUDA)\n"
+          "if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+          "if(NOT CMAKE_CUDA_ARCHITECTURES)\n  set(CMAKE_CUDA_ARCHITECTURES 80)\nendif()\n"
+          "add_library(%s STATIC kernel.cu)\ntarget_compile_features(%s PUBLIC cuda_std_17)\n"
+          "target_include_directories(%s PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})\n"
+          "add_executable(%s_test test.c)\ntarget_link_libraries(%s_test PRIVATE %s m)\n"
+          "set_target_properties(%s_test PROPERTIES LINKER_LANGUAGE CUDA)\n"
+          "add_executable(%s_bench bench.cu)\ntarget_link_libraries(%s_bench PRIVATE %s)\n"
+          "enable_testing()\nadd_test(NAME %s COMMAND %s_test)\n",
+          n, n, n, n, n, n, n, n, n, n, n, n, n);
+}
+
+static void mapping_text(FILE *out, const c_package *k) {
+  char *mapping = tf_tree_text(k->p->tree);
+  for (const char *at = mapping ? mapping : ""; *at;) {
+    fputs("    ", out);
+    while (*at && *at != '\n')
+      fputc(*at++, out);
+    fputc('\n', out);
+    if (*at) at++;
+  }
+  free(mapping);
+}
+
+void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
+  fprintf(out, "# %s\n\n", k->name), c_plain_text(out, k->p->tree->workload->name);
+  fputs(" as CUDA C++ (data: float32).  Written by tileflow", out);
+  if (k->o->version) fprintf(out, " %s", k->o->version);
+  if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command);
+  fputs("\n\n    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
+        "    make bench    compiles; ./bench times it\n\n"
+        "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
+        "Products run on the plain float32 units, not on tensor cores.\n\n## Mapping\n\n",
+        out);
+  mapping_text(out, k);
+  if (k->o->result)
+    fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
+        fprintf(out, ": %.6g cycles, %.6g us; bound by %s.  It is of the mapping, not of these kernels.\n",
+                k->o->result->cycles, k->o->result->seconds * 1e6, k->o->result->bottleneck);
+  fprintf(out,
+          "\n## Memory\n\n%" PRId64 " words in common and %" PRId64 " for each of up to %" PRId64
+          " blocks on the device; %" PRId64 " words of shared memory for each block.\n",
+          room->common, room->each, room->blocks, room->shared);
+}
+
+void cu_manifest(FILE *out, const c_package *k, const cu_room *room) {
+  const tf_workload *wl = k->p->tree->workload;
+  fprintf(out,
+          "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cuda\",\n  \"dtype\": \"f32\",\n  \"entry\": \"%s\",\n"
+          "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64 ",\n  \"blocks\": %" PRId64
+          ",\n  \"shared_words\": %" PRId64 ",\n  \"tensors\": [",
+          k->o->version ? k->o->version : "", k->name, room->common, room->each, room->blocks, room->shared);
+  bool any = false;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_tensor *t = &wl->tensors[z];
+    if (!c_is_argument(t)) continue;
+    fprintf(out, "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"float32\", \"shape\": [", any ? "," : "",
+            t->name, c_is_input(t) ? "input" : "output");
+    for (int r = 0; r < t->rank; r++)
+      fprintf(out, "%s%" PRId64, r ? ", " : "", t->extent[r]);
+    fputs("]}", out);
+    any = true;
+  }
+  fputs("\n  ]\n}\n", out);
+}

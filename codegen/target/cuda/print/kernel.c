@@ -1,0 +1,262 @@
+/* kernel.cu: a __global__ function for each statement of the program. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/target/cuda/pass/pass.h"
+#include "codegen/target/cuda/print/cuda.h"
+
+enum { LINE = 32 }; /* words: buffers start on 128 bytes */
+
+static void body(c_printer *c, const ir_body *b);
+
+/* ---- buffers ------------------------------------------------------------------------------------------------------
+ */
+
+static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
+  for (int i = 0; i < p->n_buffers; i++) {
+    const ir_buffer *b = &p->buffers[i];
+    int64_t *const part = b->space == CU_SHARED ? &room->shared : b->space == CU_SCRATCH ? &room->each : &room->common;
+    if (b->role == IR_ARGUMENT) continue;
+    offset[i] = *part;
+    *part += (b->words * b->slots + LINE - 1) / LINE * LINE;
+  }
+}
+
+static void open_arguments(c_printer *c) {
+  for (int z = 0; z < c->wl->n_tensors; z++) {
+    const tf_tensor *t = &c->wl->tensors[z];
+    if (!c_is_argument(t)) continue;
+    const char *id = c->p->tensor_id[z];
+    fprintf(c->out, "  %sfloat *const %s = args.", c_is_input(t) ? "const " : "", id);
+    c_field(c->out, t->name), fprintf(c->out, ";\n  (void)%s;\n", id);
+    for (int r = 0; r + 1 < t->rank; r++)
+      fprintf(c->out, "  const int64_t %s_s%d = args.", id, r), c_stride_field(c->out, t->name),
+          fprintf(c->out, "[%d];\n  (void)%s_s%d;\n", r, id, r);
+  }
+}
+
+static void open_buffers(c_printer *c, const cu_room *room) {
+  static const char *const part[] = {[CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
+  fprintf(c->out,
+          "  float *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64 ";\n  (void)shared, "
+          "(void)own;\n",
+          room->common, room->each);
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (b->role == IR_ARGUMENT) continue;
+    fprintf(c->out, "  float *const %s = %s + %" PRId64 ";\n  (void)%s;\n", b->id, part[b->space], c->offset[i], b->id);
+  }
+}
+
+/* ---- copies -------------------------------------------------------------------------------------------------------
+ */
+
+static void length(c_printer *c, const ir_range *r) {
+  fputs("most(", c->out);
+  c_atom(c->out, c->p, r->hi), fputs(" - (", c->out), c_atom(c->out, c->p, r->lo), fputs("), 0)", c->out);
+}
+
+/* Where element x0, x1, .. of the box stands in the argument that it comes from. */
+static void origin(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *from = &c->p->buffers[s->copy.from];
+  fprintf(c->out, "&%s[", from->id);
+  for (int r = 0; r < from->rank; r++) {
+    fprintf(c->out, "%s(x%d + ", r ? " + " : "", r);
+    c_atom(c->out, c->p, s->range[r].lo), fputs(" - (", c->out), c_atom(c->out, c->p, from->base[r]);
+    fputs("))", c->out);
+    if (r < from->rank - 1) fprintf(c->out, " * %s_s%d", from->id, r);
+  }
+  fputc(']', c->out);
+}
+
+/* All threads of the block, an element each in turn. */
+static void copy(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  c_line(c, "{ /* copy ");
+  fprintf(c->out, "%s */\n", to->name);
+  c->depth++;
+  c_line(c, "int all = 1;\n");
+  for (int r = 0; r < to->rank; r++) {
+    c_indent(c);
+    fprintf(c->out, "const int n%d = (int)", r), length(c, &s->range[r]), fprintf(c->out, ";\n");
+    c_indent(c);
+    fprintf(c->out, "all *= n%d;\n", r);
+  }
+  c_line(c, "for (int i = THREAD; i < all; i += THREADS) {\n");
+  c->depth++;
+  c_line(c, "int rest = i;\n");
+  for (int r = to->rank - 1; r >= 0; r--) {
+    c_indent(c);
+    fprintf(c->out, r ? "const int x%d = rest %% n%d;\n" : "const int x%d = rest;\n", r, r);
+    c_indent(c);
+    fprintf(c->out, r ? "rest /= n%d;\n" : "(void)n%d;\n", r);
+  }
+  c_indent(c);
+  fprintf(c->out, "copy_async(&%s[(", to->id), c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out, ") * %" PRId64, to->words);
+  for (int r = 0; r < to->rank; r++)
+    fprintf(c->out, " + x%d * %" PRId64, r, c_rank_step(to, r));
+  fputs("], ", c->out), origin(c, s), fputs(");\n", c->out);
+  c_close(c, 2);
+  if (s->copy.ends) c_line(c, "copy_end();\n");
+}
+
+/* ---- statements ---------------------------------------------------------------------------------------------------
+ */
+
+static void opened_body(c_printer *c, const ir_stmt *s) {
+  c->depth++;
+  body(c, &s->body);
+  c_close(c, 1);
+}
+
+static void loop(c_printer *c, const ir_stmt *s) {
+  const char *var = c->p->var_name[s->loop.var];
+  c_indent(c);
+  if (s->loop.map == IR_WARP || s->loop.map == IR_LANE) {
+    const char *thread = s->loop.map == IR_WARP ? "threadIdx.y" : "threadIdx.x";
+    fprintf(c->out, "if ((int)%s < %" PRId64 ") {\n", thread, s->loop.trip);
+    c->depth++;
+    c_indent(c);
+    fprintf(c->out, "const int64_t %s = %s;\n", var, thread);
+    c_indent(c);
+    fprintf(c->out, "(void)%s;\n", var);
+    c->depth--;
+  } else if (s->loop.map == IR_BLOCK) {
+    fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, s->loop.trip,
+            var);
+  } else {
+    fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
+  }
+  opened_body(c, s);
+  if (s->loop.map == IR_WARP) c_line(c, "__syncthreads();\n");
+}
+
+static void guard(c_printer *c, const ir_stmt *s) {
+  c_line(c, "if (");
+  for (int i = 0; i < s->guard.n; i++) {
+    if (i) fputs(" || ", c->out);
+    c_atom(c->out, c->p, s->guard.range[i].lo), fputs(" < ", c->out), c_atom(c->out, c->p, s->guard.range[i].hi);
+  }
+  fputs(") {\n", c->out);
+  opened_body(c, s);
+}
+
+/* Operands come from the buffers that the nest names. */
+static void points(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  int *const at = c->p->buffer_of; /* of this printer alone */
+  int before[256];
+  for (int i = 0; s->kind == IR_NEST && s->nest.from && i < op->n_reads; i++)
+    before[i] = at[op->reads[i].tensor], at[op->reads[i].tensor] = s->nest.from[i];
+  cu_points(c, s);
+  for (int i = op->n_reads - 1; s->kind == IR_NEST && s->nest.from && i >= 0; i--)
+    at[op->reads[i].tensor] = before[i];
+}
+
+static void body(c_printer *c, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_stmt *s = b->s[i];
+    switch (s->kind) {
+    case IR_LET: c_let(c, s); break;
+    case IR_FOR: loop(c, s); break;
+    case IR_IF: guard(c, s); break;
+    case IR_COPY: copy(c, s); break;
+    case IR_WAIT:
+      c_indent(c);
+      fprintf(c->out, "copy_wait<%d>();\n", s->wait.left);
+      c_line(c, "__syncthreads();\n");
+      break;
+    case IR_BARRIER: c_line(c, "__syncthreads();\n"); break;
+    case IR_NEST:
+    case IR_SAVE:
+    case IR_CORRECT:
+    case IR_DIVIDE: points(c, s); break;
+    case IR_KEEP: /* refused, or made by other targets' passes */
+    case IR_FORGET:
+    case IR_STAGE:
+    case IR_TOGETHER: c->failed = true; break;
+    }
+  }
+}
+
+/* ---- the file -----------------------------------------------------------------------------------------------------
+ */
+
+static void values(c_printer *c) {
+  for (int i = 0; i < c->p->body.n; i++)
+    if (c->p->body.s[i]->kind == IR_LET) c_let(c, c->p->body.s[i]);
+}
+
+static void kernels(c_printer *c, const cu_room *room) {
+  for (int i = 0, n = 0; i < c->p->body.n; i++) {
+    const ir_stmt *s = c->p->body.s[i];
+    if (s->kind == IR_LET) continue;
+    fprintf(c->out,
+            "\nstatic __global__ void __launch_bounds__(THREADS) part%d(const %s_args args, float *const workspace) {\n"
+            "  SHARED(shared);\n",
+            n++, c->name);
+    c->depth = 1;
+    open_arguments(c);
+    open_buffers(c, room);
+    values(c);
+    body(c, &(ir_body){1, (ir_stmt **)&c->p->body.s[i]});
+    fputs("}\n", c->out);
+  }
+}
+
+/* Starts all of them, one behind the other. */
+static void launch(c_printer *c, const cu_room *room) {
+  fprintf(c->out,
+          "\n/* Shared memory above 48 KiB must be asked for. */\n"
+          "static cudaError_t start_all(const %s_args *args, float *workspace, cudaStream_t stream) {\n"
+          "  const dim3 threads(%d, %d);\n  cudaError_t bad;\n  (void)bad;\n",
+          c->name, CU_LANES, CU_ROWS);
+  for (int i = 0, n = 0; i < c->p->body.n; i++) {
+    const ir_stmt *s = c->p->body.s[i];
+    if (s->kind == IR_LET) continue;
+    const int64_t blocks = s->loop.trip < CU_MOST_BLOCKS ? s->loop.trip : CU_MOST_BLOCKS;
+    if (room->shared * 4 > 48 * 1024)
+      fprintf(c->out,
+              "  bad = cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64 ");\n"
+              "  if (bad != cudaSuccess) return bad;\n",
+              n, room->shared * 4);
+    fprintf(c->out, "  START(part%d, %" PRId64 ", threads, %" PRId64 ", stream, *args, workspace);\n", n++, blocks,
+            room->shared * 4);
+  }
+  fputs("  return cudaGetLastError();\n}\n", c->out);
+}
+
+static int64_t most_blocks(const ir_program *p) {
+  int64_t most = 1;
+  for (int i = 0; i < p->body.n; i++)
+    if (p->body.s[i]->kind == IR_FOR && p->body.s[i]->loop.trip > most) most = p->body.s[i]->loop.trip;
+  return most < CU_MOST_BLOCKS ? most : CU_MOST_BLOCKS;
+}
+
+bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
+  ir_program p = *k->p; /* with its own way to operands */
+  const int n = p.tree->workload->n_tensors;
+  c_printer c = {.p = &p, .wl = p.tree->workload, .name = k->name, .inverse = -1, .out = out};
+  p.buffer_of = malloc(((size_t)n + 1) * sizeof *p.buffer_of);
+  c.offset = calloc((size_t)p.n_buffers + 1, sizeof *c.offset);
+  bool ok = p.buffer_of && c.offset;
+  if (ok) {
+    memcpy(p.buffer_of, k->p->buffer_of, (size_t)n * sizeof *p.buffer_of);
+    *room = (cu_room){.blocks = most_blocks(&p)};
+    place_buffers(&p, c.offset, room);
+    fputs("/* Written by tileflow; README.md says how. */\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n"
+          "#include <cuda_runtime.h>\n#include <math.h>\n#include <string.h>\n\n",
+          out);
+    fprintf(out, "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n", CU_ROWS * CU_LANES,
+            CU_LANES);
+    cu_functions(out, c.wl);
+    kernels(&c, room);
+    launch(&c, room);
+    cu_entries(out, k, room);
+  }
+  free(p.buffer_of);
+  free(c.offset);
+  return ok && !c.failed;
+}

@@ -1,0 +1,162 @@
+/* What a thread does at its points.  Sums stand in registers: the loops over the output that are short are unrolled
+ * inside of those that are summed over. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen/target/cuda/print/cuda.h"
+
+enum { MOST_SUMS = 32, LONGEST = 8 };
+
+/* Dims of the output whose points have a register each, by position; the others have loops. */
+typedef struct {
+  const ir_stmt *s;
+  const tf_op *op;
+  int n, dim[2];
+} sums;
+
+static bool is_unrolled(const sums *t, int k) {
+  bool any = false;
+  for (int i = 0; i < t->n; i++)
+    any |= t->dim[i] == k;
+  return any;
+}
+
+static sums sums_of(const c_printer *c, const ir_stmt *s) {
+  sums t = {.s = s, .op = &c->wl->ops[s->op]};
+  int64_t all = 1;
+  for (int k = t.op->n_out_dims - 1; k >= 0 && t.n < 2; k--) {
+    const int64_t most = s->range[k].most;
+    if (most < 2 || most > LONGEST || all * most > MOST_SUMS) continue;
+    all *= most;
+    t.dim[t.n++] = k;
+  }
+  return t;
+}
+
+/* Opens the loops over the registers; with the points behind the end taken as the last, or (checked) left out. */
+static int open_sums(c_printer *c, const sums *t, bool checked) {
+  int opened = 0;
+  for (int i = t->n - 1; i >= 0; i--, opened++) {
+    const ir_range *r = &t->s->range[t->dim[i]];
+    const char *dim = c_dim_name(c, t->op, t->dim[i]);
+    c_line(c, "#pragma unroll\n");
+    c_indent(c);
+    fprintf(c->out, "for (int t%d = 0; t%d < %" PRId64 "; t%d++) {\n", i, i, r->most, i);
+    c->depth++;
+    c_indent(c);
+    fprintf(c->out, "const int64_t d_%s = %s", dim, r->exact || checked ? "" : "least(");
+    c_atom(c->out, c->p, r->lo);
+    fprintf(c->out, " + t%d", i);
+    if (!r->exact && !checked) fputs(", ", c->out), c_atom(c->out, c->p, r->hi), fputs(" - 1)", c->out);
+    fprintf(c->out, ";\n%*s(void)d_%s;\n", 2 * c->depth, "", dim);
+    if (r->exact || !checked) continue;
+    c_indent(c);
+    fprintf(c->out, "if (d_%s >= ", dim), c_atom(c->out, c->p, r->hi), fputs(") continue;\n", c->out);
+  }
+  return opened;
+}
+
+/* Loops over the positions from `from` to `to` that have no registers. */
+static int open_loops(c_printer *c, const sums *t, int from, int to) {
+  int opened = 0;
+  for (int k = from; k < to; k++) {
+    if (is_unrolled(t, k)) continue;
+    c_loop(c, t->op, t->s, k);
+    opened++;
+  }
+  return opened;
+}
+
+static const char *const acc[] = {"sum", "sum[t0]", "sum[t1][t0]"};
+
+static void start(c_printer *c, const sums *t) {
+  c_indent(c);
+  fputs("float sum", c->out);
+  for (int i = t->n - 1; i >= 0; i--)
+    fprintf(c->out, "[%" PRId64 "]", t->s->range[t->dim[i]].most);
+  fputs(";\n", c->out);
+  const int opened = open_sums(c, t, false);
+  c_indent(c);
+  fprintf(c->out, "%s = %s%s", acc[t->n], t->s->nest.n_fresh ? "fresh ? " : "", c_start(t->s, t->op->reduce));
+  if (t->s->nest.n_fresh) fputs(" : ", c->out), c_element(c, t->op, -1);
+  fputs(";\n", c->out);
+  c_close(c, opened);
+}
+
+/* Whether a range over registers may be empty: then there is nothing to be summed. */
+static int open_some(c_printer *c, const sums *t) {
+  int opened = 0;
+  for (int i = 0; i < t->n; i++) {
+    const ir_range *r = &t->s->range[t->dim[i]];
+    if (r->exact) continue;
+    c_line(c, "if (");
+    c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
+    c->depth++, opened++;
+  }
+  return opened;
+}
+
+static void sum(c_printer *c, const ir_stmt *s) {
+  const sums t = sums_of(c, s);
+  c_fresh_flag(c, s);
+  int opened = open_some(c, &t) + open_loops(c, &t, 0, t.op->n_out_dims);
+  start(c, &t);
+  const int loops = open_loops(c, &t, t.op->n_out_dims, t.op->n_dims), inner = open_sums(c, &t, false);
+  c_accumulate(c, t.op, acc[t.n], s->nest.divides);
+  c_close(c, inner + loops);
+  const int last = open_sums(c, &t, true);
+  c_indent(c);
+  c_element(c, t.op, -1), fprintf(c->out, " = %s;\n", acc[t.n]);
+  c_close(c, last + opened);
+}
+
+static void nest(c_printer *c, const ir_stmt *s) {
+  const sums none = {.s = s, .op = &c->wl->ops[s->op]};
+  if (none.op->reduce != TF_ASSIGN) {
+    sum(c, s);
+    return;
+  }
+  const int opened = open_loops(c, &none, 0, none.op->n_out_dims);
+  c_accumulate(c, none.op, NULL, s->nest.divides);
+  c_close(c, opened);
+}
+
+/* What is asked before CORRECT and DIVIDE. */
+static int open_when(c_printer *c, const ir_stmt *s) {
+  if (s->kind == IR_SAVE) return 0;
+  c_line(c, "if (");
+  c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->correct.fresh : s->divide.last);
+  if (s->kind == IR_CORRECT)
+    fputs(" != 0) {\n", c->out);
+  else
+    fprintf(c->out, " == %" PRId64 ") {\n", s->divide.at);
+  c->depth++;
+  return 1;
+}
+
+static void over(c_printer *c, const ir_stmt *s) {
+  const sums none = {.s = s, .op = &c->wl->ops[s->op]};
+  const int opened = open_when(c, s) + open_loops(c, &none, 0, none.op->n_out_dims);
+  c_indent(c);
+  if (s->kind == IR_SAVE) {
+    c_element_of(c, s->save.to), fputs(" = ", c->out), c_element_of(c, s->save.from);
+  } else if (s->kind == IR_CORRECT) {
+    c_element(c, none.op, -1), fputs(" *= expf(", c->out), c_element_of(c, s->correct.before);
+    fputs(" - ", c->out), c_element_of(c, s->correct.after), fputc(')', c->out);
+  } else {
+    c_element(c, none.op, -1), fputs(" /= ", c->out), c_element_of(c, s->divide.by);
+  }
+  fputs(";\n", c->out);
+  c_close(c, opened);
+}
+
+void cu_points(c_printer *c, const ir_stmt *s) {
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s */\n", c->wl->ops[s->op].name);
+  c->depth++;
+  if (s->kind == IR_NEST)
+    nest(c, s);
+  else
+    over(c, s);
+  c_close(c, 1);
+}

@@ -1,0 +1,93 @@
+/* Random cases lowered for CUDA: the loops are sound, the interpreter sees no race and no missing wait, and what they
+ * make equals the whole workload.
+ *   cuda_test [--cases N] [--seed S] [--one SEED] */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/target/target.h"
+#include "tests/kernels/draw.h"
+#include "tests/kernels/whole.h"
+
+typedef struct {
+  long equal, wrong, refused, unlike, staged;
+  bool show;
+} session;
+
+static bool near(const tf_workload *wl, double **want, double **got) {
+  for (int z = 0; z < wl->n_tensors; z++) {
+    if (wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers) continue;
+    for (int64_t i = 0; i < whole_words(&wl->tensors[z]); i++)
+      if (!(fabs(got[z][i] - want[z][i]) <= 1e-9 * (1 + fabs(want[z][i])))) return false;
+  }
+  return true;
+}
+
+static bool copies(const ir_program *p) {
+  bool any = false;
+  for (int i = 0; i < p->n_buffers; i++)
+    any |= p->buffers[i].role == IR_COPIED;
+  return any;
+}
+
+static bool runs_equal(session *s, const ir_program *p) {
+  const tf_workload *wl = p->tree->workload;
+  double **want = whole_new(wl), **got = whole_new(wl);
+  char why[200] = "";
+  bool ok = want && got && ir_check(p, why, sizeof why);
+  if (ok) whole_run(wl, want);
+  ok = ok && ir_run_told(p, got, NULL, why, sizeof why);
+  if (*why) printf("# %s\n", why);
+  ok = ok && near(wl, want, got);
+  s->staged += ok && copies(p);
+  whole_free(wl, want);
+  whole_free(wl, got);
+  return ok;
+}
+
+static bool says(const tf_diags *d, const char *what) {
+  bool any = false;
+  for (size_t i = 0; i < tf_diags_count(d); i++)
+    any |= strstr(tf_diags_at(d, i)->msg, what) != NULL;
+  return any;
+}
+
+static void one(void *ctx, uint64_t seed) {
+  session *s = ctx;
+  drawn c;
+  draw(&c, seed);
+  ir_program *p = NULL;
+  if (!c.tree)
+    s->refused++;
+  else if (!draw_can_emit(&c))
+    s->unlike++;
+  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &(ir_machine){.data = IR_F32}, c.diags)) &&
+           says(c.diags, "target cuda keeps nothing"))
+    s->unlike++;
+  else {
+    if (p && s->show) ir_dump(stdout, p);
+    if (p && runs_equal(s, p))
+      s->equal++;
+    else if (s->wrong++ < 3)
+      draw_print(&c, seed);
+  }
+  ir_free(p);
+  draw_close(&c);
+}
+
+static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
+static void one_rows(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_ROWS); }
+
+int main(int argc, char **argv) {
+  const draw_plan plan = draw_options(argc, argv, 300);
+  session s = {.show = plan.show};
+  const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
+  draw_each(&plan, one, &s);
+  draw_each(&few, one_conv, &s);
+  draw_each(&few, one_rows, &s);
+  printf("cuda: %ld cases equal, %ld of them with staged tiles, %ld wrong; %ld mappings refused by the tree's rules, "
+         "%ld that emit refuses\n",
+         s.equal, s.staged, s.wrong, s.refused, s.unlike);
+  return s.wrong != 0 || s.equal == 0 || (!plan.only && s.staged == 0);
+}
