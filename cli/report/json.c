@@ -199,6 +199,13 @@ static void put(json_t *object, cli_text *out) {
   json_decref(object);
 }
 
+static void put_area(json_t *o, const tf_arch *a) {
+  static const char *const sources[] = {[TF_AREA_GIVEN] = "given", [TF_AREA_TABLE] = "table", [TF_AREA_BOTH] = "both"};
+  tf_area_source source;
+  json_object_set_new(o, "area_um2", real(tf_arch_area(a, &source)));
+  json_object_set_new(o, "area_source", json_string(sources[source]));
+}
+
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   const tf_result *r = &s->result;
   json_t *o = names(s);
@@ -215,8 +222,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "ops", ops(s));
   json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
-  double area = tf_arch_area(s->spec->arch);
-  if (area > 0) json_object_set_new(o, "area_um2", real(area));
+  put_area(o, s->spec->arch);
   if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
   put(o, out);

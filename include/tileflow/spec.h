@@ -24,6 +24,7 @@ typedef struct {
   double latency;           /* cycles of one transfer that nothing hides */
   double issue;             /* cycles to issue one transfer, same rule */
   double area_um2;          /* of one instance; 0: not given */
+  bool area_given;          /* else tf_arch_area takes the documented table's */
 } tf_memory;
 
 /* Kinds of work a compute unit can list; one row per kind: id, key in YAML. */
@@ -53,6 +54,7 @@ typedef struct {
   bool multicast, reduce; /* the network between that memory and the units */
   double pipeline;        /* cycles to fill and drain the array once, charged where not hidden */
   double area_um2;        /* of one unit; 0: not given */
+  bool area_given;
 } tf_unit;
 
 typedef struct {
@@ -68,8 +70,10 @@ typedef struct {
   tf_unit *units;
 } tf_arch;
 
-/* um2 of all instances of all memories and units whose area is given; 0: none is. */
-double tf_arch_area(const tf_arch *a);
+/* um2 of all instances of all memories and units on the chip: what is given, else what the documented table says.
+ * source may be NULL. */
+typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
+double tf_arch_area(const tf_arch *a, tf_area_source *source);
 
 /* ---- workload -------------------------------------------------------------------- */
 typedef struct {
