@@ -7,6 +7,7 @@
 #include "tileflow/emit.h"
 #include "tileflow/export.h"
 #include "tileflow/import.h"
+#include "tileflow/instr.h"
 #include "tileflow/model.h"
 #include "tileflow/planner.h"
 #include "tileflow/search.h"
