@@ -57,21 +57,36 @@ static const char *operand_name(const tf_instr *in, int m) {
 static const char *dim_name(const tf_workload *wl, const tf_op *op, int d) { return wl->dims[op->dims[d]].name; }
 
 /* ---- JSON --------------------------------------------------------------------------------------- */
+/* Words by which the tile of an operand moves with the tile number of each loop, and with each loop around. */
+static json_t *operand(const instr_table *t, const tf_instr *in, const tf_op *op, const tf_instr_place *p, int k) {
+  json_t *tile = json_object(), *outer = json_object();
+  for (int l = 0; l < in->n_loops; l++)
+    if (p->operand[k].tile_step[l])
+      json_object_set_new(tile, loop_name(in, l), json_integer(p->operand[k].tile_step[l]));
+  for (int d = 0; d < op->n_dims; d++)
+    if (p->operand[k].outer_step[d])
+      json_object_set_new(outer, dim_name(t->spec->workload, op, d), json_integer(p->operand[k].outer_step[d]));
+  return json_pack("{s:I, s:I, s:o, s:o}", "words", (json_int_t)p->operand[k].words, "tile_words",
+                   (json_int_t)in->operand[k].words, "tile_step", tile, "outer_step", outer);
+}
+
 static json_t *mapping(const instr_table *t, const tf_instr *in, const tf_op *op, const tf_instr_map *m,
                        const tf_instr_place *p) {
-  json_t *o = json_object(), *words = json_object();
+  json_t *o = json_object(), *tiles = json_object(), *operands = json_object();
   for (int l = 0; l < in->n_loops; l++) {
     json_t *dims = json_array();
     for (int d = 0; d < op->n_dims; d++)
       if (m->set[l] >> d & 1) json_array_append_new(dims, json_string(dim_name(t->spec->workload, op, d)));
     json_object_set_new(o, loop_name(in, l), dims);
+    json_object_set_new(tiles, loop_name(in, l), json_integer(p->tiles[l]));
   }
   for (int k = 0; k < in->n_operands; k++)
-    json_object_set_new(words, operand_name(in, k), json_integer(p->operand[k].words));
+    json_object_set_new(operands, operand_name(in, k), operand(t, in, op, p, k));
   json_object_set_new(o, "calls", json_integer(p->calls));
   json_object_set_new(o, "utilization", json_real(p->utilization));
-  json_object_set_new(o, "words", words);
   json_object_set_new(o, "cycles", json_real(p->cycles));
+  json_object_set_new(o, "tiles", tiles);
+  json_object_set_new(o, "operands", operands);
   json_object_set_new(o, "executable", json_boolean(m->executable));
   return o;
 }

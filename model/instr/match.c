@@ -81,7 +81,15 @@ bool tf_instr_match_of(const tf_workload *wl, int op, const tf_instr *in, tf_ins
 
 /* ---- composite indices --------------------------------------------------------------------------- */
 static int lowest(uint64_t set) { return __builtin_ctzll(set); }
-static bool single(uint64_t set) { return set && !(set & (set - 1)); }
+
+/* The one loop of the op that moves within a tile of loop l, -1 where others may move, too: the last of the set is
+ * fastest, and moves alone where its extent is a multiple of the tile's. */
+static int moving(const tf_instr_match *m, int l, uint64_t set) {
+  if (!set) return -1;
+  int last = 63 - __builtin_clzll(set);
+  bool alone = set == 1ull << last || m->wl->dims[m->op->dims[last]].extent % m->in->size[l] == 0;
+  return alone ? last : -1;
+}
 
 /* An index that is a sum of loops a and b reaches one element by several settings of them; the op's operand must have
  * one element there, too: each of its indices moves by the two loops as the instruction's does. */
@@ -89,10 +97,10 @@ static bool in_step(const tf_instr_match *m, int o, int a, int b, const tf_index
   tf_index own;
   tf_term term;
   const tf_index *ix;
-  if (!single(set[a]) || !single(set[b])) return false;
+  const int moves_a = moving(m, a, set[a]), moves_b = moving(m, b, set[b]);
+  if (moves_a < 0 || moves_b < 0) return false;
   for (int x = 0; (ix = tf_instr_index(m->wl, m->op, o, x, &own, &term)); x++) {
-    int64_t left, right, of_a = tf_instr_coef(m->op, ix, lowest(set[a])),
-                         of_b = tf_instr_coef(m->op, ix, lowest(set[b]));
+    int64_t left, right, of_a = tf_instr_coef(m->op, ix, moves_a), of_b = tf_instr_coef(m->op, ix, moves_b);
     bool fit = tf_mul(of_a, tf_instr_coef(body_of(m->in), sum, b), &left);
     fit = fit && tf_mul(of_b, tf_instr_coef(body_of(m->in), sum, a), &right);
     if (!fit || left != right) return false;

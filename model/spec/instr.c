@@ -32,7 +32,7 @@ static const tf_op *op_of(const instr_reader *r) { return &r->w.wl->ops[0]; }
 /* ---- names ------------------------------------------------------------------------------------ */
 /* Words by which reports name what belongs to a mapping: a loop may not have them. */
 static bool check_loop_names(const instr_reader *r) {
-  static const char *const taken[] = {"calls", "utilization", "cycles", "words", "executable"};
+  static const char *const taken[] = {"calls", "utilization", "cycles", "executable", "tiles", "operands"};
   bool ok = true;
   for (int l = 0; l < r->w.wl->n_dims; l++)
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
