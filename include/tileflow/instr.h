@@ -42,7 +42,7 @@ typedef struct {
 
 /* All mappings.  paper: those that the thesis counts in its table 5.3; else all that are correct where each of the op's
  * loops is given to one loop of the instruction, or to none, every loop of the instruction has one, and operands are
- * those of the op in the order of its expression.  False with an error in d: more than 2^20, or memory ran out.  To be
+ * those of the op in the order of its expression.  False with an error in d: more than 2^14, or memory ran out.  To be
  * freed whatever it returns. */
 bool tf_instr_find(const tf_workload *wl, int op, const tf_instr *in, bool paper, tf_instr_maps *out, tf_diags *d);
 void tf_instr_maps_free(tf_instr_maps *m);

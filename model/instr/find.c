@@ -4,7 +4,7 @@
 
 #include "model/instr/match.h"
 
-enum { MOST = 1 << 20 }; /* mappings */
+enum { MOST = 1 << 14 }; /* mappings */
 
 bool tf_instr_keep(tf_instr_maps *out, const tf_instr_match *m, const uint64_t set[]) {
   if (out->n >= MOST) return false;
