@@ -1,4 +1,4 @@
-/* The commands this version has, and those of the contract that it lacks. */
+/* The table of commands. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The result as JSON: the keys of the contract, in its order, and a few more (docs/FORMATS.md).
+/* The result as JSON: its keys are stable and in the order of docs/FORMATS.md.
  * Counts are integers; times and energies are reals with 15 digits. */
 #include <jansson.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Architecture and workload as read: plain data, owned by the tf_spec that made them.
- * Meaning: docs/FORMATS.md and docs/MODEL.md (contract: model.md section 1). */
+ * Meaning: docs/FORMATS.md and docs/MODEL.md (docs/SEMANTICS.md section 1). */
 #ifndef TILEFLOW_SPEC_H
 #define TILEFLOW_SPEC_H
 #include "tileflow/diag.h"
@@ -7,7 +7,7 @@
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
 
-/* Memories are numbered from 0 = outermost; the contract's level n is index 0. */
+/* Memories are numbered from 0 = outermost; the thesis's level n is index 0. */
 typedef struct {
   const char *name;
   tf_loc at, capacity_at, mesh_at; /* where it, its capacity, its mesh were written */
