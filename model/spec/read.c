@@ -11,10 +11,10 @@
 
 enum { S_ARCH, S_WORKLOAD, S_MAPPING, S_INSTR, S_PARAMS, S_SEARCH, S_SWEEP, N_S };
 static const tf_yrow sections[N_S] = {
-    [S_ARCH] = {"architecture", TF_Y_MAP, false},  [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
-    [S_MAPPING] = {"mapping", TF_Y_SCALAR, false}, [S_PARAMS] = {"params", TF_Y_MAP, false},
-    [S_INSTR] = {"instructions", TF_Y_LIST, false},
-    [S_SEARCH] = {"search", TF_Y_MAP, false},      [S_SWEEP] = {"sweep", TF_Y_MAP, false},
+    [S_ARCH] = {"architecture", TF_Y_MAP, false},   [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
+    [S_MAPPING] = {"mapping", TF_Y_SCALAR, false},  [S_PARAMS] = {"params", TF_Y_MAP, false},
+    [S_INSTR] = {"instructions", TF_Y_LIST, false}, [S_SEARCH] = {"search", TF_Y_MAP, false},
+    [S_SWEEP] = {"sweep", TF_Y_MAP, false},
 };
 
 /* A tf_spec with the memory behind it. */
@@ -189,7 +189,8 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
 /* params first: every other section may use them; architecture before workload: its
  * word-bits are the default of tensors. */
 static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set, tf_spec *spec) {
-  static const int of[TF_N_OF] = {[TF_OF_ARCH] = S_ARCH, [TF_OF_WORKLOAD] = S_WORKLOAD, [TF_OF_MAPPING] = S_MAPPING, [TF_OF_INSTR] = S_INSTR};
+  static const int of[TF_N_OF] = {
+      [TF_OF_ARCH] = S_ARCH, [TF_OF_WORKLOAD] = S_WORKLOAD, [TF_OF_MAPPING] = S_MAPPING, [TF_OF_INSTR] = S_INSTR};
   const tf_ynode **s = all->section;
   for (int i = 0; i < TF_N_OF; i++)
     all->params.of[i] = all->key[of[i]] ? all->key[of[i]]->at.file : 0;
