@@ -17,8 +17,11 @@
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
   X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
+  X(OF, "--of", "O,..", WORD, "what is differentiated; all outputs if not given") \
+  X(BY, "--by", "A,..", WORD, "what by; all inputs that it hangs on if not given") \
+  X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
   X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); import: stdout if not given; export and emit: a new folder; sweep: the store") \
+    "write there (-o, too); grad and import: stdout if not given; export and emit: a new folder; sweep: the store") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
   X(FULL, "--full", NULL, FLAG, "solve machines, too, whose bounds a result beats") \
