@@ -56,7 +56,7 @@ awk '
 blocks=0
 for block in blocks/*.yaml; do
   [ -e "$block" ] || continue
-  grep -q '^\(architecture\|workload\):' "$block" || continue
+  grep -q '^\(architecture\|workload\|instructions\):' "$block" || continue
   blocks=$((blocks + 1))
   "$tool" check "$block" >said 2>&1 </dev/null && continue
   sed 1q "$block"

@@ -24,6 +24,7 @@ BEGIN {
   room["grad"] = 3
   # sub-rooms: floors between those of the house.  Three ways to count stand side by side, on what they share
   room["model/flow"] = 4.1;          room["model/demand"] = 4.1
+  room["model/instr"] = 4.1
   room["model/cost"] = 4.2
   room["model/cost/quick"] = 4.3;    room["model/cost/general"] = 4.3;  room["model/cost/exact"] = 4.3
   room["model/eval"] = 4.4
@@ -53,6 +54,7 @@ BEGIN {
   public["tree.h"] = 3;   public["grad.h"] = 3
   public["budget.h"] = 5
   public["import.h"] = 4;  public["export.h"] = 4
+  public["instr.h"] = 4
   public["model.h"] = 4;   public["why.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5

@@ -53,7 +53,9 @@ static cli_status run(const void *options) {
     if (p->workload) print_workload(p->workload);
     if (s.tree) print_mapping(s.tree);
     if (p->mapping_text && !s.tree) print_mapping_alone(p);
-    if (!p->arch && !p->workload && !p->mapping_text) printf("no architecture, workload or mapping in these files\n");
+    if (p->n_instrs) printf("instructions: %d\n", p->n_instrs);
+    if (!p->arch && !p->workload && !p->mapping_text && !p->n_instrs)
+      printf("no architecture, workload or mapping in these files\n");
   }
   cli_close(&s);
   return status;

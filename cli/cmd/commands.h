@@ -7,7 +7,9 @@
 
 /* In the order of the help; each stands in a file of its name. */
 #define CLI_COMMANDS(X)                                                                                                \
-  X(eval) X(check) X(tree) X(bound) X(diff) X(solve) X(search) X(grad) X(import) X(export) X(emit) X(sweep) X(results)
+  X(eval)                                                                                                              \
+  X(check)                                                                                                             \
+  X(tree) X(bound) X(diff) X(solve) X(search) X(grad) X(import) X(export) X(emit) X(sweep) X(results) X(instructions)
 
 struct cli_command {
   const char *name, *summary;

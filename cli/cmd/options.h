@@ -58,7 +58,8 @@
     "go on from the log of a search that was stopped; sweep, which always goes on: the store must be there") \
   X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
   X(PARETO, "--pareto", "FILE|-", RESULT, \
-    "write the mappings that none beats in cycles, energy, traffic and words held, as CSV")
+    "write the mappings that none beats in cycles, energy, traffic and words held, as CSV") \
+  X(PAPER, "--paper", NULL, FLAG, "count the mappings as the thesis does in its table 5.3")
 /* clang-format on */
 typedef enum {
 #define X(id, name, value, kind, help) CLI_##id,

@@ -149,6 +149,39 @@ typedef struct {
   int *topo;  /* [n_ops] op indices, producers before consumers, file order otherwise */
 } tf_workload;
 
+/* ---- instructions ------------------------------------------------------------------ */
+enum { TF_INSTR_LOOPS = 8, TF_INSTR_OPERANDS = 6 }; /* at most; operands with the one that is made */
+
+/* A part of where an element stands in an operand's tile: stride * (loop, loop / by, or loop % by). */
+typedef struct {
+  int loop;
+  enum { TF_LAYOUT_WHOLE, TF_LAYOUT_DIV, TF_LAYOUT_MOD } part;
+  int64_t by, stride;
+} tf_layout;
+
+typedef struct {
+  tf_loc at;
+  const char *type; /* "f16"; NULL: not given */
+  int bits;         /* of an element */
+  int memory;       /* of the architecture, which a call reads it from or writes it to; -1: not given */
+  int64_t words;    /* of a tile */
+  int n_layout;
+  tf_layout *layout;
+} tf_operand;
+
+/* What one call computes (its compute abstraction) is a workload of one op: the op's dims, in its order, are the
+ * instruction's loops, their extents its sizes, the op's reads and then its output its operands. */
+typedef struct {
+  const char *name, *intrinsic; /* intrinsic: as a compiler calls it; NULL: not given */
+  tf_loc at;
+  const tf_workload *body;
+  int n_loops, n_operands;
+  int64_t size[TF_INSTR_LOOPS];
+  tf_operand operand[TF_INSTR_OPERANDS];
+  int below;                  /* index of the memory whose every instance has one unit for it; -1: one unit in all */
+  double latency, throughput; /* cycles until a result; calls per cycle of one unit */
+} tf_instr;
+
 /* ---- reading --------------------------------------------------------------------- */
 /* What a set of files says.  arch, workload: NULL if no file has that section.
  * mapping_text: NULL if absent; mapping_at: where its first character stands (column of
@@ -159,6 +192,8 @@ typedef struct tf_spec {
   const tf_workload *workload;
   const char *mapping_text;
   tf_loc mapping_at;
+  int n_instrs;
+  const tf_instr *instrs;
 } tf_spec;
 
 typedef struct {

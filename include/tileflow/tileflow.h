@@ -8,6 +8,7 @@
 #include "tileflow/export.h"
 #include "tileflow/grad.h"
 #include "tileflow/import.h"
+#include "tileflow/instr.h"
 #include "tileflow/model.h"
 #include "tileflow/planner.h"
 #include "tileflow/search.h"

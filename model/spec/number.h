@@ -9,7 +9,7 @@
 /* The params of all files, and whose they are: those of a file belong to its sections.  A name that a file lacks is
  * that of a file without sections, whose params belong to all; else that of another file; where two of these have it,
  * it is ambiguous. */
-enum { TF_OF_ARCH, TF_OF_WORKLOAD, TF_OF_MAPPING, TF_N_OF };
+enum { TF_OF_ARCH, TF_OF_WORKLOAD, TF_OF_MAPPING, TF_OF_INSTR, TF_N_OF };
 typedef struct {
   size_t n;
   const tf_ynode **map; /* [n] the section of one file each */

@@ -9,11 +9,12 @@
 #include "model/spec/number.h"
 #include "model/spec/reader.h"
 
-enum { S_ARCH, S_WORKLOAD, S_MAPPING, S_PARAMS, S_SEARCH, S_SWEEP, N_S };
+enum { S_ARCH, S_WORKLOAD, S_MAPPING, S_INSTR, S_PARAMS, S_SEARCH, S_SWEEP, N_S };
 static const tf_yrow sections[N_S] = {
-    [S_ARCH] = {"architecture", TF_Y_MAP, false},  [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
-    [S_MAPPING] = {"mapping", TF_Y_SCALAR, false}, [S_PARAMS] = {"params", TF_Y_MAP, false},
-    [S_SEARCH] = {"search", TF_Y_MAP, false},      [S_SWEEP] = {"sweep", TF_Y_MAP, false},
+    [S_ARCH] = {"architecture", TF_Y_MAP, false},   [S_WORKLOAD] = {"workload", TF_Y_MAP, false},
+    [S_MAPPING] = {"mapping", TF_Y_SCALAR, false},  [S_PARAMS] = {"params", TF_Y_MAP, false},
+    [S_INSTR] = {"instructions", TF_Y_LIST, false}, [S_SEARCH] = {"search", TF_Y_MAP, false},
+    [S_SWEEP] = {"sweep", TF_Y_MAP, false},
 };
 
 /* A tf_spec with the memory behind it. */
@@ -115,7 +116,7 @@ typedef struct {
 static void add_params(sections_read *all, const tf_ynode *root, const tf_ynode *map) {
   bool shared = true;
   for (size_t i = 0; i < root->n; i++)
-    for (int s = S_ARCH; s <= S_MAPPING; s++)
+    for (int s = S_ARCH; s <= S_INSTR; s++)
       shared &= !tf_ynode_is(root->pairs[i].key, sections[s].key);
   all->params.map[all->params.n] = map;
   all->params.shared[all->params.n++] = shared;
@@ -188,7 +189,8 @@ static void check_kinds(tf_diags *d, const tf_arch *a, const tf_op *op) {
 /* params first: every other section may use them; architecture before workload: its
  * word-bits are the default of tensors. */
 static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *set, size_t n_set, tf_spec *spec) {
-  static const int of[TF_N_OF] = {[TF_OF_ARCH] = S_ARCH, [TF_OF_WORKLOAD] = S_WORKLOAD, [TF_OF_MAPPING] = S_MAPPING};
+  static const int of[TF_N_OF] = {
+      [TF_OF_ARCH] = S_ARCH, [TF_OF_WORKLOAD] = S_WORKLOAD, [TF_OF_MAPPING] = S_MAPPING, [TF_OF_INSTR] = S_INSTR};
   const tf_ynode **s = all->section;
   for (int i = 0; i < TF_N_OF; i++)
     all->params.of[i] = all->key[of[i]] ? all->key[of[i]]->at.file : 0;
@@ -197,6 +199,8 @@ static bool read_sections(tf_reader *r, sections_read *all, const tf_setting *se
   if (s[S_ARCH]) spec->arch = tf_read_arch(r, s[S_ARCH]);
   r->file = all->params.of[TF_OF_WORKLOAD];
   if (s[S_WORKLOAD]) spec->workload = tf_read_workload(r, s[S_WORKLOAD], spec->arch);
+  r->file = all->params.of[TF_OF_INSTR];
+  if (s[S_INSTR]) spec->instrs = tf_read_instrs(r, s[S_INSTR], spec->arch, &spec->n_instrs);
   if (s[S_MAPPING]) read_mapping(r->diags, s[S_MAPPING], spec);
   for (int o = 0; spec->arch && spec->workload && o < spec->workload->n_ops; o++)
     check_kinds(r->diags, spec->arch, &spec->workload->ops[o]);

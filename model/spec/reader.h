@@ -26,7 +26,8 @@ enum {
   TF_MAX_TEXT = 16384, /* bytes of one expression */
   TF_MAX_DEPTH = 200,  /* parentheses, and params that refer to params */
   TF_MAX_MEMORIES = 16,
-  TF_MAX_UNITS = 16
+  TF_MAX_UNITS = 16,
+  TF_MAX_INSTRS = 256
 };
 
 /* Reports that memory ran out; always false. */
@@ -42,4 +43,6 @@ const char *tf_read_title(tf_reader *r, const tf_ynode *node);
  * the architecture serve its quantities; arch may be NULL for a workload alone. */
 tf_arch *tf_read_arch(tf_reader *r, const tf_ynode *section);
 tf_workload *tf_read_workload(tf_reader *r, const tf_ynode *section, const tf_arch *arch);
+/* arch may be NULL: then the memories they name are not looked up. */
+const tf_instr *tf_read_instrs(tf_reader *r, const tf_ynode *section, const tf_arch *arch, int *n);
 #endif

@@ -29,7 +29,7 @@ static bool read_dim(tf_wl_reader *w, const tf_ypair *pair) {
   return check_no_param(w, dim) && ok;
 }
 
-static bool read_dims(tf_wl_reader *w, const tf_ynode *map) {
+bool tf_read_dims(tf_wl_reader *w, const tf_ynode *map) {
   if (map->n > TF_MAX_DIMS)
     return tf_fail(w->base->diags, map->at, TF_E_LIMIT, "%zu dims, at most %d", map->n, TF_MAX_DIMS);
   w->wl->dims = TF_ARRAY(w->base->arena, tf_dim, map->n);
@@ -52,7 +52,7 @@ tf_workload *tf_read_workload(tf_reader *base, const tf_ynode *section, const tf
     w.wl->at = v[W_NAME]->at;
     ok = w.wl->name && ok;
   }
-  bool dims = v[W_DIMS] && read_dims(&w, v[W_DIMS]);
+  bool dims = v[W_DIMS] && tf_read_dims(&w, v[W_DIMS]);
   bool known = dims || w.wl->n_dims > 0; /* else every index would be an error of its own */
   if (v[W_OPS] && known) tf_read_ops(&w, v[W_OPS]);
   bool facts = ok && dims && v[W_OPS] && !w.failed;

@@ -41,6 +41,9 @@ bool tf_parse_element(tf_wl_reader *w, tf_lex *x, tf_op *op, tf_op_source *src);
 /* T[i, j, ...], the name standing next.  spans: [rank] of the tensor, on the arena. */
 bool tf_parse_ref(tf_wl_reader *w, tf_lex *x, tf_ref *out, tf_span **spans);
 
+/* The map of dims: fills wl->dims.  False after an error. */
+bool tf_read_dims(tf_wl_reader *w, const tf_ynode *map);
+
 /* The ops list: text -> wl->ops and wl->tensors. */
 void tf_read_ops(tf_wl_reader *w, const tf_ynode *list);
 
