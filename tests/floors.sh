@@ -41,7 +41,7 @@ BEGIN {
   room["codegen/target/cpu"] = 5.5;       room["codegen/target/staged"] = 5.5
   room["codegen/target/model"] = 5.5
   room["planner"] = 6
-  room["cli"] = 7; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/session"] = 10
+  room["cli"] = 7; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10; room["cli/session"] = 10
   room["cli/cmd"] = 11
   # floor of a public header: that of the room that implements it
   public["diag.h"] = 0

@@ -18,7 +18,7 @@
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
   X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
   X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); import: stdout if not given; export and emit: a new folder") \
+    "write there (-o, too); import: stdout if not given; export and emit: a new folder; plot: the figure") \
   X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
   X(TARGET, "--target", "cpu|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
   X(ISA, "--isa", "NAME", WORD, \
@@ -29,6 +29,14 @@
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \
     "time the kernels of the model's N best mappings here, and keep the fastest") \
+  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, heat, diff") \
+  X(SCRIPT, "--script", NULL, FLAG, "write the gnuplot script and its CSV beside the figure, too") \
+  X(WIDTH, "--width", "one|two", WORD, "of a paper's columns that the figure takes; one if not given") \
+  X(TITLE, "--title", "TEXT", WORD, "above the figure; else it says what was read") \
+  X(X, "--x", "COLUMN", WORD, "along the axis") \
+  X(Y, "--y", "COLUMN", WORD, "up the axis; bars: cycles, energy, words") \
+  X(Z, "--z", "COLUMN", WORD, "heat: what the colour shows") \
+  X(BY, "--by", "COLUMN,...", WORD, "a line for each value; if not given, of the columns that hold words") \
   X(DUMP_IR, "--dump-ir", NULL, FLAG, "print the loop IR, too") \
   X(HELP, "--help", NULL, FLAG, "print this") \
   X(OBJECTIVE, "--objective", "latency|energy|edp|traffic", OBJECTIVE, \
