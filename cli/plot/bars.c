@@ -1,5 +1,6 @@
 /* Several mappings side by side: a group of bars for each resource, a bar for each mapping. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
@@ -17,7 +18,7 @@ static bool add_resources(const plot_input *in, const char *key, double scale, p
   plot_series *s = &c->series[c->n - 1];
   double v;
   bool ok = plot_member_number(in, in->json, key, &v, d);
-  plot_add_point(c, s, 0, v * scale, "whole", NULL);
+  plot_add_point(c, s, 0, v * scale, scale < 1 ? "total" : "latency", NULL);
   for (int k = 0; k < 2; k++) {
     json_t *list = plot_member(in, in->json, lists[k], JSON_ARRAY, d), *one;
     size_t i;
@@ -54,6 +55,20 @@ static bool add_words(const plot_input *in, plot_chart *c, tf_diags *d) {
   return levels != NULL;
 }
 
+/* Takes out the groups in which no mapping has a bar. */
+static void drop_empty(plot_chart *c) {
+  for (int k = c->series[0].n - 1; k >= 0; k--) {
+    bool any = false;
+    for (int i = 0; i < c->n; i++)
+      any |= c->series[i].at[k].y > 0;
+    for (int i = 0; i < c->n && !any; i++) {
+      plot_series *s = &c->series[i];
+      free(s->at[k].label);
+      memmove(&s->at[k], &s->at[k + 1], (size_t)(--s->n - k) * sizeof *s->at);
+    }
+  }
+}
+
 static bool same_groups(const plot_series *a, const plot_series *b) {
   bool same = a->n == b->n;
   for (int i = 0; same && i < a->n; i++)
@@ -72,7 +87,7 @@ static bool check_groups(const plot_input *in, const plot_chart *c, tf_diags *d)
 
 bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   static const char *const whats[] = {"cycles", "energy", "words"};
-  static const char *const y_names[] = {"busy cycles (whole: latency)", "energy", "words through the ports"};
+  static const char *const y_names[] = {"busy cycles", "energy", "words through the ports"};
   const char *what = w->y ? w->y : whats[0];
   int f = 0;
   while (f < 3 && strcmp(what, whats[f]) != 0)
@@ -98,5 +113,7 @@ bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
       snprintf(c->title, sizeof c->title, "%s of %s on %s", f == CYCLES ? "Cycles" : f == ENERGY ? "Energy" : "Words",
                text_of(in[0].json, "workload"), text_of(in[0].json, "architecture"));
   }
+  c->log_y = f == WORDS; /* registers move a thousand times what DRAM does */
+  if (ok && c->log_y) drop_empty(c);
   return ok;
 }

@@ -55,14 +55,14 @@ typedef struct {
   char *note;  /* of a term: its two values; owned, may be NULL */
 } plot_point;
 
-typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE, PLOT_FAINT } plot_style;
+typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE } plot_style;
 
 typedef struct {
   char name[120]; /* "": not in the key */
   plot_style style;
   int colour, mark; /* which of the palette; which of the marks */
   int n, room;
-  plot_point *at; /* [n] */
+  plot_point *at; /* [n]; none: it stands in the key alone */
 } plot_series;
 
 typedef enum { PLOT_XY, PLOT_BARS, PLOT_HEAT, PLOT_TERMS } plot_shape;
@@ -71,7 +71,7 @@ typedef struct {
   plot_shape shape;
   char title[300];
   char x_name[120], y_name[120], z_name[120];
-  char unit[8];        /* of y: "J" takes prefixes; "": a count, in thousands, millions */
+  char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" takes prefixes; "": a count, in thousands, millions */
   bool log_x, log_y;   /* log_x: in powers of base_x */
   bool powers_of_two;  /* the axes count so */
   int n, room;

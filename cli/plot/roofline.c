@@ -58,22 +58,23 @@ static bool read_peak(const plot_input *in, double *peak, tf_diags *d) {
   return units != NULL;
 }
 
-/* A memory is a colour, a mapping a mark: a point for each of both. */
+/* A memory is a colour, a mapping a mark, which the key shows in grey: a point for each of both. */
 static bool add_mapping(const plot_input *in, int mark, plot_chart *c, tf_diags *d) {
   json_t *levels = plot_member(in, in->json, "levels", JSON_ARRAY, d), *level;
   double points, cycles;
-  char name[100], both[240];
+  char name[100];
   size_t i;
   if (!levels || !plot_member_number(in, in->json, "points", &points, d) ||
       !plot_member_number(in, in->json, "cycles", &cycles, d))
     return false;
   plot_base_name(in->path, name, sizeof name);
+  plot_series *s = plot_add_series(c, name, PLOT_POINTS, 6);
+  if (s) s->mark = mark;
   json_array_foreach(levels, i, level) {
     feed f;
     if (!read_feed(in, level, &f, d)) return false;
     if (!f.limited || f.words <= 0) continue;
-    snprintf(both, sizeof both, "%.60s: %.60s", name, f.name ? f.name : "?");
-    plot_series *s = plot_add_series(c, both, PLOT_POINTS, (int)i);
+    s = plot_add_series(c, "", PLOT_POINTS, (int)i);
     if (s) s->mark = mark;
     plot_add_point(c, s, points / f.words, points / cycles, NULL, NULL);
   }
@@ -103,14 +104,14 @@ static bool add_roofs(const plot_input *in, double peak, plot_chart *c, tf_diags
     if (!read_feed(in, level, &f, d)) return false;
     if (!f.limited || f.words <= 0) continue;
     const double ridge = peak / f.bandwidth;
-    snprintf(name, sizeof name, "%.60s: %s words/cycle", f.name ? f.name : "?", cli_real(f.bandwidth).s);
+    snprintf(name, sizeof name, "%.60s, %s words/cycle", f.name ? f.name : "?", cli_real(f.bandwidth).s);
     hi = fmax(hi, 2 * ridge);
     plot_series *s = plot_add_series(c, name, PLOT_LINE, (int)i);
     plot_add_point(c, s, fmin(lo, ridge / 2), fmin(lo, ridge / 2) * f.bandwidth, NULL, NULL);
     plot_add_point(c, s, ridge, peak, NULL, NULL);
   }
   char name[120];
-  snprintf(name, sizeof name, "all units: %s points/cycle", cli_real(peak).s);
+  snprintf(name, sizeof name, "units, %s points/cycle", cli_real(peak).s);
   plot_series *s = plot_add_series(c, name, PLOT_LINE, 7);
   plot_add_point(c, s, lo, peak, NULL, NULL);
   plot_add_point(c, s, hi, peak, NULL, NULL);
@@ -131,12 +132,12 @@ bool plot_roofline(const plot_input *in, size_t n, const plot_choice *w, plot_ch
                      in[0].path);
     if (i == 0) peak = its;
   }
-  if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "no memory of it has a limited bandwidth");
+  if (c->n == (int)n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "no memory of it has a limited bandwidth");
   c->log_x = c->log_y = true;
   snprintf(c->title, sizeof c->title, "Roofline of %s, %s",
            json_string_value(json_object_get(in[0].json, "architecture")),
            json_string_value(json_object_get(in[0].json, "workload")));
-  strcpy(c->x_name, "points per word of that memory's busier port");
+  strcpy(c->x_name, "points per word at the memory");
   strcpy(c->y_name, "points per cycle");
   return add_roofs(&in[0], peak, c, d);
 }

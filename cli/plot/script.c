@@ -113,11 +113,11 @@ static void put_terminal(const plot_chart *c, const plot_choice *w, const char *
   const char *format = plot_format(figure);
   int width = w->two_columns ? 673 : 322, height = w->two_columns ? 290 : 240;
   if (c->shape == PLOT_TERMS) height = 90 + 15 * c->series[0].n;
-  if (c->shape == PLOT_XY && c->n > 6) height += 12 * (c->n - 6) / (w->two_columns ? 2 : 1);
+  if (c->shape == PLOT_XY && c->n > 2) height += 12 * (c->n - 2) / (w->two_columns ? 4 : 2);
   if (!strcmp(format, "svg"))
     cli_printf(out, "set terminal svg size %d,%d font 'Helvetica,Arial,sans-serif,10'\n", width, height);
   else if (!strcmp(format, "png"))
-    cli_printf(out, "set terminal pngcairo size %d,%d font 'Helvetica,8' fontscale 3 linewidth 3 pointscale 3\n",
+    cli_printf(out, "set terminal pngcairo size %d,%d font 'Helvetica,7' fontscale 3 linewidth 3 pointscale 3\n",
                3 * width, 3 * height);
   else
     cli_printf(out, "set terminal pdfcairo size %.3fin,%.3fin font 'Helvetica,7'\n", width / 96.0, height / 96.0);
@@ -142,70 +142,107 @@ static void put_frame(const plot_chart *c, const plot_choice *w, const char *csv
   put_text("title", w->title ? w->title : c->title, "", out);
 }
 
-/* The largest y, for a prefix of its axis: ticks of 0.5, 1.0, 1.5 with the unit's prefix in the axis's name. */
-static double scale_of(const plot_chart *c, const char **word) {
+/* Ticks of 0.5, 1.0, 1.5 with the power of ten, or the unit's prefix, in the axis's name. */
+typedef struct {
+  double by;
+  char name[200]; /* of the axis */
+} scale;
+
+static scale scale_of(const char *name, const char *unit, double most) {
   static const struct {
-    double of;
+    double by;
     const char *count, *prefix;
-  } steps[] = {{1e12, "10^12 ", "T"}, {1e9, "10^9 ", "G"}, {1e6, "10^6 ", "M"},    {1e3, "10^3 ", "k"}, {1, "", ""},
-               {1e-3, "", "m"},       {1e-6, "", "µ"},     {1e-9, "", "n"}, {1e-12, "", "p"}};
-  double most = 0;
-  for (int i = 0; i < c->n; i++)
-    for (int k = 0; k < c->series[i].n; k++)
-      most = fmax(most, c->series[i].at[k].y);
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-    if (most >= steps[i].of && (*c->unit || steps[i].of >= 1)) {
-      *word = *c->unit ? steps[i].prefix : steps[i].count;
-      return steps[i].of;
+  } steps[] = {{1e12, "10¹²", "T"}, {1e9, "10⁹", "G"}, {1e6, "10⁶", "M"}, {1e3, "10³", "k"},
+               {1, "", ""},         {1e-3, "", "m"},   {1e-6, "", "µ"},   {1e-9, "", "n"}, {1e-12, "", "p"}};
+  scale s = {.by = 1};
+  const char *word = unit;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps && most < INFINITY; i++)
+    if (most >= steps[i].by && (*unit || steps[i].by >= 1)) {
+      s.by = steps[i].by;
+      word = *unit ? steps[i].prefix : steps[i].count;
+      break;
     }
-  *word = "";
-  return 1;
+  if (*unit)
+    snprintf(s.name, sizeof s.name, "%s, %s%s", name, s.by == 1 ? "" : word, unit);
+  else
+    snprintf(s.name, sizeof s.name, "%s%s%s", name, *word ? ", " : "", word);
+  return s;
+}
+
+typedef struct {
+  double least, most;
+} span;
+
+static span span_of(const plot_chart *c, char axis) {
+  span s = {INFINITY, -INFINITY};
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++) {
+      const plot_point *p = &c->series[i].at[k];
+      double v = axis == 'x' ? p->x : axis == 'y' ? p->y : p->z;
+      if (v > 0 || axis == 'z' || !c->log_y) s.least = fmin(s.least, v);
+      s.most = fmax(s.most, v);
+    }
+  return s;
 }
 
 static void bars_script(const plot_chart *c, cli_text *out) {
-  const char *word;
-  double scale = scale_of(c, &word);
-  char name[160];
-  if (*c->unit)
-    snprintf(name, sizeof name, "%s, %s%s", c->y_name, word, c->unit);
+  const span y = span_of(c, 'y');
+  const scale s = c->log_y ? (scale){.by = 1} : scale_of(c->y_name, c->unit, y.most);
+  put_text("ylabel", c->log_y ? c->y_name : s.name, "", out);
+  if (c->log_y)
+    cli_printf(out, "set logscale y\nset format y '%%.0s%%c'\nset yrange [%.6g:%.6g]\n",
+               pow(10, floor(log10(y.least / 1.2))), y.most * 2);
   else
-    snprintf(name, sizeof name, "%s%s%s", c->y_name, *word ? ", " : "", word);
-  put_text("ylabel", name, "", out);
+    cli_printf(out, "set yrange [0:*]\n");
   cli_printf(out, "set style data histogram\nset style histogram clustered gap 1\nset style fill solid border lc rgb "
-                  "'white'\nset boxwidth 0.95\nset yrange [0:*]\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
-                  "set key outside below horizontal Left reverse samplen 1\n");
-  if (c->series[0].n > 6) cli_printf(out, "set xtics rotate by -35 left\n");
-  cli_printf(out, "set xtics noenhanced scale 0\nplot \\\n");
+                  "'white'\nset boxwidth 0.95\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
+                  "set key tmargin center horizontal Left reverse samplen 1\nset xtics noenhanced scale 0%s\nplot \\\n",
+             c->series[0].n > 5 ? " rotate by -40 left" : "");
   for (int i = 0; i < c->n; i++) {
-    cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 title ", i + 2, scale);
+    cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 title ", i + 2, s.by);
     put_quoted(c->series[i].name, out);
     cli_printf(out, " noenhanced lc rgb '%s'%s\n", colour_of(&c->series[i]), i + 1 < c->n ? ", \\" : "");
   }
 }
 
-static void put_axis(char axis, const char *name, bool log, bool two, cli_text *out) {
+/* Returns what its values are divided by. */
+static double put_axis(const plot_chart *c, char axis, cli_text *out) {
   char what[8] = {axis, 'l', 'a', 'b', 'e', 'l', '\0'};
+  const char *name = axis == 'x' ? c->x_name : c->y_name, *unit = axis == 'x' ? c->x_unit : c->unit;
+  const bool log = axis == 'x' ? c->log_x : c->log_y;
+  const span its = span_of(c, axis);
+  if (!log) {
+    const scale s = scale_of(name, unit, its.most);
+    put_text(what, s.name, "", out);
+    cli_printf(out, "set format %c '%%g'\n", axis);
+    return s.by;
+  }
   put_text(what, name, "", out);
-  if (log) cli_printf(out, "set logscale %c%s\n", axis, two ? " 2" : "");
-  if (log && two)
+  const double room = c->powers_of_two ? 1.2 : pow(its.most / its.least, 0.04);
+  cli_printf(out, "set logscale %c%s\nset %crange [%.6g:%.6g]\n", axis, c->powers_of_two ? " 2" : "", axis,
+             its.least / room, its.most * room);
+  if (c->powers_of_two)
     cli_printf(out, "set format %c '2^{%%L}'\n", axis);
   else
-    cli_printf(out, "set format %c '%s'\n", axis, log ? "%.0s%c" : "%.3g");
+    cli_printf(out, "set format %c '%%.0s %%c%s'\n", axis, unit);
+  return 1;
 }
 
 static void xy_script(const plot_chart *c, cli_text *out) {
-  put_axis('x', c->x_name, c->log_x, c->powers_of_two, out);
-  put_axis('y', c->y_name, c->log_y, c->powers_of_two, out);
-  cli_printf(out, "set key %s\nset offsets graph 0.02, graph 0.02, graph 0.05, graph 0.02\nplot \\\n",
-             c->n > 1 ? "outside below horizontal Left reverse samplen 1.5" : "off");
+  static const char *const with[] = {[PLOT_LINE] = "lines lw 1.5",   [PLOT_DASHED] = "lines lw 1.5 dt 2",
+                                     [PLOT_STEPS] = "steps lw 1.5",  [PLOT_POINTS] = "points",
+                                     [PLOT_CURVE] = "linespoints lw 1.2"};
+  const double by_x = put_axis(c, 'x', out), by_y = put_axis(c, 'y', out);
+  cli_printf(out, "set key %s\nset xtics autofreq\nplot \\\n",
+             c->n > 1 ? "tmargin center horizontal Left reverse samplen 1.5" : "off");
   for (int i = 0; i < c->n; i++) {
     const plot_series *s = &c->series[i];
-    static const char *const with[] = {[PLOT_LINE] = "lines lw 1.5", [PLOT_DASHED] = "lines lw 1.5 dt 2",
-                                       [PLOT_STEPS] = "steps lw 1.5", [PLOT_POINTS] = "points",
-                                       [PLOT_CURVE] = "linespoints lw 1.2", [PLOT_FAINT] = "lines lw 0.5"};
-    cli_printf(out, "  data using ($1 == %d ? $3 : NaN):4 skip 1 with %s", i, with[s->style]);
-    if (s->style == PLOT_POINTS || s->style == PLOT_CURVE)
-      cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
+    const bool marked = s->style == PLOT_POINTS || s->style == PLOT_CURVE;
+    if (!s->n && *s->name) /* it stands in the key alone */
+      cli_printf(out, "  NaN with points");
+    else
+      cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y, with[s->style]);
+    if (marked) cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
     cli_printf(out, " lc rgb '%s' %s", colour_of(s), *s->name ? "title " : "notitle");
     if (*s->name) put_quoted(s->name, out);
     cli_printf(out, "%s%s\n", *s->name ? " noenhanced" : "", i + 1 < c->n ? ", \\" : "");
@@ -214,27 +251,27 @@ static void xy_script(const plot_chart *c, cli_text *out) {
 
 static void heat_script(const plot_chart *c, cli_text *out) {
   const plot_series *s = &c->series[0];
-  int columns = rank_of(s, false, INFINITY), rows = rank_of(s, true, INFINITY);
-  double most = -INFINITY, least = INFINITY;
-  for (int k = 0; k < s->n; k++) {
-    most = fmax(most, s->at[k].z);
-    least = fmin(least, s->at[k].z);
-  }
-  bool log = least > 0 && most > 30 * least;
+  const int columns = rank_of(s, false, INFINITY), rows = rank_of(s, true, INFINITY);
+  const span z = span_of(c, 'z');
+  const bool log = z.least > 0 && z.most > 30 * z.least;
+  const scale by = scale_of(c->z_name, c->unit, z.most);
   put_text("xlabel", c->x_name, "", out);
   put_text("ylabel", c->y_name, "", out);
-  put_text("cblabel", c->z_name, "", out);
-  if (log) cli_printf(out, "set logscale cb\n");
-  cli_printf(out, "unset key\nunset grid\nset tics scale 0\nset format cb '%s'\n", log ? "%.0s%c" : "%.3g");
-  cli_printf(out, "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n");
-  cli_printf(out, "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\n", columns - 1, rows - 1);
-  cli_printf(out, "set style fill solid\nset boxwidth 1\n");
-  cli_printf(out, "plot data using 1:2:(0.5):(0.5):5:xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', $4)) skip 1 \\\n"
-                  "    with boxxyerror lc palette");
-  if (columns <= 10 && rows <= 14)
-    cli_printf(out, ", \\\n  data using 1:2:(sprintf('%%.3g', $5)):($5 > %.15g ? 0 : 0xffffff) skip 1 \\\n"
-                    "    with labels font ',7' tc rgb variable",
-               log ? sqrt(least * most) : (least + most) / 2);
+  put_text("cblabel", by.name, "", out);
+  cli_printf(out, "%sunset key\nunset grid\nset tics scale 0\nset format cb '%%g'\n", log ? "set logscale cb\n" : "");
+  if (z.most > z.least) cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
+  cli_printf(out, "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
+                  "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset style fill solid\n",
+             columns - 1, rows - 1);
+  cli_printf(out,
+             "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', $4)) skip 1 \\\n"
+             "    with boxxyerror lc palette",
+             by.by);
+  if (columns <= 8 && rows <= 12)
+    cli_printf(out,
+               ", \\\n  data using 1:2:(sprintf('%%.3g', $5/%g)):($5 > %.15g ? 0 : 0xffffff) skip 1 \\\n"
+               "    with labels tc rgb variable",
+               by.by, log ? sqrt(z.least * z.most) : (z.least + z.most) / 2);
   cli_printf(out, "\n");
 }
 

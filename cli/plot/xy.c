@@ -113,6 +113,19 @@ static void say_column(const char *column, char out[120]) {
   if (pj && !pj[3]) memcpy(pj, ", pJ", 5);
 }
 
+/* Energy stands in pJ in tables, and in J in figures. */
+static void use_joules(plot_chart *c, char axis) {
+  char *name = axis == 'x' ? c->x_name : axis == 'y' ? c->y_name : c->z_name, *pj = strstr(name, ", pJ");
+  if (!pj) return;
+  *pj = '\0';
+  strcpy(axis == 'x' ? c->x_unit : c->unit, "J");
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++) {
+      plot_point *p = &c->series[i].at[k];
+      *(axis == 'x' ? &p->x : axis == 'y' ? &p->y : &p->z) *= 1e-12;
+    }
+}
+
 static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   char x[120], y[120], what[260];
@@ -120,6 +133,8 @@ static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_ch
   say_column(w->y, y);
   if (!*c->x_name) memcpy(c->x_name, x, sizeof x);
   if (!*c->y_name) memcpy(c->y_name, y, sizeof y);
+  use_joules(c, 'x');
+  use_joules(c, 'y');
   c->log_x = wide(c, false);
   c->log_y = wide(c, true);
   snprintf(what, sizeof what, "%.100s over %.100s", c->y_name, c->x_name);
@@ -164,7 +179,7 @@ static void add_front(plot_chart *c) {
     for (int k = 0; k < c->series[i].n; k++)
       all.at[m++] = c->series[i].at[k];
   qsort(all.at, (size_t)all.n, sizeof *all.at, by_x);
-  plot_series *front = plot_add_series(c, "none beats", PLOT_STEPS, 7);
+  plot_series *front = plot_add_series(c, "front", PLOT_STEPS, 7);
   for (int i = 0; i < all.n;) {
     int stop = i;
     double least = all.at[i].y;
@@ -226,8 +241,9 @@ bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   say_column(w->x, c->x_name);
   say_column(w->y, c->y_name);
   memcpy(c->z_name, z_name, sizeof z_name);
+  use_joules(c, 'z');
   c->shape = PLOT_HEAT;
-  title_of(c, z_name, in, n);
+  title_of(c, c->z_name, in, n);
   return true;
 }
 
@@ -283,7 +299,7 @@ bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart
         c->series[i].colour = c->series[k].colour;
   c->log_x = c->log_y = c->powers_of_two = true;
   strcpy(c->x_name, "words on chip");
-  strcpy(c->y_name, "words through the outermost memory");
+  strcpy(c->y_name, "words in and out of the chip");
   title_of(c, "Ski-slope", in, n);
   return true;
 }
