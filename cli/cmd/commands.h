@@ -6,7 +6,7 @@
 #include "cli/cmd/options.h"
 
 /* In the order of the help; each stands in a file of its name. */
-#define CLI_COMMANDS(X) X(eval) X(check) X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit) X(plot)
+#define CLI_COMMANDS(X) X(eval) X(check) X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit) X(plot) X(explain)
 
 struct cli_command {
   const char *name, *summary;

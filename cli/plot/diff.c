@@ -34,7 +34,7 @@ static bool add_term(const plot_input *in, json_t *term, const part *p, plot_cha
   const bool energy = !strcmp(p->key, "energy_pj") || !strcmp(name, "energy_pj"), total = !strcmp(p->key, "total");
   if (total)
     snprintf(label, sizeof label, "%s",
-             energy ? "energy" : !strcmp(name, "traffic_words") ? "words of the outermost memory" : name);
+             energy ? "energy" : !strcmp(name, "traffic_words") ? "outermost words" : name);
   else if (*tensor)
     snprintf(label, sizeof label, "%.60s %.60s %.20s", name, tensor, counter);
   else
@@ -57,9 +57,8 @@ bool plot_diff(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   plot_base_name(text_of(b, "file"), name_b, sizeof name_b);
   c->shape = PLOT_TERMS;
   c->log_x = true;
-  snprintf(c->title, sizeof c->title, "%s → %s (%s on %s)", name_a, name_b, text_of(a, "workload"),
-           text_of(a, "architecture"));
-  snprintf(c->x_name, sizeof c->x_name, "%.50s over %.50s", name_b, name_a);
+  snprintf(c->title, sizeof c->title, "%s → %s", name_a, name_b);
+  snprintf(c->x_name, sizeof c->x_name, "ratio, %.50s on %.50s", text_of(a, "workload"), text_of(a, "architecture"));
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
     int left = parts[k].most;
     size_t i;

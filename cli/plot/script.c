@@ -243,6 +243,8 @@ static void xy_script(const plot_chart *c, cli_text *out) {
     else
       cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y, with[s->style]);
     if (marked) cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
+    else if (s->colour > COLOURS) /* colours come again, with other dashes */
+      cli_printf(out, " dt %d", 1 + s->colour / COLOURS);
     cli_printf(out, " lc rgb '%s' %s", colour_of(s), *s->name ? "title " : "notitle");
     if (*s->name) put_quoted(s->name, out);
     cli_printf(out, "%s%s\n", *s->name ? " noenhanced" : "", i + 1 < c->n ? ", \\" : "");
@@ -257,7 +259,7 @@ static void heat_script(const plot_chart *c, cli_text *out) {
   const scale by = scale_of(c->z_name, c->unit, z.most);
   put_text("xlabel", c->x_name, "", out);
   put_text("ylabel", c->y_name, "", out);
-  put_text("cblabel", by.name, "", out);
+  put_text("cblabel", by.name, " offset 1.5,0", out);
   cli_printf(out, "%sunset key\nunset grid\nset tics scale 0\nset format cb '%%g'\n", log ? "set logscale cb\n" : "");
   if (z.most > z.least) cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
   cli_printf(out, "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
@@ -288,7 +290,7 @@ static void terms_script(const plot_chart *c, cli_text *out) {
   cli_printf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\nset format x '%%g x'\nunset key\n", least,
              most, s->n - 1);
   cli_printf(out, "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid noborder\nset border 1\n"
-                  "set ytics scale 0 noenhanced\nset rmargin 20\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
+                  "set ytics scale 0 noenhanced\nset rmargin 18\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
                   "'#444444'\n# a term that one side lacks goes to the edge\n"
                   "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n", most, least);
   cli_printf(out, "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):"
