@@ -59,7 +59,10 @@ static const char *knob_name(const cli_session *s, const cli_knob *k) {
 static cli_figure change(double cycles, double before) {
   cli_figure f;
   double percent = 100 * (cycles / before - 1);
-  snprintf(f.s, sizeof f.s, "%+.2g %%", fabs(percent) < 0.005 ? 0 : percent);
+  if (fabs(percent) < 0.005)
+    snprintf(f.s, sizeof f.s, "0 %%");
+  else
+    snprintf(f.s, sizeof f.s, "%+.2g %%", percent);
   return f;
 }
 
@@ -70,15 +73,15 @@ static void say_bound(const cli_session *s, cli_text *out) {
   const double cycles = s->result.cycles;
   out->bad |= !all;
   if (!all) return;
-  cli_printf(out, "%s on %s takes %s cycles (%s).  %s bounds it: busy for %s of them (%s).\n",
+  cli_printf(out, "%s on %s takes %s cycles (%s).  The busiest is %s: %s of them (%s).\n",
              s->spec->workload->name, s->spec->arch->name, cli_real(cycles).s, cli_si(s->result.seconds, "s").s,
              s->result.bottleneck, cli_real(all[0].cycles).s, cli_percent(all[0].cycles, cycles).s);
   if (cycles > all[0].cycles)
-    cli_printf(out, "The other %s cycles (%s) it waits: for first loads and last stores, for steps that something else "
-                    "bounds.\n",
+    cli_printf(out, "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for steps that "
+                    "something else bounds.\n",
                cli_real(cycles - all[0].cycles).s, cli_percent(cycles - all[0].cycles, cycles).s);
-  for (int i = 1; i < n; i++)
-    if (all[i].cycles > 0)
+  for (int i = 0; i < n; i++)
+    if (all[i].cycles > 0 && !cli_is_bottleneck(s, all[i].name, all[i].unit))
       cli_printf(out, "%s %s busy for %s, %s less than the busiest.\n", all[i].name, all[i].unit ? "compute is" : "is",
                  cli_real(all[i].cycles).s, cli_percent(all[0].cycles - all[i].cycles, all[0].cycles).s);
   free(all);
@@ -124,6 +127,18 @@ static void say_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
   }
 }
 
+/* What the cycles follow most need not be what is busy most. */
+static void say_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) {
+  const cli_knob *best = NULL;
+  for (int i = 0; i < p->n; i++)
+    if (!best || p->knobs[i].tenth < best->tenth) best = &p->knobs[i];
+  if (best && best->tenth < p->cycles * (1 - 5e-5))
+    cli_printf(out, "The cycles follow %s %s most: 10 %% faster, they change by %s.\n", knob_name(s, best),
+               knob_what(best), change(best->tenth, p->cycles).s);
+  else
+    cli_printf(out, "No bandwidth, rate or latency alone changes the cycles.\n");
+}
+
 static void say_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
   cli_printf(out, "\nEach 10 %% faster, and taking no time at all, changes the cycles by:\n");
   for (int i = 0; i < p->n; i++) {
@@ -144,6 +159,7 @@ static void say_slopes(const cli_session *s, const cli_slopes *p, cli_text *out)
 
 static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *out) {
   say_bound(s, out);
+  say_steepest(s, p, out);
   say_room(s, out);
   say_goal(s, p, out);
   say_slopes(s, p, out);

@@ -136,8 +136,31 @@ static void find_together(bench *b, cli_slopes *p) {
 }
 
 /* ---- params ------------------------------------------------------------------------------- */
-/* The machine with arch.NAME set to `next`. */
-static void try_param(const bench *b, const tf_setting *user, size_t n_user, cli_param_slope *p) {
+static bool same_memory(const tf_memory *a, const tf_memory *b) {
+  return a->mesh[0] == b->mesh[0] && a->mesh[1] == b->mesh[1] && a->capacity_words == b->capacity_words &&
+         a->word_bits == b->word_bits && a->read_bw == b->read_bw && a->write_bw == b->write_bw &&
+         a->read_pj == b->read_pj && a->write_pj == b->write_pj && a->hop_pj == b->hop_pj && a->latency == b->latency &&
+         a->issue == b->issue && a->area_um2 == b->area_um2;
+}
+
+static bool same_unit(const tf_unit *a, const tf_unit *b) {
+  return a->mesh[0] == b->mesh[0] && a->mesh[1] == b->mesh[1] && a->rate == b->rate && a->pj == b->pj &&
+         a->pipeline == b->pipeline && a->area_um2 == b->area_um2;
+}
+
+/* Params of the workload leave it as it is. */
+static bool same_machine(const tf_arch *a, const tf_arch *b) {
+  bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && a->clock_hz == b->clock_hz &&
+              a->word_bits == b->word_bits;
+  for (int l = 0; same && l < a->n_memories; l++)
+    same = same_memory(&a->memories[l], &b->memories[l]);
+  for (int u = 0; same && u < a->n_units; u++)
+    same = same_unit(&a->units[u], &b->units[u]);
+  return same;
+}
+
+/* The machine with arch.NAME set to `next`.  False: it is the same machine. */
+static bool try_param(const bench *b, const tf_setting *user, size_t n_user, cli_param_slope *p) {
   tf_diags *d = tf_diags_new();
   tf_setting *set = calloc(n_user + 1, sizeof *set);
   char name[200], value[40];
@@ -152,10 +175,12 @@ static void try_param(const bench *b, const tf_setting *user, size_t n_user, cli
   in.n_set = n;
   in.quiet = true;
   tf_spec *spec = d && set ? cli_read_spec(&in, d) : NULL;
-  p->cycles = spec && spec->arch ? cycles_of(b->text, spec->arch, b->s->spec->workload, &p->fits) : NAN;
+  bool other = !(spec && spec->arch && same_machine(spec->arch, b->s->spec->arch));
+  p->cycles = other && spec && spec->arch ? cycles_of(b->text, spec->arch, b->s->spec->workload, &p->fits) : NAN;
   tf_spec_free(spec);
   free(set);
   tf_diags_free(d);
+  return other;
 }
 
 static bool seen(const cli_slopes *p, const char *name) {
@@ -179,7 +204,7 @@ static bool add_params(bench *b, cli_slopes *p) {
     cli_param_slope *q = &p->params[p->n_params++];
     double step = floor(value) == value ? fmax(1, round(fabs(value) / 10)) : fabs(value) / 10;
     *q = (cli_param_slope){.name = name, .value = value, .next = value + step};
-    try_param(b, in->set, in->n_set, q);
+    if (!try_param(b, in->set, in->n_set, q)) p->n_params--;
   }
   return p->params != NULL;
 }
