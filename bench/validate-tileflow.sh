@@ -39,7 +39,7 @@ its figures are those of one instance and are multiplied by the instances in use
 | counters | 3 printed cases | 206 mappings | why |
 |---|--:|--:|---|
 $(row equal "equal" "")
-$(row first "smaller: first touch" "an element of an output that is met for the first time costs nothing (contract, section 3); TileFlow loads the zero that nobody wrote, and once for each of the instances that share it")
+$(row first "smaller: first touch" "an element of an output that is met for the first time costs nothing (SEMANTICS.md, section 3); TileFlow loads the zero that nobody wrote, and once for each of the instances that share it")
 $(row stays "smaller: what stays" "a memory keeps what the latest entry left, across all enclosing loops, and a Pipe's children keep their parts; TileFlow starts every entry of a Tile empty, and a Pipe's child with what its sibling left")
 $(row mean "larger: a mean" "TileFlow gives fills as a mean over all instances below, used or not, and cuts the fraction off in each class of steps (a Tile is entered first, or in a step of one of its loops): less than one word an instance and class is missing")
 $(row link "C: instance to instance" "see below")
@@ -65,7 +65,7 @@ cat <<TEXT
 
 Without C no tensor moves more DRAM words in ours, in any mapping; nor does C where it stays. In 53 mappings C is made in one
 set of L1 instances and read in another (the spatial loops of the two branches differ). TileFlow then counts none of the words, or a few
-between neighbours. By the contract (\`keep\`: the spatial loops that select the instance are alike) C cannot stay in L1; the importer
+between neighbours. By SEMANTICS.md (\`keep\`: the spatial loops that select the instance are alike) C cannot stay in L1; the importer
 says so and C passes through DRAM. That is what makes 42 mappings larger in sum.
 
 Cycles, ours over TileFlow's (which have no part in the comparison: both overlap all there is, but here drains take the

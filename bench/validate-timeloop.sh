@@ -41,7 +41,7 @@ every data space in every memory beside those of Timeloop 3.0.3 ([timeloop.csv](
 | equal | $(n equal) | |
 | smaller, partial sums | $(n "partial sums") | fills of an output below a network that reduces: Timeloop fills every instance with the partial sum, one copy is enough |
 | smaller, windows | $(n windows) | reads and fills of an input whose window moves in two ranks at once: Timeloop counts the whole tile |
-| links | $(n links) | case061 alone: Timeloop hands its input on between neighbouring register files, which the contract does not have: its fills and the reads above are fewer than ours, its reads more |
+| links | $(n links) | case061 alone: Timeloop hands its input on between neighbouring register files, which SEMANTICS.md does not have: its fills and the reads above are fewer than ours, its reads more |
 | larger | $(n larger) | |
 | unexplained | $(n other) | |
 

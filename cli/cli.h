@@ -44,7 +44,7 @@ typedef struct {
   size_t n;
 } cli_paths;
 
-/* How a mapping was found: the JSON member `search` (contract/cli.md). */
+/* How a mapping was found: the JSON member `search` (docs/FORMATS.md). */
 typedef struct {
   const char *method, *objective; /* method: exact, closed, ga-mcts, ... */
   double value, bound;            /* bound: proved for every mapping, or for those of the space */

@@ -12,11 +12,11 @@ static const cli_command *const commands[] = {CLI_COMMANDS(X)};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* What later versions will have. */
-static const char *const later[] = {"sweep"};
+static const char *const later[] = {"plan", "instructions", "tune", "grad"};
 enum { N_LATER = sizeof later / sizeof later[0] };
 
 static void note_commands(tf_diags *d) {
-  char list[120] = "";
+  char list[160] = "";
   for (size_t i = 0; i < N_COMMANDS; i++) {
     if (i) strcat(list, ", ");
     strcat(list, commands[i]->name);

@@ -1,4 +1,4 @@
-/* The commands this version has, and those of the contract that it lacks. */
+/* The table of commands. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 #include <stdio.h>
@@ -6,7 +6,10 @@
 #include "cli/cmd/options.h"
 
 /* In the order of the help; each stands in a file of its name. */
-#define CLI_COMMANDS(X) X(eval) X(check) X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit) X(plot) X(explain)
+#define CLI_COMMANDS(X)                                                                                                \
+  X(eval)                                                                                                              \
+  X(check) X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit) X(sweep) X(results) X(plot)         \
+      X(explain)
 
 struct cli_command {
   const char *name, *summary;

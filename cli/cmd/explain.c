@@ -45,8 +45,8 @@ static resource *resources_of(const cli_session *s, int *n) {
 }
 
 static const char *knob_what(const cli_knob *k) {
-  static const char *const what[] = {[KNOB_BANDWIDTH] = "bandwidth", [KNOB_RATE] = "rate", [KNOB_LATENCY] = "latency",
-                                     [KNOB_PIPELINE] = "pipeline"};
+  static const char *const what[] = {
+      [KNOB_BANDWIDTH] = "bandwidth", [KNOB_RATE] = "rate", [KNOB_LATENCY] = "latency", [KNOB_PIPELINE] = "pipeline"};
   return what[k->kind];
 }
 
@@ -73,12 +73,13 @@ static void say_bound(const cli_session *s, cli_text *out) {
   const double cycles = s->result.cycles;
   out->bad |= !all;
   if (!all) return;
-  cli_printf(out, "%s on %s takes %s cycles (%s).  The busiest is %s: %s of them (%s).\n",
-             s->spec->workload->name, s->spec->arch->name, cli_real(cycles).s, cli_si(s->result.seconds, "s").s,
-             s->result.bottleneck, cli_real(all[0].cycles).s, cli_percent(all[0].cycles, cycles).s);
+  cli_printf(out, "%s on %s takes %s cycles (%s).  The busiest is %s: %s of them (%s).\n", s->spec->workload->name,
+             s->spec->arch->name, cli_real(cycles).s, cli_si(s->result.seconds, "s").s, s->result.bottleneck,
+             cli_real(all[0].cycles).s, cli_percent(all[0].cycles, cycles).s);
   if (cycles > all[0].cycles)
-    cli_printf(out, "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for steps that "
-                    "something else bounds.\n",
+    cli_printf(out,
+               "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for steps that "
+               "something else bounds.\n",
                cli_real(cycles - all[0].cycles).s, cli_percent(cycles - all[0].cycles, cycles).s);
   for (int i = 0; i < n; i++)
     if (all[i].cycles > 0 && !cli_is_bottleneck(s, all[i].name, all[i].unit))
@@ -94,8 +95,9 @@ static void say_room(const cli_session *s, cli_text *out) {
   for (int l = 0; l < a->n_memories; l++) {
     const int64_t have = a->memories[l].capacity_words, peak = s->result.levels[l].peak;
     if (have > 0)
-      cli_printf(out, "%s holds %s of %s words (%s): more of it changes nothing for this mapping, less than %s does not "
-                      "fit.\n",
+      cli_printf(out,
+                 "%s holds %s of %s words (%s): more of it changes nothing for this mapping, less than %s does not "
+                 "fit.\n",
                  a->memories[l].name, cli_count(peak).s, cli_count(have).s, cli_percent((double)peak, (double)have).s,
                  cli_count(peak).s);
   }
@@ -173,10 +175,11 @@ static json_t *knobs_json(const cli_session *s, const cli_slopes *p) {
   json_t *out = json_array();
   for (int i = 0; i < p->n; i++) {
     const cli_knob *k = &p->knobs[i];
-    json_array_append_new(out, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", knob_name(s, k), "what", knob_what(k),
-                                         "cycles_10_percent_faster", real(k->tenth), "cycles_without", real(k->without),
-                                         "factor_for_goal", k->factor > 0 ? real(k->factor) : json_null(),
-                                         "cycles_at_factor", k->factor > 0 ? real(k->reached) : json_null()));
+    json_array_append_new(out,
+                          json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", knob_name(s, k), "what", knob_what(k),
+                                    "cycles_10_percent_faster", real(k->tenth), "cycles_without", real(k->without),
+                                    "factor_for_goal", k->factor > 0 ? real(k->factor) : json_null(),
+                                    "cycles_at_factor", k->factor > 0 ? real(k->reached) : json_null()));
   }
   return out;
 }
@@ -198,8 +201,9 @@ static json_t *busy_json(const cli_session *s) {
   int n;
   resource *all = resources_of(s, &n);
   for (int i = 0; all && i < n; i++)
-    json_array_append_new(out, json_pack("{s:s, s:b, s:o, s:o}", "name", all[i].name, "unit", (int)all[i].unit, "cycles",
-                                         real(all[i].cycles), "slack", real(s->result.cycles - all[i].cycles)));
+    json_array_append_new(out,
+                          json_pack("{s:s, s:b, s:o, s:o}", "name", all[i].name, "unit", (int)all[i].unit, "cycles",
+                                    real(all[i].cycles), "slack", real(s->result.cycles - all[i].cycles)));
   free(all);
   return out;
 }
@@ -221,14 +225,14 @@ static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *ou
     cli_cause(s, r, &text);
     if (r->cause != TF_WHY_FIRST && r->level >= 0)
       json_array_append_new(why, json_pack("{s:s, s:s, s:s, s:I}", "tensor", s->spec->workload->tensors[r->tensor].name,
-                                           "from", s->spec->arch->memories[r->above].name, "because", text.text, "words",
-                                           (json_int_t)cli_cause_words(r)));
+                                           "from", s->spec->arch->memories[r->above].name, "because", text.text,
+                                           "words", (json_int_t)cli_cause_words(r)));
     cli_text_free(&text);
   }
   json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "tileflow", TILEFLOW_VERSION,
                         "architecture", s->spec->arch->name, "workload", s->spec->workload->name, "cycles",
-                        real(p->cycles), "goal", real(p->goal), "bottleneck", s->result.bottleneck, "busy", busy_json(s),
-                        "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
+                        real(p->cycles), "goal", real(p->goal), "bottleneck", s->result.bottleneck, "busy",
+                        busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
   if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
   char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
   if (text) cli_printf(out, "%s\n", text);
@@ -267,11 +271,12 @@ static cli_status run(const void *options) {
 const cli_command cmd_explain = {
     .name = "explain",
     .summary = "in words: what bounds a mapping, and what 10 % less would take",
-    .about = "Evaluates the mapping, then the same mapping on machines that differ in one thing: each bandwidth, rate and "
-             "latency 10 % faster, taking no time, and as much faster as 10 % fewer cycles need; each param of the "
-             "files one step (a tenth, at least 1 of a whole number) up, as the architecture sees it.  Says what of it "
-             "is busy how long, what is left, and which tensors pass more than once and why.\n"
-             "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .about =
+        "Evaluates the mapping, then the same mapping on machines that differ in one thing: each bandwidth, rate and "
+        "latency 10 % faster, taking no time, and as much faster as 10 % fewer cycles need; each param of the "
+        "files one step (a tenth, at least 1 of a whole number) up, as the architecture sees it.  Says what of it "
+        "is busy how long, what is left, and which tensors pass more than once and why.\n"
+        "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
     .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
                "    workloads/dataflows/edge/attention-layerwise.yaml",
     .size = sizeof(explain_options),

@@ -29,13 +29,19 @@ typedef enum {
   SECONDS,
   OBJECTIVE,
   STRATEGY,
-  METHOD
+  METHOD,
+  SHARD,
+  POINT
 } kind;
 
 /* Of whole numbers; what fits an int is held in one, the others in 64 bits. */
 static const struct {
   int64_t least, most;
-} limits[] = {[SEED] = {0, INT64_MAX}, [EVALS] = {1, INT64_MAX}, [THREADS] = {1, 256}, [KERNELS] = {1, 1000}};
+} limits[] = {[SEED] = {0, INT64_MAX},
+              [EVALS] = {1, INT64_MAX},
+              [THREADS] = {1, 256},
+              [KERNELS] = {1, 1000},
+              [POINT] = {0, INT64_MAX}};
 
 typedef struct {
   const char *name, *value; /* value: as the help shows it, NULL: none follows */
@@ -59,6 +65,7 @@ typedef struct {
     double seconds;
     const char *text;
     cli_paths paths;
+    int shard[2];
   } spare; /* for the value of an option that the command does not take, which is looked at all the same */
 } reader;
 
@@ -208,6 +215,18 @@ static bool keep_path(reader *r, const row *o, const char *value) {
   return true;
 }
 
+/* I/N, 1 <= I <= N, into two ints. */
+static bool read_shard(reader *r, const row *o, const char *value) {
+  char *end;
+  long i = strtol(value, &end, 10), n = *end == '/' ? strtol(end + 1, &end, 10) : 0;
+  int *to = place(r, o);
+  if (*value < '0' || *value > '9' || *end || i < 1 || i > n || n > INT_MAX)
+    return tf_fail(r->diags, nowhere, TF_E_USAGE, "%s needs I/N, like 1/4, not '%.40s'", o->name, value);
+  to[0] = (int)i;
+  to[1] = (int)n;
+  return true;
+}
+
 static bool take(reader *r, const row *o, char *value) {
   switch (o->kind) {
   case FLAG: *(bool *)place(r, o) = true; return true;
@@ -220,11 +239,13 @@ static bool take(reader *r, const row *o, char *value) {
   case SEED:
   case EVALS:
   case THREADS:
-  case KERNELS: return read_count(r, o, value);
+  case KERNELS:
+  case POINT: return read_count(r, o, value);
   case SECONDS: return read_seconds(r, o, value);
   case OBJECTIVE: return read_objective(r, o, value);
   case STRATEGY: return read_name(r, o, value, "strategy", strategy_name);
   case METHOD: return read_name(r, o, value, "method", cli_method);
+  case SHARD: return read_shard(r, o, value);
   }
   return false;
 }
@@ -322,7 +343,9 @@ static bool make_room(reader *r, size_t n) {
   for (size_t i = 0; i < r->command->n_slots; i++) {
     const row *o = &rows[r->command->slots[i].option];
     const uint64_t seed = 1;
+    const int64_t none = -1;
     if (o->kind == SEED) memcpy(place(r, o), &seed, sizeof seed);
+    if (o->kind == POINT) memcpy(place(r, o), &none, sizeof none);
     if (o->kind == PATHS) ok = (((cli_paths *)place(r, o))->at = calloc(n + 1, sizeof(char *))) && ok;
   }
   return ok;

@@ -18,7 +18,15 @@
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
   X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
   X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); import: stdout if not given; export and emit: a new folder; plot: the figure") \
+    "write there (-o, too); import: stdout if not given; export and emit: a new folder; sweep: the store; " \
+    "plot: the figure") \
+  X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
+  X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
+  X(FULL, "--full", NULL, FLAG, "solve machines, too, whose bounds a result beats") \
+  X(WHERE, "--where", "CONDITION", WORD, "list the points of which it holds, on columns of --csv") \
+  X(TOP, "--top", "N", EVALS, "list the N best points by the first objective") \
+  X(POINT, "--point", "N", POINT, "print the mapping of that point, or write it with --mapping") \
+  X(MERGE, "--merge", NULL, FLAG, "take what the second and later stores hold into the first") \
   X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
   X(TARGET, "--target", "cpu|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
   X(ISA, "--isa", "NAME", WORD, \
@@ -44,7 +52,7 @@
   X(SEED, "--seed", "N", SEED, "of the search's random numbers; 1 if not given") \
   X(THREADS, "--threads", "N", THREADS, "one for each processor if not given") \
   X(TIME_LIMIT, "--time-limit", "S", SECONDS, \
-    "seconds a search may take; bound: for each capacity, 1 if not given") \
+    "seconds a search may take; bound: for each capacity, 1 if not given; sweep: until no point is begun") \
   X(EVALS, "--evals", "N", EVALS, \
     "mappings a search may evaluate; without either: 500000, or 10 s; bound: 20000 for each capacity") \
   X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (the rule), mcts, ga, random, exhaustive") \
@@ -52,7 +60,8 @@
   X(START, "--start", "FILE", PATHS, \
     "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated") \
   X(LOG, "--log", "FILE", LOG, "write what each step of the search found") \
-  X(RESUME, "--resume", NULL, FLAG, "go on from the log of a search that was stopped") \
+  X(RESUME, "--resume", NULL, FLAG, \
+    "go on from the log of a search that was stopped; sweep, which always goes on: the store must be there") \
   X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
   X(PARETO, "--pareto", "FILE|-", RESULT, \
     "write the mappings that none beats in cycles, energy, traffic and words held, as CSV")

@@ -13,10 +13,14 @@ typedef struct {
   const char *as, *out, *width;
   bool script;
 } plot_options;
-static const cli_slot slots[] = {CLI_AT(plot_options, AS, as),           CLI_AT(plot_options, OUT, out),
-                                 CLI_AT(plot_options, SCRIPT, script),   CLI_AT(plot_options, WIDTH, width),
-                                 CLI_AT(plot_options, TITLE, choice.title), CLI_AT(plot_options, X, choice.x),
-                                 CLI_AT(plot_options, Y, choice.y),      CLI_AT(plot_options, Z, choice.z),
+static const cli_slot slots[] = {CLI_AT(plot_options, AS, as),
+                                 CLI_AT(plot_options, OUT, out),
+                                 CLI_AT(plot_options, SCRIPT, script),
+                                 CLI_AT(plot_options, WIDTH, width),
+                                 CLI_AT(plot_options, TITLE, choice.title),
+                                 CLI_AT(plot_options, X, choice.x),
+                                 CLI_AT(plot_options, Y, choice.y),
+                                 CLI_AT(plot_options, Z, choice.z),
                                  CLI_AT(plot_options, BY, choice.by)};
 
 static const tf_loc nowhere = {0};

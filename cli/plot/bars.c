@@ -92,8 +92,7 @@ bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   int f = 0;
   while (f < 3 && strcmp(what, whats[f]) != 0)
     f++;
-  if (f == 3)
-    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--y of bars is cycles, energy or words, not '%.60s'", what);
+  if (f == 3) return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--y of bars is cycles, energy or words, not '%.60s'", what);
   c->shape = PLOT_BARS;
   snprintf(c->y_name, sizeof c->y_name, "%s", y_names[f]);
   if (f == ENERGY) strcpy(c->unit, "J");
@@ -110,7 +109,10 @@ bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
                            : add_resources(&in[i], f == ENERGY ? "energy_pj" : "cycles", f == ENERGY ? 1e-12 : 1, c, d);
     ok = read && ok && check_groups(in, c, d);
     if (i == 0)
-      snprintf(c->title, sizeof c->title, "%s of %s on %s", f == CYCLES ? "Cycles" : f == ENERGY ? "Energy" : "Words",
+      snprintf(c->title, sizeof c->title, "%s of %s on %s",
+               f == CYCLES   ? "Cycles"
+               : f == ENERGY ? "Energy"
+                             : "Words",
                text_of(in[0].json, "workload"), text_of(in[0].json, "architecture"));
   }
   c->log_y = f == WORDS; /* registers move a thousand times what DRAM does */

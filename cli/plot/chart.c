@@ -1,6 +1,6 @@
 /* Charts, and the table of kinds. */
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"

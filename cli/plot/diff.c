@@ -11,8 +11,8 @@ typedef struct {
   const char *key, *says; /* as diff's JSON names the kind */
   int most;
 } part;
-static const part parts[] = {{"total", "", 3}, {"cycles", " busy", 8}, {"energy_pj", " energy", 8},
-                             {"words", " words", WORDS_MOST}};
+static const part parts[] = {
+    {"total", "", 3}, {"cycles", " busy", 8}, {"energy_pj", " energy", 8}, {"words", " words", WORDS_MOST}};
 
 static const char *text_of(json_t *object, const char *key) {
   const char *t = json_string_value(json_object_get(object, key));
@@ -33,8 +33,7 @@ static bool add_term(const plot_input *in, json_t *term, const part *p, plot_cha
   if (!plot_member_number(in, term, "a", &a, d) || !plot_member_number(in, term, "b", &b, d)) return false;
   const bool energy = !strcmp(p->key, "energy_pj") || !strcmp(name, "energy_pj"), total = !strcmp(p->key, "total");
   if (total)
-    snprintf(label, sizeof label, "%s",
-             energy ? "energy" : !strcmp(name, "traffic_words") ? "outermost words" : name);
+    snprintf(label, sizeof label, "%s", energy ? "energy" : !strcmp(name, "traffic_words") ? "outermost words" : name);
   else if (*tensor)
     snprintf(label, sizeof label, "%.60s %.60s %.20s", name, tensor, counter);
   else

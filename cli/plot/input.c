@@ -63,8 +63,8 @@ static bool read_one(plot_input *in, tf_diags *d) {
   while (blank < text.len && strchr(" \t\r\n", text.text[blank]))
     blank++;
   if (begins(&text, store_head)) {
-    ok = tf_fail(d, (tf_loc){0}, TF_E_TYPE, "%.80s is a store: 'tileflow results STORE --csv FILE' writes what plot reads",
-                 in->path);
+    ok = tf_fail(d, (tf_loc){0}, TF_E_TYPE,
+                 "%.80s is a store: 'tileflow results STORE --csv FILE' writes what plot reads", in->path);
   } else if (memchr(text.text, '\0', text.len)) {
     ok = tf_fail(d, at, TF_E_SYNTAX, "the file is binary: plot reads JSON, CSV and logs of searches");
   } else if (begins(&text, log_head)) {
@@ -110,8 +110,8 @@ static bool is_a(const json_t *v, json_type type) {
 }
 
 json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type, tf_diags *d) {
-  static const char *const names[] = {[JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text",
-                                      [JSON_REAL] = "a number"};
+  static const char *const names[] = {
+      [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text", [JSON_REAL] = "a number"};
   json_t *v = json_object_get(object, key);
   if (is_a(v, type)) return v;
   const tf_loc at = {in->file, 1, 1, 1};

@@ -72,8 +72,8 @@ typedef struct {
   char title[300];
   char x_name[120], y_name[120], z_name[120];
   char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" takes prefixes; "": a count, in thousands, millions */
-  bool log_x, log_y;   /* log_x: in powers of base_x */
-  bool powers_of_two;  /* the axes count so */
+  bool log_x, log_y;       /* log_x: in powers of base_x */
+  bool powers_of_two;      /* the axes count so */
   int n, room;
   plot_series *series; /* [n] */
   bool bad;            /* memory ran out */

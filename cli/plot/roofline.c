@@ -132,7 +132,8 @@ bool plot_roofline(const plot_input *in, size_t n, const plot_choice *w, plot_ch
                      in[0].path);
     if (i == 0) peak = its;
   }
-  if (c->n == (int)n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "no memory of it has a limited bandwidth");
+  if (c->n == (int)n)
+    return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "no memory of it has a limited bandwidth");
   c->log_x = c->log_y = true;
   snprintf(c->title, sizeof c->title, "Roofline of %s, %s",
            json_string_value(json_object_get(in[0].json, "architecture")),

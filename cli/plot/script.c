@@ -7,12 +7,14 @@
 #include "cli/report/report.h"
 
 /* Okabe and Ito's colours, which people of all kinds of sight tell apart; the last is for roofs and fronts. */
-static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f",
-                                      "#222222"};
+static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                      "#e69f00", "#56b4e9", "#7f7f7f", "#222222"};
 enum { COLOURS = 7, MARKS = 7 };
 static const int marks[MARKS] = {7, 5, 9, 11, 13, 6, 4};
 
-static const char *colour_of(const plot_series *s) { return palette[s->colour == COLOURS ? COLOURS : s->colour % COLOURS]; }
+static const char *colour_of(const plot_series *s) {
+  return palette[s->colour == COLOURS ? COLOURS : s->colour % COLOURS];
+}
 
 /* In single quotes, where only these have a meaning. */
 static void put_quoted(const char *text, cli_text *out) {
@@ -83,8 +85,8 @@ static void heat_csv(const plot_chart *c, cli_text *out) {
   const plot_series *s = &c->series[0];
   cli_printf(out, "column,row,x,y,z\n");
   for (int k = 0; k < s->n; k++)
-    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", rank_of(s, false, s->at[k].x), rank_of(s, true, s->at[k].y), s->at[k].x,
-               s->at[k].y, s->at[k].z);
+    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", rank_of(s, false, s->at[k].x), rank_of(s, true, s->at[k].y),
+               s->at[k].x, s->at[k].y, s->at[k].z);
 }
 
 static void xy_csv(const plot_chart *c, cli_text *out) {
@@ -152,8 +154,8 @@ static scale scale_of(const char *name, const char *unit, double most) {
   static const struct {
     double by;
     const char *count, *prefix;
-  } steps[] = {{1e12, "10¹²", "T"}, {1e9, "10⁹", "G"}, {1e6, "10⁶", "M"}, {1e3, "10³", "k"},
-               {1, "", ""},         {1e-3, "", "m"},   {1e-6, "", "µ"},   {1e-9, "", "n"}, {1e-12, "", "p"}};
+  } steps[] = {{1e12, "10¹²", "T"}, {1e9, "10⁹", "G"}, {1e6, "10⁶", "M"}, {1e3, "10³", "k"}, {1, "", ""},
+               {1e-3, "", "m"},     {1e-6, "", "µ"},   {1e-9, "", "n"},   {1e-12, "", "p"}};
   scale s = {.by = 1};
   const char *word = unit;
   for (size_t i = 0; i < sizeof steps / sizeof *steps && most < INFINITY; i++)
@@ -194,9 +196,10 @@ static void bars_script(const plot_chart *c, cli_text *out) {
                pow(10, floor(log10(y.least / 1.2))), y.most * 2);
   else
     cli_printf(out, "set yrange [0:*]\n");
-  cli_printf(out, "set style data histogram\nset style histogram clustered gap 1\nset style fill solid border lc rgb "
-                  "'white'\nset boxwidth 0.95\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
-                  "set key tmargin center horizontal Left reverse samplen 1\nset xtics noenhanced scale 0%s\nplot \\\n",
+  cli_printf(out,
+             "set style data histogram\nset style histogram clustered gap 1\nset style fill solid border lc rgb "
+             "'white'\nset boxwidth 0.95\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
+             "set key tmargin center horizontal Left reverse samplen 1\nset xtics noenhanced scale 0%s\nplot \\\n",
              c->series[0].n > 5 ? " rotate by -40 left" : "");
   for (int i = 0; i < c->n; i++) {
     cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 title ", i + 2, s.by);
@@ -229,8 +232,10 @@ static double put_axis(const plot_chart *c, char axis, cli_text *out) {
 }
 
 static void xy_script(const plot_chart *c, cli_text *out) {
-  static const char *const with[] = {[PLOT_LINE] = "lines lw 1.5",   [PLOT_DASHED] = "lines lw 1.5 dt 2",
-                                     [PLOT_STEPS] = "steps lw 1.5",  [PLOT_POINTS] = "points",
+  static const char *const with[] = {[PLOT_LINE] = "lines lw 1.5",
+                                     [PLOT_DASHED] = "lines lw 1.5 dt 2",
+                                     [PLOT_STEPS] = "steps lw 1.5",
+                                     [PLOT_POINTS] = "points",
                                      [PLOT_CURVE] = "linespoints lw 1.2"};
   const double by_x = put_axis(c, 'x', out), by_y = put_axis(c, 'y', out);
   cli_printf(out, "set key %s\nset xtics autofreq\nplot \\\n",
@@ -242,7 +247,8 @@ static void xy_script(const plot_chart *c, cli_text *out) {
       cli_printf(out, "  NaN with points");
     else
       cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y, with[s->style]);
-    if (marked) cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
+    if (marked)
+      cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
     else if (s->colour > COLOURS) /* colours come again, with other dashes */
       cli_printf(out, " dt %d", 1 + s->colour / COLOURS);
     cli_printf(out, " lc rgb '%s' %s", colour_of(s), *s->name ? "title " : "notitle");
@@ -262,8 +268,9 @@ static void heat_script(const plot_chart *c, cli_text *out) {
   put_text("cblabel", by.name, " offset 1.5,0", out);
   cli_printf(out, "%sunset key\nunset grid\nset tics scale 0\nset format cb '%%g'\n", log ? "set logscale cb\n" : "");
   if (z.most > z.least) cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
-  cli_printf(out, "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
-                  "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset style fill solid\n",
+  cli_printf(out,
+             "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
+             "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset style fill solid\n",
              columns - 1, rows - 1);
   cli_printf(out,
              "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', $4)) skip 1 \\\n"
@@ -287,16 +294,20 @@ static void terms_script(const plot_chart *c, cli_text *out) {
     }
   least /= 2, most *= 2;
   put_text("xlabel", c->x_name, "", out);
-  cli_printf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\nset format x '%%g x'\nunset key\n", least,
-             most, s->n - 1);
-  cli_printf(out, "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid noborder\nset border 1\n"
-                  "set ytics scale 0 noenhanced\nset rmargin 18\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
-                  "'#444444'\n# a term that one side lacks goes to the edge\n"
-                  "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n", most, least);
-  cli_printf(out, "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):"
-                  "(v(strcol(2)) < 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? 0x0072b2 : 0xd55e00):"
-                  "ytic(3) skip 1 \\\n    with boxxyerror lc rgb variable, \\\n"
-                  "  data using (%.6g):1:4 skip 1 with labels left offset 0.5,0 noenhanced\n", most);
+  cli_printf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\nset format x '%%g x'\nunset key\n",
+             least, most, s->n - 1);
+  cli_printf(out,
+             "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid noborder\nset border 1\n"
+             "set ytics scale 0 noenhanced\nset rmargin 18\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
+             "'#444444'\n# a term that one side lacks goes to the edge\n"
+             "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n",
+             most, least);
+  cli_printf(out,
+             "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):"
+             "(v(strcol(2)) < 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? 0x0072b2 : 0xd55e00):"
+             "ytic(3) skip 1 \\\n    with boxxyerror lc rgb variable, \\\n"
+             "  data using (%.6g):1:4 skip 1 with labels left offset 0.5,0 noenhanced\n",
+             most);
 }
 
 void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out) {

@@ -1,4 +1,4 @@
-/* The result as JSON: the keys of the contract, in its order, and a few more (docs/FORMATS.md).
+/* The result as JSON: its keys are stable and in the order of docs/FORMATS.md.
  * Counts are integers; times and energies are reals with 15 digits. */
 #include <jansson.h>
 #include <math.h>
@@ -93,8 +93,8 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "energy_source", json_string(energy_source(m->energy_from_table)));
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
-  json_object_set_new(out, "machine", machine_memory(s->spec->arch, l));
   json_object_set_new(out, "tensors", tensors);
+  json_object_set_new(out, "machine", machine_memory(s->spec->arch, l));
   return out;
 }
 
@@ -211,6 +211,13 @@ static void put(json_t *object, cli_text *out) {
   json_decref(object);
 }
 
+static void put_area(json_t *o, const tf_arch *a) {
+  static const char *const sources[] = {[TF_AREA_GIVEN] = "given", [TF_AREA_TABLE] = "table", [TF_AREA_BOTH] = "both"};
+  tf_area_source source;
+  json_object_set_new(o, "area_um2", real(tf_arch_area(a, &source)));
+  json_object_set_new(o, "area_source", json_string(sources[source]));
+}
+
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   const tf_result *r = &s->result;
   json_t *o = names(s);
@@ -227,8 +234,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "ops", ops(s));
   json_object_set_new(o, "why", s->why.n ? causes(s) : json_null());
   json_object_set_new(o, "bounds", bounds(s));
-  double area = tf_arch_area(s->spec->arch);
-  if (area > 0) json_object_set_new(o, "area_um2", real(area));
+  put_area(o, s->spec->arch);
   if (s->found.method) json_object_set_new(o, "search", found(s));
   if (nodes) json_object_set_new(o, "nodes", nodes_of(s));
   put(o, out);

@@ -5,7 +5,7 @@
 #include "cli/text.h"
 
 void cli_report_text(const cli_session *s, cli_text *out);
-/* The object of the contract; nodes adds one entry for each node of the tree. */
+/* The object that docs/FORMATS.md and users' scripts know; nodes adds one entry for each node of the tree. */
 void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
 void cli_report_csv(const cli_session *s, cli_text *out);
 /* A text as a cell, quoted where it holds what would end the cell. */

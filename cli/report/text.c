@@ -50,13 +50,12 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_percent(r->compute_utilization, 1).s);
   cli_skip(&t, 1);
   cli_cell(&t, "of the peak of the kinds of unit in use; %s points", cli_count(r->points).s);
-  double area = tf_arch_area(s->spec->arch);
-  if (area > 0) {
-    cli_cell(&t, "area");
-    cli_cell(&t, "%.4g mm2", area * 1e-6);
-    cli_skip(&t, 1);
-    cli_cell(&t, "of the memories and units that give theirs");
-  }
+  tf_area_source source;
+  double area = tf_arch_area(s->spec->arch, &source);
+  cli_cell(&t, "area");
+  cli_cell(&t, "%.4g mm2%s", area * 1e-6, star(source != TF_AREA_GIVEN));
+  cli_skip(&t, 1);
+  cli_cell(&t, "of memories and units on the chip");
   cli_table_end(&t, out);
 }
 
@@ -210,7 +209,9 @@ static void put_units(const cli_session *s, cli_text *out) {
 
 static void put_legend(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
-  bool table = false;
+  tf_area_source source;
+  tf_arch_area(a, &source);
+  bool table = source != TF_AREA_GIVEN;
   for (int l = 0; l < a->n_memories; l++)
     table |= a->memories[l].energy_from_table;
   for (int u = 0; u < a->n_units; u++)
@@ -218,7 +219,7 @@ static void put_legend(const cli_session *s, cli_text *out) {
   cli_printf(out, "\nCounts are words, over all instances and the whole run; peak and capacity are "
                   "those of one instance.\n");
   if (cli_word_sizes_differ(s)) cli_put_word_sizes(a, out);
-  if (table) cli_printf(out, "* from the table of default energies: the architecture gives none\n");
+  if (table) cli_printf(out, "* from the tables of default energies and areas: the architecture gives none\n");
 }
 
 void cli_report_text(const cli_session *s, cli_text *out) {

@@ -213,7 +213,9 @@ bool cli_slopes_of(const cli_session *s, cli_slopes *out) {
   const tf_arch *a = s->spec->arch;
   const size_t most = 2 * (size_t)(a->n_memories + a->n_units);
   char *text = tf_tree_text(s->tree);
-  bench b = {.s = s, .text = text, .memories = calloc((size_t)a->n_memories, sizeof *b.memories),
+  bench b = {.s = s,
+             .text = text,
+             .memories = calloc((size_t)a->n_memories, sizeof *b.memories),
              .units = calloc((size_t)a->n_units + 1, sizeof *b.units)};
   *out = (cli_slopes){.cycles = s->result.cycles, .goal = 0.9 * s->result.cycles};
   out->knobs = calloc(most + 1, sizeof *out->knobs);

@@ -1,4 +1,5 @@
-/* Ranges of ops and boxes of tensors as variables: bounds inference (model.md section 1) said once, for all steps. */
+/* Ranges of ops and boxes of tensors as variables: bounds inference (docs/SEMANTICS.md section 1) said once, for all
+ * steps. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"

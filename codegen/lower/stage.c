@@ -1,7 +1,7 @@
 /* For targets whose memories are filled by copies: tiles of the workload's inputs.  A memory holds of a tensor what the
  * last tile that touched it there left; entering the next one takes what it lacks from the nearest memory outside that
- * holds it (model.md section 3). Where target and memory have two halves, what the next tile lacks is fetched into the
- * other while one is worked on. */
+ * holds it (docs/SEMANTICS.md section 3). Where target and memory have two halves, what the next tile lacks is fetched
+ * into the other while one is worked on. */
 #include <string.h>
 
 #include "codegen/lower/lower.h"

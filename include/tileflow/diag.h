@@ -41,6 +41,7 @@ typedef struct {
   X(STREAM, "E_STREAM")     /* the algebra or the loops do not allow streaming */          \
   X(BYPASS, "E_BYPASS")     /* bypass where it means nothing */                            \
   X(OPEN, "E_OPEN")         /* open trip counts that nothing completes */                   \
+  X(STORE, "E_STORE")       /* no store, a damaged or newer one, or that of another sweep */ \
   X(LIMIT, "E_LIMIT")       /* beyond a documented limit */                                \
   X(OVERFLOW, "E_OVERFLOW") /* a count passes 2^63 - 1 */                                  \
   X(USAGE, "E_USAGE")       /* bad command line */                                         \

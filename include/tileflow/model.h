@@ -94,7 +94,7 @@ int tf_model_n_loops(const tf_model *m);
  * mapping is no failure: see out->feasible. */
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 
-/* What no mapping can beat (contract: model.md section 7). */
+/* What no mapping can beat (docs/SEMANTICS.md section 7). */
 typedef struct {
   double cycles, energy_pj;
   int64_t traffic_words; /* compulsory words in and out of the outermost memory */

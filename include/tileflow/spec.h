@@ -1,5 +1,5 @@
 /* Architecture and workload as read: plain data, owned by the tf_spec that made them.
- * Meaning: docs/FORMATS.md and docs/MODEL.md (contract: model.md section 1). */
+ * Meaning: docs/FORMATS.md and docs/MODEL.md (docs/SEMANTICS.md section 1). */
 #ifndef TILEFLOW_SPEC_H
 #define TILEFLOW_SPEC_H
 #include "tileflow/diag.h"
@@ -7,7 +7,7 @@
 /* ---- architecture ---------------------------------------------------------------- */
 typedef enum { TF_OVERLAP_PERFECT, TF_OVERLAP_DOUBLE_BUFFER, TF_OVERLAP_NONE } tf_overlap;
 
-/* Memories are numbered from 0 = outermost; the contract's level n is index 0. */
+/* Memories are numbered from 0 = outermost; the thesis's level n is index 0. */
 typedef struct {
   const char *name;
   tf_loc at, capacity_at, mesh_at; /* where it, its capacity, its mesh were written */
@@ -24,6 +24,7 @@ typedef struct {
   double latency;           /* cycles of one transfer that nothing hides */
   double issue;             /* cycles to issue one transfer, same rule */
   double area_um2;          /* of one instance; 0: not given */
+  bool area_given;          /* else tf_arch_area takes the documented table's */
 } tf_memory;
 
 /* Kinds of work a compute unit can list; one row per kind: id, key in YAML. */
@@ -53,6 +54,7 @@ typedef struct {
   bool multicast, reduce; /* the network between that memory and the units */
   double pipeline;        /* cycles to fill and drain the array once, charged where not hidden */
   double area_um2;        /* of one unit; 0: not given */
+  bool area_given;
 } tf_unit;
 
 typedef struct {
@@ -68,8 +70,10 @@ typedef struct {
   tf_unit *units;
 } tf_arch;
 
-/* um2 of all instances of all memories and units whose area is given; 0: none is. */
-double tf_arch_area(const tf_arch *a);
+/* um2 of all instances of all memories and units on the chip: what is given, else what the documented table says.
+ * source may be NULL. */
+typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
+double tf_arch_area(const tf_arch *a, tf_area_source *source);
 
 /* ---- workload -------------------------------------------------------------------- */
 typedef struct {

@@ -13,6 +13,7 @@
 #include "tileflow/slope.h"
 #include "tileflow/solve.h"
 #include "tileflow/spec.h"
+#include "tileflow/sweep.h"
 #include "tileflow/tree.h"
 #include "tileflow/why.h"
 #define TILEFLOW_VERSION "0.1.0"

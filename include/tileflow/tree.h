@@ -1,4 +1,4 @@
-/* Tile trees: the mapping as data (contract: model.md section 1, thesis Eq. 3.1). */
+/* Tile trees: the mapping as data (docs/SEMANTICS.md section 1, thesis Eq. 3.1). */
 #ifndef TILEFLOW_TREE_H
 #define TILEFLOW_TREE_H
 #include "tileflow/spec.h"

@@ -1,5 +1,5 @@
 /* What passes a Tile's legs, step class by step class: a double buffer hides a step's transfer behind the
- * step beside it, so the largest of the two counts class by class (model.md section 5; DECISIONS 18). */
+ * step beside it, so the largest of the two counts class by class (docs/SEMANTICS.md section 5; DECISIONS 18). */
 #include "model/cost/state.h"
 
 static void put(struct tf_model *m, int i, int row, const tf_move *v, double share) {

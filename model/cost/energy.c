@@ -1,4 +1,4 @@
-/* Energy: accesses times energy per access, points times energy per point (model.md section 6). */
+/* Energy: accesses times energy per access, points times energy per point (docs/SEMANTICS.md section 6). */
 #include "model/cost/state.h"
 
 /* Hops of one word on the mesh that feeds a memory: the mean Manhattan distance from a corner. */

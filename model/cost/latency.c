@@ -1,4 +1,5 @@
-/* Latency of every node over all its executions (model.md section 5; thesis Eq. 3.22; DECISIONS 15, 18, 19). */
+/* Latency of every node over all its executions (docs/SEMANTICS.md section 5; thesis Eq. 3.22; DECISIONS 15, 18, 19).
+ */
 #include <math.h>
 #include <string.h>
 

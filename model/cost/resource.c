@@ -1,4 +1,4 @@
-/* Words held and instances used (model.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12, 13). */
+/* Words held and instances used (docs/SEMANTICS.md section 4; thesis Eq. 3.12, 3.13; DECISIONS 12, 13). */
 #include "model/cost/state.h"
 
 enum rule { WORDS_MAX, WORDS_UNION, WORDS_SUM };

@@ -1,4 +1,4 @@
-/* What no mapping can beat (model.md section 7): compulsory traffic, and compute at full occupancy. */
+/* What no mapping can beat (docs/SEMANTICS.md section 7): compulsory traffic, and compute at full occupancy. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -39,7 +39,7 @@ static bool any_untouched(const tf_plan *p, const tf_node *q, int from, int to, 
   return sure;
 }
 
-/* The Seq that drops what prev left before control reaches node (see model.md: "Seq owns the
+/* The Seq that drops what prev left before control reaches node (see docs/SEMANTICS.md: "Seq owns the
  * memory"); -1: none.  `top`: the Tile whose loop steps, or the scope that passes from child to child.
  * idle: see tf_pclass. */
 static int seq_drops(const tf_plan *p, int prev, int node, int top, int z, uint64_t *idle) {

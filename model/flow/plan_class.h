@@ -4,7 +4,7 @@
 #include "model/flow/plan.h"
 
 /* Fills s->classes.  Needs every m-tile slice of p.  False when memory runs out.
- * Source: model.md section 3, "Entering an m-tile". */
+ * Source: docs/SEMANTICS.md section 3, "Entering an m-tile". */
 bool tf_plan_classes(tf_arena *a, tf_plan *p, tf_slice *s);
 /* Whether a and b stand in the same child of every Para and Pipe above either of them. */
 bool tf_plan_same_split(const tf_plan *p, int a, int b);

@@ -1,7 +1,7 @@
 /* What a scope that retains intermediates makes anew in one run, from where its loops stand.
  * A run is reached by the innermost of the loops above the scope that is not at its start; the run
  * before has that loop one step back and those inside it at their end.  So what is made is a
- * function of the settings alone, and settings fall into classes (model.md section 1, DECISIONS 10). */
+ * function of the settings alone, and settings fall into classes (docs/SEMANTICS.md section 1, DECISIONS 10). */
 #ifndef MODEL_FLOW_RETAIN_H
 #define MODEL_FLOW_RETAIN_H
 #include "model/flow/range.h"

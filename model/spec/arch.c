@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/names.h"
 #include "model/spec/arch_read.h"
+#include "model/spec/area_table.h"
 #include "model/spec/energy_table.h"
 
 enum { MAX_WORD_BITS = 4096, MAX_NM = 10000 };
@@ -60,8 +61,9 @@ bool tf_read_cycles(tf_arch_reader *r, const tf_ynode *node, const char *what, d
   return true;
 }
 
-bool tf_read_area(tf_arch_reader *r, const tf_ynode *node, double *um2) {
+bool tf_read_area(tf_arch_reader *r, const tf_ynode *node, double *um2, bool *given) {
   tf_quantity q = {.unit = NULL};
+  *given = node != NULL;
   if (!node) return true;
   if (!tf_read_quantity(r->base, node, "area", TF_Q_UM2, false, &q)) return false;
   *um2 = q.value.f;
@@ -237,7 +239,7 @@ static bool read_memory(tf_arch_reader *r, const tf_ynode *node, int level) {
   ok = tf_read_network(r, v[M_NETWORK], &m->multicast, &m->reduce, &m->hop_pj) && ok;
   ok = tf_read_cycles(r, v[M_LATENCY], "latency", &m->latency) && ok;
   ok = tf_read_cycles(r, v[M_ISSUE], "issue", &m->issue) && ok;
-  ok = tf_read_area(r, v[M_AREA], &m->area_um2) && ok;
+  ok = tf_read_area(r, v[M_AREA], &m->area_um2, &m->area_given) && ok;
   if (v[M_DOUBLE]) ok = tf_read_bool(r->base, v[M_DOUBLE], "double-buffered", &m->double_buffered) && ok;
   return (level > 0 || check_outermost(r, v, m)) && ok;
 }
@@ -274,16 +276,26 @@ static bool read_memories(tf_arch_reader *r, const tf_ynode *list) {
   return ok;
 }
 
-double tf_arch_area(const tf_arch *a) {
+double tf_arch_area(const tf_arch *a, tf_area_source *source) {
   double instances = 1, area = 0;
+  bool given = false, table = false;
   for (int i = 0; i < a->n_memories; i++) {
     const tf_memory *m = &a->memories[i];
+    double own = m->area_given ? m->area_um2 : tf_table_memory_um2(a, i);
     instances *= (double)(m->mesh[0] * m->mesh[1]);
-    area += instances * m->area_um2;
-    for (int u = 0; u < a->n_units; u++)
-      if (a->units[u].below == i)
-        area += instances * (double)(a->units[u].mesh[0] * a->units[u].mesh[1]) * a->units[u].area_um2;
+    area += instances * own;
+    given |= m->area_given;
+    table |= !m->area_given && own > 0;
+    for (int k = 0; k < a->n_units; k++) {
+      const tf_unit *u = &a->units[k];
+      if (u->below != i) continue;
+      double unit = u->area_given ? u->area_um2 : tf_table_unit_um2(a, u);
+      area += instances * (double)(u->mesh[0] * u->mesh[1]) * unit;
+      given |= u->area_given;
+      table |= !u->area_given && unit > 0;
+    }
   }
+  if (source) *source = !table ? TF_AREA_GIVEN : given ? TF_AREA_BOTH : TF_AREA_TABLE;
   return area;
 }
 

@@ -15,7 +15,7 @@ bool tf_read_mesh(tf_arch_reader *r, const tf_ynode *node, int64_t mesh[2]);
 bool tf_read_network(tf_arch_reader *r, const tf_ynode *node, bool *multicast, bool *reduce,
                      double *hop_pj); /* hop_pj NULL: the key is not allowed */
 bool tf_read_cycles(tf_arch_reader *r, const tf_ynode *node, const char *what, double *cycles);
-bool tf_read_area(tf_arch_reader *r, const tf_ynode *node, double *um2);
+bool tf_read_area(tf_arch_reader *r, const tf_ynode *node, double *um2, bool *given);
 /* node must not be NULL: */
 bool tf_read_energy(tf_arch_reader *r, const tf_ynode *node, const char *what, double *pj);
 bool tf_read_positive(tf_arch_reader *r, const tf_ynode *node, const char *what, double *out);

@@ -74,7 +74,7 @@ static bool read_unit(tf_arch_reader *r, const tf_ynode *node, int no, bool memo
   if (v[U_RATE]) ok = tf_read_positive(r, v[U_RATE], "rate", &u->rate) && ok;
   ok = tf_read_cycles(r, v[U_PIPELINE], "pipeline", &u->pipeline) && ok;
   ok = tf_read_network(r, v[U_NETWORK], &u->multicast, &u->reduce, NULL) && ok;
-  ok = tf_read_area(r, v[U_AREA], &u->area_um2) && ok;
+  ok = tf_read_area(r, v[U_AREA], &u->area_um2, &u->area_given) && ok;
   u->energy_from_table = !v[U_ENERGY];
   u->pj = tf_table_point_pj(u->kinds, r->arch->word_bits, r->arch->technology_nm);
   if (v[U_ENERGY]) ok = tf_read_energy(r, v[U_ENERGY], "energy", &u->pj) && ok;

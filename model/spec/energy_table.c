@@ -53,6 +53,11 @@ static const struct {
     [TF_K_SQRT] = {4, 4}, [TF_K_TANH] = {5, 5}, [TF_K_ERF] = {5, 5},    [TF_K_SIGMOID] = {5, 5}, [TF_K_RELU] = {1, 0},
     [TF_K_GELU] = {5, 5}, [TF_K_ABS] = {1, 0},  [TF_K_SELECT] = {1, 0}, [TF_K_COPY] = {0, 0}};
 
+void tf_table_work(int kind, double *adds, double *muls) {
+  *adds = work[kind].adds;
+  *muls = work[kind].muls;
+}
+
 static double kind_pj(int kind, int bits) { return work[kind].adds * add_pj(bits) + work[kind].muls * mul_pj(bits); }
 
 double tf_table_point_pj(uint32_t kinds, int word_bits, int technology_nm) {

@@ -11,4 +11,7 @@ double tf_table_word_pj(double capacity_bytes, int word_bits, int technology_nm,
 /* pJ per point of a unit that lists `kinds` (bits 1u << tf_kind): a multiply-accumulate
  * if it lists that, else the dearest kind it lists. */
 double tf_table_point_pj(uint32_t kinds, int word_bits, int technology_nm);
+
+/* Adds and multiplies that one point of a kind amounts to. */
+void tf_table_work(int kind, double *adds, double *muls);
 #endif

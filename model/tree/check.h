@@ -1,4 +1,4 @@
-/* The rules that make a tree a mapping (the contract's model.md, section 1).  One file a
+/* The rules that make a tree a mapping (docs/SEMANTICS.md, section 1).  One file a
  * group of rules; each function reports every break it finds. */
 #ifndef MODEL_TREE_CHECK_H
 #define MODEL_TREE_CHECK_H

@@ -74,10 +74,12 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
     count += factors_of(len[i], f + count, FACTORS - count);
   if (n_slots > SLOTS || count == FACTORS) return false;
   if (count == 0 || n_slots == 0) return true;
+  bool ours = glp_init_env() == 0; /* GLPK keeps memory for each thread: of a caller's own we leave it alone */
   glp_prob *lp = glp_create_prob();
   fill(lp, f, count, room, n_slots);
   bool ok = solve(lp, most, relaxed);
   glp_delete_prob(lp);
+  if (ours) glp_free_env();
   return ok;
 }
 #else

@@ -1,5 +1,5 @@
-/* Reads the JSON of `tileflow eval` from stdin and holds it against the keys and types that the
- * contract gives (cli.md, "eval --json").  Prints each that is missing or of another type. */
+/* Reads the JSON of `tileflow eval` from stdin and holds it against the keys and types that
+ * docs/FORMATS.md gives for `eval --json`.  Prints each that is missing or of another type. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -96,6 +96,6 @@ int main(void) {
     values += seen;
   }
   json_decref(object);
-  printf("%d keys of the contract, %d failed; %s\n", (int)N_KEYS, failed, values ? "values found" : "no values");
+  printf("%d keys, %d failed; %s\n", (int)N_KEYS, failed, values ? "values found" : "no values");
   return failed != 0;
 }

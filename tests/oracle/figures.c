@@ -1,4 +1,4 @@
-/* From what the walk saw: counters, corrections, words held (model.md sections 3 and 4). */
+/* From what the walk saw: counters, corrections, words held (docs/SEMANTICS.md sections 3 and 4). */
 #include "tests/oracle/oracle.h"
 
 /* ---- counters -------------------------------------------------------------------------------- */

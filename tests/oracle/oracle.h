@@ -1,4 +1,4 @@
-/* The brute-force walk of an execution, written from contract/model.md and docs/DECISIONS.md: it steps
+/* The brute-force walk of an execution, written from docs/SEMANTICS.md and docs/DECISIONS.md: it steps
  * through every iteration of every loop in every instance and keeps the set of elements that each
  * memory instance holds.  It shares no code with model/; it takes only parsed trees from the library.
  * Slow and obvious on purpose, for extents of a few elements. */

@@ -1,4 +1,4 @@
-/* Bounds inference at one setting of all loops (model.md section 1). */
+/* Bounds inference at one setting of all loops (docs/SEMANTICS.md section 1). */
 #include <string.h>
 
 #include "tests/oracle/oracle.h"

@@ -1,5 +1,5 @@
 /* The walk itself: control goes through the tree as the mapping says, every loop setting by setting,
- * all instances of a step at once (model.md sections 2 and 3). */
+ * all instances of a step at once (docs/SEMANTICS.md sections 2 and 3). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The oracle against counts worked out by hand from contract/model.md: it must not be right only where the
+/* The oracle against counts worked out by hand from docs/SEMANTICS.md: it must not be right only where the
  * model is. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What each memory instance holds, and when it is given up (model.md section 3). */
+/* What each memory instance holds, and when it is given up (docs/SEMANTICS.md section 3). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* model/yaml and model/spec: what is read comes out as the contract says.  Malformed input is
+/* model/yaml and model/spec: what is read comes out as docs/FORMATS.md says.  Malformed input is
  * tests/bad's. */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* model/tree: mappings that the contract allows are read, printed back alike, and give the
+/* model/tree: mappings that docs/SEMANTICS.md allows are read, printed back alike, and give the
  * homes it says.  Malformed mappings with their exact messages are tests/bad/mapping. */
 #include "tests/unit/case.h"
 

@@ -1,6 +1,6 @@
 /* Sums over all settings of the loops above a slice, without walking them: settings fall into a few
  * classes per loop (full, partial, near a border), and loops that do not meet multiply
- * (model.md, "The closed form"; thesis Eq. 3.10, 3.11). */
+ * (docs/MODEL.md, section 2; thesis Eq. 3.10, 3.11). */
 #ifndef MODEL_COST_GENERAL_SUMS_H
 #define MODEL_COST_GENERAL_SUMS_H
 #include "model/flow/range.h"

@@ -184,10 +184,22 @@ static void write_ert(const ex_case *x, tf_page *p) {
   tf_page_add(p, "    actions:\n    - {name: compute, arguments: {}, energy: %.17g}\n", x->unit->pj);
 }
 
+/* The area that the architecture gives of memory l, or of the unit behind the last; 0: none. */
+static double area_of(const ex_case *x, int l) {
+  return l < ex_n_memories(x) ? x->arch->memories[l].area_um2 : x->unit->area_um2;
+}
+
+static bool gives_areas(const ex_case *x) {
+  bool any = false;
+  for (int l = 0; l <= ex_n_memories(x); l++)
+    any |= area_of(x, l) > 0;
+  return any;
+}
+
 static void write_art(const ex_case *x, tf_page *p) {
   tf_page_add(p, "# Written by tileflow export: um2.\nART:\n  version: 0.3\n  tables:\n");
   for (int l = 0; l <= ex_n_memories(x); l++) {
-    double area = l < ex_n_memories(x) ? x->arch->memories[l].area_um2 : x->unit->area_um2;
+    double area = area_of(x, l);
     if (!(area > 0)) continue;
     table_name(x, l, p);
     tf_page_add(p, "    area: %.17g\n", area);
@@ -205,7 +217,7 @@ bool ex_timeloop(ex_case *x) {
   ex_file(x, "problem.yaml", &page[1]);
   if (x->tree) ex_file(x, "mapping.yaml", &page[2]);
   ex_file(x, "ERT.yaml", &page[3]);
-  if (tf_arch_area(x->arch) > 0) {
+  if (gives_areas(x)) {
     write_art(x, &page[4]);
     ex_file(x, "ART.yaml", &page[4]);
   }

@@ -103,7 +103,7 @@ static void check_corners(void) {
     a.text = copy(
         "DRAM for row=2 col=3\n  L2 for row=4 spatial row=2@x col=2@y bypass B\n    RF for red=10 col=2\n      op C\n");
     same(&a, &b);
-    CHECK(tf_arch_area(b.c.spec->arch) > 0.5e6 && tf_arch_area(b.c.spec->arch) <= tf_arch_area(a.c.spec->arch));
+    CHECK(tf_arch_area(b.c.spec->arch, NULL) > 0.5e6);
   }
   drop(&a);
   drop(&b);

@@ -1,5 +1,5 @@
 /* Timeloop's files as native ones: the counters of 75 cases are those that Timeloop 3.0.3 prints, but for two
- * documented exceptions, in which ours are smaller, and one thing the contract does not have. */
+ * documented exceptions, in which ours are smaller, and one thing that docs/SEMANTICS.md does not have. */
 #include "tests/unit/case.h"
 
 typedef struct {

@@ -8,7 +8,7 @@
 
 #define DATA "tests/data/tileflow/"
 
-/* Why two counts differ; the rule of the contract is in docs/VALIDATION.md. */
+/* Why two counts differ; the rule is in docs/VALIDATION.md. */
 enum { EQUAL, MEAN, FIRST, STAYS, LINK, APART, OTHER, N_WHY };
 static const char *const why_text[N_WHY] = {"equal", "mean", "first", "stays", "link", "apart", "other"};
 

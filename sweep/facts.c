@@ -1,0 +1,63 @@
+/* What makes a sweep what it is: a store holds it, and no other goes on in it. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep/sweep.h"
+#include "tileflow/tileflow.h"
+
+static char *text_of(tf_arena *a, const char *fmt, ...) TF_PRINTF(2, 3);
+static char *text_of(tf_arena *a, const char *fmt, ...) {
+  va_list args, again;
+  va_start(args, fmt);
+  va_copy(again, args);
+  int n = vsnprintf(NULL, 0, fmt, args);
+  char *out = n < 0 ? NULL : tf_arena_alloc(a, (size_t)n + 1);
+  if (out) vsnprintf(out, (size_t)n + 1, fmt, again);
+  va_end(again);
+  va_end(args);
+  return out;
+}
+
+static bool add(tf_sweep *s, const char *key, const char *value) {
+  if (!key || !value) return false;
+  s->facts[s->n_facts++] = (sweep_fact){key, value};
+  return true;
+}
+
+static char *values_text(tf_arena *a, const sweep_over *o) {
+  enum { ROOM = 26 };
+  char *out = tf_arena_alloc(a, (size_t)o->n * ROOM + 1), *to = out;
+  for (int i = 0; out && i < o->n; i++)
+    to += snprintf(to, ROOM + 1, "%s%.17g", i ? ", " : "", o->values[i]);
+  return out;
+}
+
+static char *goals_text(tf_arena *a, const tf_sweep_grid *g) {
+  char *out = text_of(a, "%s", tf_goal_key((int)g->goals[0]));
+  for (int i = 1; out && i < g->n_goals; i++)
+    out = text_of(a, "%s, %s", out, tf_goal_key((int)g->goals[i]));
+  return out;
+}
+
+bool sweep_facts(tf_sweep *s) {
+  const sweep_section *c = &s->section;
+  tf_arena *a = s->arena;
+  s->facts = TF_ARRAY(a, sweep_fact, (size_t)c->n_over * 2 + (size_t)c->n_where + s->n_set + 16);
+  bool ok = s->facts && add(s, "tileflow", TILEFLOW_VERSION) && add(s, "name", c->name) &&
+            add(s, "method", tf_sweep_method_key((int)c->method)) && add(s, "objectives", goals_text(a, &s->grid)) &&
+            add(s, "score", c->geometric ? "geometric-mean" : "sum") &&
+            add(s, "seed", text_of(a, "%" PRIu64, c->seed)) &&
+            add(s, "budget.evals", text_of(a, "%" PRId64, c->evals)) && add(s, "counts", c->counts ? "true" : "false");
+  for (int i = 0; ok && i < c->n_over; i++) {
+    ok = add(s, text_of(a, "over.%s", c->over[i].name), values_text(a, &c->over[i]));
+    if (ok && c->over[i].zip != i) ok = add(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);
+  }
+  for (int i = 0; ok && i < c->n_where; i++)
+    ok = add(s, text_of(a, "where.%d", i + 1), c->where[i].text);
+  for (size_t i = 0; ok && i < s->n_set; i++)
+    ok = add(s, text_of(a, "set.%s", s->set[i].name), s->set[i].value);
+  return ok;
+}

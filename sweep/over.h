@@ -1,0 +1,8 @@
+/* What params walk over. */
+#ifndef SWEEP_OVER_H
+#define SWEEP_OVER_H
+#include "sweep/section.h"
+
+/* `over` and `zip`, either of which may be NULL. */
+bool sweep_over_read(tf_reader *r, const tf_ynode *over, const tf_ynode *zip, sweep_section *out);
+#endif

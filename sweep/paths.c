@@ -1,0 +1,36 @@
+/* Globs, from the folder of the sweep. */
+#include <glob.h>
+#include <string.h>
+
+#include "sweep/load.h"
+
+static char *copy(tf_arena *a, const char *text) { return tf_arena_strndup(a, text, strlen(text)); }
+
+static bool take(tf_arena *a, const glob_t *found, size_t skip, sweep_paths *out) {
+  out->at = TF_ARRAY(a, const char *, found->gl_pathc + 1);
+  for (size_t i = 0; out->at && i < found->gl_pathc; i++)
+    if (!(out->at[out->n++] = copy(a, found->gl_pathv[i] + skip))) return false;
+  return out->at != NULL;
+}
+
+bool sweep_paths_of(tf_arena *a, const char *folder, const char *text, sweep_paths *out) {
+  *out = (sweep_paths){0};
+  if (!strpbrk(text, "*?[")) {
+    out->n = 1;
+    out->at = TF_ARRAY(a, const char *, 1);
+    return out->at && (out->at[0] = copy(a, text));
+  }
+  size_t n = text[0] == '/' ? 0 : strlen(folder), m = strlen(text), k = 0;
+  char *pattern = tf_arena_alloc(a, 2 * n + m + 1); /* a folder's own * ? [ \ are no glob */
+  if (!pattern) return false;
+  for (size_t i = 0; i < n; i++) {
+    if (strchr("*?[\\", folder[i])) pattern[k++] = '\\';
+    pattern[k++] = folder[i];
+  }
+  memcpy(pattern + k, text, m + 1);
+  glob_t found;
+  int failed = glob(pattern, 0, NULL, &found);
+  bool ok = failed ? failed != GLOB_NOSPACE : take(a, &found, n, out);
+  globfree(&found);
+  return ok;
+}

@@ -1,0 +1,263 @@
+/* One point: read, mapped, evaluated. */
+#include "sweep/point.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "tileflow/solve.h"
+
+/* A point of closed, solve and search, where the sweep gives no budget. */
+enum { EVALS_UNLESS_SAID = 20000 };
+
+tf_goal sweep_mapped_goal(const tf_sweep_grid *g) {
+  return g->goals[0] == TF_GOAL_AREA && g->n_goals > 1 ? g->goals[1] : g->goals[0];
+}
+
+tf_objective sweep_objective(const tf_sweep_grid *g) {
+  static const tf_objective of[TF_N_GOALS] = {[TF_GOAL_CYCLES] = TF_LATENCY,
+                                              [TF_GOAL_SECONDS] = TF_LATENCY,
+                                              [TF_GOAL_ENERGY] = TF_ENERGY,
+                                              [TF_GOAL_EDP] = TF_EDP,
+                                              [TF_GOAL_TRAFFIC] = TF_TRAFFIC};
+  return of[sweep_mapped_goal(g)];
+}
+
+void sweep_found_free(sweep_found *f) {
+  tf_arena_free(f->arena);
+  *f = (sweep_found){0};
+}
+
+typedef struct {
+  const tf_sweep *s;
+  const tf_spec *spec;
+  const sweep_how *how;
+  sweep_found *out;
+  tf_diags *d;
+  tf_tree *tree; /* of the mapping that was given or found */
+} work;
+
+static const char *keep(work *w, const char *text) {
+  return text ? tf_arena_strndup(w->out->arena, text, strlen(text)) : NULL;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------- */
+static void keep_counts(work *w, const tf_result *r) {
+  const tf_arch *a = w->spec->arch;
+  const tf_workload *wl = w->spec->workload;
+  int n = a->n_memories * wl->n_tensors;
+  tf_sweep_count *all = TF_ARRAY(w->out->arena, tf_sweep_count, (size_t)n);
+  tf_sweep_row *row = &w->out->row;
+  for (int i = 0; all && i < n; i++) {
+    const tf_counts *c = &r->counts[i];
+    if (!c->fill && !c->read && !c->update && !c->drain && !c->peak) continue;
+    all[row->n_counts++] = (tf_sweep_count){keep(w, a->memories[i / wl->n_tensors].name),
+                                            keep(w, wl->tensors[i % wl->n_tensors].name), *c};
+  }
+  row->counts = all;
+}
+
+static void keep_figures(work *w, const tf_result *r) {
+  const tf_spec *p = w->spec;
+  tf_sweep_row *row = &w->out->row;
+  double traffic = 0, held = 0;
+  for (int z = 0; z < p->workload->n_tensors; z++)
+    traffic += (double)r->counts[z].read + (double)r->counts[z].update;
+  for (int l = 1; l < p->arch->n_memories; l++)
+    held += (double)r->levels[l].peak * (double)r->levels[l].instances;
+  row->figures[TF_GOAL_CYCLES] = r->cycles;
+  row->figures[TF_GOAL_SECONDS] = r->seconds;
+  row->figures[TF_GOAL_ENERGY] = r->energy_pj;
+  row->figures[TF_GOAL_EDP] = r->energy_pj * r->seconds;
+  row->figures[TF_GOAL_TRAFFIC] = traffic;
+  row->held_words = held;
+  row->bottleneck = keep(w, r->bottleneck);
+  row->state = TF_POINT_FOUND;
+  if (w->s->section.counts) keep_counts(w, r);
+}
+
+/* The first error, for the row's message. */
+static void keep_error(work *w) {
+  const char *msg = "no mapping can be made";
+  for (size_t i = 0; i < tf_diags_count(w->d); i++) {
+    if (tf_diags_at(w->d, i)->warning) continue;
+    msg = tf_diags_at(w->d, i)->msg;
+    break;
+  }
+  w->out->row.state = TF_POINT_INVALID;
+  w->out->row.message = keep(w, msg);
+}
+
+/* Evaluates w->tree.  `own`: the mapping was found here, and is kept. */
+static void evaluate(work *w, const char *own) {
+  tf_sweep_row *row = &w->out->row;
+  tf_model *m = tf_model_new(w->tree, w->d);
+  tf_result r;
+  bool counted = m && tf_model_eval(m, NULL, &r);
+  if (!m) {
+    keep_error(w);
+  } else if (!counted) {
+    row->state = TF_POINT_INVALID;
+    row->message = r.overflow ? "a count passes 2^63 - 1" : "the trip counts do not reach the extents";
+  } else if (!r.feasible) {
+    row->state = TF_POINT_NONE;
+    row->message = "the mapping does not fit";
+  } else {
+    keep_figures(w, &r);
+    row->mapping = keep(w, own);
+  }
+  tf_model_free(m);
+}
+
+static bool parse(work *w, const char *text, tf_loc at) {
+  tf_tree_free(w->tree);
+  w->tree = tf_tree_parse(text, at, w->spec->arch, w->spec->workload, w->d);
+  return w->tree != NULL;
+}
+
+static void adopt(work *w, const char *text) {
+  if (!text) {
+    w->out->row.state = TF_POINT_NONE;
+    w->out->row.message = "no mapping that fits was found";
+  } else if (parse(w, text, (tf_loc){0})) {
+    evaluate(w, text);
+  } else {
+    keep_error(w);
+  }
+}
+
+/* ---- methods -------------------------------------------------------------------------------------- */
+static void by_bound(work *w) {
+  tf_sweep_row *row = &w->out->row;
+  memcpy(row->figures, row->bounds, sizeof row->figures);
+  row->state = TF_POINT_FOUND;
+}
+
+static void by_eval(work *w) {
+  if (!parse(w, w->spec->mapping_text, w->spec->mapping_at)) {
+    keep_error(w);
+  } else if (w->tree->open) {
+    w->out->row.state = TF_POINT_INVALID;
+    w->out->row.message = "some of the mapping is open: eval needs all of it";
+  } else {
+    w->out->row.evals = 1;
+    evaluate(w, NULL);
+  }
+}
+
+/* What is proved of every mapping raises the bound of what was made small. */
+static void raise_bound(work *w, const tf_solve_result *r) {
+  tf_sweep_row *row = &w->out->row;
+  double *b = row->bounds, clock = w->spec->arch->clock_hz;
+  tf_goal goal = sweep_mapped_goal(&w->s->grid);
+  if (!r->everywhere || !isfinite(r->bound)) return;
+  if (goal == TF_GOAL_SECONDS) goal = TF_GOAL_CYCLES;
+  b[goal] = fmax(b[goal], r->bound);
+  b[TF_GOAL_SECONDS] = b[TF_GOAL_CYCLES] / clock;
+  b[TF_GOAL_EDP] = fmax(b[TF_GOAL_EDP], b[TF_GOAL_ENERGY] * b[TF_GOAL_SECONDS]);
+}
+
+static bool by_solver(work *w, bool exact) {
+  const sweep_section *c = &w->s->section;
+  tf_solve_opts o = {.objective = sweep_objective(&w->s->grid),
+                     .budget.threads = 1,
+                     .budget.max_evals = c->evals ? c->evals
+                                         : exact  ? 0
+                                                  : EVALS_UNLESS_SAID,
+                     .budget.stop = w->how->stop,
+                     .budget.ctx = w->how->ctx};
+  tf_solve_result *r = (exact ? tf_solve_exact : tf_solve_closed)(w->spec->arch, w->spec->workload, &o, w->d);
+  bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT || r->proved;
+  if (ok && r) {
+    w->out->row.evals = r->evals;
+    w->out->row.proved = r->proved;
+    raise_bound(w, r);
+    adopt(w, r->text);
+  } else if (ok) {
+    keep_error(w);
+  }
+  tf_solve_free(r);
+  return ok;
+}
+
+/* Whether the mapping of another machine reads on this one; if not the search begins without. */
+static bool can_start(const work *w) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *t =
+      d && w->how->start ? tf_tree_parse(w->how->start, (tf_loc){0}, w->spec->arch, w->spec->workload, d) : NULL;
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return t != NULL;
+}
+
+static bool by_search(work *w) {
+  const sweep_section *c = &w->s->section;
+  const tf_spec *p = w->spec;
+  if (p->mapping_text && !parse(w, p->mapping_text, p->mapping_at)) {
+    keep_error(w);
+    return true;
+  }
+  tf_search_opts o = {.objective = sweep_objective(&w->s->grid),
+                      .budget.seed = c->seed,
+                      .budget.threads = 1,
+                      .budget.max_evals = c->evals ? c->evals : EVALS_UNLESS_SAID,
+                      .keep = 1,
+                      .starts = &w->how->start,
+                      .n_starts = !w->tree && can_start(w),
+                      .budget.stop = w->how->stop,
+                      .budget.ctx = w->how->ctx};
+  tf_search_result *r = tf_search_run(p->arch, p->workload, w->tree, &o, w->d);
+  bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT;
+  if (ok && r) {
+    w->out->row.evals = r->evals;
+    adopt(w, r->n_best ? r->best[0].text : NULL);
+  } else if (ok) {
+    keep_error(w);
+  }
+  tf_search_free(r);
+  return ok;
+}
+
+static bool find(work *w) {
+  tf_sweep_row *row = &w->out->row;
+  if (!sweep_bounds_of(w->spec->arch, w->spec->workload, row->bounds)) {
+    row->state = TF_POINT_INVALID;
+    row->message = "a bound passes 2^63 - 1";
+    return true;
+  }
+  row->figures[TF_GOAL_AREA] = row->bounds[TF_GOAL_AREA];
+  switch (w->s->grid.method) {
+  case TF_SWEEP_BOUND: by_bound(w); return true;
+  case TF_SWEEP_EVAL: by_eval(w); return true;
+  case TF_SWEEP_CLOSED: return by_solver(w, false);
+  case TF_SWEEP_SOLVE: return by_solver(w, true);
+  default: return by_search(w);
+  }
+}
+
+static void begin(sweep_found *out, int64_t point) {
+  tf_arena_free(out->arena);
+  out->arena = tf_arena_new();
+  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_NONE, .held_words = NAN};
+  for (int g = 0; g < TF_N_GOALS; g++)
+    out->row.figures[g] = out->row.bounds[g] = NAN;
+}
+
+bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sweep_found *out) {
+  double began = tf_now();
+  begin(out, point);
+  work w = {.s = s, .how = how, .out = out, .d = tf_diags_new()};
+  bool ok = out->arena && w.d;
+  tf_spec *spec = ok ? sweep_point_spec(s, point, w.d) : NULL;
+  w.spec = spec;
+  if (ok && !spec)
+    keep_error(&w);
+  else if (ok)
+    ok = find(&w);
+  tf_tree_free(w.tree);
+  tf_spec_free(spec);
+  tf_diags_free(w.d);
+  out->row.took = tf_now() - began;
+  return ok;
+}

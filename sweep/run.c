@@ -1,0 +1,206 @@
+/* Runs a sweep: workers find points, the caller owns the store and writes what they found. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/threads.h"
+#include "sweep/source.h"
+#include "sweep/store.h"
+
+enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
+static const double between_writes = 0.05, between_looks = 0.05; /* seconds */
+
+/* ---- workers ----------------------------------------------------------------------------------------- */
+static bool stopped(void *ctx) {
+  const sweep_source *s = ctx;
+  return s->opts->stop && s->opts->stop(s->opts->ctx);
+}
+
+static void skip(const tf_sweep *s, int64_t point, sweep_found *out) {
+  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN};
+  for (int g = 0; g < TF_N_GOALS; g++)
+    out->row.figures[g] = out->row.bounds[g] = NAN;
+  sweep_point_bounds(s, point, out->row.bounds);
+  out->row.figures[TF_GOAL_AREA] = out->row.bounds[TF_GOAL_AREA];
+}
+
+static bool find_one(sweep_source *s, const sweep_piece *p, int k) {
+  sweep_item *item = calloc(1, sizeof *item);
+  const tf_sweep *sweep = s->plan->s;
+  sweep_how how = {sweep_plan_start(s->plan, p->i, p->work[k]), stopped, s};
+  bool ok = item != NULL;
+  if (ok && p->skip)
+    skip(sweep, p->point[k], &item->found);
+  else if (ok)
+    ok = sweep_point_find(sweep, p->point[k], &how, &item->found);
+  if (!ok && item) {
+    sweep_found_free(&item->found);
+    free(item);
+  }
+  sweep_source_give(s, ok ? item : NULL);
+  return ok;
+}
+
+/* One piece; false: there are no more. */
+static bool work_once(sweep_source *s) {
+  sweep_piece p;
+  if (!sweep_source_take(s, &p)) return false;
+  for (int k = 0; k < p.n; k++)
+    if (!find_one(s, &p, k)) return false;
+  return true;
+}
+
+static void *work(void *ctx) {
+  while (work_once(ctx))
+    ;
+  sweep_source_workers(ctx, -1);
+  return NULL;
+}
+
+/* ---- the owner of the store ---------------------------------------------------------------------------- */
+typedef struct {
+  const tf_sweep *s;
+  tf_store *store;
+  const tf_sweep_opts *o;
+  sweep_plan *plan;
+  tf_sweep_progress now;
+  double began, written;
+  sweep_front front; /* of all that is done, for the progress */
+  tf_diags *d;
+} owner;
+
+static bool give_old(void *ctx, const tf_sweep_row *r) {
+  owner *w = ctx;
+  if (w->o->full && r->state == TF_POINT_SKIPPED) return true;
+  return sweep_plan_take(w->plan, r) || !tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+}
+
+/* The mappings that searches of this store found, for neighbours to begin with. */
+static bool take_mappings(owner *w) {
+  bool failed = false;
+  const tf_sweep_grid *g = &w->s->grid;
+  if (!w->plan->mapping) return true;
+  sqlite3_stmt *q = sweep_store_prepare(w->store, "SELECT point, text FROM mappings", w->d);
+  while (sweep_store_step(w->store, q, &failed, w->d)) {
+    int64_t point = sqlite3_column_int64(q, 0), i = sweep_plan_find(w->plan, point / g->n_cases);
+    const char *text = (const char *)sqlite3_column_text(q, 1);
+    for (int64_t k = 0; i >= 0 && text && k < g->n_works; k++)
+      if (g->works[k] == point % g->n_cases && !w->plan->mapping[i * g->n_works + k])
+        w->plan->mapping[i * g->n_works + k] = strdup(text);
+  }
+  sqlite3_finalize(q);
+  return !failed;
+}
+
+/* Machines of which the last point is known, for the progress. */
+static void note_machine(owner *w, int64_t point) {
+  int64_t i = sweep_plan_find(w->plan, point / w->s->grid.n_cases);
+  if (i < 0 || w->plan->left[i] > 0) return;
+  const double *score = w->plan->score[i];
+  double first = score[w->s->grid.goals[0]];
+  if (first < w->now.best) w->now.best = first;
+  sweep_front_add(&w->s->grid, &w->front, score, w->plan->machine[i]);
+}
+
+static void show(owner *w) {
+  w->now.seconds = tf_now() - w->began;
+  w->now.front = w->front.bad ? -1 : w->front.n;
+  if (w->o->progress) w->o->progress(w->o->ctx, &w->now);
+}
+
+static bool write_all(owner *w, sweep_item *all) {
+  bool ok = true;
+  while (all) {
+    sweep_item *item = all;
+    all = item->next;
+    ok = ok && sweep_store_begin(w->store, w->d) && sweep_store_put(w->store, &item->found.row, w->d);
+    if (ok) {
+      w->now.done++;
+      w->now.found++;
+    }
+    sweep_found_free(&item->found);
+    free(item);
+  }
+  if (!ok || tf_now() - w->written < between_writes) return ok;
+  w->written = tf_now();
+  return sweep_store_commit(w->store, w->d);
+}
+
+static int start_workers(sweep_source *s, int threads, pthread_t *thread) {
+  int n = 0;
+  for (; n < threads; n++) {
+    sweep_source_workers(s, 1);
+    if (pthread_create(&thread[n], NULL, work, s) == 0) continue;
+    sweep_source_workers(s, -1);
+    break;
+  }
+  return n;
+}
+
+/* Writes until nobody works any more.  Where no thread could be started the owner works, too. */
+static bool own(owner *w, sweep_source *s, int started) {
+  bool ok = true, over = false;
+  while (!over) {
+    if (started == 0) over = !work_once(s);
+    bool left = false;
+    sweep_item *all = sweep_source_results(s, started ? between_looks : 0, &left);
+    if (started) over = left;
+    pthread_mutex_lock(&s->lock);
+    for (const sweep_item *item = all; item; item = item->next)
+      note_machine(w, item->found.row.point);
+    pthread_mutex_unlock(&s->lock);
+    if (!ok) {
+      while (all) {
+        sweep_item *item = all;
+        all = item->next;
+        sweep_found_free(&item->found);
+        free(item);
+      }
+      continue;
+    }
+    ok = write_all(w, all);
+    if (!ok) sweep_source_end(s);
+    show(w);
+  }
+  return ok;
+}
+
+static bool run(owner *w) {
+  sweep_source s;
+  pthread_t thread[MOST_THREADS];
+  int threads = w->o->threads ? w->o->threads : tf_threads_there();
+  if (threads > MOST_THREADS) threads = MOST_THREADS;
+  if (!sweep_source_make(&s, w->plan, w->o)) return tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  int started = start_workers(&s, threads, thread);
+  bool ok = own(w, &s, started);
+  for (int i = 0; i < started; i++)
+    pthread_join(thread[i], NULL);
+  ok = sweep_store_commit(w->store, w->d) && ok;
+  if (s.broken) ok = tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  sweep_source_free(&s);
+  return ok;
+}
+
+bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last, tf_diags *d) {
+  sweep_plan plan;
+  size_t errors = tf_diags_errors(d);
+  owner w = {.s = s, .store = store, .o = o, .plan = &plan, .d = d, .began = tf_now()};
+  w.front.most = FRONT_FOLLOWED;
+  w.now.best = INFINITY;
+  bool ok = sweep_plan_make(&plan, s, o, d);
+  if (ok) ok = tf_store_rows(store, give_old, &w, d) && take_mappings(&w) && tf_diags_errors(d) == errors;
+  if (ok) {
+    w.now.done = plan.done;
+    w.now.total = plan.n * s->grid.n_works;
+    for (int64_t i = 0; i < plan.n; i++)
+      note_machine(&w, plan.machine[i] * s->grid.n_cases);
+    show(&w);
+    ok = run(&w);
+    show(&w);
+  }
+  if (last) *last = w.now;
+  sweep_front_free(&w.front);
+  sweep_plan_free(&plan);
+  return ok;
+}

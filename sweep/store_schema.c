@@ -1,0 +1,205 @@
+/* Tables of a store; what it says of the sweep that it is of. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep/store.h"
+
+static const char tables[] =
+    "CREATE TABLE facts(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE texts(sha256 TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE files(role TEXT NOT NULL, number INTEGER NOT NULL, file TEXT NOT NULL, name TEXT NOT NULL,"
+    " weight REAL NOT NULL, sha256 TEXT NOT NULL, PRIMARY KEY(role, number)) WITHOUT ROWID;"
+    "CREATE TABLE axes(axis INTEGER NOT NULL, place INTEGER NOT NULL, param TEXT NOT NULL, of TEXT NOT NULL,"
+    " length INTEGER NOT NULL, stride INTEGER NOT NULL, PRIMARY KEY(axis, place)) WITHOUT ROWID;"
+    "CREATE TABLE axis_values(axis INTEGER NOT NULL, param TEXT NOT NULL, position INTEGER NOT NULL,"
+    " value REAL NOT NULL, PRIMARY KEY(axis, param, position)) WITHOUT ROWID;"
+    "CREATE TABLE works(work INTEGER PRIMARY KEY, workload INTEGER NOT NULL, weight REAL NOT NULL);"
+    "CREATE TABLE results(point INTEGER PRIMARY KEY, machine INTEGER NOT NULL, work INTEGER NOT NULL,"
+    " state TEXT NOT NULL, cycles REAL, seconds REAL, energy_pj REAL, edp REAL, traffic_words REAL, area_um2 REAL,"
+    " bound_cycles REAL, bound_seconds REAL, bound_energy_pj REAL, bound_edp REAL, bound_traffic_words REAL,"
+    " held_words REAL, proved INTEGER NOT NULL, evals INTEGER NOT NULL, took REAL NOT NULL, bottleneck TEXT,"
+    " message TEXT);"
+    "CREATE TABLE mappings(point INTEGER PRIMARY KEY, text TEXT NOT NULL);"
+    "CREATE TABLE counts(point INTEGER NOT NULL, level TEXT NOT NULL, tensor TEXT NOT NULL, fill INTEGER NOT NULL,"
+    " read INTEGER NOT NULL, \"update\" INTEGER NOT NULL, drain INTEGER NOT NULL, peak INTEGER NOT NULL,"
+    " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;"
+    "PRAGMA application_id = 1413891138; PRAGMA user_version = 1;";
+_Static_assert(SWEEP_STORE_ID == 1413891138 && SWEEP_STORE_FORMAT == 1, "as the tables say");
+
+/* ---- rows of a few columns ------------------------------------------------------------------------ */
+/* Binds by letter: t text, i int64_t, r double; runs the statement and makes it ready again. */
+static bool put(tf_store *s, sqlite3_stmt *q, tf_diags *d, const char *what, ...) {
+  va_list args;
+  va_start(args, what);
+  for (int i = 0; q && what[i]; i++)
+    if (what[i] == 't')
+      sqlite3_bind_text(q, i + 1, va_arg(args, const char *), -1, SQLITE_STATIC);
+    else if (what[i] == 'i')
+      sqlite3_bind_int64(q, i + 1, va_arg(args, int64_t));
+    else
+      sqlite3_bind_double(q, i + 1, va_arg(args, double));
+  va_end(args);
+  bool failed = false;
+  sweep_store_step(s, q, &failed, d);
+  if (q) sqlite3_reset(q);
+  return !failed;
+}
+
+typedef struct {
+  tf_store *s;
+  tf_diags *d;
+  sqlite3_stmt *file, *text;
+} writer;
+
+static bool put_file(writer *w, const char *role, int number, const sweep_input *in, const tf_sweep_file *as) {
+  char sha[TF_SHA256_TEXT];
+  tf_sha256_text(in->text.text, in->text.len, sha);
+  sqlite3_bind_text(w->text, 2, in->text.text, (int)in->text.len, SQLITE_STATIC);
+  return put(w->s, w->text, w->d, "t", sha) && put(w->s, w->file, w->d, "tittrt", role, (int64_t)number, in->path,
+                                                   as ? as->name : "", as ? as->weight : 1.0, sha);
+}
+
+/* The file of a list, or that of the command line which has the section. */
+static const sweep_input *input_of(const tf_sweep *s, const sweep_inputs *list, const tf_sweep_file *f, int i) {
+  if (list->n) return &list->at[i];
+  for (int k = 0; k < s->base.n; k++)
+    if (s->base.at[k].path == f->file) return &s->base.at[k];
+  return NULL;
+}
+
+static bool put_list(writer *w, const tf_sweep *s, const char *role, const sweep_inputs *list) {
+  const tf_sweep_grid *g = &s->grid;
+  bool archs = list == &s->archs, workloads = list == &s->workloads;
+  int n = archs ? g->n_archs : workloads ? g->n_workloads : g->n_mappings;
+  const tf_sweep_file *as = archs ? g->archs : workloads ? g->workloads : g->mappings;
+  bool ok = true;
+  for (int i = 0; ok && i < n; i++) {
+    const sweep_input *in = input_of(s, list, &as[i], i);
+    ok = !in || put_file(w, role, i, in, &as[i]);
+  }
+  return ok;
+}
+
+static bool put_files(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
+  writer w = {s, d, sweep_store_prepare(s, "INSERT INTO files VALUES(?,?,?,?,?,?)", d),
+              sweep_store_prepare(s, "INSERT OR IGNORE INTO texts VALUES(?,?)", d)};
+  bool ok = w.file && w.text;
+  for (int i = 0; ok && i < sweep->base.n; i++)
+    ok = put_file(&w, "common", i, &sweep->base.at[i], NULL);
+  ok = ok && put_list(&w, sweep, "architecture", &sweep->archs) && put_list(&w, sweep, "workload", &sweep->workloads) &&
+       put_list(&w, sweep, "mapping", &sweep->mappings);
+  sqlite3_finalize(w.file);
+  sqlite3_finalize(w.text);
+  return ok;
+}
+
+static bool put_facts(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
+  sqlite3_stmt *q = sweep_store_prepare(s, "INSERT INTO facts VALUES(?,?)", d);
+  bool ok = q != NULL;
+  for (int i = 0; ok && i < sweep->n_facts; i++)
+    ok = put(s, q, d, "tt", sweep->facts[i].key, sweep->facts[i].value);
+  sqlite3_finalize(q);
+  return ok;
+}
+
+/* How many machines, or cases, one step of the axis passes. */
+static int64_t stride_of(const tf_sweep_grid *g, int axis) {
+  int64_t stride = g->axes[axis].of_workload && g->n_mappings ? g->n_mappings : 1;
+  for (int i = axis + 1; i < g->n_axes; i++)
+    if (g->axes[i].of_workload == g->axes[axis].of_workload) stride *= g->axes[i].n;
+  return stride;
+}
+
+static bool put_axes(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
+  sqlite3_stmt *axis = sweep_store_prepare(s, "INSERT INTO axes VALUES(?,?,?,?,?,?)", d);
+  sqlite3_stmt *value = sweep_store_prepare(s, "INSERT INTO axis_values VALUES(?,?,?,?)", d);
+  bool ok = axis && value;
+  for (int i = 0; ok && i < g->n_axes; i++)
+    for (int p = 0; ok && p < g->axes[i].n_params; p++) {
+      const tf_sweep_axis *a = &g->axes[i];
+      ok = put(s, axis, d, "iittii", (int64_t)i, (int64_t)p, a->params[p], a->of_workload ? "workload" : "machine",
+               (int64_t)a->n, stride_of(g, i));
+      for (int k = 0; ok && k < a->n; k++)
+        ok = put(s, value, d, "itir", (int64_t)i, a->params[p], (int64_t)k, a->values[(int64_t)k * a->n_params + p]);
+    }
+  sqlite3_finalize(axis);
+  sqlite3_finalize(value);
+  return ok;
+}
+
+static bool put_works(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
+  sqlite3_stmt *q = sweep_store_prepare(s, "INSERT INTO works VALUES(?,?,?)", d);
+  bool ok = q != NULL;
+  for (int64_t i = 0; ok && i < g->n_works; i++) {
+    int workload = tf_sweep_place_of(g, g->works[i]).workload;
+    ok = put(s, q, d, "iir", g->works[i], (int64_t)workload, g->workloads[workload].weight);
+  }
+  sqlite3_finalize(q);
+  return ok;
+}
+
+/* ---- the view `points`: a column for each param ------------------------------------------------------- */
+typedef struct {
+  char *text;
+  size_t len;
+  bool bad;
+} sql;
+
+static void say(sql *q, const char *fmt, ...) TF_PRINTF(2, 3);
+static void say(sql *q, const char *fmt, ...) {
+  char part[400];
+  va_list args;
+  va_start(args, fmt);
+  int n = vsnprintf(part, sizeof part, fmt, args);
+  va_end(args);
+  char *more = n < 0 || n >= (int)sizeof part ? NULL : realloc(q->text, q->len + (size_t)n + 1);
+  q->bad |= !more;
+  if (!more) return;
+  memcpy(more + q->len, part, (size_t)n + 1);
+  q->text = more;
+  q->len += (size_t)n;
+}
+
+/* The number of the file, out of that of the machine or of the case. */
+static int64_t file_stride(const tf_sweep_grid *g, bool of_workload) {
+  return of_workload ? g->n_cases / g->n_workloads : g->n_machines / g->n_archs;
+}
+
+static bool make_view(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
+  sql q = {0};
+  say(&q, "CREATE VIEW points AS SELECT r.point, r.machine, r.work, a.name AS architecture, w.name AS workload");
+  if (g->n_mappings) say(&q, ", m.name AS mapping");
+  for (int i = 0; i < g->n_axes; i++)
+    for (int p = 0; p < g->axes[i].n_params; p++)
+      say(&q, ", v%d_%d.value AS \"%.200s\"", i, p, g->axes[i].params[p]);
+  say(&q, ", r.state");
+  for (int k = 0; k < TF_N_GOALS; k++)
+    say(&q, ", r.%s", tf_goal_column(k));
+  for (int k = 0; k < TF_GOAL_AREA; k++)
+    say(&q, ", r.bound_%s", tf_goal_column(k));
+  say(&q,
+      ", r.held_words, r.proved, r.evals, r.took, r.bottleneck, r.message FROM results r"
+      " JOIN files a ON a.role = 'architecture' AND a.number = r.machine / %lld"
+      " JOIN files w ON w.role = 'workload' AND w.number = r.work / %lld",
+      (long long)file_stride(g, false), (long long)file_stride(g, true));
+  if (g->n_mappings) say(&q, " JOIN files m ON m.role = 'mapping' AND m.number = r.work %% %d", g->n_mappings);
+  for (int i = 0; i < g->n_axes; i++)
+    for (int p = 0; p < g->axes[i].n_params; p++)
+      say(&q,
+          " JOIN axis_values v%d_%d ON v%d_%d.axis = %d AND v%d_%d.param = '%.200s' AND v%d_%d.position = r.%s / %lld "
+          "%% %d",
+          i, p, i, p, i, i, p, g->axes[i].params[p], i, p, g->axes[i].of_workload ? "work" : "machine",
+          (long long)stride_of(g, i), g->axes[i].n);
+  bool ok = q.bad ? tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "names of params are too long, or memory ran out")
+                  : sweep_store_exec(s, q.text, d);
+  free(q.text);
+  return ok;
+}
+
+bool sweep_schema_make(tf_store *s, const tf_sweep *sweep, tf_diags *d) {
+  return sweep_store_exec(s, tables, d) && put_facts(s, sweep, d) && put_files(s, sweep, d) &&
+         put_axes(s, &sweep->grid, d) && put_works(s, &sweep->grid, d) && make_view(s, &sweep->grid, d);
+}

@@ -1,0 +1,165 @@
+/* All machines of a store, scored; the front, and how much of it is proved. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep/point.h"
+#include "sweep/score.h"
+#include "sweep/store.h"
+
+typedef struct {
+  const tf_sweep_grid *g;
+  tf_sweep_summary *out;
+  int64_t room, machine; /* machine: whose works are gathered; -1: none */
+  sweep_works works;
+  int64_t known; /* of them */
+  bool skipped;  /* one of them was */
+  bool *solved;  /* [out->n] none was */
+  bool bad;
+} gatherer;
+
+static void clear(gatherer *t) {
+  for (int64_t i = 0; i < t->g->n_works; i++)
+    for (int k = 0; k < TF_N_GOALS; k++)
+      t->works.figures[i][k] = t->works.bounds[i][k] = NAN;
+  memset(t->works.state, 0, (size_t)t->g->n_works);
+  t->known = 0;
+  t->skipped = false;
+}
+
+static bool room_for_one(gatherer *t) {
+  if (t->out->n < t->room) return true;
+  int64_t room = t->room ? 2 * t->room : 256;
+  tf_sweep_machine *more = realloc(t->out->machines, (size_t)room * sizeof *more);
+  if (more) t->out->machines = more;
+  bool *solved = realloc(t->solved, (size_t)room * sizeof *solved);
+  if (solved) t->solved = solved;
+  t->bad |= !more || !solved;
+  if (!t->bad) t->room = room;
+  return !t->bad;
+}
+
+/* The machine whose rows have ended. */
+static void finish_machine(gatherer *t) {
+  if (t->machine < 0 || !room_for_one(t)) return;
+  tf_sweep_machine *m = &t->out->machines[t->out->n];
+  *m = (tf_sweep_machine){.machine = t->machine};
+  sweep_score(t->g, &t->works, m->score, m->bound);
+  t->solved[t->out->n++] = !t->skipped;
+}
+
+static int64_t work_at(const tf_sweep_grid *g, int64_t work) {
+  int64_t low = 0, high = g->n_works - 1;
+  while (low < high) {
+    int64_t mid = (low + high) / 2;
+    if (g->works[mid] < work)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return g->works[low] == work ? low : -1;
+}
+
+static bool take(void *ctx, const tf_sweep_row *r) {
+  gatherer *t = ctx;
+  int64_t machine = r->point / t->g->n_cases, at = work_at(t->g, r->point % t->g->n_cases);
+  if (machine != t->machine) {
+    finish_machine(t);
+    t->machine = machine;
+    clear(t);
+  }
+  t->out->points++;
+  t->out->by_state[r->state]++;
+  if (at < 0) return !t->bad;
+  t->works.state[at] = (uint8_t)(1 + (int)r->state);
+  memcpy(t->works.figures[at], r->figures, sizeof r->figures);
+  memcpy(t->works.bounds[at], r->bounds, sizeof r->bounds);
+  t->known++;
+  t->skipped |= r->state == TF_POINT_SKIPPED;
+  return !t->bad;
+}
+
+/* ---- the front ------------------------------------------------------------------------------------------ */
+static bool find_front(const tf_sweep_grid *g, tf_sweep_summary *s) {
+  sweep_front f = {0};
+  for (int64_t i = 0; i < s->n; i++)
+    sweep_front_add(g, &f, s->machines[i].score, i);
+  for (int i = 0; i < f.n; i++)
+    s->machines[f.no[i]].front = true;
+  s->n_front = f.n;
+  bool ok = !f.bad;
+  sweep_front_free(&f);
+  return ok;
+}
+
+/* Raises the gaps of f to what a mapping on m that attains its bounds would leave: 0 where m cannot be as good in all.
+ */
+static void raise_gaps(const tf_sweep_grid *g, tf_sweep_machine *f, const tf_sweep_machine *m) {
+  for (int i = 0; i < g->n_goals; i++)
+    if (!(m->bound[g->goals[i]] <= f->score[g->goals[i]])) return;
+  for (int i = 0; i < g->n_goals; i++) {
+    int k = (int)g->goals[i];
+    double gap = f->score[k] > m->bound[k] ? f->score[k] / m->bound[k] - 1 : 0;
+    f->gap[k] = fmax(f->gap[k], gap);
+  }
+}
+
+static void find_gaps(const tf_sweep_grid *g, tf_sweep_summary *s) {
+  for (int64_t i = 0; i < s->n; i++) {
+    tf_sweep_machine *f = &s->machines[i];
+    if (!f->front) continue;
+    bool proved = true;
+    for (int64_t k = 0; k < s->n; k++)
+      raise_gaps(g, f, &s->machines[k]);
+    for (int k = 0; k < g->n_goals; k++)
+      proved = proved && f->gap[g->goals[k]] == 0;
+    s->proved += proved;
+  }
+}
+
+/* Machines whose bounds some result beats can never come to the front. */
+static bool sort_out(const tf_sweep_grid *g, const bool *solved, tf_sweep_summary *s) {
+  sweep_front f = {0};
+  for (int64_t i = 0; i < s->n; i++)
+    if (s->machines[i].front) sweep_front_add(g, &f, s->machines[i].score, i);
+  for (int64_t i = 0; i < s->n; i++) {
+    if (s->machines[i].front) continue;
+    bool out = sweep_front_beats(g, &f, s->machines[i].bound, i);
+    *(!out ? &s->open : solved[i] ? &s->beaten : &s->skipped) += 1;
+  }
+  bool ok = !f.bad;
+  sweep_front_free(&f);
+  return ok;
+}
+
+static bool summarize(gatherer *t, tf_store *s, tf_diags *d) {
+  size_t n = (size_t)t->g->n_works;
+  t->works = (sweep_works){calloc(n, sizeof *t->works.figures), calloc(n, sizeof *t->works.bounds), calloc(n, 1)};
+  t->bad = !t->works.figures || !t->works.bounds || !t->works.state;
+  bool ok = !t->bad && tf_store_rows(s, take, t, d);
+  if (ok) finish_machine(t);
+  if (ok && !t->bad) t->bad = !find_front(t->g, t->out) || !sort_out(t->g, t->solved, t->out);
+  if (ok && !t->bad) find_gaps(t->g, t->out);
+  free(t->works.figures);
+  free(t->works.bounds);
+  free(t->works.state);
+  free(t->solved);
+  return (ok || t->bad) && (!t->bad || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory"));
+}
+
+tf_sweep_summary *tf_sweep_summary_of(tf_store *s, tf_diags *d) {
+  gatherer t = {.g = tf_store_grid(s), .out = calloc(1, sizeof *t.out), .machine = -1};
+  if (!t.out) {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    return NULL;
+  }
+  if (summarize(&t, s, d)) return t.out;
+  tf_sweep_summary_free(t.out);
+  return NULL;
+}
+
+void tf_sweep_summary_free(tf_sweep_summary *s) {
+  if (!s) return;
+  free(s->machines);
+  free(s);
+}
