@@ -8,8 +8,8 @@
 /* In the order of the help; each stands in a file of its name. */
 #define CLI_COMMANDS(X)                                                                                                \
   X(eval)                                                                                                              \
-  X(check) X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit) X(sweep) X(results) X(plot)         \
-      X(explain)
+  X(check)                                                                                                             \
+  X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit) X(sweep) X(results) X(plot) X(explain)
 
 struct cli_command {
   const char *name, *summary;

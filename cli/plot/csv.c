@@ -87,7 +87,7 @@ static bool read_row(scanner *s) {
 
 static bool check_width(const scanner *s, size_t from, int wanted) {
   int have = (int)(s->n - from);
-  if (have == wanted) return true;
+  if (have == wanted || !s->cells) return true;
   return tf_fail(s->d, s->cells[have > wanted ? from + (size_t)wanted : s->n - 1].at, TF_E_SYNTAX,
                  "this row has %d cells, the row of names %d", have, wanted);
 }

@@ -46,19 +46,17 @@ static double cycles_of(const char *text, const tf_arch *a, const tf_workload *w
 }
 
 static void turn(bench *b, const cli_knob *k, double factor) {
-  tf_memory *m = k->kind == KNOB_BANDWIDTH || k->kind == KNOB_LATENCY ? &b->memories[k->at] : NULL;
-  tf_unit *u = m ? NULL : &b->units[k->at];
   switch (k->kind) {
   case KNOB_BANDWIDTH:
-    m->read_bw *= factor;
-    m->write_bw *= factor;
+    b->memories[k->at].read_bw *= factor;
+    b->memories[k->at].write_bw *= factor;
     break;
   case KNOB_LATENCY:
-    m->latency /= factor;
-    m->issue /= factor;
+    b->memories[k->at].latency /= factor;
+    b->memories[k->at].issue /= factor;
     break;
-  case KNOB_RATE: u->rate *= factor; break;
-  case KNOB_PIPELINE: u->pipeline /= factor; break;
+  case KNOB_RATE: b->units[k->at].rate *= factor; break;
+  case KNOB_PIPELINE: b->units[k->at].pipeline /= factor; break;
   }
 }
 
