@@ -1,6 +1,7 @@
 /* What no mapping on a machine can beat: tf_bounds_of, and with it the words that must pass because the chip holds no
  * more at once (tf_slope_bound). */
 #include <math.h>
+#include <string.h>
 
 #include "sweep/point.h"
 #include "tileflow/slope.h"
@@ -16,13 +17,81 @@ static double on_chip(const tf_arch *a, const tf_workload *w, int narrowest) {
   return ceil(bits / narrowest) + tf_slope_hand(a, w);
 }
 
+/* ---- proofs kept ------------------------------------------------------------------------------------ */
+/* FNV-1a, of whole numbers. */
+static void mix(uint64_t *h, int64_t v) {
+  for (int i = 0; i < 8; i++)
+    *h = (*h ^ (uint8_t)((uint64_t)v >> (8 * i))) * 0x100000001b3u;
+}
+
+static void mix_op(uint64_t *h, const tf_workload *w, const tf_op *op) {
+  mix(h, op->out);
+  mix(h, op->reduce);
+  for (int i = 0; i < op->n_dims; i++)
+    mix(h, op->dims[i]);
+  for (int i = 0; i < op->n_expr; i++) {
+    mix(h, op->expr[i].what);
+    mix(h, op->expr[i].call);
+    for (int k = 0; k < op->expr[i].n_args; k++)
+      mix(h, op->expr[i].arg[k]);
+    mix(h, op->expr[i].ref);
+    int64_t bits; /* numbers stand in conditions on dims */
+    memcpy(&bits, &op->expr[i].number, sizeof bits);
+    mix(h, bits);
+  }
+  for (int i = 0; i < op->n_reads; i++)
+    for (int r = 0; r < w->tensors[op->reads[i].tensor].rank; r++) {
+      const tf_index *x = &op->reads[i].index[r];
+      mix(h, op->reads[i].tensor);
+      mix(h, x->c);
+      for (int k = 0; k < x->n_terms; k++) {
+        mix(h, x->terms[k].dim);
+        mix(h, x->terms[k].coef);
+      }
+    }
+}
+
+/* A number for a workload. */
+static uint64_t number_of(const tf_workload *w) {
+  uint64_t h = 0xcbf29ce484222325u;
+  for (int i = 0; i < w->n_dims; i++)
+    mix(&h, w->dims[i].extent);
+  for (int z = 0; z < w->n_tensors; z++) {
+    mix(&h, w->tensors[z].word_bits);
+    mix(&h, w->tensors[z].producer);
+    for (int r = 0; r < w->tensors[z].rank; r++) {
+      mix(&h, w->tensors[z].lo[r]);
+      mix(&h, w->tensors[z].extent[r]);
+      mix(&h, w->tensors[z].pad[r]);
+    }
+  }
+  for (int o = 0; o < w->n_ops; o++)
+    mix_op(&h, w, &w->ops[o]);
+  return h;
+}
+
+/* tf_slope_bound, which falls with the capacity down to the compulsory words. */
+static double proved(sweep_memo *m, const tf_workload *w, double capacity, double compulsory) {
+  if (!m) return tf_slope_bound(w, capacity);
+  uint64_t h = number_of(w), where = h;
+  mix(&where, (int64_t)fmin(capacity, 0x1p62));
+  sweep_proved *at = &m->at[where % SWEEP_MEMO], *flat = &m->flat[h % SWEEP_MEMO_WORKLOADS];
+  if (flat->workload == h && flat->capacity > 0 && capacity >= flat->capacity) return compulsory;
+  if (at->workload == h && at->capacity == capacity) return at->words;
+  *at = (sweep_proved){h, capacity, tf_slope_bound(w, capacity)};
+  bool lower = flat->workload != h || flat->capacity <= 0 || capacity < flat->capacity;
+  if (at->words <= compulsory && lower) *flat = *at;
+  return at->words;
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------------- */
 /* Each word beyond the compulsory ones is one of the narrowest, read or written, whichever is cheaper. */
-static void raise_by_capacity(const tf_arch *a, const tf_workload *w, tf_bounds *b, double *traffic) {
+static void raise_by_capacity(const tf_arch *a, const tf_workload *w, sweep_memo *m, tf_bounds *b, double *traffic) {
   const tf_memory *dram = &a->memories[0];
   int narrowest = dram->word_bits;
   for (int z = 0; z < w->n_tensors; z++)
     narrowest = w->tensors[z].word_bits < narrowest ? w->tensors[z].word_bits : narrowest;
-  double words = tf_slope_bound(w, on_chip(a, w, narrowest)), share = (double)narrowest / dram->word_bits;
+  double words = proved(m, w, on_chip(a, w, narrowest), *traffic), share = (double)narrowest / dram->word_bits;
   if (!(words > *traffic)) return;
   double bandwidth = dram->one_port ? dram->read_bw : dram->read_bw + dram->write_bw;
   double cycles = isinf(bandwidth) ? 0 : words * share / bandwidth;
@@ -31,11 +100,11 @@ static void raise_by_capacity(const tf_arch *a, const tf_workload *w, tf_bounds 
   *traffic = words;
 }
 
-bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, double bounds[TF_N_GOALS]) {
+bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, sweep_memo *memo, double bounds[TF_N_GOALS]) {
   tf_bounds b;
   if (!tf_bounds_of(a, w, &b)) return false;
   double traffic = (double)b.traffic_words;
-  raise_by_capacity(a, w, &b, &traffic);
+  raise_by_capacity(a, w, memo, &b, &traffic);
   bounds[TF_GOAL_CYCLES] = b.cycles;
   bounds[TF_GOAL_SECONDS] = b.cycles / a->clock_hz;
   bounds[TF_GOAL_ENERGY] = b.energy_pj;
@@ -45,10 +114,10 @@ bool sweep_bounds_of(const tf_arch *a, const tf_workload *w, double bounds[TF_N_
   return true;
 }
 
-bool sweep_point_bounds(const tf_sweep *s, int64_t point, double bounds[TF_N_GOALS]) {
+bool sweep_point_bounds(const tf_sweep *s, int64_t point, sweep_memo *memo, double bounds[TF_N_GOALS]) {
   tf_diags *d = tf_diags_new();
   tf_spec *p = d ? sweep_point_spec(s, point, d) : NULL;
-  bool ok = p && sweep_bounds_of(p->arch, p->workload, bounds);
+  bool ok = p && sweep_bounds_of(p->arch, p->workload, memo, bounds);
   tf_spec_free(p);
   tf_diags_free(d);
   return ok;

@@ -20,6 +20,7 @@ int64_t sweep_plan_horizon(const sweep_plan *p, int64_t i) {
 typedef struct {
   sweep_plan *p;
   double (*bound)[TF_N_GOALS];
+  sweep_memo **memo; /* of each worker */
   bool (*stop)(void *ctx);
   void *ctx;
 } bounder;
@@ -27,14 +28,14 @@ typedef struct {
 enum { PIECE = 16 };
 
 /* The bounds of one machine over all works, as if each had a mapping that attains them. */
-static void bound_one(const tf_sweep *s, int64_t machine, double out[TF_N_GOALS]) {
+static void bound_one(const tf_sweep *s, int64_t machine, sweep_memo *memo, double out[TF_N_GOALS]) {
   const tf_sweep_grid *g = &s->grid;
   size_t n = (size_t)g->n_works;
   sweep_works w = {calloc(n, sizeof *w.figures), calloc(n, sizeof *w.bounds), calloc(n, 1)};
   double score[TF_N_GOALS];
   bool sound = w.figures && w.bounds && w.state;
   for (int64_t i = 0; sound && i < g->n_works; i++) {
-    sound = sweep_point_bounds(s, machine * g->n_cases + g->works[i], w.bounds[i]);
+    sound = sweep_point_bounds(s, machine * g->n_cases + g->works[i], memo, w.bounds[i]);
     memcpy(w.figures[i], w.bounds[i], sizeof w.bounds[i]);
   }
   if (sound) sweep_score(g, &w, score, out);
@@ -48,9 +49,9 @@ static void bound_one(const tf_sweep *s, int64_t machine, double out[TF_N_GOALS]
 static void bound_piece(void *ctx, int piece, int worker) {
   const bounder *b = ctx;
   int64_t from = (int64_t)piece * PIECE, to = from + PIECE < b->p->n ? from + PIECE : b->p->n;
-  (void)worker;
+  if (!b->memo[worker]) b->memo[worker] = calloc(1, sizeof *b->memo[worker]);
   for (int64_t i = from; i < to; i++)
-    if (!b->stop || !b->stop(b->ctx)) bound_one(b->p->s, b->p->sorted[i], b->bound[i]);
+    if (!b->stop || !b->stop(b->ctx)) bound_one(b->p->s, b->p->sorted[i], b->memo[worker], b->bound[i]);
 }
 
 typedef struct {
@@ -93,12 +94,15 @@ static bool rank(sweep_plan *p, double (*bound)[TF_N_GOALS]) {
 static bool order_by_bounds(sweep_plan *p, const tf_sweep_opts *o) {
   size_t n = (size_t)p->n + 1;
   int threads = o->threads ? o->threads : tf_threads_there();
-  bounder b = {p, calloc(n, sizeof *b.bound), o->stop, o->ctx};
+  bounder b = {p, calloc(n, sizeof *b.bound), calloc((size_t)threads, sizeof *b.memo), o->stop, o->ctx};
   p->bound = calloc(n, sizeof *p->bound);
   p->ruled_out = calloc(n, sizeof *p->ruled_out);
-  bool ok = b.bound && p->bound && p->ruled_out;
+  bool ok = b.bound && b.memo && p->bound && p->ruled_out;
   if (ok) tf_threads_run(threads, (int)((p->n + PIECE - 1) / PIECE), bound_piece, &b);
   ok = ok && rank(p, b.bound);
+  for (int i = 0; b.memo && i < threads; i++)
+    free(b.memo[i]);
+  free(b.memo);
   free(b.bound);
   return ok;
 }

@@ -221,7 +221,7 @@ static bool by_search(work *w) {
 
 static bool find(work *w) {
   tf_sweep_row *row = &w->out->row;
-  if (!sweep_bounds_of(w->spec->arch, w->spec->workload, row->bounds)) {
+  if (!sweep_bounds_of(w->spec->arch, w->spec->workload, w->how->memo, row->bounds)) {
     row->state = TF_POINT_INVALID;
     row->message = "a bound passes 2^63 - 1";
     return true;

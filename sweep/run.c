@@ -17,21 +17,21 @@ static bool stopped(void *ctx) {
   return s->opts->stop && s->opts->stop(s->opts->ctx);
 }
 
-static void skip(const tf_sweep *s, int64_t point, sweep_found *out) {
+static void skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out) {
   out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN};
   for (int g = 0; g < TF_N_GOALS; g++)
     out->row.figures[g] = out->row.bounds[g] = NAN;
-  sweep_point_bounds(s, point, out->row.bounds);
+  sweep_point_bounds(s, point, memo, out->row.bounds);
   out->row.figures[TF_GOAL_AREA] = out->row.bounds[TF_GOAL_AREA];
 }
 
-static bool find_one(sweep_source *s, const sweep_piece *p, int k) {
+static bool find_one(sweep_source *s, const sweep_piece *p, int k, sweep_memo *memo) {
   sweep_item *item = calloc(1, sizeof *item);
   const tf_sweep *sweep = s->plan->s;
-  sweep_how how = {sweep_plan_start(s->plan, p->i, p->work[k]), stopped, s};
+  sweep_how how = {sweep_plan_start(s->plan, p->i, p->work[k]), stopped, s, memo};
   bool ok = item != NULL;
   if (ok && p->skip)
-    skip(sweep, p->point[k], &item->found);
+    skip(sweep, p->point[k], memo, &item->found);
   else if (ok)
     ok = sweep_point_find(sweep, p->point[k], &how, &item->found);
   if (!ok && item) {
@@ -43,17 +43,19 @@ static bool find_one(sweep_source *s, const sweep_piece *p, int k) {
 }
 
 /* One piece; false: there are no more. */
-static bool work_once(sweep_source *s) {
+static bool work_once(sweep_source *s, sweep_memo *memo) {
   sweep_piece p;
   if (!sweep_source_take(s, &p)) return false;
   for (int k = 0; k < p.n; k++)
-    if (!find_one(s, &p, k)) return false;
+    if (!find_one(s, &p, k, memo)) return false;
   return true;
 }
 
 static void *work(void *ctx) {
-  while (work_once(ctx))
+  sweep_memo *memo = calloc(1, sizeof *memo); /* NULL: slower */
+  while (work_once(ctx, memo))
     ;
+  free(memo);
   sweep_source_workers(ctx, -1);
   return NULL;
 }
@@ -142,7 +144,7 @@ static int start_workers(sweep_source *s, int threads, pthread_t *thread) {
 static bool own(owner *w, sweep_source *s, int started) {
   bool ok = true, over = false;
   while (!over) {
-    if (started == 0) over = !work_once(s);
+    if (started == 0) over = !work_once(s, NULL);
     bool left = false;
     sweep_item *all = sweep_source_results(s, started ? between_looks : 0, &left);
     if (started) over = left;

@@ -94,7 +94,7 @@ static bool check_width(const scanner *s, size_t from, int wanted) {
 
 static bool check_names(const plot_table *t, tf_diags *d) {
   bool ok = true;
-  for (int i = 0; i < t->n_columns; i++)
+  for (int i = 0; t->cells && i < t->n_columns; i++)
     for (int k = 0; k < i; k++)
       if (!strcmp(t->cells[i].text, t->cells[k].text)) {
         ok = tf_fail(d, t->cells[i].at, TF_E_DUP, "two columns have the name '%.60s'", t->cells[i].text);

@@ -50,8 +50,10 @@ static void put_gap(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table
     if (m->gap[g->goals[i]] > m->gap[worst]) worst = g->goals[i];
   if (m->gap[worst] == 0)
     cli_cell(t, "proved");
+  else if (m->gap[worst] < 5e-4)
+    cli_cell(t, "under 0.1 %% less %s not excluded", tf_goal_key((int)worst));
   else
-    cli_cell(t, "%.3g x less %s not excluded", 1 + m->gap[worst], tf_goal_key((int)worst));
+    cli_cell(t, "%s less %s not excluded", cli_percent(m->gap[worst], 1 + m->gap[worst]).s, tf_goal_key((int)worst));
 }
 
 static void put_machine(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_table *t) {

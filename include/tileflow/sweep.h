@@ -107,7 +107,7 @@ typedef struct tf_sweep tf_sweep;
 typedef struct tf_store tf_store;
 
 /* Reads the section `sweep` and all files that it names, from the folder of the file that has it; the other files join
- * every point.  NULL with every error in d. */
+ * every point.  Borrows the settings.  NULL with every error in d. */
 tf_sweep *tf_sweep_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d);
 void tf_sweep_free(tf_sweep *s);
 const tf_sweep_grid *tf_sweep_grid_of(const tf_sweep *s);

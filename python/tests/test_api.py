@@ -1,0 +1,230 @@
+"""The package against the executable, and what only the package does."""
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import types
+import unittest
+import xml.dom.minidom
+
+import tileflow
+from tileflow import _find, _inputs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MATMUL = "examples/matmul.yaml"
+EDGE = ("arch-specs/edge.yaml", "workloads/attention/g1.yaml")
+FLAT = "workloads/dataflows/edge/attention-flat-rgran.yaml"
+ARCHITECTURE = {
+    "name": "small", "clock": "1 GHz", "word-bits": 16, "overlap": "perfect",
+    "memories": [{"name": "DRAM", "bandwidth": 8}, {"name": "Buffer", "capacity": "8 KiB", "bandwidth": 512}],
+    "compute": [{"name": "matrix", "ops": ["mac"], "below": "Buffer", "mesh": [16, 16]}]}
+WORKLOAD = {"name": "matmul", "dims": {"m": 64, "n": 64, "k": 64}, "ops": ["C[m,n] += A[m,k] * B[k,n]"]}
+MAPPING = """
+    DRAM for m=4 n=4
+      Buffer for k=64 spatial m=16@x n=16@y
+        op C
+    """
+
+
+def tool(*arguments):
+    return subprocess.run([_find.executable(), *arguments], capture_output=True, text=True)
+
+
+def small(**changes):
+    return {"architecture": {**ARCHITECTURE, **changes}, "workload": WORKLOAD}
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        os.chdir(ROOT)
+
+    def error(self, f, *inputs, **options):
+        with self.assertRaises(tileflow.Error) as caught:
+            f(*inputs, **options)
+        return caught.exception
+
+
+class Inputs(Case):
+    def test_files(self):
+        r = tileflow.eval(*EDGE, pathlib.Path(FLAT))
+        self.assertEqual(r, json.loads(tool("eval", *EDGE, FLAT, "--json", "-").stdout))
+        self.assertEqual((r.cycles, r.levels[0]["name"]), (r["cycles"], "DRAM"))
+        with self.assertRaises(AttributeError):
+            r.cycle
+
+    def test_dicts_and_texts_are_files(self):
+        want = tileflow.eval(MATMUL)
+        text = pathlib.Path(MATMUL).read_text()
+        for inputs, named in (((text,), {}), ((small(), MAPPING), {}),
+                              ((), dict(architecture=ARCHITECTURE, workload=WORKLOAD, mapping=MAPPING)),
+                              ((), dict(architecture=small(), mapping=MAPPING)),
+                              ((small(), want), {}), ((small(),), dict(mapping={"mapping": MAPPING}))):
+            r = tileflow.eval(*inputs, **named)
+            for key in set(want) - {"why"}:  # which has lines
+                self.assertEqual(r[key], want[key], key)
+
+    def test_set(self):
+        machine = {"params": {"kib": 8}, **small()}
+        machine["architecture"]["memories"] = [ARCHITECTURE["memories"][0],
+                                               {"name": "Buffer", "capacity": "kib KiB", "bandwidth": 512}]
+        for kib, fits in ((8, True), (1, False)):
+            r = tileflow.eval(machine, MAPPING, set={"kib": kib})
+            self.assertEqual((r.mapping["feasible"], r.levels[1]["capacity_words"]), (fits, kib * 512))
+        self.assertEqual(r.mapping["violations"][0]["file"], "<mapping>")
+        self.assertIn("<svg", r._repr_svg_())
+
+    def test_any_text_is_written_so_that_it_reads_back(self):
+        for name in ("a: b", "a #b", "- x", "x ", " x", '"', "'", "[a", "{a", "é", "true", "12", "a\\b", "%", "&a", "a:"):
+            self.assertEqual(tileflow.eval(small(name=name), MAPPING).architecture, name)
+
+    def test_yaml(self):
+        self.assertEqual(_inputs.to_yaml({"a": [1, {"b": None, "c": []}, [True, 0.5]], "m": "x\n  y\n", "d": {}}),
+                         "a:\n  - 1\n  -\n    b: null\n    c: []\n  -\n    - true\n    - 0.5\nm: |\n  x\n    y\nd: {}\n")
+        for wrong in (3, {"a": object()}):
+            with self.assertRaises(TypeError):
+                tileflow.eval(wrong)
+
+
+class Errors(Case):
+    def test_same_text_as_the_command(self):
+        for path in sorted(pathlib.Path("tests/bad").glob("*/*.yaml"))[::9]:
+            done = tool("check", str(path))
+            if done.returncode == 2:
+                e = self.error(tileflow.check, path)
+                self.assertEqual(str(e), done.stderr.rstrip("\n"), path)
+                self.assertEqual("\n".join(d.text for d in e.diagnostics), str(e), path)
+
+    def test_located_in_a_dict(self):
+        e = self.error(tileflow.eval, small(clok="1 GHz", overlap="perfct"), MAPPING)
+        first, second = e.diagnostics
+        self.assertEqual((e.status, first.severity, first.file, second.code), (2, "error", "<architecture workload>", "E_KEY"))
+        line = _inputs.to_yaml(small(clok="1 GHz", overlap="perfct")).splitlines()[second.line - 1]
+        self.assertEqual(line[second.column - 1:][:4], "clok")
+        self.assertIn("'clock'", second.message)
+        self.assertIn(line, second.text)
+        self.assertEqual(second.text.splitlines()[2].count("^"), 1)
+        e = self.error(tileflow.eval, small(), MAPPING.replace("op C", "op D"))
+        self.assertEqual((e.diagnostics[0].file, e.diagnostics[0].line), ("<mapping>", 4))
+        self.assertEqual(str(pickle.loads(pickle.dumps(e))), str(e))
+
+    def test_options_and_files(self):
+        self.assertIn("did you mean '--set'", str(self.error(tileflow.eval, MATMUL, sed=3)))
+        d = self.error(tileflow.eval, "nowhere.yaml").diagnostics[0]
+        self.assertEqual((d.file, d.line, d.code), ("nowhere.yaml", None, "E_IO"))
+        self.assertIn("-x.yaml", str(self.error(tileflow.eval, "-x.yaml")))
+
+    def test_nothing_fits(self):
+        memories = [ARCHITECTURE["memories"][0], {"name": "Buffer", "capacity": "2 B", "bandwidth": 512}]
+        self.assertEqual(self.error(tileflow.search, small(memories=memories), MAPPING.replace("k=64", "k=?"), evals=9).status, 3)
+
+    def test_where_it_looked(self):
+        before = os.environ["TILEFLOW"]
+        try:
+            os.environ["TILEFLOW"] = "/nowhere"
+            for find in (_find.executable, _find.library):
+                with self.assertRaisesRegex(tileflow.NotFound, r"/nowhere.*\(TILEFLOW\)"):
+                    find()
+            del os.environ["TILEFLOW"]
+            path, os.environ["PATH"] = os.environ["PATH"], "/nowhere"
+            with self.assertRaisesRegex(tileflow.NotFound, r"(?s)\(the package\).*set TILEFLOW"):
+                _find.executable()
+            os.environ["PATH"] = before
+            if os.path.isfile(before + "/tileflow"):
+                self.assertEqual(_find.executable(), before + "/tileflow")
+            os.environ["PATH"] = path
+        finally:
+            os.environ["TILEFLOW"] = before
+
+    def test_ctrl_c(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder, "log")
+
+            def press():  # once the search has found something
+                while not log.exists() or len(log.read_text().splitlines()) < 5:
+                    time.sleep(0.01)
+                os.kill(os.getpid(), signal.SIGINT)
+
+            threading.Thread(target=press, daemon=True).start()
+            with self.assertRaises(tileflow.Interrupted) as caught:
+                tileflow.search(*EDGE, evals=10**12, threads=1, log=log)
+        self.assertEqual(caught.exception.best.search["stopped_by"], "interrupt")
+        self.assertGreater(caught.exception.best.cycles, 0)
+
+
+class Commands(Case):
+    def test_solve_search_bound(self):
+        least = tileflow.bound(small(), evals=200, threads=1)
+        self.assertGreater(len(least.rows()), 3)
+        r = tileflow.solve(small(), method="closed")
+        self.assertEqual((r.search["method"], r.mapping["origin"]), ("closed", "solve"))
+        self.assertGreaterEqual(r.cycles, least.bounds["cycles"])
+        s = tileflow.search(small(), start=r, evals=500, seed=7, threads=1)
+        self.assertEqual(s.search["seed"], 7)
+        self.assertLessEqual(s.cycles, r.cycles)
+        self.assertEqual(tileflow.eval(small(), s).cycles, s.cycles)
+        self.assertEqual(s.tree().mapping["text"], s.mapping["text"])
+
+    def test_open_mapping(self):
+        r = tileflow.search(small(), MAPPING.replace("m=4 n=4", "m=? n=?"), evals=50, threads=1)
+        self.assertEqual(str(r.tree()), str(tileflow.tree(small(), r)))
+
+    def test_sweep(self):
+        study = {**small(), "params": {"kib": 8}, "sweep": {"name": "kib", "over": {"kib": [4, 8]}, "method": "bound",
+                                                            "objectives": ["cycles", "area"]}}
+        study["architecture"]["memories"] = [ARCHITECTURE["memories"][0],
+                                             {"name": "Buffer", "capacity": "kib KiB", "bandwidth": 512}]
+        with tempfile.TemporaryDirectory() as folder:
+            store = pathlib.Path(folder, "kib.tfdb")
+            r = tileflow.sweep(study, store=store, threads=1)
+            self.assertEqual(([row["kib"] for row in r.rows()], len(r.front)), ([4, 8], 1))
+            self.assertEqual(tileflow.sweep(study, store=store, threads=1), r)  # goes on: nothing is left
+            self.assertEqual(len(tileflow.results(store, where="kib > 4").rows()), 1)
+            study["sweep"]["over"]["kib"].append(16)
+            self.assertEqual(self.error(tileflow.sweep, study, store=store).diagnostics[0].code, "E_STORE")
+
+    def test_tree(self):
+        t = tileflow.tree(MATMUL)
+        self.assertEqual(t.svg, tool("tree", MATMUL, "--svg", "-").stdout)
+        self.assertEqual(str(t), tool("tree", MATMUL).stdout)
+        self.assertEqual(t._repr_svg_(), tileflow.eval(MATMUL)._repr_svg_())
+        xml.dom.minidom.parseString(t.svg)
+        self.assertEqual(len(t.nodes), 3)
+
+    def test_check_run_emit(self):
+        self.assertEqual(tileflow.check(MATMUL), tool("check", MATMUL).stdout.splitlines())
+        self.assertEqual(tileflow.run("eval", MATMUL).stdout, tool("eval", MATMUL).stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            kernel = tileflow.emit(MATMUL, out=folder + "/k", isa="portable")
+            self.assertEqual(kernel.manifest["isa"], "portable")
+            self.assertTrue(os.path.exists(kernel.path + "/kernel.c"))
+            self.error(tileflow.emit, MATMUL, out=kernel.path)
+
+    def test_rows_and_frames(self):
+        r = tileflow.eval(MATMUL)
+        self.assertEqual([(w["level"], w["tensor"], w["read"]) for w in r.rows()][:2], [("DRAM", "C", 0), ("DRAM", "A", 4096)])
+        self.assertEqual(r.summary()["traffic_words"], 24576)
+        before = sys.modules.get("pandas")
+        try:
+            sys.modules["pandas"] = None
+            with self.assertRaisesRegex(ImportError, "pandas"):
+                r.frame()
+            sys.modules["pandas"] = types.SimpleNamespace(DataFrame=list)
+            self.assertEqual(r.frame(), r.rows())
+            self.assertEqual(tileflow.frame([r, r])[1], r.summary())
+        finally:
+            del sys.modules["pandas"]
+            if before:
+                sys.modules["pandas"] = before
+
+    def test_version(self):
+        self.assertEqual(tool("--version").stdout, f"tileflow {tileflow.__version__}\n")
+
+    def test_every_function_is_listed(self):
+        for name in tileflow.__all__:
+            self.assertTrue(hasattr(tileflow, name), name)

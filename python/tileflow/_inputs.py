@@ -1,0 +1,105 @@
+"""Architecture, workload and mapping as a user has them: paths, YAML, dicts, results."""
+import collections.abc
+import dataclasses
+import json
+import numbers
+import os
+import pathlib
+import re
+import textwrap
+import typing
+
+_KEY = re.compile(r"^[\w.-]+:", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z_][\w .+*/=(),\[\]-]*(?<! )", re.ASCII)
+
+
+@dataclasses.dataclass
+class Source:
+    name: str  # "<mapping>"; of a file its path
+    path: typing.Optional[str]
+    text: typing.Optional[str]
+
+    def is_mapping(self):
+        """Whether a mapping is all that it holds."""
+        text = self.text if self.path is None else pathlib.Path(self.path).read_text(errors="replace")
+        return set(_KEY.findall(text)) == {"mapping:"}
+
+
+def _literal(text, indent):
+    return "|\n" + "".join(f"{' ' * indent}{line}\n" if line else "\n" for line in text.rstrip("\n").split("\n"))
+
+
+def _scalar(value):
+    if value is None or isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        return repr(float(value))
+    if isinstance(value, str):
+        return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    raise TypeError(f"tileflow: no YAML for {value!r:.60}, of type {type(value).__name__}")
+
+
+def to_yaml(value, indent=0):
+    """YAML one can read, so that a message shows a line of it."""
+    pad = " " * indent
+    if isinstance(value, collections.abc.Mapping) and value:
+        return "".join(f"{pad}{_scalar(str(k))}:{_below(v, indent)}" for k, v in value.items())
+    if isinstance(value, (list, tuple)) and value:
+        return "".join(f"{pad}-{_below(v, indent)}" for v in value)
+    return pad + ("{}" if isinstance(value, collections.abc.Mapping) else "[]") + "\n"
+
+
+def _below(value, indent):
+    if isinstance(value, collections.abc.Mapping) and value or isinstance(value, (list, tuple)) and value:
+        return "\n" + to_yaml(value, indent + 2)
+    if isinstance(value, (collections.abc.Mapping, list, tuple)):
+        return " " + to_yaml(value)
+    if isinstance(value, str) and "\n" in value:
+        return " " + _literal(value, indent + 2)
+    return f" {_scalar(value)}\n"
+
+
+def _text(value, section):
+    value = textwrap.dedent(value)
+    if section in (None, "mapping") and not _KEY.search(value):
+        section, value = "mapping", "mapping: " + _literal(value.lstrip("\n"), 2)
+    return Source(f"<{section or 'text'}>", None, value)
+
+
+def source(value, section=None):
+    """A str is a path, or, where it has a newline, YAML, or the bare text of a mapping."""
+    if isinstance(value, Source):
+        return value
+    if isinstance(value, os.PathLike) or isinstance(value, str) and "\n" not in value:
+        path = os.fspath(value)
+        return Source(path, "./" + path if path.startswith("-") else path, None)
+    if isinstance(value, str):
+        return _text(value, section)
+    if isinstance(value, collections.abc.Mapping):
+        if isinstance(value.get("mapping"), collections.abc.Mapping) and "text" in value["mapping"]:
+            return _text(value["mapping"]["text"], "mapping")  # what eval, solve, search returned
+        whole = section is None or section in value
+        return Source(f"<{section or ' '.join(map(str, value))}>", None, to_yaml(value if whole else {section: value}))
+    raise TypeError(f"tileflow: a path, YAML or a dict, not {value!r:.60}, of type {type(value).__name__}")
+
+
+def sources(inputs, architecture=None, workload=None, mapping=None):
+    named = (("architecture", architecture), ("workload", workload), ("mapping", mapping))
+    out = [source(i) for i in inputs] + [source(v, k) for k, v in named if v is not None]
+    seen = {}
+    for s in out:
+        if s.path is None:
+            seen[s.name] = seen.get(s.name, 0) + 1
+            if seen[s.name] > 1:
+                s = dataclasses.replace(s, name=f"{s.name[:-1]} {seen[s.name]}>")
+        yield s
+
+
+def kept(s, path):
+    """A text as the file of that name; as it is where that holds another."""
+    if s.path is not None or os.path.exists(path) and pathlib.Path(path).read_text(encoding="utf-8") != s.text:
+        return s
+    pathlib.Path(path).write_text(s.text, encoding="utf-8")
+    return source(pathlib.Path(path))
