@@ -8,68 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/trees.h"
 #include "tileflow/tileflow.h"
-
-static const char *const arch_text =
-    "architecture:\n"
-    "  name: edge\n"
-    "  clock: 1 GHz\n"
-    "  memories:\n"
-    "  - {name: DRAM, bandwidth: 60 GB/s}\n"
-    "  - {name: L1, mesh: [2, 2], capacity: 4 MiB, bandwidth: 1.2 TB/s}\n"
-    "  - {name: L0, mesh: [32, 32], capacity: 6, bandwidth: 3}\n"
-    "  compute:\n"
-    "  - {name: matrix, ops: [mac], below: L0}\n"
-    "  - {name: vector, ops: [add, sub, mul, div, max, exp], below: L1, mesh: [32, 3]}\n";
-
-static const char *const chain_text = "workload:\n"
-                                      "  name: chain\n"
-                                      "  dims: {m: 512, l: 512, k: 64, n: 64}\n"
-                                      "  ops:\n"
-                                      "  - C[m,l] += A[m,k] * B[k,l]\n"
-                                      "  - E[m,n] += C[m,l] * D[l,n]\n"
-                                      "mapping: |\n"
-                                      "  DRAM for m=2\n"
-                                      "    L1 for m=4 l=16\n"
-                                      "      Seq\n"
-                                      "        L1 for m=2 k=64 spatial m=32@x l=32@y\n"
-                                      "          L0 for m=1\n"
-                                      "            op C\n"
-                                      "        L1 for m=2 n=2 l=32 spatial m=32@x n=32@y\n"
-                                      "          L0 for m=1\n"
-                                      "            op E\n";
-
-static const char *const attention_text = "workload:\n"
-                                          "  name: attention\n"
-                                          "  dims: {b: 1, h: 8, m: 512, l: 512, a: 64, n: 64}\n"
-                                          "  ops:\n"
-                                          "  - S[b,h,m,l] += Q[b,h,m,a] * K[b,h,l,a]\n"
-                                          "  - X[b,h,m] max= S[b,h,m,l]\n"
-                                          "  - D[b,h,m,l] = S[b,h,m,l] - X[b,h,m]\n"
-                                          "  - E[b,h,m,l] = exp(D[b,h,m,l])\n"
-                                          "  - Z[b,h,m] += E[b,h,m,l]\n"
-                                          "  - P[b,h,m,l] = E[b,h,m,l] / Z[b,h,m]\n"
-                                          "  - O[b,h,m,n] += P[b,h,m,l] * V[b,h,l,n]\n"
-                                          "mapping: |\n"
-                                          "  DRAM for h=2 m=4 spatial h=2@x h=2@y\n"
-                                          "    L1 for m=4\n"
-                                          "      Seq\n"
-                                          "        L1 for l=16 a=64 spatial m=32@x l=32@y\n"
-                                          "          L0 for m=1\n"
-                                          "            op S\n"
-                                          "        L1 for l=512 spatial m=32@x\n"
-                                          "          op X\n"
-                                          "        L1 for l=512 spatial m=32@x\n"
-                                          "          op D\n"
-                                          "        L1 for l=512 spatial m=32@x\n"
-                                          "          op E\n"
-                                          "        L1 for l=512 spatial m=32@x\n"
-                                          "          op Z\n"
-                                          "        L1 for l=512 spatial m=32@x\n"
-                                          "          op P\n"
-                                          "        L1 for n=2 l=512 spatial m=32@x n=32@y\n"
-                                          "          L0 for m=1\n"
-                                          "            op O\n";
 
 /* Processor time of this thread. */
 static double now(void) {
@@ -169,13 +109,13 @@ static double prepared(const tf_spec *s, double seconds) {
 int main(int argc, char **argv) {
   static const struct {
     const char *name;
-    const char *const *text;
-  } row[] = {{"two-op chain, 3 levels", &chain_text}, {"seven-op attention", &attention_text}};
+    const char *text;
+  } row[] = {{"two-op chain, 3 levels", bench_chain}, {"seven-op attention", bench_attention}};
   double seconds = argc > 1 ? strtod(argv[1], NULL) : 1;
   printf("case,text_to_counts_per_s,tree_to_counts_per_s,trip_counts_only_per_s\n");
   for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
     tf_diags *d = tf_diags_new();
-    tf_text texts[2] = {{"arch", arch_text, strlen(arch_text)}, {"wl", *row[i].text, strlen(*row[i].text)}};
+    tf_text texts[2] = {{"arch", bench_arch, strlen(bench_arch)}, {"wl", row[i].text, strlen(row[i].text)}};
     tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);
     if (!s) die(d);
     printf("%s,%.0f,%.0f,%.0f\n", row[i].name, from_text(s, seconds), from_tree(s, seconds), prepared(s, seconds));

@@ -7,7 +7,7 @@
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
-files=$(find base model search sweep codegen planner cli include examples bench tests/oracle -name '*.[ch]' \
+files=$(find base model grad search sweep codegen planner cli include examples bench tests/oracle -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 [ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
 edges=$(mktemp) || exit 2
@@ -21,6 +21,7 @@ BEGIN {
   room["model/yaml"] = 1
   room["model/spec"] = 2
   room["model/tree"] = 3
+  room["grad"] = 3
   # sub-rooms: floors between those of the house.  Three ways to count stand side by side, on what they share
   room["model/flow"] = 4.1;          room["model/demand"] = 4.1
   room["model/cost"] = 4.2
@@ -48,7 +49,7 @@ BEGIN {
   # floor of a public header: that of the room that implements it
   public["diag.h"] = 0
   public["spec.h"] = 2
-  public["tree.h"] = 3
+  public["tree.h"] = 3;   public["grad.h"] = 3
   public["budget.h"] = 5
   public["import.h"] = 4;  public["export.h"] = 4
   public["model.h"] = 4;   public["why.h"] = 4;   public["search.h"] = 5

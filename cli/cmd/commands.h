@@ -9,7 +9,8 @@
 #define CLI_COMMANDS(X)                                                                                                \
   X(eval)                                                                                                              \
   X(check)                                                                                                             \
-  X(tree) X(bound) X(diff) X(solve) X(search) X(import) X(export) X(emit) X(sweep) X(results) X(plot) X(explain)
+  X(tree)                                                                                                              \
+  X(bound) X(diff) X(solve) X(search) X(grad) X(import) X(export) X(emit) X(sweep) X(results) X(plot) X(explain)
 
 struct cli_command {
   const char *name, *summary;

@@ -17,8 +17,13 @@
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
   X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
+  X(OF, "--of", "O,..", WORD, "what is differentiated; all outputs if not given") \
+  X(BY, "--by", "A,..", WORD, \
+    "grad: what by; all inputs that it hangs on if not given; " \
+    "plot: a line for each value of columns A,B; if not given, of those that hold words") \
+  X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
   X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); import: stdout if not given; export and emit: a new folder; sweep: the store; " \
+    "write there (-o, too); grad and import: stdout if not given; export and emit: a new folder; sweep: the store; " \
     "plot: the figure") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
@@ -44,7 +49,6 @@
   X(X, "--x", "COLUMN", WORD, "along the axis") \
   X(Y, "--y", "COLUMN", WORD, "up the axis; bars: cycles, energy, words") \
   X(Z, "--z", "COLUMN", WORD, "heat: what the colour shows") \
-  X(BY, "--by", "COLUMN,...", WORD, "a line for each value; if not given, of the columns that hold words") \
   X(DUMP_IR, "--dump-ir", NULL, FLAG, "print the loop IR, too") \
   X(HELP, "--help", NULL, FLAG, "print this") \
   X(OBJECTIVE, "--objective", "latency|energy|edp|traffic", OBJECTIVE, \

@@ -94,6 +94,18 @@ int tf_model_n_loops(const tf_model *m);
  * mapping is no failure: see out->feasible. */
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 
+/* What a search compares. */
+typedef struct {
+  bool counted; /* what tf_model_eval returns; if false, the others are void */
+  bool feasible;
+  double cycles, energy_pj;
+} tf_brief;
+/* Evaluates n rows of trip counts, row k at trips[k * n_loops]: bit for bit what tf_model_eval finds for each of them,
+ * but many at once in the lanes of the processor's vectors where the quick count applies.  The first call for a model
+ * prepares it, and allocates; of trees that have padded tensors, streamed reductions, Para or Pipe every row is
+ * evaluated by itself. */
+void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out);
+
 /* What no mapping can beat (docs/SEMANTICS.md section 7). */
 typedef struct {
   double cycles, energy_pj;

@@ -6,6 +6,7 @@
 #include "tileflow/diag.h"
 #include "tileflow/emit.h"
 #include "tileflow/export.h"
+#include "tileflow/grad.h"
 #include "tileflow/import.h"
 #include "tileflow/model.h"
 #include "tileflow/planner.h"

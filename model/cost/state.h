@@ -75,12 +75,14 @@ struct tf_model {
   struct tf_even *even;       /* what the quick count needs; NULL: it never applies */
   bool quick;                 /* it did, the last time */
   bool quick_only;            /* nothing else is tried where it might */
-  const tf_open *open;        /* what is not decided; NULL: all is */
-  int64_t *value, *lo, *len;  /* of even's products and ranges */
-  int64_t *outer;             /* [n_loops] moments of the loops outside it */
-  int clipped;                /* the m-tile of the last slice that quick/clip.c counted; -1: none */
-  tf_result res;              /* arrays */
-  struct tf_why_log *log;     /* of what follows */
+  struct tf_tape *lanes;      /* quick/lanes.h; NULL: not made so far, or the tree has none */
+  bool lanes_made;
+  const tf_open *open;       /* what is not decided; NULL: all is */
+  int64_t *value, *lo, *len; /* of even's products and ranges */
+  int64_t *outer;            /* [n_loops] moments of the loops outside it */
+  int clipped;               /* the m-tile of the last slice that quick/clip.c counted; -1: none */
+  tf_result res;             /* arrays */
+  struct tf_why_log *log;    /* of what follows */
   /* The exact walk tells every entry of slice i in one instance, loops where scratch.cur says; NULL: nobody asks. */
   void (*note)(struct tf_model *m, int i, const tf_move *v);
 };

@@ -1,0 +1,181 @@
+/* Reverse mode within one op: from the op's reduction down to its reads. */
+#include "grad/derive.h"
+
+#include <stdio.h>
+
+static const gr_expr *mul(gr_draft *d, const gr_expr *a, const gr_expr *b) { return gr_call(d, TF_K_MUL, a, b, NULL); }
+static const gr_expr *one_of(gr_draft *d, tf_kind kind, const gr_expr *a) { return gr_call(d, kind, a, NULL, NULL); }
+static const gr_expr *two_of(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b) {
+  return a && b ? gr_call(d, kind, a, b, NULL) : NULL;
+}
+static const gr_expr *select_of(gr_draft *d, const gr_expr *c, const gr_expr *a, const gr_expr *b) {
+  return a && b && c ? gr_call(d, TF_K_SELECT, c, a, b) : NULL;
+}
+
+const gr_expr *gr_out_at(gr_draft *d, const tf_op *op, int tensor) {
+  int slots[TF_MAX_RANK];
+  for (int r = 0; r < op->n_out_dims; r++)
+    slots[r] = GR_SLOT + r;
+  return gr_read_at(d, tensor, slots);
+}
+
+const gr_expr **gr_values(gr_draft *d, const tf_op *op) {
+  const gr_expr **value = tf_arena_array(d->arena, (size_t)op->n_expr, sizeof *value);
+  bool ok = value != NULL;
+  for (int i = 0; ok && i < op->n_expr; i++) {
+    const tf_expr *x = &op->expr[i];
+    const gr_expr *arg[3] = {NULL, NULL, NULL};
+    for (int k = 0; x->what == TF_X_CALL && k < x->n_args; k++)
+      arg[k] = value[x->arg[k]];
+    if (x->what == TF_X_NUMBER) value[i] = gr_number(d, x->number);
+    if (x->what == TF_X_READ) {
+      const tf_ref *ref = &op->reads[x->ref];
+      value[i] = gr_read(d, ref->tensor, gr_ref_forms(d, op, ref));
+    }
+    if (x->what == TF_X_CALL) value[i] = gr_call(d, x->call, arg[0], arg[1], arg[2]);
+    ok = value[i] != NULL;
+  }
+  return ok || gr_fail_memory(d) ? value : NULL;
+}
+
+/* ---- functions ------------------------------------------------------------------------ */
+/* adj times the derivative of kind(u), which is v. */
+static const gr_expr *through(gr_draft *d, tf_kind kind, const gr_expr *adj, const gr_expr *u, const gr_expr *v) {
+  const gr_expr *one = gr_number(d, 1), *zero = gr_number(d, 0), *square = mul(d, u, u);
+  switch (kind) {
+  case TF_K_NEG: return one_of(d, TF_K_NEG, adj);
+  case TF_K_EXP: return mul(d, adj, v);
+  case TF_K_LOG: return two_of(d, TF_K_DIV, adj, u);
+  case TF_K_SQRT: return two_of(d, TF_K_DIV, mul(d, gr_number(d, 0.5), adj), v);
+  case TF_K_TANH: return mul(d, adj, two_of(d, TF_K_SUB, one, mul(d, v, v)));
+  case TF_K_ERF: /* 2 / sqrt(pi) exp(-u u) */
+    return mul(d, mul(d, gr_number(d, 1.1283791670955126), adj), one_of(d, TF_K_EXP, one_of(d, TF_K_NEG, square)));
+  case TF_K_SIGMOID: return mul(d, mul(d, adj, v), two_of(d, TF_K_SUB, one, v));
+  case TF_K_RELU: return select_of(d, v, adj, zero);
+  case TF_K_GELU: { /* the normal distribution's share below u, and u times its density */
+    const gr_expr *erf = one_of(d, TF_K_ERF, mul(d, gr_number(d, 0.70710678118654752), u));
+    const gr_expr *below = mul(d, gr_number(d, 0.5), two_of(d, TF_K_ADD, one, erf));
+    const gr_expr *bell = one_of(d, TF_K_EXP, mul(d, gr_number(d, -0.5), square));
+    return mul(d, adj, two_of(d, TF_K_ADD, below, mul(d, mul(d, gr_number(d, 0.3989422804014327), u), bell)));
+  }
+  case TF_K_ABS: {
+    const gr_expr *below = select_of(d, u, gr_number(d, -1), zero);
+    return mul(d, adj, select_of(d, one_of(d, TF_K_RELU, u), one, below));
+  }
+  case TF_K_MAC:
+  case TF_K_ADD:
+  case TF_K_SUB:
+  case TF_K_MUL:
+  case TF_K_DIV:
+  case TF_K_MAX:
+  case TF_K_MIN:
+  case TF_K_SELECT:
+  case TF_K_COPY:
+  case TF_N_KINDS: break;
+  }
+  return adj; /* a copy; the others are not of one argument */
+}
+
+/* adj where a is above b (of a maximum; below of a minimum), 0 elsewhere; alike: first's. */
+static const gr_expr *to_greater(gr_draft *d, tf_kind kind, int k, const gr_expr *adj, const gr_expr *const u[]) {
+  const gr_expr *zero = gr_number(d, 0);
+  const gr_expr *over = kind == TF_K_MAX ? two_of(d, TF_K_SUB, u[1], u[0]) : two_of(d, TF_K_SUB, u[0], u[1]);
+  const gr_expr *second = one_of(d, TF_K_RELU, over);
+  return k == 0 ? select_of(d, second, zero, adj) : select_of(d, second, adj, zero);
+}
+
+/* adj times the derivative of the call by its argument k; u: the arguments, v: its value. */
+static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_expr *adj, const gr_expr *const u[],
+                                  const gr_expr *v) {
+  switch (kind) {
+  case TF_K_ADD: return adj;
+  case TF_K_SUB: return k == 0 ? adj : one_of(d, TF_K_NEG, adj);
+  case TF_K_MUL: return mul(d, adj, u[1 - k]);
+  case TF_K_DIV:
+    return k == 0 ? two_of(d, TF_K_DIV, adj, u[1]) : one_of(d, TF_K_NEG, two_of(d, TF_K_DIV, mul(d, adj, v), u[1]));
+  case TF_K_MAX:
+  case TF_K_MIN: return to_greater(d, kind, k, adj, u);
+  case TF_K_SELECT: return k == 1 ? select_of(d, u[0], adj, gr_number(d, 0)) : select_of(d, u[0], gr_number(d, 0), adj);
+  case TF_K_MAC:
+  case TF_K_NEG:
+  case TF_K_EXP:
+  case TF_K_LOG:
+  case TF_K_SQRT:
+  case TF_K_TANH:
+  case TF_K_ERF:
+  case TF_K_SIGMOID:
+  case TF_K_RELU:
+  case TF_K_GELU:
+  case TF_K_ABS:
+  case TF_K_COPY:
+  case TF_N_KINDS: break;
+  }
+  return through(d, kind, adj, u[0], v);
+}
+
+/* ---- reductions ------------------------------------------------------------------------- */
+/* A helper that reduces e over what the op reduces: like the op's tensor. */
+static int reduced(gr_draft *d, const tf_op *op, const char *prefix, tf_reduce reduce, const gr_expr *e) {
+  const gr_tensor *out = &d->tensors[op->out];
+  char name[300];
+  tf_index map[TF_MAX_DIMS];
+  for (int s = 0; s < op->n_dims; s++)
+    map[s] = gr_form(d, op->dims[s]);
+  snprintf(name, sizeof name, "%s_%.250s", prefix, out->name);
+  int t = gr_add_tensor(d, name, out->rank, out->extent, out->word_bits);
+  gr_add_op(d, t, op->dims, reduce, gr_map_expr(d, e, map));
+  return t;
+}
+
+/* Each of those that are the maximum (or minimum) has an equal share. */
+static const gr_expr *share_of_extreme(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
+  const gr_expr *zero = gr_number(d, 0);
+  const gr_expr *off = two_of(d, TF_K_SUB, v, gr_out_at(d, op, op->out));
+  int count = reduced(d, op, "n", TF_REDUCE_ADD, select_of(d, off, zero, gr_number(d, 1)));
+  const gr_expr *whole = two_of(d, TF_K_DIV, gr_out_at(d, op, d_out), gr_out_at(d, op, count));
+  int share = reduced(d, op, "share", TF_ASSIGN, whole);
+  return select_of(d, off, zero, gr_out_at(d, op, share));
+}
+
+/* The product of the others: with a 0 among them it is not the product over the factor. */
+static const gr_expr *product_of_others(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
+  const gr_expr *zero = gr_number(d, 0), *one = gr_number(d, 1);
+  int zeros = reduced(d, op, "zeros", TF_REDUCE_ADD, select_of(d, v, zero, one));
+  int rest = reduced(d, op, "rest", TF_REDUCE_MUL, select_of(d, v, v, one));
+  const gr_expr *n = gr_out_at(d, op, zeros);
+  const gr_expr *sole = select_of(d, two_of(d, TF_K_SUB, n, one), zero, gr_out_at(d, op, rest));
+  const gr_expr *others = select_of(d, v, two_of(d, TF_K_DIV, gr_out_at(d, op, op->out), v), sole);
+  return mul(d, gr_out_at(d, op, d_out), others);
+}
+
+/* d_out times the derivative of the op by its expression. */
+static const gr_expr *of_reduction(gr_draft *d, const tf_op *op, const gr_expr *v, int d_out) {
+  switch (op->reduce) {
+  case TF_REDUCE_MUL: return product_of_others(d, op, v, d_out);
+  case TF_REDUCE_MAX:
+  case TF_REDUCE_MIN: return share_of_extreme(d, op, v, d_out);
+  case TF_ASSIGN:
+  case TF_REDUCE_ADD: break;
+  }
+  return gr_out_at(d, op, d_out);
+}
+
+bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoint) {
+  int root = op->n_expr - 1;
+  const gr_expr **value = gr_values(d, op);
+  const gr_expr **adj = tf_arena_array(d->arena, (size_t)op->n_expr, sizeof *adj);
+  if (!value || !adj) return gr_fail_memory(d);
+  adj[root] = of_reduction(d, op, value[root], d_out);
+  if (op->reduce == TF_ASSIGN) value[root] = gr_out_at(d, op, op->out); /* made already */
+  for (int i = root; i >= 0 && adj[root]; i--) {
+    const tf_expr *x = &op->expr[i];
+    if (x->what == TF_X_READ) adjoint[x->ref] = adj[i];
+    if (x->what != TF_X_CALL || !adj[i]) continue;
+    const gr_expr *u[3] = {NULL, NULL, NULL};
+    for (int k = 0; k < x->n_args; k++)
+      u[k] = value[x->arg[k]];
+    for (int k = x->call == TF_K_SELECT; k < x->n_args; k++)
+      if (op->expr[x->arg[k]].what != TF_X_NUMBER) adj[x->arg[k]] = by_argument(d, x->call, k, adj[i], u, value[i]);
+  }
+  return !d->failed;
+}

@@ -1,0 +1,86 @@
+/* A workload while it is made: dims, tensors, ops, element expressions. */
+#ifndef GRAD_DRAFT_H
+#define GRAD_DRAFT_H
+#include "base/arena.h"
+#include "model/spec/reader.h"
+
+/* In an index a number below GR_SLOT is a dim of the draft, GR_SLOT + s is slot s of the forward op's dims. */
+enum { GR_SLOT = 1 << 20 };
+
+/* Immutable; parts are shared.  Constructors return NULL where memory ran out, or an argument is NULL. */
+typedef struct gr_expr gr_expr;
+struct gr_expr {
+  tf_expr node; /* arg and ref are not used */
+  const gr_expr *arg[3];
+  int tensor;            /* TF_X_READ */
+  const tf_index *index; /* [rank], from 0 on */
+};
+
+typedef struct {
+  const char *name;
+  int rank, word_bits;
+  int64_t extent[TF_MAX_RANK];
+  int producer; /* op of the draft; -1: none so far */
+} gr_tensor;
+
+typedef struct {
+  const char *name; /* NULL: as its tensor */
+  int out;          /* its tensor, which has n_left ranks */
+  int left[TF_MAX_RANK];
+  tf_reduce reduce;
+  const gr_expr *e;
+  tf_loc at; /* the forward op it is for */
+} gr_op;
+
+typedef struct {
+  tf_arena *arena;
+  tf_diags *diags;
+  const tf_workload *wl;
+  int n_dims, n_tensors, n_ops; /* those of wl have the same numbers, but for ops */
+  int room_dims, room_tensors, room_ops;
+  tf_dim *dims;
+  gr_tensor *tensors;
+  gr_op *ops;
+  tf_loc at;   /* the forward op at work */
+  bool failed; /* reported */
+} gr_draft;
+
+/* Dims and tensors of wl; false without memory. */
+bool gr_draft_begin(gr_draft *d, const tf_workload *wl);
+bool gr_fail_memory(gr_draft *d);
+
+/* A dim of that extent that is none of the n in `avoid`: one made before, or a new one with a name like `like`. */
+int gr_fresh_dim(gr_draft *d, int64_t extent, const int *avoid, int n, const char *like);
+/* A new tensor; `name` is made unlike all others by digits behind it where it has to be. -1 after an error. */
+int gr_add_tensor(gr_draft *d, const char *name, int rank, const int64_t *extent, int word_bits);
+/* The op that makes `out`; `left`: [rank] dims. */
+void gr_add_op(gr_draft *d, int out, const int *left, tf_reduce reduce, const gr_expr *e);
+/* 1 within 0 .. extent - 1 and 0 beside it: the tensor, made where it is not there. */
+int gr_inside(gr_draft *d, int64_t extent);
+
+/* ---- index forms ---------------------------------------------------------------------- */
+tf_index gr_form(gr_draft *d, int var);
+/* x + k * y + c. */
+tf_index gr_add_form(gr_draft *d, tf_index x, int64_t k, tf_index y, int64_t c);
+/* Slots replaced by map[slot]; where map[slot].c is GR_OPEN the slot stays. */
+#define GR_OPEN INT64_MIN
+tf_index gr_map_form(gr_draft *d, tf_index x, const tf_index *map);
+bool gr_same_form(tf_index a, tf_index b);
+/* First and last value; `extent` of slots. */
+void gr_form_range(const gr_draft *d, tf_index x, int64_t *lo, int64_t *hi);
+/* The reference with its dims as slots of the op, counted from the tensor's first coordinate. */
+const tf_index *gr_ref_forms(gr_draft *d, const tf_op *op, const tf_ref *ref);
+
+/* ---- element expressions ---------------------------------------------------------------- */
+const gr_expr *gr_number(gr_draft *d, double v);
+const gr_expr *gr_read(gr_draft *d, int tensor, const tf_index *index);
+/* The tensor at plain dims. */
+const gr_expr *gr_read_at(gr_draft *d, int tensor, const int *dims);
+/* Products with 1 and sums with NULL are left out. */
+const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b, const gr_expr *c);
+const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map);
+/* Nodes, as text would have them; reads. */
+int gr_nodes(const gr_expr *e);
+/* Calls f for each read of e. */
+void gr_each_read(const gr_expr *e, void (*f)(void *ctx, const gr_expr *read), void *ctx);
+#endif

@@ -1,0 +1,446 @@
+/* Counts of one setting of trip counts that divides evenly, as a program: count.c and cells.c, value for value. */
+#include "model/cost/quick/lanes.h"
+
+static const tf_tape_op A = TF_T_ADD, S = TF_T_SUB, M = TF_T_MUL;
+
+static int turns(tf_lanes *w, const int *loops, int n) {
+  int all = tf_l_int(w, 1);
+  for (int i = 0; i < n; i++)
+    all = tf_l(w, M, all, loops[i]);
+  return all;
+}
+
+/* a below 2^48, as a real. */
+static void must_be_small(tf_lanes *w, int a) { tf_l_must(w, tf_l(w, TF_T_BELOW, a, tf_l_real(w, TF_LANE_MOST))); }
+
+/* ---- does it apply ---------------------------------------------------------------------------- */
+
+static void loops_allow(tf_lanes *w) {
+  const tf_even *e = w->m->even;
+  int one = tf_l_int(w, 1);
+  for (int l = 0; l < w->p->n_loops; l++)
+    tf_l_must(w, tf_l(w, TF_T_GT, l, tf_l_int(w, 0)));
+  for (int i = 0; i < e->n_fixed; i++)
+    tf_l_must(w, tf_l(w, TF_T_EQ, e->fixed[i], one));
+  for (int i = 0; i < e->n_pairs; i++)
+    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, e->pairs[i].one, one), tf_l(w, TF_T_EQ, e->pairs[i].other, one)));
+  for (int i = 0; i < e->n_equals; i++)
+    tf_l_must(w, tf_l(w, TF_T_OR, tf_l(w, TF_T_EQ, e->equals[i].loop, one),
+                      tf_l(w, TF_T_EQ, w->value[e->equals[i].a], w->value[e->equals[i].b])));
+}
+
+/* The loops above every op together turn less than 2^48 times, so no product of them overflows. */
+static void paths_small(tf_lanes *w) {
+  for (int o = 0; o < w->p->wl->n_ops; o++) {
+    const tf_path *path = &w->p->path[w->p->tree->op_node[o]];
+    int all = tf_l_real(w, 1);
+    for (int i = 0; i < path->n; i++)
+      all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, path->loops[i]));
+    must_be_small(w, all);
+  }
+}
+
+static void read_at(tf_lanes *w, const tf_even_read *r, int *lo, int *end) {
+  *lo = tf_l_int(w, r->c);
+  *end = tf_l_int(w, r->c + 1);
+  for (int t = r->first; t < r->first + r->n; t++) {
+    const tf_even_term *term = &w->m->even->terms[t];
+    int k = tf_l_int(w, term->coef), near = tf_l(w, M, k, w->lo[term->range]);
+    int reach = tf_l(w, M, k, tf_l(w, S, w->len[term->range], tf_l_int(w, 1))), far = tf_l(w, A, near, reach);
+    *lo = tf_l(w, A, *lo, term->coef < 0 ? far : near);
+    *end = tf_l(w, A, *end, term->coef < 0 ? near : far);
+  }
+}
+
+static void hull(tf_lanes *w, int i) {
+  const tf_even_range *r = &w->m->even->ranges[i];
+  int lo, end;
+  read_at(w, &w->m->even->reads[r->first], &lo, &end);
+  for (int k = r->first + 1; k < r->first + r->n; k++) {
+    int a, b;
+    read_at(w, &w->m->even->reads[k], &a, &b);
+    lo = tf_l(w, TF_T_MIN, lo, a);
+    end = tf_l(w, TF_T_MAX, end, b);
+  }
+  w->lo[i] = lo;
+  w->len[i] = tf_l(w, S, end, lo);
+}
+
+static void ranges(tf_lanes *w) {
+  const tf_even *e = w->m->even;
+  for (int i = 0; i < e->n_ranges; i++) {
+    const tf_even_range *r = &e->ranges[i];
+    if (r->what == TF_HULL) {
+      hull(w, i);
+      continue;
+    }
+    w->lo[i] = r->what == TF_WHOLE ? tf_l_int(w, 0) : w->lo[r->base];
+    w->len[i] = r->what == TF_WHOLE ? tf_l_int(w, r->len) : w->value[r->product];
+  }
+  for (int i = 0; i < e->n_covers; i++)
+    tf_l_must(w, tf_l(w, TF_T_EQ, w->value[e->covers[i].product], w->len[e->covers[i].range]));
+}
+
+static void moments(tf_lanes *w) {
+  const tf_plan *p = w->p;
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    int up = p->tree->nodes[n].parent;
+    int steps = up < 0 ? tf_l_int(w, 1) : w->steps[up], width = up < 0 ? tf_l_int(w, 1) : w->width[up];
+    bool tile = up >= 0 && p->tree->nodes[up].kind == TF_TILE;
+    for (int l = tile ? p->first_loop[up] : 0; tile && l < p->first_loop[up] + p->tree->nodes[up].n_loops; l++) {
+      w->outer[l] = steps;
+      if (p->loops[l].axis == TF_TEMPORAL)
+        steps = tf_l(w, M, steps, l);
+      else
+        width = tf_l(w, M, width, l);
+    }
+    w->steps[n] = steps;
+    w->width[n] = width;
+  }
+}
+
+static void class_steps(tf_lanes *w) {
+  for (int n = 0; n < w->p->tree->n_nodes; n++) {
+    const tf_view *v = &w->m->views->node[n];
+    int all = tf_l_real(w, 1);
+    if (!v->n_slices) continue;
+    w->class_steps[v->row + v->n_rows - 1] = all;
+    for (int j = v->n_rows - 2; j >= 0; j--) {
+      int trip = tf_l_to(w, v->row_loop[j]);
+      w->class_steps[v->row + j] = tf_l(w, TF_T_FMUL, tf_l(w, TF_T_FSUB, trip, tf_l_real(w, 1)), all);
+      all = tf_l(w, TF_T_FMUL, all, trip);
+    }
+  }
+}
+
+/* ---- entries ------------------------------------------------------------------------------------ */
+
+typedef struct {
+  const tf_slice *s;
+  const tf_even_slice *v;
+  int len[TF_MAX_RANK], box, instances, groups;
+} piece;
+
+static piece piece_of(tf_lanes *w, const tf_slice *s, const tf_even_slice *v) {
+  piece x = {.s = s, .v = v, .box = tf_l_int(w, 1), .instances = w->width[s->node]};
+  int all = tf_l(w, TF_T_FMUL, tf_l_to(w, w->steps[s->node]), tf_l_to(w, x.instances));
+  for (int r = 0; r < v->n_rank; r++) {
+    x.len[r] = w->len[v->range[r]];
+    x.box = tf_l(w, M, x.box, x.len[r]);
+    all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, x.len[r]));
+  }
+  must_be_small(w, all);
+  x.groups = tf_l(w, TF_T_DIV, x.instances, turns(w, v->same, v->n_same));
+  return x;
+}
+
+static int overlap(tf_lanes *w, int by, int len, int other) {
+  int none = tf_l_int(w, 0);
+  if (len == other && tf_tape_is(w->s, by, 0)) return len;
+  int lo = tf_l(w, TF_T_MAX, by, none), end = tf_l(w, TF_T_MIN, tf_l(w, A, by, other), len);
+  return tf_l(w, TF_T_MAX, tf_l(w, S, end, lo), none);
+}
+
+static int step_of(tf_lanes *w, int loop) { return w->value[w->m->even->step[loop]]; }
+
+static void advance(tf_lanes *w, const tf_even_loop *l, int steps, int *by) {
+  int step = tf_l(w, M, steps, step_of(w, l->loop));
+  for (int i = 0; i < l->n; i++)
+    by[l->shift[i].rank] = tf_l(w, A, by[l->shift[i].rank], tf_l(w, M, tf_l_int(w, l->shift[i].k), step));
+}
+
+static int last_step(tf_lanes *w, int loop) { return tf_l(w, S, loop, tf_l_int(w, 1)); }
+
+/* What is kept of what the m-tile before, of class c, left at its last step. */
+static int kept_of(tf_lanes *w, const tf_pclass *c, const piece *x) {
+  const tf_even_slice *q = &w->m->even->slices[c->prev];
+  int from = c->carry >= 0 ? c->carry : w->p->path[c->common].n - 1;
+  int by[TF_MAX_RANK], words = tf_l_int(w, 1);
+  for (int r = 0; r < q->n_rank; r++)
+    by[r] = w->lo[q->range[r]];
+  for (int i = 0; i < q->n_temporal && q->temporal[i].pos >= from; i++) {
+    const tf_even_loop *l = &q->temporal[i];
+    if (l->pos > from)
+      advance(w, l, last_step(w, l->loop), by);
+    else if (c->carry >= 0)
+      advance(w, l, tf_l_int(w, -1), by);
+  }
+  for (int r = 0; r < q->n_rank; r++)
+    words = tf_l(w, M, words, overlap(w, tf_l(w, S, by[r], w->lo[x->v->range[r]]), x->len[r], w->len[q->range[r]]));
+  return words;
+}
+
+static int alike(tf_lanes *w, const tf_even_loop *a, const tf_even_loop *b) {
+  if (w->p->loops[a->loop].axis != w->p->loops[b->loop].axis || a->n != b->n) return tf_l_int(w, 0);
+  int same = tf_l(w, TF_T_EQ, a->loop, b->loop);
+  for (int i = 0; i < a->n; i++) {
+    if (a->shift[i].rank != b->shift[i].rank) return tf_l_int(w, 0);
+    int one = tf_l(w, M, tf_l_int(w, a->shift[i].k), step_of(w, a->loop));
+    int other = tf_l(w, M, tf_l_int(w, b->shift[i].k), step_of(w, b->loop));
+    same = tf_l(w, TF_T_AND, same, tf_l(w, TF_T_EQ, one, other));
+  }
+  return same;
+}
+
+/* Whether the loops below the common scope (path length n) that turn are alike, one by one: for each tail of the one
+ * list and each of the other, from the ends. */
+static int same_layout(tf_lanes *w, const tf_even_slice *v, const tf_even_slice *q, int n) {
+  int row[TF_MAX_PATH + 1] = {0}, one = tf_l_int(w, 1), none = tf_l_int(w, 0);
+  for (int i = v->n_spatial; i >= 0; i--) {
+    bool above = i < v->n_spatial && v->spatial[i].pos < n, end = i == v->n_spatial;
+    int turns_i = end || above ? none : tf_l(w, TF_T_GT, v->spatial[i].loop, one), corner = none;
+    for (int j = q->n_spatial; j >= 0; j--) {
+      bool end_j = j == q->n_spatial;
+      int turns_j = end_j || q->spatial[j].pos < n ? none : tf_l(w, TF_T_GT, q->spatial[j].loop, one);
+      int below = end ? none : row[j], beside = end_j ? none : row[j + 1], both = none;
+      if (!end && !end_j) both = tf_l(w, TF_T_AND, alike(w, &v->spatial[i], &q->spatial[j]), corner);
+      int rest = end_j ? none : tf_l_sel(w, turns_j, end ? none : both, beside);
+      corner = below;
+      row[j] = end && end_j ? one : end ? rest : tf_l_sel(w, turns_i, rest, below);
+    }
+  }
+  return row[0];
+}
+
+/* Words kept when a slice enters in class c; by: where the box of the step before is. */
+static int found(tf_lanes *w, const tf_pclass *c, const piece *x, const int *by) {
+  int words = tf_l_int(w, 1), stays = tf_l_int(w, 1), none = tf_l_int(w, 0);
+  if (c->prev < 0) return none;
+  for (int i = 0; i < c->n_spread; i++)
+    stays = tf_l(w, TF_T_AND, stays, tf_l(w, TF_T_EQ, c->spread[i], tf_l_int(w, 1)));
+  if (c->common >= 0) {
+    int same = same_layout(w, x->v, &w->m->even->slices[c->prev], w->p->path[c->common].n);
+    stays = tf_l(w, TF_T_AND, stays, same);
+    words = kept_of(w, c, x);
+  }
+  for (int r = 0; r < x->v->n_rank && c->common < 0; r++)
+    words = tf_l(w, M, words, overlap(w, by[r], x->len[r], x->len[r]));
+  return tf_l_sel(w, stays, words, none);
+}
+
+/* ---- moves ---------------------------------------------------------------------------------------- */
+
+/* As in count.c: fill = fill W - fresh F, drain = drain W, read = read W - fresh F, update = update W. */
+typedef struct {
+  int fill, drain, read, update, fresh;
+} weights;
+
+static weights weights_of(tf_lanes *w, const piece *x) {
+  const tf_memory *mem = &w->p->arch->memories[x->s->level];
+  int none = tf_l_int(w, 0);
+  if (!x->s->makes) return (weights){x->instances, none, mem->multicast ? x->groups : x->instances, none, none};
+  return (weights){x->groups, x->instances, x->groups, mem->reduce ? x->groups : x->instances, x->groups};
+}
+
+typedef struct {
+  int words, fresh;
+} entered;
+
+static tf_lane_move move_of(tf_lanes *w, const weights *k, entered e) {
+  int fresh = tf_l(w, M, k->fresh, e.fresh);
+  return (tf_lane_move){tf_l(w, S, tf_l(w, M, k->fill, e.words), fresh), tf_l(w, M, k->drain, e.words),
+                        tf_l(w, S, tf_l(w, M, k->read, e.words), fresh), tf_l(w, M, k->update, e.words)};
+}
+
+static void add(tf_lanes *w, int *to, int a, int b) { *to = tf_l(w, TF_T_FADD, *to, tf_l(w, TF_T_FMUL, a, b)); }
+
+/* Where one row of a Tile has the words of slice i. */
+static tf_lane_ports *cell_of(tf_lanes *w, int i, int row) {
+  const tf_view *view = &w->m->views->node[w->p->slices[i].node];
+  return &w->cells[view->cell + row * view->n_legs];
+}
+
+static void count_row(tf_lanes *w, int i, int row, const weights *k, entered e) {
+  tf_lane_ports *cell = cell_of(w, i, row), *leg = &cell[w->m->views->leg[i]];
+  int own = tf_l_real(w, w->m->views->own[i]), up = tf_l_real(w, w->m->views->up[i]), words = tf_l_to(w, e.words);
+  int f = tf_l(w, TF_T_FMUL, tf_l_to(w, k->fresh), tf_l_to(w, e.fresh));
+  int fill = tf_l(w, TF_T_FMUL, tf_l_to(w, k->fill), words), read = tf_l(w, TF_T_FMUL, tf_l_to(w, k->read), words);
+  add(w, &cell->write, own, tf_l(w, TF_T_FSUB, fill, f));
+  add(w, &cell->read, tf_l(w, TF_T_FMUL, own, tf_l_to(w, k->drain)), words);
+  add(w, &leg->read, up, tf_l(w, TF_T_FSUB, read, f));
+  add(w, &leg->write, tf_l(w, TF_T_FMUL, up, tf_l_to(w, k->update)), words);
+}
+
+static void put_outer(tf_lanes *w, int i, int from, const tf_lane_move *v) {
+  const tf_view *view = &w->m->views->node[w->p->slices[i].node];
+  const int *steps = &w->class_steps[view->row];
+  int all = w->zero, own = tf_l_real(w, w->m->views->own[i]), up = tf_l_real(w, w->m->views->up[i]);
+  for (int j = from; j < view->n_rows; j++)
+    all = tf_l(w, TF_T_FADD, all, steps[j]);
+  for (int j = from; j < view->n_rows; j++) {
+    tf_lane_ports *cell = cell_of(w, i, j), *leg = &cell[w->m->views->leg[i]];
+    int share = tf_l(w, TF_T_FDIV, steps[j], all);
+    int o = tf_l(w, TF_T_FMUL, share, own), u = tf_l(w, TF_T_FMUL, share, up);
+    add(w, &cell->write, o, tf_l_to(w, v->fill));
+    add(w, &cell->read, o, tf_l_to(w, v->drain));
+    add(w, &leg->read, u, tf_l_to(w, v->read));
+    add(w, &leg->write, u, tf_l_to(w, v->update));
+  }
+}
+
+static void count_class(tf_lanes *w, int i, int c, const weights *k, entered e) {
+  const tf_pclass *class = &w->p->slices[i].classes[c];
+  if (!w->m->by_steps) return;
+  if (class->carry < 0 && class->zero_from > 0) {
+    tf_lane_move v = move_of(w, k, e);
+    put_outer(w, i, c, &v);
+    return;
+  }
+  count_row(w, i, class->carry < 0 ? w->m->views->node[w->p->slices[i].node].n_rows - 1 : c, k, e);
+}
+
+static void count_tile(tf_lanes *w, int i) {
+  const tf_slice *s = &w->p->slices[i];
+  piece x = piece_of(w, s, &w->m->even->slices[i]);
+  int by[TF_MAX_RANK], none = tf_l_int(w, 0), again = s->makes ? turns(w, x.v->again, x.v->n_again) : tf_l_int(w, 1);
+  const weights k = weights_of(w, &x);
+  entered sum = {none, none};
+  int c = 0;
+  for (int r = 0; r < x.v->n_rank; r++)
+    by[r] = none;
+  for (; c < s->n_class && s->classes[c].carry >= 0; c++) {
+    const tf_even_loop *l = &x.v->temporal[c];
+    /* A loop that moves nothing only repeats: it is one of `again`, which is 1 only where it does not turn. */
+    bool repeats = s->makes && !l->n && s->inside >> l->pos & 1;
+    if (repeats) again = tf_l(w, TF_T_DIV, again, l->loop);
+    advance(w, l, tf_l_int(w, -1), by);
+    int words = tf_l(w, S, x.box, found(w, &s->classes[c], &x, by));
+    words = tf_l(w, M, tf_l(w, M, words, last_step(w, l->loop)), w->outer[l->loop]);
+    advance(w, l, l->loop, by);
+    entered e = {words, repeats ? none : tf_l(w, TF_T_DIV, words, again)};
+    count_class(w, i, c, &k, e);
+    sum = (entered){tf_l(w, A, sum.words, e.words), tf_l(w, A, sum.fresh, e.fresh)};
+  }
+  int times = s->classes[c].zero_from == 0 ? tf_l_int(w, 1) : w->steps[s->classes[c].top];
+  int words = tf_l(w, M, tf_l(w, S, x.box, found(w, &s->classes[c], &x, by)), times);
+  entered e = {words, tf_l(w, TF_T_DIV, words, again)};
+  count_class(w, i, c, &k, e);
+  sum = (entered){tf_l(w, A, sum.words, e.words), tf_l(w, A, sum.fresh, e.fresh)};
+  w->moves[i] = move_of(w, &k, sum);
+  w->box[i] = x.box;
+  for (int r = 0; r < x.v->n_rank; r++)
+    w->rank_len[w->m->views->rank_at[i] + r] = x.len[r];
+}
+
+static void count_leaf(tf_lanes *w, int i, const tf_unit *unit) {
+  const tf_slice *s = &w->p->slices[i];
+  piece x = piece_of(w, s, &w->m->even->slices[i]);
+  int copies = (s->makes ? unit->reduce : unit->multicast) ? x.groups : x.instances, none = tf_l_int(w, 0);
+  int words = tf_l(w, M, w->steps[s->node], copies), first = none;
+  if (s->makes) {
+    int runs = tf_l(w, TF_T_DIV, w->steps[s->node], turns(w, x.v->again, x.v->n_again));
+    first = tf_l(w, M, runs, x.groups);
+  }
+  w->moves[i] = (tf_lane_move){none, none, tf_l(w, S, words, first), s->makes ? words : none};
+}
+
+/* tf_cut: the part of a length that falls to the instances of one spatial loop. */
+static int cut(tf_lanes *w, int len, int trip, int step) {
+  int one = tf_l_int(w, 1), all = tf_l(w, M, trip, step);
+  int before = tf_l(w, M, tf_l(w, M, tf_l(w, TF_T_DIV, tf_l(w, S, len, one), all), trip), step);
+  int part = tf_l(w, A, before, tf_l(w, TF_T_MIN, step, tf_l(w, S, len, before)));
+  return tf_l_sel(w, tf_l(w, TF_T_GT, trip, one), part, len);
+}
+
+static void count_home(tf_lanes *w, int z) {
+  const tf_even_home *h = &w->m->even->home[w->m->even->home_at[z]];
+  int words = tf_l_int(w, 1), all = tf_l_real(w, 1);
+  for (int r = 0; r < w->p->wl->tensors[z].rank; r++) {
+    int len = w->len[h[r].range];
+    for (int i = 0; i < h[r].n; i++)
+      len = cut(w, len, h[r].cut[i], step_of(w, h[r].cut[i]));
+    for (int i = 0; i < h[r].n_more; i++) {
+      int more = tf_l(w, M, last_step(w, h[r].more[i]), step_of(w, h[r].more[i]));
+      len = tf_l(w, A, len, tf_l(w, M, more, tf_l_int(w, h[r].by[i])));
+    }
+    words = tf_l(w, M, words, len);
+    all = tf_l(w, TF_T_FMUL, all, tf_l_to(w, len));
+  }
+  must_be_small(w, all);
+  w->home_words[z] = words;
+}
+
+static void count(tf_lanes *w) {
+  const tf_plan *p = w->p;
+  const tf_even *e = w->m->even;
+  w->value[0] = tf_l_int(w, 1);
+  for (int i = 1; i < e->n_products; i++)
+    w->value[i] = tf_l(w, M, w->value[e->products[i].next], e->products[i].loop);
+  loops_allow(w);
+  paths_small(w);
+  ranges(w);
+  moments(w);
+  if (w->m->by_steps) class_steps(w);
+  for (int i = 0; i < p->n_tile_slices; i++)
+    count_tile(w, i);
+  for (int o = 0; o < p->wl->n_ops; o++)
+    for (int i = 0; i <= p->wl->ops[o].n_reads; i++)
+      count_leaf(w, p->op_slice[o] + i, &p->arch->units[p->unit[o]]);
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->home_scope[z] >= 0)
+      count_home(w, z);
+    else
+      w->home_words[z] = tf_l_int(w, tf_whole_words(&p->wl->tensors[z]));
+}
+
+/* ---- whether, and all of it ------------------------------------------------------------------------ */
+
+/* Kinds of trees that are counted one row at a time. */
+static bool applies(const struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  if (!m->even || p->n_retains || m->views->splits || p->n_slices > 64) return false;
+  for (int i = 0; i < m->even->n_ranges; i++)
+    if (m->even->ranges[i].what == TF_HULL && m->even->ranges[i].from != m->even->ranges[i].to) return false;
+  for (int o = 0; o < p->wl->n_ops; o++)
+    if (p->stream_scope[o] >= 0 || p->stream[o].node >= 0 || p->divides[o] >= 0) return false;
+  for (int z = 0; z < p->wl->n_tensors; z++)
+    if (p->wl->tensors[z].word_bits > 64 || (double)tf_whole_words(&p->wl->tensors[z]) >= TF_LANE_MOST) return false;
+  return true;
+}
+
+static bool room(tf_lanes *w, tf_arena *a) {
+  const struct tf_model *m = w->m;
+  size_t loops = (size_t)w->p->n_loops + 1, nodes = (size_t)w->p->tree->n_nodes;
+  w->value = TF_ARRAY(a, int, (size_t)m->even->n_products);
+  w->lo = TF_ARRAY(a, int, (size_t)m->even->n_ranges + 1);
+  w->len = TF_ARRAY(a, int, (size_t)m->even->n_ranges + 1);
+  w->outer = TF_ARRAY(a, int, loops);
+  w->steps = TF_ARRAY(a, int, nodes);
+  w->width = TF_ARRAY(a, int, nodes);
+  w->class_steps = TF_ARRAY(a, int, (size_t)m->views->n_rows + 1);
+  w->box = TF_ARRAY(a, int, (size_t)w->p->n_tile_slices + 1);
+  w->rank_len = TF_ARRAY(a, int, (size_t)m->views->n_ranks + 1);
+  w->home_words = TF_ARRAY(a, int, (size_t)w->p->wl->n_tensors);
+  w->in_use = TF_ARRAY(a, int, (size_t)m->views->n_passes + 1);
+  w->moves = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
+  w->cells = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_cells + 1);
+  w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
+  w->heads = TF_ARRAY(a, tf_lane_head, nodes);
+  return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
+         w->home_words && w->in_use && w->moves && w->cells && w->below && w->heads;
+}
+
+static tf_tape *write_out(tf_lanes *w) {
+  int out[TF_LANE_OUT];
+  w->zero = tf_l_real(w, 0);
+  w->counts = w->fits = tf_l_int(w, 1);
+  for (int i = 0; i < w->m->views->n_cells; i++)
+    w->cells[i] = (tf_lane_ports){w->zero, w->zero};
+  count(w);
+  tf_lanes_fits(w);
+  out[TF_LANE_CYCLES] = tf_lanes_cycles(w);
+  out[TF_LANE_ENERGY] = tf_lanes_energy(w);
+  out[TF_LANE_COUNTS] = w->counts;
+  out[TF_LANE_FITS] = w->fits;
+  return tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
+}
+
+tf_tape *tf_lanes_new(const struct tf_model *m) {
+  if (!applies(m)) return NULL;
+  tf_lanes w = {.m = m, .p = m->plan, .s = tf_scribe_new(m->plan->n_loops)};
+  tf_arena *a = tf_arena_new();
+  tf_tape *t = w.s && a && room(&w, a) ? write_out(&w) : NULL;
+  tf_arena_free(a);
+  tf_scribe_free(w.s);
+  return t;
+}

@@ -1,0 +1,58 @@
+/* The quick count and what follows from it, written once a tree as a program for many rows of trip counts (tape.h):
+ * the same sums in the same order as count.c, cells.c, ports.c, latency.c, energy.c and resource.c, and so the same
+ * bits. */
+#ifndef MODEL_COST_QUICK_LANES_H
+#define MODEL_COST_QUICK_LANES_H
+#include "model/cost/quick/even.h"
+#include "model/cost/quick/tape.h"
+#include "model/cost/state.h"
+
+/* The values that the program ends with: whether the quick way counts the row at all (else the others mean nothing),
+ * whether it fits, cycles and energy. */
+enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_OUT };
+
+/* Input l is the trip count of loop l.  NULL where trees of this kind are counted one row at a time (padded tensors,
+ * streamed reductions, Para and Pipe), or memory runs out. */
+tf_tape *tf_lanes_new(const struct tf_model *m);
+
+/* ---- inside ---------------------------------------------------------------------------------- */
+
+/* Values by number, for one tree: what tf_move, tf_ports and tf_head hold of one row. */
+typedef struct {
+  int fill, drain, read, update;
+} tf_lane_move;
+typedef struct {
+  int read, write;
+} tf_lane_ports;
+typedef struct {
+  int first, last; /* nodes */
+  int load, work;
+} tf_lane_head;
+
+/* A program while it is written; lists as in struct tf_model. */
+typedef struct {
+  const struct tf_model *m;
+  const tf_plan *p;
+  tf_scribe *s;
+  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use;
+  tf_lane_move *moves;
+  tf_lane_ports *cells, *below;
+  tf_lane_head *heads;
+  int counts, fits, zero; /* zero: the real one */
+} tf_lanes;
+
+static inline int tf_l(tf_lanes *w, tf_tape_op op, int a, int b) { return tf_tape_make(w->s, op, a, b, 0); }
+static inline int tf_l_int(tf_lanes *w, int64_t x) { return tf_tape_int(w->s, x); }
+static inline int tf_l_real(tf_lanes *w, double x) { return tf_tape_real(w->s, x); }
+static inline int tf_l_to(tf_lanes *w, int a) { return tf_tape_make(w->s, TF_T_TO, a, 0, 0); }
+static inline int tf_l_sel(tf_lanes *w, int c, int a, int b) { return tf_tape_make(w->s, TF_T_SEL, a, b, c); }
+/* From now on the row counts only if the condition holds. */
+static inline void tf_l_must(tf_lanes *w, int condition) { w->counts = tf_l(w, TF_T_AND, w->counts, condition); }
+/* No count of theirs may pass this: sums of words in bits stay far from 2^63, and quotients are exact. */
+#define TF_LANE_MOST 0x1p48
+
+/* Counts (lanes.c), what does not fit, cycles and energy (lanes_cost.c); needs each before it. */
+void tf_lanes_fits(tf_lanes *w);
+int tf_lanes_cycles(tf_lanes *w);
+int tf_lanes_energy(tf_lanes *w);
+#endif

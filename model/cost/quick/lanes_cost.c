@@ -1,0 +1,361 @@
+/* What does not fit, cycles and energy as a program: resource.c, ports.c, latency.c and energy.c, value for value.  Of
+ * scopes only those that run their children in order. */
+#include "model/cost/quick/lanes.h"
+
+static const tf_tape_op A = TF_T_ADD, M = TF_T_MUL;
+static const tf_tape_op FA = TF_T_FADD, FS = TF_T_FSUB, FM = TF_T_FMUL, FD = TF_T_FDIV;
+
+static int more(tf_lanes *w, int a, int b) { return tf_l(w, TF_T_FMAX, a, b); }
+
+/* ---- words held, instances used ----------------------------------------------------------------- */
+
+static int bits_of(tf_lanes *w, int z, int words) {
+  return tf_l(w, M, words, tf_l_int(w, w->p->wl->tensors[z].word_bits));
+}
+
+static int times(const tf_lanes *w, int level) { return w->p->arch->memories[level].double_buffered ? 2 : 1; }
+
+/* Most words that one instance holds of a tensor at a level. */
+static int peak_of(tf_lanes *w, int level, int z) {
+  int most = w->p->home_level[z] == level ? w->home_words[z] : tf_l_int(w, 0);
+  for (int i = 0; i < w->p->n_tile_slices; i++)
+    if (w->p->slices[i].level == level && w->p->slices[i].tensor == z) most = tf_l(w, TF_T_MAX, w->box[i], most);
+  return most;
+}
+
+/* Homes at `level` of node n; below: of the scopes from there down. */
+static int homes(tf_lanes *w, int n, int level, bool below) {
+  int bits = tf_l_int(w, 0);
+  for (int z = 0; z < w->p->wl->n_tensors; z++) {
+    int home = w->p->home_scope[z];
+    if (home >= 0 && w->p->home_level[z] == level && (below ? tf_plan_above(w->p, n, home) : home == n))
+      bits = tf_l(w, A, bits, bits_of(w, z, peak_of(w, level, z)));
+  }
+  return bits;
+}
+
+/* What Shar's children hold twice of tensor z: the sum of their boxes without the box around them. */
+static int twice_of(tf_lanes *w, const tf_node *n, int level, int z) {
+  const tf_plan *p = w->p;
+  int sum = tf_l_int(w, 0), box = tf_l_int(w, 1), rank = p->wl->tensors[z].rank, holders = 0, len[TF_MAX_RANK];
+  for (int r = 0; r < rank; r++)
+    len[r] = tf_l_int(w, 0);
+  for (int c = 0; c < n->n_children; c++) {
+    int most = tf_l_int(w, 0);
+    bool holds = false;
+    for (int i = 0; i < p->n_tile_slices; i++) {
+      const tf_slice *s = &p->slices[i];
+      if (s->tensor != z || s->level != level || !tf_plan_above(p, n->children[c], s->node)) continue;
+      for (int r = 0; r < rank; r++)
+        len[r] = tf_l(w, TF_T_MAX, len[r], w->rank_len[w->m->views->rank_at[i] + r]);
+      most = tf_l(w, TF_T_MAX, most, w->box[i]);
+      holds = true;
+    }
+    holders += holds;
+    sum = tf_l(w, A, sum, most);
+  }
+  int all = tf_l_real(w, 1);
+  for (int r = 0; r < rank && holders > 1; r++) {
+    box = tf_l(w, M, box, len[r]);
+    all = tf_l(w, FM, all, tf_l_to(w, len[r]));
+  }
+  if (holders < 2) return tf_l_int(w, 0);
+  tf_l_must(w, tf_l(w, TF_T_BELOW, all, tf_l_real(w, TF_LANE_MOST)));
+  return tf_l(w, TF_T_SUB, sum, box);
+}
+
+/* Bits that one instance of memory `level` must hold for node n. */
+static int need(tf_lanes *w, int n, int level) {
+  const tf_node *node = &w->p->tree->nodes[n];
+  int total = tf_l_int(w, 0), twice = tf_l_int(w, times(w, level));
+  if (node->kind == TF_OP || (node->kind == TF_TILE && node->level > level)) return total;
+  if (node->kind == TF_TILE && node->level == level) {
+    const tf_view *v = &w->m->views->node[n];
+    for (int i = v->first; i < v->first + v->n_slices; i++)
+      total = tf_l(w, A, total, bits_of(w, w->p->slices[i].tensor, w->box[i]));
+    return tf_l(w, A, homes(w, n, level, true), tf_l(w, M, total, twice));
+  }
+  bool shares = node->kind == TF_SCOPE && node->scope == TF_SHAR;
+  for (int c = 0; c < node->n_children; c++)
+    total = tf_l(w, shares ? A : TF_T_MAX, total, need(w, node->children[c], level));
+  for (int z = 0; z < w->p->wl->n_tensors && shares; z++)
+    total = tf_l(w, TF_T_SUB, total, tf_l(w, M, bits_of(w, z, twice_of(w, node, level, z)), twice));
+  return node->kind == TF_SCOPE ? tf_l(w, A, total, homes(w, n, level, false)) : total;
+}
+
+static void within(tf_lanes *w, int a, int64_t most) {
+  w->fits = tf_l(w, TF_T_AND, w->fits, tf_l(w, TF_T_GT, tf_l_int(w, most), a));
+}
+
+static void capacity(tf_lanes *w, int level) {
+  const tf_memory *mem = &w->p->arch->memories[level];
+  int bits = tf_l_int(w, 0);
+  int64_t most; /* bits that fit; more than any tree that is counted here can ask for, where that overflows */
+  if (mem->capacity_words < 0 || __builtin_mul_overflow(mem->capacity_words, mem->word_bits, &most) ||
+      most == INT64_MAX)
+    return;
+  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++)
+    if (w->p->home_level[z] == 0) bits = tf_l(w, A, bits, bits_of(w, z, peak_of(w, 0, z)));
+  within(w, level ? need(w, 0, level) : bits, most + 1);
+}
+
+/* Every path's loops fit the mesh. */
+static void mesh(tf_lanes *w, const tf_mesh *k) {
+  int use[2] = {tf_l_int(w, 1), tf_l_int(w, 1)};
+  for (int i = 0; i < k->n_loops; i++) {
+    int l = k->loops[i];
+    bool y = l >= 0 && w->p->loops[l].axis == TF_SPATIAL_Y;
+    if (l >= 0) {
+      use[y] = tf_l(w, M, use[y], l);
+      continue;
+    }
+    for (int a = 0; a < 2; a++) {
+      if (k->mesh[a] < INT64_MAX) within(w, use[a], k->mesh[a] + 1);
+      use[a] = tf_l_int(w, 1);
+    }
+  }
+}
+
+void tf_lanes_fits(tf_lanes *w) {
+  for (int l = 0; l < w->p->arch->n_memories; l++)
+    capacity(w, l);
+  for (int i = 0; i < w->m->views->n_meshes; i++)
+    mesh(w, &w->m->views->meshes[i]);
+}
+
+/* ---- ports ----------------------------------------------------------------------------------------- */
+
+static void add(tf_lanes *w, int *to, int count, double by) {
+  *to = tf_l(w, FA, *to, tf_l(w, FM, tf_l_to(w, count), tf_l_real(w, by)));
+}
+
+static void ports(tf_lanes *w) {
+  const tf_views *v = w->m->views;
+  for (int i = 0; i < v->n_passes; i++) {
+    w->below[i] = (tf_lane_ports){w->zero, w->zero};
+    w->in_use[i] = tf_l_int(w, 0);
+  }
+  for (int i = 0; i < w->p->n_slices; i++) {
+    tf_lane_ports *up = &w->below[v->up_pass[i]];
+    add(w, &up->read, w->moves[i].read, v->up[i]);
+    add(w, &up->write, w->moves[i].update, v->up[i]);
+    if (v->own_pass[i] < 0) continue;
+    tf_lane_ports *own = &w->below[v->own_pass[i]];
+    add(w, &own->read, w->moves[i].drain, v->own[i]);
+    add(w, &own->write, w->moves[i].fill, v->own[i]);
+  }
+  for (int i = 0; i < v->n_passes; i++) {
+    const tf_pass *k = &v->passes[i];
+    if (k->from >= 0) w->in_use[i] = w->width[k->from];
+    if (k->up < 0) continue;
+    w->below[k->up].read = tf_l(w, FA, w->below[k->up].read, w->below[i].read);
+    w->below[k->up].write = tf_l(w, FA, w->below[k->up].write, w->below[i].write);
+    w->in_use[k->up] = tf_l(w, k->beside ? A : TF_T_MAX, w->in_use[k->up], w->in_use[i]);
+  }
+}
+
+/* The time that the words of both ports need at a pass. */
+static int port_time(tf_lanes *w, int pass, tf_lane_ports by) {
+  const tf_memory *mem = &w->p->arch->memories[w->m->views->passes[pass].level];
+  int users = tf_l_to(w, tf_l(w, TF_T_MAX, w->in_use[pass], tf_l_int(w, 1)));
+  int k = tf_l(w, FD, tf_l_real(w, 1), users);
+  int read = tf_l(w, FM, by.read, tf_l(w, FD, k, tf_l_real(w, mem->read_bw)));
+  int write = tf_l(w, FM, by.write, tf_l(w, FD, k, tf_l_real(w, mem->write_bw)));
+  return mem->one_port ? tf_l(w, FA, read, write) : more(w, read, write);
+}
+
+static int busiest(tf_lanes *w, int n, bool all) {
+  const tf_view *v = &w->m->views->node[n];
+  int t = w->zero;
+  for (int i = v->first_pass; i < v->first_pass + v->n_passes; i++)
+    if (w->m->views->passes[i].binds || all) t = more(w, port_time(w, i, w->below[i]), t);
+  return t;
+}
+
+/* ---- latency --------------------------------------------------------------------------------------- */
+
+static int points_of(tf_lanes *w, int o) {
+  int n = w->p->tree->op_node[o];
+  return tf_l(w, M, w->steps[n], w->width[n]);
+}
+
+static int op_time(tf_lanes *w, int n) {
+  int o = w->p->tree->nodes[n].op;
+  const tf_unit *unit = &w->p->arch->units[w->p->unit[o]];
+  int pace = tf_l(w, FM, tf_l_to(w, w->width[n]), tf_l_real(w, unit->rate));
+  int t = more(w, tf_l(w, FD, tf_l_to(w, points_of(w, o)), pace), busiest(w, n, true));
+  return w->p->arch->overlap == TF_OVERLAP_PERFECT ? t : tf_l(w, FA, t, tf_l_real(w, unit->pipeline));
+}
+
+static tf_lane_ports entries(tf_lanes *w, const tf_view *v, int leg) {
+  const tf_views *all = w->m->views;
+  tf_lane_ports sum = {w->zero, w->zero};
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    if (leg && all->leg[i] != leg) continue;
+    add(w, &sum.read, leg ? w->moves[i].read : w->moves[i].drain, leg ? all->up[i] : all->own[i]);
+    add(w, &sum.write, leg ? w->moves[i].update : w->moves[i].fill, leg ? all->up[i] : all->own[i]);
+  }
+  return sum;
+}
+
+static tf_lane_ports loads(tf_lanes *w, tf_lane_ports p, int leg) {
+  return leg ? (tf_lane_ports){p.read, w->zero} : (tf_lane_ports){w->zero, p.write};
+}
+
+static tf_lane_ports stores(tf_lanes *w, tf_lane_ports p, int leg) { return loads(w, p, !leg); }
+
+static int in_turn(tf_lanes *w, int n) {
+  const tf_view *v = &w->m->views->node[n];
+  int load = w->zero, store = w->zero;
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_lane_ports p = entries(w, v, l);
+    load = more(w, load, port_time(w, v->legs[l].pass, loads(w, p, l)));
+    store = more(w, store, port_time(w, v->legs[l].pass, stores(w, p, l)));
+  }
+  return tf_l(w, FA, load, store);
+}
+
+static int stepwise(tf_lanes *w, int n, int child) {
+  const tf_view *v = &w->m->views->node[n];
+  const int *steps = &w->class_steps[v->row];
+  int work = tf_l(w, FD, child, tf_l_to(w, w->steps[n])), total = w->zero, load = w->zero, store = w->zero;
+  for (int j = 0; j < v->n_rows - 1; j++) {
+    int t = tf_l(w, FM, steps[j], work);
+    for (int l = 0; l < v->n_legs; l++)
+      t = more(w, t, port_time(w, v->legs[l].pass, w->cells[v->cell + j * v->n_legs + l]));
+    total = tf_l(w, FA, total, t);
+  }
+  const tf_lane_ports *first = &w->cells[v->cell + (v->n_rows - 1) * v->n_legs];
+  for (int l = 0; l < v->n_legs; l++) {
+    load = more(w, load, port_time(w, v->legs[l].pass, loads(w, first[l], l)));
+    store = more(w, store, port_time(w, v->legs[l].pass, stores(w, first[l], l)));
+  }
+  w->heads[n] = (tf_lane_head){n, n, load, work};
+  return tf_l(w, FA, tf_l(w, FA, tf_l(w, FA, total, load), work), store);
+}
+
+/* What a Tile waits for in one step, if it moves words at all. */
+static int wait_of(tf_lanes *w, int n) {
+  const tf_view *v = &w->m->views->node[n];
+  const tf_memory *mem = &w->p->arch->memories[w->p->tree->nodes[n].level];
+  int any = tf_l_int(w, 0), none = tf_l_int(w, 0);
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    any = tf_l(w, TF_T_OR, any, tf_l(w, TF_T_GT, w->moves[i].fill, none));
+    any = tf_l(w, TF_T_OR, any, tf_l(w, TF_T_GT, w->moves[i].drain, none));
+  }
+  return tf_l_sel(w, any, tf_l_real(w, mem->latency + mem->issue), w->zero);
+}
+
+static int tile_time(tf_lanes *w, int n, int child) {
+  const tf_arch *a = w->p->arch;
+  if (!w->m->views->node[n].n_slices || a->overlap == TF_OVERLAP_PERFECT) {
+    w->heads[n] = w->heads[n + 1];
+    return child;
+  }
+  int wait = wait_of(w, n);
+  if (a->overlap != TF_OVERLAP_NONE) return tf_l(w, FA, stepwise(w, n, child), wait);
+  return tf_l(w, FA, tf_l(w, FA, child, in_turn(w, n)), tf_l(w, FM, wait, tf_l_to(w, w->steps[n])));
+}
+
+static int free_time(tf_lanes *w, int last, const tf_view *f, int l) {
+  const tf_views *all = w->m->views;
+  int level = f->legs[l].level, child = tf_pass_of(all, w->p->tree->nodes[last].children[0], level);
+  int own = tf_pass_of(all, last, level), work = w->heads[last].work;
+  const tf_view *v = &all->node[last];
+  if (own < 0) return work;
+  tf_lane_ports p = child < 0 ? (tf_lane_ports){w->zero, w->zero} : w->below[child];
+  for (int k = 0; k < v->n_legs; k++)
+    if (v->legs[k].level == level) {
+      tf_lane_ports passed = stores(w, entries(w, v, k), k);
+      p.read = tf_l(w, FA, p.read, passed.read);
+      p.write = tf_l(w, FA, p.write, passed.write);
+    }
+  if (!w->p->arch->memories[level].one_port) p = loads(w, p, l);
+  int busy = tf_l(w, FD, port_time(w, own, p), tf_l_to(w, w->steps[last]));
+  return more(w, tf_l(w, FS, work, busy), w->zero);
+}
+
+static int hides(tf_lanes *w, int f, int last) {
+  const tf_view *v = &w->m->views->node[f];
+  int longest = w->zero, left = w->zero;
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_lane_ports p = loads(w, w->cells[v->cell + (v->n_rows - 1) * v->n_legs + l], l);
+    int load = port_time(w, v->legs[l].pass, p);
+    longest = more(w, longest, load);
+    left = more(w, left, tf_l(w, FS, load, free_time(w, last, v, l)));
+  }
+  return tf_l(w, FS, longest, left);
+}
+
+static int hidden(tf_lanes *w, int n) {
+  const tf_node *t = &w->p->tree->nodes[n];
+  int sum = w->zero;
+  for (int c = 1; c < t->n_children && w->m->by_steps; c++) {
+    int first = w->heads[t->children[c]].first, last = w->heads[t->children[c - 1]].last;
+    if (first >= 0 && last >= 0) sum = tf_l(w, FA, sum, hides(w, first, last));
+  }
+  w->heads[n].first = w->heads[t->children[0]].first;
+  w->heads[n].last = w->heads[t->children[t->n_children - 1]].last;
+  return sum;
+}
+
+static int node_time(tf_lanes *w, int n) {
+  const tf_node *t = &w->p->tree->nodes[n];
+  int sum = w->zero;
+  for (int c = 0; c < t->n_children; c++)
+    sum = tf_l(w, FA, sum, node_time(w, t->children[c]));
+  w->heads[n] = (tf_lane_head){-1, -1, w->zero, w->zero};
+  if (t->kind == TF_OP) return op_time(w, n);
+  if (t->kind == TF_TILE) return more(w, tile_time(w, n, sum), busiest(w, n, false));
+  int hide = hidden(w, n), some = tf_l(w, TF_T_BELOW, w->zero, hide);
+  return more(w, tf_l(w, FS, sum, hide), tf_l_sel(w, some, busiest(w, n, true), busiest(w, n, false)));
+}
+
+int tf_lanes_cycles(tf_lanes *w) {
+  ports(w);
+  return node_time(w, 0);
+}
+
+/* ---- energy ---------------------------------------------------------------------------------------- */
+
+static int level_energy(tf_lanes *w, int level) {
+  const tf_plan *p = w->p;
+  const tf_memory *mem = &p->arch->memories[level];
+  double hops = (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 * mem->hop_pj;
+  int pj = w->zero;
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    int none = tf_l_int(w, 0), fill = none, drain = none, read = none, update = none;
+    for (int i = 0; i < p->n_slices; i++) {
+      const tf_slice *s = &p->slices[i];
+      if (s->tensor != z) continue;
+      if (s->above == level) {
+        read = tf_l(w, A, read, w->moves[i].read);
+        update = tf_l(w, A, update, w->moves[i].update);
+      }
+      if (s->leaf || s->level != level) continue;
+      fill = tf_l(w, A, fill, w->moves[i].fill);
+      drain = tf_l(w, A, drain, w->moves[i].drain);
+    }
+    int sum = w->zero;
+    add(w, &sum, tf_l(w, A, read, drain), mem->read_pj);
+    add(w, &sum, tf_l(w, A, fill, update), mem->write_pj);
+    add(w, &sum, tf_l(w, A, fill, drain), hops);
+    double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
+    pj = tf_l(w, FA, pj, tf_l(w, FM, tf_l_real(w, k), sum));
+  }
+  return pj;
+}
+
+int tf_lanes_energy(tf_lanes *w) {
+  const tf_arch *a = w->p->arch;
+  int pj = w->zero;
+  for (int l = 0; l < a->n_memories; l++)
+    pj = tf_l(w, FA, pj, level_energy(w, l));
+  for (int u = 0; u < a->n_units; u++) {
+    int points = tf_l_int(w, 0);
+    for (int o = 0; o < w->p->wl->n_ops; o++)
+      if (w->p->unit[o] == u) points = tf_l(w, A, points, points_of(w, o));
+    pj = tf_l(w, FA, pj, tf_l(w, FM, tf_l_to(w, points), tf_l_real(w, a->units[u].pj)));
+  }
+  return pj;
+}

@@ -1,0 +1,218 @@
+/* Rows of trip counts evaluated many at once (tf_model_eval_batch) against each of them by itself: the same bits, on
+ * random trees, machines and rows, among them rows that do not fit, do not divide, or cover nothing. */
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "model/cost/quick/lanes.h"
+#include "tests/unit/case.h"
+#include "tests/unit/page.h"
+
+enum { ROWS = 75, CASES = 600 }; /* two full sets of lanes and a ragged one */
+
+static int pick(tf_rng *g, int lo, int hi) { return lo + (int)tf_rng_below(g, (uint32_t)(hi - lo + 1)); }
+
+static const char *flag(tf_rng *g) { return pick(g, 0, 3) ? "true" : "false"; }
+
+/* ---- cases ------------------------------------------------------------------------------------- */
+
+static int machine(tf_rng *g, page *p) {
+  static const char *const overlap[] = {"perfect", "double-buffer", "double-buffer", "none"};
+  int n = pick(g, 2, 3);
+  say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  overlap: %s\n  memories:\n  - {name: L0, bandwidth: %d}\n",
+      overlap[pick(g, 0, 3)], pick(g, 1, 4));
+  for (int i = 1; i < n; i++) {
+    say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}", i, pick(g, 1, 4),
+        pick(g, 1, 4), pick(g, 1, 7), flag(g), flag(g));
+    if (pick(g, 0, 1)) say(p, ", capacity: %d", pick(g, 4, 900));
+    if (pick(g, 0, 2) == 0) say(p, ", latency: %d", pick(g, 1, 9));
+    say(p, "}\n");
+  }
+  say(p, "  compute:\n  - {name: u, ops: [mac, exp], below: L%d, mesh: [%d, 4]}\n", n - 1, pick(g, 1, 4));
+  return n;
+}
+
+/* A Tile of every dim of the op, turned somehow, some loops spatial.  Trip counts are those of the rows; here only one
+ * that covers everything is asked for. */
+static void tile(tf_rng *g, page *p, int indent, int level, const char *dims, int trip) {
+  char spatial[128] = "";
+  int n = (int)strlen(dims), turn = pick(g, 0, n - 1);
+  bool any = false;
+  say(p, "  %*sL%d", indent, "", level);
+  for (int i = 0; i < n; i++) {
+    char d = dims[(turn + i) % n];
+    size_t at = strlen(spatial);
+    if (pick(g, 0, 3) == 0) {
+      snprintf(spatial + at, sizeof spatial - at, " %c=%d@%c", d, trip, pick(g, 0, 1) ? 'x' : 'y');
+      continue;
+    }
+    say(p, "%s %c=%d", any ? "" : " for", d, trip);
+    any = true;
+  }
+  say(p, "%s%s\n", *spatial ? " spatial" : "", spatial);
+}
+
+static void nest(tf_rng *g, page *p, int indent, const char *op, const char *dims, int level, int n_levels) {
+  int n = pick(g, 1, 3);
+  for (int i = 0; i < n; i++, indent += 2) {
+    level = pick(g, level, n_levels - 1);
+    tile(g, p, indent, level, dims, i == n - 1 ? 24 : 1);
+  }
+  say(p, "  %*sop %s\n", indent, "", op);
+}
+
+typedef struct {
+  const char *text; /* dims and ops */
+  int n;
+  const char *op[3], *dims[3];
+  const char *outer; /* dims of the loops above all ops */
+} family;
+
+static const family families[] = {
+    {"dims: {m: 12, l: 24, k: 6}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n", 1, {"C"}, {"mlk"}, "mlk"},
+    {"dims: {m: 12, l: 24, k: 6, n: 8}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - E[m,n] += C[m,l] * D[l,n]\n",
+     2,
+     {"C", "E"},
+     {"mlk", "mnl"},
+     "ml"},
+    {"dims: {m: 12, k: 6, x: 4, y: 8}\n  ops:\n  - C[m,x] += A[m,k] * B[k,x]\n  - E[m,y] += A[m,k] * D[k,y]\n",
+     2,
+     {"C", "E"},
+     {"mxk", "myk"},
+     "m"},
+    {"dims: {m: 12, l: 8, k: 6, n: 4}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n  - F[m,l] = exp(C[m,l])\n"
+     "  - E[m,n] += F[m,l] * D[l,n]\n",
+     3,
+     {"C", "F", "E"},
+     {"mlk", "ml", "mnl"},
+     "ml"},
+    {"dims: {p: 12, k: 4, c: 2, r: 3}\n  ops:\n  - C[p,k] += A[c,2*p+r] * B[k,c,r]\n", 1, {"C"}, {"pkcr"}, "pk"},
+    {"dims: {h: 14, k: 3, r: 2, p: 12, n: 2, t: 3}\n  ops:\n  - C[h,k] += A[h+r] * B[k,r]\n"
+     "  - E[p,n] += C[p+t,k] * D[n,k,t]\n",
+     2,
+     {"C", "E"},
+     {"hkr", "pnkt"},
+     "pn"},
+    {"dims: {p: 12, c: 4, r: 3}\n  tensors:\n    A: {pad: [0, 1]}\n  ops:\n  - C[p] += A[c,p+r-1] * B[c,r]\n",
+     1,
+     {"C"},
+     {"pcr"},
+     "p"},
+};
+enum { N_FAMILIES = sizeof families / sizeof families[0] };
+
+static void draw(tf_rng *g, page *p) {
+  static const char *const scope[] = {"Seq", "Seq", "Shar", "Shar", "Pipe"};
+  int n = machine(g, p), level = pick(g, 0, n - 2);
+  const family *f = &families[pick(g, 0, N_FAMILIES - 1)];
+  say(p, "workload:\n  name: w\n  %smapping: |\n", f->text);
+  tile(g, p, 0, level, f->outer, 1);
+  if (f->n > 1) say(p, "    %s\n", scope[pick(g, 0, 4)]);
+  for (int i = 0; i < f->n; i++)
+    nest(g, p, f->n > 1 ? 4 : 2, f->op[i], f->dims[i], level, n);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+static int divisor(tf_rng *g, int64_t n) {
+  for (;;) {
+    int d = pick(g, 1, (int)n);
+    if (n % d == 0) return d;
+  }
+}
+
+/* Trip counts that divide the extents, chain by chain; `outer` loops first, and a later op may find them too many. */
+static void row_of(tf_rng *g, const tf_model *m, int64_t *row) {
+  const tf_plan *p = m->plan;
+  memset(row, 0, (size_t)p->n_loops * sizeof *row);
+  for (int o = p->wl->n_ops - 1; o >= 0; o--) {
+    const tf_path *path = &p->path[p->tree->op_node[o]];
+    for (int i = 0; i < p->wl->ops[o].n_dims; i++) {
+      int d = p->wl->ops[o].dims[i], last = -1;
+      int64_t left = p->wl->dims[d].extent;
+      for (int k = 0; k < path->n; k++) {
+        int l = path->loops[k];
+        if (p->loops[l].dim != d) continue;
+        if (!row[l]) {
+          bool spatial = p->loops[l].axis != TF_TEMPORAL;
+          row[l] = pick(g, 0, spatial ? 3 : 1) ? 1 : divisor(g, left);
+          last = l;
+        }
+        left = left % row[l] ? 1 : left / row[l];
+      }
+      if (last >= 0) row[last] *= left;
+    }
+  }
+  if (pick(g, 0, 9) == 0) row[pick(g, 0, p->n_loops - 1)] = pick(g, 1, 5);
+  if (pick(g, 0, 99) == 0) row[pick(g, 0, p->n_loops - 1)] = INT64_C(1) << pick(g, 20, 50);
+}
+
+typedef struct {
+  int trees, lanes;             /* trees evaluated; those that have a program for lanes, and of their rows: */
+  int counted, infeasible, odd; /* counted at all, that do not fit, that differ */
+  int quick, in_lanes;          /* of the last set of lanes: counted the quick way, in lanes */
+} tally;
+
+/* Bit for bit. */
+static uint64_t bits(double x) {
+  uint64_t b;
+  memcpy(&b, &x, sizeof b);
+  return b;
+}
+
+static bool same(const tf_brief *a, bool ok, const tf_result *r) {
+  if (a->counted != ok || !ok) return a->counted == ok;
+  return a->feasible == r->feasible && bits(a->cycles) == bits(r->cycles) && bits(a->energy_pj) == bits(r->energy_pj);
+}
+
+static void compare(tf_model *m, const int64_t *rows, int n, tally *t) {
+  tf_brief out[ROWS];
+  tf_model_walk_limit(m, 20000);
+  tf_model_eval_batch(m, rows, n, out);
+  t->trees++;
+  t->lanes += m->lanes != NULL;
+  for (int i = 0; i < n; i++) {
+    tf_result r;
+    bool ok = tf_model_eval(m, &rows[i * m->plan->n_loops], &r), equal = same(&out[i], ok, &r);
+    if (m->lanes && i >= (n - 1) / TF_LANES * TF_LANES) {
+      t->quick += tf_model_quick(m);
+      t->in_lanes += m->lanes->slots[m->lanes->out[TF_LANE_COUNTS]].i[i % TF_LANES] != 0;
+    }
+    t->counted += ok && m->lanes;
+    t->infeasible += ok && !r.feasible && m->lanes;
+    t->odd += !equal;
+    if (!equal && t->odd < 4)
+      printf("row %d: counted %d / %d, fits %d / %d, cycles %.17g / %.17g, pj %.17g / %.17g\n", i, out[i].counted, ok,
+             out[i].feasible, r.feasible, out[i].cycles, r.cycles, out[i].energy_pj, r.energy_pj);
+  }
+}
+
+static void check_random(uint64_t seed, tally *t) {
+  tf_rng g = tf_rng_new(seed, 1);
+  page p = {.len = 0};
+  test_case e = {0};
+  draw(&g, &p);
+  case_read(&e, p.text);
+  if (e.model && e.model->plan->n_loops) {
+    int n = pick(&g, 1, ROWS), n_loops = e.model->plan->n_loops;
+    int64_t *rows = calloc((size_t)(ROWS * n_loops), sizeof *rows);
+    for (int i = 0; rows && i < n; i++)
+      row_of(&g, e.model, &rows[i * n_loops]);
+    int odd = t->odd;
+    if (rows) compare(e.model, rows, n, t);
+    if (t->odd > odd && odd < 4) printf("seed %" PRIu64 "\n%s\n", seed, p.text);
+    free(rows);
+  }
+  case_drop(&e);
+}
+
+int main(void) {
+  tally t = {0};
+  for (uint64_t seed = 1; seed <= CASES; seed++)
+    check_random(seed, &t);
+  printf("%d trees, %d in lanes; their rows: %d counted, %d do not fit; %d in lanes of %d that are quick\n", t.trees,
+         t.lanes, t.counted, t.infeasible, t.in_lanes, t.quick);
+  CHECK_I64(t.odd, 0);
+  CHECK(t.lanes > CASES / 2 && t.infeasible > t.lanes && t.counted - t.infeasible > t.lanes);
+  CHECK(t.in_lanes > t.lanes && t.in_lanes <= t.quick && t.quick - t.in_lanes <= t.quick / 100);
+  return check_report();
+}
