@@ -46,7 +46,8 @@ BEGIN {
   room["codegen/target/cuda"] = 5.5
   room["planner"] = 6
   room["sweep"] = 7 # beside the command line: it names the version, which stands in the umbrella
-  room["cli"] = 7; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/session"] = 10
+  room["cli"] = 7; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
+  room["cli/session"] = 10
   room["cli/cmd"] = 11
   # floor of a public header: that of the room that implements it
   public["diag.h"] = 0

@@ -12,15 +12,14 @@ static const cli_command *const commands[] = {CLI_COMMANDS(X)};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* What later versions will have. */
-static const char *const later[] = {"plot"};
+static const char *const later[] = {"plan", "tune"};
 enum { N_LATER = sizeof later / sizeof later[0] };
 
 static void note_commands(tf_diags *d) {
-  char list[160] = "";
-  for (size_t i = 0; i < N_COMMANDS; i++) {
-    if (i) strcat(list, ", ");
-    strcat(list, commands[i]->name);
-  }
+  char list[400] = "";
+  size_t len = 0;
+  for (size_t i = 0; i < N_COMMANDS && len < sizeof list; i++)
+    len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", commands[i]->name);
   tf_note(d, (tf_loc){0}, "version " TILEFLOW_VERSION " has %s", list);
 }
 
@@ -56,7 +55,7 @@ void cli_help(FILE *out) {
         out);
   for (size_t i = 0; i < N_COMMANDS; i++)
     cli_wrap(out, commands[i]->summary,
-             fprintf(out, "  tileflow %-6s %-14s  ", commands[i]->name, arguments(commands[i])));
+             fprintf(out, "  tileflow %-12s %-14s  ", commands[i]->name, arguments(commands[i])));
   fputs("\ntileflow COMMAND --help    its options, and an example that runs\n"
         "tileflow --version         the version\n",
         out);

@@ -6,10 +6,11 @@
 #include "cli/cmd/options.h"
 
 /* In the order of the help; each stands in a file of its name. */
-#define CLI_COMMANDS(X)                                                                                                \
-  X(eval)                                                                                                              \
-  X(check)                                                                                                             \
-  X(tree) X(bound) X(diff) X(solve) X(search) X(grad) X(import) X(export) X(emit) X(sweep) X(results) X(instructions)
+/* clang-format off */
+#define CLI_COMMANDS(X) \
+  X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \
+  X(instructions) X(grad) X(import) X(export) X(emit)
+/* clang-format on */
 
 struct cli_command {
   const char *name, *summary;

@@ -18,10 +18,13 @@
   X(HOST, "--host", NULL, FLAG, "describe the computer this runs on") \
   X(ROOT, "--root", "DIR", WORD, "read DIR/sys and DIR/proc instead of /sys and /proc") \
   X(OF, "--of", "O,..", WORD, "what is differentiated; all outputs if not given") \
-  X(BY, "--by", "A,..", WORD, "what by; all inputs that it hangs on if not given") \
+  X(BY, "--by", "A,..", WORD, \
+    "grad: what by; all inputs that it hangs on if not given; " \
+    "plot: a line for each value of columns A,B; if not given, of those that hold words") \
   X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
   X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); grad and import: stdout if not given; export and emit: a new folder; sweep: the store") \
+    "write there (-o, too); grad and import: stdout if not given; export and emit: a new folder; sweep: the store; " \
+    "plot: the figure") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
   X(FULL, "--full", NULL, FLAG, "solve machines, too, whose bounds a result beats") \
@@ -39,6 +42,13 @@
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \
     "time the kernels of the model's N best mappings here, and keep the fastest") \
+  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, heat, diff") \
+  X(SCRIPT, "--script", NULL, FLAG, "write the gnuplot script and its CSV beside the figure, too") \
+  X(WIDTH, "--width", "one|two", WORD, "of a paper's columns that the figure takes; one if not given") \
+  X(TITLE, "--title", "TEXT", WORD, "above the figure; else it says what was read") \
+  X(X, "--x", "COLUMN", WORD, "along the axis") \
+  X(Y, "--y", "COLUMN", WORD, "up the axis; bars: cycles, energy, words") \
+  X(Z, "--z", "COLUMN", WORD, "heat: what the colour shows") \
   X(DUMP_IR, "--dump-ir", NULL, FLAG, "print the loop IR, too") \
   X(HELP, "--help", NULL, FLAG, "print this") \
   X(OBJECTIVE, "--objective", "latency|energy|edp|traffic", OBJECTIVE, \

@@ -60,6 +60,16 @@ static json_t *bits_moved(const cli_session *s, int l) {
                    real(w.update * word), "drain", real(w.drain * word), "peak", real(w.peak * word));
 }
 
+/* What the machine has of a memory: all instances, words a cycle of each; null: no limit. */
+static json_t *machine_memory(const tf_arch *a, int l) {
+  const tf_memory *m = &a->memories[l];
+  double instances = 1;
+  for (int k = 0; k <= l; k++)
+    instances *= (double)a->memories[k].mesh[0] * (double)a->memories[k].mesh[1];
+  return json_pack("{s:o, s:o, s:o, s:b}", "instances", real(instances), "read_bandwidth", real(m->read_bw),
+                   "write_bandwidth", real(m->write_bw), "one_port", m->one_port);
+}
+
 static json_t *level(const cli_session *s, int l) {
   const tf_memory *m = &s->spec->arch->memories[l];
   const tf_level_result *r = &s->result.levels[l];
@@ -84,6 +94,7 @@ static json_t *level(const cli_session *s, int l) {
   json_object_set_new(out, "word_bits", json_integer(m->word_bits));
   json_object_set_new(out, "bits", bits_moved(s, l));
   json_object_set_new(out, "tensors", tensors);
+  json_object_set_new(out, "machine", machine_memory(s->spec->arch, l));
   return out;
 }
 
@@ -100,10 +111,11 @@ static json_t *units(const cli_session *s) {
   for (int u = 0; u < s->spec->arch->n_units; u++) {
     const tf_unit *unit = &s->spec->arch->units[u];
     const tf_unit_result *r = &s->result.units[u];
-    json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:o, s:o, s:s}", "name", unit->name, "points",
+    json_array_append_new(out, json_pack("{s:s, s:I, s:I, s:o, s:o, s:s, s:{s:o, s:o}}", "name", unit->name, "points",
                                          (json_int_t)r->points, "units_used", (json_int_t)r->units, "cycles",
                                          real(r->cycles), "energy_pj", real(r->energy_pj), "energy_source",
-                                         energy_source(unit->energy_from_table)));
+                                         energy_source(unit->energy_from_table), "machine", "units",
+                                         real(tf_bounds_units(s->spec->arch, u)), "rate", real(unit->rate)));
   }
   return out;
 }

@@ -210,6 +210,10 @@ typedef struct {
  * in d. */
 tf_text tf_text_read(const char *path, tf_diags *d);
 
+/* The i-th param of the files, in the order they were read; NULL past the last.  *value, unless value is NULL: what it
+ * came to. */
+const char *tf_spec_param(const tf_spec *s, size_t i, double *value);
+
 /* Reads and checks the files; every error of every file is in d.  NULL if there was any. */
 tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting *set, size_t n_set, tf_diags *d);
 /* The same from memory. */

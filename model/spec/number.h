@@ -26,6 +26,8 @@ typedef enum { TF_PARAM_UNKNOWN, TF_PARAM_FAILED, TF_PARAM_KNOWN } tf_param_stat
 /* The value of a param, as r->file sees it.  FAILED: its own error has been reported. */
 tf_param_state tf_param_value(tf_reader *r, const char *name, size_t len, tf_lex *from, tf_value *out);
 const char *tf_param_name(const tf_params *p, size_t i); /* NULL past the last */
+/* The same with its value, unless value is NULL; only where reading has ended without an error. */
+const char *tf_param_number(const tf_params *p, size_t i, double *value);
 /* Whether the file, or one whose params belong to all, has the param. */
 bool tf_param_find(const tf_params *p, uint16_t file, const char *name, tf_loc *at);
 

@@ -53,6 +53,11 @@ static param *find_elsewhere(const tf_params *p, const char *name, size_t len, p
 
 const char *tf_param_name(const tf_params *p, size_t i) { return i < p->n ? p->all[i].name : NULL; }
 
+const char *tf_param_number(const tf_params *p, size_t i, double *value) {
+  if (i < p->n && value) *value = p->all[i].value.f;
+  return tf_param_name(p, i);
+}
+
 bool tf_param_find(const tf_params *p, uint16_t file, const char *name, tf_loc *at) {
   param *second, *q = find_in(p, file, name, strlen(name));
   if (!q) q = find_elsewhere(p, name, strlen(name), &second);

@@ -21,6 +21,7 @@ static const tf_yrow sections[N_S] = {
 typedef struct {
   tf_spec spec; /* first, so that a tf_spec * is a pointer to the whole */
   tf_arena *arena;
+  const tf_params *params; /* NULL: reading ended before them */
 } owned_spec;
 
 enum { MAX_FILES = 1000 };
@@ -249,6 +250,7 @@ tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *se
   else
     whole = read_all(&r, texts, n, &all);
   if (whole || all.params.n) read_sections(&r, &all, set, n_set, &s->spec);
+  s->params = r.params;
   if (tf_diags_errors(d) == before) return &s->spec;
   tf_spec_free(&s->spec);
   return NULL;
@@ -270,6 +272,11 @@ tf_spec *tf_spec_read(const char *const *paths, size_t n_paths, const tf_setting
   if (tf_diags_errors(d) == before) return s;
   tf_spec_free(s);
   return NULL;
+}
+
+const char *tf_spec_param(const tf_spec *s, size_t i, double *value) {
+  const tf_params *p = ((const owned_spec *)s)->params;
+  return p ? tf_param_number(p, i, value) : NULL;
 }
 
 void tf_spec_free(tf_spec *s) {

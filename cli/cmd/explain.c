@@ -1,0 +1,285 @@
+/* tileflow explain: in words, what bounds a mapping and what would have to change. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cli/cmd/commands.h"
+#include "cli/os/safe_write.h"
+#include "cli/report/report.h"
+#include "cli/session/session.h"
+#include "cli/session/slopes.h"
+
+typedef struct {
+  cli_input in;
+  const char *json;
+  cli_looking look;
+} explain_options;
+static const cli_slot slots[] = {CLI_AT(explain_options, JSON, json), CLI_LOOKING_AT(explain_options, look)};
+
+/* A memory's ports or the units of a kind, and how long they are busy. */
+typedef struct {
+  const char *name;
+  bool unit;
+  double cycles;
+} resource;
+
+static int busier_first(const void *a, const void *b) {
+  const resource *p = a, *q = b;
+  return (p->cycles < q->cycles) - (p->cycles > q->cycles);
+}
+
+/* [*n], the busiest first; malloc'd. */
+static resource *resources_of(const cli_session *s, int *n) {
+  const tf_arch *a = s->spec->arch;
+  resource *all = calloc((size_t)(a->n_memories + a->n_units), sizeof *all);
+  *n = 0;
+  for (int l = 0; all && l < a->n_memories; l++)
+    all[(*n)++] = (resource){a->memories[l].name, false, s->result.levels[l].cycles};
+  for (int u = 0; all && u < a->n_units; u++)
+    all[(*n)++] = (resource){a->units[u].name, true, s->result.units[u].cycles};
+  if (all) qsort(all, (size_t)*n, sizeof *all, busier_first);
+  return all;
+}
+
+static const char *knob_what(const cli_knob *k) {
+  static const char *const what[] = {
+      [KNOB_BANDWIDTH] = "bandwidth", [KNOB_RATE] = "rate", [KNOB_LATENCY] = "latency", [KNOB_PIPELINE] = "pipeline"};
+  return what[k->kind];
+}
+
+static const char *knob_name(const cli_session *s, const cli_knob *k) {
+  const tf_arch *a = s->spec->arch;
+  return k->kind == KNOB_BANDWIDTH || k->kind == KNOB_LATENCY ? a->memories[k->at].name : a->units[k->at].name;
+}
+
+/* "-4.2 %": of the cycles. */
+static cli_figure change(double cycles, double before) {
+  cli_figure f;
+  double percent = 100 * (cycles / before - 1);
+  if (fabs(percent) < 0.005)
+    snprintf(f.s, sizeof f.s, "0 %%");
+  else
+    snprintf(f.s, sizeof f.s, "%+.2g %%", percent);
+  return f;
+}
+
+/* ---- text --------------------------------------------------------------------------------- */
+static void say_bound(const cli_session *s, cli_text *out) {
+  int n;
+  resource *all = resources_of(s, &n);
+  const double cycles = s->result.cycles;
+  out->bad |= !all;
+  if (!all) return;
+  cli_printf(out, "%s on %s takes %s cycles (%s).  The busiest is %s: %s of them (%s).\n", s->spec->workload->name,
+             s->spec->arch->name, cli_real(cycles).s, cli_si(s->result.seconds, "s").s, s->result.bottleneck,
+             cli_real(all[0].cycles).s, cli_percent(all[0].cycles, cycles).s);
+  if (cycles > all[0].cycles)
+    cli_printf(out,
+               "The other %s cycles (%s) it waits: for loads and stores that nothing hides, or for steps that "
+               "something else bounds.\n",
+               cli_real(cycles - all[0].cycles).s, cli_percent(cycles - all[0].cycles, cycles).s);
+  for (int i = 0; i < n; i++)
+    if (all[i].cycles > 0 && !cli_is_bottleneck(s, all[i].name, all[i].unit))
+      cli_printf(out, "%s %s busy for %s, %s less than the busiest.\n", all[i].name, all[i].unit ? "compute is" : "is",
+                 cli_real(all[i].cycles).s, cli_percent(all[0].cycles - all[i].cycles, all[0].cycles).s);
+  free(all);
+}
+
+/* What is there and used: changes of these leave the mapping's cycles, its loops say how many it uses. */
+static void say_room(const cli_session *s, cli_text *out) {
+  const tf_arch *a = s->spec->arch;
+  cli_printf(out, "\n");
+  for (int l = 0; l < a->n_memories; l++) {
+    const int64_t have = a->memories[l].capacity_words, peak = s->result.levels[l].peak;
+    if (have > 0)
+      cli_printf(out,
+                 "%s holds %s of %s words (%s): more of it changes nothing for this mapping, less than %s does not "
+                 "fit.\n",
+                 a->memories[l].name, cli_count(peak).s, cli_count(have).s, cli_percent((double)peak, (double)have).s,
+                 cli_count(peak).s);
+  }
+  for (int u = 0; u < a->n_units; u++)
+    if (s->result.units[u].points > 0)
+      cli_printf(out, "Of %s %s units it uses %s: its loops say how many, more of them change nothing.\n",
+                 cli_real(tf_bounds_units(a, u)).s, a->units[u].name, cli_count(s->result.units[u].units).s);
+}
+
+static void say_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
+  bool alone = false;
+  cli_printf(out, "\nFor 10 %% fewer cycles (%s):\n", cli_real(p->goal).s);
+  for (int i = 0; i < p->n; i++) {
+    const cli_knob *k = &p->knobs[i];
+    if (k->factor <= 0) continue;
+    alone = true;
+    cli_printf(out, "  %s %s %.4g times %s, to %s cycles\n", knob_name(s, k), knob_what(k), k->factor,
+               k->kind == KNOB_LATENCY || k->kind == KNOB_PIPELINE ? "shorter" : "higher", cli_real(k->reached).s);
+  }
+  if (!alone && p->n_together) {
+    cli_printf(out, "  nothing alone; together, each %.4g times faster, to %s cycles:", p->together_factor,
+               cli_real(p->together_cycles).s);
+    for (int i = 0; i < p->n_together; i++)
+      cli_printf(out, "%s %s %s", i ? "," : "", knob_name(s, &p->knobs[p->together[i]]),
+                 knob_what(&p->knobs[p->together[i]]));
+    cli_printf(out, "\n");
+  } else if (!alone) {
+    cli_printf(out, "  no bandwidth, rate or latency gives it\n");
+  }
+}
+
+/* What the cycles follow most need not be what is busy most. */
+static void say_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) {
+  const cli_knob *best = NULL;
+  for (int i = 0; i < p->n; i++)
+    if (!best || p->knobs[i].tenth < best->tenth) best = &p->knobs[i];
+  if (best && best->tenth < p->cycles * (1 - 5e-5))
+    cli_printf(out, "The cycles follow %s %s most: 10 %% faster, they change by %s.\n", knob_name(s, best),
+               knob_what(best), change(best->tenth, p->cycles).s);
+  else
+    cli_printf(out, "No bandwidth, rate or latency alone changes the cycles.\n");
+}
+
+static void say_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
+  cli_printf(out, "\nEach 10 %% faster, and taking no time at all, changes the cycles by:\n");
+  for (int i = 0; i < p->n; i++) {
+    const cli_knob *k = &p->knobs[i];
+    cli_printf(out, "  %s %s %s, %s\n", knob_name(s, k), knob_what(k), change(k->tenth, p->cycles).s,
+               change(k->without, p->cycles).s);
+  }
+  if (p->n_params) cli_printf(out, "\nParams of the machine, one step up each, change them by:\n");
+  for (int i = 0; i < p->n_params; i++) {
+    const cli_param_slope *q = &p->params[i];
+    cli_printf(out, "  %s %.6g to %.6g: ", q->name, q->value, q->next);
+    if (isnan(q->cycles))
+      cli_printf(out, "not valid\n");
+    else
+      cli_printf(out, "%s%s\n", change(q->cycles, p->cycles).s, q->fits ? "" : ", and it does not fit");
+  }
+}
+
+static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *out) {
+  say_bound(s, out);
+  say_steepest(s, p, out);
+  say_room(s, out);
+  say_goal(s, p, out);
+  say_slopes(s, p, out);
+  cli_report_why(s, out);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
+
+static json_t *knobs_json(const cli_session *s, const cli_slopes *p) {
+  json_t *out = json_array();
+  for (int i = 0; i < p->n; i++) {
+    const cli_knob *k = &p->knobs[i];
+    json_array_append_new(out,
+                          json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "name", knob_name(s, k), "what", knob_what(k),
+                                    "cycles_10_percent_faster", real(k->tenth), "cycles_without", real(k->without),
+                                    "factor_for_goal", k->factor > 0 ? real(k->factor) : json_null(),
+                                    "cycles_at_factor", k->factor > 0 ? real(k->reached) : json_null()));
+  }
+  return out;
+}
+
+static json_t *params_json(const cli_slopes *p) {
+  json_t *out = json_array();
+  for (int i = 0; i < p->n_params; i++) {
+    const cli_param_slope *q = &p->params[i];
+    const double slope = q->value != 0 ? (q->cycles / p->cycles - 1) / (q->next / q->value - 1) : NAN;
+    json_array_append_new(out, json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "name", q->name, "value", real(q->value),
+                                         "next", real(q->next), "cycles", real(q->cycles), "fits", (int)q->fits,
+                                         "relative_slope", real(slope)));
+  }
+  return out;
+}
+
+static json_t *busy_json(const cli_session *s) {
+  json_t *out = json_array();
+  int n;
+  resource *all = resources_of(s, &n);
+  for (int i = 0; all && i < n; i++)
+    json_array_append_new(out,
+                          json_pack("{s:s, s:b, s:o, s:o}", "name", all[i].name, "unit", (int)all[i].unit, "cycles",
+                                    real(all[i].cycles), "slack", real(s->result.cycles - all[i].cycles)));
+  free(all);
+  return out;
+}
+
+static json_t *together_json(const cli_session *s, const cli_slopes *p) {
+  json_t *of = json_array();
+  for (int i = 0; i < p->n_together; i++) {
+    const cli_knob *k = &p->knobs[p->together[i]];
+    json_array_append_new(of, json_pack("{s:s, s:s}", "name", knob_name(s, k), "what", knob_what(k)));
+  }
+  return json_pack("{s:o, s:o, s:o}", "of", of, "factor", real(p->together_factor), "cycles", real(p->together_cycles));
+}
+
+static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *out) {
+  json_t *why = json_array();
+  for (int i = 0; i < s->why.n; i++) {
+    const tf_why_row *r = &s->why.rows[i];
+    cli_text text = {0};
+    cli_cause(s, r, &text);
+    if (r->cause != TF_WHY_FIRST && r->level >= 0)
+      json_array_append_new(why, json_pack("{s:s, s:s, s:s, s:I}", "tensor", s->spec->workload->tensors[r->tensor].name,
+                                           "from", s->spec->arch->memories[r->above].name, "because", text.text,
+                                           "words", (json_int_t)cli_cause_words(r)));
+    cli_text_free(&text);
+  }
+  json_t *o = json_pack("{s:s, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "tileflow", TILEFLOW_VERSION,
+                        "architecture", s->spec->arch->name, "workload", s->spec->workload->name, "cycles",
+                        real(p->cycles), "goal", real(p->goal), "bottleneck", s->result.bottleneck, "busy",
+                        busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
+  if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
+  char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+  if (text) cli_printf(out, "%s\n", text);
+  out->bad |= !text;
+  free(text);
+  json_decref(o);
+}
+
+static bool write_one(const cli_session *s, const cli_slopes *p, const char *path,
+                      void (*how)(const cli_session *, const cli_slopes *, cli_text *)) {
+  cli_text t = {0};
+  how(s, p, &t);
+  bool ok = cli_safe_write(path, &t);
+  cli_text_free(&t);
+  return ok;
+}
+
+static cli_status run(const void *options) {
+  const explain_options *o = options;
+  cli_session s;
+  cli_slopes p = {0};
+  cli_status status = cli_evaluate(&s, &o->in, &o->look);
+  if (status == CLI_DONE) {
+    bool ok = cli_slopes_of(&s, &p);
+    if (!ok) fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+    if (ok && o->json) ok = write_one(&s, &p, o->json, explain_json);
+    if (ok && !o->in.quiet && !o->in.stdout_taken) ok = write_one(&s, &p, "-", explain_text);
+    fflush(stdout); /* before what goes to stderr */
+    status = cli_report_violations(&s, ok ? CLI_DONE : CLI_FAILED);
+  }
+  cli_slopes_free(&p);
+  cli_close(&s);
+  return status;
+}
+
+const cli_command cmd_explain = {
+    .name = "explain",
+    .summary = "in words: what bounds a mapping, and what 10 % less would take",
+    .about =
+        "Evaluates the mapping, then the same mapping on machines that differ in one thing: each bandwidth, rate and "
+        "latency 10 % faster, taking no time, and as much faster as 10 % fewer cycles need; each param of the "
+        "files one step (a tenth, at least 1 of a whole number) up, as the architecture sees it.  Says what of it "
+        "is busy how long, what is left, and which tensors pass more than once and why.\n"
+        "Exit status: 0, 2 for bad input, 3 if the mapping does not fit.\n",
+    .example = "arch-specs/edge.yaml workloads/attention/g1.yaml \\\n"
+               "    workloads/dataflows/edge/attention-layerwise.yaml",
+    .size = sizeof(explain_options),
+    CLI_SLOTS(slots),
+    .run = run,
+};

@@ -1,0 +1,67 @@
+/* Charts, and the table of kinds. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot.h"
+
+static const plot_kind kinds[] = {
+    {"bars", "JSON of eval, several mappings side by side: cycles, energy or words of each resource", plot_bars},
+    {"roofline", "JSON of eval: the machine's roofs at each memory, the mappings as points", plot_roofline},
+    {"slope", "JSON or CSV of bound: least words proved and found, by the words on chip", plot_slope},
+    {"convergence", "logs of search, or CSV with evaluations and best", plot_convergence},
+    {"pareto", "CSV: points in two figures, and those that none beats", plot_pareto},
+    {"heat", "CSV: one figure over two params", plot_heat},
+    {"lines", "CSV: one figure over another, a line for each --by", plot_lines},
+    {"diff", "JSON of diff: what differs between two mappings, term by term", plot_diff},
+};
+
+const plot_kind *plot_kind_at(int k) { return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL; }
+
+/* Room for one more of n elements of that size; false: out of memory, noted in the chart. */
+static bool grow(plot_chart *c, void **all, int n, int *room, size_t size) {
+  if (n < *room) return true;
+  int more = *room ? 2 * *room : 8;
+  void *bigger = realloc(*all, (size_t)more * size);
+  c->bad |= !bigger;
+  if (!bigger) return false;
+  *all = bigger;
+  *room = more;
+  return true;
+}
+
+plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, int colour) {
+  void *all = c->series;
+  if (!grow(c, &all, c->n, &c->room, sizeof *c->series)) return NULL;
+  c->series = all;
+  plot_series *s = &c->series[c->n++];
+  *s = (plot_series){.style = style, .colour = colour, .mark = c->n - 1};
+  snprintf(s->name, sizeof s->name, "%s", name);
+  return s;
+}
+
+static char *copy(plot_chart *c, const char *text) {
+  char *t = text ? strdup(text) : NULL;
+  c->bad |= text && !t;
+  return t;
+}
+
+void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note) {
+  if (!s) return;
+  void *all = s->at;
+  if (!grow(c, &all, s->n, &s->room, sizeof *s->at)) return;
+  s->at = all;
+  s->at[s->n++] = (plot_point){.x = x, .y = y, .label = copy(c, label), .note = copy(c, note)};
+}
+
+void plot_chart_free(plot_chart *c) {
+  for (int i = 0; i < c->n; i++) {
+    for (int k = 0; k < c->series[i].n; k++) {
+      free(c->series[i].at[k].label);
+      free(c->series[i].at[k].note);
+    }
+    free(c->series[i].at);
+  }
+  free(c->series);
+  *c = (plot_chart){0};
+}

@@ -1,0 +1,129 @@
+/* The files of a figure: JSON, CSV, or the log of a search. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot.h"
+
+static const char log_head[] = "tileflow-search-log ";
+static const char store_head[] = "SQLite format 3";
+
+static bool begins(const tf_text *t, const char *head) {
+  return t->len >= strlen(head) && !memcmp(t->text, head, strlen(head));
+}
+
+/* The number of mappings evaluated, and the best value, after each task of a log. */
+bool plot_log_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags *d) {
+  cli_text csv = {0};
+  uint32_t line = 0;
+  long long evals = 0, more;
+  double best = 0, value;
+  bool ok = true, any = false;
+  cli_printf(&csv, "evaluations,best\n");
+  for (const char *p = from->text, *end = p + from->len; p < end && ok;) {
+    const char *stop = memchr(p, '\n', (size_t)(end - p));
+    line++;
+    if (!stop) break; /* the log was cut off here: its last task is not whole */
+    if (!strncmp(p, "task ", 5)) {
+      ok = sscanf(p, "task %*s %*s %lld", &more) == 1 && more >= 0 && more < INT64_MAX - evals;
+      if (ok) evals += more;
+    } else if (!strncmp(p, "best 0 ", 7)) {
+      ok = sscanf(p, "best 0 %la", &value) == 1;
+      if (ok && (!any || value < best)) best = value;
+      any |= ok;
+    } else if (!strncmp(p, "end ", 4) && any) {
+      cli_printf(&csv, "%lld,%.15g\n", evals, best);
+    }
+    if (!ok) tf_fail(d, (tf_loc){file, line, 1, (uint32_t)(stop - p)}, TF_E_SYNTAX, "no record of a search's log");
+    p = stop + 1;
+  }
+  tf_text text = {from->name, csv.text, csv.len};
+  if (ok && csv.bad) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  ok = ok && plot_table_read(&text, file, out, d);
+  cli_text_free(&csv);
+  return ok;
+}
+
+static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
+  json_error_t e;
+  in->json = json_loadb(text->text, text->len, JSON_REJECT_DUPLICATES, &e);
+  if (in->json) return true;
+  tf_loc at = {in->file, e.line > 0 ? (uint32_t)e.line : 1, e.column > 0 ? (uint32_t)e.column : 1, 1};
+  return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
+}
+
+static bool read_one(plot_input *in, tf_diags *d) {
+  tf_text text = tf_text_read(in->path, d);
+  if (!text.text) return false;
+  in->file = tf_diags_add_file(d, text.name, text.text, text.len);
+  const tf_loc at = {in->file, 1, 1, 1};
+  size_t blank = 0;
+  bool ok;
+  while (blank < text.len && strchr(" \t\r\n", text.text[blank]))
+    blank++;
+  if (begins(&text, store_head)) {
+    ok = tf_fail(d, (tf_loc){0}, TF_E_TYPE,
+                 "%.80s is a store: 'tileflow results STORE --csv FILE' writes what plot reads", in->path);
+  } else if (memchr(text.text, '\0', text.len)) {
+    ok = tf_fail(d, at, TF_E_SYNTAX, "the file is binary: plot reads JSON, CSV and logs of searches");
+  } else if (begins(&text, log_head)) {
+    ok = plot_log_read(&text, in->file, &in->table, d);
+  } else if (blank < text.len && (text.text[blank] == '{' || text.text[blank] == '[')) {
+    ok = read_json(&text, in, d);
+  } else {
+    ok = plot_table_read(&text, in->file, &in->table, d);
+  }
+  free((void *)(uintptr_t)text.text);
+  return ok;
+}
+
+bool plot_inputs_read(const cli_input *in, plot_input **out, tf_diags *d) {
+  bool ok = true;
+  *out = calloc(in->n_files + 1, sizeof **out);
+  if (!*out) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  for (size_t i = 0; i < in->n_files; i++) {
+    (*out)[i].path = in->files[i];
+    ok = read_one(&(*out)[i], d) && ok;
+  }
+  return ok;
+}
+
+void plot_inputs_free(plot_input *all, size_t n) {
+  for (size_t i = 0; all && i < n; i++) {
+    json_decref(all[i].json);
+    plot_table_free(&all[i].table);
+  }
+  free(all);
+}
+
+void plot_base_name(const char *path, char *out, size_t size) {
+  const char *slash = strrchr(path, '/');
+  snprintf(out, size, "%s", slash ? slash + 1 : path);
+  char *point = strrchr(out, '.');
+  if (point && point != out) *point = '\0';
+}
+
+/* Integers are numbers, too. */
+static bool is_a(const json_t *v, json_type type) {
+  return type == JSON_REAL ? json_is_number(v) : v && json_typeof(v) == type;
+}
+
+json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type, tf_diags *d) {
+  static const char *const names[] = {
+      [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text", [JSON_REAL] = "a number"};
+  json_t *v = json_object_get(object, key);
+  if (is_a(v, type)) return v;
+  const tf_loc at = {in->file, 1, 1, 1};
+  if (v)
+    tf_fail(d, at, TF_E_TYPE, "the member '%s' must be %s", key, names[type]);
+  else
+    tf_fail(d, at, TF_E_MISSING, "no member '%s': is this what the command for this figure writes?", key);
+  return NULL;
+}
+
+bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out, tf_diags *d) {
+  json_t *v = plot_member(in, object, key, JSON_REAL, d);
+  *out = v ? json_number_value(v) : 0;
+  return v != NULL;
+}

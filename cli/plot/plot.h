@@ -1,0 +1,117 @@
+/* Figures: what results say, as charts; charts as gnuplot scripts and CSV; scripts as pictures. */
+#ifndef CLI_PLOT_PLOT_H
+#define CLI_PLOT_PLOT_H
+#include <jansson.h>
+
+#include "cli/cli.h"
+#include "cli/text.h"
+
+/* ---- what is read --------------------------------------------------------------------------- */
+typedef struct {
+  char *text; /* without its quotes */
+  tf_loc at;
+} plot_cell;
+
+/* Row 0 has the names of the columns. */
+typedef struct {
+  int n_columns, n_rows; /* n_rows: without the names */
+  plot_cell *cells;      /* [(1 + n_rows) * n_columns] */
+  char *texts;           /* owned: what the cells point into */
+} plot_table;
+
+/* Comma-separated values with a row of names, cells quoted or not, lines that end in LF or CRLF.  False with every
+ * error in d; to be freed all the same. */
+bool plot_table_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags *d);
+void plot_table_free(plot_table *t);
+const plot_cell *plot_cell_at(const plot_table *t, int row, int column);
+/* -1: there is none; with an error in d, unless d is NULL. */
+int plot_column(const plot_table *t, const char *name, tf_diags *d);
+/* An empty cell is NAN.  False with an error in d where the cell is no number. */
+bool plot_number(const plot_table *t, int row, int column, double *out, tf_diags *d);
+
+/* The log of a search as a table: evaluations,best. */
+bool plot_log_read(const tf_text *from, uint16_t file, plot_table *out, tf_diags *d);
+
+typedef struct {
+  const char *path;
+  uint16_t file;
+  json_t *json;     /* NULL: it is a table */
+  plot_table table; /* n_columns 0: it is JSON */
+} plot_input;
+
+/* Reads files of JSON, CSV and logs of searches.  False with every error in d; to be freed all the same. */
+bool plot_inputs_read(const cli_input *in, plot_input **out, tf_diags *d);
+void plot_inputs_free(plot_input *all, size_t n);
+/* The last part of a path without what stands behind its last point, in out[size]. */
+void plot_base_name(const char *path, char *out, size_t size);
+/* A member of an object that must be there and be a number, a text or an array; NULL with an error in d. */
+json_t *plot_member(const plot_input *in, json_t *object, const char *key, json_type type, tf_diags *d);
+bool plot_member_number(const plot_input *in, json_t *object, const char *key, double *out, tf_diags *d);
+
+/* ---- what is drawn -------------------------------------------------------------------------- */
+typedef struct {
+  double x, y, z;
+  char *label; /* of a bar's group, of a term; owned, may be NULL */
+  char *note;  /* of a term: its two values; owned, may be NULL */
+} plot_point;
+
+typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE } plot_style;
+
+typedef struct {
+  char name[120]; /* "": not in the key */
+  plot_style style;
+  int colour, mark; /* which of the palette; which of the marks */
+  int n, room;
+  plot_point *at; /* [n]; none: it stands in the key alone */
+} plot_series;
+
+typedef enum { PLOT_XY, PLOT_BARS, PLOT_HEAT, PLOT_TERMS } plot_shape;
+
+typedef struct {
+  plot_shape shape;
+  char title[300];
+  char x_name[120], y_name[120], z_name[120];
+  char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" takes prefixes; "": a count, in thousands, millions */
+  bool log_x, log_y;       /* log_x: in powers of base_x */
+  bool powers_of_two;      /* the axes count so */
+  int n, room;
+  plot_series *series; /* [n] */
+  bool bad;            /* memory ran out */
+} plot_chart;
+
+plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, int colour);
+/* label and note are copied; NULL: none. */
+void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note);
+void plot_chart_free(plot_chart *c);
+
+/* What the user chose; NULL: as the kind does it. */
+typedef struct {
+  const char *x, *y, *z, *by, *title;
+  bool two_columns; /* width of the figure */
+} plot_choice;
+
+typedef struct {
+  const char *name, *about;
+  bool (*draw)(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+} plot_kind;
+/* NULL past the last. */
+const plot_kind *plot_kind_at(int k);
+
+bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_roofline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_convergence(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_diff(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+
+/* ---- how it is drawn ------------------------------------------------------------------------- */
+void plot_csv(const plot_chart *c, cli_text *out);
+/* A gnuplot script that reads the CSV at path csv and writes the picture `figure`; its ending says how. */
+void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out);
+/* svg, png or pdf: the ending of a path; NULL: another. */
+const char *plot_format(const char *path);
+/* Runs gnuplot and writes the figure, whole or not at all. */
+cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *figure);
+#endif

@@ -1,0 +1,97 @@
+/* gnuplot, run in a temporary folder: the figure appears whole or not at all. */
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/os/run_program.h"
+#include "cli/os/safe_write.h"
+#include "cli/plot/plot.h"
+
+enum { SECONDS = 120 };
+
+static const char *const names[] = {"figure.gp", "data.csv", "said", "figure"};
+enum { SCRIPT, DATA, SAID, FIGURE, N_NAMES };
+
+typedef struct {
+  char dir[256];
+  char path[N_NAMES][300];
+} place;
+
+static bool make_place(place *p, const char *format) {
+  const char *under = getenv("TMPDIR");
+  snprintf(p->dir, sizeof p->dir, "%.200s/tileflow-XXXXXX", under && *under ? under : "/tmp");
+  if (!mkdtemp(p->dir)) {
+    fprintf(stderr, "%s: error[E_IO]: cannot make a temporary folder\n", p->dir);
+    return false;
+  }
+  for (int i = 0; i < N_NAMES; i++)
+    snprintf(p->path[i], sizeof p->path[i], "%s/%s%s%s", p->dir, names[i], i == FIGURE ? "." : "",
+             i == FIGURE ? format : "");
+  return true;
+}
+
+static void leave_place(const place *p) {
+  for (int i = 0; i < N_NAMES; i++)
+    unlink(p->path[i]);
+  rmdir(p->dir);
+}
+
+static bool put_inputs(const place *p, const plot_chart *c, const plot_choice *w) {
+  cli_text csv = {0}, script = {0};
+  plot_csv(c, &csv);
+  plot_script(c, w, p->path[DATA], p->path[FIGURE], &script);
+  bool ok = cli_safe_write(p->path[DATA], &csv) && cli_safe_write(p->path[SCRIPT], &script);
+  cli_text_free(&csv);
+  cli_text_free(&script);
+  return ok;
+}
+
+/* A whole file, bytes as they are. */
+static bool take(const char *path, cli_text *out) {
+  FILE *f = fopen(path, "rb");
+  *out = (cli_text){.bad = !f};
+  while (f && !out->bad && !feof(f)) {
+    if (out->room < out->len + 65536) {
+      char *more = realloc(out->text, out->room + 262144);
+      out->bad = !more;
+      if (!more) break;
+      out->text = more;
+      out->room += 262144;
+    }
+    out->len += fread(out->text + out->len, 1, 65536, f);
+    out->bad |= ferror(f) != 0;
+  }
+  if (f) fclose(f);
+  return !out->bad && out->len > 0;
+}
+
+static void complain(const place *p, cli_ran how) {
+  cli_text said = {0};
+  if (how == CLI_NOT_THERE) {
+    fputs("tileflow: error[E_IO]: gnuplot is not there: install it, or write the script with --script\n", stderr);
+    return;
+  }
+  fprintf(stderr, "tileflow: error[E_IO]: gnuplot %s\n", how == CLI_TOO_LONG ? "took too long" : "could not draw this");
+  if (take(p->path[SAID], &said)) fprintf(stderr, "%.*s", (int)(said.len < 2000 ? said.len : 2000), said.text);
+  cli_text_free(&said);
+}
+
+cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *figure) {
+  place p;
+  if (!make_place(&p, plot_format(figure))) return CLI_FAILED;
+  cli_status status = CLI_FAILED;
+  if (put_inputs(&p, c, w)) {
+    const char *const args[] = {"gnuplot", p.path[SCRIPT], NULL};
+    cli_ran how = cli_run_program(args, p.path[SAID], SECONDS);
+    cli_text picture = {0};
+    if (how == CLI_RAN && take(p.path[FIGURE], &picture))
+      status = cli_safe_write(figure, &picture) ? CLI_DONE : CLI_FAILED;
+    else if (how != CLI_STOPPED)
+      complain(&p, how);
+    cli_text_free(&picture);
+  }
+  leave_place(&p);
+  return status;
+}

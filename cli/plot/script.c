@@ -1,0 +1,321 @@
+/* A chart as CSV and as a gnuplot script that draws it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/plot.h"
+#include "cli/report/report.h"
+
+/* Okabe and Ito's colours, which people of all kinds of sight tell apart; the last is for roofs and fronts. */
+static const char *const palette[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                      "#e69f00", "#56b4e9", "#7f7f7f", "#222222"};
+enum { COLOURS = 7, MARKS = 7 };
+static const int marks[MARKS] = {7, 5, 9, 11, 13, 6, 4};
+
+static const char *colour_of(const plot_series *s) {
+  return palette[s->colour == COLOURS ? COLOURS : s->colour % COLOURS];
+}
+
+/* In single quotes, where only these have a meaning. */
+static void put_quoted(const char *text, cli_text *out) {
+  cli_printf(out, "'");
+  for (; *text; text++)
+    cli_printf(out, *text == '\'' ? "''" : "%c", (unsigned char)*text < ' ' ? ' ' : *text);
+  cli_printf(out, "'");
+}
+
+const char *plot_format(const char *path) {
+  static const char *const known[] = {"svg", "png", "pdf"};
+  const char *point = strrchr(path, '.');
+  for (int i = 0; point && i < 3; i++)
+    if (!strcmp(point + 1, known[i])) return known[i];
+  return NULL;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+static void put_real(double v, cli_text *out) {
+  if (isfinite(v)) cli_printf(out, "%.15g", v);
+}
+
+static void bars_csv(const plot_chart *c, cli_text *out) {
+  cli_printf(out, "resource");
+  for (int i = 0; i < c->n; i++) {
+    cli_printf(out, ",");
+    cli_csv_cell(out, c->series[i].name);
+  }
+  for (int k = 0; k < c->series[0].n; k++) {
+    cli_printf(out, "\n");
+    cli_csv_cell(out, c->series[0].at[k].label);
+    for (int i = 0; i < c->n; i++) {
+      cli_printf(out, ",");
+      put_real(c->series[i].at[k].y, out);
+    }
+  }
+  cli_printf(out, "\n");
+}
+
+static void terms_csv(const plot_chart *c, cli_text *out) {
+  cli_printf(out, "row,ratio,term,values\n");
+  for (int k = 0; k < c->series[0].n; k++) {
+    const plot_point *p = &c->series[0].at[k];
+    cli_printf(out, "%d,", k);
+    put_real(p->x, out);
+    cli_printf(out, ",");
+    cli_csv_cell(out, p->label);
+    cli_printf(out, ",");
+    cli_csv_cell(out, p->note);
+    cli_printf(out, "\n");
+  }
+}
+
+/* Which of the distinct values of that axis, in their order, v is. */
+static int rank_of(const plot_series *s, bool y, double v) {
+  int less = 0;
+  for (int i = 0; i < s->n; i++) {
+    double a = y ? s->at[i].y : s->at[i].x;
+    bool seen = false;
+    for (int k = 0; k < i; k++)
+      seen |= (y ? s->at[k].y : s->at[k].x) == a;
+    less += !seen && a < v;
+  }
+  return less;
+}
+
+static void heat_csv(const plot_chart *c, cli_text *out) {
+  const plot_series *s = &c->series[0];
+  cli_printf(out, "column,row,x,y,z\n");
+  for (int k = 0; k < s->n; k++)
+    cli_printf(out, "%d,%d,%.15g,%.15g,%.15g\n", rank_of(s, false, s->at[k].x), rank_of(s, true, s->at[k].y),
+               s->at[k].x, s->at[k].y, s->at[k].z);
+}
+
+static void xy_csv(const plot_chart *c, cli_text *out) {
+  cli_printf(out, "series,name,x,y\n");
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++) {
+      cli_printf(out, "%d,", i);
+      cli_csv_cell(out, c->series[i].name);
+      cli_printf(out, ",%.15g,%.15g\n", c->series[i].at[k].x, c->series[i].at[k].y);
+    }
+}
+
+void plot_csv(const plot_chart *c, cli_text *out) {
+  switch (c->shape) {
+  case PLOT_XY: xy_csv(c, out); break;
+  case PLOT_BARS: bars_csv(c, out); break;
+  case PLOT_HEAT: heat_csv(c, out); break;
+  case PLOT_TERMS: terms_csv(c, out); break;
+  }
+  out->bad |= c->bad;
+}
+
+/* ---- the script ------------------------------------------------------------------------------- */
+/* A column of a paper is 85 mm wide, two are 178: in units of 1/96 inch. */
+static void put_terminal(const plot_chart *c, const plot_choice *w, const char *figure, cli_text *out) {
+  const char *format = plot_format(figure);
+  int width = w->two_columns ? 673 : 322, height = w->two_columns ? 290 : 240;
+  if (c->shape == PLOT_TERMS) height = 90 + 15 * c->series[0].n;
+  if (c->shape == PLOT_XY && c->n > 2) height += 12 * (c->n - 2) / (w->two_columns ? 4 : 2);
+  if (!strcmp(format, "svg"))
+    cli_printf(out, "set terminal svg size %d,%d font 'Helvetica,Arial,sans-serif,10'\n", width, height);
+  else if (!strcmp(format, "png"))
+    cli_printf(out, "set terminal pngcairo size %d,%d font 'Helvetica,7' fontscale 3 linewidth 3 pointscale 3\n",
+               3 * width, 3 * height);
+  else
+    cli_printf(out, "set terminal pdfcairo size %.3fin,%.3fin font 'Helvetica,7'\n", width / 96.0, height / 96.0);
+  cli_printf(out, "set output ");
+  put_quoted(figure, out);
+  cli_printf(out, "\n");
+}
+
+static void put_text(const char *what, const char *text, const char *more, cli_text *out) {
+  cli_printf(out, "set %s ", what);
+  put_quoted(text, out);
+  cli_printf(out, " noenhanced%s\n", more);
+}
+
+static void put_frame(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out) {
+  cli_printf(out, "# Drawn by: gnuplot THIS_FILE\n");
+  put_terminal(c, w, figure, out);
+  cli_printf(out, "data = ");
+  put_quoted(csv, out);
+  cli_printf(out, "\nset datafile separator ','\nset encoding utf8\nset border 3 lc rgb '#444444'\n"
+                  "set tics nomirror tc rgb '#222222'\nset grid lc rgb '#dddddd' lw 0.5\n");
+  put_text("title", w->title ? w->title : c->title, "", out);
+}
+
+/* Ticks of 0.5, 1.0, 1.5 with the power of ten, or the unit's prefix, in the axis's name. */
+typedef struct {
+  double by;
+  char name[200]; /* of the axis */
+} scale;
+
+static scale scale_of(const char *name, const char *unit, double most) {
+  static const struct {
+    double by;
+    const char *count, *prefix;
+  } steps[] = {{1e12, "10¹²", "T"}, {1e9, "10⁹", "G"}, {1e6, "10⁶", "M"}, {1e3, "10³", "k"}, {1, "", ""},
+               {1e-3, "", "m"},     {1e-6, "", "µ"},   {1e-9, "", "n"},   {1e-12, "", "p"}};
+  scale s = {.by = 1};
+  const char *word = unit;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps && most < INFINITY; i++)
+    if (most >= steps[i].by && (*unit || steps[i].by >= 1)) {
+      s.by = steps[i].by;
+      word = *unit ? steps[i].prefix : steps[i].count;
+      break;
+    }
+  if (*unit)
+    snprintf(s.name, sizeof s.name, "%s, %s%s", name, s.by == 1 ? "" : word, unit);
+  else
+    snprintf(s.name, sizeof s.name, "%s%s%s", name, *word ? ", " : "", word);
+  return s;
+}
+
+typedef struct {
+  double least, most;
+} span;
+
+static span span_of(const plot_chart *c, char axis) {
+  span s = {INFINITY, -INFINITY};
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++) {
+      const plot_point *p = &c->series[i].at[k];
+      double v = axis == 'x' ? p->x : axis == 'y' ? p->y : p->z;
+      if (v > 0 || axis == 'z' || !c->log_y) s.least = fmin(s.least, v);
+      s.most = fmax(s.most, v);
+    }
+  return s;
+}
+
+static void bars_script(const plot_chart *c, cli_text *out) {
+  const span y = span_of(c, 'y');
+  const scale s = c->log_y ? (scale){.by = 1} : scale_of(c->y_name, c->unit, y.most);
+  put_text("ylabel", c->log_y ? c->y_name : s.name, "", out);
+  if (c->log_y)
+    cli_printf(out, "set logscale y\nset format y '%%.0s%%c'\nset yrange [%.6g:%.6g]\n",
+               pow(10, floor(log10(y.least / 1.2))), y.most * 2);
+  else
+    cli_printf(out, "set yrange [0:*]\n");
+  cli_printf(out,
+             "set style data histogram\nset style histogram clustered gap 1\nset style fill solid border lc rgb "
+             "'white'\nset boxwidth 0.95\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
+             "set key tmargin center horizontal Left reverse samplen 1\nset xtics noenhanced scale 0%s\nplot \\\n",
+             c->series[0].n > 5 ? " rotate by -40 left" : "");
+  for (int i = 0; i < c->n; i++) {
+    cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 title ", i + 2, s.by);
+    put_quoted(c->series[i].name, out);
+    cli_printf(out, " noenhanced lc rgb '%s'%s\n", colour_of(&c->series[i]), i + 1 < c->n ? ", \\" : "");
+  }
+}
+
+/* Returns what its values are divided by. */
+static double put_axis(const plot_chart *c, char axis, cli_text *out) {
+  char what[8] = {axis, 'l', 'a', 'b', 'e', 'l', '\0'};
+  const char *name = axis == 'x' ? c->x_name : c->y_name, *unit = axis == 'x' ? c->x_unit : c->unit;
+  const bool log = axis == 'x' ? c->log_x : c->log_y;
+  const span its = span_of(c, axis);
+  if (!log) {
+    const scale s = scale_of(name, unit, its.most);
+    put_text(what, s.name, "", out);
+    cli_printf(out, "set format %c '%%g'\n", axis);
+    return s.by;
+  }
+  put_text(what, name, "", out);
+  const double room = c->powers_of_two ? 1.2 : pow(its.most / its.least, 0.04);
+  cli_printf(out, "set logscale %c%s\nset %crange [%.6g:%.6g]\n", axis, c->powers_of_two ? " 2" : "", axis,
+             its.least / room, its.most * room);
+  if (c->powers_of_two)
+    cli_printf(out, "set format %c '2^{%%L}'\n", axis);
+  else
+    cli_printf(out, "set format %c '%%.0s %%c%s'\n", axis, unit);
+  return 1;
+}
+
+static void xy_script(const plot_chart *c, cli_text *out) {
+  static const char *const with[] = {[PLOT_LINE] = "lines lw 1.5",
+                                     [PLOT_DASHED] = "lines lw 1.5 dt 2",
+                                     [PLOT_STEPS] = "steps lw 1.5",
+                                     [PLOT_POINTS] = "points",
+                                     [PLOT_CURVE] = "linespoints lw 1.2"};
+  const double by_x = put_axis(c, 'x', out), by_y = put_axis(c, 'y', out);
+  cli_printf(out, "set key %s\nset xtics autofreq\nplot \\\n",
+             c->n > 1 ? "tmargin center horizontal Left reverse samplen 1.5" : "off");
+  for (int i = 0; i < c->n; i++) {
+    const plot_series *s = &c->series[i];
+    const bool marked = s->style == PLOT_POINTS || s->style == PLOT_CURVE;
+    if (!s->n && *s->name) /* it stands in the key alone */
+      cli_printf(out, "  NaN with points");
+    else
+      cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y, with[s->style]);
+    if (marked)
+      cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
+    else if (s->colour > COLOURS) /* colours come again, with other dashes */
+      cli_printf(out, " dt %d", 1 + s->colour / COLOURS);
+    cli_printf(out, " lc rgb '%s' %s", colour_of(s), *s->name ? "title " : "notitle");
+    if (*s->name) put_quoted(s->name, out);
+    cli_printf(out, "%s%s\n", *s->name ? " noenhanced" : "", i + 1 < c->n ? ", \\" : "");
+  }
+}
+
+static void heat_script(const plot_chart *c, cli_text *out) {
+  const plot_series *s = &c->series[0];
+  const int columns = rank_of(s, false, INFINITY), rows = rank_of(s, true, INFINITY);
+  const span z = span_of(c, 'z');
+  const bool log = z.least > 0 && z.most > 30 * z.least;
+  const scale by = scale_of(c->z_name, c->unit, z.most);
+  put_text("xlabel", c->x_name, "", out);
+  put_text("ylabel", c->y_name, "", out);
+  put_text("cblabel", by.name, " offset 1.5,0", out);
+  cli_printf(out, "%sunset key\nunset grid\nset tics scale 0\nset format cb '%%g'\n", log ? "set logscale cb\n" : "");
+  if (z.most > z.least) cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
+  cli_printf(out,
+             "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
+             "set xrange [-0.5:%d.5]\nset yrange [-0.5:%d.5]\nset style fill solid\n",
+             columns - 1, rows - 1);
+  cli_printf(out,
+             "plot data using 1:2:(0.5):(0.5):($5/%g):xtic(sprintf('%%g', $3)):ytic(sprintf('%%g', $4)) skip 1 \\\n"
+             "    with boxxyerror lc palette",
+             by.by);
+  if (columns <= 8 && rows <= 12)
+    cli_printf(out,
+               ", \\\n  data using 1:2:(sprintf('%%.3g', $5/%g)):($5 > %.15g ? 0 : 0xffffff) skip 1 \\\n"
+               "    with labels tc rgb variable",
+               by.by, log ? sqrt(z.least * z.most) : (z.least + z.most) / 2);
+  cli_printf(out, "\n");
+}
+
+static void terms_script(const plot_chart *c, cli_text *out) {
+  const plot_series *s = &c->series[0];
+  double least = 0.5, most = 2;
+  for (int k = 0; k < s->n; k++)
+    if (isfinite(s->at[k].x) && s->at[k].x > 0) {
+      least = fmin(least, s->at[k].x);
+      most = fmax(most, s->at[k].x);
+    }
+  least /= 2, most *= 2;
+  put_text("xlabel", c->x_name, "", out);
+  cli_printf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\nset format x '%%g x'\nunset key\n",
+             least, most, s->n - 1);
+  cli_printf(out,
+             "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid noborder\nset border 1\n"
+             "set ytics scale 0 noenhanced\nset rmargin 18\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
+             "'#444444'\n# a term that one side lacks goes to the edge\n"
+             "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n",
+             most, least);
+  cli_printf(out,
+             "plot data using (v(strcol(2))):1:(v(strcol(2)) < 1 ? v(strcol(2)) : 1):"
+             "(v(strcol(2)) < 1 ? 1 : v(strcol(2))):($1-0.35):($1+0.35):(v(strcol(2)) < 1 ? 0x0072b2 : 0xd55e00):"
+             "ytic(3) skip 1 \\\n    with boxxyerror lc rgb variable, \\\n"
+             "  data using (%.6g):1:4 skip 1 with labels left offset 0.5,0 noenhanced\n",
+             most);
+}
+
+void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out) {
+  put_frame(c, w, csv, figure, out);
+  switch (c->shape) {
+  case PLOT_XY: xy_script(c, out); break;
+  case PLOT_BARS: bars_script(c, out); break;
+  case PLOT_HEAT: heat_script(c, out); break;
+  case PLOT_TERMS: terms_script(c, out); break;
+  }
+}

@@ -1,0 +1,21 @@
+# The script and the data of each figure, as --script leaves them; gnuplot is not needed for them to be right.
+mkdir $OUT/bin && printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho drawn >"$f"\n' >$OUT/bin/gnuplot
+chmod +x $OUT/bin/gnuplot && PATH=$OUT/bin:$PATH
+tileflow eval tests/golden/in/chain.yaml --quiet --json $OUT/kept.json
+sed '/^mapping/,$d' tests/golden/in/chain.yaml >$OUT/common.yaml
+tileflow eval tests/golden/in/chain-apart.yaml $OUT/common.yaml --quiet --json $OUT/apart.json
+tileflow diff tests/golden/in/chain-apart.yaml $OUT/common.yaml -- tests/golden/in/chain.yaml --quiet --json $OUT/d.json
+cd $OUT
+printf 'kib,side,cycles\n64,8,100\n64,16,50\n128,8,90\n128,16,45\n' >grid.csv
+printf 'x,cycles,energy_pj,proved\n1,100,5e9,true\n2,200,3e9,false\n3,300,4e9,false\n' >front.csv
+printf 'workload,on_chip_words,proved_words,found_words\ng,16,1000,2000\ng,32,800,\ng,64,500,500\n' >slope.csv
+printf 'strategy,evaluations,best\nga,48,900\nga,96,100\nmcts,48,5000\n' >log.csv
+draw() { tileflow plot "$@" --script && cat "${fig%.svg}.gp" "${fig%.svg}.csv" $fig; }
+fig=bars.svg && draw apart.json kept.json --as bars -o $fig
+fig=roofline.svg && draw apart.json kept.json --as roofline -o $fig --width two
+fig=s.svg && draw slope.csv --as slope -o $fig
+fig=c.svg && draw log.csv --as convergence -o $fig --title "It's mine"
+fig=p.svg && draw front.csv --as pareto -o $fig
+fig=h.svg && draw grid.csv --as heat --x kib --y side --z cycles -o $fig
+fig=l.svg && draw grid.csv --as lines --x side --y cycles --by kib -o $fig
+fig=diff.svg && draw d.json --as diff -o $fig
