@@ -5,4 +5,6 @@
 
 /* emit.c */
 tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+/* emulate/emulate.hpp, as text (CMakeLists.txt makes it). */
+extern const char tf_cuda_emulate[];
 #endif

@@ -18,6 +18,7 @@ static bool bench_cu(FILE *out, package *p) { return cu_bench(out, &p->k), true;
 static bool makefile(FILE *out, package *p) { return cu_makefile(out, &p->k), true; }
 static bool cmake(FILE *out, package *p) { return cu_cmake(out, &p->k), true; }
 static bool readme(FILE *out, package *p) { return cu_readme(out, &p->k, &p->room), true; }
+static bool emulate(FILE *out, package *p) { return (void)p, fputs(tf_cuda_emulate, out) >= 0; }
 static bool manifest(FILE *out, package *p) { return cu_manifest(out, &p->k, &p->room), true; }
 
 /* The kernel first: it finds how much memory is needed. */
@@ -29,6 +30,7 @@ static const struct {
     {"kernel.cu", kernel_cu, true},   {"kernel.h", kernel_h, false}, {"kernel_device.h", device_h, true},
     {"test.c", test_c, true},         {"bench.cu", bench_cu, true},  {"Makefile", makefile, false},
     {"CMakeLists.txt", cmake, false}, {"README.md", readme, false},  {"manifest.json", manifest, false},
+    {"emulate.hpp", emulate, true},
 };
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 

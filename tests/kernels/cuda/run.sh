@@ -1,10 +1,8 @@
 #!/bin/sh
-# The text of CUDA kernels, compiled as C++ and run on the emulation of cuda_runtime.h beside this file, against the
-# workload in double.  Exit 77: no C++ compiler.
+# CUDA kernels, compiled as C++ and run by `make emulate` in their folders, against the workload in double.  Exit 77: no C++ compiler.
 # usage: run.sh TILEFLOW
 set -e
 tileflow=$1
-here=$(cd "$(dirname "$0")" && pwd)
 command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -26,11 +24,8 @@ A
 check() {
   { arch; cat; } >"$work/$1.yaml"
   "$tileflow" emit --quiet "$work/$1.yaml" --target cuda -o "$work/$1"
-  g++ -std=c++17 -O1 -Wall -Wextra -Wno-unknown-pragmas -Wno-unused-function -Werror -I "$here" -c -x c++ \
-    "$work/$1/kernel.cu" -o "$work/$1/kernel.o"
-  cc -std=c17 -O2 -c "$work/$1/test.c" -o "$work/$1/test.o"
-  g++ "$work/$1/test.o" "$work/$1/kernel.o" -lm -o "$work/$1/run"
-  "$work/$1/run" >"$work/said" 2>&1 || { echo "FAIL: $1"; cat "$work/said"; exit 1; }
+  make -s -C "$work/$1" emulate CXX=g++ CXXFLAGS="-O1 -Wall -Wextra -Wno-unused-function -Werror" >"$work/said" 2>&1 ||
+    { echo "FAIL: $1"; cat "$work/said"; exit 1; }
   echo "$1: $(tr '\n' ' ' <"$work/said")"
 }
 

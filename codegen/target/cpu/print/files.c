@@ -399,16 +399,18 @@ static void manifest_measured(FILE *out, const c_package *k) {
   fputs("\n  ]}", out);
 }
 
-void c_manifest(FILE *out, const c_package *k) {
-  char *mapping = tf_tree_text(k->p->tree);
-  fprintf(out,
-          "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cpu\",\n  \"isa\": \"%s\",\n  \"dtype\": \"%s\",\n  \"micro\": "
-          "\"%s\",\n  \"entry\": \"%s\",\n  \"workload\": ",
-          version(k), k->n_isas ? "multi" : k->isa->name, k->o->dtype ? k->o->dtype : "f32", k->source->name, k->name);
+void c_manifest_begin(FILE *out, const c_package *k, const char *target) {
+  fprintf(out, "{\n  \"tileflow\": \"%s\",\n  \"target\": \"%s\",\n", version(k), target);
+  if (!strcmp(target, "cpu")) fprintf(out, "  \"isa\": \"%s\",\n", k->n_isas ? "multi" : k->isa->name);
+  fprintf(out, "  \"dtype\": \"%s\",\n", k->o->dtype ? k->o->dtype : "f32");
+  if (!strcmp(target, "cpu")) fprintf(out, "  \"micro\": \"%s\",\n", k->source->name);
+  fprintf(out, "  \"entry\": \"%s\",\n  \"workload\": ", k->name);
   json_text(out, workload(k)->name);
-  fprintf(out,
-          ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64 ",\n  \"tensors\": [",
-          k->shared, k->each);
+}
+
+void c_manifest_end(FILE *out, const c_package *k) {
+  char *mapping = tf_tree_text(k->p->tree);
+  fputs(",\n  \"tensors\": [", out);
   manifest_tensors(out, k);
   if (k->n_isas) fputs("\n  ],\n  \"isas\": [", out);
   for (int i = 0; i < k->n_isas; i++)
@@ -419,4 +421,11 @@ void c_manifest(FILE *out, const c_package *k) {
   if (k->o->result) manifest_counts(out, k);
   manifest_measured(out, k);
   fputs("\n}\n", out);
+}
+
+void c_manifest(FILE *out, const c_package *k) {
+  c_manifest_begin(out, k, "cpu");
+  fprintf(out, ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_thread\": %" PRId64, k->shared,
+          k->each);
+  c_manifest_end(out, k);
 }

@@ -33,6 +33,10 @@ void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);
 void c_readme(FILE *out, const c_package *k);
 void c_manifest(FILE *out, const c_package *k);
+/* What the manifest of every target begins and ends with: names; tensors, the mapping, what is predicted and measured.
+ */
+void c_manifest_begin(FILE *out, const c_package *k, const char *target);
+void c_manifest_end(FILE *out, const c_package *k);
 
 /* Whether the caller may have panels laid out beforehand: with several instruction sets nobody could say whose. */
 static inline bool c_packs(const c_package *k) { return k->packed && !k->n_isas; }

@@ -21,7 +21,8 @@ void cu_device_h(FILE *out, const c_package *k) {
 
 void cu_makefile(FILE *out, const c_package *k) {
   (void)k;
-  fputs("# make, make test, make bench; NVCC, ARCH (native: of the GPU that is here; sm_80, sm_90, ...) and NVCCFLAGS "
+  fputs("# make, make test, make bench; make emulate, where there is no device.  NVCC, ARCH (native: of the GPU that "
+        "is here; sm_80, sm_90, ...) and NVCCFLAGS "
         "may "
         "be set.\n"
         "NVCC ?= nvcc\nARCH ?= native\nNVCCFLAGS ?= -O3\nALL = -std=c++17 -arch=$(ARCH) $(NVCCFLAGS)\n\n"
@@ -31,7 +32,12 @@ void cu_makefile(FILE *out, const c_package *k) {
         "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n\t$(NVCC) $(ALL) -o $@ test.o kernel.o "
         "-lm\n\t./test\n"
         "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
-        "clean:\n\trm -f kernel.o test.o libkernel.a test bench\n.PHONY: all clean\n",
+        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
+        "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp\n"
+        "\t$(CC) -O2 -std=c17 -c -o emulate-test.o test.c\n"
+        "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
+        "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o -lm\n\t./emulate\n"
+        "clean:\n\trm -f kernel.o test.o libkernel.a test bench emulate emulate-*.o\n.PHONY: all clean\n",
         out);
 }
 
@@ -68,7 +74,8 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
   if (k->o->version) fprintf(out, " %s", k->o->version);
   if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command);
   fputs("\n\n    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
-        "    make bench    compiles; ./bench times it\n\n"
+        "    make bench    compiles; ./bench times it\n"
+        "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
         "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
         "Products run on the plain float32 units, not on tensor cores.\n\n## Mapping\n\n",
         out);
@@ -84,22 +91,10 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
 }
 
 void cu_manifest(FILE *out, const c_package *k, const cu_room *room) {
-  const tf_workload *wl = k->p->tree->workload;
+  c_manifest_begin(out, k, "cuda");
   fprintf(out,
-          "{\n  \"tileflow\": \"%s\",\n  \"target\": \"cuda\",\n  \"dtype\": \"f32\",\n  \"entry\": \"%s\",\n"
-          "  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64 ",\n  \"blocks\": %" PRId64
-          ",\n  \"shared_words\": %" PRId64 ",\n  \"tensors\": [",
-          k->o->version ? k->o->version : "", k->name, room->common, room->each, room->blocks, room->shared);
-  bool any = false;
-  for (int z = 0; z < wl->n_tensors; z++) {
-    const tf_tensor *t = &wl->tensors[z];
-    if (!c_is_argument(t)) continue;
-    fprintf(out, "%s\n    {\"name\": \"%s\", \"role\": \"%s\", \"type\": \"float32\", \"shape\": [", any ? "," : "",
-            t->name, c_is_input(t) ? "input" : "output");
-    for (int r = 0; r < t->rank; r++)
-      fprintf(out, "%s%" PRId64, r ? ", " : "", t->extent[r]);
-    fputs("]}", out);
-    any = true;
-  }
-  fputs("\n  ]\n}\n", out);
+          ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64
+          ",\n  \"blocks\": %" PRId64 ",\n  \"shared_words\": %" PRId64,
+          room->common, room->each, room->blocks, room->shared);
+  c_manifest_end(out, k);
 }

@@ -247,7 +247,8 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
     *room = (cu_room){.blocks = most_blocks(&p)};
     place_buffers(&p, c.offset, room);
     fputs("/* Written by tileflow; README.md says how. */\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n"
-          "#include <cuda_runtime.h>\n#include <math.h>\n#include <string.h>\n\n",
+          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include <cuda_runtime.h>\n#endif\n"
+          "#include <math.h>\n#include <string.h>\n\n",
           out);
     fprintf(out, "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n", CU_ROWS * CU_LANES,
             CU_LANES);

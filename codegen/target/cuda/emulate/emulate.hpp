@@ -1,8 +1,9 @@
-/* A CUDA device for tests: the text of kernel.cu compiled as C++ runs on it.  A block's threads are fibers, which go on
- * in an order by seed from barrier to barrier; a copy comes at once or when it is waited for, also by seed, and until
- * then its place holds NaN.  A barrier that some threads of a block do not come to ends the program. */
-#ifndef TESTS_CUDA_RUNTIME_H
-#define TESTS_CUDA_RUNTIME_H
+/* A device where there is none: the CUDA text beside this file, compiled as C++ with -DTILEFLOW_EMULATE (`make emulate`),
+ * runs on the processor.  A block's threads are fibers, which go on in an order by seed from barrier to barrier; a copy
+ * comes at once or when it is waited for, also by seed, and until then its place holds NaN.  A barrier that some threads
+ * of a block do not come to ends the program. */
+#ifndef TILEFLOW_EMULATE_HPP
+#define TILEFLOW_EMULATE_HPP
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +49,7 @@ static std::vector<fiber> fibers;
 static ucontext_t outside;
 static size_t now;
 static std::vector<float> shared;
-static std::function<void()> kernel;
+static std::function<void()> part;
 static uint64_t state = 0x9e3779b97f4a7c15u;
 
 static inline unsigned draw(unsigned n) {
@@ -62,7 +63,7 @@ static inline void fail(const char *why) {
 }
 
 static void begin() {
-  kernel();
+  part();
   fibers[now].done = true;
   swapcontext(&fibers[now].at, &outside);
 }
@@ -107,7 +108,7 @@ static inline void run_block(dim3 threads) {
 }
 
 static inline void start(size_t blocks, dim3 threads, size_t bytes, std::function<void()> what) {
-  kernel = what;
+  part = what;
   gridDim = dim3((unsigned)blocks), blockDim = threads;
   if (bytes > 227 << 10) fail("more shared memory than a block may have");
   for (size_t i = 0; i < blocks; i++) {
