@@ -191,13 +191,26 @@ static void add_front(plot_chart *c) {
   free(all.at);
 }
 
+/* Points of different work do not beat each other.  False with an error in d. */
+static bool same_work(const plot_table *t, tf_diags *d) {
+  int column = plot_column(t, "workload", NULL);
+  for (int row = 1; column >= 0 && row < t->n_rows; row++) {
+    const plot_cell *first = plot_cell_at(t, 0, column), *cell = plot_cell_at(t, row, column);
+    if (strcmp(first->text, cell->text) != 0)
+      return tf_fail(d, cell->at, TF_E_DUP,
+                     "points of '%.60s' and of '%.60s' have no front in common: keep the rows of one (results --where)",
+                     first->text, cell->text);
+  }
+  return true;
+}
+
 bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   plot_choice own = *w;
   bool ok = true;
   if (!own.x) own.x = "cycles";
   if (!own.y) own.y = "energy_pj";
   for (size_t i = 0; i < n; i++) {
-    if (!need_table(&in[i], "pareto", d)) return false;
+    if (!need_table(&in[i], "pareto", d) || !same_work(&in[i].table, d)) return false;
     plot_choice of = own;
     /* rows proved stand apart; else all of a file are alike */
     if (!of.by) of.by = plot_column(&in[i].table, "proved", NULL) >= 0 ? "proved" : "";
