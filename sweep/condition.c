@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/store.h"
+#include "sweep/store/store.h"
 
 /* Columns that are no params; those of the goals, and of their bounds, stand between. */
 enum {

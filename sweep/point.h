@@ -1,7 +1,7 @@
 /* One point: its bounds, and its figures by the method of the sweep. */
 #ifndef SWEEP_POINT_H
 #define SWEEP_POINT_H
-#include "sweep/sweep.h"
+#include "sweep/grid/grid.h"
 
 /* What a worker finds of a point, with the memory behind its texts and counts.  Starts as {0}; used again for others.
  */

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/threads.h"
 #include "sweep/source.h"
-#include "sweep/store.h"
+#include "sweep/store/store.h"
 
 enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
 static const double between_writes = 0.05, between_looks = 0.05; /* seconds */

@@ -1,7 +1,7 @@
 /* What a machine scores over its workloads, and machines that none beats. */
 #ifndef SWEEP_SCORE_H
 #define SWEEP_SCORE_H
-#include "sweep/sweep.h"
+#include "sweep/grid/grid.h"
 
 /* What is known of one machine: figures and bounds of its works, in the order of grid.works. */
 typedef struct {

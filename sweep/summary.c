@@ -5,7 +5,7 @@
 
 #include "sweep/point.h"
 #include "sweep/score.h"
-#include "sweep/store.h"
+#include "sweep/store/store.h"
 
 typedef struct {
   const tf_sweep_grid *g;

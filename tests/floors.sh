@@ -45,7 +45,8 @@ BEGIN {
   room["codegen/target/cuda/pass"] = 5.3; room["codegen/target/cuda/print"] = 5.4
   room["codegen/target/cuda"] = 5.5
   room["planner"] = 6
-  room["sweep"] = 7 # beside the command line: it names the version, which stands in the umbrella
+  # beside the command line: it names the version, which stands in the umbrella
+  room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
   room["cli"] = 7; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10
   room["cli/cmd"] = 11

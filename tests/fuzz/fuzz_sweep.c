@@ -2,7 +2,7 @@
  * names is opened.  Without libFuzzer: standalone.h. */
 #include <string.h>
 
-#include "sweep/section.h"
+#include "sweep/section/section.h"
 #include "tests/fuzz/standalone.h"
 
 /* What every section that was read must keep to; conditions are evaluated on the first values. */

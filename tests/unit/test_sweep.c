@@ -7,7 +7,7 @@
 #include "base/sha256.h"
 #include "sweep/plan.h"
 #include "sweep/score.h"
-#include "sweep/store.h"
+#include "sweep/store/store.h"
 #include "tests/unit/check.h"
 #include "tileflow/tileflow.h"
 

@@ -1,5 +1,5 @@
 /* The files of a sweep, and the grid that they make. */
-#include "sweep/load.h"
+#include "sweep/grid/load.h"
 
 #include <errno.h>
 #include <stdint.h>

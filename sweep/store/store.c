@@ -1,5 +1,5 @@
 /* Opens stores, and says what is wrong with one. */
-#include "sweep/store.h"
+#include "sweep/store/store.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The section `sweep` as it is written, before any file that it names is opened. */
-#ifndef SWEEP_SECTION_H
-#define SWEEP_SECTION_H
-#include "sweep/expr.h"
+#ifndef SWEEP_SECTION_SECTION_H
+#define SWEEP_SECTION_SECTION_H
+#include "sweep/section/expr.h"
 #include "tileflow/sweep.h"
 
 /* A file or a glob. */

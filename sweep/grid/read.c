@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/spec/number.h"
-#include "sweep/sweep.h"
+#include "sweep/grid/grid.h"
 #include "tileflow/tree.h"
 
 static const tf_loc nowhere = {0};

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/sweep.h"
+#include "sweep/grid/grid.h"
 #include "tileflow/tileflow.h"
 
 static char *text_of(tf_arena *a, const char *fmt, ...) TF_PRINTF(2, 3);

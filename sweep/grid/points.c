@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "sweep/sweep.h"
+#include "sweep/grid/grid.h"
 
 /* Takes the positions on the axes that are a workload's, or are not, off n: the last is the fastest. */
 static int64_t take_axes(const tf_sweep_grid *g, bool of_workload, int64_t n, int at[TF_SWEEP_AXES]) {

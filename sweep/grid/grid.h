@@ -1,8 +1,8 @@
 /* A sweep as it was read: the grid, its files, and how a point becomes an input. */
-#ifndef SWEEP_SWEEP_H
-#define SWEEP_SWEEP_H
+#ifndef SWEEP_GRID_GRID_H
+#define SWEEP_GRID_GRID_H
 #include "base/sha256.h"
-#include "sweep/section.h"
+#include "sweep/section/section.h"
 
 /* A file, read once. */
 typedef struct {

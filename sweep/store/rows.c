@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/store.h"
+#include "sweep/store/store.h"
 
 static const char *const put_sql[N_PUTS] = {
     [PUT_ROW] = "INSERT INTO results VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)"

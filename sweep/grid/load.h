@@ -1,7 +1,7 @@
 /* What a glob stands for. */
-#ifndef SWEEP_LOAD_H
-#define SWEEP_LOAD_H
-#include "sweep/sweep.h"
+#ifndef SWEEP_GRID_LOAD_H
+#define SWEEP_GRID_LOAD_H
+#include "sweep/grid/grid.h"
 
 typedef struct {
   int n;

@@ -2,7 +2,7 @@
 #include <glob.h>
 #include <string.h>
 
-#include "sweep/load.h"
+#include "sweep/grid/load.h"
 
 static char *copy(tf_arena *a, const char *text) { return tf_arena_strndup(a, text, strlen(text)); }
 

@@ -1,5 +1,5 @@
 /* Params of a sweep: lists, ranges by steps or by factors, and which of them walk together. */
-#include "sweep/over.h"
+#include "sweep/section/over.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Reads the section `sweep`: its keys, and the lists of files.  Params: over.c. */
-#include "sweep/section.h"
+#include "sweep/section/section.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/names.h"
-#include "sweep/over.h"
+#include "sweep/section/over.h"
 
 enum { NAME, ARCHS, WORKLOADS, MAPPINGS, OVER, ZIP, WHERE, METHOD, OBJECTIVES, SCORE, BUDGET, SEED, COUNTS, N_KEYS };
 static const tf_yrow rows[N_KEYS] = {

@@ -1,10 +1,10 @@
 /* The store: one SQLite file (docs/HOWTO-sweep.md has its tables).  This and the other store_*.c are the only files
  * that know SQLite. */
-#ifndef SWEEP_STORE_H
-#define SWEEP_STORE_H
+#ifndef SWEEP_STORE_STORE_H
+#define SWEEP_STORE_STORE_H
 #include <sqlite3.h>
 
-#include "sweep/sweep.h"
+#include "sweep/grid/grid.h"
 
 enum {
   SWEEP_STORE_FORMAT = 1,

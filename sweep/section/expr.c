@@ -1,5 +1,5 @@
 /* Conditions as postfix programs: operands before what works on them. */
-#include "sweep/expr.h"
+#include "sweep/section/expr.h"
 
 #include <math.h>
 #include <string.h>

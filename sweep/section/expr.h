@@ -1,6 +1,6 @@
 /* Conditions: arithmetic, comparisons and `and or not` over named values, numbers or texts. */
-#ifndef SWEEP_EXPR_H
-#define SWEEP_EXPR_H
+#ifndef SWEEP_SECTION_EXPR_H
+#define SWEEP_SECTION_EXPR_H
 #include "model/spec/number.h"
 
 /* A number, or a text where text is not NULL.  NAN: there is none; no comparison with it holds but !=. */
