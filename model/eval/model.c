@@ -89,7 +89,8 @@ static bool reached(const tf_model *m, int o, int d) {
   int64_t range = up < 0 ? p->wl->dims[d].extent : tf_dim_range(&m->ev, o, d, up, m->scratch.zero).len;
   for (int k = p->path[lead].n; k < path->n; k++) {
     int l = path->loops[k];
-    if (p->loops[l].dim == d) return m->ev.step[o * p->n_loops + l] >= (range + m->ev.trip[l] - 1) / m->ev.trip[l];
+    int64_t trip = m->ev.trip[l];
+    if (p->loops[l].dim == d) return m->ev.step[o * p->n_loops + l] >= range / trip + (range % trip != 0);
   }
   return range <= 1;
 }
