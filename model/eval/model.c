@@ -90,7 +90,7 @@ static bool reached(const tf_model *m, int o, int d) {
   for (int k = p->path[lead].n; k < path->n; k++) {
     int l = path->loops[k];
     int64_t trip = m->ev.trip[l];
-    if (p->loops[l].dim == d) return m->ev.step[o * p->n_loops + l] >= range / trip + (range % trip != 0);
+    if (p->loops[l].dim == d) return trip > 0 && m->ev.step[o * p->n_loops + l] >= range / trip + (range % trip != 0);
   }
   return range <= 1;
 }

@@ -435,12 +435,13 @@ static void twin(uint64_t seed, tally *t) {
 /* Trip counts that do not cover the extents are refused, and no overflow. */
 static void check_cover(void) {
   static const char *const paths[] = {"examples/matmul.yaml"};
-  static const int64_t short_of[][5] = {{1, 1, 1, 1, 1}, {4, 4, 1, 16, 16}, {3, 4, 64, 16, 16}, {4, 4, 64, 16, 15}};
+  static const int64_t short_of[][5] = {
+      {1, 1, 1, 1, 1}, {4, 4, 1, 16, 16}, {3, 4, 64, 16, 16}, {4, 4, 64, 16, 15}, {0, 5, 64, 16, 15}};
   static const int64_t cover[5] = {4, 5, 64, 16, 15};
   test_case e = {.d = tf_diags_new()};
   e.spec = tf_spec_read(paths, 1, NULL, 0, e.d);
   case_prepare(&e);
-  for (int i = 0; CHECK(e.model) && i < 4; i++)
+  for (int i = 0; CHECK(e.model) && i < 5; i++)
     CHECK(!tf_model_eval(e.model, short_of[i], &e.r) && !e.r.overflow);
   CHECK(e.model && tf_model_eval(e.model, cover, &e.r));
   case_drop(&e);
