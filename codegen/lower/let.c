@@ -62,7 +62,7 @@ void low_close(lowering *w, low_mark mark) {
 static bool same(const ir_expr *a, const ir_expr *b) {
   bool equal = a->fn == b->fn && a->n == b->n;
   for (int i = 0; equal && i < a->n; i++)
-    equal = ir_same(a->arg[i], b->arg[i]) && (a->fn != IR_SUM || a->coef[i] == b->coef[i]);
+    equal = ir_same(a->arg[i], b->arg[i]) && (!a->coef || !b->coef || a->coef[i] == b->coef[i]);
   return equal;
 }
 
