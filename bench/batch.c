@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/run.h"
 #include "bench/trees.h"
 #include "tileflow/tileflow.h"
 
@@ -21,19 +21,6 @@ typedef struct {
   int n_loops;
   int64_t *rows;
 } bench;
-
-/* Processor time of this thread. */
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(tf_diags *d) {
-  char *text = tf_diags_text(d);
-  fputs(text ? text : "?", stderr);
-  exit(1);
-}
 
 /* Swaps the trip counts of loops of one Tile and of its child that have the same dim and axis. */
 static void swap_pairs(const tf_tree *t, int64_t *row, unsigned which) {
@@ -54,10 +41,10 @@ static bench begin(const char *text) {
   bench b = {.d = tf_diags_new()};
   tf_text texts[2] = {{"arch", bench_arch, strlen(bench_arch)}, {"wl", text, strlen(text)}};
   b.spec = tf_spec_read_texts(texts, 2, NULL, 0, b.d);
-  if (!b.spec) die(b.d);
+  if (!b.spec) bench_die(b.d);
   b.tree = tf_tree_parse(b.spec->mapping_text, b.spec->mapping_at, b.spec->arch, b.spec->workload, b.d);
   b.model = b.tree ? tf_model_new(b.tree, b.d) : NULL;
-  if (!b.model) die(b.d);
+  if (!b.model) bench_die(b.d);
   b.n_loops = tf_model_n_loops(b.model);
   b.rows = calloc((size_t)(ROWS * b.n_loops), sizeof *b.rows);
   if (!b.rows) exit(1);
@@ -94,9 +81,9 @@ static void in_batches(bench *b) {
 
 static double rate(bench *b, void (*way)(bench *), double seconds) {
   way(b); /* what the first call prepares is not counted */
-  double start = now(), t = start;
+  double start = bench_now(), t = start;
   int64_t n = 0;
-  for (; t - start < seconds; t = now(), n += ROWS)
+  for (; t - start < seconds; t = bench_now(), n += ROWS)
     way(b);
   return (double)n / (t - start);
 }

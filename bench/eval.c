@@ -6,42 +6,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "bench/run.h"
 #include "bench/trees.h"
 #include "tileflow/tileflow.h"
-
-/* Processor time of this thread. */
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void die(tf_diags *d) {
-  char *text = tf_diags_text(d);
-  fputs(text ? text : "?", stderr);
-  exit(1);
-}
 
 /* One evaluation of a tree, all that it needs made for it and thrown away. */
 static void evaluate(const tf_tree *tree, tf_diags *d) {
   tf_model *m = tf_model_new(tree, d);
   tf_result r;
-  if (!m || !tf_model_eval(m, NULL, &r)) die(d);
+  if (!m || !tf_model_eval(m, NULL, &r)) bench_die(d);
   tf_model_free(m);
 }
 
 static tf_tree *parse(const tf_spec *s, tf_diags *d) {
   tf_tree *tree = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d);
-  if (!tree) die(d);
+  if (!tree) bench_die(d);
   return tree;
 }
 
 static double from_text(const tf_spec *s, double seconds) {
-  double start = now(), t = start;
+  double start = bench_now(), t = start;
   int64_t n = 0;
-  for (; t - start < seconds; t = now())
+  for (; t - start < seconds; t = bench_now())
     for (int i = 0; i < 16; i++, n++) {
       tf_diags *d = tf_diags_new();
       tf_tree *tree = parse(s, d);
@@ -55,9 +42,9 @@ static double from_text(const tf_spec *s, double seconds) {
 static double from_tree(const tf_spec *s, double seconds) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = parse(s, d);
-  double start = now(), t = start;
+  double start = bench_now(), t = start;
   int64_t n = 0;
-  for (; t - start < seconds; t = now())
+  for (; t - start < seconds; t = bench_now())
     for (int i = 0; i < 16; i++, n++)
       evaluate(tree, d);
   tf_tree_free(tree);
@@ -83,7 +70,7 @@ static double prepared(const tf_spec *s, double seconds) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = parse(s, d);
   tf_model *m = tf_model_new(tree, d);
-  if (!m) die(d);
+  if (!m) bench_die(d);
   int n_loops = tf_model_n_loops(m), l = 0;
   int64_t *a = calloc((size_t)n_loops, sizeof *a), *b = calloc((size_t)n_loops, sizeof *b);
   for (int i = 0; i < tree->n_nodes; i++)
@@ -91,10 +78,10 @@ static double prepared(const tf_spec *s, double seconds) {
       a[l++] = tree->nodes[i].loops[k].trip;
   memcpy(b, a, (size_t)n_loops * sizeof *a);
   swap_pair(tree, b);
-  double start = now(), t = start;
+  double start = bench_now(), t = start;
   int64_t n = 0;
   tf_result r;
-  for (; t - start < seconds; t = now())
+  for (; t - start < seconds; t = bench_now())
     for (int i = 0; i < 64; i++, n++)
       if (!tf_model_eval(m, i & 1 ? a : b, &r)) exit(1);
   double rate = (double)n / (t - start);
@@ -117,7 +104,7 @@ int main(int argc, char **argv) {
     tf_diags *d = tf_diags_new();
     tf_text texts[2] = {{"arch", bench_arch, strlen(bench_arch)}, {"wl", row[i].text, strlen(row[i].text)}};
     tf_spec *s = tf_spec_read_texts(texts, 2, NULL, 0, d);
-    if (!s) die(d);
+    if (!s) bench_die(d);
     printf("%s,%.0f,%.0f,%.0f\n", row[i].name, from_text(s, seconds), from_tree(s, seconds), prepared(s, seconds));
     tf_spec_free(s);
     tf_diags_free(d);

@@ -256,8 +256,7 @@ static void over_element(c_printer *c, const tf_op *op, const ir_stmt *s, bool b
   fputs(";\n", c->out);
 }
 
-/* What is asked before the factor is applied; whether anything is. */
-static bool open_when(c_printer *c, const ir_stmt *s) {
+bool c_open_when(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_SAVE || (s->kind == IR_DIVIDE && s->divide.last.var < 0)) return false;
   c_line(c, "if (");
   c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->correct.fresh : s->divide.last);
@@ -274,7 +273,7 @@ void c_over(c_printer *c, const ir_stmt *s) {
   const int last = op->n_out_dims - 1;
   const bool by =
       s->kind != IR_SAVE && last > 0 && steady_along(c, op, s->kind == IR_CORRECT ? s->correct.after : s->divide.by);
-  int opened = open_when(c, s);
+  int opened = c_open_when(c, s);
   for (int k = 0; k < op->n_out_dims; k++, opened++) {
     if (k == last && by) c_line(c, "const float by = "), factor(c, s), fputs(";\n", c->out);
     if (k == last) c_line(c, "#pragma omp simd\n");

@@ -92,6 +92,8 @@ const char *c_identity(tf_reduce r);
 /* The same for the nest: its maximum may have to be finite. */
 const char *c_start(const ir_stmt *s, tf_reduce r);
 void c_over(c_printer *c, const ir_stmt *s); /* SAVE, CORRECT, DIVIDE */
+/* What is asked before the factor of CORRECT or DIVIDE is applied; whether anything is, to be closed. */
+bool c_open_when(c_printer *c, const ir_stmt *s);
 
 /* rows.c: ops over rows of neighbours.  Whether the op sums neighbours as they are, and the loops around such a sum. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op);

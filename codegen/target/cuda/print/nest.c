@@ -121,22 +121,9 @@ static void nest(c_printer *c, const ir_stmt *s) {
   c_close(c, opened);
 }
 
-/* What is asked before CORRECT and DIVIDE. */
-static int open_when(c_printer *c, const ir_stmt *s) {
-  if (s->kind == IR_SAVE) return 0;
-  c_line(c, "if (");
-  c_atom(c->out, c->p, s->kind == IR_CORRECT ? s->correct.fresh : s->divide.last);
-  if (s->kind == IR_CORRECT)
-    fputs(" != 0) {\n", c->out);
-  else
-    fprintf(c->out, " == %" PRId64 ") {\n", s->divide.at);
-  c->depth++;
-  return 1;
-}
-
 static void over(c_printer *c, const ir_stmt *s) {
   const sums none = {.s = s, .op = &c->wl->ops[s->op]};
-  const int opened = open_when(c, s) + open_loops(c, &none, 0, none.op->n_out_dims);
+  const int opened = c_open_when(c, s) + open_loops(c, &none, 0, none.op->n_out_dims);
   c_indent(c);
   if (s->kind == IR_SAVE) {
     c_element_of(c, s->save.to), fputs(" = ", c->out), c_element_of(c, s->save.from);
