@@ -30,6 +30,7 @@ BEGIN {
   room["model/eval"] = 4.4
   # one format reads another: files of TileFlow have architectures of Timeloop in them
   room["model/import/common"] = 4.1;  room["model/import/timeloop"] = 4.2;  room["model/import/tileflow"] = 4.3
+  room["model/import/onnx"] = 4.2
   room["model/import"] = 4.4
   # the exact solver begins with the closed form
   room["search/common"] = 5.1
@@ -66,6 +67,7 @@ BEGIN {
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
   foreign["sqlite3.h"] = "sweep"
+  foreign["onnx/onnx.pb-c.h"] = "model/import/onnx" # protobuf-c, from the schema of ONNX
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["mkl.h"] = "bench" # emitted
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time

@@ -39,6 +39,7 @@ static bool is_foreign(const tf_ynode *root) {
 }
 
 bool tf_import_foreign(const tf_text *text) {
+  if (tf_import_is_onnx(text)) return true;
   tf_arena *a = tf_arena_new();
   tf_diags *d = tf_diags_new(); /* the reader says again what is wrong */
   bool foreign =
@@ -63,6 +64,13 @@ static bool any_tileflow(const tf_text *texts, size_t n) {
 }
 
 char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d) {
+  for (size_t i = 0; i < n; i++) {
+    if (!tf_import_is_onnx(&texts[i])) continue;
+    if (n == 1) return tf_import_onnx(texts, set, n_set, d);
+    tf_fail(d, (tf_loc){tf_diags_add_file(d, texts[i].name, "", 0), 0, 0, 0}, TF_E_USAGE,
+            "an ONNX model is a whole workload: other foreign files beside it have no place");
+    return NULL;
+  }
   if (any_tileflow(texts, n)) return tf_import_tileflow(texts, n, set, n_set, d);
   if (n_set) {
     tf_fail(d, (tf_loc){0, 0, 0, 0}, TF_E_USAGE, "--set gives macros of TileFlow's files: these have none");

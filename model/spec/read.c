@@ -48,6 +48,10 @@ static bool fail_file(tf_diags *d, const char *path, const char *why) {
   return tf_fail(d, at, TF_E_IO, "cannot read: %s", why);
 }
 
+/* An ONNX model: its first byte no YAML can have; weights make it long. */
+#define MAX_BINARY ((size_t)1 << 31)
+static bool is_binary(const char *text, size_t len) { return len > 0 && text[0] == 8; }
+
 /* The whole file, malloc'd; one byte more than the limit is enough to see it is too large. */
 static char *load(FILE *f, size_t *len) {
   size_t room = 1 << 14, limit = TF_YAML_MAX_BYTES + 1;
@@ -55,6 +59,7 @@ static char *load(FILE *f, size_t *len) {
   *len = 0;
   while (text) {
     *len += fread(text + *len, 1, room - *len, f);
+    if (is_binary(text, *len)) limit = MAX_BINARY + 1;
     if (*len < room || room >= limit) return text;
     room = room * 2 < limit ? room * 2 : limit;
     char *bigger = realloc(text, room);
@@ -68,10 +73,12 @@ static tf_text take(FILE *f, const char *name, tf_diags *d) {
   tf_text t = {.name = name};
   errno = 0;
   char *text = load(f, &t.len);
-  const char *why = !text                       ? "out of memory"
-                    : ferror(f)                 ? strerror(errno)
-                    : t.len > TF_YAML_MAX_BYTES ? "larger than 16 MiB"
-                                                : NULL;
+  const bool binary = text && is_binary(text, t.len);
+  const char *why = !text       ? "out of memory"
+                    : ferror(f) ? strerror(errno)
+                    : t.len > (binary ? MAX_BINARY : TF_YAML_MAX_BYTES)
+                        ? binary ? "larger than 2 GiB" : "larger than 16 MiB"
+                        : NULL;
   t.text = text;
   if (!why) return t;
   fail_file(d, name, why);

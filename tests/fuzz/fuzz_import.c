@@ -1,5 +1,6 @@
-/* Fuzzes the importers of foreign files: any bytes, cut into several texts at form feeds, give either a native text,
- * which the native reader takes or refuses with located errors, or located errors. Without libFuzzer: standalone.h. */
+/* Fuzzes the importers of foreign files: any bytes, an ONNX model or cut into several texts at form feeds, give either
+ * a native text, which the native reader takes or refuses with located errors, or located errors. Without libFuzzer:
+ * standalone.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@ enum { MAX_TEXTS = 3 };
 
 static size_t cut(char *copy, size_t size, tf_text *texts) {
   size_t n = 0, from = 0;
+  texts[0] = (tf_text){"fuzz.onnx", copy, size};
+  if (tf_import_is_onnx(&texts[0])) return 1;
   while (n < MAX_TEXTS) {
     char *feed = n + 1 < MAX_TEXTS ? memchr(copy + from, '\f', size - from) : NULL;
     size_t end = feed ? (size_t)(feed - copy) : size;

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Runs every fuzzer of a TF_FUZZ build, two at a time.
 #   tests/fuzz/run.sh BUILD [SECONDS]      60 seconds each where none is given
-# The malformed and the shipped YAML files are the seeds.  A finding is left in BUILD/findings.
+# The malformed and the shipped YAML and ONNX files are the seeds.  A finding is left in BUILD/findings.
 set -u
 [ $# -ge 1 ] || { echo "usage: $0 BUILD [SECONDS]" >&2; exit 2; }
 build=$(realpath "$1") || exit 2
 seconds=${2:-60}
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p "$build/findings" "$build/seeds"
-find tests/bad tests/data arch-specs workloads docs -name '*.yaml' -size -64k |
+find tests/bad tests/data arch-specs workloads docs \( -name '*.yaml' -o -name '*.onnx' \) -size -64k |
   while read -r f; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done
 # TileFlow's architecture, problem and mapping as three texts, parted by form feeds
 for f in tests/bad/import-tileflow/nest_*.yaml tests/data/tileflow/13-test-attention/map*/*.yaml; do

@@ -1,0 +1,217 @@
+/* What the graph says in many small nodes: elementwise nodes with one reader become part of it, GELU spelled out is
+ * gelu, what nothing reads goes. */
+#include <math.h>
+#include <string.h>
+
+#include "model/import/onnx/onnx.h"
+
+/* ---- expressions ---------------------------------------------------------------------------------------------- */
+
+static int nodes(const ox_expr *e) {
+  int n = 1;
+  for (int i = 0; i < e->n_args; i++)
+    n += nodes(e->arg[i]);
+  return n;
+}
+
+static void count_reads(ox_net *g, const ox_expr *e, int by) {
+  if (e->what == OX_READ) g->tensor[e->tensor].reads += by;
+  for (int i = 0; i < e->n_args; i++)
+    count_reads(g, e->arg[i], by);
+}
+
+static ox_expr *find_read(ox_expr *e, int tensor) {
+  if (e->what == OX_READ && e->tensor == tensor) return e;
+  for (int i = 0; i < e->n_args; i++) {
+    ox_expr *found = find_read(e->arg[i], tensor);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+static bool same_index(const ox_index *a, const ox_index *b) {
+  bool same = a->n == b->n && a->c == b->c;
+  for (int i = 0; i < a->n && same; i++)
+    same = a->dim[i] == b->dim[i] && a->coef[i] == b->coef[i];
+  return same;
+}
+
+static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
+  if (a->what != b->what || a->n_args != b->n_args) return false;
+  if (a->what == OX_NUMBER) return a->number == b->number;
+  bool equal = a->what == OX_READ ? a->tensor == b->tensor : !strcmp(a->call, b->call);
+  for (int r = 0; a->what == OX_READ && equal && r < g->tensor[a->tensor].rank; r++)
+    equal = same_index(&a->index[r], &b->index[r]);
+  for (int i = 0; i < a->n_args && equal; i++)
+    equal = same(g, a->arg[i], b->arg[i]);
+  return equal;
+}
+
+/* ---- padded inputs -------------------------------------------------------------------------------------------- */
+
+static void read_other(ox_expr *e, int tensor, int other) {
+  if (e->what == OX_READ && e->tensor == tensor) e->tensor = other;
+  for (int i = 0; i < e->n_args; i++)
+    read_other(e->arg[i], tensor, other);
+}
+
+bool ox_even_pads(ox_net *g) {
+  for (int z = 0, all_of = g->n_tensors; z < all_of; z++) {
+    const int n = g->n_tensors;
+    ox_tensor *t = &g->tensor[z];
+    bool uneven = false;
+    for (int r = 0; r < t->rank && t->op < 0; r++)
+      uneven |= t->pad[r] != t->before[r];
+    if (!uneven) continue;
+    ox_value v = {.name = t->from};
+    ox_whole(&v, z, t->rank, t->shape);
+    for (int i = 0; i < g->n_ops; i++)
+      read_other(g->op[i].value, z, n);
+    if (!ox_copy(g, &v, t->from)) return false;
+    memcpy(g->tensor[n].pad, t->pad, sizeof t->pad);
+    memset(t->pad, 0, sizeof t->pad);
+  }
+  return true;
+}
+
+/* ---- one op into another -------------------------------------------------------------------------------------- */
+
+static bool add_to(ox_index *x, const ox_index *y, int64_t times) {
+  x->c += y->c * times;
+  for (int i = 0; i < y->n; i++) {
+    int at = 0;
+    while (at < x->n && x->dim[at] != y->dim[i])
+      at++;
+    if (at == OX_FACTORS) return false;
+    if (at == x->n) x->dim[x->n++] = y->dim[i], x->coef[at] = 0;
+    x->coef[at] += y->coef[i] * times;
+  }
+  return true;
+}
+
+/* e with index[k] in place of the op's k-th dim; NULL: out of memory, or an index of too many terms. */
+static ox_expr *put(ox_net *g, const ox_op *op, const ox_expr *e, const ox_index *index) {
+  ox_expr *new = TF_NEW(g->arena, ox_expr);
+  if (!new) return NULL;
+  *new = *e;
+  for (int i = 0; i < e->n_args; i++)
+    if (!(new->arg[i] = put(g, op, e->arg[i], index))) return NULL;
+  if (e->what != OX_READ) return new;
+  const int rank = g->tensor[e->tensor].rank;
+  new->index = TF_ARRAY(g->arena, ox_index, (size_t)rank + 1);
+  for (int r = 0; r < rank && new->index; r++) {
+    new->index[r].c = e->index[r].c;
+    for (int i = 0; i < e->index[r].n; i++)
+      for (int k = 0; k < op->n_out; k++)
+        if (op->dim[k] == e->index[r].dim[i] && !add_to(&new->index[r], &index[k], e->index[r].coef[i])) return NULL;
+  }
+  return new->index ? new : NULL;
+}
+
+static double points(const ox_net *g, const ox_op *op) {
+  double n = 1;
+  for (int k = 0; k < op->n_out; k++)
+    n *= (double)g->dim[op->dim[k]].extent;
+  return n;
+}
+
+static bool is_elementwise(const ox_op *op) { return !op->gone && !strcmp(op->reduce, "="); }
+
+static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b) {
+  const ox_tensor *t = &g->tensor[a->out];
+  bool can = is_elementwise(a) && !t->result && t->reads == 1 && points(g, a) == points(g, b) &&
+             nodes(a->value) + nodes(b->value) <= OX_NODES;
+  for (int r = 0; r < t->rank; r++)
+    can &= t->pad[r] == 0;
+  return can;
+}
+
+static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e) {
+  for (int i = 0; i < e->n_args; i++)
+    if (merge_into(g, b, e->arg[i])) return true;
+  if (e->what != OX_READ || g->tensor[e->tensor].op < 0) return false;
+  ox_op *a = &g->op[g->tensor[e->tensor].op];
+  if (!can_merge(g, a, b)) return false;
+  ox_expr *at = find_read(b->value, e->tensor), *new = put(g, a, a->value, at->index);
+  if (!new) return false;
+  g->tensor[a->out].reads = 0;
+  *at = *new;
+  a->gone = true;
+  return true;
+}
+
+/* ---- GELU ----------------------------------------------------------------------------------------------------- */
+
+static int factors_of(ox_expr *e, ox_expr **out, int n, int most) {
+  if (e->what != OX_CALL || strcmp(e->call, "*") != 0) {
+    if (n < most) out[n] = e;
+    return n + 1;
+  }
+  return factors_of(e->arg[1], out, factors_of(e->arg[0], out, n, most), most);
+}
+
+static bool near(double a, double b) { return fabs(a - b) < 1e-4 * b; }
+static bool is_call(const ox_expr *e, const char *call) { return e->what == OX_CALL && !strcmp(e->call, call); }
+
+/* x of 1 + erf(x / sqrt(2)); NULL: something else. */
+static ox_expr *in_erf(ox_expr *e) {
+  if (!is_call(e, "+")) return NULL;
+  for (int i = 0; i < 2; i++) {
+    ox_expr *one = e->arg[i], *erf = e->arg[1 - i];
+    if (one->what != OX_NUMBER || one->number != 1 || !is_call(erf, "erf")) continue;
+    ox_expr *in = erf->arg[0];
+    if (is_call(in, "/") && in->arg[1]->what == OX_NUMBER && near(in->arg[1]->number, sqrt(2))) return in->arg[0];
+    for (int k = 0; is_call(in, "*") && k < 2; k++)
+      if (in->arg[k]->what == OX_NUMBER && near(in->arg[k]->number, sqrt(0.5))) return in->arg[1 - k];
+  }
+  return NULL;
+}
+
+/* 0.5 * x * (1 + erf(x / sqrt(2))), in any order. */
+static bool to_gelu(const ox_net *g, ox_expr *e) {
+  enum { PARTS = 3 };
+  ox_expr *f[PARTS], *x = NULL;
+  bool half = false;
+  int erf = -1;
+  if (!is_call(e, "*") || factors_of(e, f, 0, PARTS) != PARTS) return false;
+  for (int i = 0; i < PARTS; i++) {
+    if (f[i]->what == OX_NUMBER && f[i]->number == 0.5) half = true;
+    if (in_erf(f[i])) erf = i, x = in_erf(f[i]);
+  }
+  bool found = false;
+  for (int i = 0; i < PARTS && half && erf >= 0; i++)
+    found |= i != erf && same(g, f[i], x);
+  if (found) *e = (ox_expr){.what = OX_CALL, .call = "gelu", .n_args = 1, .arg = {x}};
+  return found;
+}
+
+static void find_gelu(const ox_net *g, ox_expr *e) {
+  if (to_gelu(g, e)) return;
+  for (int i = 0; i < e->n_args; i++)
+    find_gelu(g, e->arg[i]);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------------------------- */
+
+static void drop_unread(ox_net *g) {
+  for (int i = 0; i < g->n_tensors; i++)
+    g->tensor[i].reads = 0;
+  for (int i = 0; i < g->n_ops; i++)
+    count_reads(g, g->op[i].value, 1);
+  for (int i = g->n_ops - 1; i >= 0; i--) {
+    ox_op *op = &g->op[i];
+    if (g->tensor[op->out].result || g->tensor[op->out].reads) continue;
+    op->gone = true;
+    count_reads(g, op->value, -1);
+  }
+}
+
+void ox_merge(ox_net *g) {
+  drop_unread(g);
+  for (int i = 0; i < g->n_ops; i++) {
+    if (!is_elementwise(&g->op[i])) continue;
+    while (merge_into(g, &g->op[i], g->op[i].value)) {
+    }
+    find_gelu(g, g->op[i].value);
+  }
+}

@@ -1,0 +1,400 @@
+/* Nodes that move elements: all but Concat and Pad are views. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "model/import/onnx/onnx.h"
+
+static bool same(ox_net *g) {
+  ox_value v;
+  return ox_placed(g, 0, &v) && ox_give(g, 0, &v);
+}
+
+/* ---- shapes --------------------------------------------------------------------------------------------------- */
+
+/* Numbers that are known stay known. */
+static bool shaped(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
+  const double *number = v->number;
+  if (!ox_reshape(g, v, rank, shape)) return false;
+  v->number = number;
+  return ox_give(g, 0, v);
+}
+
+static bool reshape(ox_net *g) {
+  ox_value v;
+  const int64_t *want;
+  int64_t n, shape[OX_RANK], rest = 1, all;
+  int open = -1;
+  if (!ox_placed(g, 0, &v) || !ox_numbers(g, 1, &want, &n)) return false;
+  if (n > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
+  for (int k = 0; k < n; k++) {
+    shape[k] = want[k] == 0 && !ox_int(g, "allowzero", 0) && k < v.rank ? ox_extent(&v, k) : want[k];
+    if (want[k] == -1 && open < 0)
+      open = k;
+    else if (shape[k] < 1 || !tf_mul(rest, shape[k], &rest))
+      return ox_fail(g, TF_E_RANGE, "an axis of %lld elements", (long long)want[k]);
+  }
+  all = ox_size(&v);
+  if (open >= 0) shape[open] = all / rest;
+  if (rest * (open >= 0 ? shape[open] : 1) != all)
+    return ox_fail(g, TF_E_SHAPE, "%lld elements do not fill the shape", (long long)all);
+  return shaped(g, &v, (int)n, shape);
+}
+
+static bool flatten(ox_net *g) {
+  ox_value v;
+  int64_t axis = ox_int(g, "axis", 1), shape[2] = {1, 1};
+  if (!ox_placed(g, 0, &v)) return false;
+  axis = axis < 0 ? axis + v.rank : axis;
+  if (axis < 0 || axis > v.rank) return ox_fail(g, TF_E_RANGE, "axis %lld of %d", (long long)axis, v.rank);
+  for (int k = 0; k < v.rank; k++)
+    shape[k >= axis] *= ox_extent(&v, k);
+  return shaped(g, &v, 2, shape);
+}
+
+/* Axes from an attribute, or the second input; NULL with n 0: none. */
+static bool axes_of(ox_net *g, const int64_t **axes, int64_t *n) {
+  size_t have;
+  *axes = ox_ints(g, "axes", &have);
+  *n = (int64_t)have;
+  return *axes || ox_numbers(g, 1, axes, n);
+}
+
+static bool squeeze(ox_net *g) {
+  ox_value v;
+  const int64_t *axes;
+  int64_t n, shape[OX_RANK];
+  bool gone[OX_RANK] = {false};
+  int rank = 0, at;
+  if (!ox_placed(g, 0, &v) || !axes_of(g, &axes, &n)) return false;
+  for (int k = 0; k < v.rank; k++)
+    gone[k] = !axes && ox_extent(&v, k) == 1;
+  for (int64_t i = 0; i < n; i++) {
+    if (!ox_axis_at(g, axes[i], v.rank, &at)) return false;
+    if (ox_extent(&v, at) != 1)
+      return ox_fail(g, TF_E_SHAPE, "axis %d has %lld elements", at, (long long)ox_extent(&v, at));
+    gone[at] = true;
+  }
+  for (int k = 0; k < v.rank; k++)
+    if (!gone[k]) shape[rank++] = ox_extent(&v, k);
+  return shaped(g, &v, rank, shape);
+}
+
+static bool unsqueeze(ox_net *g) {
+  ox_value v;
+  const int64_t *axes;
+  int64_t n, shape[OX_RANK];
+  bool new[OX_RANK] = {false};
+  int at;
+  if (!ox_placed(g, 0, &v) || !axes_of(g, &axes, &n)) return false;
+  const int rank = v.rank + (int)n;
+  if (rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
+  for (int64_t i = 0; i < n; i++) {
+    if (!ox_axis_at(g, axes[i], rank, &at)) return false;
+    if (new[at]) return ox_fail(g, TF_E_DUP, "axis %d twice", at);
+    new[at] = true;
+  }
+  for (int k = 0, from = 0; k < rank; k++)
+    shape[k] = new[k] ? 1 : ox_extent(&v, from++);
+  return shaped(g, &v, rank, shape);
+}
+
+static bool transpose(ox_net *g) {
+  ox_value v;
+  size_t n;
+  int axis[OX_RANK];
+  bool seen[OX_RANK] = {false};
+  const int64_t *perm = ox_ints(g, "perm", &n);
+  if (!ox_placed(g, 0, &v)) return false;
+  if (perm && n != (size_t)v.rank) return ox_fail(g, TF_E_SHAPE, "perm has %zu numbers for %d axes", n, v.rank);
+  for (int k = 0; k < v.rank; k++) {
+    axis[k] = perm ? (int)perm[k] : v.rank - 1 - k;
+    if (perm && (perm[k] < 0 || perm[k] >= v.rank || seen[perm[k]]))
+      return ox_fail(g, TF_E_RANGE, "perm has %lld", (long long)perm[k]);
+    seen[axis[k]] = true;
+  }
+  ox_permute(&v, axis);
+  return ox_give(g, 0, &v);
+}
+
+static bool expand(ox_net *g) {
+  ox_value v;
+  const int64_t *want;
+  int64_t n, shape[OX_RANK];
+  if (!ox_placed(g, 0, &v) || !ox_numbers(g, 1, &want, &n)) return false;
+  if (n > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
+  const int rank = n > v.rank ? (int)n : v.rank;
+  for (int k = 0; k < rank; k++) {
+    const int i = k - (rank - (int)n), j = k - (rank - v.rank);
+    const int64_t has = j < 0 ? 1 : ox_extent(&v, j);
+    shape[k] = i < 0 || want[i] == 1 ? has : want[i];
+    if (shape[k] < 1 || shape[k] > OX_MOST_EXTENT)
+      return ox_fail(g, TF_E_RANGE, "an axis of %lld elements", (long long)shape[k]);
+  }
+  return ox_repeat(g, &v, rank, shape) && ox_give(g, 0, &v);
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------------------- */
+
+static bool slice_axis(ox_net *g, ox_value *v, int64_t axis, int64_t from, int64_t to, int64_t step) {
+  int k;
+  if (!ox_axis_at(g, axis, v->rank, &k)) return false;
+  const int64_t all = ox_extent(v, k);
+  if (step < 1) return ox_fail(g, TF_E_RANGE, "a step of %lld", (long long)step);
+  from = from < 0 ? from + all : from;
+  to = to < 0 ? to + all : to;
+  from = from < 0 ? 0 : from;
+  to = to > all ? all : to;
+  if (from >= to) return ox_fail(g, TF_E_RANGE, "nothing from %lld to %lld", (long long)from, (long long)to);
+  return ox_slice(g, v, k, from, (to - from + step - 1) / step, step);
+}
+
+/* Attributes before opset 10, then inputs. */
+static bool slice(ox_net *g) {
+  ox_value v;
+  const int64_t *from, *to, *axes = NULL, *step = NULL;
+  int64_t n, m, n_axes = 0, n_steps = 0;
+  size_t a, b, c;
+  if (!ox_placed(g, 0, &v)) return false;
+  if (ox_has(g, 1)) {
+    if (!ox_numbers(g, 1, &from, &n) || !ox_numbers(g, 2, &to, &m) || !ox_numbers(g, 3, &axes, &n_axes) ||
+        !ox_numbers(g, 4, &step, &n_steps))
+      return false;
+  } else {
+    from = ox_ints(g, "starts", &a), to = ox_ints(g, "ends", &b), axes = ox_ints(g, "axes", &c);
+    n = (int64_t)a, m = (int64_t)b, n_axes = (int64_t)c;
+  }
+  if (n != m || (axes && n_axes != n) || (step && n_steps != n) || n > v.rank || !from || !to)
+    return ox_fail(g, TF_E_SHAPE, "starts, ends, axes and steps of different lengths");
+  for (int64_t i = 0; i < n; i++)
+    if (!slice_axis(g, &v, axes ? axes[i] : i, from[i], to[i], step ? step[i] : 1)) return false;
+  return ox_give(g, 0, &v);
+}
+
+static bool split(ox_net *g) {
+  ox_value v;
+  size_t have;
+  int axis;
+  const int64_t *parts = ox_ints(g, "split", &have);
+  int64_t n = (int64_t)have, at = 0;
+  if (!ox_placed(g, 0, &v) || (!parts && !ox_numbers(g, 1, &parts, &n)) ||
+      !ox_axis_at(g, ox_int(g, "axis", 0), v.rank, &axis))
+    return false;
+  const int64_t all = ox_extent(&v, axis), many = (int64_t)g->node->n_output, equal = (all + many - 1) / many;
+  if (parts && n != many) return ox_fail(g, TF_E_SHAPE, "%lld parts for %lld results", (long long)n, (long long)many);
+  for (int64_t i = 0; i < many; i++) {
+    ox_value out = v;
+    const int64_t size = parts ? parts[i] : i < many - 1 ? equal : all - at;
+    if (size < 1 || size > all - at) return ox_fail(g, TF_E_RANGE, "a part of %lld elements", (long long)size);
+    if (!ox_slice(g, &out, axis, at, size, 1) || !ox_give(g, (size_t)i, &out)) return false;
+    at += size;
+  }
+  return at == all || ox_fail(g, TF_E_SHAPE, "parts of %lld elements in all, of %lld", (long long)at, (long long)all);
+}
+
+/* Indices that are known and follow each other are a slice; what data choose is an input of the workload. */
+static bool gather(ox_net *g) {
+  ox_value v;
+  int axis;
+  const ox_value *which = ox_input(g, 1), *from = ox_input(g, 0);
+  if (!which || !from || !ox_axis_at(g, ox_int(g, "axis", 0), from->rank, &axis)) return false;
+  const int64_t n = ox_size(which), all = ox_extent(from, axis);
+  int64_t shape[OX_RANK];
+  int rank = 0;
+  for (int k = 0; k < from->rank; k++) {
+    if (rank + which->rank >= OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK);
+    for (int i = 0; k == axis && i < which->rank; i++)
+      shape[rank++] = ox_extent(which, i);
+    if (k != axis) shape[rank++] = ox_extent(from, k);
+  }
+  bool follow = which->number != NULL;
+  for (int64_t i = 1; i < n && follow; i++)
+    follow = which->number[i] == which->number[i - 1] + 1;
+  if (!follow) {
+    ox_value out = {.name = g->node->output[0]};
+    ox_whole(&out, -1, rank, shape);
+    ox_warn(g, "data choose what is read: its result is an input of the workload");
+    return ox_give(g, 0, &out);
+  }
+  const double first = which->number[0] < 0 ? which->number[0] + (double)all : which->number[0];
+  if (!(first >= 0 && first + (double)n <= (double)all))
+    return ox_fail(g, TF_E_RANGE, "element %g of %lld", first, (long long)all);
+  return ox_placed(g, 0, &v) && ox_slice(g, &v, axis, (int64_t)first, n, 1) && ox_reshape(g, &v, rank, shape) &&
+         ox_give(g, 0, &v);
+}
+
+/* ---- beside each other ---------------------------------------------------------------------------------------- */
+
+/* Element `at - from` of v along the axis; 0 outside of it. */
+static ox_expr *read_part(ox_net *g, ox_value *v, int axis, const ox_axis *const *all, int64_t from, int64_t whole) {
+  const ox_axis *at[OX_RANK];
+  memcpy(at, all, (size_t)v->rank * sizeof *at);
+  const int r = ox_rank_of(g, v, axis);
+  if (r < 0) return (void)ox_fail(g, TF_E_SHAPE, "a part of one element, or one that a reshape put together"), NULL;
+  at[axis] = NULL;
+  ox_expr *e = ox_read(g, v, at);
+  if (!e) return NULL;
+  ox_index *x = &e->index[r];
+  x->dim[x->n] = all[axis]->dim[0];
+  x->coef[x->n++] = 1;
+  x->c -= from;
+  ox_tensor *t = &g->tensor[v->tensor];
+  const int64_t after = whole - from - ox_extent(v, axis);
+  if (from > t->before[r]) t->before[r] = from;
+  if (from > t->pad[r]) t->pad[r] = from;
+  if (after > t->pad[r]) t->pad[r] = after;
+  return e;
+}
+
+/* The sum of all parts, each 0 where the others are. */
+static bool concat(ox_net *g) {
+  const size_t n = g->node->n_input;
+  ox_value first, out;
+  int axis;
+  int64_t whole = 0, from = 0;
+  ox_axis at[OX_RANK] = {0};
+  const ox_axis *all[OX_RANK];
+  if (!ox_placed(g, 0, &first) || !ox_axis_at(g, ox_int(g, "axis", 0), first.rank, &axis)) return false;
+  if (n == 1) return ox_give(g, 0, &first);
+  ox_value *v = TF_ARRAY(g->arena, ox_value, n);
+  g->oom |= !v;
+  for (size_t i = 0; i < n && v; i++) {
+    if (!ox_placed(g, i, &v[i])) return false;
+    if (v[i].rank != first.rank) return ox_fail(g, TF_E_RANK, "parts of %d and %d axes", first.rank, v[i].rank);
+    if (ox_rank_of(g, &v[i], axis) < 0 && !ox_copy(g, &v[i], v[i].name)) return false;
+    whole += ox_extent(&v[i], axis);
+  }
+  if (!v) return false;
+  ox_begin(g);
+  for (int k = 0; k < first.rank; k++) {
+    for (size_t i = 0; i < n && k != axis; i++) {
+      if (ox_extent(&v[i], k) != ox_extent(&first, k))
+        return ox_fail(g, TF_E_SHAPE, "parts of %lld and %lld elements along axis %d", (long long)ox_extent(&first, k),
+                       (long long)ox_extent(&v[i], k), k);
+      if (!ox_join(g, &at[k], &v[i], k)) return false;
+    }
+    if (k == axis ? !ox_open_extent(g, &at[k], whole) : !ox_open(g, &at[k])) return false;
+    all[k] = &at[k];
+  }
+  ox_expr *e = NULL;
+  for (size_t i = 0; i < n; i++) {
+    ox_expr *x = read_part(g, &v[i], axis, all, from, whole);
+    if (!x) return false;
+    e = e ? ox_call(g, "+", e, x, NULL) : x;
+    from += ox_extent(&v[i], axis);
+  }
+  return ox_make(g, g->node->output[0], "=", e, all, first.rank, &out) && ox_give(g, 0, &out);
+}
+
+/* Zeros around: the same as one part of a larger whole, along each axis in turn. */
+static bool pad(ox_net *g) {
+  ox_value v;
+  size_t have;
+  const int64_t *pads = ox_ints(g, "pads", &have), *value;
+  int64_t n = (int64_t)have, m;
+  if (!ox_placed(g, 0, &v) || (!pads && !ox_numbers(g, 1, &pads, &n)) || !ox_numbers(g, 2, &value, &m)) return false;
+  if (n != 2 * v.rank || ox_has(g, 3)) return ox_fail(g, TF_E_SHAPE, "%lld pads for %d axes", (long long)n, v.rank);
+  if (strcmp(ox_text(g, "mode", "constant"), "constant") != 0 || (value && value[0]))
+    return ox_fail(g, TF_E_NAME, "only zeros are known");
+  for (int axis = 0; axis < v.rank; axis++) {
+    const int64_t before = pads[axis], whole = before + ox_extent(&v, axis) + pads[v.rank + axis];
+    ox_axis at[OX_RANK] = {0};
+    const ox_axis *all[OX_RANK];
+    if (before < 0 || pads[v.rank + axis] < 0 || whole > OX_MOST_EXTENT)
+      return ox_fail(g, TF_E_RANGE, "a pad of %lld", (long long)before);
+    if (whole == ox_extent(&v, axis)) continue;
+    if (ox_rank_of(g, &v, axis) < 0 && !ox_copy(g, &v, v.name)) return false;
+    ox_begin(g);
+    for (int k = 0; k < v.rank; k++) {
+      if (k == axis ? !ox_open_extent(g, &at[k], whole) : !ox_join(g, &at[k], &v, k) || !ox_open(g, &at[k]))
+        return false;
+      all[k] = &at[k];
+    }
+    ox_expr *e = read_part(g, &v, axis, all, before, whole);
+    if (!e || !ox_make(g, g->node->output[0], "=", e, all, v.rank, &v)) return false;
+  }
+  return ox_give(g, 0, &v);
+}
+
+/* ---- resampling ----------------------------------------------------------------------------------------------- */
+
+/* Each element `times` over along each axis. */
+static bool repeat_each(ox_net *g, ox_value *v, const int64_t *times) {
+  int64_t apart[OX_RANK], wide[OX_RANK], shape[OX_RANK];
+  const int rank = v->rank;
+  if (2 * rank > OX_RANK) return ox_fail(g, TF_E_LIMIT, "more than %d axes", OX_RANK / 2);
+  for (int k = 0; k < rank; k++) {
+    apart[2 * k] = wide[2 * k] = ox_extent(v, k);
+    apart[2 * k + 1] = 1;
+    wide[2 * k + 1] = times[k];
+    shape[k] = ox_extent(v, k) * times[k];
+  }
+  return ox_reshape(g, v, 2 * rank, apart) && ox_repeat(g, v, 2 * rank, wide) && ox_reshape(g, v, rank, shape);
+}
+
+/* To whole multiples, the nearest element: where the index of the result, divided, is rounded down. */
+static bool resize(ox_net *g) {
+  ox_value v;
+  int64_t times[OX_RANK];
+  const bool old = !strcmp(g->node->op_type, "Upsample");
+  const ox_value *scale = ox_has(g, old ? 1 : 2) ? ox_input(g, old ? 1 : 2) : NULL,
+                 *size = ox_has(g, 3) ? ox_input(g, 3) : NULL;
+  const char *where = ox_text(g, "coordinate_transformation_mode", "half_pixel"),
+             *round = ox_text(g, "nearest_mode", "round_prefer_floor");
+  if (!ox_placed(g, 0, &v)) return false;
+  const ox_value *by = scale ? scale : size;
+  if (!by || !by->number || ox_size(by) != v.rank) return ox_fail(g, TF_E_OPEN, "neither scales nor sizes are known");
+  if (strcmp(ox_text(g, "mode", "nearest"), "nearest") != 0)
+    return ox_fail(g, TF_E_NAME, "mode '%.40s'; known: nearest", ox_text(g, "mode", ""));
+  /* half_pixel with round_prefer_floor and asymmetric with floor take the same elements where the scale is whole */
+  const bool down =
+      old || (!strcmp(where, "asymmetric") && !strcmp(round, "floor")) ||
+      ((!strcmp(where, "half_pixel") || !strcmp(where, "pytorch_half_pixel")) && !strncmp(round, "round_prefer", 12));
+  if (!down) return ox_fail(g, TF_E_NAME, "coordinates '%.40s' with '%.40s'", where, round);
+  for (int k = 0; k < v.rank; k++) {
+    const double x = scale ? scale->number[k] : size->number[k] / (double)ox_extent(&v, k);
+    times[k] = x >= 1 && x <= 1024 ? (int64_t)x : 0;
+    if (!times[k] || (double)times[k] != x) return ox_fail(g, TF_E_RANGE, "a scale of %g; known: whole ones", x);
+  }
+  return repeat_each(g, &v, times) && ox_give(g, 0, &v);
+}
+
+/* Channels to places and back: shapes and transpositions. */
+static bool blocks(ox_net *g) {
+  ox_value v;
+  const bool to_space = !strcmp(g->node->op_type, "DepthToSpace"), crd = !strcmp(ox_text(g, "mode", "DCR"), "CRD");
+  const int64_t b = ox_int(g, "blocksize", 0);
+  if (!ox_placed(g, 0, &v)) return false;
+  if (v.rank != 4 || b < 1) return ox_fail(g, TF_E_RANK, "%d axes in blocks of %lld", v.rank, (long long)b);
+  const int64_t n = ox_extent(&v, 0), c = ox_extent(&v, 1), h = ox_extent(&v, 2), w = ox_extent(&v, 3);
+  if (to_space ? c % (b * b) : h % b || w % b)
+    return ox_fail(g, TF_E_SHAPE, "blocks of %lld do not divide it", (long long)b);
+  const int64_t dcr[] = {n, b, b, c / (b * b), h, w}, crds[] = {n, c / (b * b), b, b, h, w},
+                space[] = {n, c, h / b, b, w / b, b};
+  const int64_t high[] = {n, c / (b * b), h * b, w * b}, deep[] = {n, c * b * b, h / b, w / b};
+  static const int by_dcr[] = {0, 3, 4, 1, 5, 2}, by_crd[] = {0, 1, 4, 2, 5, 3}, by_space[] = {0, 3, 5, 1, 2, 4};
+  if (!ox_reshape(g, &v, 6, to_space ? crd ? crds : dcr : space)) return false;
+  ox_permute(&v, to_space ? crd ? by_crd : by_dcr : by_space);
+  return ox_reshape(g, &v, 4, to_space ? high : deep) && ox_give(g, 0, &v);
+}
+
+const ox_kind ox_moves[] = {
+    {"Identity", same, NULL},
+    {"Dropout", same, NULL},
+    {"Cast", same, NULL},
+    {"Reshape", reshape, NULL},
+    {"Flatten", flatten, NULL},
+    {"Squeeze", squeeze, NULL},
+    {"Unsqueeze", unsqueeze, NULL},
+    {"Transpose", transpose, NULL},
+    {"Expand", expand, NULL},
+    {"Slice", slice, NULL},
+    {"Split", split, NULL},
+    {"Gather", gather, NULL},
+    {"Concat", concat, NULL},
+    {"Pad", pad, NULL},
+    {"Resize", resize, NULL},
+    {"Upsample", resize, NULL},
+    {"DepthToSpace", blocks, NULL},
+    {"SpaceToDepth", blocks, NULL},
+    {NULL, NULL, NULL},
+};

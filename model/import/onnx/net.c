@@ -1,0 +1,162 @@
+/* The graph's names, attributes and errors. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/import/onnx/onnx.h"
+
+enum { SHOWN = 60 };
+
+static void say_node(const ox_net *g, char *buf, size_t size) {
+  const Onnx__NodeProto *n = g->node;
+  if (!n)
+    buf[0] = '\0';
+  else if (n->name && *n->name)
+    snprintf(buf, size, "node '%.*s' (%.40s): ", SHOWN, n->name, n->op_type ? n->op_type : "");
+  else
+    snprintf(buf, size, "node %d (%.40s): ", g->at_node, n->op_type ? n->op_type : "");
+}
+
+bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) {
+  char node[160], why[240];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(why, sizeof why, fmt, ap);
+  va_end(ap);
+  say_node(g, node, sizeof node);
+  return tf_fail(g->diags, (tf_loc){.file = g->file}, code, "%s%s", node, why);
+}
+
+void ox_warn(ox_net *g, const char *fmt, ...) {
+  char node[160], why[240];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(why, sizeof why, fmt, ap);
+  va_end(ap);
+  say_node(g, node, sizeof node);
+  tf_warn(g->diags, (tf_loc){.file = g->file}, "%s%s", node, why);
+}
+
+/* ---- values by name ------------------------------------------------------------------------------------------- */
+
+static unsigned hash(const char *s) {
+  unsigned h = 2166136261u;
+  for (; *s; s++)
+    h = (h ^ (unsigned char)*s) * 16777619u;
+  return h;
+}
+
+ox_value *ox_find(ox_net *g, const char *name) {
+  for (int i = g->bucket[hash(name) % (unsigned)g->n_buckets]; i >= 0; i = g->chain[i])
+    if (!strcmp(g->value[i].name, name)) return &g->value[i];
+  return NULL;
+}
+
+ox_value *ox_define(ox_net *g, const char *name, const ox_value *v) {
+  const unsigned at = hash(name) % (unsigned)g->n_buckets;
+  if (ox_find(g, name)) {
+    ox_fail(g, TF_E_DUP, "value '%.*s' is made twice", SHOWN, name);
+    return NULL;
+  }
+  if (g->n_values == g->room_values) {
+    g->oom = true;
+    return NULL;
+  }
+  ox_value *new = &g->value[g->n_values];
+  *new = *v;
+  new->name = name;
+  g->chain[g->n_values] = g->bucket[at];
+  g->bucket[at] = g->n_values++;
+  return new;
+}
+
+bool ox_has(const ox_net *g, size_t k) {
+  if (k >= g->node->n_input || !*g->node->input[k]) return false;
+  const ox_value *v = ox_find((ox_net *)g, g->node->input[k]);
+  return !v || !v->empty;
+}
+
+const ox_value *ox_input(ox_net *g, size_t k) {
+  if (!ox_has(g, k)) {
+    ox_fail(g, TF_E_MISSING, "input %zu is not given", k);
+    return NULL;
+  }
+  const ox_value *v = ox_find(g, g->node->input[k]);
+  if (!v) ox_fail(g, TF_E_NAME, "nothing before it makes '%.*s'", SHOWN, g->node->input[k]);
+  return v && !v->bad ? v : NULL;
+}
+
+bool ox_give(ox_net *g, size_t k, const ox_value *v) {
+  if (k >= g->node->n_output || !*g->node->output[k]) return true;
+  return ox_define(g, g->node->output[k], v) != NULL;
+}
+
+int ox_new_tensor(ox_net *g, const char *from) {
+  if (g->n_tensors == g->room_tensors) {
+    ox_fail(g, TF_E_LIMIT, "more than %d tensors", g->room_tensors);
+    return -1;
+  }
+  g->tensor[g->n_tensors] = (ox_tensor){.from = from, .op = -1};
+  return g->n_tensors++;
+}
+
+/* ---- attributes ----------------------------------------------------------------------------------------------- */
+
+const Onnx__AttributeProto *ox_attribute(const ox_net *g, const char *name) {
+  for (size_t i = 0; i < g->node->n_attribute; i++)
+    if (g->node->attribute[i]->name && !strcmp(g->node->attribute[i]->name, name)) return g->node->attribute[i];
+  return NULL;
+}
+
+int64_t ox_int(const ox_net *g, const char *name, int64_t otherwise) {
+  const Onnx__AttributeProto *a = ox_attribute(g, name);
+  return a && a->has_i ? a->i : otherwise;
+}
+
+double ox_float(const ox_net *g, const char *name, double otherwise) {
+  const Onnx__AttributeProto *a = ox_attribute(g, name);
+  return a && a->has_f ? (double)a->f : otherwise;
+}
+
+const char *ox_text(const ox_net *g, const char *name, const char *otherwise) {
+  const Onnx__AttributeProto *a = ox_attribute(g, name);
+  if (!a || !a->has_s) return otherwise;
+  char *s = tf_arena_strndup(g->arena, (const char *)a->s.data, a->s.len);
+  return s ? s : otherwise;
+}
+
+const int64_t *ox_ints(const ox_net *g, const char *name, size_t *n) {
+  const Onnx__AttributeProto *a = ox_attribute(g, name);
+  *n = a ? a->n_ints : 0;
+  return a && a->n_ints ? a->ints : NULL;
+}
+
+/* Ends of slices are often the largest number there is. */
+static int64_t whole(double x) {
+  return x >= 0x1p62 ? INT64_C(1) << 62 : x <= -0x1p62 ? -(INT64_C(1) << 62) : (int64_t)x;
+}
+
+bool ox_numbers(ox_net *g, size_t k, const int64_t **number, int64_t *n) {
+  *number = NULL;
+  *n = 0;
+  if (!ox_has(g, k)) return true;
+  const ox_value *v = ox_input(g, k);
+  if (!v) return false;
+  if (!v->number) return ox_fail(g, TF_E_OPEN, "'%.*s' must be known: it says shapes, not data", SHOWN, v->name);
+  *n = ox_size(v);
+  int64_t *out = TF_ARRAY(g->arena, int64_t, (size_t)*n + 1);
+  g->oom |= !out;
+  for (int64_t i = 0; i < *n && out; i++) {
+    if (isnan(v->number[i])) return ox_fail(g, TF_E_RANGE, "'%.*s' is no number", SHOWN, v->name);
+    out[i] = whole(v->number[i]);
+  }
+  *number = out;
+  return out != NULL;
+}
+
+bool ox_axis_at(ox_net *g, int64_t axis, int rank, int *out) {
+  if (axis < -rank || axis >= rank) return ox_fail(g, TF_E_RANGE, "axis %lld of %d", (long long)axis, rank);
+  *out = (int)(axis < 0 ? axis + rank : axis);
+  return true;
+}

@@ -1,0 +1,306 @@
+/* The graph: what is given, which nodes count, one after the other. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "model/import/onnx/onnx.h"
+#include "model/import/onnx/tensor.h"
+#include "tileflow/import.h"
+
+enum { MOST_NAMES = 1 << 16, MOST_TENSORS = 8192, MOST_OPS = 4096, MOST_SETTINGS = 1000 };
+
+/* ---- room ----------------------------------------------------------------------------------------------------- */
+
+static size_t names_of(const Onnx__GraphProto *graph) {
+  size_t n = graph->n_input + graph->n_initializer;
+  for (size_t i = 0; i < graph->n_node; i++)
+    n += graph->node[i]->n_output + graph->node[i]->n_input;
+  return n;
+}
+
+static bool make_room(ox_net *g) {
+  const size_t n = names_of(g->graph);
+  if (n > MOST_NAMES || g->graph->n_node > MOST_NAMES)
+    return ox_fail(g, TF_E_LIMIT, "more than %d names of values", MOST_NAMES);
+  g->room_values = (int)n + 1;
+  g->n_buckets = (int)n + 1;
+  g->room_tensors = MOST_TENSORS;
+  g->room_ops = MOST_OPS;
+  g->value = TF_ARRAY(g->arena, ox_value, (size_t)g->room_values);
+  g->chain = TF_ARRAY(g->arena, int, (size_t)g->room_values);
+  g->bucket = TF_ARRAY(g->arena, int, (size_t)g->n_buckets);
+  g->tensor = TF_ARRAY(g->arena, ox_tensor, MOST_TENSORS);
+  g->op = TF_ARRAY(g->arena, ox_op, MOST_OPS);
+  g->needed = TF_ARRAY(g->arena, bool, g->graph->n_node + 1);
+  if (!g->value || !g->chain || !g->bucket || !g->tensor || !g->op || !g->needed) return !(g->oom = true);
+  memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
+  return true;
+}
+
+static void forget_values(ox_net *g) {
+  g->n_values = 0;
+  memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
+}
+
+/* ---- which nodes some result needs ---------------------------------------------------------------------------- */
+
+static bool want(ox_net *g, const char *name) {
+  const ox_value mark = {.tensor = -1};
+  return !*name || ox_find(g, name) || ox_define(g, name, &mark);
+}
+
+static bool find_needed(ox_net *g) {
+  bool ok = true;
+  for (size_t i = 0; i < g->graph->n_output && ok; i++)
+    ok = want(g, g->graph->output[i]->name);
+  for (size_t i = g->graph->n_node; i-- > 0 && ok;) {
+    const Onnx__NodeProto *n = g->graph->node[i];
+    for (size_t k = 0; k < n->n_output; k++)
+      g->needed[i] |= *n->output[k] && ox_find(g, n->output[k]);
+    for (size_t k = 0; k < n->n_input && g->needed[i] && ok; k++)
+      ok = want(g, n->input[k]);
+  }
+  return ok;
+}
+
+/* ---- what is given -------------------------------------------------------------------------------------------- */
+
+static bool give_initializers(ox_net *g) {
+  bool ok = true;
+  for (size_t i = 0; i < g->graph->n_initializer; i++) {
+    const Onnx__TensorProto *t = g->graph->initializer[i];
+    ox_value v;
+    if (!t->name || !*t->name) return ox_fail(g, TF_E_MISSING, "an initializer without a name");
+    ok = ox_tensor_value(g, t, t->name, &v) && ox_define(g, t->name, &v) && ok;
+  }
+  return ok;
+}
+
+/* The extent that a setting gives an axis of that name; 0: none does. */
+static int64_t set_extent(ox_net *g, const char *name, bool *used) {
+  for (size_t i = 0; i < g->n_set; i++) {
+    if (strcmp(g->set[i].name, name) != 0) continue;
+    char *end;
+    errno = 0;
+    const long long n = strtoll(g->set[i].value, &end, 10);
+    used[i] = true;
+    if (*end || errno || n < 1 || n > OX_MOST_EXTENT)
+      ox_fail(g, TF_E_RANGE, "--set %.60s=%.40s: a whole number from 1 to 2^30 is needed", name, g->set[i].value);
+    return n < 1 || n > OX_MOST_EXTENT ? 1 : n;
+  }
+  return 0;
+}
+
+static bool extent_of(ox_net *g, const char *input, int axis, const Onnx__TensorShapeProto__Dimension *d, bool *used,
+                      int64_t *out) {
+  const bool named =
+      d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && d->dim_param && *d->dim_param;
+  char name[80];
+  *out = d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE ? d->dim_value : 0;
+  if (*out >= 1 && *out <= OX_MOST_EXTENT) return true;
+  if (*out) return ox_fail(g, TF_E_RANGE, "input '%.60s': axis %d has %lld elements", input, axis, (long long)*out);
+  if (named)
+    snprintf(name, sizeof name, "%.60s", d->dim_param);
+  else
+    snprintf(name, sizeof name, "%.60s_%d", input, axis);
+  *out = set_extent(g, name, used);
+  return *out ||
+         ox_fail(g, TF_E_OPEN, "input '%.60s': axis %d has no extent; give it with --set %s=N", input, axis, name);
+}
+
+static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
+  const Onnx__TypeProto *type = in->type;
+  int64_t shape[OX_RANK];
+  bool ok = true;
+  if (!in->name || !*in->name) return ox_fail(g, TF_E_MISSING, "an input without a name");
+  if (ox_find(g, in->name)) return true; /* an initializer: older files name them twice */
+  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE || !type->tensor_type ||
+      !type->tensor_type->shape)
+    return ox_fail(g, TF_E_TYPE, "input '%.60s' is no tensor with a shape", in->name);
+  const Onnx__TensorShapeProto *s = type->tensor_type->shape;
+  if (s->n_dim > OX_RANK) return ox_fail(g, TF_E_LIMIT, "input '%.60s' has more than %d axes", in->name, OX_RANK);
+  for (size_t k = 0; k < s->n_dim; k++)
+    ok = extent_of(g, in->name, (int)k, s->dim[k], used, &shape[k]) && ok;
+  ox_value v = {.name = in->name};
+  if (!ok) {
+    v.bad = true;
+    v.tensor = -1;
+    return ox_define(g, in->name, &v) && false;
+  }
+  ox_whole(&v, -1, (int)s->n_dim, shape);
+  return ox_define(g, in->name, &v) != NULL;
+}
+
+bool ox_begin_graph(ox_net *g) {
+  bool used[MOST_SETTINGS] = {false}, ok = g->n_set <= MOST_SETTINGS && give_initializers(g);
+  for (size_t i = 0; i < g->graph->n_input; i++)
+    ok = give_input(g, g->graph->input[i], used) && ok;
+  for (size_t i = 0; i < g->n_set && i < MOST_SETTINGS; i++)
+    if (!used[i]) ok = ox_fail(g, TF_E_NAME, "--set %.60s: no axis of an input has that name", g->set[i].name);
+  return ok;
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+
+static bool is_standard(const Onnx__NodeProto *n) { return !n->domain || !*n->domain || !strcmp(n->domain, "ai.onnx"); }
+
+static bool is_known(const Onnx__NodeProto *n) {
+  static const char *const folded[] = {"Constant", "ConstantOfShape", "Shape", "Range", "Equal",
+                                       "Mod",      "Floor",           "Ceil",  "Not"};
+  for (size_t i = 0; i < sizeof folded / sizeof *folded; i++)
+    if (!strcmp(n->op_type, folded[i])) return is_standard(n);
+  return is_standard(n) && ox_kind_of(n->op_type);
+}
+
+static void suggest(const char *type, char *buf, size_t size) {
+  tf_near near = tf_near_start(type, strlen(type));
+  const ox_kind *const tables[] = {ox_points, ox_products, ox_windows, ox_sums, ox_moves};
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+    for (const ox_kind *k = tables[t]; k->type; k++)
+      tf_near_offer(&near, k->type);
+  buf[0] = '\0';
+  if (near.best) tf_near_text(&near, buf, size);
+}
+
+/* Every operator that is not known, once, with its nodes. */
+static bool tell_unknown(ox_net *g) {
+  bool ok = true;
+  for (size_t i = 0; i < g->graph->n_node; i++) {
+    const Onnx__NodeProto *n = g->graph->node[i];
+    if (!g->needed[i] || is_known(n)) continue;
+    char who[120] = "", near[80];
+    int many = 0;
+    bool told = false;
+    for (size_t k = 0; k < g->graph->n_node; k++) {
+      const Onnx__NodeProto *m = g->graph->node[k];
+      if (!g->needed[k] || strcmp(m->op_type, n->op_type) != 0 || is_standard(m) != is_standard(n)) continue;
+      told |= k < i;
+      if (many++ < 3 && m->name && *m->name)
+        snprintf(who + strlen(who), sizeof who - strlen(who), "%s'%.30s'", *who ? ", " : "", m->name);
+    }
+    if (told) continue;
+    near[0] = '\0';
+    if (is_standard(n)) suggest(n->op_type, near, sizeof near);
+    const bool own = !is_standard(n);
+    ok = ox_fail(g, TF_E_NAME, "operator '%.40s%s%.40s' is not known: %d node%s%s%s%s%s", own ? n->domain : "",
+                 own ? "." : "", n->op_type, many, many > 1 ? "s" : "", *who ? ", " : "", who,
+                 many > 3 && *who ? ", .." : "", near);
+  }
+  return ok;
+}
+
+/* What the node makes is not known, of which it has told. */
+static void mark_bad(ox_net *g) {
+  const ox_value bad = {.tensor = -1, .bad = true};
+  for (size_t k = 0; k < g->node->n_output; k++)
+    if (*g->node->output[k] && !ox_find(g, g->node->output[k])) ox_define(g, g->node->output[k], &bad);
+}
+
+static bool take_node(ox_net *g) {
+  bool done;
+  if (g->node->n_output == 0) return true;
+  if (!ox_known(g, &done)) return false;
+  if (done) return true;
+  const ox_kind *kind = ox_kind_of(g->node->op_type);
+  return kind ? kind->make(g) : ox_fail(g, TF_E_OPEN, "known where its inputs are known numbers alone");
+}
+
+static bool take_nodes(ox_net *g) {
+  for (size_t i = 0; i < g->graph->n_node && !g->oom; i++) {
+    g->node = g->graph->node[i];
+    g->at_node = (int)i;
+    if (g->needed[i] && !take_node(g)) mark_bad(g);
+  }
+  g->node = NULL;
+  return !g->oom && tf_diags_errors(g->diags) == 0;
+}
+
+/* ---- results -------------------------------------------------------------------------------------------------- */
+
+/* A tensor of its own for a result that is a view, an input, or read by others. */
+static bool copy_result(ox_net *g, const ox_value *v, const char *name) {
+  ox_value out = *v;
+  if (!ox_copy(g, &out, name)) return false;
+  g->tensor[out.tensor].result = true;
+  return true;
+}
+
+static bool take_results(ox_net *g) {
+  bool ok = g->graph->n_output > 0 || ox_fail(g, TF_E_MISSING, "the graph has no output");
+  for (size_t i = 0; i < g->graph->n_output; i++) {
+    const char *name = g->graph->output[i]->name;
+    const ox_value *v = ox_find(g, name);
+    if (!v || v->bad) {
+      ok = v ? false : ox_fail(g, TF_E_NAME, "nothing makes output '%.60s'", name);
+      continue;
+    }
+    ox_tensor *t = v->tensor < 0 ? NULL : &g->tensor[v->tensor];
+    if (t && t->op >= 0 && t->reads == 0 && !t->result && ox_is_whole(g, v))
+      t->result = true;
+    else
+      ok = copy_result(g, v, name) && ok;
+  }
+  return ok;
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------- */
+
+static bool is_text(const char *s) { return s && *s; }
+
+/* Names that the rest takes for granted. */
+static bool check_graph(ox_net *g) {
+  bool ok = true;
+  for (size_t i = 0; i < g->graph->n_node; i++) {
+    g->node = g->graph->node[i];
+    g->at_node = (int)i;
+    if (!is_text(g->node->op_type)) ok = ox_fail(g, TF_E_MISSING, "a node without an operator");
+  }
+  g->node = NULL;
+  for (size_t i = 0; i < g->graph->n_output; i++)
+    if (!is_text(g->graph->output[i]->name)) ok = ox_fail(g, TF_E_MISSING, "an output without a name");
+  return ok;
+}
+
+static int64_t opset_of(const Onnx__ModelProto *m) {
+  for (size_t i = 0; i < m->n_opset_import; i++)
+    if (!is_text(m->opset_import[i]->domain) || !strcmp(m->opset_import[i]->domain, "ai.onnx"))
+      return m->opset_import[i]->version;
+  return 1;
+}
+
+static bool take_graph(ox_net *g) {
+  if (!check_graph(g) || !make_room(g) || !find_needed(g)) return false;
+  forget_values(g);
+  const bool known = tell_unknown(g), begun = ox_begin_graph(g);
+  if (!known || !begun || !take_nodes(g) || !take_results(g) || !ox_even_pads(g)) return false;
+  ox_merge(g);
+  return !g->oom;
+}
+
+bool tf_import_is_onnx(const tf_text *t) { return t->len > 1 && t->text[0] == 8 && t->text[1] > 0 && t->text[1] < 32; }
+
+char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_diags *d) {
+  ox_net g = {
+      .diags = d, .file = tf_diags_add_file(d, t->name, "", 0), .set = set, .n_set = n_set, .arena = tf_arena_new()};
+  tf_page page = {0};
+  Onnx__ModelProto *m = NULL;
+  if (!ox_is_shallow(t->text, t->len))
+    ox_fail(&g, TF_E_LIMIT, "messages stand more than 64 deep in each other");
+  else if (!(m = onnx__model_proto__unpack(NULL, t->len, (const uint8_t *)t->text)) || !m->graph)
+    ox_fail(&g, TF_E_SYNTAX, "neither YAML nor an ONNX model");
+  else {
+    g.graph = m->graph;
+    g.opset = opset_of(m);
+    g.oom = !g.arena;
+    if (!g.oom && take_graph(&g)) g.oom |= !ox_write(&g, m, &page);
+  }
+  if ((g.oom || page.bad || g.notes.bad) && tf_diags_errors(d) == 0) ox_fail(&g, TF_E_LIMIT, "out of memory");
+  if (m) onnx__model_proto__free_unpacked(m, NULL);
+  tf_arena_free(g.arena);
+  free(g.notes.text);
+  if (tf_diags_errors(d) == 0) return page.text;
+  free(page.text);
+  return NULL;
+}

@@ -1,0 +1,233 @@
+/* Nodes that reduce axes, and those made of such sums: softmax and normalisations. */
+#include <string.h>
+
+#include "model/import/onnx/onnx.h"
+
+/* A value whose axes are all open; which of them are reduced. */
+typedef struct {
+  ox_value x;
+  ox_axis axis[OX_RANK];
+  const ox_axis *all[OX_RANK];
+  bool over[OX_RANK];
+  double many; /* elements that are reduced to one */
+} open_value;
+
+static bool begin(ox_net *g, open_value *v) {
+  const int rank = v->x.rank;
+  v->many = 1;
+  ox_begin(g);
+  for (int k = 0; k < rank; k++) {
+    if (!ox_join(g, &v->axis[k], &v->x, k) || !ox_open(g, &v->axis[k])) return false;
+    v->all[k] = &v->axis[k];
+    if (v->over[k]) v->many *= (double)ox_extent(&v->x, k);
+  }
+  return true;
+}
+
+/* The name of a part of the result; NULL: the result itself. */
+static const char *name_of(ox_net *g, const char *part) { return part ? ox_part(g, part) : g->node->output[0]; }
+
+/* What is made of e along the axes that stay; it has an axis of one element for each that does not. */
+static bool sum(ox_net *g, const open_value *v, const char *part, const char *reduce, ox_expr *e, ox_value *out) {
+  const ox_axis *made[OX_RANK];
+  for (int k = 0; k < v->x.rank; k++)
+    made[k] = v->over[k] ? NULL : v->all[k];
+  return ox_make(g, name_of(g, part), reduce, e, made, v->x.rank, out);
+}
+
+static bool each(ox_net *g, const open_value *v, const char *part, ox_expr *e, ox_value *out) {
+  return ox_make(g, name_of(g, part), "=", e, v->all, v->x.rank, out);
+}
+
+static ox_expr *at(ox_net *g, const open_value *v, const ox_value *x) { return ox_read(g, x, v->all); }
+
+/* A list of weights, one for each element of the last axes of v, from axis `first` on, or of axis `first` alone. */
+static ox_expr *weight(ox_net *g, const open_value *v, size_t k, int first, bool one) {
+  ox_value w;
+  if (!ox_placed(g, k, &w)) return NULL;
+  const int n = one ? 1 : v->x.rank - first;
+  bool fits = w.rank == n;
+  for (int i = 0; i < n && fits; i++)
+    fits = w.n[i] <= 1 && ox_extent(&w, i) == ox_extent(&v->x, first + i);
+  if (!fits) return (void)ox_fail(g, TF_E_SHAPE, "'%.60s' has another shape than what it weighs", w.name), NULL;
+  return ox_read(g, &w, v->all + first);
+}
+
+static ox_expr *two(ox_net *g, const char *call, ox_expr *a, ox_expr *b) {
+  return b ? ox_call(g, call, a, b, NULL) : NULL;
+}
+static ox_expr *by(ox_net *g, const char *call, ox_expr *a, double b) { return two(g, call, a, ox_number(g, b)); }
+
+/* ---- reductions ----------------------------------------------------------------------------------------------- */
+
+/* Axes are an attribute or, later, an input; none: all of them. */
+static bool axes_of(ox_net *g, open_value *v) {
+  size_t n;
+  const int64_t *axes = ox_ints(g, "axes", &n);
+  int64_t n_in = 0;
+  const int64_t *in = NULL;
+  if (!axes && !ox_numbers(g, 1, &in, &n_in)) return false;
+  if (in) axes = in, n = (size_t)n_in;
+  const bool global = !strncmp(g->node->op_type, "Global", 6); /* all but batch and channels */
+  for (int k = 0; k < v->x.rank; k++)
+    v->over[k] = global ? k > 1 : n == 0;
+  for (size_t i = 0; i < n; i++) {
+    int k;
+    if (!ox_axis_at(g, axes[i], v->x.rank, &k)) return false;
+    v->over[k] = true;
+  }
+  return true;
+}
+
+static bool drop(ox_net *g, const open_value *v, ox_value *out) {
+  if (ox_int(g, "keepdims", 1)) return true;
+  int64_t shape[OX_RANK];
+  int n = 0;
+  for (int k = 0; k < v->x.rank; k++)
+    if (!v->over[k]) shape[n++] = ox_extent(&v->x, k);
+  return ox_reshape(g, out, n, shape);
+}
+
+static bool reduce(ox_net *g) {
+  const char *type = g->node->op_type, *how = ox_kind_of(type)->call;
+  open_value v = {0};
+  ox_value out;
+  if (!ox_placed(g, 0, &v.x) || !axes_of(g, &v) || !begin(g, &v)) return false;
+  ox_expr *e = at(g, &v, &v.x);
+  if (!strcmp(type, "ReduceSumSquare") || !strcmp(type, "ReduceL2")) e = two(g, "*", e, e);
+  if (!strcmp(type, "ReduceL1")) e = ox_call(g, "abs", e, NULL, NULL);
+  const bool mean = strstr(type, "Mean") || strstr(type, "Average"), root = !strcmp(type, "ReduceL2");
+  if (!sum(g, &v, mean || root ? "sum" : NULL, how, e, &out)) return false;
+  if (mean || root) {
+    e = ox_read(g, &out, v.all);
+    if (!sum(g, &v, NULL, "=", mean ? by(g, "*", e, 1 / v.many) : ox_call(g, "sqrt", e, NULL, NULL), &out))
+      return false;
+  }
+  return drop(g, &v, &out) && ox_give(g, 0, &out);
+}
+
+/* ---- softmax -------------------------------------------------------------------------------------------------- */
+
+/* Before opset 13 over all axes from `axis` on. */
+static bool softmax(ox_net *g) {
+  open_value v = {0};
+  ox_value most, e, z, out;
+  int axis;
+  const bool log = !strcmp(g->node->op_type, "LogSoftmax"), to_end = g->opset < 13;
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", to_end ? 1 : -1), v.x.rank, &axis)) return false;
+  for (int k = axis; k < v.x.rank && (to_end || k == axis); k++)
+    v.over[k] = true;
+  if (!begin(g, &v) || !sum(g, &v, "max", "max=", at(g, &v, &v.x), &most)) return false;
+  if (!each(g, &v, "exp", ox_call(g, "exp", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), NULL, NULL), &e))
+    return false;
+  if (!sum(g, &v, "sum", "+=", at(g, &v, &e), &z)) return false;
+  ox_expr *value =
+      log ? two(g, "-", two(g, "-", at(g, &v, &v.x), at(g, &v, &most)), ox_call(g, "log", at(g, &v, &z), NULL, NULL))
+          : two(g, "/", at(g, &v, &e), at(g, &v, &z));
+  return each(g, &v, NULL, value, &out) && ox_give(g, 0, &out);
+}
+
+/* ---- normalisations ------------------------------------------------------------------------------------------- */
+
+/* (x - mean) / sqrt(variance + epsilon), mean and variance over the axes that v reduces. */
+static ox_expr *normal(ox_net *g, const open_value *v) {
+  ox_value total, mean, squares, deviation;
+  if (!sum(g, v, "sum", "+=", at(g, v, &v->x), &total)) return NULL;
+  if (!sum(g, v, "mean", "=", by(g, "*", at(g, v, &total), 1 / v->many), &mean)) return NULL;
+  ox_expr *d = two(g, "-", at(g, v, &v->x), at(g, v, &mean)), *again = two(g, "-", at(g, v, &v->x), at(g, v, &mean));
+  if (!sum(g, v, "squares", "+=", two(g, "*", d, again), &squares)) return NULL;
+  ox_expr *var = by(g, "+", by(g, "*", at(g, v, &squares), 1 / v->many), ox_float(g, "epsilon", 1e-5));
+  if (!sum(g, v, "deviation", "=", ox_call(g, "sqrt", var, NULL, NULL), &deviation)) return NULL;
+  return two(g, "/", two(g, "-", at(g, v, &v->x), at(g, v, &mean)), at(g, v, &deviation));
+}
+
+static bool scaled(ox_net *g, const open_value *v, ox_expr *e, int first, bool one) {
+  ox_value out;
+  if (e && ox_has(g, 1)) e = two(g, "*", e, weight(g, v, 1, first, one));
+  if (e && ox_has(g, 2)) e = two(g, "+", e, weight(g, v, 2, first, one));
+  return each(g, v, NULL, e, &out) && ox_give(g, 0, &out);
+}
+
+static bool layer_norm(ox_net *g) {
+  open_value v = {0};
+  int axis;
+  for (size_t k = 1; k < g->node->n_output; k++)
+    if (*g->node->output[k]) return ox_fail(g, TF_E_NAME, "mean and deviation as results are not known");
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
+  for (int k = axis; k < v.x.rank; k++)
+    v.over[k] = true;
+  return begin(g, &v) && scaled(g, &v, normal(g, &v), axis, false);
+}
+
+static bool rms_norm(ox_net *g) {
+  open_value v = {0};
+  ox_value squares, root;
+  int axis;
+  if (!ox_placed(g, 0, &v.x) || !ox_axis_at(g, ox_int(g, "axis", -1), v.x.rank, &axis)) return false;
+  for (int k = axis; k < v.x.rank; k++)
+    v.over[k] = true;
+  if (!begin(g, &v) || !sum(g, &v, "squares", "+=", two(g, "*", at(g, &v, &v.x), at(g, &v, &v.x)), &squares))
+    return false;
+  ox_expr *e = by(g, "+", by(g, "*", at(g, &v, &squares), 1 / v.many), ox_float(g, "epsilon", 1e-5));
+  if (!sum(g, &v, "root", "=", ox_call(g, "sqrt", e, NULL, NULL), &root)) return false;
+  return scaled(g, &v, two(g, "/", at(g, &v, &v.x), at(g, &v, &root)), axis, false);
+}
+
+static bool instance_norm(ox_net *g) {
+  open_value v = {0};
+  if (!ox_placed(g, 0, &v.x)) return false;
+  if (v.x.rank < 3) return ox_fail(g, TF_E_RANK, "an instance of %d axes", v.x.rank);
+  for (int k = 2; k < v.x.rank; k++)
+    v.over[k] = true;
+  return begin(g, &v) && scaled(g, &v, normal(g, &v), 1, true);
+}
+
+/* Inference: mean and variance are weights, so it is a scale and a shift of each channel, which are made once. */
+static bool batch_norm(ox_net *g) {
+  open_value v = {0};
+  ox_value out, factor[2];
+  if (ox_int(g, "training_mode", 0)) return ox_fail(g, TF_E_NAME, "training_mode is not known");
+  if (!ox_placed(g, 0, &v.x)) return false;
+  if (v.x.rank < 2 || g->node->n_input != 5)
+    return ox_fail(g, TF_E_RANK, "five inputs are needed, the first with two axes");
+  const int64_t channels = ox_extent(&v.x, 1);
+  for (size_t k = 1; k < 5; k++) {
+    const ox_value *w = ox_input(g, k);
+    if (!w || w->rank != 1 || ox_extent(w, 0) != channels)
+      return ox_fail(g, TF_E_SHAPE, "weights of another shape than [%lld]", (long long)channels);
+  }
+  static const char *const what[] = {"scale", "shift"};
+  for (int i = 0; i < 2; i++) {
+    const int t = ox_new_tensor(g, ox_part(g, what[i]));
+    if (t < 0) return false;
+    ox_whole(&factor[i], t, 1, &channels);
+    g->tensor[t].rank = 1;
+    g->tensor[t].shape[0] = channels;
+  }
+  tf_page_add(&g->notes, "# %s: scale = %s / sqrt(%s + %g), shift = %s - %s * scale\n", g->node->output[0],
+              g->node->input[1], g->node->input[4], ox_float(g, "epsilon", 1e-5), g->node->input[2], g->node->input[3]);
+  if (!begin(g, &v)) return false;
+  ox_expr *e = two(g, "*", at(g, &v, &v.x), ox_read(g, &factor[0], v.all + 1));
+  return each(g, &v, NULL, e ? two(g, "+", e, ox_read(g, &factor[1], v.all + 1)) : NULL, &out) && ox_give(g, 0, &out);
+}
+
+const ox_kind ox_sums[] = {
+    {"ReduceSum", reduce, "+="},
+    {"ReduceMean", reduce, "+="},
+    {"ReduceMax", reduce, "max="},
+    {"ReduceMin", reduce, "min="},
+    {"ReduceProd", reduce, "*="},
+    {"ReduceSumSquare", reduce, "+="},
+    {"ReduceL1", reduce, "+="},
+    {"ReduceL2", reduce, "+="},
+    {"GlobalAveragePool", reduce, "+="},
+    {"GlobalMaxPool", reduce, "max="},
+    {"Softmax", softmax, NULL},
+    {"LogSoftmax", softmax, NULL},
+    {"LayerNormalization", layer_norm, NULL},
+    {"SimplifiedLayerNormalization", rms_norm, NULL},
+    {"RMSNormalization", rms_norm, NULL},
+    {"InstanceNormalization", instance_norm, NULL},
+    {"BatchNormalization", batch_norm, NULL},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,325 @@
+/* Nodes whose windows slide over axes: convolutions and pooling. */
+#include <string.h>
+
+#include "model/import/onnx/onnx.h"
+
+enum { MOST_SLID = 4 };
+
+/* One axis that windows slide along. */
+typedef struct {
+  int64_t in, kernel, stride, dilation, before, after, out;
+  ox_axis at, tap; /* the window's place, the element in it; a window of one element that goes step by step has no tap,
+                    * and its place is cut as the value is */
+} slide;
+typedef struct {
+  int n;
+  slide s[MOST_SLID];
+} slides;
+
+static bool attribute(ox_net *g, const char *name, int n, int64_t least, int64_t *out) {
+  size_t have;
+  const int64_t *v = ox_ints(g, name, &have);
+  if (!v) return true;
+  if (have != (size_t)n) return ox_fail(g, TF_E_SHAPE, "%s has %zu numbers, not %d", name, have, n);
+  for (int i = 0; i < n; i++) {
+    if (v[i] < least || v[i] > OX_MOST_EXTENT) return ox_fail(g, TF_E_RANGE, "%s has %lld", name, (long long)v[i]);
+    out[i] = v[i];
+  }
+  return true;
+}
+
+static bool pad_same(ox_net *g, slide *s) {
+  const char *how = ox_text(g, "auto_pad", "NOTSET");
+  if (!strcmp(how, "VALID")) s->before = s->after = 0;
+  if (!strcmp(how, "NOTSET") || !strcmp(how, "VALID")) return true;
+  const bool lower = !strcmp(how, "SAME_LOWER");
+  if (!lower && strcmp(how, "SAME_UPPER") != 0) return ox_fail(g, TF_E_NAME, "auto_pad '%.40s'", how);
+  const int64_t out = (s->in + s->stride - 1) / s->stride;
+  int64_t all = (out - 1) * s->stride + s->dilation * (s->kernel - 1) + 1 - s->in;
+  all = all > 0 ? all : 0;
+  s->before = lower ? all - all / 2 : all / 2;
+  s->after = all - s->before;
+  return true;
+}
+
+/* Strides, dilations and pads of the axes 2.. of v, with windows of kernel[]. */
+static bool read_slides(ox_net *g, const ox_value *v, const int64_t *kernel, slides *all) {
+  const int n = all->n = v->rank - 2;
+  int64_t stride[MOST_SLID], dilation[MOST_SLID], pad[2 * MOST_SLID] = {0};
+  if (n < 1 || n > MOST_SLID) return ox_fail(g, TF_E_RANK, "windows over %d axes; 1 to %d can be", n, MOST_SLID);
+  for (int i = 0; i < n; i++)
+    stride[i] = dilation[i] = 1;
+  if (!attribute(g, "strides", n, 1, stride) || !attribute(g, "dilations", n, 1, dilation) ||
+      !attribute(g, "pads", 2 * n, 0, pad))
+    return false;
+  const bool up = ox_int(g, "ceil_mode", 0) != 0;
+  for (int i = 0; i < n; i++) {
+    slide *s = &all->s[i];
+    *s = (slide){.in = ox_extent(v, 2 + i),
+                 .kernel = kernel[i],
+                 .stride = stride[i],
+                 .dilation = dilation[i],
+                 .before = pad[i],
+                 .after = pad[n + i]};
+    if (!pad_same(g, s)) return false;
+    const int64_t rest = s->in + s->before + s->after - s->dilation * (s->kernel - 1) - 1;
+    if (rest < 0)
+      return ox_fail(g, TF_E_SHAPE, "a window of %lld over %lld elements", (long long)s->kernel, (long long)s->in);
+    s->out = rest / s->stride + 1;
+    if (up && rest % s->stride && s->out * s->stride < s->in + s->before) s->out++;
+  }
+  return true;
+}
+
+static bool is_plain(const slide *s) { return s->kernel == 1 && s->stride == 1 && !s->before && !s->after; }
+
+/* Elements behind the last that windows read. */
+static int64_t beyond(const slide *s) {
+  return (s->out - 1) * s->stride + s->dilation * (s->kernel - 1) - s->before - (s->in - 1);
+}
+static bool is_padded(const slide *s) { return s->before > 0 || beyond(s) > 0; }
+
+static bool open_slides(ox_net *g, const ox_value *v, slides *all) {
+  for (int i = 0; i < all->n; i++) {
+    slide *s = &all->s[i];
+    if (is_plain(s) ? !ox_join(g, &s->at, v, 2 + i) || !ox_open(g, &s->at)
+                    : !ox_open_extent(g, &s->at, s->out) || !ox_open_extent(g, &s->tap, s->kernel))
+      return false;
+    if (!is_plain(s) && v->n[2 + i] > 1)
+      return ox_fail(g, TF_E_SHAPE,
+                     "a window over axis %d, which a reshape or a Resize put together: that cannot be said as an index",
+                     2 + i);
+  }
+  return true;
+}
+
+static void term(ox_index *x, const ox_axis *a, int64_t coef) {
+  if (!a->n_dims) return;
+  x->dim[x->n] = a->dim[0];
+  x->coef[x->n++] = coef;
+}
+
+/* What padded windows slide over is a rank of its tensor: a slice is copied. */
+static bool make_room(ox_net *g, ox_value *v, const slides *all) {
+  bool fits = true;
+  for (int i = 0; i < all->n; i++)
+    fits &= !is_padded(&all->s[i]) || v->n[2 + i] > 1 || ox_rank_of(g, v, 2 + i) >= 0;
+  return fits || ox_copy(g, v, v->name);
+}
+
+/* The window's element, in place of axis `axis` of what is read. */
+static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const slide *s) {
+  ox_tensor *t = &g->tensor[e->tensor];
+  if (v->n[axis] == 0) return true; /* one element, which is read once */
+  const int r = ox_rank_along(g, v, axis);
+  const ox_factor *f = ox_factors(v, axis);
+  if (r < 0) return ox_fail(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
+  term(&e->index[r], &s->at, f->step[r] * s->stride);
+  term(&e->index[r], &s->tap, f->step[r] * s->dilation);
+  e->index[r].c -= f->step[r] * s->before;
+  if (!is_padded(s)) return true;
+  const int64_t after = beyond(s);
+  if (s->before > t->before[r]) t->before[r] = s->before;
+  if (s->before > t->pad[r]) t->pad[r] = s->before;
+  if (after > t->pad[r]) t->pad[r] = after;
+  return true;
+}
+
+/* v at the places of two axes and of the windows. */
+static ox_expr *read_slid(ox_net *g, const ox_value *v, const ox_axis *batch, const ox_axis *channel,
+                          const slides *all) {
+  const ox_axis *at[OX_RANK] = {batch, channel};
+  for (int i = 0; i < all->n; i++)
+    at[2 + i] = is_plain(&all->s[i]) ? &all->s[i].at : NULL;
+  ox_expr *e = ox_read(g, v, at);
+  for (int i = 0; i < all->n && e; i++)
+    if (!is_plain(&all->s[i]) && !add_slide(g, e, v, 2 + i, &all->s[i])) return NULL;
+  return e;
+}
+
+/* Axes of the result: batch, channels, places. */
+static int made_axes(const ox_axis *batch, const ox_axis *channel, const slides *all, const ox_axis **out) {
+  out[0] = batch, out[1] = channel;
+  for (int i = 0; i < all->n; i++)
+    out[2 + i] = &all->s[i].at;
+  return 2 + all->n;
+}
+
+/* ---- convolutions --------------------------------------------------------------------------------------------- */
+
+/* Channels: `groups` of `in` that are read and `out` that are made. */
+typedef struct {
+  ox_axis group, in, out, read, made;
+} channels;
+
+/* The axis of `outer` times `inner` elements. */
+static bool combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *all) {
+  const int64_t n = inner->cut[inner->n - 1];
+  bool ok = true;
+  *all = (ox_axis){0};
+  for (int i = 0; i < inner->n; i++)
+    ok &= ox_cut(g, all, inner->cut[i]);
+  for (int i = 0; i < outer->n; i++)
+    ok &= ox_cut(g, all, outer->cut[i] * n);
+  memcpy(all->dim, outer->dim, sizeof all->dim);
+  if (outer->n_dims + inner->n_dims > OX_FACTORS) return ox_fail(g, TF_E_LIMIT, "more than %d factors", OX_FACTORS);
+  memcpy(all->dim + outer->n_dims, inner->dim, (size_t)inner->n_dims * sizeof *all->dim);
+  all->n_dims = outer->n_dims + inner->n_dims;
+  return ok;
+}
+
+/* Cuts of an axis of `outer` groups of `n` elements go to both. */
+static bool part(ox_net *g, const ox_value *v, int axis, int64_t n, ox_axis *outer, ox_axis *inner) {
+  ox_axis all = {0};
+  bool ok = ox_join(g, &all, v, axis) && ox_cut(g, &all, n) && ox_cut(g, outer, 1) && ox_cut(g, inner, 1);
+  for (int i = 0; i < all.n && ok; i++)
+    ok = all.cut[i] <= n ? ox_cut(g, inner, all.cut[i]) : ox_cut(g, outer, all.cut[i] / n);
+  return ok;
+}
+
+static bool open_channels(ox_net *g, const ox_value *x, const ox_value *w, int64_t groups, channels *c) {
+  const int64_t in = ox_extent(x, 1), out = ox_extent(w, 0);
+  if (groups < 1 || in % groups || out % groups || ox_extent(w, 1) != in / groups)
+    return ox_fail(g, TF_E_SHAPE, "%lld channels in %lld groups beside weights of %lld for %lld", (long long)in,
+                   (long long)groups, (long long)ox_extent(w, 1), (long long)out);
+  return part(g, x, 1, in / groups, &c->group, &c->in) && part(g, w, 0, out / groups, &c->group, &c->out) &&
+         ox_join(g, &c->in, w, 1) && ox_open(g, &c->group) && ox_open(g, &c->in) && ox_open(g, &c->out) &&
+         combine(g, &c->group, &c->in, &c->read) && combine(g, &c->group, &c->out, &c->made);
+}
+
+static bool add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis *const *made, int n, ox_value *out) {
+  if (!ox_has(g, k)) return true;
+  ox_value b;
+  if (!ox_placed(g, k, &b)) return false;
+  if (b.rank != 1 || b.n[0] > 1 || ox_extent(&b, 0) != channel->cut[channel->n - 1])
+    return ox_fail(g, TF_E_SHAPE, "a bias of %lld elements for %lld channels", (long long)ox_size(&b),
+                   (long long)channel->cut[channel->n - 1]);
+  ox_expr *x = ox_read(g, out, made), *y = x ? ox_read(g, &b, &channel) : NULL;
+  return y && ox_make(g, g->node->output[0], "=", ox_call(g, "+", x, y, NULL), made, n, out);
+}
+
+/* What the bias is added to. */
+static const char *sum_name(ox_net *g) { return ox_has(g, 2) ? ox_part(g, "sum") : g->node->output[0]; }
+
+static bool kernel_of(ox_net *g, const ox_value *w, int64_t *kernel) {
+  for (int i = 0; i < w->rank - 2; i++)
+    kernel[i] = ox_extent(w, 2 + i);
+  return attribute(g, "kernel_shape", w->rank - 2, 1, kernel);
+}
+
+static bool conv(ox_net *g) {
+  ox_value x, w, out;
+  int64_t kernel[OX_RANK];
+  slides all;
+  channels c = {0};
+  ox_axis batch = {0};
+  if (!ox_placed(g, 0, &x) || !ox_placed(g, 1, &w)) return false;
+  if (x.rank < 3 || w.rank != x.rank)
+    return ox_fail(g, TF_E_RANK, "a convolution of %d axes with weights of %d", x.rank, w.rank);
+  if (!kernel_of(g, &w, kernel) || !read_slides(g, &x, kernel, &all) || !make_room(g, &x, &all)) return false;
+  ox_begin(g);
+  if (!ox_join(g, &batch, &x, 0) || !ox_open(g, &batch) || !open_channels(g, &x, &w, ox_int(g, "group", 1), &c) ||
+      !open_slides(g, &x, &all))
+    return false;
+  const ox_axis *weight[OX_RANK] = {&c.made, &c.in}, *made[OX_RANK];
+  for (int i = 0; i < all.n; i++) {
+    weight[2 + i] = is_plain(&all.s[i]) ? NULL : &all.s[i].tap;
+    if (w.n[2 + i] > 1) return ox_fail(g, TF_E_SHAPE, "windows of weights that a reshape put together");
+  }
+  ox_expr *a = read_slid(g, &x, &batch, &c.read, &all), *b = a ? ox_read(g, &w, weight) : NULL;
+  const int n = made_axes(&batch, &c.made, &all, made);
+  return b && ox_make(g, sum_name(g), "+=", ox_call(g, "*", a, b, NULL), made, n, &out) &&
+         add_bias(g, 2, &c.made, made, n, &out) && ox_give(g, 0, &out);
+}
+
+/* Where windows do not overlap each place of the result is one tap of one place. */
+static bool conv_transposed(ox_net *g) {
+  ox_value x, w, out;
+  int64_t kernel[OX_RANK];
+  size_t n_out_pads;
+  slides all;
+  ox_axis batch = {0}, in = {0}, k = {0}, place[MOST_SLID];
+  if (!ox_placed(g, 0, &x) || !ox_placed(g, 1, &w)) return false;
+  if (x.rank < 3 || w.rank != x.rank)
+    return ox_fail(g, TF_E_RANK, "a convolution of %d axes with weights of %d", x.rank, w.rank);
+  const int64_t *more = ox_ints(g, "output_padding", &n_out_pads);
+  bool apart = ox_int(g, "group", 1) == 1;
+  for (size_t i = 0; i < n_out_pads; i++)
+    apart &= more[i] == 0;
+  if (!kernel_of(g, &w, kernel) || !read_slides(g, &x, (const int64_t[]){1, 1, 1, 1}, &all)) return false;
+  for (int i = 0; i < all.n; i++)
+    apart &= all.s[i].stride == kernel[i] && all.s[i].dilation == 1 && !all.s[i].before && !all.s[i].after;
+  if (!apart)
+    return ox_fail(g, TF_E_SHAPE, "known where windows do not overlap alone: stride as kernel, no pads, one group");
+  if (ox_extent(&x, 1) != ox_extent(&w, 0))
+    return ox_fail(g, TF_E_SHAPE, "%lld channels beside weights for %lld", (long long)ox_extent(&x, 1),
+                   (long long)ox_extent(&w, 0));
+  ox_begin(g);
+  if (!ox_join(g, &batch, &x, 0) || !ox_join(g, &in, &x, 1) || !ox_join(g, &in, &w, 0) || !ox_join(g, &k, &w, 1) ||
+      !ox_open(g, &batch) || !ox_open(g, &in) || !ox_open(g, &k))
+    return false;
+  const ox_axis *from[OX_RANK] = {&batch, &in}, *weight[OX_RANK] = {&in, &k}, *made[OX_RANK] = {&batch, &k};
+  for (int i = 0; i < all.n; i++) {
+    slide *s = &all.s[i];
+    if (!ox_join(g, &s->at, &x, 2 + i) || !ox_open(g, &s->at) || !ox_open_extent(g, &s->tap, kernel[i]) ||
+        !combine(g, &s->at, &s->tap, &place[i]))
+      return false;
+    from[2 + i] = &s->at, weight[2 + i] = &s->tap, made[2 + i] = &place[i];
+  }
+  ox_expr *a = ox_read(g, &x, from), *b = a ? ox_read(g, &w, weight) : NULL;
+  return b && ox_make(g, sum_name(g), "+=", ox_call(g, "*", a, b, NULL), made, x.rank, &out) &&
+         add_bias(g, 2, &k, made, x.rank, &out) && ox_give(g, 0, &out);
+}
+
+/* ---- pooling -------------------------------------------------------------------------------------------------- */
+
+static bool pool(ox_net *g, const ox_value *x, slides *all, bool most) {
+  ox_value out;
+  ox_axis batch = {0}, channel = {0};
+  double taps = 1;
+  for (int i = 0; i < all->n; i++)
+    taps *= (double)all->s[i].kernel;
+  ox_begin(g);
+  if (!ox_join(g, &batch, x, 0) || !ox_join(g, &channel, x, 1) || !ox_open(g, &batch) || !ox_open(g, &channel) ||
+      !open_slides(g, x, all))
+    return false;
+  const ox_axis *made[OX_RANK];
+  const int n = made_axes(&batch, &channel, all, made);
+  ox_expr *e = read_slid(g, x, &batch, &channel, all);
+  if (!e || !ox_make(g, most ? g->node->output[0] : ox_part(g, "sum"), most ? "max=" : "+=", e, made, n, &out))
+    return false;
+  if (most) return ox_give(g, 0, &out);
+  e = ox_read(g, &out, made);
+  return e && ox_make(g, g->node->output[0], "=", ox_call(g, "*", e, ox_number(g, 1 / taps), NULL), made, n, &out) &&
+         ox_give(g, 0, &out);
+}
+
+static bool windows(ox_net *g, bool most) {
+  ox_value x;
+  slides all;
+  int64_t kernel[OX_RANK] = {0};
+  if (!ox_placed(g, 0, &x)) return false;
+  if (g->node->n_output > 1 && *g->node->output[1]) return ox_fail(g, TF_E_NAME, "places of maxima are not known");
+  if (x.rank < 3 || !attribute(g, "kernel_shape", x.rank - 2, 1, kernel))
+    return x.rank >= 3 ? false : ox_fail(g, TF_E_RANK, "pooling of %d axes", x.rank);
+  if (!kernel[0]) return ox_fail(g, TF_E_MISSING, "no kernel_shape");
+  if (!read_slides(g, &x, kernel, &all)) return false;
+  for (int i = 0; i < all.n; i++) {
+    if (!is_padded(&all.s[i])) continue;
+    if (most && !g->tensor[x.tensor].positive)
+      return ox_fail(g, TF_E_SHAPE,
+                     "padded windows of what may be below 0: what is outside counts as 0, not as the least number");
+    if (!most && (!ox_int(g, "count_include_pad", 0) || beyond(&all.s[i]) > all.s[i].after))
+      return ox_fail(g, TF_E_SHAPE, "means of padded windows that do not count what is outside");
+  }
+  return make_room(g, &x, &all) && pool(g, &x, &all, most);
+}
+
+static bool max_pool(ox_net *g) { return windows(g, true); }
+static bool average_pool(ox_net *g) { return windows(g, false); }
+
+const ox_kind ox_windows[] = {
+    {"Conv", conv, NULL},        {"ConvTranspose", conv_transposed, NULL},
+    {"MaxPool", max_pool, NULL}, {"AveragePool", average_pool, NULL},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,249 @@
+/* The workload, as text. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/import/onnx/onnx.h"
+
+/* ---- names ---------------------------------------------------------------------------------------------------- */
+
+static bool is_function(const char *name) {
+  static const char *const words[] = {"exp",  "log", "sqrt", "tanh", "erf",    "sigmoid", "silu", "relu",
+                                      "gelu", "abs", "max",  "min",  "select", "inf",     "ceil", "floor"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(words[i], name)) return true;
+  return false;
+}
+
+/* What exporters put around a name says nothing. */
+static void clean(const char *from, char *out, size_t size) {
+  size_t n = 0;
+  while (*from && !isalnum((unsigned char)*from))
+    from++;
+  if (!isalpha((unsigned char)*from)) out[n++] = 'v';
+  for (; *from && n + 1 < size; from++) {
+    const bool plain = isalnum((unsigned char)*from) && (unsigned char)*from < 128;
+    if (plain || (n && out[n - 1] != '_')) out[n++] = plain ? *from : '_';
+  }
+  while (n > 1 && out[n - 1] == '_')
+    n--;
+  out[n] = '\0';
+  char *end = n > 9 ? out + n - 9 : out;
+  if (!strcmp(end, "_output_0")) *end = '\0';
+}
+
+/* Dims are called d and their extent. */
+static bool is_dim(const char *name) { return name[0] == 'd' && name[strspn(name + 1, "0123456789_") + 1] == '\0'; }
+
+static bool is_taken(ox_net *g, const char *name) { return is_function(name) || is_dim(name) || ox_find(g, name); }
+
+static bool name_tensors(ox_net *g, size_t longest) {
+  g->n_values = 0; /* names of values are done with: their table holds those of tensors */
+  memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
+  g->value = TF_ARRAY(g->arena, ox_value, (size_t)g->n_tensors + 1);
+  g->chain = TF_ARRAY(g->arena, int, (size_t)g->n_tensors + 1);
+  g->room_values = g->n_tensors + 1;
+  if (!g->value || !g->chain) return false;
+  for (int i = 0; i < g->n_tensors; i++) {
+    ox_tensor *t = &g->tensor[i];
+    if (t->op >= 0 ? g->op[t->op].gone : !t->reads) continue;
+    char name[128], base[100];
+    clean(t->from && *t->from ? t->from : "value", base, longest < sizeof base ? longest : sizeof base);
+    snprintf(name, sizeof name, "%s", base);
+    for (int k = 2; is_taken(g, name); k++)
+      snprintf(name, sizeof name, "%s_%d", base, k);
+    const ox_value v = {.tensor = i};
+    t->name = tf_arena_strndup(g->arena, name, strlen(name));
+    if (!t->name || !ox_define(g, t->name, &v)) return false;
+  }
+  return true;
+}
+
+static void dim(const ox_net *g, tf_page *p, int d) {
+  tf_page_add(p, g->dim[d].nth ? "d%" PRId64 "_%d" : "d%" PRId64, g->dim[d].extent, g->dim[d].nth + 1);
+}
+
+/* ---- expressions ---------------------------------------------------------------------------------------------- */
+
+static void index_of(const ox_net *g, tf_page *p, const ox_index *x) {
+  bool any = false;
+  for (int i = 0; i < x->n; i++) {
+    if (!x->coef[i]) continue;
+    if (any) tf_page_add(p, " + ");
+    if (x->coef[i] != 1) tf_page_add(p, "%" PRId64 " * ", x->coef[i]);
+    dim(g, p, x->dim[i]);
+    any = true;
+  }
+  if (!any)
+    tf_page_add(p, "%" PRId64, x->c);
+  else if (x->c)
+    tf_page_add(p, x->c > 0 ? " + %" PRId64 : " - %" PRId64, x->c > 0 ? x->c : -x->c);
+}
+
+static void number(tf_page *p, double x) {
+  char text[40];
+  for (int digits = 6; digits <= 17; digits++) { /* as few as give the number again, as float32 or outright */
+    snprintf(text, sizeof text, "%.*g", digits, fabs(x));
+    if (strtod(text, NULL) == fabs(x) ||
+        (digits >= 9 && (float)strtod(text, NULL) == (float)fabs(x) && (double)(float)x == x))
+      break;
+  }
+  tf_page_add(p, signbit(x) && x != 0 ? "(-%s)" : "%s", text);
+}
+
+static int level(const ox_expr *e) {
+  if (e->what != OX_CALL || e->call[1]) return 3;
+  return *e->call == '+' || *e->call == '-' ? 1 : 2;
+}
+
+static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
+  if (e->what == OX_NUMBER) {
+    number(p, e->number);
+    return;
+  }
+  if (e->what == OX_READ) {
+    const ox_tensor *t = &g->tensor[e->tensor];
+    tf_page_add(p, "%s[", t->name);
+    for (int r = 0; r < t->rank; r++) {
+      if (r) tf_page_add(p, ",");
+      index_of(g, p, &e->index[r]);
+    }
+    tf_page_add(p, "]");
+    return;
+  }
+  const int at = level(e);
+  if (at == 3) {
+    tf_page_add(p, "%s(", e->call);
+    for (int i = 0; i < e->n_args; i++) {
+      if (i) tf_page_add(p, ", ");
+      expr(g, p, e->arg[i], 0);
+    }
+    tf_page_add(p, ")");
+    return;
+  }
+  if (at < least) tf_page_add(p, "(");
+  expr(g, p, e->arg[0], at);
+  tf_page_add(p, " %s ", e->call);
+  expr(g, p, e->arg[1], *e->call == '-' || *e->call == '/' ? at + 1 : at);
+  if (at < least) tf_page_add(p, ")");
+}
+
+/* ---- sections ------------------------------------------------------------------------------------------------- */
+
+static bool is_used(const ox_net *g, int d) {
+  for (int i = 0; i < g->n_ops; i++) {
+    if (g->op[i].gone) continue;
+    for (int k = 0; k < g->op[i].n_out; k++)
+      if (g->op[i].dim[k] == d) return true;
+  }
+  return false;
+}
+
+static bool reads_dim(const ox_net *g, const ox_expr *e, int d) {
+  for (int r = 0; e->what == OX_READ && r < g->tensor[e->tensor].rank; r++)
+    for (int i = 0; i < e->index[r].n; i++)
+      if (e->index[r].dim[i] == d && e->index[r].coef[i]) return true;
+  for (int i = 0; i < e->n_args; i++)
+    if (reads_dim(g, e->arg[i], d)) return true;
+  return false;
+}
+
+static void dims(const ox_net *g, tf_page *p) {
+  const char *between = "  dims: {";
+  for (int d = 0; d < g->n_dims; d++) {
+    bool used = is_used(g, d);
+    for (int i = 0; i < g->n_ops && !used; i++)
+      used = !g->op[i].gone && reads_dim(g, g->op[i].value, d);
+    if (!used) continue;
+    tf_page_add(p, "%s", between);
+    dim(g, p, d);
+    tf_page_add(p, ": %" PRId64, g->dim[d].extent);
+    between = ", ";
+  }
+  tf_page_add(p, "}\n");
+}
+
+/* How far reads of a tensor go. */
+static void span(const ox_net *g, const ox_expr *e, int tensor, int64_t *least, int64_t *most) {
+  for (int r = 0; e->what == OX_READ && e->tensor == tensor && r < g->tensor[tensor].rank; r++) {
+    int64_t last = e->index[r].c;
+    for (int i = 0; i < e->index[r].n; i++)
+      last += e->index[r].coef[i] * (g->dim[e->index[r].dim[i]].extent - 1);
+    if (e->index[r].c < least[r]) least[r] = e->index[r].c;
+    if (last > most[r]) most[r] = last;
+  }
+  for (int i = 0; i < e->n_args; i++)
+    span(g, e->arg[i], tensor, least, most);
+}
+
+static void list(tf_page *p, const char *key, const int64_t *x, int n) {
+  tf_page_add(p, "%s: [", key);
+  for (int r = 0; r < n; r++)
+    tf_page_add(p, r ? ", %" PRId64 : "%" PRId64, x[r]);
+  tf_page_add(p, "]");
+}
+
+static void tensor_row(const ox_net *g, int z, bool *any, tf_page *p) {
+  const ox_tensor *t = &g->tensor[z];
+  int64_t least[OX_RANK] = {0}, most[OX_RANK] = {0};
+  bool shaped = false, padded = false;
+  if (!t->name) return;
+  for (int i = 0; i < g->n_ops && t->op < 0; i++)
+    if (!g->op[i].gone) span(g, g->op[i].value, z, least, most);
+  for (int r = 0; r < t->rank; r++) {
+    padded |= t->pad[r] > 0;
+    shaped |= t->op < 0 && (least[r] != -t->pad[r] || most[r] != t->shape[r] - 1 + t->pad[r]);
+  }
+  if (!shaped && !padded) return;
+  tf_page_add(p, "%s    %s: {", *any ? "" : "  tensors:\n", t->name);
+  *any = true;
+  if (padded) list(p, "pad", t->pad, t->rank);
+  if (shaped) list(p, padded ? ", shape" : "shape", t->shape, t->rank);
+  tf_page_add(p, "}\n");
+}
+
+static void op(const ox_net *g, const ox_op *o, tf_page *p) {
+  tf_page_add(p, "  - %s[", g->tensor[o->out].name);
+  for (int k = 0; k < o->n_out; k++) {
+    if (k) tf_page_add(p, ",");
+    dim(g, p, o->dim[k]);
+  }
+  tf_page_add(p, "] %s ", o->reduce);
+  expr(g, p, o->value, 0);
+  tf_page_add(p, "\n");
+}
+
+/* A line of a comment can hold no other line. */
+static void printable(tf_page *p, const char *s) {
+  for (int n = 0; s && *s && n < 100; s++, n++)
+    tf_page_add(p, "%c", (unsigned char)*s < 32 || (unsigned char)*s > 126 ? '?' : *s);
+}
+
+static void head(const ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
+  tf_page_add(p, "# From ONNX: graph '");
+  printable(p, g->graph->name);
+  tf_page_add(p, "', opset %" PRId64, g->opset);
+  if (m->producer_name && *m->producer_name) tf_page_add(p, ", written by "), printable(p, m->producer_name);
+  tf_page_add(p, ".\n# Elements are as wide as the architecture's words.\n");
+  if (g->notes.text) tf_page_add(p, "%s", g->notes.text);
+}
+
+bool ox_write(ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
+  bool any = false;
+  if (!name_tensors(g, 80)) return false;
+  head(g, m, p);
+  tf_page_add(p, "workload:\n  name: ");
+  char name[60];
+  clean(g->graph->name ? g->graph->name : "", name, sizeof name);
+  tf_page_add(p, "%s\n", *name && strcmp(name, "v") != 0 ? name : "graph");
+  dims(g, p);
+  for (int z = 0; z < g->n_tensors; z++)
+    tensor_row(g, z, &any, p);
+  tf_page_add(p, "  ops:\n");
+  for (int i = 0; i < g->n_ops; i++)
+    if (!g->op[i].gone) op(g, &g->op[i], p);
+  return true;
+}

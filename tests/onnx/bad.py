@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Writes tests/bad/import-onnx: malformed and unsuitable ONNX files, each with the command that reads it (bad.py FOLDER).
+
+Needs onnx (PyPI); tests/bad/run.sh reads what it wrote without.
+"""
+import pathlib
+import sys
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+folder = pathlib.Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+
+
+def value(name, shape, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def const(name, data):
+    return numpy_helper.from_array(np.asarray(data), name)
+
+
+def node(kind, inputs, output="y", name="", **attributes):
+    return helper.make_node(kind, inputs, output if isinstance(output, list) else [output], name=name, **attributes)
+
+
+def model(nodes, inputs=None, weights=(), outputs=None, opset=17):
+    graph = helper.make_graph(nodes, "g", inputs or [value("x", [1, 4, 6, 6])], outputs or [value("y", None)], list(weights))
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    made.ir_version = 8
+    return made
+
+
+def case(name, what, arguments=""):
+    data = what if isinstance(what, bytes) else what.SerializeToString()
+    (folder / f"{name}.onnx").write_bytes(data)
+    (folder / f"{name}.yaml").write_text(f"# tileflow import {name}.onnx{arguments}\n")
+
+
+W = np.ones((4, 4, 3, 3), np.float32)
+case("unknown", model([node("NonMaxSupression", ["x"], "a", "one"), node("NonMaxSupression", ["a"], "b", "two"), node("Convv", ["b"], "y")]))
+case("domain", model([node("Conv", ["x", "w"], "y", "mine", domain="com.mine")], weights=[const("w", W)]))
+case("many_unknown", model([node("If", [f"t{i}" if i else "x"], f"t{i + 1}" if i < 4 else "y", f"n{i}") for i in range(5)]))
+case("no_extent", model([node("Relu", ["x"])], [value("x", ["batch", 4, None])]))
+case("set_unknown", model([node("Relu", ["x"])], [value("x", ["batch", 4])]), " --set batsh=2")
+case("set_wrong", model([node("Relu", ["x"])], [value("x", ["batch", 4])]), " --set batch=two")
+case("no_shape", model([node("Relu", ["x"])], [value("x", None)]))
+case("negative_extent", model([node("Relu", ["x"])], [value("x", [-3, 4])]))
+case("huge_extent", model([node("Relu", ["x"])], [value("x", [1 << 40])]))
+case("nothing_makes", model([node("Add", ["x", "z"], name="sum")]))
+case("output_nowhere", model([node("Relu", ["x"], "a")], outputs=[value("other", None)]))
+case("no_output", model([node("Relu", ["x"])], outputs=[value("", None)]))
+case("twice", model([node("Relu", ["x"], "y", "one"), node("Tanh", ["x"], "y", "two")]))
+case("unsorted", model([node("Relu", ["a"], "y", "late"), node("Relu", ["x"], "a", "early")]))
+case("broadcast", model([node("Add", ["x", "w"], name="sum")], weights=[const("w", np.ones(5, np.float32))]))
+case("matmul", model([node("MatMul", ["x", "w"], name="fc")], weights=[const("w", np.ones((5, 2), np.float32))]))
+case("gemm_rank", model([node("Gemm", ["x", "w"], name="fc")], weights=[const("w", np.ones((6, 2), np.float32))]))
+case("gemm_bias", model([node("Gemm", ["x", "w", "b"], name="fc")], [value("x", [2, 6])], [const("w", np.ones((6, 2), np.float32)), const("b", np.ones(3, np.float32))]))
+case("conv_groups", model([node("Conv", ["x", "w"], name="c", group=3)], weights=[const("w", W)]))
+case("conv_rank", model([node("Conv", ["x", "w"], name="c")], weights=[const("w", np.ones((4, 4, 3), np.float32))]))
+case("conv_large", model([node("Conv", ["x", "w"], name="c")], weights=[const("w", np.ones((4, 4, 9, 9), np.float32))]))
+case("conv_strides", model([node("Conv", ["x", "w"], name="c", strides=[0, 1])], weights=[const("w", W)]))
+case("conv_pads", model([node("Conv", ["x", "w"], name="c", pads=[1, 1])], weights=[const("w", W)]))
+case("conv_bias", model([node("Conv", ["x", "w", "b"], name="c")], weights=[const("w", W), const("b", np.ones(3, np.float32))]))
+case("auto_pad", model([node("Conv", ["x", "w"], name="c", auto_pad="SAME")], weights=[const("w", W)]))
+case("transposed", model([node("ConvTranspose", ["x", "w"], name="c", strides=[2, 2])], weights=[const("w", W)]))
+case("max_pool", model([node("MaxPool", ["x"], name="p", kernel_shape=[3, 3], pads=[1, 1, 1, 1])]))
+case("average_pool", model([node("Relu", ["x"], "a"), node("AveragePool", ["a"], name="p", kernel_shape=[3, 3], pads=[1, 1, 1, 1])]))
+case("pool_kernel", model([node("MaxPool", ["x"], name="p")]))
+case("pool_places", model([node("MaxPool", ["x"], ["y", "where"], "p", kernel_shape=[3, 3])], outputs=[value("y", None), value("where", None)]))
+case("reshape_sum", model([node("Reshape", ["x", "s"], name="r")], weights=[const("s", np.array([5, 5]))]))
+case("reshape_data", model([node("Reshape", ["x", "s"], name="r")], [value("x", [4, 6]), value("s", [2], TensorProto.INT64)]))
+case("regroup", model([node("Reshape", ["x", "s"], "a"), node("Transpose", ["a"], "b", perm=[1, 0]), node("Reshape", ["b", "t"], name="mix")], [value("x", [6, 4])], [const("s", np.array([4, 6])), const("t", np.array([3, 8]))]))
+case("perm", model([node("Transpose", ["x"], name="t", perm=[0, 1, 1, 2])]))
+case("axis", model([node("Softmax", ["x"], name="s", axis=4)]))
+case("slice_empty", model([node("Slice", ["x", "a", "b", "k"], name="s")], weights=[const("a", [5]), const("b", [2]), const("k", [1])]))
+case("slice_back", model([node("Slice", ["x", "a", "b", "k", "t"], name="s")], weights=[const("a", [3]), const("b", [0]), const("k", [1]), const("t", [-1])]))
+case("slice_across", model([node("Transpose", ["x"], "a", perm=[0, 2, 1, 3]), node("Reshape", ["a", "s"], "b"), node("Slice", ["b", "l", "h", "k"], name="s")], weights=[const("s", np.array([1, 24, 6])), const("l", [1]), const("h", [7]), const("k", [1])]))
+case("split", model([node("Split", ["x", "s"], ["y", "z"], "s", axis=1)], weights=[const("s", [1, 2])]))
+case("gather", model([node("Gather", ["x", "i"], name="g", axis=1)], weights=[const("i", 7)]))
+case("concat", model([node("Concat", ["x", "w"], name="c", axis=1)], weights=[const("w", np.ones((1, 4, 5, 6), np.float32))]))
+case("pad_mode", model([node("Pad", ["x", "p"], name="p", mode="reflect")], weights=[const("p", [0, 0, 1, 1, 0, 0, 1, 1])]))
+case("resize_mode", model([node("Resize", ["x", "", "s"], name="r", mode="linear")], weights=[const("s", np.array([1, 1, 2, 2], np.float32))]))
+case("resize_scale", model([node("Resize", ["x", "", "s"], name="r", nearest_mode="floor", coordinate_transformation_mode="asymmetric")], weights=[const("s", np.array([1, 1, 1.5, 2], np.float32))]))
+case("resized_window", model([node("Resize", ["x", "", "s"], "a", nearest_mode="floor", coordinate_transformation_mode="asymmetric"), node("Conv", ["a", "w"], name="c")], weights=[const("s", np.array([1, 1, 2, 2], np.float32)), const("w", W)]))
+case("power", model([node("Pow", ["x", "n"], name="p")], weights=[const("n", np.float32(2.5))]))
+case("training", model([node("BatchNormalization", ["x", "s", "s", "s", "s"], name="b", training_mode=1)], weights=[const("s", np.ones(4, np.float32))]))
+case("batch_shape", model([node("BatchNormalization", ["x", "s", "s", "s", "s"], name="b")], weights=[const("s", np.ones(5, np.float32))]))
+case("layer_shape", model([node("LayerNormalization", ["x", "s"], name="l")], weights=[const("s", np.ones(5, np.float32))]))
+case("blocks", model([node("DepthToSpace", ["x"], name="d", blocksize=3)]))
+case("expand", model([node("Expand", ["x", "s"], name="e")], weights=[const("s", [1, 4, 7, 6])]))
+case("squeeze", model([node("Squeeze", ["x", "s"], name="q")], weights=[const("s", [1])]))
+case("several", model([node("Softmax", ["x"], "a", "first", axis=9), node("Conv", ["x", "w"], "b", "second", group=3), node("Add", ["a", "b"], name="silent")], weights=[const("w", W)]))
+short = model([node("Relu", ["x"])], weights=[const("w", W)])
+short.graph.initializer[0].raw_data = b"1234"
+short.graph.node.append(node("Add", ["y", "w"], "z"))
+case("raw_data", short)
+cut = model([node("Relu", ["x"])]).SerializeToString()
+case("truncated", cut[: len(cut) // 2])
+case("noise", bytes([8, 8]) + bytes(range(200)))
+deep = b""
+for _ in range(5000):
+    size, length = len(deep), b""
+    inner = b"\x12"  # AttributeProto.g, NodeProto.attribute and so on have other numbers: GraphProto.node = 1, attribute = 5, g = 6
+    def wrap(tag, body):
+        n, out = len(body), bytearray()
+        while n > 127:
+            out.append(n & 127 | 128)
+            n >>= 7
+        out.append(n)
+        return bytes([tag]) + bytes(out) + body
+    deep = wrap(0x0A, wrap(0x2A, wrap(0x32, deep)))
+    if len(deep) > 3000:
+        break
+case("deep", bytes([8, 8]) + wrap(0x3A, deep))

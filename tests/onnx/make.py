@@ -1,0 +1,328 @@
+#!/usr/bin/env python3
+"""Writes tests/data/onnx: small graphs with weights, and beside each (NAME.json) the inputs and the outputs of onnxruntime.
+
+  make.py FOLDER SEED NUMBER     random graphs
+  make.py FOLDER FILE.onnx..     graphs that stand somewhere else
+
+Needs onnx and onnxruntime (PyPI); the tests that read what it wrote need neither.
+"""
+import json
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+DEPTH = 6
+
+
+class Graph:
+    """A graph that grows at its end: the value x of shape s."""
+
+    def __init__(self, rng, shape):
+        self.rng, self.s, self.x, self.n = rng, list(shape), "x", 0
+        self.inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)]
+        self.nodes, self.weights = [], []
+
+    def const(self, array):
+        self.n += 1
+        self.weights.append(numpy_helper.from_array(np.asarray(array), f"w{self.n}"))
+        return f"w{self.n}"
+
+    def random(self, *shape):
+        return self.const(self.rng.standard_normal(shape).round(3).astype(np.float32))
+
+    def ints(self, *numbers):
+        return self.const(np.array(numbers, np.int64))
+
+    def op(self, kind, *more, results=1, **attributes):
+        self.n += 1
+        out = [f"{kind.lower()}{self.n}_{i}" for i in range(results)]
+        self.nodes.append(helper.make_node(kind, [self.x, *more], out, name=f"n{self.n}", **attributes))
+        self.x = out[int(self.rng.integers(results))]
+        return out
+
+    def axis(self):
+        return int(self.rng.integers(len(self.s)))
+
+    def pick(self, *of):
+        return of[int(self.rng.integers(len(of)))]
+
+    def coin(self):
+        return bool(self.rng.integers(2))
+
+
+def is_image(g):
+    return len(g.s) == 4
+
+
+def slid(g, kernel, stride, dilation, pads):
+    return [(g.s[2 + i] + pads[i] + pads[2 + i] - dilation * (kernel - 1) - 1) // stride + 1 for i in range(2)]
+
+
+def conv(g):
+    if not is_image(g):
+        return
+    group = g.pick(*[q for q in (1, 2, g.s[1]) if g.s[1] % q == 0])
+    out, kernel, stride, dilation = group * g.pick(1, 2, 3), g.pick(1, 2, 3), g.pick(1, 2), g.pick(1, 2)
+    pads = [int(q) for q in g.rng.integers(0, 2, 4)]
+    places = slid(g, kernel, stride, dilation, pads)
+    if min(places) < 1:
+        return
+    bias = [g.random(out)] if g.coin() else []
+    g.op("Conv", g.random(out, g.s[1] // group, kernel, kernel), *bias, group=group, strides=[stride] * 2,
+         dilations=[dilation] * 2, pads=pads)
+    g.s = [g.s[0], out, *places]
+
+
+def conv_transpose(g):
+    if not is_image(g):
+        return
+    out, k = g.pick(1, 2, 3), g.pick(1, 2)
+    g.op("ConvTranspose", g.random(g.s[1], out, k, k), g.random(out), strides=[k, k])
+    g.s = [g.s[0], out, g.s[2] * k, g.s[3] * k]
+
+
+def max_pool(g):
+    if not is_image(g):
+        return
+    g.op("Relu")
+    g.op("MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=int(g.coin()))
+    last = g.nodes[-1].attribute
+    up = next(a.i for a in last if a.name == "ceil_mode")
+    g.s = g.s[:2] + [(q - 1 + (up and q % 2 == 0)) // 2 + 1 for q in g.s[2:]]
+
+
+def average_pool(g):
+    if not is_image(g) or min(g.s[2:]) < 2:
+        return
+    pads = [g.pick(0, 1)] * 4
+    g.op("AveragePool", kernel_shape=[2, 2], strides=[1, 1], pads=pads, count_include_pad=1)
+    g.s = g.s[:2] + [q - 1 + 2 * pads[0] for q in g.s[2:]]
+
+
+def global_pool(g):
+    if is_image(g):
+        g.op(g.pick("GlobalAveragePool", "GlobalMaxPool"))
+        g.s = g.s[:2] + [1, 1]
+
+
+def resize(g):
+    if is_image(g) and max(g.s) < 12:
+        by = [1, 1, g.pick(1, 2), g.pick(2, 3)]
+        g.op("Resize", "", g.const(np.array(by, np.float32)), mode="nearest", nearest_mode="floor",
+             coordinate_transformation_mode="asymmetric")
+        g.s = [a * b for a, b in zip(g.s, by)]
+
+
+def batch_norm(g):
+    if len(g.s) > 1:
+        c = g.s[1]
+        g.op("BatchNormalization", g.random(c), g.random(c), g.random(c),
+             g.const((g.rng.random(c) + 0.5).round(3).astype(np.float32)))
+
+
+def instance_norm(g):
+    if is_image(g) and g.s[2] * g.s[3] > 3:
+        g.op("InstanceNormalization", g.random(g.s[1]), g.random(g.s[1]))
+
+
+def layer_norm(g):
+    if g.s[-1] > 1:
+        g.op("LayerNormalization", g.random(g.s[-1]), g.random(g.s[-1]), axis=-1)
+
+
+def softmax(g):
+    g.op(g.pick("Softmax", "LogSoftmax"), axis=g.axis() - g.pick(0, len(g.s)))
+
+
+def reduce(g):
+    if len(g.s) < 2:
+        return
+    axis, keep = g.axis(), int(g.coin())
+    g.op(g.pick("ReduceMean", "ReduceMax", "ReduceMin", "ReduceL2"), axes=[axis], keepdims=keep)
+    g.s = g.s[:axis] + [1] * keep + g.s[axis + 1:]
+
+
+def matmul(g):
+    n = g.pick(1, 3, 5)
+    g.op("MatMul", g.random(*g.s[:-2], g.s[-1], n) if g.coin() else g.random(g.s[-1], n))
+    g.s = g.s[:-1] + [n]
+
+
+def gemm(g):
+    if len(g.s) != 2:
+        return
+    n, turn = g.pick(2, 4), g.coin()
+    g.op("Gemm", g.random(n, g.s[1]) if turn else g.random(g.s[1], n), g.random(n), transB=int(turn), alpha=0.5, beta=2.0)
+    g.s = [g.s[0], n]
+
+
+def transpose(g):
+    perm = [int(q) for q in g.rng.permutation(len(g.s))]
+    g.op("Transpose", perm=perm)
+    g.s = [g.s[q] for q in perm]
+
+
+def regroup(g):
+    axis = g.axis()
+    if g.s[axis] % 2 == 0 and len(g.s) < 6:
+        shape = g.s[:axis] + [2, g.s[axis] // 2] + g.s[axis + 1:]
+    elif len(g.s) > 2:
+        shape = [g.s[0] * g.s[1]] + g.s[2:]
+    else:
+        return
+    asked = list(shape)
+    if g.coin():
+        asked[int(g.rng.integers(len(asked)))] = -1
+    g.op("Reshape", g.ints(*asked))
+    g.s = shape
+
+
+def squeeze(g):
+    if 1 in g.s and len(g.s) > 1:
+        at = g.s.index(1)
+        g.op("Squeeze", g.ints(at))
+        del g.s[at]
+    elif len(g.s) < 5:
+        g.op("Unsqueeze", g.ints(1))
+        g.s.insert(1, 1)
+
+
+def cut(g):
+    axis = g.axis()
+    if g.s[axis] < 3:
+        return
+    first, step = int(g.rng.integers(g.s[axis] - 1)), g.pick(1, 2)
+    last = int(g.rng.integers(first + 1, g.s[axis] + 1))
+    g.op("Slice", g.ints(first), g.ints(last), g.ints(axis), g.ints(step))
+    g.s[axis] = (last - first + step - 1) // step
+
+
+def split(g):
+    axis = g.axis()
+    if g.s[axis] % 2 == 0:
+        g.op("Split", axis=axis, results=2)
+        g.s[axis] //= 2
+
+
+def gather(g):
+    axis = g.axis()
+    if g.s[axis] > 1 and len(g.s) > 1:
+        g.op("Gather", g.const(np.int64(1)), axis=axis)
+        del g.s[axis]
+
+
+def concat(g):
+    axis, before = g.axis(), g.x
+    if g.s[axis] > 12:
+        return
+    g.op("Sigmoid")
+    g.op("Concat", before, axis=axis)
+    g.s[axis] *= 2
+
+
+def pad(g):
+    if is_image(g) and max(g.s) < 16:
+        n = [0, 0] + [int(q) for q in g.rng.integers(0, 2, 2)] + [0, 0] + [int(q) for q in g.rng.integers(0, 3, 2)]
+        g.op("Pad", g.ints(*n))
+        g.s = [a + b + c for a, b, c in zip(g.s, n[:4], n[4:])]
+
+
+def expand(g):
+    if 1 in g.s and np.prod(g.s) < 300:
+        shape = [3 if q == 1 else q for q in g.s]
+        g.op("Expand", g.ints(*shape))
+        g.s = shape
+
+
+def to_space(g):
+    if is_image(g) and g.s[1] % 4 == 0:
+        g.op("DepthToSpace", blocksize=2, mode=g.pick("DCR", "CRD"))
+        g.s = [g.s[0], g.s[1] // 4, g.s[2] * 2, g.s[3] * 2]
+
+
+def between(g):
+    shape = [q if g.coin() else 1 for q in g.s][g.axis():]
+    g.op(g.pick("Add", "Sub", "Mul", "Max", "Min"), g.random(*shape))
+
+
+def gelu(g):
+    x = g.x
+    g.op("Mul", g.const(np.float32(0.70710678)))
+    g.op("Erf")
+    g.op("Add", g.const(np.float32(1)))
+    g.op("Mul", x)
+    g.op("Mul", g.const(np.float32(0.5)))
+
+
+def one(g):
+    kind = g.pick("Relu", "Tanh", "Erf", "Neg", "Abs", "HardSwish", "LeakyRelu", "Elu", "Softplus", "HardSigmoid", "Clip")
+    if kind == "Clip":
+        g.op("Clip", g.const(np.float32(-0.5)), g.const(np.float32(1.5)))
+    else:
+        g.op(kind)
+
+
+STEPS = [conv, conv, conv, conv_transpose, max_pool, average_pool, global_pool, resize, batch_norm, instance_norm, layer_norm,
+         softmax, reduce, matmul, matmul, gemm, transpose, transpose, regroup, regroup, squeeze, cut, split, gather, concat,
+         pad, expand, to_space, between, between, gelu, one, one]
+
+
+def graph(seed):
+    rng = np.random.default_rng(seed)
+    shape = [g for g in ([2, 4, 6, 7], [1, 8, 5, 5], [2, 6, 8], [4, 6], [3, 2, 4, 4])][int(rng.integers(5))]
+    g = Graph(rng, shape)
+    while len(g.nodes) < DEPTH:
+        STEPS[int(rng.integers(len(STEPS)))](g)
+        if np.prod(g.s) > 4000:
+            break
+    out = [helper.make_tensor_value_info(g.x, TensorProto.FLOAT, g.s)]
+    model = helper.make_model(helper.make_graph(g.nodes, f"random {seed}", g.inputs, out, g.weights),
+                              opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def numbers(array):
+    return {"shape": list(array.shape), "data": [float(f"{v:.7g}") for v in np.asarray(array, np.float64).ravel()]}
+
+
+def write(model, folder, name, rng):
+    """The model, and what onnxruntime makes of it."""
+    given = {}
+    for i in model.graph.input:
+        given[i.name] = rng.standard_normal([d.dim_value for d in i.type.tensor_type.shape.dim]).round(3).astype(np.float32)
+    try:
+        made = onnxruntime.InferenceSession(model.SerializeToString()).run(None, given)
+    except onnxruntime.capi.onnxruntime_pybind11_state.Fail:
+        return  # not every graph that the checker takes runs
+    values = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type == "BatchNormalization":
+            scale, shift, mean, variance = (values[k].astype(np.float64) for k in node.input[1:])
+            epsilon = next((a.f for a in node.attribute if a.name == "epsilon"), 1e-5)
+            given[node.output[0] + ".scale"] = factor = scale / np.sqrt(variance + epsilon)
+            given[node.output[0] + ".shift"] = shift - mean * factor
+    given.update({k: v for k, v in values.items() if v.dtype == np.float32})
+    document = {"inputs": {k: numbers(v) for k, v in given.items()}, "outputs": [numbers(v) for v in made]}
+    onnx.save(model, folder / f"{name}.onnx")
+    (folder / f"{name}.json").write_text(json.dumps(document, separators=(",", ":")) + "\n")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.argv[2].endswith(".onnx"):
+        for k, file in enumerate(sys.argv[2:]):
+            write(onnx.load(file), folder, pathlib.Path(file).stem, np.random.default_rng(k))
+        return
+    for seed in range(int(sys.argv[2]) * 1000, int(sys.argv[2]) * 1000 + int(sys.argv[3])):
+        write(graph(seed), folder, f"random-{seed}", np.random.default_rng(seed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""What `tileflow import` makes of ONNX graphs computes what onnxruntime computes.
+
+  run.py TILEFLOW FOLDER
+
+Each NAME.onnx of FOLDER is imported, and the workload is evaluated point by point, as its text says; NAME.json (make.py)
+has the inputs and the outputs to compare with.  A graph may be refused where its reshapes move elements in a way that no
+index says; no more than a fifth of them is.  Plain Python.
+"""
+import itertools
+import json
+import math
+import pathlib
+import re
+import subprocess
+import sys
+
+FUNCTIONS = {
+    "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "tanh": math.tanh, "erf": math.erf, "abs": abs, "max": max, "min": min,
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "relu": lambda x: max(x, 0.0),
+    "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "select": lambda c, a, b: a if c else b,
+}
+REDUCE = {"+=": (0.0, lambda a, b: a + b), "*=": (1.0, lambda a, b: a * b), "max=": (-math.inf, max), "min=": (math.inf, min)}
+
+
+def clean(name):
+    """The importer's rule for names."""
+    name = re.sub(r"^[^A-Za-z0-9]*", "", name)
+    name = name if name[:1].isalpha() else "v" + name
+    name = re.sub(r"[^A-Za-z0-9]+", "_", name).rstrip("_")[:79]
+    return name[:-9] if name.endswith("_output_0") else name
+
+
+class Tensor:
+    """Elements at coordinates; 0 outside, where the workload pads it, and an error beyond."""
+
+    def __init__(self, shape, data, pad):
+        self.shape, self.data, self.pad = shape, data, pad or [0] * len(shape)
+
+    def __getitem__(self, at):
+        at = at if isinstance(at, tuple) else (at,)
+        place, inside = 0, True
+        for i, n, pad in zip(at, self.shape, self.pad, strict=True):
+            if not -pad <= i < n + pad:
+                raise IndexError(f"{at} of {self.shape} padded {self.pad}")
+            inside = inside and 0 <= i < n
+            place = place * n + i
+        return self.data[place] if inside else 0.0
+
+
+def parse(text):
+    """Dims, pads and ops of what the importer writes."""
+    dims = {k: int(v) for k, v in re.findall(r"(\w+): (\d+)", re.search(r"^  dims: \{(.*)\}$", text, re.M).group(1))}
+    pads = {m[0]: [int(v) for v in m[1].split(",")] for m in re.findall(r"^    (\w+): \{pad: \[([^\]]*)\]", text, re.M)}
+    ops = re.findall(r"^  - (\w+)\[([^\]]*)\] (=|\+=|\*=|max=|min=) (.*)$", text, re.M)
+    return dims, pads, ops
+
+
+def run_op(op, dims, tensors, pads):
+    out, index, reduce, expression = op
+    outer = index.split(",")
+    inner = [d for d in dims if d not in outer and re.search(rf"\b{d}\b", expression)]
+    code = eval("lambda " + ", ".join(outer + inner) + ": " + expression, {**FUNCTIONS, **tensors})
+    start, join = REDUCE.get(reduce, (0.0, lambda a, b: b))
+    data = []
+    for at in itertools.product(*(range(dims[d]) for d in outer)):
+        value = start
+        for k in itertools.product(*(range(dims[d]) for d in inner)):
+            value = join(value, code(*at, *k))
+        data.append(value)
+    tensors[out] = Tensor([dims[d] for d in outer], data, pads.get(out))
+
+
+def evaluate(text, inputs):
+    dims, pads, ops = parse(text)
+    tensors = {clean(k): Tensor(v["shape"], v["data"], pads.get(clean(k))) for k, v in inputs.items()}
+    reads = set(re.findall(r"(\w+)\[", " ".join(op[3] for op in ops)))
+    made = [op[0] for op in ops if op[0] not in reads]
+    while ops:
+        ready = [op for op in ops if set(re.findall(r"(\w+)\[", op[3])) <= set(tensors)]
+        if not ready:
+            raise ValueError("nothing makes what is read by " + ops[0][0])
+        for op in ready:
+            run_op(op, dims, tensors, pads)
+        ops = [op for op in ops if op not in ready]
+    return [tensors[name].data for name in made]
+
+
+def differs(got, want):
+    if len(got) != len(want):
+        return "other outputs"
+    for a, b in zip(got, want):
+        most = max(map(abs, b["data"]), default=0) or 1.0
+        if len(a) != len(b["data"]):
+            return "another shape"
+        error = max(abs(x - y) for x, y in zip(a, b["data"])) / most
+        if not error < 2e-5:
+            return f"error {error:.2g}"
+    return None
+
+
+def fault_of(tool, case):
+    """None: equal; "refused"; else what is wrong."""
+    said = subprocess.run([tool, "import", str(case.with_suffix(".onnx"))], capture_output=True, text=True, check=False)
+    if said.returncode:
+        return "refused" if said.returncode == 2 and "error[E_SHAPE]" in said.stderr else said.stderr
+    document = json.loads(case.read_text())
+    try:
+        return differs(evaluate(said.stdout, document["inputs"]), document["outputs"])
+    except (IndexError, ValueError, NameError, AttributeError) as e:
+        return f"{type(e).__name__}: {e}"
+
+
+def main():
+    faults = {case.stem: fault_of(sys.argv[1], case) for case in sorted(pathlib.Path(sys.argv[2]).glob("*.json"))}
+    refused = sum(fault == "refused" for fault in faults.values())
+    wrong = {name: fault for name, fault in faults.items() if fault and fault != "refused"}
+    for name, fault in wrong.items():
+        print(f"{name}: {fault}")
+    print(f"onnx: {len(faults) - refused - len(wrong)} graphs equal, {refused} refused, {len(wrong)} wrong")
+    return bool(wrong) or not faults or refused * 5 > len(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
