@@ -57,11 +57,12 @@ static cli_status run(const void *options) {
 const cli_command cmd_import = {
     .name = "import",
     .arguments = "FILE...|--host",
-    .summary = "write the native form of Timeloop's or TileFlow's files, or of this computer",
+    .summary = "write the native form of Timeloop's, TileFlow's or ONNX's files, or of this computer",
     .about =
         "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, Accelergy's tables, or "
-        "TileFlow's architecture, problem, mapping and macros, and writes the sections that mean the same; what "
-        "has no place in the model is a warning.  With --host, writes the CPU it runs on as an architecture: cores, "
+        "TileFlow's architecture, problem, mapping and macros, or an ONNX model, and writes the sections that mean the "
+        "same; what has no place in the model is a warning.  With --host, writes the CPU it runs on as an "
+        "architecture: cores, "
         "caches, clock and vectors from /sys and /proc, each number with where it was read, and what the "
         "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
         "Exit status: 0, or 2 for bad input.\n",

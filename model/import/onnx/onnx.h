@@ -5,9 +5,10 @@
  * nothing; a node that computes becomes an op whose dims are the factors of its axes. */
 #ifndef MODEL_IMPORT_ONNX_ONNX_H
 #define MODEL_IMPORT_ONNX_ONNX_H
+#include <onnx/onnx.pb-c.h>
+
 #include "base/arena.h"
 #include "model/import/common/page.h"
-#include "onnx/onnx.pb-c.h"
 #include "tileflow/spec.h"
 
 /* Ranks and factors of a value, elements whose numbers are kept, words of an op's expression. */
