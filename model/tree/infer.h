@@ -5,7 +5,8 @@
  *                             checks ask for every range at every node, before there is a plan
  *   model/flow/range.c        the interval of one dim at one node, at any setting; and the loops on which it depends
  *   model/cost/quick/range.c  products of trip counts, made once a tree, so that an evaluation only multiplies
- * Lowering (codegen/lower) applies them to expressions of the IR. */
+ * unit.test_range holds the three equal on random mappings.  Lowering (codegen/lower) applies the rules to expressions
+ * of the IR, whose kernels are run (kernels.*). */
 #ifndef MODEL_TREE_INFER_H
 #define MODEL_TREE_INFER_H
 #include "model/spec/dims.h"
