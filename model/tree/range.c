@@ -31,12 +31,13 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
 /* The range of the i-th dim of op o, which does not lead at node n. */
 static tf_ival inferred(const tf_ranges *r, int o, int i, int n) {
   const tf_facts *f = r->f;
-  int d = f->wl->ops[o].dims[i], leader = f->stream_leader[o];
-  switch (tf_rule_of(f, o, d, n)) {
-  case TF_BY_READERS: return demanded(r, o, i, n);
+  int d = f->wl->ops[o].dims[i];
+  const tf_range_from from = tf_range_source(f, o, d, n);
+  switch (from.rule) {
+  case TF_BY_READERS: return demanded(r, o, from.of, n);
   case TF_BY_LEADER: {
-    int slot = tf_dim_slot(f, leader, d);
-    return r->now[slot >= 0 ? f->dim_from[leader] + slot : f->dim_from[o] + i];
+    int slot = tf_dim_slot(f, from.of, d);
+    return r->now[slot >= 0 ? f->dim_from[from.of] + slot : f->dim_from[o] + i];
   }
   case TF_BY_LOOPS:
   case TF_BY_EXTENT: break;

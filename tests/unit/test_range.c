@@ -25,10 +25,10 @@ static void compare_op(tally *t, const tf_ranges *r, int o, int n) {
   const tf_op *op = &r->f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
     tf_ival a = r->now[r->f->dim_from[o] + i], b = tf_dim_range(&t->ev, o, op->dims[i], n, t->digits);
-    tf_range_rule rule = tf_rule_of(r->f, o, op->dims[i], n);
+    tf_range_from from = tf_range_source(r->f, o, op->dims[i], n);
     t->intervals++;
-    t->streamed += rule == TF_BY_LEADER;
-    t->led += rule == TF_BY_LOOPS;
+    t->streamed += from.rule == TF_BY_LEADER;
+    t->led += from.rule == TF_BY_LOOPS;
     if (a.len <= 0 && b.len <= 0) {
       t->empty++;
       continue;
