@@ -93,6 +93,15 @@ typedef struct {
   };
 } ir_product;
 
+/* A nest that sums over a small window what no product of matrices does: depthwise convolution, pooling.  Lanes run along
+ * the output's last dim, and rows of a tile along the one before; maps behind it take its sums while they are in
+ * registers.  codegen/ir/window.h says what its reads hang on. */
+typedef struct {
+  int taps; /* settings of what is reduced, always the same number */
+  int n_maps;
+  const struct ir_stmt **maps;
+} ir_window;
+
 /* The read that a slab is of. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
 
@@ -296,6 +305,8 @@ struct ir_stmt {
       int divides; /* read that the expression divides by and that waits (DIVIDE does it); -1: none */
       const int *from;           /* [reads] the buffer that each is read from; NULL: that of the tensor */
       const ir_product *product; /* NULL: point by point */
+      const ir_window *window;   /* a sum over a small window; NULL: it is none */
+      bool done;                 /* a map that the window before makes */
       const ir_stmt *rows;       /* the TOGETHER that makes its product's rows; NULL: they are there */
       const ir_stmt *rounds_for; /* the statement behind it that would copy its sums, rounded, which its product does at
                                     once; NULL */

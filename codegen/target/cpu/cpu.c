@@ -7,6 +7,7 @@
 
 static const low_pass passes[] = {
     {"late", low_divide_late},
+    {"windows", low_windows},
     {"rows", low_join_rows},
     {"share", low_share},
     {"round", low_round_early},

@@ -20,6 +20,8 @@ bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 /* channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 
+/* window.c: sums over small windows, and maps of them; before rows are joined. */
+void low_windows(lowering *w);
 /* round.c: sums that leave their product rounded; after rows are joined. */
 void low_round_early(lowering *w);
 /* ask.c: what products ask for ahead; after what is written over is known. */
