@@ -12,7 +12,8 @@ static const char masks[] =
     "static inline vec load_lanes_2(const float *p, lanes l) {\n"
     "  const uint32_t both = _pdep_u32(l, UINT32_C(0x55555555));\n"
     "  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);\n"
-    "  return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps((lanes)both, p), even, _mm512_maskz_loadu_ps((lanes)(both >> "
+    "  return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps((lanes)both, p), even, _mm512_maskz_loadu_ps((lanes)(both "
+    ">> "
     "16), p + LANES));\n"
     "}\n"
     "static inline vec load_lanes_step(const float *p, int64_t step, lanes l) {\n"
@@ -85,8 +86,7 @@ static const char lanes_4[] =
     "  else\n"
     "    for (int i = l.from; i < l.to; i++) p[i] = lane[i];\n"
     "}\n";
-static const char evens_sse2[] =
-    "static inline vec evens(vec a, vec b) { return _mm_shuffle_ps(a, b, 0xd8); }\n";
+static const char evens_sse2[] = "static inline vec evens(vec a, vec b) { return _mm_shuffle_ps(a, b, 0xd8); }\n";
 static const char evens_neon[] =
     "static inline vec evens(vec a, vec b) { return vuzp1q_f32(a, vextq_f32(b, b, 1)); }\n";
 

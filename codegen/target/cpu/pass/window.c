@@ -1,5 +1,6 @@
-/* Sums and maxima over small windows, where nothing is a product of matrices: depthwise convolution, pooling.  Lanes run
- * along the output's last dim, columns or channels; maps of what they make are taken along while it is in registers. */
+/* Sums and maxima over small windows, where nothing is a product of matrices: depthwise convolution, pooling.  Lanes
+ * run along the output's last dim, columns or channels; maps of what they make are taken along while it is in
+ * registers. */
 #include "codegen/ir/window.h"
 #include "codegen/intrin/math.h"
 #include "codegen/target/cpu/pass/pass.h"
@@ -88,11 +89,13 @@ static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, con
   if (map->kind != IR_NEST || map->nest.product || map->nest.from || map->nest.divides >= 0) return false;
   const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
   bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
-             buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by, any = false;
+             buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by,
+       any = false;
   for (int k = 0; can && k < op->n_dims; k++)
     can = op->dims[k] == of->dims[k] && low_same_range(&map->range[k], &s->range[k]);
   for (int i = 0; can && i < op->n_expr; i++)
-    can = op->expr[i].what != TF_X_CALL || (op->expr[i].call != TF_K_EXP && tf_micro_vector_name((int)op->expr[i].call));
+    can =
+        op->expr[i].what != TF_X_CALL || (op->expr[i].call != TF_K_EXP && tf_micro_vector_name((int)op->expr[i].call));
   for (int i = 0; can && i < op->n_reads; i++) {
     const bool made = made_by(w, s, v, op->reads[i].tensor, &maker);
     const ir_window_read kind = ir_window_kind(w->plan->wl, map, i);

@@ -73,11 +73,11 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
   fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
 }
 
-/* What a map makes may never leave its row (nest.c): then nobody asks for the buffer. */
+/* What a map makes may never leave its row, nor a window its registers: then nobody asks for the buffer. */
 static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
   int maker = c->wl->tensors[b->tensor].producer;
   pointer(c, b, b->id, part, offset);
-  if (maker < 0 || c->wl->ops[maker].reduce != TF_ASSIGN) return;
+  if (maker < 0) return;
   c_indent(c);
   fprintf(c->out, "(void)%s;\n", b->id);
 }

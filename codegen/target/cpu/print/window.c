@@ -1,6 +1,6 @@
-/* Sums and maxima over small windows: the loops.  A tile is a few rows of the output's dim before the last, whose sums stay
- * in registers while each element that their windows share is loaded once.  Columns beyond a border are lanes that are not
- * there; rows beyond it are asked for only in the tiles that reach it. */
+/* Sums and maxima over small windows: the loops.  A tile is a few rows of the output's dim before the last, whose sums
+ * stay in registers while each element that their windows share is loaded once.  Columns beyond a border are lanes that
+ * are not there; rows beyond it are asked for only in the tiles that reach it. */
 #include <inttypes.h>
 
 #include "codegen/target/cpu/print/window.h"
@@ -150,8 +150,8 @@ static void all_rows(c_printer *c, c_window *w) {
 
 void c_window_nest(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  c_window w = {.op = op, .s = s, .lane = op->n_out_dims - 1, .row = op->n_out_dims - 2, .taps = s->nest.window->taps,
-                .rows = 1};
+  c_window w = {
+      .op = op, .s = s, .lane = op->n_out_dims - 1, .row = op->n_out_dims - 2, .taps = s->nest.window->taps, .rows = 1};
   const char *lane = c_dim_name(c, op, w.lane);
   const ir_range *r = &s->range[w.lane];
   int opened = open_others(c, &w, true);
@@ -159,8 +159,7 @@ void c_window_nest(c_printer *c, const ir_stmt *s) {
   fprintf(c->out, "for (int64_t d_%s = ", lane), c_atom(c->out, c->p, r->lo);
   fprintf(c->out, "; d_%s < ", lane), c_atom(c->out, c->p, r->hi), fprintf(c->out, "; d_%s += LANES) {\n", lane);
   c->depth++;
-  c_line(c, "const int64_t n_lanes = least(LANES, "), c_atom(c->out, c->p, r->hi),
-      fprintf(c->out, " - d_%s);\n", lane);
+  c_line(c, "const int64_t n_lanes = least(LANES, "), c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", lane);
   c_line(c, "const lanes all = lanes_between(0, n_lanes);\n");
   for (int i = 0; i < op->n_reads; i++)
     take_lanes(c, &w, i);
