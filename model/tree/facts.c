@@ -84,6 +84,19 @@ static void find_streams(tf_facts *f) {
   }
 }
 
+/* The last op named by a scope that leads there; needs: lead, stream_scope. */
+static void find_leaders(tf_facts *f) {
+  for (int o = 0; o < f->wl->n_ops; o++) {
+    f->stream_leader[o] = -1;
+    const tf_node *n = f->stream_scope[o] >= 0 ? &f->tree->nodes[f->stream_scope[o]] : NULL;
+    for (int k = 0; n && k < n->n_stream; k++) {
+      int q = f->wl->tensors[n->stream[k].tensor].producer;
+      if (q >= 0 && tf_op_below(f, q, f->stream_scope[o]) && tf_leads(f, q, f->stream_scope[o]))
+        f->stream_leader[o] = q;
+    }
+  }
+}
+
 static bool allocate(tf_arena *a, tf_facts *f) {
   size_t nodes = (size_t)f->tree->n_nodes, ops = (size_t)f->wl->n_ops;
   f->depth = TF_ARRAY(a, int, nodes);
@@ -93,11 +106,12 @@ static bool allocate(tf_arena *a, tf_facts *f) {
   f->lead = TF_ARRAY(a, int, ops);
   f->leaf_op = TF_ARRAY(a, int, ops);
   f->stream_scope = TF_ARRAY(a, int, ops);
+  f->stream_leader = TF_ARRAY(a, int, ops);
   f->dim_from = TF_ARRAY(a, int, ops);
   f->dim_slot = TF_ARRAY(a, int, ops *(size_t)f->wl->n_dims);
   f->home_scope = TF_ARRAY(a, int, (size_t)f->wl->n_tensors);
   return f->depth && f->leaf_from && f->leaf_end && f->loop_from && f->lead && f->leaf_op && f->stream_scope &&
-         f->dim_from && f->dim_slot && f->home_scope;
+         f->stream_leader && f->dim_from && f->dim_slot && f->home_scope;
 }
 
 tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t) {
@@ -112,7 +126,53 @@ tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t) {
   find_streams(f);
   for (int o = 0; o < f->wl->n_ops; o++)
     f->lead[o] = find_lead(f, o);
+  find_leaders(f);
   for (int z = 0; z < f->wl->n_tensors; z++)
     f->home_scope[z] = tf_tree_home_scope(t, z);
   return f;
+}
+
+/* ---- homes -------------------------------------------------------------------------- */
+int tf_tree_depth(const tf_tree *t, int n) {
+  int depth = 0;
+  while ((n = t->nodes[n].parent) >= 0)
+    depth++;
+  return depth;
+}
+
+int tf_tree_common(const tf_tree *t, int a, int b) {
+  if (a < 0 || b < 0) return a < 0 ? b : a;
+  int da = tf_tree_depth(t, a), db = tf_tree_depth(t, b);
+  for (; da > db; da--)
+    a = t->nodes[a].parent;
+  for (; db > da; db--)
+    b = t->nodes[b].parent;
+  while (a != b) {
+    a = t->nodes[a].parent;
+    b = t->nodes[b].parent;
+  }
+  return a;
+}
+
+int tf_tree_home_scope(const tf_tree *t, int tensor) {
+  const tf_tensor *z = &t->workload->tensors[tensor];
+  if (z->producer < 0 || z->n_consumers == 0) return -1;
+  int n = t->op_node[z->producer];
+  for (int i = 0; i < z->n_consumers; i++)
+    n = tf_tree_common(t, n, t->op_node[z->consumers[i]]);
+  return n >= 0 && t->nodes[n].kind == TF_SCOPE ? n : -1;
+}
+
+int tf_tree_level_above(const tf_tree *t, int n) {
+  while (n >= 0 && t->nodes[n].kind != TF_TILE)
+    n = t->nodes[n].parent;
+  return n < 0 ? 0 : t->nodes[n].level;
+}
+
+int tf_tree_home(const tf_tree *t, int tensor) {
+  int n = tf_tree_home_scope(t, tensor);
+  if (n < 0) return 0;
+  for (int i = 0; i < t->nodes[n].n_keep; i++)
+    if (t->nodes[n].keep[i].tensor == tensor) return t->nodes[n].keep[i].level;
+  return tf_tree_level_above(t, n);
 }

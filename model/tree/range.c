@@ -1,78 +1,120 @@
 #include "model/tree/range.h"
 
-static tf_span hull(tf_span a, tf_span b) {
-  if (a.len <= 0) return b;
-  if (b.len <= 0) return a;
-  int64_t end_a = a.lo + a.len, end_b = b.lo + b.len;
-  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
-  return (tf_span){lo, (end_a > end_b ? end_a : end_b) - lo};
-}
-
-static tf_span clip(const tf_tensor *z, int r, tf_span v) {
-  int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
-  int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
-  end = end < top ? end : top;
-  return (tf_span){lo, end > lo ? end - lo : 0};
-}
-
 bool tf_ranges_idle(const tf_ranges *r, int o) {
-  const tf_span *now = &r->now[r->f->dim_from[o]];
+  const tf_ival *now = &r->now[r->f->dim_from[o]];
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
     if (now[i].len <= 0) return true;
   return false;
 }
 
-/* What op o reads along one index.  Values stay within what the workload's reader checked:
- * the tensor and its pad. */
-static tf_span index_span(const tf_ranges *r, int o, const tf_index *x) {
-  tf_span v = {x->c, 1};
+/* What op o reads along one index. */
+static tf_ival index_span(const tf_ranges *r, int o, const tf_index *x) {
+  tf_ival v = {x->c, 1};
   for (int i = 0; i < x->n_terms; i++) {
-    tf_span d = r->now[r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim)];
-    int64_t c = x->terms[i].coef, reach = c * (d.len - 1);
-    v.lo += c * d.lo + (reach < 0 ? reach : 0);
-    v.len += reach < 0 ? -reach : reach;
+    int at = r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim);
+    if (r->now[at].len <= 0) return (tf_ival){0, 0};
+    v = tf_index_plus(v, x->terms[i].coef, r->now[at]);
   }
   return v;
 }
 
 /* What the ops below node n read of rank k of what op o makes. */
-static tf_span demanded(const tf_ranges *r, int o, int k, int n) {
+static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   const tf_workload *wl = r->f->wl;
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
-  tf_span v = {0, 0};
-  for (int i = 0; i < z->n_consumers; i++) {
-    int reader = z->consumers[i];
-    const tf_op *op = &wl->ops[reader];
-    if (!tf_op_below(r->f, reader, n) || tf_ranges_idle(r, reader)) continue;
-    for (int j = 0; j < op->n_reads; j++)
-      if (op->reads[j].tensor == wl->ops[o].out) v = hull(v, clip(z, k, index_span(r, reader, &op->reads[j].index[k])));
-  }
+  tf_ival v = {0, 0};
+  TF_EACH_READ (r->f, o, n, at)
+    if (r->apart || !tf_ranges_idle(r, at.op)) {
+      tf_ival read = index_span(r, at.op, &wl->ops[at.op].reads[at.ref].index[k]);
+      v = tf_around(v, r->borderless ? read : tf_clip(z, k, read));
+    }
   return v;
 }
 
-/* The range of a dim that streamed op o reduces: that of the last op that leads at its scope. */
-static tf_span streamed(const tf_ranges *r, int o, int i) {
+/* ---- how far loops move a range ------------------------------------------------------------- */
+/* What moves one read of an op along an index. */
+static void index_shift(const tf_ranges *r, int o, const tf_index *x, tf_shift *s) {
+  s->mask = 0;
+  s->mixed = false;
+  for (int i = 0; i < x->n_terms; i++) {
+    const tf_shift *d = &r->shift[r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim)];
+    s->mixed |= d->mixed;
+    for (uint64_t left = d->mask; left; left &= left - 1) {
+      int k = __builtin_ctzll(left);
+      int64_t by;
+      if (!(s->mask >> k & 1)) s->by[k] = 0;
+      s->mask |= UINT64_C(1) << k;
+      s->mixed |= __builtin_mul_overflow(d->by[k], (int64_t)x->terms[i].coef, &by);
+      s->mixed |= __builtin_add_overflow(s->by[k], by, &s->by[k]);
+    }
+  }
+}
+
+static bool same_shift(const tf_shift *a, const tf_shift *b) {
+  for (uint64_t left = a->mask | b->mask; left; left &= left - 1) {
+    int k = __builtin_ctzll(left);
+    if ((a->mask >> k & 1 ? a->by[k] : 0) != (b->mask >> k & 1 ? b->by[k] : 0)) return false;
+  }
+  return true;
+}
+
+/* The same of all that the ops below node n read of rank k of what op o makes. */
+static void demanded_shift(tf_ranges *r, int o, int k, int n) {
+  tf_shift *all = &r->shift[r->f->dim_from[o] + k], one;
+  bool first = true;
+  TF_EACH_READ (r->f, o, n, at) {
+    index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
+    if (!first) {
+      all->mixed |= one.mixed || !same_shift(all, &one);
+      all->mask |= one.mask; /* by: of no use where it is mixed */
+    }
+    first = false;
+  }
+}
+
+/* The k-th loop on the way down moves a range by a step. */
+static void add_shift(tf_shift *s, int k, int64_t step) {
+  if (k >= TF_SHIFT_LOOPS) {
+    s->mixed = true;
+    return;
+  }
+  s->mask |= UINT64_C(1) << k;
+  s->by[k] = step;
+}
+
+/* ---- inference ------------------------------------------------------------------------------ */
+
+/* The range of the i-th dim of op o, which does not lead at node n. */
+static tf_ival inferred(tf_ranges *r, int o, int i, int n) {
   const tf_facts *f = r->f;
-  int scope = f->stream_scope[o], dim = f->wl->ops[o].dims[i];
-  for (int k = f->leaf_end[scope] - 1; k >= f->leaf_from[scope]; k--) {
-    int q = f->leaf_op[k], slot = tf_dim_slot(f, q, dim);
-    if (q != o && slot >= 0 && tf_leads(f, q, scope)) return r->now[f->dim_from[q] + slot];
+  int d = f->wl->ops[o].dims[i];
+  const tf_range_from source = tf_range_source(f, o, d, n);
+  switch (source.rule) {
+  case TF_BY_READERS:
+    if (r->shift) demanded_shift(r, o, i, n);
+    return demanded(r, o, i, n);
+  case TF_BY_LEADER: {
+    int slot = tf_dim_slot(f, source.of, d), from = slot >= 0 ? f->dim_from[source.of] + slot : f->dim_from[o] + i;
+    if (r->shift) r->shift[f->dim_from[o] + i] = r->shift[from];
+    return r->now[from];
+  }
+  case TF_BY_LOOPS:
+  case TF_BY_EXTENT: break;
   }
   return r->now[f->dim_from[o] + i];
 }
 
 static void infer(tf_ranges *r, int o, int n) {
   const tf_facts *f = r->f;
-  bool follows = f->stream_scope[o] >= 0 && tf_is_above(f, n, f->stream_scope[o]);
   for (int i = 0; i < f->wl->ops[o].n_dims; i++) {
-    tf_span *v = &r->now[f->dim_from[o] + i], before = *v;
-    if (!tf_slot_reduced(f, o, i)) {
-      *v = demanded(r, o, i, n);
-      if (r->inferred) r->inferred(r, o, i, n, before);
-    } else if (follows) {
-      *v = streamed(r, o, i);
-    }
+    tf_ival *v = &r->now[f->dim_from[o] + i], before = *v;
+    *v = inferred(r, o, i, n);
+    if (r->inferred && !tf_slot_reduced(f, o, i)) r->inferred(r, o, i, n, before);
   }
+}
+
+static int64_t trip_of(const tf_ranges *r, int n, int k) {
+  return r->trips ? r->trips[r->f->loop_from[n] + k] : r->f->tree->nodes[n].loops[k].trip;
 }
 
 /* Products of the trip counts from the node from which op o leads down to its leaf. */
@@ -86,7 +128,7 @@ static void start_steps(tf_ranges *r, int o) {
   for (int n = t->op_node[o]; n != t->nodes[f->lead[o]].parent; n = t->nodes[n].parent)
     for (int k = 0; k < t->nodes[n].n_loops; k++) {
       int slot = tf_dim_slot(f, o, t->nodes[n].loops[k].dim);
-      if (slot >= 0) steps[slot] *= t->nodes[n].loops[k].trip;
+      if (slot >= 0) steps[slot] *= trip_of(r, n, k);
     }
   for (int i = 0; i < n_dims; i++)
     all[i] = steps[i];
@@ -105,57 +147,69 @@ static void enter(tf_ranges *r, int n) {
   if (r->entered) r->entered(r, n);
 }
 
-/* Where the loop stands, as its first leading op sees it. */
-static int64_t digit_of(const tf_ranges *r, int loop, int at, const tf_loop *l) {
-  if (r->digits) return r->digits[loop];
-  if (r->forced == loop) return 1;
-  bool outermost = r->steps[at] == r->all[at];
-  if (!r->middle || (!r->inner && !outermost)) return 0;
-  int64_t step = r->steps[at] / l->trip, len = r->now[at].len;
-  bool early = outermost ? r->early != (l->dim == r->other) : r->inner == 1;
-  return len <= 0 ? 0 : ((len - 1) / step + !early) / 2;
-}
+/* Where the loop stands. */
+static int64_t digit_of(const tf_ranges *r, int loop) { return r->digits ? r->digits[loop] : r->forced == loop; }
 
 /* Splits the ranges of the ops that lead below Tile n by its k-th loop. */
 static void split(tf_ranges *r, int n, int k) {
   const tf_facts *f = r->f;
   const tf_loop *l = &f->tree->nodes[n].loops[k];
-  int64_t digit = -1, first = 0;
+  int64_t digit = digit_of(r, f->loop_from[n] + k), trip = trip_of(r, n, k);
   for (int j = f->leaf_from[n]; j < f->leaf_end[n]; j++) {
     int o = f->leaf_op[j], slot = tf_dim_slot(f, o, l->dim);
     if (slot < 0 || !tf_leads(f, o, n)) continue;
     int at = f->dim_from[o] + slot;
-    if (digit < 0) digit = digit_of(r, f->loop_from[n] + k, at, l);
-    int64_t step = r->steps[at] /= l->trip, len = r->now[at].len;
-    r->clash |= first && step != first;
-    first = step;
+    int64_t step = r->steps[at] /= trip, len = r->now[at].len;
     bool past = len <= 0 || (len - 1) / step < digit;
     int64_t rest = past ? 0 : len - digit * step;
     if (!past) r->now[at].lo += digit * step;
     r->now[at].len = rest < step ? rest : step;
+    if (r->shift) add_shift(&r->shift[at], r->depth + k, step);
   }
+}
+
+/* Through the loops of a node. */
+static void pass(tf_ranges *r, int node) {
+  const tf_node *n = &r->f->tree->nodes[node];
+  for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
+    if (trip_of(r, node, k) > 1) split(r, node, k);
+  r->depth += n->kind == TF_TILE ? n->n_loops : 0;
 }
 
 void tf_ranges_walk(tf_ranges *r, int node) {
   const tf_node *n = &r->f->tree->nodes[node];
+  int depth = r->depth;
   enter(r, node);
-  for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
-    if (n->loops[k].trip > 1) split(r, node, k);
+  pass(r, node);
   for (int i = 0; i < n->n_children; i++)
     tf_ranges_walk(r, n->children[i]);
+  r->depth = depth;
+}
+
+void tf_ranges_towards(tf_ranges *r, int to) {
+  int n = 0;
+  for (enter(r, n); n != to; enter(r, n)) {
+    pass(r, n);
+    n = tf_child_towards(r->f, n, to);
+  }
+  r->depth = 0;
 }
 
 void tf_ranges_reset(tf_ranges *r) {
   const tf_workload *wl = r->f->wl;
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_dims; i++)
-      r->now[r->f->dim_from[o] + i] = (tf_span){0, wl->dims[wl->ops[o].dims[i]].extent};
+      r->now[r->f->dim_from[o] + i] = (tf_ival){0, wl->dims[wl->ops[o].dims[i]].extent};
+  for (int at = 0; r->shift && at < r->f->n_dims; at++) {
+    r->shift[at].mask = 0;
+    r->shift[at].mixed = false;
+  }
 }
 
 bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f) {
   size_t n = (size_t)f->n_dims;
-  *r = (tf_ranges){.f = f, .forced = -1, .other = -1};
-  r->now = TF_ARRAY(a, tf_span, n);
+  *r = (tf_ranges){.f = f, .forced = -1};
+  r->now = TF_ARRAY(a, tf_ival, n);
   r->steps = TF_ARRAY(a, int64_t, n);
   r->all = TF_ARRAY(a, int64_t, n);
   if (!r->now || !r->steps || !r->all) return false;

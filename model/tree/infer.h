@@ -1,0 +1,98 @@
+/* Bounds inference: from where the range of an op's dim comes on entry to a node, and intervals.
+ *
+ * The rules stand here, once.  Three passes apply them, each to values of another kind, and none can do another's work:
+ *   model/tree/range.c        intervals of all ops together, on one walk down the tree at one setting of the loops: the
+ *                             checks ask for every range at every node, before there is a plan
+ *   model/flow/range.c        the interval of one dim at one node, at any setting; and the loops on which it depends
+ *   model/cost/quick/range.c  products of trip counts, made once a tree, so that an evaluation only multiplies
+ * unit.test_range holds the three equal on random mappings.  Lowering (codegen/lower) applies the rules to expressions
+ * of the IR, whose kernels are run (kernels.*). */
+#ifndef MODEL_TREE_INFER_H
+#define MODEL_TREE_INFER_H
+#include "model/spec/dims.h"
+#include "model/tree/facts.h"
+
+/* lo .. lo + len - 1; len <= 0: empty. */
+typedef struct {
+  int64_t lo, len;
+} tf_ival;
+
+/* The range around both; one that is empty does not count. */
+static inline tf_ival tf_around(tf_ival a, tf_ival b) {
+  if (a.len <= 0) return b;
+  if (b.len <= 0) return a;
+  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
+  int64_t ha = a.lo + a.len, hb = b.lo + b.len;
+  return (tf_ival){lo, (ha > hb ? ha : hb) - lo};
+}
+
+static inline tf_ival tf_common_part(tf_ival a, tf_ival b) {
+  int64_t lo = a.lo > b.lo ? a.lo : b.lo;
+  int64_t end = a.lo + a.len < b.lo + b.len ? a.lo + a.len : b.lo + b.len;
+  return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
+}
+
+/* What of rank r of the tensor there is of v: reads may pass its borders. */
+static inline tf_ival tf_clip(const tf_tensor *z, int r, tf_ival v) {
+  int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
+  int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
+  end = end < top ? end : top;
+  return (tf_ival){lo, end > lo ? end - lo : 0};
+}
+
+/* An index so far, with one more term, coef * d, where d is not empty.  Values stay within what the workload's reader
+ * checked: the tensor and its pad. */
+static inline tf_ival tf_index_plus(tf_ival v, int64_t coef, tf_ival d) {
+  int64_t reach = coef * (d.len - 1);
+  return (tf_ival){v.lo + coef * d.lo + (reach < 0 ? reach : 0), v.len + (reach < 0 ? -reach : reach)};
+}
+
+/* From where the range of a dim comes. */
+typedef struct {
+  enum {
+    TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops since */
+    TF_BY_READERS, /* rank `of` of its output: around what the ops below the node read of it */
+    TF_BY_LEADER,  /* reduced and streamed by a scope at or below the node: the range of op `of` */
+    TF_BY_EXTENT   /* reduced otherwise: whole */
+  } rule;
+  int of;
+} tf_range_from;
+
+/* Of dim d of op o on entry to node n. */
+static inline tf_range_from tf_range_source(const tf_facts *f, int o, int d, int n) {
+  if (tf_leads(f, o, n)) return (tf_range_from){TF_BY_LOOPS, -1};
+  int rank = tf_out_rank(&f->wl->ops[o], d), leader = f->stream_leader[o];
+  if (rank >= 0) return (tf_range_from){TF_BY_READERS, rank};
+  bool follows = leader >= 0 && leader != o && tf_is_above(f, n, f->stream_scope[o]);
+  return follows ? (tf_range_from){TF_BY_LEADER, leader} : (tf_range_from){TF_BY_EXTENT, -1};
+}
+
+/* One read of what an op makes, by an op below a node. */
+typedef struct {
+  int op, ref; /* op's read `ref` */
+  int tensor;  /* what is read; of its consumers, those to come: */
+  const int *now, *end;
+} tf_read_below;
+
+/* The next one below node n; false: there is none. */
+static inline bool tf_next_read(const tf_facts *f, int n, tf_read_below *at) {
+  for (;; at->ref = -1) {
+    if (at->ref < 0) {
+      if (at->now == at->end) return false;
+      at->op = *at->now++;
+      if (!tf_op_below(f, at->op, n)) continue;
+    }
+    const tf_op *op = &f->wl->ops[at->op];
+    while (++at->ref < op->n_reads)
+      if (op->reads[at->ref].tensor == at->tensor) return true;
+  }
+}
+
+/* Before the first one of what op o makes. */
+static inline tf_read_below tf_reads_of(const tf_facts *f, int o) {
+  const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
+  return (tf_read_below){-1, -1, f->wl->ops[o].out, z->consumers, z->consumers + z->n_consumers};
+}
+/* `for` each read below node n of what op o makes. */
+#define TF_EACH_READ(f, o, n, at) for (tf_read_below at = tf_reads_of((f), (o)); tf_next_read((f), (n), &at);)
+#endif
