@@ -11,7 +11,7 @@
  * machine. */
 enum {
   TF_PLANNER_WORK = 24000,
-  TF_PLANNER_EFFORT = 40000 /* in quick evaluations: where each is dear, fewer are made */
+  TF_PLANNER_EFFORT = 80000 /* in quick evaluations: where each is dear, fewer are made */
 };
 int64_t tf_planner_evals(const tf_workload *wl); /* TF_PLANNER_WORK, shared among the ops and one more */
 
