@@ -186,7 +186,8 @@ bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoin
     for (int k = 0; k < x->n_args; k++)
       u[k] = value[x->arg[k]];
     for (int k = x->call == TF_K_SELECT; k < x->n_args; k++)
-      if (op->expr[x->arg[k]].what != TF_X_NUMBER && op->expr[x->arg[k]].what != TF_X_DIM) adj[x->arg[k]] = by_argument(d, x->call, k, adj[i], u, value[i]);
+      if (op->expr[x->arg[k]].what != TF_X_NUMBER && op->expr[x->arg[k]].what != TF_X_DIM)
+        adj[x->arg[k]] = by_argument(d, x->call, k, adj[i], u, value[i]);
   }
   return !d->failed;
 }

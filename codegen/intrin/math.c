@@ -177,7 +177,8 @@ void tf_micro_vector_choices(FILE *out) {
         "  return (vec)((where & (lanes)yes) | (~where & (lanes)no));\n"
         "}\n"
         "static const float lane_numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};\n"
-        "static inline vec vec_from(int64_t first) { return vec_add(vec_splat((float)first), vec_load(lane_numbers)); }\n",
+        "static inline vec vec_from(int64_t first) { return vec_add(vec_splat((float)first), vec_load(lane_numbers)); "
+        "}\n",
         out);
 }
 

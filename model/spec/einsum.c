@@ -88,7 +88,8 @@ static int append_number(element *e, const tf_lex *at, double f) {
   return append(e, at, (tf_expr){.what = TF_X_NUMBER, .number = f});
 }
 
-/* Computes a call of numbers: they are the last nodes, and give way to the result.  Infinite is only what `inf` gives. */
+/* Computes a call of numbers: they are the last nodes, and give way to the result.  Infinite is only what `inf` gives.
+ */
 static int fold(element *e, const tf_lex *at, tf_kind kind, int n_args, const int *at_arg) {
   double arg[3];
   bool finite = true;
@@ -292,7 +293,8 @@ static int parse_comparison(element *e) {
   tf_lex again = *e->x;
   bool dummy;
   if (take_comparison(e->x, &dummy) >= 0) {
-    tf_fail(e->x->diags, tf_lex_at(&again), TF_E_SYNTAX, "a comparison of a comparison; join two by 'and': a < b and b < c");
+    tf_fail(e->x->diags, tf_lex_at(&again), TF_E_SYNTAX,
+            "a comparison of a comparison; join two by 'and': a < b and b < c");
     return -1;
   }
   return append_call(e, &here, (tf_kind)kind, 2, turned ? (int[]){arg[1], arg[0]} : arg);

@@ -28,7 +28,7 @@ typedef struct {
   const tf_op *inverse_of;
   uint64_t steady; /* reads of steady_of that stand in s_<output>_<number of the read> */
   const tf_op *steady_of;
-  int row_of; /* dim along which vectors stand */
+  int row_of;             /* dim along which vectors stand */
   uint64_t in_row;        /* tensors that stand in v_<name>, bit by number mod 64 (rows make fewer) */
   int64_t *held;          /* [buffer] kept: words into the part of the workspace in which its content stands */
   bool in_parallel;       /* inside a loop over threads */

@@ -302,8 +302,7 @@ static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool pa
   else if (e->what == TF_X_CALL && e->call == TF_K_SELECT)
     vector_choice(c, op, e, skip, part);
   else if (e->what == TF_X_CALL && c_comparison(e->call))
-    fputs("vec_choose(", c->out), vector_truth(c, op, i, skip, part),
-        fputs(", vec_splat(1.0f), vec_zero())", c->out);
+    fputs("vec_choose(", c->out), vector_truth(c, op, i, skip, part), fputs(", vec_splat(1.0f), vec_zero())", c->out);
   else if (e->what == TF_X_CALL)
     vector_arguments(c, op, e, skip, part);
   else if (e->what == TF_X_NUMBER)

@@ -52,7 +52,7 @@ static const char *const names[TF_N_KINDS] = {
 };
 
 static const char *const signs[TF_N_KINDS] = {
-    [TF_K_ADD] = "+", [TF_K_SUB] = "-",  [TF_K_MUL] = "*",  [TF_K_DIV] = "/",
+    [TF_K_ADD] = "+", [TF_K_SUB] = "-", [TF_K_MUL] = "*", [TF_K_DIV] = "/",
     [TF_K_LT] = "<",  [TF_K_LE] = "<=", [TF_K_EQ] = "==", [TF_K_NE] = "!=",
 };
 
