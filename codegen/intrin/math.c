@@ -172,9 +172,9 @@ void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds) {
 
 /* Compilers know vectors of machines as vectors of C, so one text serves all. */
 void tf_micro_vector_choices(FILE *out) {
-  fputs("typedef int32_t lanes __attribute__((vector_size(4 * LANES)));\n"
-        "static inline vec vec_choose(lanes where, vec yes, vec no) {\n"
-        "  return (vec)((where & (lanes)yes) | (~where & (lanes)no));\n"
+  fputs("typedef int32_t vec_truth __attribute__((vector_size(4 * LANES)));\n"
+        "static inline vec vec_choose(vec_truth where, vec yes, vec no) {\n"
+        "  return (vec)((where & (vec_truth)yes) | (~where & (vec_truth)no));\n"
         "}\n"
         "static const float lane_numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};\n"
         "static inline vec vec_from(int64_t first) { return vec_add(vec_splat((float)first), vec_load(lane_numbers)); "

@@ -256,7 +256,7 @@ static bool is_steady(const tf_op *op, int i, int dim) {
 static void vector_truth(c_printer *c, const tf_op *op, int i, int skip, bool part) {
   const tf_expr *e = &op->expr[i];
   const char *sign = e->what == TF_X_CALL ? c_comparison(e->call) : NULL;
-  fputs("(lanes)(", c->out);
+  fputs("(vec_truth)(", c->out);
   vector_value(c, op, sign ? e->arg[0] : i, skip, part);
   fprintf(c->out, " %s ", sign ? sign : "!=");
   if (sign)
