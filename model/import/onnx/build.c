@@ -49,6 +49,21 @@ static bool open_one(ox_net *g, ox_axis *axis) {
   return d >= 0;
 }
 
+bool ox_combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *all) {
+  const int64_t n = inner->cut[inner->n - 1];
+  bool ok = true;
+  *all = (ox_axis){0};
+  for (int i = 0; i < inner->n; i++)
+    ok &= ox_cut(g, all, inner->cut[i]);
+  for (int i = 0; i < outer->n; i++)
+    ok &= ox_cut(g, all, outer->cut[i] * n);
+  memcpy(all->dim, outer->dim, sizeof all->dim);
+  if (outer->n_dims + inner->n_dims > OX_FACTORS) return ox_fail(g, TF_E_LIMIT, "more than %d factors", OX_FACTORS);
+  memcpy(all->dim + outer->n_dims, inner->dim, (size_t)inner->n_dims * sizeof *all->dim);
+  all->n_dims = outer->n_dims + inner->n_dims;
+  return ok;
+}
+
 static void *need(ox_net *g, void *p) {
   g->oom |= !p;
   return p;
@@ -206,7 +221,7 @@ bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, co
 
 bool ox_copy(ox_net *g, ox_value *v, const char *name) {
   ox_axis axis[OX_RANK] = {0};
-  const ox_axis *all[OX_RANK];
+  const ox_axis *all[OX_RANK] = {NULL};
   ox_begin(g);
   for (int k = 0; k < v->rank; k++) {
     if (!ox_join(g, &axis[k], v, k) || !ox_open(g, &axis[k])) return false;

@@ -224,23 +224,73 @@ static bool gather(ox_net *g) {
 
 /* ---- beside each other ---------------------------------------------------------------------------------------- */
 
-/* Element `at - from` of v along the axis; 0 outside of it. */
-static ox_expr *read_part(ox_net *g, ox_value *v, int axis, const ox_axis *const *all, int64_t from, int64_t whole) {
+/* An axis along which parts stand beside each other: blocks as long as what reshapes put together within any part. */
+typedef struct {
+  int64_t whole, block;
+  ox_axis outer, inside, all;
+} parts;
+
+/* The blocks of part v begin at whole ones. */
+static bool add_part(ox_net *g, parts *r, const ox_value *v, int axis) {
+  const ox_factor *f = ox_factors(v, axis);
+  int64_t inner = 1;
+  bool ok = ox_cut(g, &r->inside, 1);
+  for (int i = v->n[axis] - 1; i > 0 && ok; i--)
+    ok = ox_cut(g, &r->inside, inner *= f[i].extent);
+  if (!ok) return false;
+  r->block = r->inside.cut[r->inside.n - 1];
+  return true;
+}
+
+static bool open_row(ox_net *g, parts *r, int64_t whole) {
+  r->whole = whole;
+  if (whole % r->block)
+    return ox_fail(g, TF_E_SHAPE, "a part that a reshape put together of pieces of %lld, in a whole of %lld",
+                   (long long)r->block, (long long)whole);
+  return ox_open_extent(g, &r->outer, whole / r->block) && ox_open(g, &r->inside) &&
+         ox_combine(g, &r->outer, &r->inside, &r->all);
+}
+
+/* The rank that the axis's outermost factor runs along from end to end, so that beside it is padding; -1: none. */
+static int outer_rank(const ox_net *g, const ox_value *v, int axis) {
+  const ox_factor *f = ox_factors(v, axis);
+  const ox_tensor *t = &g->tensor[v->tensor];
+  int found = -1;
+  for (int r = 0; v->n[axis] && r < t->rank; r++)
+    if (f->step[r]) found = found == -1 ? r : -2;
+  return found >= 0 && !v->at[found] && t->shape[found] == f->step[found] * f->extent ? found : -1;
+}
+
+/* v, copied where its axis has no such rank. */
+static bool make_part(ox_net *g, ox_value *v, int axis) {
+  return outer_rank(g, v, axis) >= 0 || ox_copy(g, v, v->name);
+}
+
+/* Element `place - from` of v along the axis; 0 outside of it. */
+static ox_expr *read_part(ox_net *g, const ox_value *v, int axis, const ox_axis *const *all, const parts *row,
+                          int64_t from) {
+  const int64_t size = ox_extent(v, axis), behind = row->whole - from - size;
   const ox_axis *at[OX_RANK];
+  ox_value one = *v; /* the same within one block */
+  ox_factor *f = one.f + (ox_factors(v, axis) - v->f);
+  const int r = outer_rank(g, v, axis);
+  if (r < 0 || size % row->block || from % row->block)
+    return (void)ox_fail(g, TF_E_SHAPE, "parts that begin within what a reshape put together of pieces of %lld",
+                         (long long)row->block),
+           NULL;
+  const int64_t step = f->step[r] * (row->block / (size / f->extent));
+  f->extent = row->block / (size / f->extent);
   memcpy(at, all, (size_t)v->rank * sizeof *at);
-  const int r = ox_rank_of(g, v, axis);
-  if (r < 0) return (void)ox_fail(g, TF_E_SHAPE, "a part of one element, or one that a reshape put together"), NULL;
-  at[axis] = NULL;
-  ox_expr *e = ox_read(g, v, at);
+  at[axis] = &row->inside;
+  ox_expr *e = ox_read(g, &one, at);
   if (!e) return NULL;
   ox_index *x = &e->index[r];
-  x->dim[x->n] = all[axis]->dim[0];
-  x->coef[x->n++] = 1;
-  x->c -= from;
+  if (row->outer.n_dims) x->dim[x->n] = row->outer.dim[0], x->coef[x->n++] = step;
+  x->c -= from / row->block * step;
   ox_tensor *t = &g->tensor[v->tensor];
-  const int64_t after = whole - from - ox_extent(v, axis);
-  if (from > t->before[r]) t->before[r] = from;
-  if (from > t->pad[r]) t->pad[r] = from;
+  const int64_t before = from / row->block * step, after = behind / row->block * step;
+  if (before > t->before[r]) t->before[r] = before;
+  if (before > t->pad[r]) t->pad[r] = before;
   if (after > t->pad[r]) t->pad[r] = after;
   return e;
 }
@@ -251,6 +301,7 @@ static bool concat(ox_net *g) {
   ox_value first, out;
   int axis;
   int64_t whole = 0, from = 0;
+  parts row = {0};
   ox_axis at[OX_RANK] = {0};
   const ox_axis *all[OX_RANK];
   if (!ox_placed(g, 0, &first) || !ox_axis_at(g, ox_int(g, "axis", 0), first.rank, &axis)) return false;
@@ -260,7 +311,7 @@ static bool concat(ox_net *g) {
   for (size_t i = 0; i < n && v; i++) {
     if (!ox_placed(g, i, &v[i])) return false;
     if (v[i].rank != first.rank) return ox_fail(g, TF_E_RANK, "parts of %d and %d axes", first.rank, v[i].rank);
-    if (ox_rank_of(g, &v[i], axis) < 0 && !ox_copy(g, &v[i], v[i].name)) return false;
+    if (!make_part(g, &v[i], axis) || !add_part(g, &row, &v[i], axis)) return false;
     whole += ox_extent(&v[i], axis);
   }
   if (!v) return false;
@@ -272,12 +323,12 @@ static bool concat(ox_net *g) {
                        (long long)ox_extent(&v[i], k), k);
       if (!ox_join(g, &at[k], &v[i], k)) return false;
     }
-    if (k == axis ? !ox_open_extent(g, &at[k], whole) : !ox_open(g, &at[k])) return false;
-    all[k] = &at[k];
+    if (k == axis ? !open_row(g, &row, whole) : !ox_open(g, &at[k])) return false;
+    all[k] = k == axis ? &row.all : &at[k];
   }
   ox_expr *e = NULL;
   for (size_t i = 0; i < n; i++) {
-    ox_expr *x = read_part(g, &v[i], axis, all, from, whole);
+    ox_expr *x = read_part(g, &v[i], axis, all, &row, from);
     if (!x) return false;
     e = e ? ox_call(g, "+", e, x, NULL) : x;
     from += ox_extent(&v[i], axis);
@@ -297,19 +348,19 @@ static bool pad(ox_net *g) {
     return ox_fail(g, TF_E_NAME, "only zeros are known");
   for (int axis = 0; axis < v.rank; axis++) {
     const int64_t before = pads[axis], whole = before + ox_extent(&v, axis) + pads[v.rank + axis];
+    parts row = {0};
     ox_axis at[OX_RANK] = {0};
     const ox_axis *all[OX_RANK];
     if (before < 0 || pads[v.rank + axis] < 0 || whole > OX_MOST_EXTENT)
       return ox_fail(g, TF_E_RANGE, "a pad of %lld", (long long)before);
     if (whole == ox_extent(&v, axis)) continue;
-    if (ox_rank_of(g, &v, axis) < 0 && !ox_copy(g, &v, v.name)) return false;
+    if (!make_part(g, &v, axis) || !add_part(g, &row, &v, axis)) return false;
     ox_begin(g);
     for (int k = 0; k < v.rank; k++) {
-      if (k == axis ? !ox_open_extent(g, &at[k], whole) : !ox_join(g, &at[k], &v, k) || !ox_open(g, &at[k]))
-        return false;
-      all[k] = &at[k];
+      if (k == axis ? !open_row(g, &row, whole) : !ox_join(g, &at[k], &v, k) || !ox_open(g, &at[k])) return false;
+      all[k] = k == axis ? &row.all : &at[k];
     }
-    ox_expr *e = read_part(g, &v, axis, all, before, whole);
+    ox_expr *e = read_part(g, &v, axis, all, &row, before);
     if (!e || !ox_make(g, g->node->output[0], "=", e, all, v.rank, &v)) return false;
   }
   return ox_give(g, 0, &v);

@@ -155,6 +155,8 @@ void ox_begin(ox_net *g);
 bool ox_open(ox_net *g, ox_axis *axis);
 /* A dim of its own, as an axis. */
 bool ox_open_extent(ox_net *g, ox_axis *axis, int64_t extent);
+/* The axis of `outer` times `inner` elements, both open. */
+bool ox_combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *all);
 /* The element of the value at the op's axes; axis[k] NULL: the value's k-th axis has one element, which is read again.
  */
 ox_expr *ox_read(ox_net *g, const ox_value *v, const ox_axis *const *axis);

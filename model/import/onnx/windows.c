@@ -152,22 +152,6 @@ typedef struct {
   ox_axis group, in, out, read, made;
 } channels;
 
-/* The axis of `outer` times `inner` elements. */
-static bool combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *all) {
-  const int64_t n = inner->cut[inner->n - 1];
-  bool ok = true;
-  *all = (ox_axis){0};
-  for (int i = 0; i < inner->n; i++)
-    ok &= ox_cut(g, all, inner->cut[i]);
-  for (int i = 0; i < outer->n; i++)
-    ok &= ox_cut(g, all, outer->cut[i] * n);
-  memcpy(all->dim, outer->dim, sizeof all->dim);
-  if (outer->n_dims + inner->n_dims > OX_FACTORS) return ox_fail(g, TF_E_LIMIT, "more than %d factors", OX_FACTORS);
-  memcpy(all->dim + outer->n_dims, inner->dim, (size_t)inner->n_dims * sizeof *all->dim);
-  all->n_dims = outer->n_dims + inner->n_dims;
-  return ok;
-}
-
 /* Cuts of an axis of `outer` groups of `n` elements go to both. */
 static bool part(ox_net *g, const ox_value *v, int axis, int64_t n, ox_axis *outer, ox_axis *inner) {
   ox_axis all = {0};
@@ -184,7 +168,7 @@ static bool open_channels(ox_net *g, const ox_value *x, const ox_value *w, int64
                    (long long)groups, (long long)ox_extent(w, 1), (long long)out);
   return part(g, x, 1, in / groups, &c->group, &c->in) && part(g, w, 0, out / groups, &c->group, &c->out) &&
          ox_join(g, &c->in, w, 1) && ox_open(g, &c->group) && ox_open(g, &c->in) && ox_open(g, &c->out) &&
-         combine(g, &c->group, &c->in, &c->read) && combine(g, &c->group, &c->out, &c->made);
+         ox_combine(g, &c->group, &c->in, &c->read) && ox_combine(g, &c->group, &c->out, &c->made);
 }
 
 static bool add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis *const *made, int n, ox_value *out) {
@@ -262,7 +246,7 @@ static bool conv_transposed(ox_net *g) {
   for (int i = 0; i < all.n; i++) {
     slide *s = &all.s[i];
     if (!ox_join(g, &s->at, &x, 2 + i) || !ox_open(g, &s->at) || !ox_open_extent(g, &s->tap, kernel[i]) ||
-        !combine(g, &s->at, &s->tap, &place[i]))
+        !ox_combine(g, &s->at, &s->tap, &place[i]))
       return false;
     from[2 + i] = &s->at, weight[2 + i] = &s->tap, made[2 + i] = &place[i];
   }
