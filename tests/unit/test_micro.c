@@ -463,7 +463,7 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   print_rounding(f, u, kernel, t);
   fputs("int main(void) {\n  int w = 0;\n", f);
   if (tf_micro_has_tiles(target))
-    fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n", REFUSED); /* as emitted kernels ask */
+    fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n  tiles_open();\n", REFUSED); /* as emitted kernels do */
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; takes(t, i) && add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 131 : 1 + 7 * i, add);
