@@ -472,6 +472,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
                  .wl = k->p->tree->workload,
                  .name = k->name,
                  .inverse = -1,
+                 .gone = -1,
                  .micro = tf_micro_new(k->isa, k->source),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
