@@ -1,8 +1,8 @@
 /* Block products in the tiles of AMX: up to 2 x 2 of sums, 2 of a, 2 of b.  A tile is 16 rows of 64 bytes.
  *
- * The kernel has set the tiles up before (tiles_open).  A tile of a or b is zeroed right behind its last use: that gives
- * its register back, of which a core that two threads share has few to spare (measured on Sapphire Rapids: 76 cycles a
- * multiplication without, 53 with; alone, 26 either way). */
+ * The kernel has set the tiles up before (tiles_open).  A tile of a or b is zeroed right behind its last use: that
+ * gives its register back, of which a core that two threads share has few to spare (measured on Sapphire Rapids: 76
+ * cycles a multiplication without, 53 with; alone, 26 either way). */
 #include "codegen/intrin/tile.h"
 
 enum { SIDE = 16, SIDES = 2 * SIDE, A_TILE = 4, B_TILE = 6, LINE_BYTES = 64 };
@@ -94,8 +94,8 @@ static void rounding(FILE *out, const tf_tile *t, const char *name) {
   each(out, t, "  ", "_tile_zero", "");
   fprintf(out, "  for (; k > 0; k -= %d) {\n", SIDE);
   step(out, t);
-  fprintf(out, "    if (row < %d) %s_leave(left, row, row + %d);\n    row += %d;\n  }\n", SIDES, t->kernel->prefix, SIDE,
-          SIDE);
+  fprintf(out, "    if (row < %d) %s_leave(left, row, row + %d);\n    row += %d;\n  }\n", SIDES, t->kernel->prefix,
+          SIDE, SIDE);
   fprintf(out, "  %s_leave(left, row, %d);\n", t->kernel->prefix, SIDES);
   each(out, t, "  ", "_tile_stored", ", c_m * 4");
   each(out, t, "  ", "_tile_zero", "");

@@ -268,10 +268,10 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
   return print_block(out, u, b) ? b->name : NULL;
 }
 
-/* A library that is asked for the block wants all rows beforehand.  So do AMX's tiles: while they multiply, and for some
- * hundred cycles behind, a core has one port for 512-bit multiply-adds instead of two (measured on Sapphire Rapids: 256
- * of them take 128 cycles, 253 with one multiplication of tiles among them), and rows of exp beside them take longer than
- * both in turn. */
+/* A library that is asked for the block wants all rows beforehand.  So do AMX's tiles: while they multiply, and for
+ * some hundred cycles behind, a core has one port for 512-bit multiply-adds instead of two (measured on Sapphire
+ * Rapids: 256 of them take 128 cycles, 253 with one multiplication of tiles among them), and rows of exp beside them
+ * take longer than both in turn. */
 static bool rows_before(FILE *out, tf_micro *u, const block *b) {
   const ir_kernel *k = &b->kernel->kernel;
   const char *plain = tf_micro_block(out, u, k, b->m, b->n, b->asks, b->rounds);

@@ -96,12 +96,12 @@ static const char vnni_int8[] =
   "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, bf16_of(v)); }\n"                \
   "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), "         \
   "bf16_of(v)); }\n"
-static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uint16_t", "_mm512", "si512")
-    BF16_ROUND "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, "
-             "(__m512bh)b); }\n";
+static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uint16_t", "_mm512", "si512") BF16_ROUND
+    "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, "
+    "(__m512bh)b); }\n";
 
-/* Of AMX.  bf16_leave: rows `first` ... `end` - 1 of sums that wait in 32 by 32 are rounded and put where they belong; of
- * a row `columns`, and behind them zeros up to `writes`. */
+/* Of AMX.  bf16_leave: rows `first` ... `end` - 1 of sums that wait in 32 by 32 are rounded and put where they belong;
+ * of a row `columns`, and behind them zeros up to `writes`. */
 static const char amx_bf16[] = BF16_ROUND
     "typedef struct {\n"
     "  const float *sums;\n"

@@ -87,10 +87,9 @@ static void box(checker *c, const ir_buffer *b) {
   must(c, b->rank == 0 || (b->extent && b->base), "buffer %s: no box", b->name);
   if (!b->extent || !b->base) return;
   for (int r = 0; c->ok && r < b->rank; r++) {
-    const int64_t n =
-        (b->block.by && r == b->block.rank ? (b->extent[r] + b->block.by - 1) / b->block.by * b->block.by
-                                           : b->extent[r]) +
-        (r == b->rank - 1 ? b->gap : 0);
+    const int64_t n = (b->block.by && r == b->block.rank ? (b->extent[r] + b->block.by - 1) / b->block.by * b->block.by
+                                                         : b->extent[r]) +
+                      (r == b->rank - 1 ? b->gap : 0);
     must(c, b->extent[r] >= 0 && !__builtin_mul_overflow(words, n, &words), "buffer %s: rank %d is too large", b->name,
          r);
     must(c, b->base[r].var < c->p->n_vars, "buffer %s: no variable %d", b->name, b->base[r].var);

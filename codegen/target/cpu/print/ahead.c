@@ -107,8 +107,8 @@ static void at_vector(c_printer *c, const rows *r, bool lead, bool cut) {
   c_rows_vector(c, all, n, r->dim, cut);
   if (r->rounded < 0 || lead) return;
   c_indent(c);
-  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim], c->p->tensor_id[r->rounded],
-          cut ? ", rest" : "");
+  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim],
+          c->p->tensor_id[r->rounded], cut ? ", rest" : "");
 }
 
 static void close_part(c_printer *c, const rows *r, bool lead) {

@@ -34,7 +34,7 @@ typedef struct {
   bool whole;             /* reads print as int32_t */
   const c_row_at *row_at; /* [n_row_at] while rows made ahead are printed, along dim row_dim; else NULL */
   int n_row_at, row_dim, n_ahead;
-  int gone; /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
+  int gone;    /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
   bool failed; /* out of memory */
 } c_printer;
 
@@ -104,6 +104,9 @@ void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open);
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open);
 void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_together(c_printer *c, const ir_stmt *s);
+
+/* window.c: sums and maxima over small windows (nest.window), and their maps. */
+void c_window_nest(c_printer *c, const ir_stmt *s);
 
 /* pack.c: what a product reads, laid out anew as its kernel wants it; and where it then stands. */
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);
