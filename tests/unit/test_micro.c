@@ -429,7 +429,7 @@ static void print_values(FILE *f, const ir_kernel *k) {
 }
 
 /* Whether what a block rounds may be filled up with zeros. */
-static bool fills_up(const ir_kernel *k) { return k->leaves == IR_BF16 && k->n_round > 1; }
+static bool fills_up(const ir_kernel *k) { return k->leaves == IR_BF16 && k->m_round > 1; }
 
 /* What a block does whose sums leave it rounded, widened again for `bad`. */
 static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t) {
