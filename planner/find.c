@@ -96,11 +96,13 @@ static char *template_that_suits(const planner *p, tf_template form) {
   return NULL;
 }
 
-/* Where the blocks of all ops fit close to the core at once, so be it, unless kernels are timed; else the best of all
- * forms in which they pass through. */
+/* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are
+ * timed; else the best of all forms in which they pass through. */
 static bool search_templates(planner *p) {
-  bool any = false, enough = false, ok = true;
-  for (int form = 0; ok && !enough && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
+  bool any = false, ok = true;
+  for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
+    if (any && !p->plan->tree) break;
+    if (form > TF_TEMPLATE_STREAM && p->plan->tree && p->n_time == 0) break;
     char *text = template_that_suits(p, (tf_template)form);
     if (!text) continue;
     tf_tree *t = plan_parse(p, text, p->d);
@@ -108,7 +110,6 @@ static bool search_templates(planner *p) {
     ok = t && search(p, t);
     tf_tree_free(t);
     any = true;
-    enough = !p->plan->tree || (form == TF_TEMPLATE_WHOLE && p->n_time == 0);
   }
   return any ? ok : search(p, NULL);
 }
