@@ -10,6 +10,7 @@ static const low_pass passes[] = {
     {"rows", low_join_rows},
     {"share", low_share},
     {"round", low_round_early},
+    {"again", low_panels_again},
     {"ask", low_ask_ahead},
     {"blocks", low_block_channels},
     {"around", low_around_channels},

@@ -12,6 +12,7 @@ enum {
   WORDS_COPIED = 4,   /* words a cycle, row by row ... */
   WORDS_TURNED = 2,   /* ... in squares ... */
   ROW = 8,            /* ... and cycles to begin a row */
+  FACTOR = 16,        /* cycles to find what a row is multiplied by: an exponential, or an inverse */
   FAR = 2,            /* cycles that a tile waits for a vector of b where rows lie pages apart */
   LATENCY = 4,        /* cycles of a multiply-add */
   NEAR = 1 << 18,     /* words that stay in a core's second cache; of panels beyond ... */
@@ -68,6 +69,14 @@ static double runs(const walk *w, uint64_t mask, bool kept) {
     last--;
   for (int i = 0; i < last; i++)
     n *= w->trip[i] / w->share[i];
+  return n;
+}
+
+/* How often a core fills what has a place for each of its boxes. */
+static double places(const walk *w, uint64_t mask) {
+  double n = 1;
+  for (int i = 0; i < w->depth; i++)
+    if (mask >> i & 1) n *= w->trip[i] / w->share[i];
   return n;
 }
 
@@ -185,7 +194,8 @@ static void product(walk *w, const ir_stmt *s) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += runs(w, mask, p->pairs.keep) * calls * n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
+    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls * n * k /
+                 (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
   }
   if (p->pairs.turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
@@ -205,6 +215,14 @@ static void nest(walk *w, const ir_stmt *s) {
     product(w, s);
   else
     w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) * op->n_expr / w->isa->lanes;
+}
+
+/* A factor for each row, and all of its elements through the core. */
+static void over(walk *w, const ir_stmt *s) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const double rows = words_of(s->range, op->n_out_dims > 0 ? op->n_out_dims - 1 : 0, NULL),
+               n = words_of(s->range, op->n_out_dims, NULL);
+  w->cycles += runs(w, 0, false) * (rows * FACTOR + n * 2 / w->isa->lanes);
 }
 
 static void body(walk *w, const ir_body *b);
@@ -233,6 +251,8 @@ static void body(walk *w, const ir_body *b) {
       loop(w, s);
     else if (s->kind == IR_NEST)
       nest(w, s);
+    else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE)
+      over(w, s);
     else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
       body(w, &s->body);
   }
