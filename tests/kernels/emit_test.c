@@ -15,7 +15,7 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, asks, ahead;
-  bool keep, clang, xsmm;
+  bool keep, clang, cpp, xsmm;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -124,7 +124,7 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
     e = tf_emit_cpu(tree, &o, d);
   }
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
-  ok = ok && (!s->names || header_is_cpp(dir));
+  ok = ok && (!s->names || !s->cpp || header_is_cpp(dir));
   s->packed += ok && packs(e);
   s->blocked += ok && blocks(e);
   s->asks += ok && asks(e);
@@ -154,7 +154,9 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
 }
 
 int main(int argc, char **argv) {
-  session s = {.clang = have("clang"), .xsmm = system("echo '#include <libxsmm.h>' | cc -E - >/dev/null 2>&1") == 0};
+  session s = {.clang = have("clang"),
+               .cpp = have("c++"),
+               .xsmm = system("echo '#include <libxsmm.h>' | cc -E - >/dev/null 2>&1") == 0};
   if (!s.xsmm) puts("SKIP: --micro libxsmm: no libxsmm here");
   static hostile names; /* large */
   const draw_plan plan = draw_options(argc, argv, 50);
@@ -165,6 +167,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
   }
+  if (s.names && !s.cpp) puts("SKIP: kernel.h as C++: no c++ here");
   uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
