@@ -272,6 +272,18 @@ static ir_range whole_range(const tf_workload *wl, int d) {
   return (ir_range){.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = true};
 }
 
+static ir_range inferred_range(lowering *w, int o, int k, int n) {
+  const tf_facts *f = w->plan->facts;
+  int d = f->wl->ops[o].dims[k];
+  switch (tf_rule_of(f, o, d, n)) {
+  case TF_BY_READERS: return low_demand(w, f->wl->ops[o].out, k, n, false);
+  case TF_BY_LEADER: return *low_range(w, f->stream_leader[o], d);
+  case TF_BY_LOOPS:
+  case TF_BY_EXTENT: break;
+  }
+  return whole_range(f->wl, d);
+}
+
 void low_infer(lowering *w, int n) {
   const tf_plan *p = w->plan;
   for (int i = p->wl->n_ops - 1; i >= 0; i--) {
@@ -279,14 +291,8 @@ void low_infer(lowering *w, int n) {
     const tf_op *op = &p->wl->ops[o];
     if (!tf_plan_above(p, n, p->tree->op_node[o]) || tf_plan_leads(p, o, n)) continue;
     for (int k = 0; k < op->n_dims; k++) {
-      int d = op->dims[k], lead = p->stream_leader[o];
-      ir_range *r = low_range(w, o, d);
-      if (k < op->n_out_dims)
-        *r = low_demand(w, op->out, k, n, false);
-      else if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && lead >= 0 && lead != o)
-        *r = *low_range(w, lead, d);
-      else
-        *r = whole_range(p->wl, d);
+      ir_range r = inferred_range(w, o, k, n);
+      *low_range(w, o, op->dims[k]) = r;
     }
     if (w->keeps[op->out] && p->home_scope[op->out] == n) low_keep(w, n, o);
   }

@@ -75,6 +75,12 @@ typedef struct {
 typedef enum { TF_AREA_GIVEN, TF_AREA_TABLE, TF_AREA_BOTH } tf_area_source;
 double tf_arch_area(const tf_arch *a, tf_area_source *source);
 
+/* The level of the memory that a core's blocks are to stay in, on the way from one op to the next: of the bounded
+ * memories inside the outermost one, less the innermost (registers) where there are others, the first whose instances
+ * work apart (its mesh has several, or its network neither multicasts nor reduces); where none do, the outermost, or,
+ * of three and more, the one inside it, for a last cache belongs to all cores.  0: no memory inside is bounded. */
+int tf_arch_close(const tf_arch *a);
+
 /* ---- workload -------------------------------------------------------------------- */
 typedef struct {
   const char *name;

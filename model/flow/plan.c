@@ -108,22 +108,6 @@ static int64_t space_of(const tf_plan *p, int o) {
   return n;
 }
 
-/* What the reduced dims of streamed ops follow. */
-static void find_leaders(tf_plan *p) {
-  const tf_tree *t = p->tree;
-  for (int i = 0; i < t->n_nodes; i++) {
-    const tf_node *n = &t->nodes[i];
-    for (int k = 0; n->kind == TF_SCOPE && k < n->n_stream; k++) {
-      int o = p->wl->tensors[n->stream[k].tensor].producer;
-      if (o < 0) continue;
-      for (int j = 0; j < n->n_stream; j++) {
-        int q = p->wl->tensors[n->stream[j].tensor].producer;
-        if (q >= 0 && tf_plan_leads(p, q, i)) p->stream_leader[o] = q;
-      }
-    }
-  }
-}
-
 static void find_homes(tf_plan *p) {
   for (int z = 0; z < p->wl->n_tensors; z++) {
     p->home_level[z] = tf_tree_home(p->tree, z);
@@ -280,11 +264,10 @@ static bool add_arrays(tf_arena *a, tf_plan *p) {
   size_t ops = (size_t)p->wl->n_ops, tensors = (size_t)p->wl->n_tensors;
   p->unit = TF_ARRAY(a, int, ops);
   p->space = TF_ARRAY(a, int64_t, ops);
-  p->stream_leader = TF_ARRAY(a, int, ops);
   p->home_level = TF_ARRAY(a, int, tensors);
   p->retained = TF_ARRAY(a, bool, tensors);
   p->loops = TF_ARRAY(a, tf_ploop, (size_t)p->n_loops + 1);
-  return p->unit && p->space && p->stream_leader && p->home_level && p->retained && p->loops;
+  return p->unit && p->space && p->home_level && p->retained && p->loops;
 }
 
 static bool take_facts(tf_arena *a, tf_plan *p) {
@@ -309,9 +292,7 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     p->unit[o] = find_unit(p, o);
     p->space[o] = space_of(p, o);
-    p->stream_leader[o] = -1;
   }
-  find_leaders(p);
   find_homes(p);
   find_padding(p);
   if (!tf_range_memo_new(a, p)) return NULL;

@@ -106,7 +106,6 @@ typedef struct tf_plan {
   int *retain_at;            /* [node] retains[] entry above the node, -1 */
   int *made_in;              /* [op] retains[] entry whose runs decide its range, -1 */
   uint64_t *made_mask;       /* [op] retained: loops above the scope on which what is made depends; else 0 */
-  int *stream_leader;        /* [op] op whose range its reduced dims follow above that scope, -1 */
   int *unit;                 /* [op] */
   int64_t *space;            /* [op] points of its iteration space; saturates */
   int n_slices;

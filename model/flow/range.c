@@ -7,22 +7,12 @@
 static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n);
 
-static tf_ival clip(const tf_eval *ev, const tf_tensor *z, int r, tf_ival v) {
-  if (ev->noclip) return v;
-  int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
-  int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
-  end = end < top ? end : top;
-  return (tf_ival){lo, end > lo ? end - lo : 0};
-}
-
 static tf_ival index_range(const tf_eval *ev, int o, const tf_index *ix, int n, const int64_t *dg) {
   tf_ival v = {ix->c, 1};
   for (int i = 0; i < ix->n_terms; i++) {
     tf_ival d = dim_range(ev, o, ix->terms[i].dim, n, dg);
-    int64_t c = ix->terms[i].coef;
     if (d.len <= 0) return (tf_ival){v.lo, 0};
-    v.lo += c >= 0 ? c * d.lo : c * (d.lo + d.len - 1);
-    v.len += (c >= 0 ? c : -c) * (d.len - 1);
+    v = tf_index_plus(v, ix->terms[i].coef, d);
   }
   return v;
 }
@@ -40,7 +30,8 @@ static tf_ival touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int
   if (idles && !ev->whole && op_idle(ev, t.op, n, dg)) return (tf_ival){0, 0};
   if (t.ref < 0) return dim_range(ev, t.op, op->dims[r], n, dg);
   const tf_ref *ref = &op->reads[t.ref];
-  return clip(ev, &ev->plan->wl->tensors[ref->tensor], r, index_range(ev, t.op, &ref->index[r], n, dg));
+  tf_ival v = index_range(ev, t.op, &ref->index[r], n, dg);
+  return ev->noclip ? v : tf_clip(&ev->plan->wl->tensors[ref->tensor], r, v);
 }
 
 tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg) {
@@ -64,30 +55,11 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
 /* What the consumers of o below node n read of its output rank r. */
 static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
-  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
   tf_ival v = {0, 0};
-  for (int i = 0; i < z->n_consumers; i++) {
-    int c = z->consumers[i];
-    const tf_op *op = &p->wl->ops[c];
-    if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
-    for (int k = 0; k < op->n_reads; k++)
-      if (op->reads[k].tensor == p->wl->ops[o].out) v = tf_around(v, touch_rank(ev, (tf_touch){c, k}, r, n, dg));
-  }
+  if (ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out]) return ev->made[o][r];
+  TF_EACH_READ (p->facts, o, n, at)
+    v = tf_around(v, touch_rank(ev, (tf_touch){at.op, at.ref}, r, n, dg));
   return v;
-}
-
-/* The range of a producer at node n, one of the nodes below which it does not lead. */
-static tf_ival inferred(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
-  const tf_plan *p = ev->plan;
-  int r = tf_out_rank(&p->wl->ops[o], d);
-  if (r >= 0) {
-    if (ev->made && ev->made[o] && n == p->home_scope[p->wl->ops[o].out]) return ev->made[o][r];
-    return demanded(ev, o, r, n, dg);
-  }
-  if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
-      p->stream_leader[o] != o)
-    return dim_range(ev, p->stream_leader[o], d, n, dg);
-  return (tf_ival){0, p->wl->dims[d].extent};
 }
 
 static void split(const tf_eval *ev, int64_t digit, int64_t step, tf_ival *v) {
@@ -108,8 +80,14 @@ static tf_ival led(const tf_eval *ev, int o, int d, int n, int n_path, const int
 }
 
 static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
-  if (!tf_plan_leads(ev->plan, o, n)) return inferred(ev, o, d, n, dg);
-  return led(ev, o, d, n, ev->plan->path[n].n, dg);
+  const tf_plan *p = ev->plan;
+  switch (tf_rule_of(p->facts, o, d, n)) {
+  case TF_BY_LOOPS: return led(ev, o, d, n, p->path[n].n, dg);
+  case TF_BY_READERS: return demanded(ev, o, tf_out_rank(&p->wl->ops[o], d), n, dg);
+  case TF_BY_LEADER: return dim_range(ev, p->facts->stream_leader[o], d, n, dg);
+  case TF_BY_EXTENT: break;
+  }
+  return (tf_ival){0, p->wl->dims[d].extent};
 }
 
 static tf_ival dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
@@ -158,50 +136,24 @@ int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, 
   return rest / tf_step(ev, l);
 }
 
-tf_ival tf_around(tf_ival a, tf_ival b) {
-  if (a.len <= 0) return b;
-  if (b.len <= 0) return a;
-  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
-  int64_t ha = a.lo + a.len, hb = b.lo + b.len;
-  return (tf_ival){lo, (ha > hb ? ha : hb) - lo};
-}
-
-tf_ival tf_common_part(tf_ival a, tf_ival b) {
-  int64_t lo = a.lo > b.lo ? a.lo : b.lo;
-  int64_t end = a.lo + a.len < b.lo + b.len ? a.lo + a.len : b.lo + b.len;
-  return end > lo ? (tf_ival){lo, end - lo} : (tf_ival){0, 0};
-}
-
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step) {
   if (trip <= 1 || len <= 0) return len;
   int64_t before = (len - 1) / (trip * step) * trip * step; /* whole rounds over the instances, but for the last */
   return before + (step < len - before ? step : len - before);
 }
 
-static uint64_t demand_mask(const tf_plan *p, int o, int r, int n) {
-  const tf_op *op = &p->wl->ops[o];
-  const tf_tensor *z = &p->wl->tensors[op->out];
+static uint64_t index_mask(const tf_plan *p, int o, const tf_index *ix, int n) {
   uint64_t mask = 0;
-  for (int i = 0; i < z->n_consumers; i++) {
-    const tf_op *c = &p->wl->ops[z->consumers[i]];
-    for (int k = 0; k < c->n_reads; k++)
-      for (int t = 0; c->reads[k].tensor == op->out && t < c->reads[k].index[r].n_terms; t++)
-        if (tf_plan_above(p, n, p->tree->op_node[z->consumers[i]]))
-          mask |= dim_mask(p, z->consumers[i], c->reads[k].index[r].terms[t].dim, n);
-  }
+  for (int t = 0; t < ix->n_terms; t++)
+    mask |= dim_mask(p, o, ix->terms[t].dim, n);
   return mask;
 }
 
-static uint64_t inferred_mask(const tf_plan *p, int o, int d, int n) {
-  const tf_op *op = &p->wl->ops[o];
-  int r = tf_out_rank(op, d);
-  if (r < 0)
-    return p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && p->stream_leader[o] >= 0 &&
-                   p->stream_leader[o] != o
-               ? dim_mask(p, p->stream_leader[o], d, n)
-               : 0;
-  if (p->made_mask[o] && n == p->home_scope[op->out]) return p->made_mask[o];
-  return demand_mask(p, o, r, n);
+static uint64_t demand_mask(const tf_plan *p, int o, int r, int n) {
+  uint64_t mask = 0;
+  TF_EACH_READ (p->facts, o, n, at)
+    mask |= index_mask(p, at.op, &p->wl->ops[at.op].reads[at.ref].index[r], n);
+  return mask;
 }
 
 static uint64_t base_mask(const tf_plan *p, int o, int d) {
@@ -209,12 +161,24 @@ static uint64_t base_mask(const tf_plan *p, int o, int d) {
   return up < 0 ? 0 : dim_mask(p, o, d, up);
 }
 
-static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
-  if (!tf_plan_leads(p, o, n)) return inferred_mask(p, o, d, n);
+static uint64_t led_mask(const tf_plan *p, int o, int d, int n) {
   uint64_t mask = base_mask(p, o, d);
   for (int k = p->path[p->lead[o]].n; k < p->path[n].n; k++)
     if (p->loops[p->path[n].loops[k]].dim == d) mask |= UINT64_C(1) << k;
   return mask;
+}
+
+static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
+  const tf_op *op = &p->wl->ops[o];
+  switch (tf_rule_of(p->facts, o, d, n)) {
+  case TF_BY_LOOPS: return led_mask(p, o, d, n);
+  case TF_BY_READERS:
+    if (p->made_mask[o] && n == p->home_scope[op->out]) return p->made_mask[o];
+    return demand_mask(p, o, tf_out_rank(op, d), n);
+  case TF_BY_LEADER: return dim_mask(p, p->facts->stream_leader[o], d, n);
+  case TF_BY_EXTENT: break;
+  }
+  return 0;
 }
 
 static uint64_t dim_mask(const tf_plan *p, int o, int d, int n) {
@@ -252,9 +216,7 @@ uint64_t tf_slice_mask(const tf_plan *p, const tf_slice *s, int r) {
       mask |= dim_mask(p, s->touch[i].op, op->dims[r], s->node);
       continue;
     }
-    const tf_index *ix = &op->reads[s->touch[i].ref].index[r];
-    for (int t = 0; t < ix->n_terms; t++)
-      mask |= dim_mask(p, s->touch[i].op, ix->terms[t].dim, s->node);
+    mask |= index_mask(p, s->touch[i].op, &op->reads[s->touch[i].ref].index[r], s->node);
   }
   return mask;
 }

@@ -2,13 +2,9 @@
 #ifndef MODEL_FLOW_RANGE_H
 #define MODEL_FLOW_RANGE_H
 #include "model/flow/plan.h"
+#include "model/tree/infer.h"
 
 enum { TF_MAX_RANK = 16 };
-
-/* lo .. lo + len - 1; len <= 0: empty. */
-typedef struct {
-  int64_t lo, len;
-} tf_ival;
 
 /* An evaluation in progress: its trip counts and steps, how ranges are to be taken, and what was met on the way. */
 typedef struct {
@@ -61,9 +57,6 @@ tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t
 /* The last setting of temporal loop path->loops[k] that happens, with the spatial loops of its chain
  * further inside (positions in `mask`) where they stand. */
 int64_t tf_last_setting(tf_eval *ev, const tf_path *path, int k, uint64_t mask, const int64_t *dg);
-tf_ival tf_common_part(tf_ival a, tf_ival b);
-/* The range around both; one that is empty does not count. */
-tf_ival tf_around(tf_ival a, tf_ival b);
 /* What is left of `len` elements in one of the `trip` instances that take `step` each. */
 int64_t tf_cut(int64_t len, int64_t trip, int64_t step);
 

@@ -13,8 +13,8 @@ typedef struct {
   bool nested;     /* some intermediate is made in a scope below its home */
   int home, loop_node, loop_dim;
   tf_loc loop_at;
-  tf_span *first; /* [as ranges] what is made with every loop at its start */
-  tf_span *saved; /* [as ranges] at the home scope, and the steps left there */
+  tf_ival *first; /* [as ranges] what is made with every loop at its start */
+  tf_ival *saved; /* [as ranges] at the home scope, and the steps left there */
   int64_t *saved_steps;
 } range_rules;
 
@@ -95,7 +95,7 @@ static void warn_spare(const tf_ranges *r) {
 }
 
 /* ---- found -------------------------------------------------------------------------- */
-static bool contains(tf_span outer, tf_span inner) {
+static bool contains(tf_ival outer, tf_ival inner) {
   return inner.len <= 0 || (outer.len > 0 && inner.lo >= outer.lo && inner.lo + inner.len <= outer.lo + outer.len);
 }
 
@@ -110,7 +110,7 @@ static void report_found(const range_rules *q, int o, const char *which) {
 
 /* One run of the branch at `node` makes what its own readers want; what the readers beside it
  * want, up to the home scope, must be among that. */
-static void check_found(tf_ranges *r, int o, int i, int node, tf_span before) {
+static void check_found(tf_ranges *r, int o, int i, int node, tf_ival before) {
   range_rules *q = r->user;
   const tf_tree *t = r->f->tree;
   int z = r->f->wl->ops[o].out, home = r->f->home_scope[z], up = t->nodes[node].parent;
@@ -139,9 +139,9 @@ static void remember_first(tf_ranges *r, int o) {
 }
 
 /* Whether what op o makes at this setting has elements of what it made at the first. */
-static bool overlaps(const tf_ranges *r, const tf_span *first, int o) {
+static bool overlaps(const tf_ranges *r, const tf_ival *first, int o) {
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++) {
-    tf_span a = first[r->f->dim_from[o] + i], b = r->now[r->f->dim_from[o] + i];
+    tf_ival a = first[r->f->dim_from[o] + i], b = r->now[r->f->dim_from[o] + i];
     if (a.len <= 0 || b.len <= 0) return false;
     bool apart = a.lo + a.len <= b.lo || b.lo + b.len <= a.lo;
     if (apart && !tf_slot_reduced(r->f, o, i)) return false;
@@ -179,7 +179,7 @@ static void save(tf_ranges *r, bool back) {
   for (int k = f->leaf_from[q->home]; k < f->leaf_end[q->home]; k++) {
     int at = f->dim_from[f->leaf_op[k]], end = at + f->wl->ops[f->leaf_op[k]].n_dims;
     for (; at < end; at++) {
-      tf_span *now = &r->now[at], *saved = &q->saved[at];
+      tf_ival *now = &r->now[at], *saved = &q->saved[at];
       int64_t *steps = &r->steps[at], *kept = &q->saved_steps[at];
       *(back ? now : saved) = back ? *saved : *now;
       *(back ? steps : kept) = back ? *kept : *steps;
@@ -264,8 +264,8 @@ void tf_check_ranges(const tf_checker *c) {
   q.told = TF_ARRAY(c->arena, bool, n);
   q.most = TF_ARRAY(c->arena, int64_t, n);
   q.made_told = TF_ARRAY(c->arena, bool, (size_t)c->f->wl->n_ops);
-  q.first = TF_ARRAY(c->arena, tf_span, n);
-  q.saved = TF_ARRAY(c->arena, tf_span, n);
+  q.first = TF_ARRAY(c->arena, tf_ival, n);
+  q.saved = TF_ARRAY(c->arena, tf_ival, n);
   q.saved_steps = TF_ARRAY(c->arena, int64_t, n);
   bool room = q.told && q.most && q.made_told && q.first && q.saved && q.saved_steps;
   if (!room || !tf_ranges_init(&r, c->arena, c->f)) {

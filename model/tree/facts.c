@@ -84,6 +84,19 @@ static void find_streams(tf_facts *f) {
   }
 }
 
+/* The last op named by a scope that leads there; needs: lead, stream_scope. */
+static void find_leaders(tf_facts *f) {
+  for (int o = 0; o < f->wl->n_ops; o++) {
+    f->stream_leader[o] = -1;
+    const tf_node *n = f->stream_scope[o] >= 0 ? &f->tree->nodes[f->stream_scope[o]] : NULL;
+    for (int k = 0; n && k < n->n_stream; k++) {
+      int q = f->wl->tensors[n->stream[k].tensor].producer;
+      if (q >= 0 && tf_op_below(f, q, f->stream_scope[o]) && tf_leads(f, q, f->stream_scope[o]))
+        f->stream_leader[o] = q;
+    }
+  }
+}
+
 static bool allocate(tf_arena *a, tf_facts *f) {
   size_t nodes = (size_t)f->tree->n_nodes, ops = (size_t)f->wl->n_ops;
   f->depth = TF_ARRAY(a, int, nodes);
@@ -93,11 +106,12 @@ static bool allocate(tf_arena *a, tf_facts *f) {
   f->lead = TF_ARRAY(a, int, ops);
   f->leaf_op = TF_ARRAY(a, int, ops);
   f->stream_scope = TF_ARRAY(a, int, ops);
+  f->stream_leader = TF_ARRAY(a, int, ops);
   f->dim_from = TF_ARRAY(a, int, ops);
   f->dim_slot = TF_ARRAY(a, int, ops *(size_t)f->wl->n_dims);
   f->home_scope = TF_ARRAY(a, int, (size_t)f->wl->n_tensors);
   return f->depth && f->leaf_from && f->leaf_end && f->loop_from && f->lead && f->leaf_op && f->stream_scope &&
-         f->dim_from && f->dim_slot && f->home_scope;
+         f->stream_leader && f->dim_from && f->dim_slot && f->home_scope;
 }
 
 tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t) {
@@ -112,6 +126,7 @@ tf_facts *tf_facts_new(tf_arena *a, const tf_tree *t) {
   find_streams(f);
   for (int o = 0; o < f->wl->n_ops; o++)
     f->lead[o] = find_lead(f, o);
+  find_leaders(f);
   for (int z = 0; z < f->wl->n_tensors; z++)
     f->home_scope[z] = tf_tree_home_scope(t, z);
   return f;

@@ -16,11 +16,12 @@ typedef struct {
   int *leaf_end;  /* [node] */
   int *loop_from; /* [node] number of its first loop, all loops of the tree in preorder */
   int n_loops;
-  int *home_scope;   /* [tensor] -1: input, output, or not known */
-  int *stream_scope; /* [op] the scope that streams what it makes, -1: none */
-  int *dim_from;     /* [op] dims of an op, all ops behind one another: sum of n_dims before */
-  int n_dims;        /* sum of all n_dims */
-  int *dim_slot;     /* [op * wl->n_dims + dim] index in op->dims, -1: not its dim */
+  int *home_scope;    /* [tensor] -1: input, output, or not known */
+  int *stream_scope;  /* [op] the scope that streams what it makes, -1: none */
+  int *stream_leader; /* [op] of what that scope streams, the op that leads there: its range is that of all; -1: none */
+  int *dim_from;      /* [op] dims of an op, all ops behind one another: sum of n_dims before */
+  int n_dims;         /* sum of all n_dims */
+  int *dim_slot;      /* [op * wl->n_dims + dim] index in op->dims, -1: not its dim */
 } tf_facts;
 
 /* NULL when memory runs out. */

@@ -1,77 +1,55 @@
 #include "model/tree/range.h"
 
-static tf_span hull(tf_span a, tf_span b) {
-  if (a.len <= 0) return b;
-  if (b.len <= 0) return a;
-  int64_t end_a = a.lo + a.len, end_b = b.lo + b.len;
-  int64_t lo = a.lo < b.lo ? a.lo : b.lo;
-  return (tf_span){lo, (end_a > end_b ? end_a : end_b) - lo};
-}
-
-static tf_span clip(const tf_tensor *z, int r, tf_span v) {
-  int64_t lo = v.lo > z->lo[r] ? v.lo : z->lo[r];
-  int64_t end = v.lo + v.len, top = z->lo[r] + z->extent[r];
-  end = end < top ? end : top;
-  return (tf_span){lo, end > lo ? end - lo : 0};
-}
-
 bool tf_ranges_idle(const tf_ranges *r, int o) {
-  const tf_span *now = &r->now[r->f->dim_from[o]];
+  const tf_ival *now = &r->now[r->f->dim_from[o]];
   for (int i = 0; i < r->f->wl->ops[o].n_dims; i++)
     if (now[i].len <= 0) return true;
   return false;
 }
 
-/* What op o reads along one index.  Values stay within what the workload's reader checked:
- * the tensor and its pad. */
-static tf_span index_span(const tf_ranges *r, int o, const tf_index *x) {
-  tf_span v = {x->c, 1};
+/* What op o, which is not idle, reads along one index. */
+static tf_ival index_span(const tf_ranges *r, int o, const tf_index *x) {
+  tf_ival v = {x->c, 1};
   for (int i = 0; i < x->n_terms; i++) {
-    tf_span d = r->now[r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim)];
-    int64_t c = x->terms[i].coef, reach = c * (d.len - 1);
-    v.lo += c * d.lo + (reach < 0 ? reach : 0);
-    v.len += reach < 0 ? -reach : reach;
+    int at = r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim);
+    v = tf_index_plus(v, x->terms[i].coef, r->now[at]);
   }
   return v;
 }
 
 /* What the ops below node n read of rank k of what op o makes. */
-static tf_span demanded(const tf_ranges *r, int o, int k, int n) {
+static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   const tf_workload *wl = r->f->wl;
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
-  tf_span v = {0, 0};
-  for (int i = 0; i < z->n_consumers; i++) {
-    int reader = z->consumers[i];
-    const tf_op *op = &wl->ops[reader];
-    if (!tf_op_below(r->f, reader, n) || tf_ranges_idle(r, reader)) continue;
-    for (int j = 0; j < op->n_reads; j++)
-      if (op->reads[j].tensor == wl->ops[o].out) v = hull(v, clip(z, k, index_span(r, reader, &op->reads[j].index[k])));
-  }
+  tf_ival v = {0, 0};
+  TF_EACH_READ (r->f, o, n, at)
+    if (!tf_ranges_idle(r, at.op))
+      v = tf_around(v, tf_clip(z, k, index_span(r, at.op, &wl->ops[at.op].reads[at.ref].index[k])));
   return v;
 }
 
-/* The range of a dim that streamed op o reduces: that of the last op that leads at its scope. */
-static tf_span streamed(const tf_ranges *r, int o, int i) {
+/* The range of the i-th dim of op o, which does not lead at node n. */
+static tf_ival inferred(const tf_ranges *r, int o, int i, int n) {
   const tf_facts *f = r->f;
-  int scope = f->stream_scope[o], dim = f->wl->ops[o].dims[i];
-  for (int k = f->leaf_end[scope] - 1; k >= f->leaf_from[scope]; k--) {
-    int q = f->leaf_op[k], slot = tf_dim_slot(f, q, dim);
-    if (q != o && slot >= 0 && tf_leads(f, q, scope)) return r->now[f->dim_from[q] + slot];
+  int d = f->wl->ops[o].dims[i], leader = f->stream_leader[o];
+  switch (tf_rule_of(f, o, d, n)) {
+  case TF_BY_READERS: return demanded(r, o, i, n);
+  case TF_BY_LEADER: {
+    int slot = tf_dim_slot(f, leader, d);
+    return r->now[slot >= 0 ? f->dim_from[leader] + slot : f->dim_from[o] + i];
+  }
+  case TF_BY_LOOPS:
+  case TF_BY_EXTENT: break;
   }
   return r->now[f->dim_from[o] + i];
 }
 
 static void infer(tf_ranges *r, int o, int n) {
   const tf_facts *f = r->f;
-  bool follows = f->stream_scope[o] >= 0 && tf_is_above(f, n, f->stream_scope[o]);
   for (int i = 0; i < f->wl->ops[o].n_dims; i++) {
-    tf_span *v = &r->now[f->dim_from[o] + i], before = *v;
-    if (!tf_slot_reduced(f, o, i)) {
-      *v = demanded(r, o, i, n);
-      if (r->inferred) r->inferred(r, o, i, n, before);
-    } else if (follows) {
-      *v = streamed(r, o, i);
-    }
+    tf_ival *v = &r->now[f->dim_from[o] + i], before = *v;
+    *v = inferred(r, o, i, n);
+    if (r->inferred && !tf_slot_reduced(f, o, i)) r->inferred(r, o, i, n, before);
   }
 }
 
@@ -149,13 +127,13 @@ void tf_ranges_reset(tf_ranges *r) {
   const tf_workload *wl = r->f->wl;
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_dims; i++)
-      r->now[r->f->dim_from[o] + i] = (tf_span){0, wl->dims[wl->ops[o].dims[i]].extent};
+      r->now[r->f->dim_from[o] + i] = (tf_ival){0, wl->dims[wl->ops[o].dims[i]].extent};
 }
 
 bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f) {
   size_t n = (size_t)f->n_dims;
   *r = (tf_ranges){.f = f, .forced = -1, .other = -1};
-  r->now = TF_ARRAY(a, tf_span, n);
+  r->now = TF_ARRAY(a, tf_ival, n);
   r->steps = TF_ARRAY(a, int64_t, n);
   r->all = TF_ARRAY(a, int64_t, n);
   if (!r->now || !r->steps || !r->all) return false;

@@ -1,17 +1,12 @@
 /* Ranges of ops on the way down a tree, at one setting of its loops (bounds inference). */
 #ifndef MODEL_TREE_RANGE_H
 #define MODEL_TREE_RANGE_H
-#include "model/tree/facts.h"
-
-/* lo .. lo + len - 1; len <= 0: empty. */
-typedef struct {
-  int64_t lo, len;
-} tf_span;
+#include "model/tree/infer.h"
 
 /* Arrays are over the dims of all ops: entry f->dim_from[op] + i is op's i-th dim. */
 typedef struct tf_ranges {
   const tf_facts *f;
-  tf_span *now;          /* range on entry to the node that the walk has reached on the op's path */
+  tf_ival *now;          /* range on entry to the node that the walk has reached on the op's path */
   int64_t *steps;        /* once the op leads: product of the trip counts further in on its path */
   int64_t *all;          /* the same at the node from which it leads */
   bool middle;           /* the outermost loop of each dim stands in its middle, not at its start: */
@@ -26,7 +21,7 @@ typedef struct tf_ranges {
   /* Op o enters the node from which it leads, its range is final; NULL: not told. */
   void (*led)(struct tf_ranges *r, int o);
   /* On entry to the node, range i of op o, which does not lead there, was `before`. */
-  void (*inferred)(struct tf_ranges *r, int o, int i, int node, tf_span before);
+  void (*inferred)(struct tf_ranges *r, int o, int i, int node, tf_ival before);
   /* All ranges at the node are known; loops of the node not yet applied. */
   void (*entered)(struct tf_ranges *r, int node);
 } tf_ranges;

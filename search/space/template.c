@@ -196,17 +196,12 @@ static void own_tiles(builder *b, int o, int depth, int from) {
   fprintf(b->out, "%*sop %s\n", 2 * depth, "", op->name);
 }
 
-/* The first memory whose instances work apart; where none do, the outermost that is no larger than a core's second
- * cache of today. */
+/* The first memory whose instances work apart; where none do, the one that a core's blocks stay in. */
 static int home_of(const tf_arch *a) {
-  enum { CLOSE_BYTES = 1 << 20 };
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
-  for (int l = 1; l < a->n_memories; l++)
-    if (a->memories[l].capacity_words > 0 &&
-        a->memories[l].capacity_words <= CLOSE_BYTES * 8 / a->memories[l].word_bits)
-      return l;
-  return a->n_memories > 1;
+  const int close = tf_arch_close(a);
+  return close ? close : a->n_memories > 1;
 }
 
 /* " keep Z@LEVEL ..." for all intermediates. */

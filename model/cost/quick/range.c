@@ -1,8 +1,9 @@
-/* Ranges as products of trip counts, and how far each loop moves them: see even.h. */
+/* Ranges as products of trip counts, and how far each loop moves them: see even.h, and infer.h for the rules. */
 #include <string.h>
 
 #include "model/cost/quick/make.h"
 #include "model/spec/dims.h"
+#include "model/tree/infer.h"
 
 void *tf_even_grow(tf_even_maker *k, void *list, int n, int *cap, size_t size) {
   if (n < *cap) return list;
@@ -167,36 +168,17 @@ static int hull(tf_even_maker *k, const tf_even_read *reads, int n, const rank_o
 }
 
 static int demanded(tf_even_maker *k, int o, int rank, int n) {
-  const tf_plan *p = k->p;
-  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  const tf_workload *wl = k->p->wl;
   tf_even_read reads[TF_EVEN_READS];
   int n_reads = 0;
-  for (int i = 0; i < z->n_consumers; i++) {
-    int c = z->consumers[i];
-    const tf_op *op = &p->wl->ops[c];
-    if (!tf_plan_above(p, n, p->tree->op_node[c])) continue;
-    for (int j = 0; j < op->n_reads && k->ok; j++) {
-      if (op->reads[j].tensor != p->wl->ops[o].out) continue;
-      if (n_reads == TF_EVEN_READS) {
-        k->ok = false;
-        return 0;
-      }
-      add_terms(k, c, &op->reads[j].index[rank], n, &reads[n_reads++]);
-    }
+  TF_EACH_READ (k->p->facts, o, n, at) {
+    k->ok &= n_reads < TF_EVEN_READS;
+    if (!k->ok) return 0;
+    add_terms(k, at.op, &wl->ops[at.op].reads[at.ref].index[rank], n, &reads[n_reads++]);
   }
   k->ok &= n_reads > 0;
-  return k->ok ? hull(k, reads, n_reads, &(rank_of){.z = z, .rank = rank, .node = n, .made = true}) : 0;
-}
-
-static int inferred(tf_even_maker *k, int o, int d, int n) {
-  const tf_plan *p = k->p;
-  const tf_op *op = &p->wl->ops[o];
-  for (int r = 0; r < op->n_out_dims; r++)
-    if (op->dims[r] == d) return demanded(k, o, r, n);
-  int leader = p->stream_leader[o];
-  if (p->stream_scope[o] >= 0 && tf_plan_above(p, n, p->stream_scope[o]) && leader >= 0 && leader != o)
-    return tf_even_range_at(k, leader, d, n);
-  return whole(k, d);
+  rank_of of = {.z = &wl->tensors[wl->ops[o].out], .rank = rank, .node = n, .made = true};
+  return k->ok ? hull(k, reads, n_reads, &of) : 0;
 }
 
 /* The range of dim d of op o, which leads at n. */
@@ -214,6 +196,17 @@ static int led(tf_even_maker *k, int o, int d, int n) {
   return last >= 0 ? part(k, base, k->chain[o * p->n_loops + last], loops) : base;
 }
 
+static int found_range(tf_even_maker *k, int o, int d, int n) {
+  const tf_facts *f = k->p->facts;
+  switch (tf_rule_of(f, o, d, n)) {
+  case TF_BY_LOOPS: return led(k, o, d, n);
+  case TF_BY_READERS: return demanded(k, o, tf_out_rank(&f->wl->ops[o], d), n);
+  case TF_BY_LEADER: return tf_even_range_at(k, f->stream_leader[o], d, n);
+  case TF_BY_EXTENT: break;
+  }
+  return whole(k, d);
+}
+
 int tf_even_range_at(tf_even_maker *k, int o, int d, int n) {
   const tf_plan *p = k->p;
   if (!k->ok) return 0;
@@ -222,7 +215,7 @@ int tf_even_range_at(tf_even_maker *k, int o, int d, int n) {
     return 0;
   }
   int *memo = &k->at[(o * p->wl->n_dims + d) * p->tree->n_nodes + n];
-  if (!*memo) *memo = 1 + (tf_plan_leads(p, o, n) ? led(k, o, d, n) : inferred(k, o, d, n));
+  if (!*memo) *memo = 1 + found_range(k, o, d, n);
   return *memo - 1;
 }
 

@@ -9,9 +9,10 @@ enum { MAX_DEPTH = 64 };
  * overlap). */
 enum { SPARES = 2 };
 
-/* Panels of more words do not stay near for all of a run (measured on layers of YOLO with maps of 7 x 7, whose weights
- * are used 49 times each: 1.2 to 1.4 times as fast; where they would stay, no slower). */
-enum { FAR_WORDS = 1 << 15 };
+/* Panels that take more than one part in so many of what stays close to a core do not stay there for all of a run
+ * (measured on layers of YOLO with maps of 7 x 7, whose weights are used 49 times each: 1.2 to 1.4 times as fast; where
+ * they would stay, no slower). */
+enum { SHARE = 4 };
 
 typedef struct {
   lowering *w;
@@ -101,8 +102,8 @@ static ir_next next_of(const walk *w, const ir_stmt *s) {
 }
 
 static void ask(walk *w, ir_stmt *s) {
-  ir_product *p =
-      w->w->p->buffers[s->nest.product->channels.panels].words > FAR_WORDS ? TF_NEW(w->w->p->arena, ir_product) : NULL;
+  const int64_t words = w->w->p->buffers[s->nest.product->channels.panels].words;
+  ir_product *p = words > low_close_words(w->w->plan->arch) / SHARE ? TF_NEW(w->w->p->arena, ir_product) : NULL;
   if (!p) return;
   *p = *s->nest.product;
   p->channels.next = next_of(w, s);

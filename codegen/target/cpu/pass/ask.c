@@ -4,9 +4,9 @@
 #include "codegen/target/cpu/pass/pass.h"
 
 enum {
-  NEAR_WORDS = 1 << 16, /* a quarter of a core's second cache, as they are today */
-  MOST_PRODUCTS = 16,   /* of a loop */
-  MOST_LOOPS = 64       /* around it */
+  MOST_PRODUCTS = 16, /* of a loop */
+  MOST_LOOPS = 64,    /* around it */
+  SHARE = 2           /* of what stays close to a core, what is asked for may take one part in so many */
 };
 
 typedef struct {
@@ -53,7 +53,7 @@ static bool is_far(const lowering *w, const ir_stmt *s, int read) {
     if (k < 0) continue;
     matrix++;
     words *= s->range[k].most;
-    if (words > NEAR_WORDS) return false;
+    if (words > low_close_words(w->plan->arch) / SHARE) return false;
   }
   return matrix == 2;
 }

@@ -2,11 +2,6 @@
  * panels.  Tiles are then stored as they are, and readers broadcast elements from wherever these stand. */
 #include "codegen/target/cpu/pass/pass.h"
 
-/* Words that stay near (half of a second cache of 1 MiB): what is larger comes faster row by row, since a new block is
- * a new line for each element of a tile at once (measured on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600: 3
- * % faster). */
-enum { NEAR_WORDS = 1 << 17 };
-
 typedef struct {
   const lowering *w;
   int buffer, tensor;
@@ -73,6 +68,9 @@ static bool stands_alone(const ir_program *p, int buffer) {
   return alone;
 }
 
+/* What is larger than what stays close comes faster row by row, since a new block is a new line for each element of a
+ * tile at once (measured with a second cache of 1 MiB on conv-chain C4, 200,000 words: 2 % slower; on C7, 3,600: 3 %
+ * faster). */
 void low_block_channels(lowering *w) {
   for (int i = 0; i < w->p->n_buffers && w->p->machine.lanes; i++) {
     ir_buffer *b = &w->p->buffers[i];
@@ -82,7 +80,7 @@ void low_block_channels(lowering *w) {
     if (!at.ok || !at.block || b->base[at.rank].var >= 0 || b->base[at.rank].off) continue;
     const int64_t channels = b->extent[at.rank],
                   words = b->words / channels * ((channels + at.block - 1) / at.block * at.block);
-    if (words > NEAR_WORDS) continue;
+    if (words > low_close_words(w->plan->arch)) continue;
     b->block.by = at.block;
     b->block.rank = at.rank;
     b->words = words;

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "codegen/target/cpu/pass/pass.h"
+
 enum {
   MAX_DEPTH = 64,
   CALL = 20,          /* cycles to enter and leave a tile */
@@ -15,8 +17,7 @@ enum {
   FACTOR = 16,        /* cycles to find what a row is multiplied by: an exponential, or an inverse */
   FAR = 2,            /* cycles that a tile waits for a vector of b where rows lie pages apart */
   LATENCY = 4,        /* cycles of a multiply-add */
-  NEAR = 1 << 18,     /* words that stay in a core's second cache; of panels beyond ... */
-  WORDS_STREAMED = 2, /* ... so many a cycle come from further out, while tiles multiply ... */
+  WORDS_STREAMED = 2, /* of panels that do not stay near so many a cycle come from further out, while tiles multiply */
   WORDS_SEEN = 8      /* ... but not wholly: as if so many a cycle came in between */
 };
 
@@ -24,6 +25,7 @@ typedef struct {
   const ir_program *p;
   const tf_micro_isa *isa;
   int depth, instances;
+  double near;                              /* words that stay in a core's near cache where nothing else is in it */
   double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the loops around: steps, and how many run at once */
   uint64_t *moves;                          /* [variable] loops on which it hangs, bit by depth */
   double cycles;
@@ -149,9 +151,9 @@ static double read_box(const walk *w, const ir_stmt *s, int read) {
 /* What the nest reads of a slab that stays in no near cache beside the nest's panels comes from further out. */
 static double far_box(const walk *w, const ir_stmt *s, double panels, double words_of_panels) {
   const ir_product *p = s->nest.product;
-  if (!p->slab || (double)w->p->buffers[p->pack].words + words_of_panels <= NEAR) return 0;
+  if (!p->slab || (double)w->p->buffers[p->pack].words + words_of_panels <= w->near) return 0;
   const double words = read_box(w, s, p->a);
-  return (words > NEAR ? panels : 1) * words / WORDS_COPIED;
+  return (words > w->near ? panels : 1) * words / WORDS_COPIED;
 }
 
 static void channels(walk *w, const ir_stmt *s) {
@@ -171,7 +173,7 @@ static void channels(walk *w, const ir_stmt *s) {
       calls * (tf_cost_tiles(w->isa, rows, vectors - rest, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
   if (rest > 0) busy += calls * tf_cost_tiles(w->isa, rows, rest, k / passes, (int)rest);
   const double panels = k * vectors * w->isa->lanes;
-  if (panels > NEAR) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
+  if (panels > w->near) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
   w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));
 }
 
@@ -260,7 +262,11 @@ static void body(walk *w, const ir_body *b) {
 
 double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
   const tf_arch *a = p->tree->arch;
-  walk w = {.p = p, .isa = isa, .instances = 1, .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};
+  walk w = {.p = p,
+            .isa = isa,
+            .instances = 1,
+            .near = 2 * (double)low_close_words(a),
+            .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};
   if (!w.moves) return -1;
   for (int l = 1; l < a->n_memories; l++)
     w.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);

@@ -6,7 +6,10 @@
 /* platform.c */
 extern const ir_platform low_cpu_platform;
 
-/* product.c: whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
+/* product.c: words of float32 that stay close to a core: half of the memory of tf_arch_close, the other half being for
+ * what streams past; all, where no memory is bounded. */
+int64_t low_close_words(const tf_arch *a);
+/* Whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */
 void low_product(lowering *w, ir_stmt *nest);

@@ -1,21 +1,15 @@
 /* Nests that are products of matrices, and where an op's own loops may end. */
 #include "codegen/target/cpu/pass/pass.h"
 
-/* Bytes that count as close to a core: half of the largest memory on the chip that is no larger than a core's second
- * cache of today; where all are larger, half of that. */
-enum { CLOSE_BYTES = 1 << 20 };
+/* Weights are laid out anew, word by word, up to so many words (64 MiB of workspace); past so many times what stays
+ * close to a core only where each is then used so often that it pays (measured on layers of YOLO: 196 times is even,
+ * 784 a gain of three). */
+enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
 
-/* Weights are laid out anew, word by word, up to so many words (64 MiB); past a core's caches only where each is then
- * used so often that it pays (measured on layers of YOLO: 196 times is even, 784 a gain of three). */
-enum { TURNED_MOST = 1 << 24, TURNED_NEAR = 1 << 20, TURNED_USES = 256 };
-
-static int64_t close_words(const tf_arch *a) {
-  int64_t best = 0;
-  for (int l = 1; l < a->n_memories; l++) {
-    double bytes = (double)a->memories[l].capacity_words * a->memories[l].word_bits / 8;
-    if (a->memories[l].capacity_words > 0 && bytes <= CLOSE_BYTES && bytes > (double)best) best = (int64_t)bytes;
-  }
-  return (best > 1 << 15 ? best : CLOSE_BYTES) / 2 / (int64_t)sizeof(float);
+int64_t low_close_words(const tf_arch *a) {
+  const tf_memory *m = &a->memories[tf_arch_close(a)];
+  if (m->capacity_words <= 0) return INT64_MAX / 8;
+  return (int64_t)((double)m->capacity_words * m->word_bits / 8 / 2 / (double)sizeof(float));
 }
 
 static int64_t box_words(const lowering *w, int o, int ref) {
@@ -43,10 +37,10 @@ bool low_close_by(const lowering *w, int o) {
   int64_t words = box_words(w, o, -1);
   int panel = panel_read(w, o);
   /* Of a product the panel has to stay; the rest streams past it. */
-  if (panel >= 0) return box_words(w, o, panel) <= close_words(w->plan->arch);
+  if (panel >= 0) return box_words(w, o, panel) <= low_close_words(w->plan->arch);
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
     words += box_words(w, o, i);
-  return words <= close_words(w->plan->arch);
+  return words <= low_close_words(w->plan->arch);
 }
 
 bool low_reads_dim(const tf_ref *ref, int rank, int dim) {
@@ -184,7 +178,8 @@ static void turn(const finder *f, ir_product *p) {
   const tf_index *last = &a->index[z->rank - 1];
   for (int t = 0; t < last->n_terms && as_it_is(f, p); t++)
     if (last->terms[t].dim == f->op->dims[p->m] || last->terms[t].dim == f->op->dims[p->k]) return;
-  if (z->producer >= 0 || words > TURNED_MOST || (words > TURNED_NEAR && uses(f, p) < TURNED_USES)) return;
+  if (z->producer >= 0 || words > TURNED_MOST) return;
+  if (words / TURNED_CLOSE > low_close_words(f->w->plan->arch) && uses(f, p) < TURNED_USES) return;
   p->pairs.turned = low_scratch(f->w, p->kernel->a, words, z->name, f->w->p->tensor_id[f->op->reads[p->a].tensor]);
 }
 

@@ -1,0 +1,133 @@
+/* Machines that are not at hand: plans for other caches keep their structure.  Each op is one nest below the loops that
+ * all ops share, and rows of a softmax are whole in it. */
+#include <stdlib.h>
+
+#include "tests/unit/case.h"
+
+/* A core of AVX-512 behind such caches, in KiB; 0: it has none.  net: whether the file says that each core fetches on
+ * its own, which a file of one core may leave out. */
+typedef struct {
+  int l1, l2, l3, cores;
+  bool net;
+} caches;
+
+static const caches machines[] = {{32, 512, 0, 1, true},       {48, 512, 16384, 2, true},  {32, 1024, 0, 1, true},
+                                  {32, 1024, 25344, 1, false}, {48, 2048, 0, 2, true},     {48, 2048, 107520, 1, true},
+                                  {64, 4096, 0, 1, true},      {48, 3072, 32768, 1, false}};
+enum { N_MACHINES = sizeof machines / sizeof *machines };
+
+static void describe(const caches *c, char *text, size_t size) {
+  char l3[80] = "", mesh[96];
+  if (c->l3) snprintf(l3, sizeof l3, "  - {name: L3, capacity: %d KiB}\n", c->l3);
+  snprintf(mesh, sizeof mesh, "mesh: [%d, 1], %s", c->cores,
+           c->net ? "network: {multicast: false, reduce: false}, " : "");
+  snprintf(text, size,
+           "architecture:\n  name: host\n  clock: 2 GHz\n  word-bits: 32\n  memories:\n"
+           "  - {name: DRAM, bandwidth: 20 GB/s}\n%s"
+           "  - {name: L2, %scapacity: %d KiB, bandwidth: 16}\n"
+           "  - {name: L1, capacity: %d KiB, bandwidth: {read: 32, write: 16}}\n"
+           "  - {name: REG, capacity: 512}\n  compute:\n"
+           "  - {name: fma, below: REG, mesh: [16, 2], ops: [mac, add, sub, mul, max, min, select]}\n"
+           "  - {name: math, below: REG, mesh: [16, 2], rate: 0.1, ops: [add, sub, mul, max, min, div, exp]}\n",
+           l3, mesh, c->l2, c->l1);
+}
+
+static const char chain[] = "workload:\n"
+                            "  name: chain\n"
+                            "  dims: {b: 2, m: 256, l: 512, k: 64, n: 64}\n"
+                            "  ops:\n"
+                            "  - \"C[b,m,l] += A[b,m,k] * B[b,k,l]\"\n"
+                            "  - \"E[b,m,n] += C[b,m,l] * D[b,l,n]\"\n";
+static const char attention[] = "workload:\n"
+                                "  name: attention\n"
+                                "  dims: {h: 4, m: 512, l: 512, a: 64, n: 64}\n"
+                                "  ops:\n"
+                                "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n"
+                                "  - \"X[h,m] max= S[h,m,l]\"\n"
+                                "  - \"D[h,m,l] = S[h,m,l] - X[h,m]\"\n"
+                                "  - \"E[h,m,l] = exp(D[h,m,l])\"\n"
+                                "  - \"Z[h,m] += E[h,m,l]\"\n"
+                                "  - \"P[h,m,l] = E[h,m,l] / Z[h,m]\"\n"
+                                "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\n";
+
+/* The loops of the kernel that is planned; NULL: there is none. */
+static char *planned_loops(const test_case *e) {
+  const tf_planner_opts o = {.kernel.isa = "avx512", .budget = {.seed = 1, .threads = 1, .max_evals = 600}};
+  tf_planned *p = tf_planner_run(e->spec->arch, e->spec->workload, NULL, &o, e->d);
+  char *text = p && p->tree ? tf_emit_ir(p->tree, "cpu", &o.kernel, e->d) : NULL;
+  tf_planned_free(p);
+  return text;
+}
+
+static int count(const char *text, const char *word) {
+  int n = 0;
+  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+    n++;
+  return n;
+}
+
+/* All loops begin before the first nest, and l is whole in each nest that has it. */
+static void check_structure(const test_case *e, const char *loops, int line) {
+  const char *first = loops ? strstr(loops, "nest ") : NULL;
+  if (!check_at(first != NULL, __FILE__, line, "a plan")) return;
+  bool ok = check_at(!strstr(first, "for i_"), __FILE__, line, "no op falls apart");
+  ok &= check_i64_at(count(loops, "nest "), e->spec->workload->n_ops, __FILE__, line, "a nest for each op");
+  ok &= check_i64_at(count(loops, " l[0 .. 512]"), count(loops, " l["), __FILE__, line, "rows are whole");
+  if (!ok) printf("%s", first);
+}
+
+static void test_structure(void) {
+  static const char *const workload[] = {chain, attention};
+  for (int i = 0; i < 2 * N_MACHINES; i++) {
+    char arch[2048];
+    describe(&machines[i / 2], arch, sizeof arch);
+    test_case e = case_of(arch, workload[i % 2]);
+    char *loops = planned_loops(&e);
+    check_structure(&e, loops, 100 + i);
+    free(loops);
+    case_drop(&e);
+  }
+}
+
+/* Blocks stay in L2, whatever its size and whether the file has one core or several. */
+static void test_close(void) {
+  for (int i = 0; i < N_MACHINES; i++) {
+    char arch[2048];
+    describe(&machines[i], arch, sizeof arch);
+    test_case e = case_of(arch, chain);
+    const tf_arch *a = e.spec->arch;
+    CHECK_TEXT(a->memories[tf_arch_close(a)].name, "L2");
+    case_drop(&e);
+  }
+}
+
+static int close_of(const char *memories) {
+  char arch[1024];
+  snprintf(arch, sizeof arch,
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: DRAM}\n%s  compute:\n"
+           "  - {name: u, ops: [mac, add]}\n",
+           memories);
+  test_case e = case_of(arch, chain);
+  const int level = tf_arch_close(e.spec->arch);
+  case_drop(&e);
+  return level;
+}
+
+/* Machines that are no CPUs, and files that say little. */
+static void test_few(void) {
+  CHECK_I64(close_of(""), 0);
+  CHECK_I64(close_of("  - {name: A}\n"), 0);
+  CHECK_I64(close_of("  - {name: A, capacity: 64}\n"), 1);
+  CHECK_I64(close_of("  - {name: A}\n  - {name: B, capacity: 64}\n"), 2);
+  CHECK_I64(close_of("  - {name: A, capacity: 4096}\n  - {name: B, capacity: 4, mesh: [16, 16]}\n"), 1);
+  CHECK_I64(close_of("  - {name: A, capacity: 4096}\n  - {name: B, capacity: 512, mesh: [2, 1]}\n"
+                     "  - {name: C, capacity: 4}\n"),
+            2);
+}
+
+int main(void) {
+  test_close();
+  test_few();
+  test_structure();
+  return check_report();
+}
