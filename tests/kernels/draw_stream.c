@@ -22,17 +22,19 @@ static const char *loops_of(char *text, size_t size, const char *const *dim, con
 
 void draw_stream(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 17);
-  const int h = rng_between(&g, 1, 3), m = rng_between(&g, 1, 70), l = rng_between(&g, 1, tf_rng_below(&g, 2) ? 60 : 200),
-            a = rng_between(&g, 1, 40), n = rng_between(&g, 1, 50);
+  const int h = rng_between(&g, 1, 3), m = rng_between(&g, 1, 70),
+            l = rng_between(&g, 1, tf_rng_below(&g, 2) ? 60 : 200), a = rng_between(&g, 1, 40),
+            n = rng_between(&g, 1, 50);
   const int rows = rng_between(&g, 1, m), keys = rng_between(&g, 1, l), heads = tf_rng_below(&g, 3) ? h : 1;
   const bool masked = tf_rng_below(&g, 2), joined = tf_rng_below(&g, 2), threads = tf_rng_below(&g, 3) == 0;
   const int m_trip = parts(m, rows), l_trip = parts(l, keys);
   const char *s = masked ? "T" : "S";
   char text[128];
   p->len = 0;
-  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
-              "bandwidth: 1, capacity: %d KiB%s}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
-              "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, mesh: [1, 1]}\n",
+  page_say(p,
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+           "bandwidth: 1, capacity: %d KiB%s}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
+           "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, mesh: [1, 1]}\n",
            1 << rng_between(&g, 0, 12), threads ? ", mesh: [3, 1]" : "");
   page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
   page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
