@@ -18,12 +18,13 @@ into() {
 # value FILE NAME: a parameter of a workload file.
 value() { sed -n "s/^params:.*[{ ]$2: \([0-9]*\).*/\1/p" "$1"; }
 
-# host CORES: $host, a file that describes this computer with so many cores: $ARCH, or arch-specs/host-template.yaml with its cores changed.
+# host CORES: $host, a file that describes this computer with so many cores: $ARCH, or what tileflow knows of it by itself, with its cores changed.
 host() {
-  host=${ARCH:-$scratch/host-$1.yaml}
-  [ -z "${ARCH:-}" ] || return 0
-  sed "s/mesh: \[[0-9]*, 1\] *# cores.*/mesh: [$1, 1]  # cores/" arch-specs/host-template.yaml >"$host"
-  grep -q "mesh: \[$1, 1\]  # cores" "$host" || { echo "$0: arch-specs/host-template.yaml does not say how many cores it has" >&2; exit 2; }
+  host=${ARCH:-${KERNELS:-$scratch}/host-$1.yaml}
+  if [ -n "${ARCH:-}" ] || [ -e "$host" ]; then return 0; fi # one file for all that KERNELS keeps
+  mkdir -p "$(dirname "$host")" && "$tool" import --host -o "$host.new" --quiet || exit 1
+  sed "0,/mesh: \[[0-9]*, 1\]/s//mesh: [$1, 1]/" "$host.new" >"$host" && rm -f "$host.new"
+  grep -q "mesh: \[$1, 1\]" "$host" || { echo "$0: the file of this computer does not say how many cores it has" >&2; exit 2; }
 }
 
 # emitted ARCHITECTURE WORKLOAD ARGUMENT...: a kernel for the CPU, planned by tileflow itself, in $scratch/k; $flags, what its Makefile compiles it with.

@@ -8,7 +8,8 @@ beside="chains softmax exponent conv conv-relu yolo resnet bf16 bf16-softmax int
 titles="chains=Two products (G1 to G12 of thesis Table 3.5);softmax=Attention: the same with softmax between;exponent=Product, exp, product;\
 conv=Two convolutions (C1 to C8 of thesis Table 3.6);conv-relu=Two convolutions with a ReLU between;yolo=Layers of YOLO, batch 1;\
 resnet=Layers of ResNet-18, batch 16;bf16=Two products of bfloat16;bf16-softmax=Attention in bfloat16;int8=Two products, int8;\
-int8-softmax=Attention from int8;int8-product=One product of int8;torch=Beside PyTorch, float32;torch-bf16=Beside PyTorch, bfloat16"
+int8-softmax=Attention from int8;int8-product=One product of int8;torch=Beside PyTorch, float32;torch-bf16=Beside PyTorch, bfloat16;\
+models=Shapes of current models beside PyTorch, float32;models-bf16=Shapes of current models beside PyTorch, bfloat16"
 goals="chains=oneDNN 1.06, libxsmm 1.00;softmax=oneDNN 1.25, libxsmm 1.00;exponent=best library 0.97;conv=oneDNN 1.05, none below 0.97;\
 conv-relu=oneDNN 1.05, none below 0.97;bf16=oneDNN 1.3 with AMX;bf16-softmax=oneDNN 2 with AMX"
 
@@ -43,9 +44,9 @@ printf 'This computer: %s, %s cores, with %s. ' "$(sed -n 's/^model name[^:]*: /
 printf 'Libraries: oneDNN %s, libxsmm %s, OpenBLAS %s (Debian).\n\n' "$(version libdnnl2)" "$(version libxsmm-dev)" "$(version libopenblas0)"
 text head
 printf '## Where we stand\n\nGeometric means, one core. *its best*: the better of its ways in each case.\n\n'
-summary $beside torch torch-bf16
-for g in $beside torch torch-bf16; do section "$g"; done
-cores=$(for g in $beside; do echo "$g-cores"; done)
+summary $beside torch torch-bf16 models models-bf16
+for g in $beside torch torch-bf16 models models-bf16; do section "$g"; done
+cores=$(for g in $beside models models-bf16; do echo "$g-cores"; done)
 if [ -n "$(files $cores)" ]; then
   printf '\n## All cores\n\n'
   text cores

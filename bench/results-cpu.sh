@@ -4,14 +4,14 @@
 # GROUP: of $groups below, on one core, each writes docs/results/cpu-GROUP.csv; GROUP-cores: on all cores; all of both if none is given.
 #        report: none, only the page.
 # A group whose run fails keeps the figures that it had.  When, where and how long each was run stands in docs/results/cpu-runs.csv.
-# PYTHON=FILE: a Python with PyTorch, for torch and torch-bf16; ARCH, ISA: as bench/kernels/run.sh takes them.
+# PYTHON=FILE: a Python with PyTorch, for torch, torch-bf16, models and models-bf16; ARCH, ISA: as bench/kernels/run.sh takes them.
 set -u
 . "$(dirname "$0")/lib.sh"
 begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [GROUP...]}"
 shift
 beside="chains softmax exponent conv conv-relu yolo resnet bf16 bf16-softmax int8 int8-softmax int8-product"
-groups="$beside torch torch-bf16 chosen movement story"
-[ $# -gt 0 ] || set -- $groups $(for g in $beside; do echo "$g-cores"; done)
+groups="$beside torch torch-bf16 models models-bf16 chosen movement story"
+[ $# -gt 0 ] || set -- $groups $(for g in $beside models models-bf16; do echo "$g-cores"; done)
 results=docs/results
 page=docs/RESULTS-cpu.md
 runs=$results/cpu-runs.csv
@@ -40,6 +40,14 @@ measure() {
   fi
 }
 
+# cores GROUP SCRIPT ARGUMENT: the same on all cores
+cores() {
+  THREADS=$(nproc)
+  export THREADS
+  measure "$1" sh bench/kernels/"$2" "$tool" "$3"
+  unset THREADS
+}
+
 # known GROUP WORDS
 known() { case " $2 " in *" $1 "*) ;; *) return 1 ;; esac; }
 
@@ -48,14 +56,15 @@ for group; do
   report) ;;
   torch) measure torch sh bench/kernels/torch.sh "$tool" f32 ;;
   torch-bf16) measure torch-bf16 sh bench/kernels/torch.sh "$tool" bf16 ;;
+  models) measure models sh bench/kernels/models.sh "$tool" f32 ;;
+  models-bf16) measure models-bf16 sh bench/kernels/models.sh "$tool" bf16 ;;
+  models-cores) cores models-cores models.sh f32 ;;
+  models-bf16-cores) cores models-bf16-cores models.sh bf16 ;;
   movement) measure movement sh bench/movement/run.sh "$tool" ;;
   chosen) measure chosen sh bench/kernels/chosen.sh "$tool" ;;
   story) measure story sh bench/story/run.sh "$tool" ;;
   *-cores) known "${group%-cores}" "$beside" || { echo "$0: no group '$group'" >&2; exit 2; }
-    THREADS=$(nproc)
-    export THREADS
-    measure "$group" sh bench/kernels/run.sh "$tool" "${group%-cores}"
-    unset THREADS ;;
+    cores "$group" run.sh "${group%-cores}" ;;
   *) known "$group" "$beside" || { echo "$0: no group '$group'" >&2; exit 2; }
     measure "$group" sh bench/kernels/run.sh "$tool" "$group" ;;
   esac

@@ -67,7 +67,7 @@ BEGIN {
   foreign["jansson.h"] = "cli"
   foreign["sqlite3.h"] = "sweep"
   foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
-  foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = "bench" # emitted
+  foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["mkl.h"] = "bench" # emitted
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
   foreign["glpk.h"] = "search/exact"
   foreign["cpuid.h"] = "codegen/target/cpu" # of the compiler

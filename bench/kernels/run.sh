@@ -5,7 +5,7 @@
 #                                                  CASE: only this, or all of a pattern, 'G1[0-2]'
 #   THREADS=N      on N cores (1)
 #   ISA=NAME       for this instruction set (the best for the type that this computer has; amx where it has AMX)
-#   ARCH=FILE      for this computer (arch-specs/host-template.yaml with N cores)
+#   ARCH=FILE      for this computer (what `tileflow import --host` says, with N cores)
 # Needs Debian's libdnnl-dev libopenblas-dev libxsmm-dev (peers only: the product does not).  The mapping is the one `emit` plans
 # by itself: no tuning run.  Columns: case, contestant, seconds, GFLOP/s (or Gop/s), share of a peak on registers alone, times the time of
 # `beside`, which is ours.

@@ -6,11 +6,12 @@
 set -u
 usage="usage: $0 TILEFLOW f32|bf16 [CASE...]"
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/torch_lib.sh"
 dtype=${2:?$usage}
 begin "$(dirname "$0")/../.." "${1:?$usage}"
 shift 2
 python=${PYTHON:-python3}
-"$python" -c 'import torch' 2>/dev/null || { echo "$0: $python has no PyTorch: skipped (PYTHON=FILE names one that has)" >&2; exit 3; }
+has_torch
 each="1 2 3 4 5 6 7 8 9 10 11 12"
 [ $# -gt 0 ] || set -- $(for g in $each; do echo "G$g"; done; for g in $each; do echo "G$g-softmax"; done)
 export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 TORCHINDUCTOR_CACHE_DIR="$scratch/inductor"
@@ -20,14 +21,12 @@ host 1
 [ "$dtype" = f32 ] || suffix=-$dtype
 
 for name; do
-  kind=chain define=-DPLAIN
+  kind=chain
   g=${name%-softmax} g=g${g#G}
   f=workloads/gemm-chain/$g.yaml
-  case $name in *-softmax) kind=softmax define=-DSOFTMAX f=workloads/attention/$g.yaml ;; esac
+  case $name in *-softmax) kind=softmax f=workloads/attention/$g.yaml ;; esac
   emitted "$host" "$f" --dtype "$dtype" ${ISA:+--isa "$ISA"} || continue
-  # shellcheck disable=SC2086 # one word a flag
-  gcc -std=gnu17 -O3 $flags -fopenmp-simd $define -shared -fPIC -I "$scratch/k" -I bench/kernels bench/kernels/torch_shim.c "$scratch/k/kernel.c" \
-    -o "$scratch/$name.so" -lm || continue
+  shared_kernel "$scratch/$name.so" -fopenmp-simd || continue
   if [ $kind = softmax ]; then
     echo "$name$suffix $scratch/$name.so $kind $(($(value "$f" batch) * $(value "$f" heads))) $(value "$f" seq) $(value "$f" v_dim)" \
       "$(value "$f" qk_dim) $(value "$f" kv_seq)"
@@ -36,8 +35,5 @@ for name; do
   fi
 done >"$scratch/cases"
 echo "case,contestant,seconds,gflops,share_of_peak,times_slower,beside"
-preload=
-if grep -q -w avx512f /proc/cpuinfo && ! grep -q GenuineIntel /proc/cpuinfo; then
-  gcc -O2 -shared -fPIC bench/kernels/mkl_any.c -o "$scratch/mkl_any.so" && preload=$scratch/mkl_any.so
-fi
+mkl_of_all
 LD_PRELOAD=$preload taskset -c 0 "$python" bench/kernels/torch_peer.py "$dtype" "$scratch/cases"

@@ -14,11 +14,13 @@ static const char bits[] = "#include <math.h>\n"
                            "  return u.f;\n"
                            "}\n";
 
-/* e^x = 2^n e^r, |r| <= ln 2 / 2.  2^n in two factors, so that results below the normal range come out right. */
+/* e^x = 2^n e^r, |r| <= ln 2 / 2, and 0 where that is below the normal range: numbers there cost some processors a
+ * hundred times as long.  2^n in two factors, so that what is too large becomes infinite. */
 static const char exp_text[] =
     "static inline float fast_exp(float v) {\n"
-    "  /* between -104 and 89, as integers: compilers make branches of the same on floats */\n"
-    "  uint32_t u = (uint32_t)fast_bits(v), low = u < 0xc2d00000U ? u : 0xc2d00000U;\n"
+    "  /* between the least whose result is normal and 89, as integers: compilers make branches of the same on floats "
+    "*/\n"
+    "  uint32_t u = (uint32_t)fast_bits(v), low = u < 0xc2aeac4fU ? u : 0xc2aeac4fU;\n"
     "  float x = fast_float((int32_t)low < 0x42b20000 ? (int32_t)low : 0x42b20000);\n"
     "  float shifted = x * 1.44269504f + 12582912.0f; /* its low bits: n */\n"
     "  float n = shifted - 12582912.0f;\n"
@@ -26,43 +28,51 @@ static const char exp_text[] =
     "  float q = 0.49999994f + r * (0.166665196f + r * (0.0416683927f + r * (0.00836878084f + r * 0.00138144672f)));\n"
     "  int32_t whole = fast_bits(shifted) - fast_bits(12582912.0f), half = whole >> 1;\n"
     "  float scale = fast_float((half + 127) * (1 << 23)), rest = fast_float((whole - half + 127) * (1 << 23));\n"
-    "  float all = (1.0f + (r + r * r * q)) * scale * rest;\n"
-    "  return v != v ? v : all;\n"
+    "  int32_t all = fast_bits((1.0f + (r + r * r * q)) * scale * rest);\n"
+    "  return v != v ? v : fast_float(u <= 0xc2aeac4fU ? all : 0);\n"
     "}\n";
 
-/* The same for vectors: vec_scale takes any n. */
+/* The same for vectors. */
 static const char vector_exp_text[] =
-    "/* e^v where v is 0 or less, or not a number */\n"
-    "static inline vec vec_exp_low(vec v) {\n"
-    "  const vec x = vec_floor(v, vec_splat(-104.0f));\n"
-    "  const vec n = vec_sub(vec_fma(x, vec_splat(1.44269504f), vec_splat(12582912.0f)), vec_splat(12582912.0f));\n"
-    "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
+    "/* e^x = p 2^n, where x is at least the least whose result is normal; *bits: n + 127 in its low bits */\n"
+    "static inline vec vec_exp_of(vec x, vec *bits, vec *n) {\n"
+    "  *bits = vec_fma(x, vec_splat(1.44269504f), vec_splat(12583039.0f)), *n = vec_sub(*bits, "
+    "vec_splat(12583039.0f));\n"
+    "  const vec r = vec_fma(*n, vec_splat(-1.42860677e-6f), vec_fma(*n, vec_splat(-0.693145752f), x));\n"
     "  vec q = vec_fma(r, vec_splat(0.00138144672f), vec_splat(0.00836878084f));\n"
     "  q = vec_fma(r, q, vec_splat(0.0416683927f));\n"
     "  q = vec_fma(r, q, vec_splat(0.166665196f));\n"
     "  q = vec_fma(r, q, vec_splat(0.49999994f));\n"
     "  q = vec_fma(vec_mul(r, r), q, r);\n"
-    "  return vec_scale(vec_add(vec_splat(1.0f), q), n);\n"
+    "  return vec_add(vec_splat(1.0f), q);\n"
+    "}\n"
+    "/* e^v where v is 0 or less, or not a number */\n"
+    "static inline vec vec_exp_low(vec v) {\n"
+    "  vec bits, n, p = vec_exp_of(vec_floor(v, vec_splat(-87.3365402f)), &bits, &n);\n"
+    "  return vec_scale_low(p, bits, v);\n"
+    "}\n"
+    "static inline vec vec_exp(vec v) {\n"
+    "  vec bits, n;\n"
+    "  vec p = vec_exp_of(vec_floor(vec_ceiling(v, vec_splat(89.0f)), vec_splat(-87.3365402f)), &bits, &n);\n"
+    "  return vec_scale(p, n, v);\n"
     "}\n";
 
 /* Where a vector looks up in a register: e^x = 2^floor(n) 2^(n - floor(n)) e^r, n in eighths, |r| <= ln 2 / 16. Eighths
- * and not less: of their powers that float32 holds, none is off by more than 3.2e-8. */
+ * and not less: of their powers that float32 holds, none is off by more than 3.2e-8.  What comes of v too low is not
+ * looked at. */
 static const char picked_exp_text[] =
     "static const float eighths[] = {\n"
     "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f,\n"
     "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f};\n"
     "/* e^v where v is 0 or less, or not a number */\n"
     "static inline vec vec_exp_low(vec v) {\n"
-    "  const vec x = vec_floor(v, vec_splat(-104.0f));\n"
-    "  const vec shifted = vec_fma(x, vec_splat(1.44269504f), vec_splat(1572864.0f)); /* its low bits: eighths */\n"
+    "  const vec shifted = vec_fma(v, vec_splat(1.44269504f), vec_splat(1572864.0f)); /* its low bits: eighths */\n"
     "  const vec n = vec_sub(shifted, vec_splat(1572864.0f)), p = vec_pick(eighths, shifted);\n"
-    "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), x));\n"
+    "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), v));\n"
     "  vec q = vec_fma(r, vec_splat(0.166588545f), vec_splat(0.50006634f));\n"
     "  q = vec_fma(r, q, vec_splat(1.00000012f));\n"
-    "  return vec_scale(vec_fma(vec_mul(p, r), q, p), n);\n"
-    "}\n";
-
-static const char any_exp_text[] =
+    "  return vec_scale(vec_fma(vec_mul(p, r), q, p), n, v);\n"
+    "}\n"
     "static inline vec vec_exp(vec v) { return vec_exp_low(vec_ceiling(v, vec_splat(89.0f))); }\n";
 
 /* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
@@ -158,7 +168,6 @@ void tf_micro_math(FILE *out, uint32_t kinds) {
 void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds) {
   if (!(kinds >> TF_K_EXP & 1)) return;
   fputs(isa->picks ? picked_exp_text : vector_exp_text, out);
-  fputs(any_exp_text, out);
 }
 
 double tf_micro_vector_error(const tf_micro_isa *isa) { return isa->picks ? 1.1e-7 : 1e-7; }

@@ -51,8 +51,9 @@ struct tf_model {
   tf_plan *plan;
   tf_views *views;
   tf_eval ev;
-  int64_t walk_max;  /* steps the exact walk may take */
-  int64_t *own_trip; /* [n_loops] the tree's trip counts */
+  int64_t walk_max;       /* steps the exact walk may take */
+  int64_t *own_trip;      /* [n_loops] the tree's trip counts */
+  struct tf_cover *cover; /* whether trip counts reach; made with scratch.boxes */
   tf_scratch scratch;
   tf_move *moves;      /* [n_slices] */
   tf_ports *cells;     /* [views->n_cells] of a Tile: what passes its legs, [row * n_legs + leg];

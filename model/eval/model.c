@@ -8,6 +8,7 @@
 #include "model/cost/quick/even.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
+#include "model/tree/cover.h"
 
 /* Cost of the general and the exact count in units of one quick evaluation (3 us): a fixed part, and one for each so
  * many settings visited. */
@@ -81,33 +82,19 @@ void tf_model_free(tf_model *m) {
 
 int tf_model_n_loops(const tf_model *m) { return m->plan->n_loops; }
 
-/* Whether the loops on a dim from where op o leads reach the range that enters there. */
-static bool reached(const tf_model *m, int o, int d) {
-  const tf_plan *p = m->plan;
-  const tf_path *path = &p->path[p->tree->op_node[o]];
-  int lead = p->lead[o], up = p->tree->nodes[lead].parent;
-  int64_t range = up < 0 ? p->wl->dims[d].extent : tf_dim_range(&m->ev, o, d, up, m->scratch.zero).len;
-  for (int k = p->path[lead].n; k < path->n; k++) {
-    int l = path->loops[k];
-    int64_t trip = m->ev.trip[l];
-    if (p->loops[l].dim == d) return trip > 0 && m->ev.step[o * p->n_loops + l] >= range / trip + (range % trip != 0);
-  }
-  return range <= 1;
-}
-
-/* Whether the trip counts cover the ranges; where some nodes are not decided, whether every leaf is a single point. */
-static bool covered(tf_model *m) {
+/* Whether every leaf is a single point. */
+static bool single(tf_model *m) {
   const tf_plan *p = m->plan;
   bool ok = true;
   for (int o = 0; o < p->wl->n_ops; o++)
-    for (int d = 0; d < p->wl->ops[o].n_dims; d++) {
-      int dim = p->wl->ops[o].dims[d];
-      ok &= (p->cuts ? tf_border_range(m, o, dim)
-                     : tf_dim_range(&m->ev, o, dim, p->tree->op_node[o], m->scratch.zero).len) <= 1;
-      ok &= m->open || reached(m, o, dim);
-    }
+    for (int d = 0; d < p->wl->ops[o].n_dims; d++)
+      ok &= (p->cuts ? tf_border_range(m, o, p->wl->ops[o].dims[d])
+                     : tf_dim_range(&m->ev, o, p->wl->ops[o].dims[d], p->tree->op_node[o], m->scratch.zero).len) <= 1;
   return ok;
 }
+
+/* Whether the trip counts cover the ranges; where some nodes are not decided, whether every leaf is a single point. */
+static bool covered(tf_model *m) { return m->open ? single(m) : tf_cover_all(m->cover, m->ev.trip); }
 
 /* Adds the moves of every slice up into counters per level and tensor. */
 static bool tally(tf_model *m) {

@@ -270,6 +270,29 @@ static void check_shape(tf_build *b) {
   if (b->heads_ok) b->shape_ok &= check_absent(b);
 }
 
+/* Ranges are walked only in a tree whose other rules hold: what they say would be wrong. */
+static void check_rules(tf_build *b) {
+  tf_facts *f = tf_facts_new(b->arena, b->tree);
+  tf_checker c = {.f = f, .arena = b->arena, .diags = b->diags};
+  if (f) c.loop_told = TF_ARRAY(b->arena, bool, (size_t)f->n_loops);
+  if (f) c.dim_told = TF_ARRAY(b->arena, bool, (size_t)f->wl->n_dims);
+  if (!c.loop_told || !c.dim_told) {
+    tf_tree_no_memory(b);
+    return;
+  }
+  bool ordered = tf_check_order(&c);
+  tf_check_levels(&c);
+  if (!b->shape_ok) return;
+  tf_check_lists(&c);
+  tf_check_keep(&c);
+  if (b->streams_ok) {
+    tf_check_loops(&c);
+    tf_check_stream(&c);
+  }
+  bool countable = tf_check_products(&c) && b->loops_ok && !b->tree->open;
+  if (ordered && countable && b->streams_ok) tf_check_ranges(&c);
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 const tf_tree *tf_build_draft(const tf_build *b) { return b->tree; }
 bool tf_build_whole(const tf_build *b) { return b->whole; }
@@ -279,7 +302,7 @@ tf_tree *tf_build_tree(tf_build *b) {
   if (b->whole && b->tree->n_nodes == 0) tf_fail(b->diags, b->at, TF_E_SHAPE, "the mapping is empty");
   if (b->whole && b->tree->n_nodes > 0 && link_nodes(b) && find_leaves(b)) {
     check_shape(b);
-    tf_tree_check(b);
+    check_rules(b);
   }
   if (!b->whole || tf_diags_errors(b->diags) != b->errors) {
     tf_build_free(b);

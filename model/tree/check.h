@@ -15,9 +15,6 @@ typedef struct {
   bool *dim_told;  /* [dim] so is one on a loop that splits it: its ranges say nothing */
 } tf_checker;
 
-/* Reports every rule that the tree breaks. */
-void tf_tree_check(tf_build *b);
-
 void tf_check_levels(const tf_checker *c); /* levels down the tree, units of the ops */
 bool tf_check_order(const tf_checker *c);  /* producers before consumers */
 void tf_check_lists(const tf_checker *c);  /* bypass, retain */

@@ -3,12 +3,11 @@
 #include <inttypes.h>
 
 #include "model/tree/check.h"
-#include "model/tree/range.h"
+#include "model/tree/cover.h"
 
 typedef struct {
   const tf_checker *c;
-  bool *told;      /* [as ranges] this range of the op is reported */
-  int64_t *most;   /* [as ranges] the longest range seen where the op leads */
+  int64_t *most;   /* [as ranges] the longest range where the op leads */
   bool *made_told; /* [op] */
   bool nested;     /* some intermediate is made in a scope below its home */
   int home, loop_node, loop_dim;
@@ -49,16 +48,14 @@ static void report_cover(const tf_checker *c, int o, int dim, int64_t steps, int
           tf_dim_name(c, dim), steps, tf_op_name(c, o), len, inferred);
 }
 
-static void check_cover(tf_ranges *r, int o) {
-  range_rules *q = r->user;
-  const tf_op *op = &r->f->wl->ops[o];
+static void check_cover(const range_rules *q, tf_cover *cover, int o) {
+  const tf_facts *f = q->c->f;
+  const tf_op *op = &f->wl->ops[o];
   for (int i = 0; i < op->n_dims; i++) {
-    int at = r->f->dim_from[o] + i;
-    if (r->now[at].len > q->most[at]) q->most[at] = r->now[at].len;
-    bool told = q->told[at] || q->c->dim_told[op->dims[i]];
-    if (told || r->now[at].len <= r->all[at]) continue;
-    q->told[at] = true;
-    report_cover(q->c, o, op->dims[i], r->all[at], r->now[at].len);
+    int at = f->dim_from[o] + i;
+    q->most[at] = tf_cover_longest(cover, o, i, INT64_MAX);
+    if (q->most[at] > cover->reach[at].steps && !q->c->dim_told[op->dims[i]])
+      report_cover(q->c, o, op->dims[i], cover->reach[at].steps, q->most[at]);
   }
 }
 
@@ -235,39 +232,17 @@ static void check_made_once(tf_ranges *r, int node) {
 }
 
 /* ---- all of them -------------------------------------------------------------------- */
-/* Whether borders may cut what an op makes. */
-static bool makes_padded(const tf_workload *wl) {
-  for (int z = 0; z < wl->n_tensors; z++)
-    for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)
-      if (wl->tensors[z].pad[r] > 0) return true;
-  return false;
-}
-
-/* Clipping at a border can make the first tile smaller than those in the middle, and so can readers that advance
- * by different steps; of two in the middle, either may be the larger, dim by dim: the later one may be partial. */
-static void check_middles(tf_ranges *r) {
-  r->middle = true;
-  for (int mode = 0; mode < 6; mode++)
-    for (int dim = -1; dim < r->f->wl->n_dims; dim++) {
-      r->early = mode & 1;
-      r->inner = mode / 2;
-      r->other = dim;
-      tf_ranges_reset(r);
-      tf_ranges_walk(r, 0);
-    }
-}
-
 void tf_check_ranges(const tf_checker *c) {
   range_rules q = {.c = c};
   tf_ranges r;
+  tf_cover *cover = tf_cover_new(c->arena, c->f);
   size_t n = (size_t)c->f->n_dims;
-  q.told = TF_ARRAY(c->arena, bool, n);
   q.most = TF_ARRAY(c->arena, int64_t, n);
   q.made_told = TF_ARRAY(c->arena, bool, (size_t)c->f->wl->n_ops);
   q.first = TF_ARRAY(c->arena, tf_ival, n);
   q.saved = TF_ARRAY(c->arena, tf_ival, n);
   q.saved_steps = TF_ARRAY(c->arena, int64_t, n);
-  bool room = q.told && q.most && q.made_told && q.first && q.saved && q.saved_steps;
+  bool room = cover && q.most && q.made_told && q.first && q.saved && q.saved_steps;
   if (!room || !tf_ranges_init(&r, c->arena, c->f)) {
     tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
     return;
@@ -277,13 +252,13 @@ void tf_check_ranges(const tf_checker *c) {
   for (int d = 0; d < c->f->wl->n_dims; d++)
     q.nested &= !c->dim_told[d];
   r.user = &q;
-  r.led = check_cover;
   r.inferred = q.nested ? check_found : NULL;
   r.entered = q.nested ? check_made_once : NULL;
   tf_ranges_walk(&r, 0);
   r.entered = NULL;
-  if (makes_padded(c->f->wl) || r.clash) check_middles(&r);
-  r.middle = false;
+  tf_cover_begin(cover, NULL);
+  for (int k = 0; k < c->f->wl->n_ops; k++)
+    check_cover(&q, cover, c->f->leaf_op[k]);
   if (q.nested && !tf_check_steps(c, &r, unknown_found))
     tf_fail(c->diags, (tf_loc){0, 0, 0, 0}, TF_E_LIMIT, "out of memory");
   warn_spare(&r);

@@ -94,3 +94,9 @@ void tf_tree_read(tf_build *b, const char *text, tf_loc at) {
     }
   }
 }
+
+tf_tree *tf_tree_parse(const char *text, tf_loc at, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  tf_build *b = tf_build_new(arch, wl, d);
+  if (b) tf_tree_read(b, text, at);
+  return tf_build_tree(b);
+}

@@ -7,11 +7,12 @@ bool tf_ranges_idle(const tf_ranges *r, int o) {
   return false;
 }
 
-/* What op o, which is not idle, reads along one index. */
+/* What op o reads along one index. */
 static tf_ival index_span(const tf_ranges *r, int o, const tf_index *x) {
   tf_ival v = {x->c, 1};
   for (int i = 0; i < x->n_terms; i++) {
     int at = r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim);
+    if (r->now[at].len <= 0) return (tf_ival){0, 0};
     v = tf_index_plus(v, x->terms[i].coef, r->now[at]);
   }
   return v;
@@ -23,20 +24,78 @@ static tf_ival demanded(const tf_ranges *r, int o, int k, int n) {
   const tf_tensor *z = &wl->tensors[wl->ops[o].out];
   tf_ival v = {0, 0};
   TF_EACH_READ (r->f, o, n, at)
-    if (!tf_ranges_idle(r, at.op))
-      v = tf_around(v, tf_clip(z, k, index_span(r, at.op, &wl->ops[at.op].reads[at.ref].index[k])));
+    if (r->apart || !tf_ranges_idle(r, at.op)) {
+      tf_ival read = index_span(r, at.op, &wl->ops[at.op].reads[at.ref].index[k]);
+      v = tf_around(v, r->borderless ? read : tf_clip(z, k, read));
+    }
   return v;
 }
 
+/* ---- how far loops move a range ------------------------------------------------------------- */
+/* What moves one read of an op along an index. */
+static void index_shift(const tf_ranges *r, int o, const tf_index *x, tf_shift *s) {
+  s->mask = 0;
+  s->mixed = false;
+  for (int i = 0; i < x->n_terms; i++) {
+    const tf_shift *d = &r->shift[r->f->dim_from[o] + tf_dim_slot(r->f, o, x->terms[i].dim)];
+    s->mixed |= d->mixed;
+    for (uint64_t left = d->mask; left; left &= left - 1) {
+      int k = __builtin_ctzll(left);
+      int64_t by;
+      if (!(s->mask >> k & 1)) s->by[k] = 0;
+      s->mask |= UINT64_C(1) << k;
+      s->mixed |= __builtin_mul_overflow(d->by[k], (int64_t)x->terms[i].coef, &by);
+      s->mixed |= __builtin_add_overflow(s->by[k], by, &s->by[k]);
+    }
+  }
+}
+
+static bool same_shift(const tf_shift *a, const tf_shift *b) {
+  for (uint64_t left = a->mask | b->mask; left; left &= left - 1) {
+    int k = __builtin_ctzll(left);
+    if ((a->mask >> k & 1 ? a->by[k] : 0) != (b->mask >> k & 1 ? b->by[k] : 0)) return false;
+  }
+  return true;
+}
+
+/* The same of all that the ops below node n read of rank k of what op o makes. */
+static void demanded_shift(tf_ranges *r, int o, int k, int n) {
+  tf_shift *all = &r->shift[r->f->dim_from[o] + k], one;
+  bool first = true;
+  TF_EACH_READ (r->f, o, n, at) {
+    index_shift(r, at.op, &r->f->wl->ops[at.op].reads[at.ref].index[k], first ? all : &one);
+    if (!first) {
+      all->mixed |= one.mixed || !same_shift(all, &one);
+      all->mask |= one.mask; /* by: of no use where it is mixed */
+    }
+    first = false;
+  }
+}
+
+/* The k-th loop on the way down moves a range by a step. */
+static void add_shift(tf_shift *s, int k, int64_t step) {
+  if (k >= TF_SHIFT_LOOPS) {
+    s->mixed = true;
+    return;
+  }
+  s->mask |= UINT64_C(1) << k;
+  s->by[k] = step;
+}
+
+/* ---- inference ------------------------------------------------------------------------------ */
+
 /* The range of the i-th dim of op o, which does not lead at node n. */
-static tf_ival inferred(const tf_ranges *r, int o, int i, int n) {
+static tf_ival inferred(tf_ranges *r, int o, int i, int n) {
   const tf_facts *f = r->f;
   int d = f->wl->ops[o].dims[i], leader = f->stream_leader[o];
   switch (tf_rule_of(f, o, d, n)) {
-  case TF_BY_READERS: return demanded(r, o, i, n);
+  case TF_BY_READERS:
+    if (r->shift) demanded_shift(r, o, i, n);
+    return demanded(r, o, i, n);
   case TF_BY_LEADER: {
-    int slot = tf_dim_slot(f, leader, d);
-    return r->now[slot >= 0 ? f->dim_from[leader] + slot : f->dim_from[o] + i];
+    int slot = tf_dim_slot(f, leader, d), from = slot >= 0 ? f->dim_from[leader] + slot : f->dim_from[o] + i;
+    if (r->shift) r->shift[f->dim_from[o] + i] = r->shift[from];
+    return r->now[from];
   }
   case TF_BY_LOOPS:
   case TF_BY_EXTENT: break;
@@ -53,6 +112,10 @@ static void infer(tf_ranges *r, int o, int n) {
   }
 }
 
+static int64_t trip_of(const tf_ranges *r, int n, int k) {
+  return r->trips ? r->trips[r->f->loop_from[n] + k] : r->f->tree->nodes[n].loops[k].trip;
+}
+
 /* Products of the trip counts from the node from which op o leads down to its leaf. */
 static void start_steps(tf_ranges *r, int o) {
   const tf_facts *f = r->f;
@@ -64,7 +127,7 @@ static void start_steps(tf_ranges *r, int o) {
   for (int n = t->op_node[o]; n != t->nodes[f->lead[o]].parent; n = t->nodes[n].parent)
     for (int k = 0; k < t->nodes[n].n_loops; k++) {
       int slot = tf_dim_slot(f, o, t->nodes[n].loops[k].dim);
-      if (slot >= 0) steps[slot] *= t->nodes[n].loops[k].trip;
+      if (slot >= 0) steps[slot] *= trip_of(r, n, k);
     }
   for (int i = 0; i < n_dims; i++)
     all[i] = steps[i];
@@ -83,44 +146,52 @@ static void enter(tf_ranges *r, int n) {
   if (r->entered) r->entered(r, n);
 }
 
-/* Where the loop stands, as its first leading op sees it. */
-static int64_t digit_of(const tf_ranges *r, int loop, int at, const tf_loop *l) {
-  if (r->digits) return r->digits[loop];
-  if (r->forced == loop) return 1;
-  bool outermost = r->steps[at] == r->all[at];
-  if (!r->middle || (!r->inner && !outermost)) return 0;
-  int64_t step = r->steps[at] / l->trip, len = r->now[at].len;
-  bool early = outermost ? r->early != (l->dim == r->other) : r->inner == 1;
-  return len <= 0 ? 0 : ((len - 1) / step + !early) / 2;
-}
+/* Where the loop stands. */
+static int64_t digit_of(const tf_ranges *r, int loop) { return r->digits ? r->digits[loop] : r->forced == loop; }
 
 /* Splits the ranges of the ops that lead below Tile n by its k-th loop. */
 static void split(tf_ranges *r, int n, int k) {
   const tf_facts *f = r->f;
   const tf_loop *l = &f->tree->nodes[n].loops[k];
-  int64_t digit = -1, first = 0;
+  int64_t digit = digit_of(r, f->loop_from[n] + k), trip = trip_of(r, n, k);
   for (int j = f->leaf_from[n]; j < f->leaf_end[n]; j++) {
     int o = f->leaf_op[j], slot = tf_dim_slot(f, o, l->dim);
     if (slot < 0 || !tf_leads(f, o, n)) continue;
     int at = f->dim_from[o] + slot;
-    if (digit < 0) digit = digit_of(r, f->loop_from[n] + k, at, l);
-    int64_t step = r->steps[at] /= l->trip, len = r->now[at].len;
-    r->clash |= first && step != first;
-    first = step;
+    int64_t step = r->steps[at] /= trip, len = r->now[at].len;
     bool past = len <= 0 || (len - 1) / step < digit;
     int64_t rest = past ? 0 : len - digit * step;
     if (!past) r->now[at].lo += digit * step;
     r->now[at].len = rest < step ? rest : step;
+    if (r->shift) add_shift(&r->shift[at], r->depth + k, step);
   }
+}
+
+/* Through the loops of a node. */
+static void pass(tf_ranges *r, int node) {
+  const tf_node *n = &r->f->tree->nodes[node];
+  for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
+    if (trip_of(r, node, k) > 1) split(r, node, k);
+  r->depth += n->kind == TF_TILE ? n->n_loops : 0;
 }
 
 void tf_ranges_walk(tf_ranges *r, int node) {
   const tf_node *n = &r->f->tree->nodes[node];
+  int depth = r->depth;
   enter(r, node);
-  for (int k = 0; n->kind == TF_TILE && k < n->n_loops; k++)
-    if (n->loops[k].trip > 1) split(r, node, k);
+  pass(r, node);
   for (int i = 0; i < n->n_children; i++)
     tf_ranges_walk(r, n->children[i]);
+  r->depth = depth;
+}
+
+void tf_ranges_towards(tf_ranges *r, int to) {
+  int n = 0;
+  for (enter(r, n); n != to; enter(r, n)) {
+    pass(r, n);
+    n = tf_child_towards(r->f, n, to);
+  }
+  r->depth = 0;
 }
 
 void tf_ranges_reset(tf_ranges *r) {
@@ -128,11 +199,15 @@ void tf_ranges_reset(tf_ranges *r) {
   for (int o = 0; o < wl->n_ops; o++)
     for (int i = 0; i < wl->ops[o].n_dims; i++)
       r->now[r->f->dim_from[o] + i] = (tf_ival){0, wl->dims[wl->ops[o].dims[i]].extent};
+  for (int at = 0; r->shift && at < r->f->n_dims; at++) {
+    r->shift[at].mask = 0;
+    r->shift[at].mixed = false;
+  }
 }
 
 bool tf_ranges_init(tf_ranges *r, tf_arena *a, const tf_facts *f) {
   size_t n = (size_t)f->n_dims;
-  *r = (tf_ranges){.f = f, .forced = -1, .other = -1};
+  *r = (tf_ranges){.f = f, .forced = -1};
   r->now = TF_ARRAY(a, tf_ival, n);
   r->steps = TF_ARRAY(a, int64_t, n);
   r->all = TF_ARRAY(a, int64_t, n);

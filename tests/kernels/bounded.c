@@ -54,6 +54,12 @@ static bounded limit(bounded a, bounded b, bool most) {
 /* A function that changes no more than `slope` times its argument. */
 static bounded smooth(rounding by, bounded a, double v, double slope) { return step(by, v, slope * a.e + by->step); }
 
+/* Below the normal range it may be 0. */
+static bounded of_exp(rounding by, bounded a) {
+  const double v = exp(a.v), e = v == 0 ? 0 : v * expm1(a.e);
+  return step(by, v, v - e < FLT_MIN ? e + FLT_MIN : e);
+}
+
 static bounded of_log(rounding by, bounded a) {
   if (may_be_zero(a) && !is_zero(a)) return unknown;
   return a.v > 0 && isfinite(a.v) ? step(by, log(a.v), a.e / (a.v - a.e) + by->step) : (bounded){log(a.v), 0};
@@ -80,7 +86,7 @@ static bounded call(rounding by, tf_kind k, const bounded *x) {
   case TF_K_MAX: return limit(a, b, true);
   case TF_K_MIN: return limit(a, b, false);
   case TF_K_RELU: return limit(a, (bounded){0, 0}, true);
-  case TF_K_EXP: return step(by, exp(a.v), exp(a.v) == 0 ? 0 : exp(a.v) * expm1(a.e));
+  case TF_K_EXP: return of_exp(by, a);
   case TF_K_LOG: return of_log(by, a);
   case TF_K_SQRT: return of_root(by, a);
   case TF_K_TANH: return smooth(by, a, tanh(a.v), 1);

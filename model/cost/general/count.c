@@ -4,6 +4,7 @@
 #include "model/cost/general/comps.h"
 #include "model/cost/general/general.h"
 #include "model/flow/layout.h"
+#include "model/tree/cover.h"
 
 /* Made when it is first needed: most trees never do. */
 bool tf_general_ready(struct tf_model *m) {
@@ -20,6 +21,8 @@ bool tf_general_ready(struct tf_model *m) {
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair || !m->scratch.fixed ||
       !m->scratch.top || !m->scratch.made || !tf_comps_fill(a, m->plan))
     return false;
+  m->cover = tf_cover_new(a, m->plan->facts);
+  if (!m->cover) return false;
   m->scratch.boxes = TF_NEW(a, tf_boxes);
   if (m->scratch.boxes) m->scratch.boxes->arena = a;
   return m->scratch.boxes != NULL;

@@ -126,6 +126,13 @@ static bool divides(const ir_body *b) {
   return any;
 }
 
+static bool has_exp(const tf_workload *wl) {
+  bool any = false;
+  for (int o = 0; o < wl->n_ops; o++)
+    any |= wl->ops[o].kinds >> TF_K_EXP & 1;
+  return any;
+}
+
 /* What becomes of numbers that are infinite, none at all, or all but 0. */
 static void ends_of_range(FILE *out, const c_package *k) {
   fputs(" * Infinities and NaN go through sums, products and functions as IEEE 754 has it.  max and min, max= and min= "
@@ -133,6 +140,8 @@ static void ends_of_range(FILE *out, const c_package *k) {
         " * and fmin: of a number and NaN they give the number (max= of NaN alone gives -inf); select takes NaN for "
         "true.\n",
         out);
+  if (has_exp(workload(k)))
+    fputs(" * exp of what is below -87.3365 is 0, not a subnormal number (below 1.2e-38).\n", out);
   if (divides(&k->p->body))
     fputs(" * Rows are divided by their sum behind the product they go through, so that there values above 3.4e38 / "
           "(length of a row) may overflow.\n",
