@@ -236,6 +236,48 @@ static int stream_dim(const builder *b) {
   return can ? __builtin_ctzll(can) : -1;
 }
 
+/* Words of inputs that one key brings, at one setting of the dims that all ops share. */
+static double words_of_key(const builder *b, int dim) {
+  const uint64_t around = shared(b) | UINT64_C(1) << dim;
+  double all = 0;
+  for (int o = 0; o < b->wl->n_ops; o++)
+    for (int i = 0; i < b->wl->ops[o].n_reads; i++) {
+      const tf_ref *ref = &b->wl->ops[o].reads[i];
+      double words = 1;
+      bool moves = false;
+      for (int r = 0; r < b->wl->tensors[ref->tensor].rank; r++)
+        for (int t = 0; t < ref->index[r].n_terms; t++) {
+          moves |= ref->index[r].terms[t].dim == dim;
+          if (!(around >> ref->index[r].terms[t].dim & 1))
+            words *= (double)b->wl->dims[ref->index[r].terms[t].dim].extent;
+        }
+      if (moves && b->wl->tensors[ref->tensor].producer < 0) all += words;
+    }
+  return all;
+}
+
+/* Into how many blocks keys are cut, so that what a block brings takes some eighth of the memory where it stands: the
+ * rest is for scores and results.  0: they are too few; -1: nobody knows how large the memory is. */
+static int64_t key_blocks(const builder *b) {
+  enum { SHARE = 8 };
+  const int dim = stream_dim(b);
+  if (dim < 0) return 0;
+  const double words = words_of_key(b, dim), room = (double)b->arch->memories[b->home].capacity_words / SHARE;
+  if (room <= 0 || words <= 0) return -1;
+  const double keys = room / words, extent = (double)b->wl->dims[dim].extent;
+  return extent < keys || extent < 2 ? 0 : (int64_t)(extent / (keys < 1 ? 1 : keys));
+}
+
+/* " for l=?{...}": a block of keys a step; twice as many, or half, may leave more to the rows. */
+static void key_loop(builder *b) {
+  const int64_t blocks = key_blocks(b);
+  const char *name = b->wl->dims[stream_dim(b)].name, *word = "{";
+  fprintf(b->out, " for %s=?", name);
+  for (int64_t n = blocks > 3 ? blocks / 2 : blocks > 1 ? blocks : 2; blocks > 0 && n <= 2 * blocks; n *= 2, word = ",")
+    fprintf(b->out, "%s%lld", word, (long long)n);
+  if (blocks > 0) fputc('}', b->out);
+}
+
 /* " stream Z ..." for all that is reduced over the dim. */
 static void stream_over(builder *b, int dim) {
   fputs(" stream", b->out);
@@ -260,7 +302,7 @@ static int tiles_above(builder *b, tf_template form) {
   }
   if (form == TF_TEMPLATE_STREAM) {
     line(b, depth++, b->home - 1);
-    open_loops(b, UINT64_C(1) << stream_dim(b), NULL);
+    key_loop(b);
     fputc('\n', b->out);
   }
   if (form == TF_TEMPLATE_WHOLE || form == TF_TEMPLATE_STREAM) {
@@ -292,7 +334,7 @@ char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template
   if (!b.reach) return NULL;
   find_reach(&b);
   bool there = shared(&b) && b.home != 0 && (form != TF_TEMPLATE_OUTSIDE || b.home >= 2) &&
-               (form != TF_TEMPLATE_STREAM || stream_dim(&b) >= 0);
+               (form != TF_TEMPLATE_STREAM || key_blocks(&b) != 0);
   b.out = there ? open_memstream(&text, &n) : NULL;
   if (b.out) whole(&b, form);
   bool ok = b.out && fclose(b.out) == 0;

@@ -14,6 +14,7 @@ enum {
   WORDS_COPIED = 4,   /* words a cycle, row by row ... */
   WORDS_TURNED = 2,   /* ... in squares ... */
   ROW = 8,            /* ... and cycles to begin a row */
+  L1 = 1 << 13,       /* words of b that stay next to the core from one block of rows to the next */
   FACTOR = 16,        /* cycles to find what a row is multiplied by: an exponential, or an inverse */
   FAR = 2,            /* cycles that a tile waits for a vector of b where rows lie pages apart */
   LATENCY = 4,        /* cycles of a multiply-add */
@@ -190,6 +191,7 @@ static void product(walk *w, const ir_stmt *s) {
   /* sums go to memory and come back for each block of k */
   w->cycles += once * calls *
                (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
+  if (n * k > L1) w->cycles += once * calls * n * k / WORDS_SEEN;
   if (p->pairs.far)
     w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
   if (p->slab) {
