@@ -104,6 +104,9 @@ bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open);
 void c_row_vectors(c_printer *c, const ir_stmt *const *all, int n, int open);
 void c_together(c_printer *c, const ir_stmt *s);
 
+/* window.c: sums and maxima over small windows (nest.window), and their maps. */
+void c_window_nest(c_printer *c, const ir_stmt *s);
+
 /* pack.c: what a product reads, laid out anew as its kernel wants it; and where it then stands. */
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
