@@ -47,7 +47,7 @@ BEGIN {
   room["planner"] = 6
   # beside the command line: it names the version, which stands in the umbrella
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
-  room["cli"] = 7; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
+  room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10
   room["cli/cmd"] = 11
   # floor of a public header: that of the room that implements it
