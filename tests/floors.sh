@@ -66,7 +66,7 @@ BEGIN {
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
   foreign["sqlite3.h"] = "sweep"
-  foreign["dnnl.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
+  foreign["dnnl.h"] = foreign["dlfcn.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["mkl.h"] = "bench" # emitted
   foreign["immintrin.h"] = foreign["sys/syscall.h"] = "bench" # peaks, processor time
   foreign["glpk.h"] = "search/exact"
