@@ -11,6 +11,7 @@ static const low_pass passes[] = {
     {"rows", low_join_rows},
     {"share", low_share},
     {"round", low_round_early},
+    {"again", low_panels_again},
     {"ask", low_ask_ahead},
     {"merge", low_merge_rows},
     {"blocks", low_block_channels},
