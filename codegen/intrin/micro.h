@@ -93,7 +93,16 @@ void tf_micro_kernel_text(FILE *out, const ir_machine *target);
  * vec_exp(vec)`, and `vec vec_exp_low(vec)` of what is 0 or less, or not a number; and the most that they are off, said
  * as in tf_micro_fn. */
 void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds);
+/* `vec vec_choose(vec_truth where, vec yes, vec no)`, where `vec_truth` is what a comparison of two vectors gives, and
+ * `vec vec_from(int64_t first)`: first, first + 1, and so on. */
+void tf_micro_vector_choices(FILE *out);
 double tf_micro_vector_error(const tf_micro_isa *isa);
+
+/* lanes.c: of more than one lane, behind the prologue: `lanes`, which of a vector's lanes are meant; `lanes_between`;
+ * `lanes_within`, those of n whose columns are in an image; loads (of lanes not meant: 0), also of every second element
+ * (_2) and of those `step` apart (_step), and stores.  bf16: loads of bfloat16, as wide_lanes and so on, behind
+ * tf_micro_bf16. */
+void tf_micro_lanes_text(FILE *out, const tf_micro_isa *isa, bool bf16);
 
 /* `float row_sum(const float *x, int64_t n)`, and row_max, row_min: of n neighbours; 0 and the infinities of none; `vec
  * vec_keep(vec v, vec other, int n)`: v, but from lane n on the other; and, of more than one lane, `vec

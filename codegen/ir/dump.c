@@ -143,6 +143,7 @@ static void product(const dump *d, const ir_stmt *s) {
       fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
     if (p->pairs.turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
     if (p->pairs.copy >= 0 && !s->nest.copied) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+    if (p->pairs.merged) fputs(", its rows as one", d->out);
   }
   if (s->nest.rounds_for) fputs(", sums leave it rounded", d->out);
 }
@@ -170,6 +171,8 @@ static void nest(const dump *d, const ir_stmt *s, int depth) {
   if (s->nest.finite) fputs(" from the lowest finite number", d->out);
   if (s->nest.divides >= 0) fputs(", not divided yet", d->out);
   if (s->nest.product) fprintf(d->out, "\n%*s", 2 * depth + 2, ""), product(d, s), asks(d, s);
+  if (s->nest.window) fprintf(d->out, ", a window of %d", s->nest.window->taps);
+  if (s->nest.done) fputs(", by the window before", d->out);
   fputc('\n', d->out);
 }
 

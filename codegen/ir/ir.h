@@ -76,6 +76,8 @@ typedef struct {
       int turned;   /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
       int copy;     /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
       bool keep_copy; /* a is an argument */
+      bool merged;    /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
+                         their strides say so): they are one row */
     } pairs;
     /* The nest walks k in the order of the op's dims, n in panels, and what is outside within them.  m is the output's
      * last dim and n another of its dims.  Elements of a are broadcast, wherever they stand: neither windows nor
@@ -92,6 +94,15 @@ typedef struct {
     } channels;
   };
 } ir_product;
+
+/* A nest that sums over a small window what no product of matrices does: depthwise convolution, pooling.  Lanes run
+ * along the output's last dim, and rows of a tile along the one before; maps behind it take its sums while they are in
+ * registers.  codegen/ir/window.h says what its reads hang on. */
+typedef struct {
+  int taps; /* settings of what is reduced, always the same number */
+  int n_maps;
+  const struct ir_stmt **maps;
+} ir_window;
 
 /* The read that a slab is of. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
@@ -296,6 +307,8 @@ struct ir_stmt {
       int divides; /* read that the expression divides by and that waits (DIVIDE does it); -1: none */
       const int *from;           /* [reads] the buffer that each is read from; NULL: that of the tensor */
       const ir_product *product; /* NULL: point by point */
+      const ir_window *window;   /* a sum over a small window; NULL: it is none */
+      bool done;                 /* a map that the window before makes */
       const ir_stmt *rows;       /* the TOGETHER that makes its product's rows; NULL: they are there */
       const ir_stmt *rounds_for; /* the statement behind it that would copy its sums, rounded, which its product does at
                                     once; NULL */
@@ -389,8 +402,9 @@ bool ir_check(const ir_program *p, char *why, size_t size);
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
-/* The value of op's expression; read[i] is its i-th operand.  skip: the read to be taken as 1; -1: none. */
-double ir_value(const tf_op *op, const double *read, int skip);
+/* The value of op's expression; read[i] is its i-th operand, point[dim] where it stands along the dims of the workload.
+ * skip: the read to be taken as 1; -1: none. */
+double ir_value(const tf_op *op, const double *read, const int64_t *point, int skip);
 double ir_identity(tf_reduce r);
 /* Maxima and minima, of expressions too, are C's fmax and fmin: an operand that is not a number counts as if it were
  * not there. */

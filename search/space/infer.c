@@ -39,9 +39,10 @@ static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int ra
 
 /* The slot that the i-th dim of op o, reduced and streamed, follows; -1: the dim is whole. */
 static int followed(const tf_facts *f, int scope, int o, int i) {
-  int dim = f->wl->ops[o].dims[i], leader = f->stream_leader[o];
-  if (tf_rule_of(f, o, dim, scope) != TF_BY_LEADER) return -1;
-  int slot = tf_slot_of(f, leader, dim);
+  int dim = f->wl->ops[o].dims[i];
+  const tf_range_from from = tf_range_source(f, o, dim, scope);
+  if (from.rule != TF_BY_LEADER) return -1;
+  int slot = tf_slot_of(f, from.of, dim);
   return slot >= 0 ? slot : f->dim_from[o] + i;
 }
 

@@ -10,16 +10,19 @@ typedef struct {
   tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
 } drawn;
 
-/* A seed of one of the convolutions, of the rows, or of the forks, below instead. */
+/* A seed of one of the convolutions, of the rows, of the forks, or of the windows, below instead. */
 #define DRAW_CONV (UINT64_C(1) << 63)
 #define DRAW_ROWS (UINT64_C(1) << 62)
 #define DRAW_WILD (UINT64_C(1) << 61)
 #define DRAW_FORKS (UINT64_C(1) << 60)
+#define DRAW_WINDOW (UINT64_C(1) << 59)
 
 /* draw_conv.c: small convolutions, one or two in a row, whose lanes are to run along channels. */
 void draw_conv(page *p, uint64_t seed);
 /* draw_rows.c: maps and sums of rows before a product that reads the rows. */
 void draw_rows(page *p, uint64_t seed);
+/* draw_window.c: sums and maxima over small windows, maps of them, and a product over channels behind. */
+void draw_window(page *p, uint64_t seed);
 /* draw_wild.c: what hangs on infinities, on what is not a number, and on the ends of the range. */
 void draw_wild(page *p, uint64_t seed);
 /* draw_forks.c: an intermediate that is read inside and outside of a nested scope. */

@@ -1,6 +1,7 @@
 /* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before
- * a product: emitted, compiled with warnings as errors, run, and held against double.  Compilers, instruction sets and
- * sanitizers take turns. emit_test [--cases N] [--seed S] [--one SEED] [--keep] [--isa NAME] [--dtype NAME] [--names]
+ * a product, one in eight a sum over a small window: emitted, compiled with warnings as errors, run, and held against
+ * double.  Compilers, instruction sets and sanitizers take turns. emit_test [--cases N] [--seed S] [--one SEED]
+ * [--keep] [--isa NAME] [--dtype NAME] [--names]
  * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as
  * C++, too. */
 #define _POSIX_C_SOURCE 200809L
@@ -14,8 +15,8 @@
 #include "tileflow/emit.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, asks, ahead;
-  bool keep, clang, cpp, xsmm;
+  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged;
+  bool keep, clang, cpp, xsmm, shown;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -97,6 +98,10 @@ static bool asks(const tf_emitted *e) { return holds(e, "uintptr_t ahead = "); }
 /* Whether a product makes rows that it reads. */
 static bool makes_ahead(const tf_emitted *e) { return holds(e, "const ahead0 *of"); }
 
+/* Whether a sum goes over a window in lanes; whether rows of a product may be one. */
+static bool windows(const tf_emitted *e) { return holds(e, "const lanes all = "); }
+static bool merges(const tf_emitted *e) { return holds(e, "const int whole = 1"); }
+
 /* Identifiers of the kernel as it is become names for the next. */
 static void gather(hostile *h, const tf_emitted *e) {
   for (int i = 0; e && i < e->n; i++)
@@ -129,6 +134,8 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   s->blocked += ok && blocks(e);
   s->asks += ok && asks(e);
   s->ahead += ok && makes_ahead(e);
+  s->windows += ok && windows(e);
+  s->merged += ok && merges(e);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
@@ -143,6 +150,7 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   drawn c;
   draw(&c, seed);
   bool usable = c.tree && draw_can_emit(&c);
+  if (!usable && s->shown) draw_print(&c, seed);
   if (!usable)
     s->refused++;
   else if (emitted_equal(s, c.tree, c.diags, turn))
@@ -169,12 +177,18 @@ int main(int argc, char **argv) {
   }
   if (s.names && !s.cpp) puts("SKIP: kernel.h as C++: no c++ here");
   uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
+  s.shown = plan.show;
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
-    turn += one(&s, turn % 4 == 2 ? at | DRAW_CONV : turn % 4 == 0 ? at | DRAW_ROWS : at, turn);
+    turn += one(&s,
+                turn % 4 == 2   ? at | DRAW_CONV
+                : turn % 4 == 0 ? at | DRAW_ROWS
+                : turn % 8 == 1 ? at | DRAW_WINDOW
+                                : at,
+                turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
-         "asked for in %ld, rows ahead in %ld\n",
-         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead);
+         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld\n",
+         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

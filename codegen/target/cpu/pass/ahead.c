@@ -165,7 +165,8 @@ static bool has_room(const ir_machine *t) { return t->registers >= 32 && t->lane
  * no memory. */
 static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
   if (s->kind == IR_TOGETHER) return s;
-  if (s->kind != IR_NEST || s->nest.product || op_of(w, s)->reduce != TF_ASSIGN || op_of(w, s)->n_out_dims < 2)
+  if (s->kind != IR_NEST || s->nest.product || s->nest.done || op_of(w, s)->reduce != TF_ASSIGN ||
+      op_of(w, s)->n_out_dims < 2)
     return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
   w->oom |= !all || !one;

@@ -172,8 +172,9 @@ static void product(walk *w, const ir_stmt *s) {
   enum { MAX_DIMS = 64 };
   const ir_product *p = s->nest.product;
   const tf_op *op = &w->p->tree->workload->ops[s->op];
-  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
-               calls = outside(w, s);
+  const double rows = p->pairs.merged ? (double)s->range[p->n - 1].most : 1;
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most * rows, k = (double)s->range[p->k].most,
+               calls = outside(w, s) / rows;
   bool in[MAX_DIMS];
   if (op->n_dims > MAX_DIMS) return;
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);

@@ -23,10 +23,14 @@ bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 /* channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 
+/* window.c: sums over small windows, and maps of them; before rows are joined or made ahead. */
+void low_windows(lowering *w);
 /* round.c: sums that leave their product rounded; after rows are joined. */
 void low_round_early(lowering *w);
 /* ask.c: what products ask for ahead; after what is written over is known. */
 void low_ask_ahead(lowering *w);
+/* merge.c: rows of a product that are one; after what is asked ahead is known. */
+void low_merge_rows(lowering *w);
 /* blocks.c: what stands between products with lanes along channels, in blocks of these; after buffers are shared. */
 void low_block_channels(lowering *w);
 /* around.c: of products with lanes along channels: slabs that are kept and filled again and again become wide enough to

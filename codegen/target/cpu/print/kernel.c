@@ -73,11 +73,11 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
   fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
 }
 
-/* What a map makes may never leave its row (nest.c): then nobody asks for the buffer. */
+/* What a map makes may never leave its row, nor a window its registers: then nobody asks for the buffer. */
 static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, int64_t offset) {
   int maker = c->wl->tensors[b->tensor].producer;
   pointer(c, b, b->id, part, offset);
-  if (maker < 0 || c->wl->ops[maker].reduce != TF_ASSIGN) return;
+  if (maker < 0) return;
   c_indent(c);
   fprintf(c->out, "(void)%s;\n", b->id);
 }
@@ -220,7 +220,7 @@ void c_body(c_printer *c, const ir_body *b) {
         c_channels(c, s);
       else if (s->nest.product)
         c_product(c, s);
-      else
+      else if (!s->nest.done)
         c_nest(c, s, 0);
       break;
     case IR_SAVE:
@@ -284,6 +284,17 @@ static uint32_t kinds_used(const tf_workload *wl) {
   for (int o = 0; o < wl->n_ops; o++)
     all |= wl->ops[o].kinds;
   return all;
+}
+
+/* Whether an element asks where it stands, or chooses. */
+static bool chooses(const tf_workload *wl) {
+  bool any = false;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_expr; i++) {
+      const tf_expr *e = &wl->ops[o].expr[i];
+      any |= e->what == TF_X_DIM || (e->what == TF_X_CALL && (e->call == TF_K_SELECT || e->call >= TF_K_LT));
+    }
+  return any;
 }
 
 static bool corrects(const ir_body *b) {
@@ -443,7 +454,9 @@ void c_parts_h(FILE *out, const c_package *k) {
   if (keeps(p)) c_keep_text(out);
   if (p->machine.data == IR_BF16) tf_micro_bf16(out);
   tf_micro_prologue(out, k->isa);
+  tf_micro_lanes_text(out, k->isa, p->machine.data == IR_BF16);
   if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
+  if (k->isa->lanes > 1 && chooses(p->tree->workload)) tf_micro_vector_choices(out);
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->machine);
   tf_micro_rows_text(out, k->isa->lanes);

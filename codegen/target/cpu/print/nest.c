@@ -202,6 +202,11 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
     c_close(c, 1);
     return;
   }
+  if (s->nest.window) {
+    c_window_nest(c, s);
+    c_close(c, 1);
+    return;
+  }
   bool wide = last >= open && (c_runs_along(c, op, op->dims[last], true) || reduced_neighbours(c, op) < 0);
   if (sum ? wide : last >= open)
     along_output(c, op, s, open);

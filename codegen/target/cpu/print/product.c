@@ -124,6 +124,19 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micr
   const ir_range *m = &s->range[s->nest.product->m], *n = &s->range[s->nest.product->n];
   int64_t mv[C_MOST_LENGTHS], nv[C_MOST_LENGTHS];
   int n_m = c_lengths(m, mv), n_n = c_lengths(n, nv);
+  if (s->nest.product->pairs.merged) {
+    for (int i = 0; i < n_m; i++) {
+      c_line(c, "if (whole");
+      if (!m->exact) fprintf(c->out, " && n_m == %" PRId64, mv[i]);
+      fputs(") {\n", c->out);
+      c->depth++;
+      c_indent(c);
+      call(c, op, s, ahead, mv[i], nv[0] * s->range[s->nest.product->n - 1].most);
+      c_close(c, 1);
+    }
+    c_line(c, "if (!whole) {\n");
+    c->depth++;
+  }
   for (int i = 0; i < n_m; i++)
     for (int j = 0; j < n_n; j++) {
       c_indent(c);
@@ -139,6 +152,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micr
       }
       call(c, op, s, ahead, mv[i], nv[j]);
     }
+  c_close(c, s->nest.product->pairs.merged);
 }
 
 static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
@@ -195,6 +209,33 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
 }
 
+/* `whole`: whether all rows are one; of arguments the strides say. */
+static void ask_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  const ir_buffer *both[2] = {c_buffer(c, op, -1), c_buffer(c, op, p->b)};
+  c_line(c, "const int whole = 1");
+  for (int i = 0; i < 2; i++)
+    if (both[i]->role == IR_ARGUMENT)
+      fprintf(c->out, " && %s_s%d == %" PRId64, both[i]->id, both[i]->rank - 2, s->range[p->n].most);
+  fputs(";\n", c->out);
+}
+
+/* The loop over the op's k-th dim; of rows that are one, over the first. */
+static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k) {
+  if (!s->nest.product->pairs.merged || k != s->nest.product->n - 1) {
+    c_loop(c, op, s, k);
+    return;
+  }
+  const char *dim = c_dim_name(c, op, k);
+  ask_whole(c, op, s);
+  c_indent(c);
+  fprintf(c->out, "for (int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[k].lo);
+  fprintf(c->out, "; d_%s < (whole ? ", dim), c_atom(c->out, c->p, s->range[k].lo);
+  fputs(" + 1 : ", c->out), c_atom(c->out, c->p, s->range[k].hi);
+  fprintf(c->out, "); d_%s++) {\n", dim);
+  c->depth++;
+}
+
 static bool stands_outside(const ir_product *p, int k) { return k != p->m && k != p->n && k != p->k; }
 
 void c_product(c_printer *c, const ir_stmt *s) {
@@ -212,7 +253,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   if (p->pairs.turned >= 0) c_turn_rows(c, op, s);
   if (p->slab) c_fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
-    if (stands_outside(p, k)) c_loop(c, op, s, k);
+    if (stands_outside(p, k)) open_outside(c, op, s, k);
   bool may_be_empty = !s->range[p->k].some;
   if (may_be_empty) {
     c_line(c, "if (n_k > 0) {\n");

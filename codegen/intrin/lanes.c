@@ -1,0 +1,115 @@
+/* Some lanes of a vector, for rows that begin or end within it: which of an image's columns are there, of those that a
+ * window reaches from 16 neighbours of the output.  Text of four kinds, alike in what they offer. */
+#include "codegen/intrin/micro.h"
+
+/* Where the machine has masks. */
+static const char masks[] =
+    "typedef __mmask16 lanes;\n"
+    "static inline lanes lanes_between(int64_t from, int64_t to) { return (lanes)(((UINT32_C(1) << to) - 1U) & "
+    "~((UINT32_C(1) << from) - 1U)); }\n"
+    "static inline vec load_lanes(const float *p, lanes l) { return _mm512_maskz_loadu_ps(l, p); }\n"
+    "static inline void store_lanes(float *p, vec v, lanes l) { _mm512_mask_storeu_ps(p, l, v); }\n"
+    "static inline vec load_lanes_2(const float *p, lanes l) {\n"
+    "  const uint32_t both = _pdep_u32(l, UINT32_C(0x55555555));\n"
+    "  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);\n"
+    "  return _mm512_permutex2var_ps(_mm512_maskz_loadu_ps((lanes)both, p), even, _mm512_maskz_loadu_ps((lanes)(both "
+    ">> "
+    "16), p + LANES));\n"
+    "}\n"
+    "static inline vec load_lanes_step(const float *p, int64_t step, lanes l) {\n"
+    "  float lane[LANES] = {0};\n"
+    "  for (int i = 0; i < LANES; i++)\n"
+    "    if (l >> i & 1) lane[i] = p[i * step];\n"
+    "  return vec_load(lane);\n"
+    "}\n";
+
+/* Of bfloat16, with masks: the upper halves of words. */
+static const char masks_bf16[] =
+    "static inline vec wide_lanes(const uint16_t *p, lanes l) { return "
+    "_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(l, p)), 16)); }\n"
+    "static inline vec wide_lanes_2(const uint16_t *p, lanes l) { return "
+    "_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_maskz_loadu_epi16(_pdep_u32(l, UINT32_C(0x55555555)), p), 16)); }\n"
+    "static inline vec wide_lanes_step(const uint16_t *p, int64_t step, lanes l) {\n"
+    "  float lane[LANES] = {0};\n"
+    "  for (int i = 0; i < LANES; i++)\n"
+    "    if (l >> i & 1) lane[i] = wide(p[i * step]);\n"
+    "  return vec_load(lane);\n"
+    "}\n";
+
+/* Elsewhere: from lane `from` to lane `to` - 1. */
+static const char between[] =
+    "typedef struct {\n"
+    "  int from, to;\n"
+    "} lanes;\n"
+    "static inline lanes lanes_between(int64_t from, int64_t to) { return (lanes){(int)from, (int)to}; }\n"
+    "static inline int all_lanes(lanes l) { return l.from == 0 && l.to == LANES; }\n"
+    "static inline vec load_lanes_step(const float *p, int64_t step, lanes l) {\n"
+    "  float lane[LANES] = {0};\n"
+    "  for (int i = l.from; i < l.to; i++) lane[i] = p[i * step];\n"
+    "  return vec_load(lane);\n"
+    "}\n";
+
+static const char between_bf16[] =
+    "static inline vec wide_lanes_step(const uint16_t *p, int64_t step, lanes l) {\n"
+    "  float lane[LANES] = {0};\n"
+    "  for (int i = l.from; i < l.to; i++) lane[i] = wide(p[i * step]);\n"
+    "  return vec_load(lane);\n"
+    "}\n"
+    "static inline vec wide_lanes(const uint16_t *p, lanes l) { return wide_lanes_step(p, 1, l); }\n"
+    "static inline vec wide_lanes_2(const uint16_t *p, lanes l) { return wide_lanes_step(p, 2, l); }\n";
+
+static const char lanes_8[] =
+    "static inline __m256i lane_mask(lanes l) {\n"
+    "  const __m256i at = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);\n"
+    "  return _mm256_andnot_si256(_mm256_cmpgt_epi32(_mm256_set1_epi32(l.from), at), "
+    "_mm256_cmpgt_epi32(_mm256_set1_epi32(l.to), at));\n"
+    "}\n"
+    "static inline vec load_lanes(const float *p, lanes l) { return all_lanes(l) ? vec_load(p) : _mm256_maskload_ps(p, "
+    "lane_mask(l)); }\n"
+    "static inline void store_lanes(float *p, vec v, lanes l) {\n"
+    "  if (all_lanes(l))\n"
+    "    vec_store(p, v);\n"
+    "  else\n"
+    "    _mm256_maskstore_ps(p, lane_mask(l), v);\n"
+    "}\n"
+    "static inline vec evens(vec a, vec b) { return "
+    "_mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xd8)), 0xd8)); }\n";
+
+static const char lanes_4[] =
+    "static inline vec load_lanes(const float *p, lanes l) { return all_lanes(l) ? vec_load(p) : load_lanes_step(p, 1, "
+    "l); }\n"
+    "static inline void store_lanes(float *p, vec v, lanes l) {\n"
+    "  float lane[LANES];\n"
+    "  vec_store(lane, v);\n"
+    "  if (all_lanes(l))\n"
+    "    vec_store(p, v);\n"
+    "  else\n"
+    "    for (int i = l.from; i < l.to; i++) p[i] = lane[i];\n"
+    "}\n";
+static const char evens_sse2[] = "static inline vec evens(vec a, vec b) { return _mm_shuffle_ps(a, b, 0xd8); }\n";
+static const char evens_neon[] =
+    "static inline vec evens(vec a, vec b) { return vuzp1q_f32(a, vextq_f32(b, b, 1)); }\n";
+
+/* a: as many neighbours as there are lanes; b: so many again, from the last of them on, so that nothing behind the last
+ * lane is read. */
+static const char by_evens[] =
+    "static inline vec load_lanes_2(const float *p, lanes l) { return all_lanes(l) ? evens(vec_load(p), vec_load(p + "
+    "LANES - 1)) : load_lanes_step(p, 2, l); }\n";
+
+/* Which of n lanes are in an image: the first is at column x, each `step` further; columns are lo .. hi - 1. */
+static const char within[] =
+    "static inline lanes lanes_within(int64_t x, int64_t step, int64_t lo, int64_t hi, int64_t n) {\n"
+    "  const int64_t before = x < lo ? (lo - x + step - 1) / step : 0, end = x < hi ? (hi - x + step - 1) / step : 0;\n"
+    "  const int64_t to = end < n ? end : n;\n"
+    "  return lanes_between(before < to ? before : to, to);\n"
+    "}\n";
+
+void tf_micro_lanes_text(FILE *out, const tf_micro_isa *isa, bool bf16) {
+  if (isa->lanes == 1) return;
+  fputs(isa->lanes == 16 ? masks : between, out);
+  if (isa->lanes == 8) fputs(lanes_8, out);
+  if (isa->lanes == 4) fputs(lanes_4, out), fputs(isa->shuffle ? evens_sse2 : evens_neon, out);
+  if (isa->lanes < 16) fputs(by_evens, out);
+  if (bf16) fputs(isa->lanes == 16 ? masks_bf16 : between_bf16, out);
+  fputs(within, out);
+}

@@ -1,0 +1,56 @@
+/* What the reads of a window hang on. */
+#include "codegen/ir/window.h"
+
+static int64_t coef_of(const tf_index *ix, int dim) {
+  int64_t coef = 0;
+  for (int t = 0; t < ix->n_terms; t++)
+    if (ix->terms[t].dim == dim) coef += ix->terms[t].coef;
+  return coef;
+}
+
+static const tf_op *op_of(const tf_workload *wl, const ir_stmt *s) { return &wl->ops[s->op]; }
+
+bool ir_read_moves(const tf_workload *wl, const tf_op *op, int i, int k) {
+  bool any = false;
+  for (int r = 0; k >= 0 && r < wl->tensors[op->reads[i].tensor].rank; r++)
+    any |= coef_of(&op->reads[i].index[r], op->dims[k]) != 0;
+  return any;
+}
+
+int64_t ir_window_step(const tf_workload *wl, const ir_stmt *s, int i) {
+  const tf_op *op = op_of(wl, s);
+  const int rank = wl->tensors[op->reads[i].tensor].rank;
+  return rank ? coef_of(&op->reads[i].index[rank - 1], op->dims[op->n_out_dims - 1]) : 0;
+}
+
+ir_window_read ir_window_kind(const tf_workload *wl, const ir_stmt *s, int i) {
+  const tf_op *op = op_of(wl, s);
+  const int lane = op->n_out_dims - 1, rank = wl->tensors[op->reads[i].tensor].rank;
+  if (!ir_read_moves(wl, op, i, lane)) return IR_STEADY;
+  for (int r = 0; r < rank - 1; r++)
+    if (coef_of(&op->reads[i].index[r], op->dims[lane])) return IR_ACROSS;
+  return IR_LANES;
+}
+
+int64_t ir_window_offset(const tf_workload *wl, const ir_stmt *s, int i, int r, ir_at at) {
+  const tf_op *op = op_of(wl, s);
+  const tf_index *ix = &op->reads[i].index[r];
+  int64_t off = op->n_out_dims > 1 ? at.row * coef_of(ix, op->dims[op->n_out_dims - 2]) : 0, tap = at.tap;
+  for (int k = op->n_dims - 1; k >= op->n_out_dims; k--) {
+    off += tap % s->range[k].most * coef_of(ix, op->dims[k]);
+    tap /= s->range[k].most;
+  }
+  return off;
+}
+
+ir_at ir_window_first(const tf_workload *wl, const ir_stmt *s, int i, ir_at at) {
+  const int rank = wl->tensors[op_of(wl, s)->reads[i].tensor].rank, taps = s->nest.window->taps;
+  for (int n = 0; n < at.row * taps + at.tap; n++) {
+    const ir_at before = {n / taps, n % taps};
+    bool same = true;
+    for (int r = 0; same && r < rank; r++)
+      same = ir_window_offset(wl, s, i, r, before) == ir_window_offset(wl, s, i, r, at);
+    if (same) return before;
+  }
+  return at;
+}

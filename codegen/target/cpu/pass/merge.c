@@ -1,0 +1,51 @@
+/* Rows of an image that stand one behind the other: where a product goes over whole rows of its output and of b, and
+ * nothing lies between them, all of a nest's rows are one row to it.  Panels are then full where rows of 7, 14 or 28
+ * would leave lanes idle in each. */
+#include "codegen/target/cpu/pass/pass.h"
+
+static bool no_gaps(const ir_buffer *b, int rank, int64_t row) {
+  return b->block.by == 0 && (b->role == IR_ARGUMENT || b->extent[rank] == row);
+}
+
+/* Whether b's last two ranks are the two dims. */
+static bool reads_rows(const lowering *w, const tf_op *op, const ir_product *p, int above) {
+  const tf_ref *ref = &op->reads[p->b];
+  const int rank = w->plan->wl->tensors[ref->tensor].rank;
+  if (rank < 2 || !low_is_dim(&ref->index[rank - 1], op->dims[p->n]) ||
+      !low_is_dim(&ref->index[rank - 2], op->dims[above]))
+    return false;
+  return !low_reads_dim(ref, rank - 2, op->dims[above]) && !low_reads_dim(ref, rank - 2, op->dims[p->n]) &&
+         !low_padded(&w->plan->wl->tensors[ref->tensor]);
+}
+
+static bool can_merge(const lowering *w, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  const tf_op *op = &w->plan->wl->ops[s->op];
+  const int above = p->n - 1;
+  if (p->way != IR_PAIRS || p->pack >= 0 || above < 0 || above == p->m || s->nest.n_asks || s->nest.asked ||
+      s->nest.rows || s->nest.rounds_for || s->nest.copied)
+    return false;
+  const tf_tensor *a = &w->plan->wl->tensors[op->reads[p->a].tensor],
+                  *b = &w->plan->wl->tensors[op->reads[p->b].tensor];
+  const ir_range *n = &s->range[p->n], *rows = &s->range[above];
+  return n->exact && rows->exact && rows->most > 1 && rows->most * n->most <= INT32_MAX &&
+         reads_rows(w, op, p, above) && !low_reads_dim(&op->reads[p->a], a->rank, op->dims[above]) &&
+         no_gaps(&w->p->buffers[w->p->buffer_of[op->out]], p->n, n->most) &&
+         no_gaps(&w->p->buffers[w->p->buffer_of[op->reads[p->b].tensor]], b->rank - 1, n->most);
+}
+
+static void merge_in(lowering *w, const ir_body *body) {
+  for (int i = 0; i < body->n && !w->oom; i++) {
+    ir_stmt *s = body->s[i];
+    merge_in(w, &s->body);
+    if (!ir_product_of(s) || !can_merge(w, s)) continue;
+    ir_product *p = TF_NEW(w->p->arena, ir_product);
+    w->oom |= !p;
+    if (w->oom) return;
+    *p = *s->nest.product;
+    p->pairs.merged = true;
+    s->nest.product = p;
+  }
+}
+
+void low_merge_rows(lowering *w) { merge_in(w, &w->p->body); }

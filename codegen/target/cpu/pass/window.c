@@ -1,0 +1,136 @@
+/* Sums and maxima over small windows, where nothing is a product of matrices: depthwise convolution, pooling.  Lanes
+ * run along the output's last dim, columns or channels; maps of what they make are taken along while it is in
+ * registers. */
+#include "codegen/ir/window.h"
+#include "codegen/intrin/math.h"
+#include "codegen/target/cpu/pass/pass.h"
+
+/* A window has at most so many elements: each is printed. */
+enum { TAPS_MOST = 81, MAPS_MOST = 4 };
+
+static const tf_op *op_of(const lowering *w, const ir_stmt *s) { return &w->plan->wl->ops[s->op]; }
+static const ir_buffer *buffer_of(const lowering *w, int z) { return &w->p->buffers[w->p->buffer_of[z]]; }
+
+static bool float_in_order(const ir_buffer *b) { return (b->type == IR_F32 || b->type == IR_BF16) && !b->block.by; }
+
+/* Which columns of a padded last rank are there is asked once for all rows, and so may hang on the lanes alone. */
+static bool asks_lanes_alone(const lowering *w, const tf_op *op, int i) {
+  const tf_tensor *z = &w->plan->wl->tensors[op->reads[i].tensor];
+  const tf_index *last = &op->reads[i].index[z->rank - 1];
+  bool alone = true;
+  for (int t = 0; z->pad[z->rank - 1] && t < last->n_terms; t++)
+    for (int k = 0; k < op->n_out_dims - 1; k++)
+      alone &= last->terms[t].dim != op->dims[k];
+  return alone;
+}
+
+static bool can_read(const lowering *w, const ir_stmt *s, int i) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = op_of(w, s);
+  const ir_window_read kind = ir_window_kind(wl, s, i);
+  const int64_t step = ir_window_step(wl, s, i);
+  if (!float_in_order(buffer_of(w, op->reads[i].tensor))) return false;
+  if (kind == IR_STEADY) return true;
+  if (kind == IR_LANES) return step > 0 && asks_lanes_alone(w, op, i);
+  return step == 0 && !ir_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
+}
+
+/* Sums, differences and products of what is read. */
+static bool can_say(const tf_op *op) {
+  bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
+  for (int i = 0; can && i < op->n_expr; i++)
+    can = op->expr[i].what != TF_X_CALL || op->expr[i].call == TF_K_MUL || op->expr[i].call == TF_K_ADD ||
+          op->expr[i].call == TF_K_SUB;
+  return can;
+}
+
+/* How many settings of what is reduced there are; 0: too many, or not always the same. */
+static int taps_of(const tf_op *op, const ir_stmt *s) {
+  int64_t n = 1;
+  for (int k = op->n_out_dims; k < op->n_dims; k++) {
+    if (!s->range[k].exact || s->range[k].most > TAPS_MOST) return 0;
+    n *= s->range[k].most;
+    if (n > TAPS_MOST) return 0;
+  }
+  return (int)n;
+}
+
+static bool is_window(const lowering *w, const ir_stmt *s) {
+  const tf_op *op = op_of(w, s);
+  if (s->kind != IR_NEST || s->nest.product || s->nest.from || s->nest.divides >= 0 || !can_say(op) ||
+      op->n_out_dims < 1 || taps_of(op, s) < 2)
+    return false;
+  bool can = buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by, any = false;
+  for (int i = 0; can && i < op->n_reads; i++) {
+    can = can_read(w, s, i);
+    any |= ir_window_kind(w->plan->wl, s, i) == IR_LANES;
+  }
+  return can && any;
+}
+
+/* ---- maps ------------------------------------------------------------------------------------------------------ */
+
+static bool reads_at(const tf_op *map, int i, const tf_op *maker) {
+  bool at = true;
+  for (int r = 0; at && r < maker->n_out_dims; r++)
+    at = low_is_dim(&map->reads[i].index[r], maker->dims[r]);
+  return at;
+}
+
+static bool made_by(const lowering *w, const ir_stmt *s, const ir_window *v, int z, const tf_op **maker) {
+  *maker = op_of(w, s)->out == z ? op_of(w, s) : NULL;
+  for (int i = 0; i < v->n_maps; i++)
+    if (op_of(w, v->maps[i])->out == z) *maker = op_of(w, v->maps[i]);
+  return *maker;
+}
+
+/* Whether the map goes over the very points of s's output, and over neighbours of what else it reads. */
+static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, const ir_stmt *map) {
+  if (map->kind != IR_NEST || map->nest.product || map->nest.from || map->nest.divides >= 0) return false;
+  const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
+  bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
+             buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by,
+       any = false;
+  for (int k = 0; can && k < op->n_dims; k++)
+    can = op->dims[k] == of->dims[k] && low_same_range(&map->range[k], &s->range[k]);
+  for (int i = 0; can && i < op->n_expr; i++)
+    can =
+        op->expr[i].what != TF_X_CALL || (op->expr[i].call != TF_K_EXP && tf_micro_vector_name((int)op->expr[i].call));
+  for (int i = 0; can && i < op->n_reads; i++) {
+    const bool made = made_by(w, s, v, op->reads[i].tensor, &maker);
+    const ir_window_read kind = ir_window_kind(w->plan->wl, map, i);
+    any |= made;
+    can = made ? reads_at(op, i, maker)
+               : float_in_order(buffer_of(w, op->reads[i].tensor)) &&
+                     (kind == IR_STEADY || (kind == IR_LANES && ir_window_step(w->plan->wl, map, i) == 1 &&
+                                            !low_padded(&w->plan->wl->tensors[op->reads[i].tensor])));
+  }
+  return can && any;
+}
+
+/* Statement `at` of the body becomes a window, with the maps behind it. */
+static void make(lowering *w, ir_body *body, int at) {
+  ir_stmt *s = body->s[at];
+  ir_window *v = TF_NEW(w->p->arena, ir_window);
+  const ir_stmt **maps = TF_ARRAY(w->p->arena, const ir_stmt *, MAPS_MOST);
+  w->oom |= !v || !maps;
+  if (w->oom) return;
+  *v = (ir_window){.taps = taps_of(op_of(w, s), s), .maps = maps};
+  s->nest.window = v;
+  for (int i = at + 1; i < body->n && s->nest.n_fresh == 0 && v->n_maps < MAPS_MOST; i++) {
+    if (!can_map(w, s, v, body->s[i])) break;
+    body->s[i]->nest.done = true;
+    maps[v->n_maps++] = body->s[i];
+  }
+}
+
+static void windows_in(lowering *w, ir_body *body) {
+  for (int i = 0; i < body->n && !w->oom; i++) {
+    windows_in(w, &body->s[i]->body);
+    if (is_window(w, body->s[i])) make(w, body, i);
+  }
+}
+
+void low_windows(lowering *w) {
+  if (w->p->machine.lanes > 1) windows_in(w, &w->p->body);
+}
