@@ -55,7 +55,8 @@ void c_let(c_printer *c, const ir_stmt *s) {
 int64_t c_rank_step(const ir_buffer *b, int r) {
   int64_t step = b->block.by && r != b->block.rank ? b->block.by : 1;
   for (int k = r + 1; k < b->rank; k++)
-    step *= b->block.by && k == b->block.rank ? (b->extent[k] + b->block.by - 1) / b->block.by : b->extent[k];
+    step *= b->block.by && k == b->block.rank ? (b->extent[k] + b->block.by - 1) / b->block.by
+                                              : b->extent[k] + (k == b->rank - 1 ? b->gap : 0);
   return step;
 }
 
@@ -375,7 +376,7 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_LE:
   case TF_K_EQ:
   case TF_K_NE: fputs("(float)", c->out), truth(c, op, e, skip); return;
-  case TF_K_EXP:
+  case TF_K_EXP: function(c, op, e, ir_is_low(c->wl, op, e->arg[0]) ? "fast_exp_low" : fn->name, skip); return;
   case TF_K_LOG:
   case TF_K_SQRT:
   case TF_K_TANH:

@@ -90,7 +90,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     c_indent(c);
     const char *part = b->role == IR_PANELS ? "packed" : each ? "own" : "workspace";
     char name[96];
-    snprintf(name, sizeof name, "%s_pack%d", b->id, i);
+    snprintf(name, sizeof name, "%s_pack%d%s", b->id, i, b->tensor < 0 && b->slots > 1 ? "_all" : "");
     if (b->tensor >= 0) declare_buffer(c, b, part, c->offset[i]);
     if (b->role == IR_KEPT) {
       c_indent(c);
@@ -103,8 +103,17 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
 static void open_pack(c_printer *c, int buffer, int of, const char *lengths, bool each) {
   if (buffer < 0 || ir_is_own(c->p, buffer) != each) return;
   const char *name = c->p->buffers[buffer].id;
+  const int64_t slots = c->p->buffers[buffer].slots;
   c_indent(c);
-  fprintf(c->out, "const %s *%s_pack%d_of = NULL;\n", c_type(c->p->buffers[of].type), name, buffer);
+  fprintf(c->out, "const %s *%s_pack%d_of", c_type(c->p->buffers[of].type), name, buffer);
+  if (slots > 1) {
+    fprintf(c->out, "[%" PRId64 "] = {0};\n", slots);
+    c_indent(c);
+    fprintf(c->out, "int64_t %s_pack%d_%c[%" PRId64 "] = {0}, %s_pack%d_%c[%" PRId64 "] = {0};\n", name, buffer,
+            lengths[0], slots, name, buffer, lengths[1], slots);
+    return;
+  }
+  fputs(" = NULL;\n", c->out);
   if (!lengths) return;
   c_indent(c);
   fprintf(c->out, "int64_t %s_pack%d_%c = 0, %s_pack%d_%c = 0;\n", name, buffer, lengths[0], name, buffer, lengths[1]);
@@ -149,6 +158,15 @@ static void hold_nothing(c_printer *c) {
   }
 }
 
+/* Each thread sets up its tiles once a run, and gives them back. */
+static void open_tiles(c_printer *c) {
+  if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "tiles_open();\n");
+}
+
+static void release_tiles(c_printer *c) {
+  if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "_tile_release();\n");
+}
+
 static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fputs("#if defined(_OPENMP)\n#pragma omp parallel\n#endif\n", c->out);
   c_indent(c);
@@ -161,6 +179,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fputs("(void)own;\n", c->out);
   open_buffers(c, &s->body, true);
   open_packs(c, &s->body, true);
+  open_tiles(c);
   fputs("#if defined(_OPENMP)\n#pragma omp for schedule(static)\n#endif\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
@@ -181,10 +200,12 @@ static void c_for(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   fputs("}\n", c->out);
   if (ir_is_aside(s)) {
+    release_tiles(c);
     c->in_parallel = false;
     c->depth--;
     c_indent(c);
     fputs("}\n", c->out);
+    open_tiles(c); /* this thread was one of them */
   }
 }
 
@@ -423,7 +444,9 @@ static void whole(c_printer *c, const c_package *k) {
   open_buffers(c, &c->p->body, false);
   open_packs(c, &c->p->body, false);
   hold_nothing(c);
+  open_tiles(c);
   c_body(c, &c->p->body);
+  release_tiles(c);
   fputs("}\n", c->out);
 }
 
@@ -471,6 +494,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
                  .wl = k->p->tree->workload,
                  .name = k->name,
                  .inverse = -1,
+                 .gone = -1,
                  .micro = tf_micro_new(k->isa, k->source),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),

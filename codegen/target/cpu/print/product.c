@@ -68,11 +68,16 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
 }
 
-/* Where the sums go, and the step from row to row: rows as the next product's kernel wants them have no gaps. */
+/* Whether the sums go, rounded, to rows as the next product's kernel wants them. */
+static bool goes_on(const ir_stmt *s) { return s->nest.rounds_for && s->nest.rounds_for->kind == IR_NEST; }
+
+/* Where the sums go, and the step from row to row. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_stmt *next = s->nest.rounds_for;
-  if (next && next->kind == IR_NEST) {
-    c_pack_name(c, next->nest.product->pairs.copy), fprintf(c->out, ", %" PRId64, s->range[s->nest.product->n].most);
+  if (goes_on(s)) {
+    const ir_product *q = next->nest.product;
+    const int64_t n = s->range[s->nest.product->n].most, by = q->kernel->k_round;
+    c_pack_name(c, q->pairs.copy), fprintf(c->out, ", %" PRId64, (n + by - 1) / by * by);
     return;
   }
   fputc('&', c->out);
@@ -107,6 +112,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
   if ((c_buffer(c, op, -1)->role == IR_ARGUMENT || (s->nest.rounds_for && s->nest.rounds_for->kind == IR_SAVE)) &&
       !(s->nest.asked & 1))
     fputs(" | FAR_C", c->out);
+  if (goes_on(s)) fputs(" | FILLS", c->out);
   if (asks) fprintf(c->out, ", far, %d", s->nest.n_asks);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }
@@ -209,6 +215,32 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
 }
 
+void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift) {
+  const ir_product *p = s->nest.product;
+  const tf_op *op = &c->wl->ops[s->op];
+  int64_t step = c->p->buffers[p->pack].slots;
+  bool any = false;
+  for (int k = 0; k < op->n_dims; k++) {
+    if (p->pairs.places[k] < 2) continue;
+    step /= p->pairs.places[k];
+    fprintf(c->out, "%s(d_%s", any ? " + " : "", c_dim_name(c, op, k)), any = true;
+    if (shift && shift[k]) fprintf(c->out, " + %" PRId64, shift[k]);
+    fprintf(c->out, ") / %" PRId64 " * %" PRId64, ir_is_matrix(p, k) ? s->range[k].most : 1, step);
+  }
+}
+
+/* Where the panel at hand is packed, in place of where all are. */
+static void open_place(c_printer *c, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  if (p->pack < 0 || p->slab || !p->pairs.places) return;
+  const ir_buffer *b = &c->p->buffers[p->pack];
+  c_line(c, "const int64_t place = "), c_place_of_panel(c, s, NULL);
+  fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "%s *const ", c_type(b->type)), c_pack_name(c, p->pack), fputs(" = ", c->out);
+  c_pack_name(c, p->pack), fprintf(c->out, "_all + place * %" PRId64 ";\n", b->words);
+}
+
 /* `whole`: whether all rows are one; of arguments the strides say. */
 static void ask_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
@@ -236,8 +268,6 @@ static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k)
   c->depth++;
 }
 
-static bool stands_outside(const ir_product *p, int k) { return k != p->m && k != p->n && k != p->k; }
-
 void c_product(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_product *p = s->nest.product;
@@ -253,7 +283,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   if (p->pairs.turned >= 0) c_turn_rows(c, op, s);
   if (p->slab) c_fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
-    if (stands_outside(p, k)) open_outside(c, op, s, k);
+    if (!ir_is_matrix(p, k)) open_outside(c, op, s, k);
   bool may_be_empty = !s->range[p->k].some;
   if (may_be_empty) {
     c_line(c, "if (n_k > 0) {\n");
@@ -261,12 +291,13 @@ void c_product(c_printer *c, const ir_stmt *s) {
   }
   add_flag(c, op, s);
   if (p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied) c_copy_rows(c, op, s);
+  open_place(c, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
   c_ahead *h = s->nest.rows ? c_ahead_begin(c, s) : NULL;
   calls(c, op, s, c_ahead_micro(h));
   c_ahead_free(h);
   c_close(c, may_be_empty);
   for (int k = 0; k < op->n_dims; k++)
-    if (stands_outside(p, k)) c_close(c, 1);
+    if (!ir_is_matrix(p, k)) c_close(c, 1);
   c_close(c, 1);
 }
