@@ -275,9 +275,10 @@ static ir_range whole_range(const tf_workload *wl, int d) {
 static ir_range inferred_range(lowering *w, int o, int k, int n) {
   const tf_facts *f = w->plan->facts;
   int d = f->wl->ops[o].dims[k];
-  switch (tf_rule_of(f, o, d, n)) {
-  case TF_BY_READERS: return low_demand(w, f->wl->ops[o].out, k, n, false);
-  case TF_BY_LEADER: return *low_range(w, f->stream_leader[o], d);
+  const tf_range_from from = tf_range_source(f, o, d, n);
+  switch (from.rule) {
+  case TF_BY_READERS: return low_demand(w, f->wl->ops[o].out, from.of, n, false);
+  case TF_BY_LEADER: return *low_range(w, from.of, d);
   case TF_BY_LOOPS:
   case TF_BY_EXTENT: break;
   }

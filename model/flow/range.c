@@ -81,10 +81,11 @@ static tf_ival led(const tf_eval *ev, int o, int d, int n, int n_path, const int
 
 static tf_ival found_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;
-  switch (tf_rule_of(p->facts, o, d, n)) {
+  const tf_range_from from = tf_range_source(p->facts, o, d, n);
+  switch (from.rule) {
   case TF_BY_LOOPS: return led(ev, o, d, n, p->path[n].n, dg);
-  case TF_BY_READERS: return demanded(ev, o, tf_out_rank(&p->wl->ops[o], d), n, dg);
-  case TF_BY_LEADER: return dim_range(ev, p->facts->stream_leader[o], d, n, dg);
+  case TF_BY_READERS: return demanded(ev, o, from.of, n, dg);
+  case TF_BY_LEADER: return dim_range(ev, from.of, d, n, dg);
   case TF_BY_EXTENT: break;
   }
   return (tf_ival){0, p->wl->dims[d].extent};
@@ -169,13 +170,13 @@ static uint64_t led_mask(const tf_plan *p, int o, int d, int n) {
 }
 
 static uint64_t found_mask(const tf_plan *p, int o, int d, int n) {
-  const tf_op *op = &p->wl->ops[o];
-  switch (tf_rule_of(p->facts, o, d, n)) {
+  const tf_range_from from = tf_range_source(p->facts, o, d, n);
+  switch (from.rule) {
   case TF_BY_LOOPS: return led_mask(p, o, d, n);
   case TF_BY_READERS:
-    if (p->made_mask[o] && n == p->home_scope[op->out]) return p->made_mask[o];
-    return demand_mask(p, o, tf_out_rank(op, d), n);
-  case TF_BY_LEADER: return dim_mask(p, p->facts->stream_leader[o], d, n);
+    if (p->made_mask[o] && n == p->home_scope[p->wl->ops[o].out]) return p->made_mask[o];
+    return demand_mask(p, o, from.of, n);
+  case TF_BY_LEADER: return dim_mask(p, from.of, d, n);
   case TF_BY_EXTENT: break;
   }
   return 0;

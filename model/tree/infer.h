@@ -5,7 +5,8 @@
  *                             checks ask for every range at every node, before there is a plan
  *   model/flow/range.c        the interval of one dim at one node, at any setting; and the loops on which it depends
  *   model/cost/quick/range.c  products of trip counts, made once a tree, so that an evaluation only multiplies
- * Lowering (codegen/lower) applies them to expressions of the IR. */
+ * unit.test_range holds the three equal on random mappings.  Lowering (codegen/lower) applies the rules to expressions
+ * of the IR, whose kernels are run (kernels.*). */
 #ifndef MODEL_TREE_INFER_H
 #define MODEL_TREE_INFER_H
 #include "model/spec/dims.h"
@@ -46,39 +47,52 @@ static inline tf_ival tf_index_plus(tf_ival v, int64_t coef, tf_ival d) {
   return (tf_ival){v.lo + coef * d.lo + (reach < 0 ? reach : 0), v.len + (reach < 0 ? -reach : reach)};
 }
 
-/* From where a range comes. */
-typedef enum {
-  TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops since */
-  TF_BY_READERS, /* a dim of its output: around what the ops below the node read of it */
-  TF_BY_LEADER,  /* reduced and streamed by a scope at or below the node: the range of facts->stream_leader[op] */
-  TF_BY_EXTENT   /* reduced otherwise: whole */
-} tf_range_rule;
+/* From where the range of a dim comes. */
+typedef struct {
+  enum {
+    TF_BY_LOOPS,   /* the op leads: what entered the node from which it leads, split by the loops since */
+    TF_BY_READERS, /* rank `of` of its output: around what the ops below the node read of it */
+    TF_BY_LEADER,  /* reduced and streamed by a scope at or below the node: the range of op `of` */
+    TF_BY_EXTENT   /* reduced otherwise: whole */
+  } rule;
+  int of;
+} tf_range_from;
 
-static inline tf_range_rule tf_rule_of(const tf_facts *f, int o, int d, int n) {
-  if (tf_leads(f, o, n)) return TF_BY_LOOPS;
-  if (tf_out_rank(&f->wl->ops[o], d) >= 0) return TF_BY_READERS;
-  bool streams = f->stream_scope[o] >= 0 && tf_is_above(f, n, f->stream_scope[o]);
-  return streams && f->stream_leader[o] >= 0 && f->stream_leader[o] != o ? TF_BY_LEADER : TF_BY_EXTENT;
+/* Of dim d of op o on entry to node n. */
+static inline tf_range_from tf_range_source(const tf_facts *f, int o, int d, int n) {
+  if (tf_leads(f, o, n)) return (tf_range_from){TF_BY_LOOPS, -1};
+  int rank = tf_out_rank(&f->wl->ops[o], d), leader = f->stream_leader[o];
+  if (rank >= 0) return (tf_range_from){TF_BY_READERS, rank};
+  bool follows = leader >= 0 && leader != o && tf_is_above(f, n, f->stream_scope[o]);
+  return follows ? (tf_range_from){TF_BY_LEADER, leader} : (tf_range_from){TF_BY_EXTENT, -1};
 }
 
 /* One read of what an op makes, by an op below a node. */
 typedef struct {
-  int consumer; /* number among the tensor's consumers */
-  int op, ref;  /* op's read `ref` */
+  int op, ref; /* op's read `ref` */
+  int tensor;  /* what is read; of its consumers, those to come: */
+  const int *now, *end;
 } tf_read_below;
 
-/* The next read of what op o makes below node n, from {0, -1, -1} on; false: there is none. */
-static inline bool tf_next_read(const tf_facts *f, int o, int n, tf_read_below *at) {
-  const int out = f->wl->ops[o].out;
-  const tf_tensor *z = &f->wl->tensors[out];
-  for (; at->consumer < z->n_consumers; at->consumer++, at->ref = -1) {
-    at->op = z->consumers[at->consumer];
-    if (!tf_op_below(f, at->op, n)) continue;
-    while (++at->ref < f->wl->ops[at->op].n_reads)
-      if (f->wl->ops[at->op].reads[at->ref].tensor == out) return true;
+/* The next one below node n; false: there is none. */
+static inline bool tf_next_read(const tf_facts *f, int n, tf_read_below *at) {
+  for (;; at->ref = -1) {
+    if (at->ref < 0) {
+      if (at->now == at->end) return false;
+      at->op = *at->now++;
+      if (!tf_op_below(f, at->op, n)) continue;
+    }
+    const tf_op *op = &f->wl->ops[at->op];
+    while (++at->ref < op->n_reads)
+      if (op->reads[at->ref].tensor == at->tensor) return true;
   }
-  return false;
 }
-/* `for` over them. */
-#define TF_EACH_READ(f, o, n, at) for (tf_read_below at = {0, -1, -1}; tf_next_read((f), (o), (n), &at);)
+
+/* Before the first one of what op o makes. */
+static inline tf_read_below tf_reads_of(const tf_facts *f, int o) {
+  const tf_tensor *z = &f->wl->tensors[f->wl->ops[o].out];
+  return (tf_read_below){-1, -1, f->wl->ops[o].out, z->consumers, z->consumers + z->n_consumers};
+}
+/* `for` each read below node n of what op o makes. */
+#define TF_EACH_READ(f, o, n, at) for (tf_read_below at = tf_reads_of((f), (o)); tf_next_read((f), (n), &at);)
 #endif

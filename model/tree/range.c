@@ -87,13 +87,14 @@ static void add_shift(tf_shift *s, int k, int64_t step) {
 /* The range of the i-th dim of op o, which does not lead at node n. */
 static tf_ival inferred(tf_ranges *r, int o, int i, int n) {
   const tf_facts *f = r->f;
-  int d = f->wl->ops[o].dims[i], leader = f->stream_leader[o];
-  switch (tf_rule_of(f, o, d, n)) {
+  int d = f->wl->ops[o].dims[i];
+  const tf_range_from source = tf_range_source(f, o, d, n);
+  switch (source.rule) {
   case TF_BY_READERS:
     if (r->shift) demanded_shift(r, o, i, n);
     return demanded(r, o, i, n);
   case TF_BY_LEADER: {
-    int slot = tf_dim_slot(f, leader, d), from = slot >= 0 ? f->dim_from[leader] + slot : f->dim_from[o] + i;
+    int slot = tf_dim_slot(f, source.of, d), from = slot >= 0 ? f->dim_from[source.of] + slot : f->dim_from[o] + i;
     if (r->shift) r->shift[f->dim_from[o] + i] = r->shift[from];
     return r->now[from];
   }

@@ -1,0 +1,136 @@
+/* The three passes that infer ranges (model/tree/infer.h) against each other on random mappings, whole, partial,
+ * padded, streamed and nested: at every node, for every dim of every op, at settings drawn at random, the walk of the
+ * checks (model/tree/range.c) and the single question of the counts (model/flow/range.c) give the same interval; and
+ * where the quick path holds, its products (model/cost/quick/range.c) are the lengths of the slices and the steps by
+ * which loops move them. */
+#include "base/rng.h"
+#include "model/cost/quick/even.h"
+#include "model/cost/state.h"
+#include "model/tree/range.h"
+#include "tests/oracle/gen.h"
+#include "tests/unit/case.h"
+
+enum { CASES = 1500, SETTINGS = 6 };
+
+typedef struct {
+  tf_eval ev;
+  const int64_t *digits;
+  long intervals, empty, lengths, steps, odd;
+  long streamed, led; /* intervals that follow the leader of a stream; that loops split */
+} tally;
+
+/* ---- the walk against single questions -------------------------------------------------------- */
+
+static void compare_op(tally *t, const tf_ranges *r, int o, int n) {
+  const tf_op *op = &r->f->wl->ops[o];
+  for (int i = 0; i < op->n_dims; i++) {
+    tf_ival a = r->now[r->f->dim_from[o] + i], b = tf_dim_range(&t->ev, o, op->dims[i], n, t->digits);
+    tf_range_from from = tf_range_source(r->f, o, op->dims[i], n);
+    t->intervals++;
+    t->streamed += from.rule == TF_BY_LEADER;
+    t->led += from.rule == TF_BY_LOOPS;
+    if (a.len <= 0 && b.len <= 0) {
+      t->empty++;
+      continue;
+    }
+    if (a.lo == b.lo && a.len == b.len) continue;
+    if (t->odd++ < 4)
+      printf("op %d, dim %d, node %d: %" PRId64 "+%" PRId64 ", %" PRId64 "+%" PRId64 "\n", o, op->dims[i], n, a.lo,
+             a.len, b.lo, b.len);
+  }
+}
+
+static void compare_node(tf_ranges *r, int n) {
+  for (int k = r->f->leaf_from[n]; k < r->f->leaf_end[n]; k++)
+    compare_op(r->user, r, r->f->leaf_op[k], n);
+}
+
+static void draw_setting(tf_rng *g, const tf_eval *ev, int64_t *digits) {
+  for (int l = 0; l < ev->plan->n_loops; l++)
+    digits[l] = tf_rng_below(g, (uint32_t)(ev->trip[l] < 1000 ? ev->trip[l] : 1000));
+}
+
+static void compare_walks(tally *t, tf_rng *g, tf_arena *arena, int64_t *digits) {
+  tf_ranges r;
+  if (!tf_ranges_init(&r, arena, t->ev.plan->facts)) exit(2);
+  r.user = t;
+  r.entered = compare_node;
+  r.digits = digits;
+  for (int i = 0; i < SETTINGS; i++) {
+    tf_ranges_reset(&r);
+    tf_ranges_walk(&r, 0);
+    draw_setting(g, &t->ev, digits);
+  }
+}
+
+/* ---- products against intervals ----------------------------------------------------------------- */
+
+/* By how much the lower end of each rank moves when a loop takes its first step. */
+static void compare_steps(tally *t, const tf_model *m, const tf_slice *s, const tf_even_loop *l, int64_t *digits) {
+  if (t->ev.trip[l->loop] < 2) return;
+  for (int i = 0; i < l->n; i++) {
+    int64_t from = tf_slice_rank(&t->ev, s, l->shift[i].rank, digits).lo;
+    digits[l->loop] = 1;
+    int64_t to = tf_slice_rank(&t->ev, s, l->shift[i].rank, digits).lo;
+    digits[l->loop] = 0;
+    t->steps++;
+    t->odd += to - from != l->shift[i].k * m->value[m->even->step[l->loop]];
+  }
+}
+
+static void compare_slices(tally *t, const tf_model *m, int64_t *digits) {
+  const tf_plan *p = m->plan;
+  memset(digits, 0, (size_t)p->n_loops * sizeof *digits);
+  for (int i = 0; i < p->n_slices; i++) {
+    const tf_even_slice *s = &m->even->slices[i];
+    for (int r = 0; r < s->n_rank; r++, t->lengths++)
+      t->odd += m->len[s->range[r]] != tf_slice_rank(&t->ev, &p->slices[i], r, digits).len;
+    for (int k = 0; k < s->n_temporal; k++)
+      compare_steps(t, m, &p->slices[i], &s->temporal[k], digits);
+    for (int k = 0; k < s->n_spatial; k++)
+      compare_steps(t, m, &p->slices[i], &s->spatial[k], digits);
+  }
+}
+
+/* ---- one mapping ---------------------------------------------------------------------------------- */
+
+static void compare_all(tally *t, tf_rng *g, tf_model *m) {
+  const tf_plan *p = m->plan;
+  tf_result r;
+  tf_arena *arena = tf_arena_new();
+  int64_t *digits = TF_ARRAY(arena, int64_t, (size_t)p->n_loops + 1);
+  t->ev = (tf_eval){.plan = p, .trip = m->own_trip, .exact = true};
+  t->ev.step = TF_ARRAY(arena, int64_t, (size_t)(p->wl->n_ops * p->n_loops) + 1);
+  if (!digits || !t->ev.step || !tf_eval_steps(&t->ev)) exit(2);
+  t->digits = digits;
+  compare_walks(t, g, arena, digits);
+  tf_model_walk_limit(m, 0);
+  if (tf_model_eval(m, NULL, &r) && m->quick && !p->clips) compare_slices(t, m, digits);
+  tf_arena_free(arena);
+}
+
+static void compare_case(tally *t, uint64_t seed) {
+  static page p;
+  tf_rng g = tf_rng_new(seed, 1);
+  test_case e = {0};
+  unsigned features = seed % 4 == 0 ? 1U << GEN_PAD : 0;
+  const char *kind;
+  p.len = 0;
+  if (!gen_case(seed, &p, &features, &kind)) return;
+  case_read(&e, p.text);
+  long odd = t->odd;
+  if (e.model) compare_all(t, &g, e.model);
+  if (t->odd > odd && odd < 4) printf("seed %" PRIu64 "\n%s\n", seed, p.text);
+  case_drop(&e);
+}
+
+int main(void) {
+  tally t = {0};
+  for (uint64_t seed = 1; seed <= CASES; seed++)
+    compare_case(&t, seed);
+  printf("%ld intervals (%ld by loops, %ld by a stream's leader, %ld empty), %ld lengths, %ld steps\n", t.intervals,
+         t.led, t.streamed, t.empty, t.lengths, t.steps);
+  CHECK_I64(t.odd, 0);
+  CHECK(t.led > 1000 && t.streamed > 100 && t.empty > 100 && t.lengths > 1000 && t.steps > 100);
+  return check_report();
+}
