@@ -76,10 +76,10 @@ typedef struct {
       int turned;   /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
       int copy;     /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
       bool keep_copy; /* a is an argument */
-      int panels;     /* buffer with all of b in panels, block of n after block; the caller may have laid it out, and else
-                         nobody does (b is an argument of which n and k alone are asked); -1: it is not offered */
-      bool merged;    /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
-                         their strides say so): they are one row */
+      int panels;  /* buffer with all of b in panels, block of n after block; the caller may have laid it out, and else
+                      nobody does (b is an argument of which n and k alone are asked); -1: it is not offered */
+      bool merged; /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
+                      their strides say so): they are one row */
     } pairs;
     /* The nest walks k in the order of the op's dims, n in panels, and what is outside within them.  m is the output's
      * last dim and n another of its dims.  Elements of a are broadcast, wherever they stand: neither windows nor

@@ -101,8 +101,9 @@ static bool is_offered(const c_printer *c, int buffer) {
 static void offered(c_printer *c, int buffer, const char *name) {
   const char *type = c_type(c->p->buffers[buffer].type);
   c_indent(c);
-  fprintf(c->out, "const %s *const %s = args->packed ? (const %s *)(const void *)((const float *)args->packed + %" PRId64
-                  ") : NULL;\n",
+  fprintf(c->out,
+          "const %s *const %s = args->packed ? (const %s *)(const void *)((const float *)args->packed + %" PRId64
+          ") : NULL;\n",
           type, name, type, c->offset[buffer]);
 }
 
@@ -402,7 +403,8 @@ static void entry(c_printer *c, const c_package *k) {
           f, n, f, n, n);
 }
 
-/* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`, by the caller alone. */
+/* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`, by the caller alone.
+ */
 static void packs(c_printer *c, const c_package *k, ir_way way) {
   fprintf(c->out, "\nstatic void %s(const %s_args *args, float *packed) {\n", way == IR_CHANNELS ? "pack" : "offer",
           k->name);

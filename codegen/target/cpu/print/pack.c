@@ -180,8 +180,8 @@ void c_pack_offered(c_printer *c, const ir_pack *pack) {
   fprintf(c->out, "for (int64_t block = 0; block < %" PRId64 "; block++) {\n", blocks);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "const int64_t o_%s = block * %" PRId64 ", d_%s = o_%s, o_%s = 0, d_%s = 0;\n", n, all_n / blocks, n, n,
-          k, k);
+  fprintf(c->out, "const int64_t o_%s = block * %" PRId64 ", d_%s = o_%s, o_%s = 0, d_%s = 0;\n", n, all_n / blocks, n,
+          n, k, k);
   c_indent(c);
   fprintf(c->out, "const int64_t n_n = %" PRId64 ", n_k = %" PRId64 ", n_wide = %" PRId64 ", k_wide = %" PRId64 ";\n",
           all_n / blocks, all_k, p.pairs.wide, rows);

@@ -109,8 +109,8 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another
  * product has asked for needs no asking. */
-static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, const int64_t size[2],
-                      bool offered) {
+static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
+                      const int64_t size[2], bool offered) {
   const int64_t m = size[0], n = size[1];
   const ir_product *p = s->nest.product;
   const bool asks = s->nest.n_asks > 0, rounds = s->nest.rounds_for != NULL;
