@@ -14,7 +14,8 @@ static const char *combine(tf_reduce r) {
 static bool can_say(const tf_op *op) {
   bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   for (int i = 0; can && i < op->n_expr; i++)
-    can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
+    can =
+        op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ || tf_micro_vector_name((int)op->expr[i].call);
   return can && op->n_dims == op->n_out_dims + 1 && op->n_reads < 64;
 }
 
