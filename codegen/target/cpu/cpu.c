@@ -17,6 +17,7 @@ static const low_pass passes[] = {
     {"blocks", low_block_channels},
     {"around", low_around_channels},
     {"unused", low_drop_unused},
+    {"apart", low_space_rows},
     {"ahead", low_rows_ahead},
     {NULL, NULL},
 };
