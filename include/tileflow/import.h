@@ -15,9 +15,9 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d);
  * too. */
 char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 
-/* The same of an ONNX model (the bytes of the file): its graph as a workload.  A setting gives an axis of an input that has
- * a name its extent.  Weights are inputs; what they hold is not read.  Operators that are not known are errors, each once
- * with its nodes; what data choose (a Gather) is an input of the workload, with a warning. */
+/* The same of an ONNX model (the bytes of the file): its graph as a workload.  A setting gives an axis of an input that
+ * has a name its extent.  Weights are inputs; what they hold is not read.  Operators that are not known are errors,
+ * each once with its nodes; what data choose (a Gather) is an input of the workload, with a warning. */
 char *tf_import_onnx(const tf_text *text, const tf_setting *set, size_t n_set, tf_diags *d);
 
 /* Whether a text is an ONNX model: it begins with the field of its version, with which no YAML can. */
@@ -26,7 +26,8 @@ bool tf_import_is_onnx(const tf_text *text);
 /* Whether a text is a file of one of them, and no native one. */
 bool tf_import_foreign(const tf_text *text);
 
-/* Whichever of them the texts are: TileFlow's where one of them has what only TileFlow has.  An ONNX model stands alone. */
+/* Whichever of them the texts are: TileFlow's where one of them has what only TileFlow has.  An ONNX model stands
+ * alone. */
 char *tf_import(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set, tf_diags *d);
 
 #endif
