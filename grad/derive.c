@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "model/spec/dims.h"
+
 static const gr_expr *mul(gr_draft *d, const gr_expr *a, const gr_expr *b) { return gr_call(d, TF_K_MUL, a, b, NULL); }
 static const gr_expr *one_of(gr_draft *d, tf_kind kind, const gr_expr *a) { return gr_call(d, kind, a, NULL, NULL); }
 static const gr_expr *two_of(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b) {
@@ -32,6 +34,7 @@ const gr_expr **gr_values(gr_draft *d, const tf_op *op) {
       const tf_ref *ref = &op->reads[x->ref];
       value[i] = gr_read(d, ref->tensor, gr_ref_forms(d, op, ref));
     }
+    if (x->what == TF_X_DIM) value[i] = gr_place(d, gr_form(d, GR_SLOT + tf_op_slot(op, x->dim)));
     if (x->what == TF_X_CALL) value[i] = gr_call(d, x->call, arg[0], arg[1], arg[2]);
     ok = value[i] != NULL;
   }
@@ -70,6 +73,10 @@ static const gr_expr *through(gr_draft *d, tf_kind kind, const gr_expr *adj, con
   case TF_K_MAX:
   case TF_K_MIN:
   case TF_K_SELECT:
+  case TF_K_LT:
+  case TF_K_LE:
+  case TF_K_EQ:
+  case TF_K_NE:
   case TF_K_COPY:
   case TF_N_KINDS: break;
   }
@@ -107,6 +114,10 @@ static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_exp
   case TF_K_RELU:
   case TF_K_GELU:
   case TF_K_ABS:
+  case TF_K_LT:
+  case TF_K_LE:
+  case TF_K_EQ:
+  case TF_K_NE:
   case TF_K_COPY:
   case TF_N_KINDS: break;
   }
@@ -170,12 +181,13 @@ bool gr_adjoints(gr_draft *d, const tf_op *op, int d_out, const gr_expr **adjoin
   for (int i = root; i >= 0 && adj[root]; i--) {
     const tf_expr *x = &op->expr[i];
     if (x->what == TF_X_READ) adjoint[x->ref] = adj[i];
-    if (x->what != TF_X_CALL || !adj[i]) continue;
+    if (x->what != TF_X_CALL || !adj[i] || x->call >= TF_K_LT) continue; /* comparisons are flat */
     const gr_expr *u[3] = {NULL, NULL, NULL};
     for (int k = 0; k < x->n_args; k++)
       u[k] = value[x->arg[k]];
     for (int k = x->call == TF_K_SELECT; k < x->n_args; k++)
-      if (op->expr[x->arg[k]].what != TF_X_NUMBER) adj[x->arg[k]] = by_argument(d, x->call, k, adj[i], u, value[i]);
+      if (op->expr[x->arg[k]].what != TF_X_NUMBER && op->expr[x->arg[k]].what != TF_X_DIM)
+        adj[x->arg[k]] = by_argument(d, x->call, k, adj[i], u, value[i]);
   }
   return !d->failed;
 }

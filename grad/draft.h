@@ -13,7 +13,7 @@ struct gr_expr {
   tf_expr node; /* arg and ref are not used */
   const gr_expr *arg[3];
   int tensor;            /* TF_X_READ */
-  const tf_index *index; /* [rank], from 0 on */
+  const tf_index *index; /* [rank], from 0 on; TF_X_DIM: [1] its value */
 };
 
 typedef struct {
@@ -76,6 +76,8 @@ const gr_expr *gr_number(gr_draft *d, double v);
 const gr_expr *gr_read(gr_draft *d, int tensor, const tf_index *index);
 /* The tensor at plain dims. */
 const gr_expr *gr_read_at(gr_draft *d, int tensor, const int *dims);
+/* The value of an index form. */
+const gr_expr *gr_place(gr_draft *d, tf_index form);
 /* Products with 1 and sums with NULL are left out. */
 const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b, const gr_expr *c);
 const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map);

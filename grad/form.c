@@ -116,6 +116,16 @@ const gr_expr *gr_read_at(gr_draft *d, int tensor, const int *dims) {
   return gr_read(d, tensor, index);
 }
 
+const gr_expr *gr_place(gr_draft *d, tf_index form) {
+  gr_expr *e = new_expr(d);
+  tf_index *index = TF_NEW(d->arena, tf_index);
+  if (!e || !index) return NULL;
+  *index = form;
+  e->node.what = TF_X_DIM;
+  e->index = index;
+  return e;
+}
+
 static bool is_one(const gr_expr *e) { return e->node.what == TF_X_NUMBER && e->node.number == 1; }
 
 const gr_expr *gr_call(gr_draft *d, tf_kind kind, const gr_expr *a, const gr_expr *b, const gr_expr *c) {
@@ -140,7 +150,7 @@ const gr_expr *gr_map_expr(gr_draft *d, const gr_expr *e, const tf_index *map) {
   for (int i = 0; e->node.what == TF_X_CALL && i < e->node.n_args; i++)
     if (!(out->arg[i] = gr_map_expr(d, e->arg[i], map))) return NULL;
   if (e->node.what == TF_X_CALL) return out;
-  int rank = d->tensors[e->tensor].rank;
+  int rank = e->node.what == TF_X_DIM ? 1 : d->tensors[e->tensor].rank;
   tf_index *index = TF_ARRAY(d->arena, tf_index, (size_t)rank + 1);
   for (int r = 0; index && r < rank; r++)
     index[r] = gr_map_form(d, e->index[r], map);

@@ -1,6 +1,7 @@
 /* Contributions to gradients: the adjoint at the points that read an element, summed. */
 #include "grad/spread.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ bool gr_home_dims(gr_draft *d, int tensor, int *home) {
 /* ---- guards --------------------------------------------------------------------------- */
 /* Whether a 0 among its factors makes it 0: nothing in it is infinite or no number where its reads are 0. */
 static bool stays_finite(const gr_expr *e) {
+  if (e->node.what == TF_X_NUMBER) return isfinite(e->node.number);
   if (e->node.what != TF_X_CALL) return true;
   if (e->node.call == TF_K_DIV || e->node.call == TF_K_LOG) return false;
   for (int i = 0; i < e->node.n_args; i++)
@@ -51,7 +53,7 @@ static bool stays_finite(const gr_expr *e) {
 
 /* Whether a factor of e reads a tensor of that extent at the form, and so is 0 beside it. */
 static bool factor_ends(const gr_draft *d, const gr_expr *e, tf_index form, int64_t extent) {
-  if (e->node.what == TF_X_NUMBER) return false;
+  if (e->node.what == TF_X_NUMBER || e->node.what == TF_X_DIM) return false;
   if (e->node.what == TF_X_CALL && e->node.call == TF_K_NEG) return factor_ends(d, e->arg[0], form, extent);
   if (e->node.what == TF_X_CALL)
     return e->node.call == TF_K_MUL &&

@@ -1,6 +1,7 @@
 /* Drafts as text: pads, dims that are used, ops with the parentheses they need. */
 #include "grad/write.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,6 +82,10 @@ static bool measure(writer *w) {
 /* ---- expressions ------------------------------------------------------------------------ */
 static void put_number(FILE *out, double v) {
   char text[40];
+  if (isinf(v)) {
+    fputs(v < 0 ? "-inf" : "inf", out);
+    return;
+  }
   for (int digits = 6; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, v);
     if (strtod(text, NULL) == v) break;
@@ -135,8 +140,9 @@ static const char *key_of(tf_kind kind) {
   return keys[kind];
 }
 
-/* 1: a sum, 2: a product, 3: what needs no parentheses in either. */
+/* 0: a comparison, 1: a sum, 2: a product, 3: what needs no parentheses in either. */
 static int level_of(tf_kind kind) {
+  if (kind >= TF_K_LT) return 0;
   if (kind == TF_K_ADD || kind == TF_K_SUB) return 1;
   return kind == TF_K_MUL || kind == TF_K_DIV ? 2 : 3;
 }
@@ -147,15 +153,25 @@ static void put_call(const writer *w, const gr_expr *e, bool through_copy) {
   fprintf(w->out, "%s(", key_of(e->node.call));
   for (int i = 0; i < e->node.n_args; i++) {
     fputs(i ? ", " : "", w->out);
-    put_expr(w, e->arg[i], 1, through_copy);
+    put_expr(w, e->arg[i], 0, through_copy);
   }
   fputs(")", w->out);
+}
+
+/* Where the point stands. */
+static void put_place(const writer *w, tf_index x, int least) {
+  bool plain = x.n_terms == 1 && x.c == 0 && x.terms[0].coef == 1;
+  bool apart = !plain && least > 1;
+  fputs(apart ? "(" : "", w->out);
+  put_form(w, x);
+  fputs(apart ? ")" : "", w->out);
 }
 
 /* In parentheses where it binds less than `least`. */
 static void put_expr(const writer *w, const gr_expr *e, int least, bool through_copy) {
   if (e->node.what == TF_X_NUMBER) put_number(w->out, e->node.number);
   if (e->node.what == TF_X_READ) put_read(w, e, through_copy);
+  if (e->node.what == TF_X_DIM) put_place(w, e->index[0], least);
   if (e->node.what != TF_X_CALL) return;
   tf_kind kind = e->node.call;
   int level = level_of(kind);
@@ -164,9 +180,10 @@ static void put_expr(const writer *w, const gr_expr *e, int least, bool through_
     return;
   }
   static const char *const sign[] = {
-      [TF_K_ADD] = " + ", [TF_K_SUB] = " - ", [TF_K_MUL] = " * ", [TF_K_DIV] = " / ", [TF_K_NEG] = "-"};
+      [TF_K_ADD] = " + ", [TF_K_SUB] = " - ", [TF_K_MUL] = " * ", [TF_K_DIV] = " / ", [TF_K_NEG] = "-",
+      [TF_K_LT] = " < ",  [TF_K_LE] = " <= ", [TF_K_EQ] = " == ", [TF_K_NE] = " != "};
   if (level < least) fputs("(", w->out);
-  if (kind != TF_K_NEG) put_expr(w, e->arg[0], level, through_copy);
+  if (kind != TF_K_NEG) put_expr(w, e->arg[0], level ? level : 1, through_copy);
   fputs(sign[kind], w->out);
   put_expr(w, e->arg[kind != TF_K_NEG], kind == TF_K_NEG ? 3 : level + 1, through_copy);
   if (level < least) fputs(")", w->out);
@@ -225,7 +242,7 @@ static void put_op(const writer *w, const gr_op *op) {
   for (int r = 0; r < t->rank; r++)
     fprintf(w->out, "%s%s", r ? "," : "", w->d->dims[op->left[r]].name);
   fprintf(w->out, "] %s ", sign[op->reduce]);
-  put_expr(w, op->e, 1, !copies);
+  put_expr(w, op->e, 0, !copies);
   fputs(op->name ? "\"}\n" : "\n", w->out);
 }
 

@@ -170,6 +170,18 @@ void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds) {
   fputs(isa->picks ? picked_exp_text : vector_exp_text, out);
 }
 
+/* Compilers know vectors of machines as vectors of C, so one text serves all. */
+void tf_micro_vector_choices(FILE *out) {
+  fputs("typedef int32_t vec_truth __attribute__((vector_size(4 * LANES)));\n"
+        "static inline vec vec_choose(vec_truth where, vec yes, vec no) {\n"
+        "  return (vec)((where & (vec_truth)yes) | (~where & (vec_truth)no));\n"
+        "}\n"
+        "static const float lane_numbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};\n"
+        "static inline vec vec_from(int64_t first) { return vec_add(vec_splat((float)first), vec_load(lane_numbers)); "
+        "}\n",
+        out);
+}
+
 double tf_micro_vector_error(const tf_micro_isa *isa) { return isa->picks ? 1.1e-7 : 1e-7; }
 
 const tf_micro_fn *tf_micro_math_find(int kind) {
@@ -189,6 +201,11 @@ const char *tf_micro_vector_name(int kind) {
   case TF_K_EXP: return "vec_exp";
   case TF_K_NEG: return "vec_sub";
   case TF_K_RELU: return "vec_max";
+  case TF_K_SELECT:
+  case TF_K_LT:
+  case TF_K_LE:
+  case TF_K_EQ:
+  case TF_K_NE: return "vec_choose";
   default: return NULL;
   }
 }

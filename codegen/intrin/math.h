@@ -26,6 +26,7 @@ typedef struct {
 const tf_micro_fn *tf_micro_math_find(int kind);
 
 /* The function of parts.h that says kind `kind` in vectors; NULL: none.  NEG and RELU: of two, the first -0, the second
- * 0. */
+ * 0; comparisons and
+ * SELECT: of a truth, below. */
 const char *tf_micro_vector_name(int kind);
 #endif

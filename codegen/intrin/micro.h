@@ -93,6 +93,9 @@ void tf_micro_kernel_text(FILE *out, const ir_machine *target);
  * vec_exp(vec)`, and `vec vec_exp_low(vec)` of what is 0 or less, or not a number; and the most that they are off, said
  * as in tf_micro_fn. */
 void tf_micro_vector_math(FILE *out, const tf_micro_isa *isa, uint32_t kinds);
+/* `vec vec_choose(vec_truth where, vec yes, vec no)`, where `vec_truth` is what a comparison of two vectors gives, and
+ * `vec vec_from(int64_t first)`: first, first + 1, and so on. */
+void tf_micro_vector_choices(FILE *out);
 double tf_micro_vector_error(const tf_micro_isa *isa);
 
 /* lanes.c: of more than one lane, behind the prologue: `lanes`, which of a vector's lanes are meant; `lanes_between`;

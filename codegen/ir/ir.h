@@ -402,8 +402,9 @@ bool ir_check(const ir_program *p, char *why, size_t size);
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size);
 bool ir_run(const ir_program *p, double *const *data, const ir_counts *counts);
 
-/* The value of op's expression; read[i] is its i-th operand.  skip: the read to be taken as 1; -1: none. */
-double ir_value(const tf_op *op, const double *read, int skip);
+/* The value of op's expression; read[i] is its i-th operand, point[dim] where it stands along the dims of the workload.
+ * skip: the read to be taken as 1; -1: none. */
+double ir_value(const tf_op *op, const double *read, const int64_t *point, int skip);
 double ir_identity(tf_reduce r);
 /* Maxima and minima, of expressions too, are C's fmax and fmin: an operand that is not a number counts as if it were
  * not there. */

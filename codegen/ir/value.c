@@ -37,6 +37,10 @@ static double call(tf_kind k, const double *v) {
   case TF_K_GELU: return 0.5 * v[0] * (1 + erf(v[0] * 0.70710678118654752440));
   case TF_K_ABS: return fabs(v[0]);
   case TF_K_SELECT: return v[0] != 0 ? v[1] : v[2];
+  case TF_K_LT: return v[0] < v[1];
+  case TF_K_LE: return v[0] <= v[1];
+  case TF_K_EQ: return v[0] == v[1];
+  case TF_K_NE: return v[0] != v[1];
   case TF_K_COPY: /* of units alone */
   case TF_K_MAC:
   case TF_N_KINDS: break;
@@ -44,9 +48,9 @@ static double call(tf_kind k, const double *v) {
   return v[0];
 }
 
-enum { MAX_EXPR = 256 };
+enum { MAX_EXPR = 512 };
 
-double ir_value(const tf_op *op, const double *read, int skip) {
+double ir_value(const tf_op *op, const double *read, const int64_t *point, int skip) {
   double v[MAX_EXPR] = {0};
   for (int i = 0; i < op->n_expr && i < MAX_EXPR; i++) {
     const tf_expr *e = &op->expr[i];
@@ -55,6 +59,7 @@ double ir_value(const tf_op *op, const double *read, int skip) {
       arg[k] = v[e->arg[k]];
     v[i] = e->what == TF_X_NUMBER ? e->number
            : e->what == TF_X_CALL ? call(e->call, arg)
+           : e->what == TF_X_DIM  ? (double)point[e->dim]
            : e->ref == skip       ? 1
                                   : read[e->ref];
   }

@@ -27,13 +27,14 @@ typedef struct {
   bool area_given;          /* else tf_arch_area takes the documented table's */
 } tf_memory;
 
-/* Kinds of work a compute unit can list; one row per kind: id, key in YAML. */
+/* Kinds of work a compute unit can list; one row per kind: id, key in YAML.  Comparisons, which give 1 or 0, cannot be
+ * listed: a unit that selects compares. */
 /* clang-format off */
 #define TF_KINDS(X)                                                                         \
   X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
   X(MIN, "min") X(NEG, "neg") X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(TANH, "tanh")   \
   X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu") X(GELU, "gelu") X(ABS, "abs")         \
-  X(SELECT, "select") X(COPY, "copy")
+  X(SELECT, "select") X(COPY, "copy") X(LT, "<") X(LE, "<=") X(EQ, "==") X(NE, "!=")
 /* clang-format on */
 typedef enum {
 #define X(id, key) TF_K_##id,
@@ -122,12 +123,13 @@ typedef enum { TF_ASSIGN, TF_REDUCE_ADD, TF_REDUCE_MUL, TF_REDUCE_MAX, TF_REDUCE
 
 /* Element expression, nodes in evaluation order (operands before their use, root last). */
 typedef struct {
-  enum { TF_X_NUMBER, TF_X_READ, TF_X_CALL } what;
-  tf_kind call;  /* TF_X_CALL: ADD SUB MUL DIV NEG, or a function */
+  enum { TF_X_NUMBER, TF_X_READ, TF_X_CALL, TF_X_DIM } what;
+  tf_kind call;  /* TF_X_CALL: ADD SUB MUL DIV NEG, a comparison, or a function */
   int n_args;    /* TF_X_CALL: 1..3 */
   int arg[3];    /* indices of earlier nodes */
   int ref;       /* TF_X_READ: index into reads */
-  double number; /* TF_X_NUMBER */
+  int dim;       /* TF_X_DIM: of the workload; where the point stands along it */
+  double number; /* TF_X_NUMBER; may be infinite */
 } tf_expr;
 
 typedef struct {

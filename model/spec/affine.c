@@ -52,7 +52,8 @@ static bool multiply(tf_wl_reader *w, const tf_lex *at, char op, tf_affine *a, c
   }
   return tf_fail(w->base->diags, tf_lex_at(at), TF_E_INDEX,
                  op == '*' ? "an index is affine: dims are multiplied by constants only"
-                           : "an index is affine: only constants divide, and without a rest");
+                           : "an index is affine: only constants divide, and without a rest; for K[h / 4] give h two "
+                             "dims, K[g] and Q[g,r]");
 }
 
 static bool fail_not_whole(tf_wl_reader *w, tf_loc at, double f) {

@@ -21,7 +21,7 @@ static bool read_kind(tf_arch_reader *r, const tf_ynode *node, uint32_t *kinds) 
   if (kind < 0) {
     tf_near near = tf_near_start(node->text, node->len);
     char hint[80];
-    for (int i = 0; i < TF_N_KINDS; i++)
+    for (int i = 0; i < TF_K_LT; i++)
       tf_near_offer(&near, tf_kind_key((tf_kind)i));
     return tf_fail(r->base->diags, node->at, TF_E_NAME, "no op kind '%.40s'%s", node->text,
                    tf_near_text(&near, hint, sizeof hint));

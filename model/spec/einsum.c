@@ -73,7 +73,7 @@ typedef struct {
 } element;
 
 /* Each parse_ function appends nodes, the root last; returns its index, -1 on failure. */
-static int parse_sum(element *e);
+static int parse_value(element *e);
 
 static int append(element *e, const tf_lex *at, tf_expr node) {
   if (e->n_expr < TF_MAX_EXPR) {
@@ -88,14 +88,18 @@ static int append_number(element *e, const tf_lex *at, double f) {
   return append(e, at, (tf_expr){.what = TF_X_NUMBER, .number = f});
 }
 
-/* Computes a call of numbers: they are the last nodes, and give way to the result. */
-static int fold(element *e, const tf_lex *at, tf_kind kind, int n_args) {
+/* Computes a call of numbers: they are the last nodes, and give way to the result.  Infinite is only what `inf` gives.
+ */
+static int fold(element *e, const tf_lex *at, tf_kind kind, int n_args, const int *at_arg) {
   double arg[3];
+  bool finite = true;
+  for (int i = 0; i < n_args; i++) {
+    arg[i] = e->expr[at_arg[i]].number;
+    finite = finite && isfinite(arg[i]);
+  }
   e->n_expr -= n_args;
-  for (int i = 0; i < n_args; i++)
-    arg[i] = e->expr[e->n_expr + i].number;
   double f = tf_kind_apply(kind, arg);
-  if (!isfinite(f)) {
+  if (finite ? !isfinite(f) : isnan(f)) {
     e->w->failed = true;
     tf_fail(e->x->diags, tf_lex_at(at), TF_E_RANGE, "this is no finite number");
     f = 0;
@@ -110,7 +114,7 @@ static int append_call(element *e, const tf_lex *at, tf_kind kind, int n_args, c
     call.arg[i] = arg[i];
     numbers = numbers && e->expr[arg[i]].what == TF_X_NUMBER;
   }
-  if (numbers) return fold(e, at, kind, n_args);
+  if (numbers) return fold(e, at, kind, n_args, arg);
   bool by_zero = kind == TF_K_DIV && e->expr[arg[1]].what == TF_X_NUMBER && e->expr[arg[1]].number == 0;
   if (by_zero) {
     e->w->failed = true;
@@ -136,7 +140,7 @@ static int parse_call(element *e, const tf_lex *name) {
   }
   tf_lex_next(e->x);
   do {
-    int a = parse_sum(e);
+    int a = parse_value(e);
     if (a < 0) return -1;
     if (n < 3) arg[n] = a;
     n++;
@@ -174,14 +178,11 @@ static void fail_bare_name(element *e, const tf_lex *name) {
             shown(len), text);
     return;
   }
-  if (tf_find_dim(w->wl, text, len) >= 0) {
-    tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "'%.*s' is a dim; a value is a tensor, param or number", shown(len),
-            text);
-    return;
-  }
+  for (int i = 0; i < w->wl->n_dims; i++)
+    tf_near_offer(&near, w->wl->dims[i].name);
   for (size_t i = 0; tf_param_name(w->base->params, i); i++)
     tf_near_offer(&near, tf_param_name(w->base->params, i));
-  tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "no param '%.*s'%s", shown(len), text,
+  tf_fail(e->x->diags, tf_lex_at(at), TF_E_NAME, "no param or dim '%.*s'%s", shown(len), text,
           tf_near_text(&near, hint, sizeof hint));
 }
 
@@ -191,7 +192,10 @@ static int parse_name(element *e) {
   tf_lex_next(e->x);
   if (tf_lex_is(e->x, '(')) return parse_call(e, &name);
   if (tf_lex_is(e->x, '[')) return parse_read(e, &name);
+  int dim = tf_find_dim(e->w->wl, tf_lex_text(&name), name.tok.len);
+  if (dim >= 0) return append(e, &name, (tf_expr){.what = TF_X_DIM, .dim = dim});
   tf_param_state s = tf_param_value(e->w->base, tf_lex_text(&name), name.tok.len, &name, &v);
+  if (s == TF_PARAM_UNKNOWN && tf_lex_word(&name, "inf")) return append_number(e, &name, INFINITY);
   if (s == TF_PARAM_UNKNOWN) fail_bare_name(e, &name);
   if (s == TF_PARAM_FAILED) e->w->failed = true;
   return append_number(e, &name, s == TF_PARAM_KNOWN ? v.f : 1);
@@ -210,7 +214,7 @@ static int parse_atom(element *e) {
     tf_lex_fail(e->x, "a tensor, a function, a param or a number");
     return -1;
   }
-  int root = parse_sum(e);
+  int root = parse_value(e);
   return root >= 0 && tf_lex_need(e->x, ')', "to close '('") ? root : -1;
 }
 
@@ -254,10 +258,96 @@ static int parse_sum(element *e) {
   return arg[0];
 }
 
+/* ---- conditions --------------------------------------------------------------------- */
+/* Passes the comparison that stands next.  *turned: its sides change places.  -1: none does. */
+static int take_comparison(tf_lex *x, bool *turned) {
+  static const struct {
+    const char *sign;
+    tf_kind kind;
+    bool turned;
+  } rows[] = {{"<=", TF_K_LE, false}, {">=", TF_K_LE, true}, {"==", TF_K_EQ, false},
+              {"!=", TF_K_NE, false}, {"<", TF_K_LT, false}, {">", TF_K_LT, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows && x->tok.kind != TF_T_END; i++) {
+    size_t n = strlen(rows[i].sign);
+    if (x->tok.at + n > x->node->len || memcmp(tf_lex_text(x), rows[i].sign, n) != 0) continue;
+    x->tok.len = n;
+    tf_lex_next(x);
+    *turned = rows[i].turned;
+    return (int)rows[i].kind;
+  }
+  return -1;
+}
+
+static int parse_comparison(element *e) {
+  int arg[2] = {parse_sum(e), 0};
+  tf_lex here = *e->x;
+  bool turned;
+  if (arg[0] >= 0 && tf_lex_is(e->x, '=') && tf_lex_text(e->x)[1] != '=') {
+    tf_fail(e->x->diags, tf_lex_at(e->x), TF_E_SYNTAX, "'=' compares nothing; did you mean '==', '<=' or '>='?");
+    return -1;
+  }
+  int kind = arg[0] < 0 ? -1 : take_comparison(e->x, &turned);
+  if (kind < 0) return arg[0];
+  arg[1] = parse_sum(e);
+  if (arg[1] < 0) return -1;
+  tf_lex again = *e->x;
+  bool dummy;
+  if (take_comparison(e->x, &dummy) >= 0) {
+    tf_fail(e->x->diags, tf_lex_at(&again), TF_E_SYNTAX,
+            "a comparison of a comparison; join two by 'and': a < b and b < c");
+    return -1;
+  }
+  return append_call(e, &here, (tf_kind)kind, 2, turned ? (int[]){arg[1], arg[0]} : arg);
+}
+
+/* The value as a truth: 1 where it is not 0. */
+static int as_truth(element *e, const tf_lex *at, int root) {
+  const tf_expr *x = &e->expr[root];
+  if (x->what == TF_X_CALL && x->call >= TF_K_LT) return root;
+  int arg[2] = {root, append_number(e, at, 0)};
+  return arg[1] < 0 ? -1 : append_call(e, at, TF_K_NE, 2, arg);
+}
+
+static int parse_not(element *e) {
+  tf_lex here = *e->x, next = here;
+  if (!tf_lex_word(&here, "not")) return parse_comparison(e);
+  tf_lex_next(&next);
+  if (tf_lex_is(&next, '[')) return parse_comparison(e); /* a tensor of that name */
+  if (e->w->base->depth >= TF_MAX_DEPTH) {
+    tf_fail(e->x->diags, tf_lex_at(&here), TF_E_LIMIT, "nested deeper than %d", TF_MAX_DEPTH);
+    return -1;
+  }
+  e->w->base->depth++;
+  *e->x = next;
+  int arg[2] = {parse_not(e), 0};
+  e->w->base->depth--;
+  if (arg[0] < 0 || (arg[1] = append_number(e, &here, 0)) < 0) return -1;
+  return append_call(e, &here, TF_K_EQ, 2, arg);
+}
+
+/* Truths joined by a word: all of them, their least; one of them, their greatest. */
+static int parse_joined(element *e, const char *word, tf_kind kind, int (*part)(element *)) {
+  int arg[2] = {part(e), 0};
+  for (int n = 0; arg[0] >= 0 && tf_lex_word(e->x, word); n++) {
+    tf_lex here = *e->x;
+    if (n == 0) arg[0] = as_truth(e, &here, arg[0]);
+    tf_lex_next(e->x);
+    arg[1] = arg[0] < 0 ? -1 : part(e);
+    arg[1] = arg[1] < 0 ? -1 : as_truth(e, &here, arg[1]);
+    if (arg[1] < 0) return -1;
+    arg[0] = append_call(e, &here, kind, 2, arg);
+  }
+  return arg[0];
+}
+
+static int parse_and(element *e) { return parse_joined(e, "and", TF_K_MIN, parse_not); }
+
+static int parse_value(element *e) { return parse_joined(e, "or", TF_K_MAX, parse_and); }
+
 bool tf_parse_element(tf_wl_reader *w, tf_lex *x, tf_op *op, tf_op_source *src) {
   tf_arena *a = w->base->arena;
   element e = {.w = w, .x = x};
-  if (parse_sum(&e) < 0) return false;
+  if (parse_value(&e) < 0) return false;
   if (x->tok.kind != TF_T_END) return tf_lex_fail(x, "an operator or the end");
   op->n_reads = e.n_reads;
   op->n_expr = e.n_expr;

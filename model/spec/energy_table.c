@@ -51,7 +51,8 @@ static const struct {
     [TF_K_MAC] = {1, 1},  [TF_K_ADD] = {1, 0},  [TF_K_SUB] = {1, 0},    [TF_K_MUL] = {0, 1},     [TF_K_DIV] = {4, 4},
     [TF_K_MAX] = {1, 0},  [TF_K_MIN] = {1, 0},  [TF_K_NEG] = {1, 0},    [TF_K_EXP] = {5, 5},     [TF_K_LOG] = {5, 5},
     [TF_K_SQRT] = {4, 4}, [TF_K_TANH] = {5, 5}, [TF_K_ERF] = {5, 5},    [TF_K_SIGMOID] = {5, 5}, [TF_K_RELU] = {1, 0},
-    [TF_K_GELU] = {5, 5}, [TF_K_ABS] = {1, 0},  [TF_K_SELECT] = {1, 0}, [TF_K_COPY] = {0, 0}};
+    [TF_K_GELU] = {5, 5}, [TF_K_ABS] = {1, 0},  [TF_K_SELECT] = {1, 0}, [TF_K_COPY] = {0, 0},    [TF_K_LT] = {1, 0},
+    [TF_K_LE] = {1, 0},   [TF_K_EQ] = {1, 0},   [TF_K_NE] = {1, 0}};
 
 void tf_table_work(int kind, double *adds, double *muls) {
   *adds = work[kind].adds;

@@ -16,7 +16,7 @@ static const struct {
 const char *tf_kind_key(tf_kind kind) { return kinds[kind].key; }
 
 int tf_kind_find(const char *text, size_t len) {
-  for (int i = 0; i < TF_N_KINDS; i++)
+  for (int i = 0; i < TF_K_LT; i++)
     if (strlen(kinds[i].key) == len && memcmp(kinds[i].key, text, len) == 0) return i;
   return -1;
 }
@@ -29,6 +29,10 @@ int tf_kind_arity(tf_kind kind) {
   case TF_K_MUL:
   case TF_K_DIV:
   case TF_K_NEG:
+  case TF_K_LT:
+  case TF_K_LE:
+  case TF_K_EQ:
+  case TF_K_NE:
   case TF_K_COPY: return 0;
   case TF_K_MAX:
   case TF_K_MIN: return 2;
@@ -58,6 +62,10 @@ double tf_kind_apply(tf_kind kind, const double *a) {
   case TF_K_GELU: return gelu(a[0]);
   case TF_K_ABS: return fabs(a[0]);
   case TF_K_SELECT: return a[0] != 0 ? a[1] : a[2];
+  case TF_K_LT: return a[0] < a[1];
+  case TF_K_LE: return a[0] <= a[1];
+  case TF_K_EQ: return a[0] == a[1];
+  case TF_K_NE: return a[0] != a[1];
   default: return a[0];
   }
 }

@@ -4,7 +4,7 @@
 #include "tileflow/spec.h"
 
 const char *tf_kind_key(tf_kind kind);
-int tf_kind_find(const char *text, size_t len); /* -1: none */
+int tf_kind_find(const char *text, size_t len); /* -1: none; comparisons have no name */
 
 /* How many arguments it takes when written as a function; 0: it is no function. */
 int tf_kind_arity(tf_kind kind);

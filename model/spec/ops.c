@@ -118,7 +118,7 @@ static bool read_operator(tf_lex *x, tf_reduce *reduce) {
                                     [TF_REDUCE_MIN] = "min="};
   for (int i = 0; i <= TF_REDUCE_MIN; i++) {
     size_t n = strlen(key[i]);
-    if (strncmp(tf_lex_text(x), key[i], n) != 0) continue;
+    if (strncmp(tf_lex_text(x), key[i], n) != 0 || tf_lex_text(x)[n] == '=') continue;
     *reduce = (tf_reduce)i;
     tf_lex_next(x);
     if (n > 1) tf_lex_next(x);
@@ -140,6 +140,8 @@ static void add_reduced_dims(const tf_workload *wl, tf_op *op) {
     for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
       for (int k = 0; k < op->reads[i].index[r].n_terms; k++)
         add_dim(op, op->reads[i].index[r].terms[k].dim);
+  for (int i = 0; i < op->n_expr; i++)
+    if (op->expr[i].what == TF_X_DIM) add_dim(op, op->expr[i].dim);
 }
 
 static bool check_assign(tf_wl_reader *w, const tf_op *op, tf_loc at) {
@@ -159,6 +161,18 @@ static bool check_no_self(tf_wl_reader *w, const tf_op *op) {
 
 static uint32_t bit(tf_kind k) { return 1u << k; }
 
+/* What of the expression is an address's arithmetic: comparisons and + - * / of dims and numbers, which ask no unit. */
+static bool free_of_data(const tf_op *op, int i, const bool *is_free) {
+  static const uint32_t plain = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_NEG |
+                                1u << TF_K_MIN | 1u << TF_K_MAX;
+  const tf_expr *x = &op->expr[i];
+  bool all = x->what == TF_X_DIM || x->what == TF_X_NUMBER ||
+             (x->what == TF_X_CALL && (x->call >= TF_K_LT || plain >> x->call & 1));
+  for (int k = 0; k < x->n_args; k++)
+    all = all && is_free[x->arg[k]];
+  return all;
+}
+
 /* What a unit must list. */
 static uint32_t kinds_of(const tf_op *op) {
   static const uint32_t of_reduce[] = {[TF_ASSIGN] = 0,
@@ -170,8 +184,12 @@ static uint32_t kinds_of(const tf_op *op) {
   bool product = op->n_expr == 3 && root->what == TF_X_CALL && root->call == TF_K_MUL;
   if (op->reduce == TF_REDUCE_ADD && product) return bit(TF_K_MAC);
   uint32_t kinds = of_reduce[op->reduce];
-  for (int i = 0; i < op->n_expr; i++)
-    if (op->expr[i].what == TF_X_CALL) kinds |= bit(op->expr[i].call);
+  bool is_free[TF_MAX_EXPR];
+  for (int i = 0; i < op->n_expr; i++) {
+    is_free[i] = free_of_data(op, i, is_free);
+    if (op->expr[i].what == TF_X_CALL && !is_free[i])
+      kinds |= bit(op->expr[i].call >= TF_K_LT ? TF_K_SELECT : op->expr[i].call);
+  }
   return kinds ? kinds : bit(TF_K_COPY);
 }
 

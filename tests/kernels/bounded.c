@@ -75,6 +75,12 @@ static bounded choose(bounded c, bounded yes, bounded no) {
   return is_zero(c) ? no : yes;
 }
 
+/* What a comparison gives, where the errors leave it as it is. */
+static bounded compared(bounded a, bounded b, bool truth) {
+  if (isnan(a.v) || isnan(b.v) || fabs(a.v - b.v) > a.e + b.e || (a.e == 0 && b.e == 0)) return (bounded){truth, 0};
+  return unknown;
+}
+
 static bounded call(rounding by, tf_kind k, const bounded *x) {
   const bounded a = x[0], b = x[1];
   switch (k) {
@@ -94,13 +100,17 @@ static bounded call(rounding by, tf_kind k, const bounded *x) {
   case TF_K_SIGMOID: return smooth(by, a, 1 / (1 + exp(-a.v)), 0.25);
   case TF_K_ABS: return (bounded){fabs(a.v), a.e};
   case TF_K_SELECT: return choose(a, b, x[2]);
+  case TF_K_LT: return compared(a, b, a.v < b.v);
+  case TF_K_LE: return compared(a, b, a.v <= b.v);
+  case TF_K_EQ: return compared(a, b, a.v == b.v);
+  case TF_K_NE: return compared(a, b, a.v != b.v);
   default: return unknown;
   }
 }
 
 static bool knows(bounded a) { return sure(a) || isnan(a.v); }
 
-static bounded value(rounding by, const tf_op *op, const bounded *read) {
+static bounded value(rounding by, const tf_op *op, const bounded *read, const int64_t *point) {
   bounded v[64];
   if (op->n_expr > 64) return unknown;
   for (int i = 0; i < op->n_expr; i++) {
@@ -111,6 +121,7 @@ static bounded value(rounding by, const tf_op *op, const bounded *read) {
       arg[k] = v[e->arg[k]], all &= knows(arg[k]);
     v[i] = e->what == TF_X_NUMBER ? (bounded){e->number, by->step * fabs(e->number)}
            : e->what == TF_X_READ ? read[e->ref]
+           : e->what == TF_X_DIM  ? (bounded){(double)point[e->dim], 0}
            : all                  ? call(by, e->call, arg)
                                   : unknown;
     if (e->what == TF_X_NUMBER && (float)e->number == e->number) v[i].e = 0;
@@ -173,7 +184,7 @@ static bounded element(const tf_workload *wl, rounding by, const tf_op *op, boun
     bounded read[16];
     for (int i = 0; i < op->n_reads; i++)
       read[i] = fetch(wl, data, &op->reads[i], point);
-    const bounded v = value(by, op, read);
+    const bounded v = value(by, op, read, point);
     if (op->reduce == TF_REDUCE_ADD)
       add(&s, v);
     else if (op->reduce == TF_ASSIGN)

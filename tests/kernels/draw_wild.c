@@ -14,6 +14,19 @@ static void head(page *p) {
               "tanh, sigmoid], below: L2, mesh: [1, 1]}\n");
 }
 
+/* What of the scores counts, by where they stand; some leave rows of which nothing does. */
+static const char *const masks[] = {
+    "  - T[m,l] = select(l <= m, S[m,l], -inf)\n",
+    "  - T[m,l] = select(l <= m + %d, S[m,l] * 0.25, -inf)\n",
+    "  - T[m,l] = select(l <= m + %d and m - l < %d, S[m,l], -inf)\n",
+    "  - T[m,l] = select(m > l, S[m,l], -inf)\n",
+    "  - T[m,l] = select(l < %d, S[m,l], -inf)\n",
+    "  - T[m,l] = select(not (l > m) or l < %d, S[m,l] - 0.125 * (m - l), -inf)\n",
+    "  - T[m,l] = S[m,l] - 0.25 * max(m - l, l - m)\n",
+    "  - T[m,l] = select(l > m - %d, S[m,l], -1e30)\n",
+};
+enum { N_MASKS = sizeof masks / sizeof *masks };
+
 /* Attention in steps over l, and in tiles of m; with a mask, or without; quotients before the product, or none. */
 static void streamed(page *p, tf_rng *g) {
   const int m = rng_between(g, 1, 40), l = rng_between(g, 2, 90), k = rng_between(g, 1, 9), n = rng_between(g, 1, 40);
@@ -22,7 +35,10 @@ static void streamed(page *p, tf_rng *g) {
   const bool mask = tf_rng_below(g, 4) > 0, apart = tf_rng_below(g, 3) == 0, divides = tf_rng_below(g, 4) > 0;
   page_say(p, "workload:\n  name: w\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[m,l] += Q[m,k]*K[l,k]\n", m, l,
            k, n);
-  page_say(p, mask ? "  - T[m,l] = S[m,l] + B[m,l]\n" : "  - T[m,l] = S[m,l] * 0.25\n");
+  if (tf_rng_below(g, 2))
+    page_say(p, masks[tf_rng_below(g, N_MASKS)], rng_between(g, 0, l), rng_between(g, 1, 30));
+  else
+    page_say(p, mask ? "  - T[m,l] = S[m,l] + B[m,l]\n" : "  - T[m,l] = S[m,l] * 0.25\n");
   page_say(p, "  - X[m] max= T[m,l]\n");
   page_say(p, apart ? "  - D[m,l] = T[m,l] - X[m]\n  - E[m,l] = exp(D[m,l])\n" : "  - E[m,l] = exp(T[m,l] - X[m])\n");
   if (divides) page_say(p, "  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n");
@@ -61,6 +77,13 @@ static const struct {
     {"T[m] max= max(X[m,n], Y[m,n])", "mn"},
     {"T[m] += X[m,n]", "mn"},
     {"T[m,n] += X[m,r] * Y[r,n]", "mnr"},
+    {"T[m,n] += X[m,r] * Y[r,n] * (r <= m)", "mnr"},
+    {"T[m,n] += select(r != n - m, X[m,r], 2) * Y[r,n]", "mnr"},
+    {"T[m,n] = exp(select(n < 3 * m - 5, X[m,n], -inf))", "mn"},
+    {"T[m,n] = (m == n) + (X[m,n] < Y[m,n]) * n", "mn"},
+    {"T[m] += select(X[m,n] >= 0 and n > 3, n, m / 8)", "mn"},
+    {"T[n] max= select(not X[m,n] or m == 2, -inf, Y[n,m])", "mn"},
+    {"T[m,n] = 2 * m - n", "mn"},
 };
 enum { N_ALONE = sizeof alone / sizeof *alone };
 

@@ -71,7 +71,7 @@ static void run_op(const tf_workload *wl, const tf_op *op, double **data) {
       read[i] = fetch(wl, data, &op->reads[i], point);
     for (int r = 0; r < z->rank; r++)
       at = at * z->extent[r] + point[op->dims[r]] - z->lo[r];
-    data[op->out][at] = ir_combine(op->reduce, data[op->out][at], ir_value(op, read, -1));
+    data[op->out][at] = ir_combine(op->reduce, data[op->out][at], ir_value(op, read, point, -1));
   } while (next_point(wl, op, point));
 }
 

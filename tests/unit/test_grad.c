@@ -138,6 +138,13 @@ static const struct {
     {__LINE__, "m: 4, l: 3", "", "  - Y[m] += A[m] + B[m,l]\n"}, /* a loop that the gradient has lost */
     {__LINE__, "m: 4, l: 3", "", "  - Y[m] *= A[m,l]\n  - Z[l] min= A[m,l] * B[l]\n"},
     {__LINE__, "m: 4, l: 3", "", "  - Y[m,l] = max(A[m], B[l]) + min(A[m], C[l] * 2) + select(A[m] - 5, B[l], A[m])\n"},
+    {__LINE__, "m: 4, l: 5, a: 2", "", /* a mask, a window, a slope by distance */
+     "  - S[m,l] += Q[m,a] * K[l,a]\n  - T[m,l] = select(l <= m and m - l < 3, S[m,l] * 0.3 - 0.1 * (m - l), -inf)\n"
+     "  - X[m] max= T[m,l]\n  - E[m,l] = exp(T[m,l] - X[m])\n  - Z[m] += E[m,l]\n  - P[m,l] = E[m,l] / Z[m]\n"
+     "  - O[m,a] += P[m,l] * V[l,a]\n"},
+    {__LINE__, "m: 4, l: 3", "",
+     "  - Y[m] += A[m,l] * (l != m) * (m + 1) - select(A[m,l] < B[l], A[m,l], 2*B[l] - l)\n"},
+    {__LINE__, "m: 4, l: 3", "", "  - T[m,l] = A[2*m + l] * (m - 2*l + 1)\n  - Y[l] += exp(T[m,l]) / (m + 1)\n"},
     {__LINE__, "m: 4", "",
      "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) / relu(X[m] - 0.1)\n"
      "  - Y[m] = abs(B[m] - 0.4) + gelu(-A[m])\n"},

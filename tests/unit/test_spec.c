@@ -324,7 +324,7 @@ static void test_extents(void) {
   }
 }
 
-/* Evaluates an expression with every read tensor holding `value`. */
+/* Evaluates an expression with every read tensor holding `value`, where all dims are 2. */
 static double evaluate(const tf_op *op, double value) {
   double x[64];
   for (int i = 0; i < op->n_expr && i < 64; i++) {
@@ -332,7 +332,10 @@ static double evaluate(const tf_op *op, double value) {
     double arg[3] = {0};
     for (int k = 0; k < e->n_args; k++)
       arg[k] = x[e->arg[k]];
-    x[i] = e->what == TF_X_NUMBER ? e->number : e->what == TF_X_READ ? value : tf_kind_apply(e->call, arg);
+    x[i] = e->what == TF_X_NUMBER ? e->number
+           : e->what == TF_X_READ ? value
+           : e->what == TF_X_DIM  ? 2
+                                  : tf_kind_apply(e->call, arg);
   }
   return x[op->n_expr - 1];
 }
@@ -367,6 +370,16 @@ static void test_elements(void) {
       {__LINE__, "=", "relu(-A[m]) + abs(-A[m])", BIT(RELU) | BIT(ABS) | BIT(NEG) | BIT(ADD), 7, 3},
       {__LINE__, "=", "sigmoid(A[m] - A[m])", BIT(SIGMOID) | BIT(SUB), 4, 0.5},
       {__LINE__, "=", "1/A[m]/3", BIT(DIV), 5, 1.0 / 9},
+      {__LINE__, "=", "select(m <= 2, A[m], -3)", BIT(SELECT), 6, 3},
+      {__LINE__, "=", "select(m < 2, A[m], -3)", BIT(SELECT), 6, -3},
+      {__LINE__, "=", "select(m > 1 and m != 5, A[m], 0)", BIT(SELECT), 10, 3},
+      {__LINE__, "=", "select(not (m >= 2) or 2*m == 4, A[m], 0)", BIT(SELECT), 14, 3},
+      {__LINE__, "=", "select(A[m] > 2, 1, 0)", BIT(SELECT), 6, 1},
+      {__LINE__, "=", "A[m] - 0.5 * (m + 1)", BIT(SUB), 7, 1.5},
+      {__LINE__, "+=", "A[m] * (A[m] >= m)", BIT(SELECT) | BIT(MUL) | BIT(ADD), 5, 3},
+      {__LINE__, "=", "m", BIT(COPY), 1, 2},
+      {__LINE__, "=", "min(3 > 2, 2 < 1) + (1 and 0 or not 0)", BIT(COPY), 1, 1},
+      {__LINE__, "=", "max(-inf, 2)", BIT(COPY), 1, 2},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[400];

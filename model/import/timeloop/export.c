@@ -11,7 +11,8 @@ static bool check_op(ex_case *x) {
   if (x->wl->n_ops != 1)
     return tf_fail(x->diags, x->wl->ops[1].at, TF_E_SHAPE,
                    "Timeloop evaluates one op, not %d: export to tileflow says more", x->wl->n_ops);
-  if (op->reduce != TF_REDUCE_ADD || op->kinds != 1u << TF_K_MAC)
+  bool product = op->n_expr == 2 * op->n_reads - 1; /* of what is read, and no number or dim */
+  if (op->reduce != TF_REDUCE_ADD || op->kinds != 1u << TF_K_MAC || !product)
     ok = tf_fail(x->diags, op->at, TF_E_UNITKIND, "Timeloop's ops are sums of products: OUT[..] += A[..] * B[..]");
   for (int i = 0; i < op->n_reads; i++)
     for (int k = 0; k < i; k++)

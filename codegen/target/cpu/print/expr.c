@@ -254,6 +254,13 @@ void c_step_of(c_printer *c, int buffer, int dim) {
 
 static void expression(c_printer *c, const tf_op *op, int i, int skip);
 
+void c_number(c_printer *c, double v) {
+  if (isinf(v))
+    fputs(v < 0 ? "-INFINITY" : "INFINITY", c->out);
+  else
+    fprintf(c->out, "%#.9gf", v);
+}
+
 static void infix(c_printer *c, const tf_op *op, const tf_expr *e, const char *sign, int skip) {
   fputc('(', c->out);
   expression(c, op, e->arg[0], skip);
@@ -287,6 +294,63 @@ static void limit(c_printer *c, const tf_op *op, const tf_expr *e, const char *n
   fputc(')', c->out);
 }
 
+/* Whether the expression is a whole number made of dims: exact where float32 is not. */
+static bool is_whole_form(const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_NUMBER) return e->number >= -1e9 && e->number <= 1e9 && (double)(int64_t)e->number == e->number;
+  if (e->what != TF_X_CALL) return e->what == TF_X_DIM;
+  bool all = e->call == TF_K_ADD || e->call == TF_K_SUB || e->call == TF_K_MUL || e->call == TF_K_NEG;
+  for (int k = 0; all && k < e->n_args; k++)
+    all = is_whole_form(op, e->arg[k]);
+  return all;
+}
+
+static void whole_form(c_printer *c, const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_DIM) {
+    fprintf(c->out, "d_%s", c->p->dim_id[e->dim]);
+  } else if (e->what == TF_X_NUMBER) {
+    fprintf(c->out, "INT64_C(%" PRId64 ")", (int64_t)e->number);
+  } else {
+    fputs(e->call == TF_K_NEG ? "(-" : "(", c->out);
+    whole_form(c, op, e->arg[0]);
+    if (e->n_args > 1) {
+      fputs(e->call == TF_K_ADD ? " + " : e->call == TF_K_SUB ? " - " : " * ", c->out);
+      whole_form(c, op, e->arg[1]);
+    }
+    fputc(')', c->out);
+  }
+}
+
+const char *c_comparison(tf_kind kind) {
+  return kind == TF_K_LT ? "<" : kind == TF_K_LE ? "<=" : kind == TF_K_EQ ? "==" : kind == TF_K_NE ? "!=" : NULL;
+}
+
+/* As C has it, in parentheses. */
+static void truth(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
+  bool whole = is_whole_form(op, e->arg[0]) && is_whole_form(op, e->arg[1]);
+  for (int k = 0; k < 2; k++) {
+    fputs(k ? " " : "(", c->out);
+    if (k) fprintf(c->out, "%s ", c_comparison(e->call));
+    if (whole)
+      whole_form(c, op, e->arg[k]);
+    else
+      expression(c, op, e->arg[k], skip);
+  }
+  fputc(')', c->out);
+}
+
+static void choice(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
+  const tf_expr *condition = &op->expr[e->arg[0]];
+  if (condition->what != TF_X_CALL || !c_comparison(condition->call)) {
+    function(c, op, e, "chosen", skip);
+    return;
+  }
+  fputc('(', c->out), truth(c, op, condition, skip), fputs(" ? ", c->out);
+  expression(c, op, e->arg[1], skip), fputs(" : ", c->out);
+  expression(c, op, e->arg[2], skip), fputc(')', c->out);
+}
+
 static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip) {
   const tf_micro_fn *fn = tf_micro_math_find((int)e->call);
   switch (e->call) {
@@ -306,7 +370,11 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_NEG: function(c, op, e, "-", skip); return;
   case TF_K_MAX: limit(c, op, e, "greater", skip); return;
   case TF_K_MIN: limit(c, op, e, "smaller", skip); return;
-  case TF_K_SELECT: function(c, op, e, "chosen", skip); return;
+  case TF_K_SELECT: choice(c, op, e, skip); return;
+  case TF_K_LT:
+  case TF_K_LE:
+  case TF_K_EQ:
+  case TF_K_NE: fputs("(float)", c->out), truth(c, op, e, skip); return;
   case TF_K_EXP:
   case TF_K_LOG:
   case TF_K_SQRT:
@@ -327,7 +395,9 @@ static void expression(c_printer *c, const tf_op *op, int i, int skip) {
   if (e->what == TF_X_CALL)
     call_text(c, op, e, skip);
   else if (e->what == TF_X_NUMBER)
-    fprintf(c->out, "%#.9gf", e->number);
+    c_number(c, e->number);
+  else if (e->what == TF_X_DIM)
+    fprintf(c->out, "(float)d_%s", c->p->dim_id[e->dim]);
   else if (e->ref == skip)
     fputs("1.0f", c->out);
   else if (op == c->steady_of && c->steady >> e->ref & 1)
@@ -335,6 +405,8 @@ static void expression(c_printer *c, const tf_op *op, int i, int skip) {
   else
     c_element(c, op, e->ref);
 }
+
+void c_part(c_printer *c, const tf_op *op, int i) { expression(c, op, i, -1); }
 
 void c_value(c_printer *c, const tf_op *op, int skip) { expression(c, op, op->n_expr - 1, skip); }
 

@@ -286,6 +286,17 @@ static uint32_t kinds_used(const tf_workload *wl) {
   return all;
 }
 
+/* Whether an element asks where it stands, or chooses. */
+static bool chooses(const tf_workload *wl) {
+  bool any = false;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_expr; i++) {
+      const tf_expr *e = &wl->ops[o].expr[i];
+      any |= e->what == TF_X_DIM || (e->what == TF_X_CALL && (e->call == TF_K_SELECT || e->call >= TF_K_LT));
+    }
+  return any;
+}
+
 static bool corrects(const ir_body *b) {
   bool any = false;
   for (int i = 0; i < b->n; i++)
@@ -445,6 +456,7 @@ void c_parts_h(FILE *out, const c_package *k) {
   tf_micro_prologue(out, k->isa);
   tf_micro_lanes_text(out, k->isa, p->machine.data == IR_BF16);
   if (k->isa->lanes > 1) tf_micro_vector_math(out, k->isa, kinds_used(p->tree->workload));
+  if (k->isa->lanes > 1 && chooses(p->tree->workload)) tf_micro_vector_choices(out);
   fputs(k->source->include, out);
   tf_micro_kernel_text(out, &p->machine);
   tf_micro_rows_text(out, k->isa->lanes);

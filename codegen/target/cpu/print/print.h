@@ -28,6 +28,7 @@ typedef struct {
   const tf_op *inverse_of;
   uint64_t steady; /* reads of steady_of that stand in s_<output>_<number of the read> */
   const tf_op *steady_of;
+  int row_of;             /* dim along which vectors stand */
   uint64_t in_row;        /* tensors that stand in v_<name>, bit by number mod 64 (rows make fewer) */
   int64_t *held;          /* [buffer] kept: words into the part of the workspace in which its content stands */
   bool in_parallel;       /* inside a loop over threads */
@@ -58,6 +59,10 @@ void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type);
 void c_element_of(c_printer *c, int buffer);
 /* The expression of op in float; reads print through c_element, the one at `skip` as 1. */
 void c_value(c_printer *c, const tf_op *op, int skip);
+/* A number as C has it; the op's i-th expression; the operator of a comparison, NULL of what is none. */
+void c_number(c_printer *c, double v);
+void c_part(c_printer *c, const tf_op *op, int i);
+const char *c_comparison(tf_kind kind);
 /* Which argument of a call is a number as it stands; -1: none. */
 int c_number_of(const tf_op *op, const tf_expr *e);
 /* Step along a dim of a reference in elements, as text: a number, or sums of strides of arguments. */

@@ -70,6 +70,14 @@ static bool unpadded(const tf_tensor *z) {
   return true;
 }
 
+/* Whether float32 holds all that the op makes of its dims alone. */
+static bool places_are_exact(const tf_workload *wl, const tf_op *op) {
+  bool exact = true;
+  for (int i = 0; i < op->n_expr; i++)
+    exact &= op->expr[i].what != TF_X_DIM || wl->dims[op->expr[i].dim].extent <= 1 << 20;
+  return exact;
+}
+
 /* Whether all that the map does to its row can be said in vectors of float32, and int32 that is read as such. */
 static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
@@ -80,7 +88,7 @@ static bool can_be_vectors(const c_printer *c, const ir_stmt *s, int open) {
           unpadded(&c->wl->tensors[op->reads[i].tensor]);
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
-  return can;
+  return can && places_are_exact(c->wl, op);
 }
 
 /* Of all else compilers make vectors as good. */
@@ -234,6 +242,37 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   }
 }
 
+/* Whether the expression is made of numbers and dims that the row does not move. */
+static bool is_steady(const tf_op *op, int i, int dim) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what != TF_X_CALL) return e->what == TF_X_NUMBER || (e->what == TF_X_DIM && e->dim != dim);
+  bool all = true;
+  for (int k = 0; k < e->n_args; k++)
+    all = all && is_steady(op, e->arg[k], dim);
+  return all;
+}
+
+/* What a select asks of each lane: all bits where it is true. */
+static void vector_truth(c_printer *c, const tf_op *op, int i, int skip, bool part) {
+  const tf_expr *e = &op->expr[i];
+  const char *sign = e->what == TF_X_CALL ? c_comparison(e->call) : NULL;
+  fputs("(vec_truth)(", c->out);
+  vector_value(c, op, sign ? e->arg[0] : i, skip, part);
+  fprintf(c->out, " %s ", sign ? sign : "!=");
+  if (sign)
+    vector_value(c, op, e->arg[1], skip, part);
+  else
+    fputs("vec_zero()", c->out);
+  fputc(')', c->out);
+}
+
+static void vector_choice(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
+  fputs("vec_choose(", c->out), vector_truth(c, op, e->arg[0], skip, part);
+  for (int k = 1; k < 3; k++)
+    fputs(", ", c->out), vector_value(c, op, e->arg[k], skip, part);
+  fputc(')', c->out);
+}
+
 static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
   const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
   const bool low = e->call == TF_K_EXP && ir_is_low(c->wl, op, e->arg[0]);
@@ -258,10 +297,18 @@ static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, in
 
 static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool part) {
   const tf_expr *e = &op->expr[i];
-  if (e->what == TF_X_CALL)
+  if (e->what == TF_X_CALL && is_steady(op, i, c->row_of))
+    fputs("vec_splat(", c->out), c_part(c, op, i), fputc(')', c->out);
+  else if (e->what == TF_X_CALL && e->call == TF_K_SELECT)
+    vector_choice(c, op, e, skip, part);
+  else if (e->what == TF_X_CALL && c_comparison(e->call))
+    fputs("vec_choose(", c->out), vector_truth(c, op, i, skip, part), fputs(", vec_splat(1.0f), vec_zero())", c->out);
+  else if (e->what == TF_X_CALL)
     vector_arguments(c, op, e, skip, part);
   else if (e->what == TF_X_NUMBER)
-    fprintf(c->out, "vec_splat(%#.9gf)", e->number);
+    fputs("vec_splat(", c->out), c_number(c, e->number), fputc(')', c->out);
+  else if (e->what == TF_X_DIM)
+    fprintf(c->out, e->dim == c->row_of ? "vec_from(d_%s)" : "vec_splat((float)d_%s)", c->p->dim_id[e->dim]);
   else if (e->ref == skip)
     fputs("vec_splat(1.0f)", c->out);
   else
@@ -288,6 +335,7 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
       continue;
     }
     fprintf(c->out, "const vec v_%s = ", out);
+    c->row_of = dim;
     with_steady(c, all[i], dim);
     vector_value(c, op, op->n_expr - 1, all[i]->nest.divides, part);
     without_steady(c);

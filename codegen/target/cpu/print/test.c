@@ -1,6 +1,7 @@
 /* test.c and bench.c: the reference is the workload's expressions over whole tensors, in double, and shares nothing
  * with the kernel. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "codegen/target/cpu/print/files.h"
 
@@ -50,6 +51,11 @@ static const char *const names[TF_N_KINDS] = {
     [TF_K_NEG] = "-",
 };
 
+static const char *const signs[TF_N_KINDS] = {
+    [TF_K_ADD] = "+", [TF_K_SUB] = "-", [TF_K_MUL] = "*", [TF_K_DIV] = "/",
+    [TF_K_LT] = "<",  [TF_K_LE] = "<=", [TF_K_EQ] = "==", [TF_K_NE] = "!=",
+};
+
 static void value(FILE *out, const tf_workload *wl, const tf_op *op, int i) {
   const tf_expr *e = &op->expr[i];
   if (e->what == TF_X_READ) {
@@ -57,19 +63,19 @@ static void value(FILE *out, const tf_workload *wl, const tf_op *op, int i) {
     return;
   }
   if (e->what == TF_X_NUMBER) {
-    fprintf(out, "%.17g", e->number);
+    isinf(e->number) ? fputs(e->number < 0 ? "(-INFINITY)" : "INFINITY", out) : fprintf(out, "%.17g", e->number);
     return;
   }
-  char sign = e->call == TF_K_ADD   ? '+'
-              : e->call == TF_K_SUB ? '-'
-              : e->call == TF_K_MUL ? '*'
-              : e->call == TF_K_DIV ? '/'
-                                    : 0;
+  if (e->what == TF_X_DIM) {
+    fprintf(out, "(double)d_%s", wl->dims[e->dim].name);
+    return;
+  }
+  const char *sign = signs[e->call];
   if (!sign) fputs(names[e->call] ? names[e->call] : "", out);
   fputc('(', out);
   for (int k = 0; k < e->n_args; k++) {
     if (k && sign)
-      fprintf(out, " %c ", sign);
+      fprintf(out, " %s ", sign);
     else if (k)
       fputs(", ", out);
     value(out, wl, op, e->arg[k]);
