@@ -108,14 +108,14 @@ static tf_tree *template_of(const planner *p, tf_template form) {
   return t;
 }
 
-/* Where the blocks of all ops fit close to the core at once, so be it, unless kernels are timed; else the best of all
- * forms in which they pass through. */
+/* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are
+ * timed; else the best of all forms in which they pass through. */
 static bool search_templates(planner *p) {
-  bool enough = false, ok = true;
-  for (int form = 0; ok && !enough && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
+  bool ok = true;
+  for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
+    if (form > TF_TEMPLATE_STREAM && p->plan->tree && p->n_time == 0) break;
     tf_tree *t = template_of(p, (tf_template)form);
     ok = !t || search(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
-    enough = p->plan->tree && form == TF_TEMPLATE_WHOLE && p->n_time == 0;
     tf_tree_free(t);
   }
   return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
