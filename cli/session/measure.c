@@ -84,11 +84,13 @@ static cli_ran compile(bench *b, int i) {
   return how;
 }
 
-/* The seconds that a bench's line names; negative: it names none. */
+/* The seconds of processor time that a bench's line names, so that a busy computer favours none; negative: it names
+ * none.
+ */
 static double seconds_of(const char *path) {
   double v = -1;
   FILE *f = fopen(path, "r");
-  if (f && fscanf(f, "%*s %lf s", &v) != 1) v = -1;
+  if (f && fscanf(f, "%*s %*f s, %*f GFLOP/s, %lf s of", &v) != 1) v = -1;
   if (f) fclose(f);
   return v;
 }

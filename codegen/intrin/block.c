@@ -57,7 +57,7 @@ void tf_micro_prologue(FILE *out, const tf_micro_isa *isa) {
           "#else\n#define APART\n#define FETCH(p, writes) ((void)(p))\n#endif\n%s",
           isa->machine, *isa->flags ? isa->flags : "a compiler for this machine", isa->text);
   fprintf(out,
-          "enum { ADDS = 1, FAR_A = 2, FAR_C = 4 };\n"
+          "enum { ADDS = 1, FAR_A = 2, FAR_C = 4, FILLS = 8 };\n"
           "/* Rows asked for ahead: they come from afar, and no stream tells the machine where a row ends. */\n"
           "static inline void fetch_rows(uintptr_t from, int64_t step, int64_t rows, int64_t bytes) {\n"
           "  for (int64_t i = 0; i < rows; i++)\n"
@@ -205,10 +205,10 @@ static bool print_amx(FILE *out, tf_micro *u, const block *b) {
     for (int across = 1; across <= 2; across++) {
       bool down = rows == 2 ? b->m > SIDE : (b->m + SIDE - 1) / SIDE % 2,
            right = across == 2 ? b->n > SIDE : (b->n + SIDE - 1) / SIDE % 2;
-      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, false, false}))
+      if (down && right && !print_tile(out, u, (tf_tile){b->kernel, b->lanes, rows, across, 0, b->rounds, false}))
         return false;
     }
-  tf_amx_block(out, b->kernel, b->name, b->m, b->n);
+  tf_amx_block(out, b->kernel, b->name, b->m, b->n, b->rounds);
   return true;
 }
 
@@ -268,16 +268,21 @@ const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int6
   return print_block(out, u, b) ? b->name : NULL;
 }
 
-/* A library that is asked for the block wants all rows beforehand. */
+/* A library that is asked for the block wants all rows beforehand.  So do AMX's tiles: while they multiply, and for
+ * some hundred cycles behind, a core has one port for 512-bit multiply-adds instead of two (measured on Sapphire
+ * Rapids: 256 of them take 128 cycles, 253 with one multiplication of tiles among them), and rows of exp beside them
+ * take longer than both in turn. */
 static bool rows_before(FILE *out, tf_micro *u, const block *b) {
-  const char *plain = tf_micro_block(out, u, &b->kernel->kernel, b->m, b->n, b->asks, false);
+  const ir_kernel *k = &b->kernel->kernel;
+  const char *plain = tf_micro_block(out, u, k, b->m, b->n, b->asks, b->rounds);
   if (plain)
     fprintf(out,
-            "\nstatic void %s(int64_t k, const float *a, int64_t a_m, int64_t a_k, const float *b, int64_t b_k,\n"
-            "    float *c, int64_t c_m, int add%s, const %s *of) {\n  %s_rows(of, 0, %lld);\n  %s(k, a, a_m, a_k, b, "
+            "\nstatic void %s(int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t b_k,\n"
+            "    %s *c, int64_t c_m, int add%s, const %s *of) {\n  %s_rows(of, 0, %lld);\n  %s(k, a, a_m, a_k, b, "
             "b_k, c, c_m, add%s);\n}\n",
-            b->name, b->asks ? ", const far_rows *far, int64_t boxes" : "", b->ahead->name, b->ahead->name,
-            (long long)b->m, plain, b->asks ? ", far, boxes" : "");
+            b->name, tf_micro_type(k->a), tf_micro_type(k->b), tf_micro_type(b->rounds ? k->leaves : k->c),
+            b->asks ? ", const far_rows *far, int64_t boxes" : "", b->ahead->name, b->ahead->name, (long long)b->m,
+            plain, b->asks ? ", far, boxes" : "");
   return plain != NULL;
 }
 
@@ -296,5 +301,6 @@ const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel
            rounds ? "_rounds" : "", asks ? "_asks" : "");
   const char *name = m < 1 || n < 1 ? NULL : tf_micro_name(u, b.name, &anew);
   if (!name || !anew) return name;
-  return (!k->prefix && *u->source->ask ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
+  const bool before = k->tiles || (!k->prefix && *u->source->ask);
+  return (before ? rows_before(out, u, &b) : print_block(out, u, &b)) ? name : NULL;
 }

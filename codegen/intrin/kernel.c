@@ -91,14 +91,32 @@ static const char avxvnni_int8[] =
     IVEC_AVX2 TAKE("int8", "__m256i", "uint8_t", "int8_t", "_mm256", "si256") SUM("_mm256_dpbusd_avx_epi32(c, x, b)");
 static const char vnni_int8[] =
     IVEC_AVX512 TAKE("int8", "__m512i", "uint8_t", "int8_t", "_mm512", "si512") SUM("_mm512_dpbusd_epi32(c, x, b)");
-static const char avx512_bf16[] = GROUP TAKE(
-    "bf16", "__m512i", "uint16_t", "uint16_t", "_mm512",
-    "si512") "static inline __m256i bf16_of(vec v) { return (__m256i)_mm512_cvtneps_pbh(v); }\n"
-             "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, bf16_of(v)); }\n"
-             "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, "
-             "vec_first(n), bf16_of(v)); }\n"
-             "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, "
-             "(__m512bh)b); }\n";
+#define BF16_ROUND                                                                                                     \
+  "static inline __m256i bf16_of(vec v) { return (__m256i)_mm512_cvtneps_pbh(v); }\n"                                  \
+  "static inline void bf16_round(uint16_t *p, vec v) { _mm256_storeu_si256((void *)p, bf16_of(v)); }\n"                \
+  "static inline void bf16_round_part(uint16_t *p, vec v, int n) { _mm256_mask_storeu_epi16(p, vec_first(n), "         \
+  "bf16_of(v)); }\n"
+static const char avx512_bf16[] = GROUP TAKE("bf16", "__m512i", "uint16_t", "uint16_t", "_mm512", "si512") BF16_ROUND
+    "static inline vec bf16_add(bf16s x, bf16s b, vec c) { return _mm512_dpbf16_ps(c, (__m512bh)x, "
+    "(__m512bh)b); }\n";
+
+/* Of AMX.  bf16_leave: rows `first` ... `end` - 1 of sums that wait in 32 by 32 are rounded and put where they belong;
+ * of a row `columns`, and behind them zeros up to `writes`. */
+static const char amx_bf16[] = BF16_ROUND
+    "typedef struct {\n"
+    "  const float *sums;\n"
+    "  uint16_t *to;\n"
+    "  int64_t step, rows, columns, writes;\n"
+    "} bf16_left;\n"
+    "static inline void bf16_leave(const bf16_left *l, int64_t first, int64_t end) {\n"
+    "  const __mmask32 keeps = (__mmask32)((UINT64_C(1) << l->columns) - 1), writes = (__mmask32)((UINT64_C(1) << "
+    "l->writes) - 1);\n"
+    "  for (int64_t i = first; i < end && i < l->rows; i++) {\n"
+    "    const float *row = l->sums + i * 32;\n"
+    "    const __m512i v = (__m512i)_mm512_cvtne2ps_pbh(_mm512_loadu_ps(row + 16), _mm512_loadu_ps(row));\n"
+    "    _mm512_mask_storeu_epi16(l->to + i * l->step, writes, _mm512_maskz_mov_epi16(keeps, v));\n"
+    "  }\n"
+    "}\n";
 
 static const tf_micro_kernel kernels[] = {
     {{"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32}, 0, false, NULL, "vec", ""},
@@ -108,9 +126,9 @@ static const tf_micro_kernel kernels[] = {
     {{"int8_avx512", IR_I16, IR_I16, IR_I32, 2, 1, 16, 2, IR_F32}, 16, false, "int8", "ivec", avx512_int8},
     {{"int8_avxvnni", IR_U8, IR_I8, IR_I32, 4, 1, 8, 4, IR_F32}, 8, false, "int8", "ivec", avxvnni_int8},
     {{"int8_vnni", IR_U8, IR_I8, IR_I32, 4, 1, 16, 4, IR_F32}, 16, false, "int8", "ivec", vnni_int8},
-    {{"int8_amx", IR_I8, IR_I8, IR_I32, 4, 16, 16, 64, IR_I32}, 16, true, "int8", "ivec", ""},
+    {{"int8_amx", IR_I8, IR_I8, IR_I32, 4, 16, 16, 64, IR_I32}, 16, true, "int8", "ivec", IVEC_AVX512},
     {{"bf16_avx512", IR_BF16, IR_BF16, IR_F32, 2, 1, 16, 2, IR_BF16}, 16, false, "bf16", "vec", avx512_bf16},
-    {{"bf16_amx", IR_BF16, IR_BF16, IR_F32, 2, 16, 16, 32, IR_F32}, 16, true, "bf16", "vec", ""},
+    {{"bf16_amx", IR_BF16, IR_BF16, IR_F32, 2, 16, 16, 32, IR_BF16}, 16, true, "bf16", "vec", amx_bf16},
 };
 enum { N_KERNELS = sizeof kernels / sizeof *kernels };
 

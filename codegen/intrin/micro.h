@@ -56,7 +56,7 @@ ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
 
 /* Whether the target's kernels need AMX's tiles: TILES_ALLOWED() asks the system for them, once a process or more
- * often. */
+ * often; and each thread calls tiles_open() before its first product, and _tile_release() behind its last. */
 bool tf_micro_has_tiles(const ir_machine *target);
 
 /* Eq. 3.4 for long k: rows (an even number, two registers for what is broadcast of A) and registers across of the tile
@@ -120,8 +120,9 @@ void tf_micro_turn_text(FILE *out);
  * FAR_A: a comes from memory, row by row, neighbours along k; add & FAR_C: so does c; both are then asked for ahead.
  * asks: two more arguments, `const far_rows *far, int64_t boxes`: what will be wanted after it, asked for while it
  * multiplies; not for kernels in AMX's tiles.  rounds: c is of the type that the kernel's sums may leave as
- * (ir_kernel.leaves), and nothing is added. Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e]
- * meets b[p * b_k + j * group + e], and a and b are filled up as ir_kernel says. */
+ * (ir_kernel.leaves), and nothing is added; add & FILLS, of kernels in tiles: each row of c is followed by zeros up to
+ * a multiple of 32. Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group
+ * + e], and a and b are filled up as ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
                            bool rounds);
 

@@ -33,5 +33,5 @@ const tf_micro_isa *tf_micro_of(const tf_micro *u);
  * loops of a block product over them. */
 void tf_amx_text(FILE *out);
 void tf_amx_print(FILE *out, const tf_tile *t);
-void tf_amx_block(FILE *out, const tf_micro_kernel *k, const char *name, int64_t m, int64_t n);
+void tf_amx_block(FILE *out, const tf_micro_kernel *k, const char *name, int64_t m, int64_t n, bool rounds);
 #endif

@@ -87,8 +87,9 @@ static void box(checker *c, const ir_buffer *b) {
   must(c, b->rank == 0 || (b->extent && b->base), "buffer %s: no box", b->name);
   if (!b->extent || !b->base) return;
   for (int r = 0; c->ok && r < b->rank; r++) {
-    const int64_t n =
-        b->block.by && r == b->block.rank ? (b->extent[r] + b->block.by - 1) / b->block.by * b->block.by : b->extent[r];
+    const int64_t n = (b->block.by && r == b->block.rank ? (b->extent[r] + b->block.by - 1) / b->block.by * b->block.by
+                                                         : b->extent[r]) +
+                      (r == b->rank - 1 ? b->gap : 0);
     must(c, b->extent[r] >= 0 && !__builtin_mul_overflow(words, n, &words), "buffer %s: rank %d is too large", b->name,
          r);
     must(c, b->base[r].var < c->p->n_vars, "buffer %s: no variable %d", b->name, b->base[r].var);
@@ -106,6 +107,7 @@ static void buffer(checker *c, int i) {
   must(c, b->slots >= 1, "buffer %s: %lld slots", b->name, (long long)b->slots);
   must(c, b->block.by >= 0 && (!b->block.by || (b->block.rank >= 0 && b->block.rank < b->rank)),
        "buffer %s: blocks along no rank", b->name);
+  must(c, b->gap >= 0 && (!b->gap || (b->rank > 1 && !b->block.by)), "buffer %s: a gap behind no row", b->name);
   if (c->ok && b->tensor >= 0) {
     must(c, b->rank == c->wl->tensors[b->tensor].rank, "buffer %s: rank %d, its tensor has %d", b->name, b->rank,
          c->wl->tensors[b->tensor].rank);
@@ -115,6 +117,7 @@ static void buffer(checker *c, int i) {
   must(c, is_buffer(c, b->shares) && b->shares != i, "buffer %s: shares the place of none", b->name);
   must(c, !c->ok || c->p->buffers[b->shares].shares < 0, "buffer %s: shares the place of one that shares", b->name);
   must(c, !c->ok || c->p->buffers[b->shares].words >= b->words, "buffer %s: shares a place that is too small", b->name);
+  must(c, !c->ok || c->p->buffers[b->shares].gap == b->gap, "buffer %s: shares a place with other gaps", b->name);
 }
 
 /* What stands in the buffer can be reached here. */

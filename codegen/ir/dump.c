@@ -242,6 +242,7 @@ void ir_dump(FILE *out, const ir_program *p) {
       atom(&d, b->base[r]);
     }
     if (b->block.by) fprintf(out, ", rank %d in blocks of %" PRId64, b->block.rank, b->block.by);
+    if (b->gap) fprintf(out, ", rows %" PRId64 " further apart", b->gap);
     if (b->role == IR_KEPT) fputs(" kept", out);
     if (b->role == IR_TILES) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
     if (b->role == IR_COPIED) fputs(" copied", out);

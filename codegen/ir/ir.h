@@ -175,12 +175,13 @@ typedef struct {
   int rank;
   int64_t *extent; /* [rank] most elements along the rank */
   ir_atom *base;   /* [rank] coordinate of element 0 */
-  int64_t words;   /* product of the extents: elements of the type */
+  int64_t words;   /* product of the extents, with blocks filled up and gaps: elements of the type */
   struct {
     int64_t
         by; /* above 0: along `rank`, so many neighbours stand side by side, innermost; the last block is filled up */
     int rank;
   } block;
+  int64_t gap;   /* elements behind each row of the last rank that belong to nobody */
   int level;     /* memory of the architecture it stands for */
   int space;     /* of the platform */
   int shares;    /* buffer whose place it takes when that has been read for the last time; -1: its own */

@@ -429,6 +429,9 @@ static void print_values(FILE *f, const ir_kernel *k) {
     fprintf(f, "#define a_of(v) ((A)((v) + %d))\n#define b_of(v) ((B)(v))\n", k->a == IR_U8 ? 128 : 0);
 }
 
+/* Whether what a block rounds may be filled up with zeros. */
+static bool fills_up(const ir_kernel *k) { return k->leaves == IR_BF16 && k->m_round > 1; }
+
 /* What a block does whose sums leave it rounded, widened again for `bad`. */
 static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t) {
   for (int i = 0; kernel->leaves != kernel->c && i < N_SHAPES; i++) {
@@ -444,6 +447,26 @@ static void print_rounding(FILE *f, tf_micro *u, const ir_kernel *kernel, turn t
             i, tf_micro_type(kernel->leaves), name);
   }
 }
+
+/* Rounded rows for the next product: behind a row's last sum zeros up to a multiple of 32, whatever is in a; rows
+ * behind the last are left alone. */
+static const char fills[] =
+    "typedef void filling(int64_t, const uint16_t *, int64_t, int64_t, const uint16_t *, int64_t, uint16_t *, int64_t, "
+    "int);\n"
+    "static int bad_fill(filling *f, int m, int n) {\n"
+    "  enum { K = 32, W = 256, ONE = 0x3f80, INF = 0x7f80 };\n"
+    "  static uint16_t a[64 * K], b[K * W], c[64 * W];\n"
+    "  const int n_wide = (n + 15) / 16 * 16, wide = (n + 31) / 32 * 32;\n"
+    "  int wrong = 0;\n"
+    "  memset(a, 0, sizeof a), memset(b, 0, sizeof b);\n"
+    "  for (int i = 0; i < m; i++) a[i * K] = i % 3 ? INF : ONE;\n"
+    "  for (int j = 0; j < n; j++) b[2 * j] = ONE;\n"
+    "  for (int i = 0; i < 64 * W; i++) c[i] = 3;\n"
+    "  f(K / 2, a, K, 2, b, n_wide * 2, c, wide, FILLS);\n"
+    "  for (int i = 0; i < 64; i++)\n"
+    "    for (int j = 0; j < wide; j++) wrong += c[i * wide + j] != (i >= m ? 3 : j < n ? a[i * K] : 0);\n"
+    "  if (wrong) printf(\"%d x %d, filled up: %d wrong\\n\", m, n, wrong);\n"
+    "  return wrong;\n}\n";
 
 static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *target, const ir_kernel *kernel, turn t) {
   tf_micro *u = tf_micro_new(isa, tf_micro_source_find(NULL));
@@ -466,12 +489,17 @@ static void print_groups(FILE *f, const tf_micro_isa *isa, const ir_machine *tar
   fputs("static int rounding;\n", f);
   fputs(groups, f);
   print_rounding(f, u, kernel, t);
+  if (fills_up(kernel)) fputs(fills, f);
   fputs("int main(void) {\n  int w = 0;\n", f);
   if (tf_micro_has_tiles(target))
-    fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n", REFUSED); /* as emitted kernels ask */
+    fprintf(f, "  if (!TILES_ALLOWED()) return %d;\n  tiles_open();\n", REFUSED); /* as emitted kernels do */
   for (int i = 0; i < N_SHAPES; i++)
     for (int add = 0; takes(t, i) && add < 2; add++)
       fprintf(f, "  w += bad(%s, %d, %d, %d, %d);\n", name[i], shapes[i][0], shapes[i][1], add ? 131 : 1 + 7 * i, add);
+  for (int i = 0; fills_up(kernel) && i < N_SHAPES; i++)
+    if (takes(t, i))
+      fprintf(f, "  w += bad_fill(%s, %d, %d);\n",
+              tf_micro_block(f, u, kernel, shapes[i][0], shapes[i][1], false, true), shapes[i][0], shapes[i][1]);
   fputs("  rounding = 1;\n", f);
   for (int i = 0; kernel->leaves != kernel->c && i < N_SHAPES; i++)
     if (takes(t, i)) fprintf(f, "  w += bad(rounding_%d, %d, %d, %d, 0);\n", i, shapes[i][0], shapes[i][1], 1 + 13 * i);

@@ -114,10 +114,9 @@ static bool two_passes(rows *r) {
   return maps > 0;
 }
 
-/* Whether rows are copied only to be rounded. */
-static bool narrows(const ir_product *p) {
-  return p->kernel->a == IR_BF16 && p->kernel->m_round == 1 && !p->pairs.keep_copy;
-}
+/* Whether rows are copied only to be rounded; where the kernel takes more rows than there are, those may hold anything.
+ */
+static bool narrows(const ir_product *p) { return p->kernel->a == IR_BF16 && !p->pairs.keep_copy; }
 
 /* Whether product s goes over the rows as they are: its rows and what is outside are theirs, and it sums over all of
  * each. */

@@ -38,6 +38,9 @@ void low_block_channels(lowering *w);
 /* around.c: of products with lanes along channels: slabs that are kept and filled again and again become wide enough to
  * be filled once; panels that come from afar are asked for.  Before unused values are dropped. */
 void low_around_channels(lowering *w);
+/* apart.c: rows of sums that tiles of several rows are stored to, an odd number of lines apart; after buffers are
+ * shared and what is rounded is known. */
+void low_space_rows(lowering *w);
 /* ahead.c: rows that the product behind them makes while it multiplies; after low_share. */
 void low_rows_ahead(lowering *w);
 #endif

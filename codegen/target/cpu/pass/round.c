@@ -39,7 +39,9 @@ static bool copies(const lowering *w, const ir_stmt *s, const ir_stmt *next) {
     all = low_is_dim(ix, op->dims[r]) && k >= 0 && low_same_range(&s->range[r], &next->range[k]) &&
           (matrix ? s->range[r].exact : s->range[r].most == 1);
   }
-  return all && s->range[p->n].most % q->kernel->k_round == 0 && q->kernel->m_round == 1;
+  /* What rows are filled up with: a kernel of whole tiles puts zeros there; rows behind the last may hold
+   * anything, for nobody takes their sums. */
+  return all && (p->kernel->m_round > 1 || s->range[p->n].most % q->kernel->k_round == 0);
 }
 
 static void round_in(lowering *w, const ir_body *body) {

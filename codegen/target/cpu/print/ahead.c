@@ -10,17 +10,37 @@ typedef struct {
   const ir_stmt *const *all;
   int lead, n, dim, across; /* dim: along the row; across: from row to row */
   int64_t words;
-  const char *rounded; /* what the product wants as bfloat16, in rows of its own; NULL: it takes them as they are */
+  int rounded; /* tensor that the product wants as bfloat16, in rows of its own; -1: it takes them as they are */
 } rows;
 
 /* Of the rows' tensors the one that the product reads, or would if no quotient waited. */
-static const char *read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
+static int read_by(const c_printer *c, const rows *r, const ir_stmt *s) {
   int z = c->wl->ops[s->op].reads[s->nest.product->a].tensor;
   for (int k = s->nest.rows->body.n - 1; k >= r->n; k--) {
     const tf_op *op = &c->wl->ops[r->all[k]->op];
     if (op->out == z) z = op->reads[op->expr[op->expr[op->n_expr - 1].arg[0]].ref].tensor;
   }
-  return c->p->tensor_id[z];
+  return z;
+}
+
+/* Whether nobody reads z but the rows' nests and the product. */
+static bool reads_none_else(const c_printer *c, const ir_stmt *s, int z) {
+  const tf_tensor *t = &c->wl->tensors[z];
+  for (int i = 0; i < t->n_consumers; i++) {
+    bool inside = t->consumers[i] == s->op;
+    for (int k = 0; k < s->nest.rows->body.n; k++)
+      inside |= s->nest.rows->body.s[k]->op == t->consumers[i];
+    if (!inside) return false;
+  }
+  return true;
+}
+
+/* Whether z, rounded for the product, needs to stand nowhere else: what quotients that wait make of it neither. */
+static bool only_rounded(const c_printer *c, const rows *r, const ir_stmt *s) {
+  bool only = r->rounded >= 0 && reads_none_else(c, s, r->rounded);
+  for (int k = r->n; only && k < s->nest.rows->body.n; k++)
+    only = reads_none_else(c, s, c->wl->ops[r->all[k]->op].out);
+  return only;
 }
 
 static rows rows_of(const c_printer *c, const ir_stmt *s) {
@@ -32,7 +52,7 @@ static rows rows_of(const c_printer *c, const ir_stmt *s) {
             op->dims[t->together.n_common],
             op->dims[t->together.n_common - 1],
             first->range[t->together.n_common].most,
-            NULL};
+            -1};
   while (r.n < t->body.n && !c_is_nothing(c, r.all[r.n]))
     r.n++;
   if (s->nest.product->pairs.copy >= 0) r.rounded = read_by(c, &r, s);
@@ -76,7 +96,7 @@ static void open_part(c_printer *c, const rows *r, bool lead, const char *row) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
   places(c, lead, row);
-  if (r->rounded && !lead)
+  if (r->rounded >= 0 && !lead)
     c_line(c, ""), fprintf(c->out, "uint16_t *const rounded = of->rounded + %s * of->wide;\n", row);
   c_rows_open(c, all, n, r->dim);
 }
@@ -85,17 +105,17 @@ static void at_vector(c_printer *c, const rows *r, bool lead, bool cut) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
   c_rows_vector(c, all, n, r->dim, cut);
-  if (!r->rounded || lead) return;
+  if (r->rounded < 0 || lead) return;
   c_indent(c);
-  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim], r->rounded,
-          cut ? ", rest" : "");
+  fprintf(c->out, "bf16_round%s(rounded + d_%s, v_%s%s);\n", cut ? "_part" : "", c->p->dim_id[r->dim],
+          c->p->tensor_id[r->rounded], cut ? ", rest" : "");
 }
 
 static void close_part(c_printer *c, const rows *r, bool lead) {
   int n;
   const ir_stmt *const *all = part_of(r, lead, &n);
   c_rows_close(c, all, n);
-  if (!r->rounded || lead) return;
+  if (r->rounded < 0 || lead) return;
   c_indent(c);
   fprintf(c->out, "for (int64_t q = %" PRId64 "; q < of->wide; q++) rounded[q] = 0;\n", r->words);
 }
@@ -131,7 +151,7 @@ static void print_type(c_printer *c, const rows *r, const char *name) {
   fputs("\ntypedef struct {\n", c->out);
   for (int i = 0; i < c->n_row_at; i++)
     c_line(c, "  "), type_of(c, &c->row_at[i]), fprintf(c->out, "at%d;\n  int64_t step%d;\n", i, i);
-  if (r->rounded) c_line(c, "  uint16_t *rounded;\n  int64_t wide;\n");
+  if (r->rounded >= 0) c_line(c, "  uint16_t *rounded;\n  int64_t wide;\n");
   fprintf(c->out, "} %s;\n", name);
 }
 
@@ -182,7 +202,7 @@ static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_
     fputs(i ? ", &" : "&", c->out), c_place(c, at[i].op, at[i].ref);
     fputs(", ", c->out), c_step(c, at[i].op, at[i].ref, r->across);
   }
-  if (r->rounded)
+  if (r->rounded >= 0)
     fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->nest.product->pairs.copy].id, s->nest.product->pairs.copy);
   fputs("};\n", c->out);
 }
@@ -232,9 +252,9 @@ c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s) {
     list_places(c, &r, at);
     snprintf(h->name, sizeof h->name, "ahead%d", c->n_ahead++);
     snprintf(h->place, sizeof h->place, "d_%s", c->p->dim_id[r.dim]);
-    c->row_at = at, c->n_row_at = n, c->row_dim = r.dim;
+    c->row_at = at, c->n_row_at = n, c->row_dim = r.dim, c->gone = only_rounded(c, &r, s) ? r.rounded : -1;
     ok = print_before(c, &r, h);
-    c->row_at = NULL, c->n_row_at = 0;
+    c->row_at = NULL, c->n_row_at = 0, c->gone = -1;
     h->micro =
         (tf_micro_ahead){h->name, h->place, r.words, h->text[BEGIN], h->text[OPEN], h->text[VECTOR], h->text[CLOSE]};
     if (ok) print_places(c, &r, s, at, n, h->name);

@@ -55,7 +55,8 @@ void c_let(c_printer *c, const ir_stmt *s) {
 int64_t c_rank_step(const ir_buffer *b, int r) {
   int64_t step = b->block.by && r != b->block.rank ? b->block.by : 1;
   for (int k = r + 1; k < b->rank; k++)
-    step *= b->block.by && k == b->block.rank ? (b->extent[k] + b->block.by - 1) / b->block.by : b->extent[k];
+    step *= b->block.by && k == b->block.rank ? (b->extent[k] + b->block.by - 1) / b->block.by
+                                              : b->extent[k] + (k == b->rank - 1 ? b->gap : 0);
   return step;
 }
 

@@ -158,6 +158,15 @@ static void hold_nothing(c_printer *c) {
   }
 }
 
+/* Each thread sets up its tiles once a run, and gives them back. */
+static void open_tiles(c_printer *c) {
+  if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "tiles_open();\n");
+}
+
+static void release_tiles(c_printer *c) {
+  if (tf_micro_has_tiles(&c->p->machine)) c_line(c, "_tile_release();\n");
+}
+
 static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fputs("#if defined(_OPENMP)\n#pragma omp parallel\n#endif\n", c->out);
   c_indent(c);
@@ -170,6 +179,7 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fputs("(void)own;\n", c->out);
   open_buffers(c, &s->body, true);
   open_packs(c, &s->body, true);
+  open_tiles(c);
   fputs("#if defined(_OPENMP)\n#pragma omp for schedule(static)\n#endif\n", c->out);
   c_indent(c);
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
@@ -190,10 +200,12 @@ static void c_for(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   fputs("}\n", c->out);
   if (ir_is_aside(s)) {
+    release_tiles(c);
     c->in_parallel = false;
     c->depth--;
     c_indent(c);
     fputs("}\n", c->out);
+    open_tiles(c); /* this thread was one of them */
   }
 }
 
@@ -425,7 +437,9 @@ static void whole(c_printer *c, const c_package *k) {
   open_buffers(c, &c->p->body, false);
   open_packs(c, &c->p->body, false);
   hold_nothing(c);
+  open_tiles(c);
   c_body(c, &c->p->body);
+  release_tiles(c);
   fputs("}\n", c->out);
 }
 
@@ -473,6 +487,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
                  .wl = k->p->tree->workload,
                  .name = k->name,
                  .inverse = -1,
+                 .gone = -1,
                  .micro = tf_micro_new(k->isa, k->source),
                  .offset = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),
                  .held = calloc((size_t)k->p->n_buffers + 1, sizeof(int64_t)),

@@ -35,6 +35,7 @@ typedef struct {
   bool whole;             /* reads print as int32_t */
   const c_row_at *row_at; /* [n_row_at] while rows made ahead are printed, along dim row_dim; else NULL */
   int n_row_at, row_dim, n_ahead;
+  int gone;    /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
   bool failed; /* out of memory */
 } c_printer;
 

@@ -68,11 +68,16 @@ static bool far_a(const c_printer *c, const tf_op *op, const ir_product *p) {
   return last->n_terms == 1 && last->terms[0].dim == op->dims[p->k] && last->terms[0].coef == 1;
 }
 
-/* Where the sums go, and the step from row to row: rows as the next product's kernel wants them have no gaps. */
+/* Whether the sums go, rounded, to rows as the next product's kernel wants them. */
+static bool goes_on(const ir_stmt *s) { return s->nest.rounds_for && s->nest.rounds_for->kind == IR_NEST; }
+
+/* Where the sums go, and the step from row to row. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_stmt *next = s->nest.rounds_for;
-  if (next && next->kind == IR_NEST) {
-    c_pack_name(c, next->nest.product->pairs.copy), fprintf(c->out, ", %" PRId64, s->range[s->nest.product->n].most);
+  if (goes_on(s)) {
+    const ir_product *q = next->nest.product;
+    const int64_t n = s->range[s->nest.product->n].most, by = q->kernel->k_round;
+    c_pack_name(c, q->pairs.copy), fprintf(c->out, ", %" PRId64, (n + by - 1) / by * by);
     return;
   }
   fputc('&', c->out);
@@ -107,6 +112,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
   if ((c_buffer(c, op, -1)->role == IR_ARGUMENT || (s->nest.rounds_for && s->nest.rounds_for->kind == IR_SAVE)) &&
       !(s->nest.asked & 1))
     fputs(" | FAR_C", c->out);
+  if (goes_on(s)) fputs(" | FILLS", c->out);
   if (asks) fprintf(c->out, ", far, %d", s->nest.n_asks);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
 }

@@ -148,6 +148,7 @@ static bool joins_row(const c_printer *c, const ir_stmt *const *all, int n, cons
 static bool stays_in_row(const c_printer *c, const ir_stmt *const *all, int n, const tf_op *map) {
   const tf_tensor *z = &c->wl->tensors[map->out];
   if (c_buffer(c, map, -1)->role == IR_KEPT) return false;
+  if (map->out == c->gone) return true;
   for (int i = 0; i < z->n_consumers; i++) {
     bool inside = false;
     for (int k = 0; k < n; k++)

@@ -337,25 +337,32 @@ void c_bench_c(FILE *out, const c_package *k) {
              "packed;\n",
              k->name, k->name, k->name);
   fputs("/* Times ", out), c_plain_text(out, wl->name);
-  fprintf(out,
-          ": the median of the rounds, after one that warms up; where arguments can be packed, both ways.  ./bench "
-          "[ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
-          "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n\n#include \"kernel.h\"\n\n"
-          "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, "
-          "&t);\n"
-          "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
-          "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = *(const double *)b;\n"
-          "  return (x > y) - (x < y);\n}\n\n"
-          "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
-          "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
-          "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
-          "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS];\n  "
-          "memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
-          c_type(k->p->machine.data), c_type(k->p->machine.data),
-          k->p->machine.data == IR_F32  ? "(float)(i * 37 % 101 + 1) / 64"
-          : k->p->machine.data == IR_I8 ? "i * 37 % 101"
-                                        : "0x3c00 + i * 37 % 101",
-          k->name, k->name);
+  fprintf(
+      out,
+      ": the median of the rounds, after one that warms up; where arguments can be packed, both ways.  ./bench "
+      "[ROUNDS] */\n#define _POSIX_C_SOURCE 200809L\n"
+      "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n#if defined(_OPENMP)\n#include "
+      "<omp.h>\n#endif\n\n#include \"kernel.h\"\n\n"
+      "enum { ROUNDS = 31 };\n\nstatic double now(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_MONOTONIC, "
+      "&t);\n"
+      "  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
+      "/* Processor time, shared among the threads: what else the computer does is not in it. */\n"
+      "static double busy(void) {\n  struct timespec t;\n  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);\n"
+      "#if defined(_OPENMP)\n  const int threads = omp_get_max_threads();\n#else\n  const int threads = 1;\n#endif\n"
+      "  return ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec) / threads;\n}\n\n"
+      "static int later(const void *a, const void *b) {\n  double x = *(const double *)a, y = *(const double *)b;\n"
+      "  return (x > y) - (x < y);\n}\n\n"
+      "static void *numbers(size_t n) {\n  %s *p = malloc(n * 4);\n  if (!p) exit(2);\n"
+      "  for (size_t i = 0; i < n; i++) p[i] = (%s)(%s);\n  return p;\n}\n\n"
+      "int main(int argc, char **argv) {\n  int rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;\n"
+      "  if (rounds < 1 || rounds > ROUNDS) rounds = ROUNDS;\n  %s_args args;\n  double took[ROUNDS], "
+      "worked[ROUNDS];\n  "
+      "memset(&args, 0, sizeof args);\n  %s_dense(&args);\n",
+      c_type(k->p->machine.data), c_type(k->p->machine.data),
+      k->p->machine.data == IR_F32  ? "(float)(i * 37 % 101 + 1) / 64"
+      : k->p->machine.data == IR_I8 ? "i * 37 % 101"
+                                    : "0x3c00 + i * 37 % 101",
+      k->name, k->name);
   for (int z = 0; z < wl->n_tensors; z++)
     if (c_is_argument(&wl->tensors[z]))
       fputs("  args.", out), c_field(out, wl->tensors[z].name),
@@ -364,10 +371,13 @@ void c_bench_c(FILE *out, const c_package *k) {
           "  size_t bytes = %s_workspace();\n  void *workspace = malloc(bytes);\n"
           "  if (!workspace || %s(&args, workspace, bytes)) return 2;\n"
           "  for (int packs = 0; packs <= %d; packs++) {\n%s"
-          "    for (int r = 0; r < rounds; r++) {\n      double from = now();\n      %s(&args, workspace, bytes);\n"
-          "      took[r] = now() - from;\n    }\n    qsort(took, (size_t)rounds, sizeof *took, later);\n"
-          "    printf(\"%s%%s %%.6g s, %%.4g GFLOP/s\\n\", packs ? \", packed beforehand,\" : \"\", took[rounds / 2], "
-          "%.9g / took[rounds / 2] / 1e9);\n"
+          "    for (int r = 0; r < rounds; r++) {\n      double from = now(), begun = busy();\n      %s(&args, "
+          "workspace, bytes);\n"
+          "      worked[r] = busy() - begun;\n      took[r] = now() - from;\n    }\n"
+          "    qsort(took, (size_t)rounds, sizeof *took, later);\n"
+          "    qsort(worked, (size_t)rounds, sizeof *worked, later);\n"
+          "    printf(\"%s%%s %%.6g s, %%.4g GFLOP/s, %%.6g s of processor time a thread\\n\", packs ? \", packed "
+          "beforehand,\" : \"\", took[rounds / 2], %.9g / took[rounds / 2] / 1e9, worked[rounds / 2]);\n"
           "  }\n  free(workspace);\n  return 0;\n}\n",
           k->name, k->name, c_packs(k), packs, k->name, k->name, flops(wl));
 }
