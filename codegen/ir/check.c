@@ -470,9 +470,7 @@ static void body(checker *c, const ir_stmt *around, const ir_body *b) {
 static void packs(checker *c) {
   for (int i = 0; c->ok && i < c->p->n_packs; i++) {
     const ir_pack *k = &c->p->packs[i];
-    must(c,
-         k->op >= 0 && k->op < c->wl->n_ops && k->product && k->product->way == IR_CHANNELS &&
-             holds(c, k->product->channels.panels, -1),
+    must(c, k->op >= 0 && k->op < c->wl->n_ops && k->product && holds(c, ir_panels_of(k->product), -1),
          "panels of no product");
   }
 }

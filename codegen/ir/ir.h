@@ -78,8 +78,10 @@ typedef struct {
       int turned; /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
       int copy;   /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
       bool keep_copy; /* a is an argument */
-      bool merged;    /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
-                         their strides say so): they are one row */
+      int panels;  /* buffer with all of b in panels, block of n after block; the caller may have laid it out, and else
+                      nobody does (b is an argument of which n and k alone are asked); -1: it is not offered */
+      bool merged; /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
+                      their strides say so): they are one row */
     } pairs;
     /* The nest walks k in the order of the op's dims, n in panels, and what is outside within them.  m is the output's
      * last dim and n another of its dims.  Elements of a are broadcast, wherever they stand: neither windows nor
@@ -105,6 +107,11 @@ typedef struct {
   int n_maps;
   const struct ir_stmt **maps;
 } ir_window;
+
+/* The buffer of panels that are laid out before the body, or may be; -1: none. */
+static inline int ir_panels_of(const ir_product *p) {
+  return p->way == IR_CHANNELS ? p->channels.panels : p->pairs.panels;
+}
 
 /* The read that a slab is of. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
@@ -369,7 +376,8 @@ struct ir_program {
   const char **tensor_id, **dim_id, **op_id; /* of all of the workload: their identifiers in C */
   int *buffer_of;                            /* [n_tensors] where nests find the tensor */
   ir_machine machine;
-  int n_packs; /* panels to be laid out before the body; they hang on arguments alone, and may be kept for many runs */
+  int n_packs; /* panels to be laid out before the body (IR_CHANNELS), or that may be (IR_PAIRS); they hang on arguments
+                  alone, and may be kept for many runs */
   ir_pack *packs; /* [n_packs] */
   ir_body body;
 };

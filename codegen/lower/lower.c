@@ -415,7 +415,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
   w->cur = TF_ARRAY(a, ir_range, (size_t)(wl->n_ops * wl->n_dims) + 1);
   w->p->buffer_of = TF_ARRAY(a, int, (size_t)wl->n_tensors);
   w->p->buffers =
-      TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 4 * (size_t)wl->n_ops);
+      TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 5 * (size_t)wl->n_ops);
   w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
   w->hoisted = TF_ARRAY(a, int, loops);

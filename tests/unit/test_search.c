@@ -356,6 +356,20 @@ static void test_template(void) {
   }
 }
 
+/* Keys are streamed where there is a softmax over many of them, and nowhere else; each number of blocks is above one.
+ */
+static void test_stream_template(void) {
+  static const char *const file[] = {"workloads/gemm-chain/g1.yaml", "workloads/conv-chain-relu/c1.yaml",
+                                     "workloads/attention/g1.yaml"};
+  for (int i = 0; i < 3; i++) {
+    problem p = from_files("arch-specs/host-template.yaml", file[i]);
+    char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM) : NULL;
+    CHECK(i == 2 ? text && strstr(text, " stream X Z O\n") && strstr(text, " for l=?{2,") : !text);
+    free(text);
+    drop(&p);
+  }
+}
+
 /* ---- effort ------------------------------------------------------------------------------------ */
 /* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many
  * where they are quick; the same with any number of threads. */
@@ -385,6 +399,7 @@ static void test_effort(void) {
 int main(void) {
   test_effort();
   test_template();
+  test_stream_template();
   test_variants();
   test_threads();
   test_resume();

@@ -269,6 +269,31 @@ static void panels(const finder *f, ir_product *p) {
   }
 }
 
+/* Panels of all of b, which the caller may lay out for many calls: of an argument that n and k alone move, in blocks of
+ * as many columns as nests have. */
+static void offer_panels(const finder *f, ir_product *p) {
+  enum { WORDS_MOST = 1 << 28 };
+  const tf_ref *b = &f->op->reads[p->b];
+  const tf_tensor *z = &f->w->plan->wl->tensors[b->tensor];
+  const ir_range *n = &f->nest->range[p->n], *k = &f->nest->range[p->k];
+  const int64_t all_n = f->w->plan->wl->dims[f->op->dims[p->n]].extent,
+                all_k = f->w->plan->wl->dims[f->op->dims[p->k]].extent;
+  const bool one_n = n->lo.var < 0 && n->lo.off == 0 && n->most == all_n, one_k = k->lo.var < 0 && k->lo.off == 0;
+  bool alone = z->producer < 0 && z->rank == 2 && !low_padded(z) && !p->slab && p->kernel->a != IR_U8;
+  for (int r = 0; alone && r < z->rank; r++)
+    alone = low_is_dim(&b->index[r], f->op->dims[p->n]) || low_is_dim(&b->index[r], f->op->dims[p->k]);
+  if (!alone || !(one_n || (n->exact && all_n % n->most == 0)) ||
+      !(one_k || (k->exact && k->most % p->kernel->k_round == 0)))
+    return;
+  const int64_t wide = p->pack >= 0 ? p->pairs.wide : wide_rows(p->kernel, n->most);
+  if (all_k > WORDS_MOST / wide || rounded(all_k, p->kernel->k_round) * wide > WORDS_MOST / (all_n / n->most)) return;
+  p->pairs.wide = wide;
+  p->pairs.panels = low_scratch(f->w, p->kernel->b, rounded(all_k, p->kernel->k_round) * wide * (all_n / n->most),
+                                z->name, f->w->p->tensor_id[b->tensor]);
+  f->w->p->buffers[p->pairs.panels].space = 0;
+  f->w->p->buffers[p->pairs.panels].role = IR_PANELS;
+}
+
 static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
 
 static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
@@ -277,14 +302,14 @@ static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
   if (w->oom) return;
   *kept = *p;
   nest->nest.product = kept;
-  if (p->way == IR_CHANNELS) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
+  if (ir_panels_of(p) >= 0) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
 }
 
 void low_product(lowering *w, ir_stmt *nest) {
   static const ir_kernel plain = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
   const tf_op *op = &w->plan->wl->ops[nest->op];
   finder f = {w, op, nest};
-  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.turned = -1, .copy = -1}};
+  ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.turned = -1, .copy = -1, .panels = -1}};
   if (!low_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
   if (low_channels(w, nest, &p) || w->oom) {
@@ -303,5 +328,6 @@ void low_product(lowering *w, ir_stmt *nest) {
   panels(&f, &p);
   turn(&f, &p);
   copy(&f, &p);
+  offer_panels(&f, &p);
   keep(w, nest, &p);
 }

@@ -2,7 +2,6 @@
  * run along the output's last dim, columns or channels; maps of what they make are taken along while it is in
  * registers. */
 #include "codegen/ir/window.h"
-#include "codegen/intrin/math.h"
 #include "codegen/target/cpu/pass/pass.h"
 
 /* A window has at most so many elements: each is printed. */
@@ -39,8 +38,8 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
 static bool can_say(const tf_op *op) {
   bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   for (int i = 0; can && i < op->n_expr; i++)
-    can = op->expr[i].what != TF_X_CALL || op->expr[i].call == TF_K_MUL || op->expr[i].call == TF_K_ADD ||
-          op->expr[i].call == TF_K_SUB;
+    can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ || op->expr[i].call == TF_K_MUL ||
+          op->expr[i].call == TF_K_ADD || op->expr[i].call == TF_K_SUB;
   return can;
 }
 
@@ -87,6 +86,8 @@ static bool made_by(const lowering *w, const ir_stmt *s, const ir_window *v, int
 /* Whether the map goes over the very points of s's output, and over neighbours of what else it reads. */
 static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, const ir_stmt *map) {
   if (map->kind != IR_NEST || map->nest.product || map->nest.from || map->nest.divides >= 0) return false;
+  static const uint32_t maps = 1u << TF_K_ADD | 1u << TF_K_SUB | 1u << TF_K_MUL | 1u << TF_K_DIV | 1u << TF_K_MAX |
+                               1u << TF_K_MIN | 1u << TF_K_NEG | 1u << TF_K_RELU;
   const tf_op *op = op_of(w, map), *of = op_of(w, s), *maker;
   bool can = op->reduce == TF_ASSIGN && op->n_dims == of->n_out_dims && op->n_out_dims == of->n_out_dims &&
              buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by,
@@ -94,8 +95,8 @@ static bool can_map(const lowering *w, const ir_stmt *s, const ir_window *v, con
   for (int k = 0; can && k < op->n_dims; k++)
     can = op->dims[k] == of->dims[k] && low_same_range(&map->range[k], &s->range[k]);
   for (int i = 0; can && i < op->n_expr; i++)
-    can =
-        op->expr[i].what != TF_X_CALL || (op->expr[i].call != TF_K_EXP && tf_micro_vector_name((int)op->expr[i].call));
+    can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ ||
+          (op->expr[i].what == TF_X_CALL && maps >> op->expr[i].call & 1);
   for (int i = 0; can && i < op->n_reads; i++) {
     const bool made = made_by(w, s, v, op->reads[i].tensor, &maker);
     const ir_window_read kind = ir_window_kind(w->plan->wl, map, i);

@@ -330,12 +330,14 @@ void c_readme(FILE *out, const c_package *k) {
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
   if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
   fputs(".\n", out);
-  if (c_packs(k))
+  if (c_packs(k) && k->must)
     fprintf(out,
             "\n%" PRId64 " of them are for weights as the kernel reads them, laid out in each call.  For many calls "
             "with the same weights, `%s_pack`\n"
             "does it once.\n",
-            k->packed, k->name);
+            k->must, k->name);
+  else if (c_packs(k))
+    fprintf(out, "\nWeights that stay the same can be laid out once, as the kernel reads them: `%s_pack`.\n", k->name);
 }
 
 static void manifest_tensors(FILE *out, const c_package *k) {

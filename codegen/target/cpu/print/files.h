@@ -17,7 +17,7 @@ typedef struct {
   const tf_micro_isa *const *isas;
   bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */
-  int64_t packed;       /* words of panels that may be laid out beforehand */
+  int64_t packed, must; /* words of panels that may be laid out beforehand; of those, that each call needs */
 } c_package;
 
 void c_kernel_h(FILE *out, const c_package *k);

@@ -12,7 +12,7 @@ enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 static bool product_uses(const ir_product *p, int buffer) {
   if (p->pack == buffer) return true;
   return p->way == IR_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
-                               : p->pairs.turned == buffer || p->pairs.copy == buffer;
+                               : p->pairs.turned == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
 }
 
 /* What is rounded on its way to the next product never stands in a buffer of its own. */
@@ -49,11 +49,28 @@ static bool stands_nowhere(const c_printer *c, int buffer) {
   return !taken;
 }
 
+static int64_t in_lines(int64_t words) { return (words + LINE - 1) / LINE * LINE; }
+
+/* Panels that each call needs, then those that it may have. */
+static void place_panels(c_printer *c) {
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < c->p->n_packs; i++) {
+      const int buffer = ir_panels_of(c->p->packs[i].product);
+      const ir_buffer *b = &c->p->buffers[buffer];
+      if ((c->p->packs[i].product->way == IR_CHANNELS) != (pass == 0)) continue;
+      c->offset[buffer] = c->packed;
+      c->packed += in_lines((b->words * ir_bytes(b->type) + 3) / 4);
+    }
+    if (pass == 0) c->must = c->packed;
+  }
+}
+
 static void place_buffers(c_printer *c) {
+  place_panels(c);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT || b->shares >= 0 || stands_nowhere(c, i)) continue;
-    int64_t *part = b->role == IR_PANELS ? &c->packed : ir_is_own(c->p, i) ? &c->each : &c->shared;
+    if (b->role == IR_ARGUMENT || b->role == IR_PANELS || b->shares >= 0 || stands_nowhere(c, i)) continue;
+    int64_t *part = ir_is_own(c->p, i) ? &c->each : &c->shared;
     c->offset[i] = *part;
     int64_t words = (b->words * b->slots * ir_bytes(b->type) + 3) / 4;
     *part += (words + LINE - 1) / LINE * LINE;
@@ -61,7 +78,7 @@ static void place_buffers(c_printer *c) {
     *part += (2 * c_held_words(b) + LINE - 1) / LINE * LINE;
   }
   c->packed_at = c->shared;
-  c->shared += c->packed;
+  c->shared += c->must;
   for (int i = 0; i < c->p->n_buffers; i++)
     if (c->p->buffers[i].shares >= 0) c->offset[i] = c->offset[c->p->buffers[i].shares];
 }
@@ -71,6 +88,23 @@ static void pointer(c_printer *c, const ir_buffer *b, const char *name, const ch
   fprintf(c->out, "%s%s *const %s = ", b->role == IR_PANELS ? "const " : "", type, name);
   if (b->type != IR_F32) fprintf(c->out, "(%s *)(void *)(", type);
   fprintf(c->out, "%s + %" PRId64 "%s;\n", part, offset, b->type == IR_F32 ? "" : ")");
+}
+
+/* Panels that the caller may have laid out. */
+static bool is_offered(const c_printer *c, int buffer) {
+  bool any = false;
+  for (int i = 0; i < c->p->n_packs; i++)
+    any |= c->p->packs[i].product->way == IR_PAIRS && ir_panels_of(c->p->packs[i].product) == buffer;
+  return any;
+}
+
+static void offered(c_printer *c, int buffer, const char *name) {
+  const char *type = c_type(c->p->buffers[buffer].type);
+  c_indent(c);
+  fprintf(c->out,
+          "const %s *const %s = args->packed ? (const %s *)(const void *)((const float *)args->packed + %" PRId64
+          ") : NULL;\n",
+          type, name, type, c->offset[buffer]);
 }
 
 /* What a map makes may never leave its row, nor a window its registers: then nobody asks for the buffer. */
@@ -86,11 +120,16 @@ static void declare_buffer(c_printer *c, const ir_buffer *b, const char *part, i
 static void open_buffers(c_printer *c, const ir_body *body, bool each) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT || ir_is_own(c->p, i) != each || !uses(c, body, i)) continue;
-    c_indent(c);
+    const bool may = is_offered(c, i);
+    if (b->role == IR_ARGUMENT || ir_is_own(c->p, i) != each || (may && !c->offers) || !uses(c, body, i)) continue;
     const char *part = b->role == IR_PANELS ? "packed" : each ? "own" : "workspace";
     char name[96];
     snprintf(name, sizeof name, "%s_pack%d%s", b->id, i, b->tensor < 0 && b->slots > 1 ? "_all" : "");
+    if (may) {
+      offered(c, i, name);
+      continue;
+    }
+    c_indent(c);
     if (b->tensor >= 0) declare_buffer(c, b, part, c->offset[i]);
     if (b->role == IR_KEPT) {
       c_indent(c);
@@ -389,13 +428,15 @@ static void entry(c_printer *c, const c_package *k) {
           f, n, f, n, n);
 }
 
-/* Panels of arguments: laid out in each call, or by the caller beforehand. */
-static void packs(c_printer *c, const c_package *k) {
-  fprintf(c->out, "\nstatic void pack(const %s_args *args, float *packed) {\n", k->name);
+/* Panels of arguments: `pack`, those laid out in each call, or by the caller beforehand; `offer`, by the caller alone.
+ */
+static void packs(c_printer *c, const c_package *k, ir_way way) {
+  fprintf(c->out, "\nstatic void %s(const %s_args *args, float *packed) {\n", way == IR_CHANNELS ? "pack" : "offer",
+          k->name);
   arguments(c);
   c->depth = 1;
   for (int i = 0; i < c->p->n_packs; i++)
-    c_pack_panels(c, &c->p->packs[i]);
+    if (c->p->packs[i].product->way == way) (way == IR_CHANNELS ? c_pack_panels : c_pack_offered)(c, &c->p->packs[i]);
   fputs("}\n", c->out);
 }
 
@@ -423,17 +464,20 @@ static void pack_entry(c_printer *c, const c_package *k) {
   if (c_asks_isa(k)) fprintf(c->out, "  if (!MACHINE_HAS()) return %s_no_isa;\n", n);
   fprintf(c->out,
           "  if (bytes < %s_packed()) return %s_small_workspace;\n"
-          "  pack(args, (float *)packed);\n  return %s_done;\n}\n",
-          n, n, n);
+          "%s%s  return %s_done;\n}\n",
+          n, n, c->must ? "  pack(args, (float *)packed);\n" : "",
+          c->packed > c->must ? "  offer(args, (float *)packed);\n" : "", n);
 }
 
 static void whole(c_printer *c, const c_package *k) {
-  if (c->packed) packs(c, k);
+  c->offers = !k->n_isas;
+  if (c->must) packs(c, k, IR_CHANNELS);
+  if (c->packed > c->must && c->offers) packs(c, k, IR_PAIRS);
   fprintf(c->out, "\nstatic void run(const %s_args *args, float *workspace) {\n", k->name);
   arguments(c);
   c->depth = 1;
   fputs("  (void)workspace;\n", c->out);
-  if (c->packed) find_packed(c, k);
+  if (c->must) find_packed(c, k);
   open_buffers(c, &c->p->body, false);
   open_packs(c, &c->p->body, false);
   hold_nothing(c);
@@ -519,6 +563,7 @@ bool c_kernel_c(FILE *out, c_package *k) {
     k->shared = c.shared + LINE > k->shared ? c.shared + LINE : k->shared;
     k->each = c.each > k->each ? c.each : k->each;
     k->packed = c.packed;
+    k->must = c.must;
     k->tiles |= tf_micro_has_tiles(&c.p->machine);
   }
   free(body);

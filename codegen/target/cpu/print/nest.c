@@ -1,7 +1,7 @@
 /* Nests point by point: the innermost loop is one that compilers turn into vectors. */
 #include <inttypes.h>
 
-#include "codegen/target/cpu/print/print.h"
+#include "codegen/target/cpu/print/rows.h"
 
 static const char *const identities[] = {
     [TF_ASSIGN] = "0.0f",          [TF_REDUCE_ADD] = "0.0f",     [TF_REDUCE_MUL] = "1.0f",
@@ -148,6 +148,11 @@ static void along_output(c_printer *c, const tf_op *op, const ir_stmt *s, int op
     c_close(c, opened);
     return;
   }
+  if (op->reduce == TF_ASSIGN) { /* what the row does not move is not asked for at each element */
+    c_row_maps(c, &s, 1, last);
+    c_close(c, opened);
+    return;
+  }
   int divisor = c_steady_divisor(c, op, s, op->dims[last]);
   if (divisor >= 0) {
     c_line(c, "{\n");
@@ -204,6 +209,11 @@ void c_nest(c_printer *c, const ir_stmt *s, int open) {
   }
   if (s->nest.window) {
     c_window_nest(c, s);
+    c_close(c, 1);
+    return;
+  }
+  if (sum && c_is_value_sum(c, s)) {
+    c_value_sum(c, s, open);
     c_close(c, 1);
     return;
   }

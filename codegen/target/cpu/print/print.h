@@ -19,12 +19,14 @@ typedef struct {
   const tf_workload *wl;
   const char *name; /* of the kernel: prefix of all it exports */
   tf_micro *micro;
-  FILE *blocks;              /* where block products are printed: they come before the kernel */
-  int64_t *offset;           /* [buffer] words into the shared part of the workspace, or a thread's */
-  int64_t shared, each;      /* words of the two parts */
-  int64_t packed, packed_at; /* words of panels, and where they stand in the shared part unless the caller has them */
-  int depth;                 /* indentation */
-  int inverse;               /* read of inverse_of whose inverse stands in inverse_<output>; -1: none */
+  FILE *blocks;                    /* where block products are printed: they come before the kernel */
+  int64_t *offset;                 /* [buffer] words into the shared part of the workspace, or a thread's */
+  int64_t shared, each;            /* words of the two parts */
+  int64_t packed, must, packed_at; /* words of panels; of those, first, that each call needs, and where these stand in
+                                      the shared part unless the caller has them */
+  bool offers;                     /* panels that no call needs may be there: `args->packed` */
+  int depth;                       /* indentation */
+  int inverse;                     /* read of inverse_of whose inverse stands in inverse_<output>; -1: none */
   const tf_op *inverse_of;
   uint64_t steady; /* reads of steady_of that stand in s_<output>_<number of the read> */
   const tf_op *steady_of;
@@ -104,6 +106,9 @@ bool c_open_when(c_printer *c, const ir_stmt *s);
 /* rows.c: ops over rows of neighbours.  Whether the op sums neighbours as they are, and the loops around such a sum. */
 bool c_is_row_sum(const c_printer *c, const tf_op *op);
 void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open);
+/* sums.c: sums along a row of what an expression makes of it, as vectors. */
+bool c_is_value_sum(const c_printer *c, const ir_stmt *s);
+void c_value_sum(c_printer *c, const ir_stmt *s, int open);
 /* Whether the map over a row, its first `open` dims being set, is printed as vectors; and n ops of one row, maps and
  * sums of them. */
 bool c_is_vector_row(const c_printer *c, const ir_stmt *s, int open);
@@ -115,6 +120,10 @@ void c_window_nest(c_printer *c, const ir_stmt *s);
 
 /* pack.c: what a product reads, laid out anew as its kernel wants it; and where it then stands. */
 void c_pack_panel(c_printer *c, const tf_op *op, const ir_stmt *s);
+/* All of b in panels, as a caller may have them beforehand; whether it may, and "PANELS + place" of the nest. */
+void c_pack_offered(c_printer *c, const ir_pack *pack);
+bool c_offers(const c_printer *c, const ir_product *p);
+void c_offered_at(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
 void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s);

@@ -44,7 +44,7 @@ static void a_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   }
 }
 
-static void b_argument(c_printer *c, const tf_op *op, const ir_product *p) {
+static void b_as_it_is(c_printer *c, const tf_op *op, const ir_product *p) {
   if (p->slab) {
     c_slab_argument(c, op, p);
   } else if (p->pack >= 0) {
@@ -57,6 +57,26 @@ static void b_argument(c_printer *c, const tf_op *op, const ir_product *p) {
     fputc('&', c->out), c_place(c, op, p->b);
     fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->k]);
   }
+}
+
+/* Where b stands, and its step along k; `offered`: as a caller has laid it out. */
+static void b_argument(c_printer *c, const tf_op *op, const ir_stmt *s, bool offered) {
+  const ir_product *p = s->nest.product;
+  if (offered)
+    c_offered_at(c, op, s), fprintf(c->out, ", %" PRId64, p->pairs.wide * p->kernel->group);
+  else
+    b_as_it_is(c, op, p);
+}
+
+/* What is asked for ahead is not read where a caller has laid it out. */
+static void how_many_asks(c_printer *c, const ir_stmt *s) {
+  for (int i = 0; i < s->nest.n_asks; i++) {
+    const ir_product *p = s->nest.asks[i].nest->nest.product;
+    if (s->nest.asks[i].read != p->b || !c_offers(c, p)) continue;
+    c_pack_name(c, p->pairs.panels), fputs(" ? 0 : ", c->out);
+    break;
+  }
+  fprintf(c->out, "%d", s->nest.n_asks);
 }
 
 /* Whether rows of a come from an argument as they stand there, neighbours along k. */
@@ -94,7 +114,9 @@ static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
 
 /* name(k, a, a_m, a_k, b, b_k, c, c_m, add), what it asks for, and where the rows are that it makes; what another
  * product has asked for needs no asking. */
-static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
+static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead,
+                      const int64_t size[2], bool offered) {
+  const int64_t m = size[0], n = size[1];
   const ir_product *p = s->nest.product;
   const bool asks = s->nest.n_asks > 0, rounds = s->nest.rounds_for != NULL;
   const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, asks, rounds, ahead)
@@ -105,7 +127,7 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
   }
   fprintf(c->out, "%s(%s, ", name, p->kernel->group > 1 ? "n_g" : "n_k");
   a_argument(c, op, s);
-  fputs(", ", c->out), b_argument(c, op, p);
+  fputs(", ", c->out), b_argument(c, op, s, offered);
   fputs(", ", c->out), c_argument(c, op, s);
   fputs(", add", c->out);
   if (far_a(c, op, p) && !(s->nest.asked >> (1 + p->a) & 1)) fputs(" | FAR_A", c->out);
@@ -113,8 +135,18 @@ static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro
       !(s->nest.asked & 1))
     fputs(" | FAR_C", c->out);
   if (goes_on(s)) fputs(" | FILLS", c->out);
-  if (asks) fprintf(c->out, ", far, %d", s->nest.n_asks);
+  if (asks) fputs(", far, ", c->out), how_many_asks(c, s);
   fputs(ahead ? ", &of);\n" : ");\n", c->out);
+}
+
+static void call(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micro_ahead *ahead, int64_t m, int64_t n) {
+  const int64_t size[2] = {m, n};
+  if (c_offers(c, s->nest.product)) {
+    fputs("if (", c->out), c_pack_name(c, s->nest.product->pairs.panels), fputs(") ", c->out);
+    call_with(c, op, s, ahead, size, true);
+    c_line(c, "else ");
+  }
+  call_with(c, op, s, ahead, size, false);
 }
 
 int c_lengths(const ir_range *r, int64_t *v) {
@@ -151,12 +183,12 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micr
         if (!m->exact) fprintf(c->out, "n_m == %" PRId64, mv[i]);
         if (!m->exact && !n->exact) fputs(" && ", c->out);
         if (!n->exact) fprintf(c->out, "n_n == %" PRId64, nv[j]);
-        fputs(")\n", c->out);
+        fputs(") {\n", c->out);
         c->depth++;
         c_indent(c);
-        c->depth--;
       }
       call(c, op, s, ahead, mv[i], nv[j]);
+      c_close(c, !m->exact || !n->exact);
     }
   c_close(c, s->nest.product->pairs.merged);
 }
@@ -292,7 +324,13 @@ void c_product(c_printer *c, const ir_stmt *s) {
   add_flag(c, op, s);
   if (p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied) c_copy_rows(c, op, s);
   open_place(c, s);
-  if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
+  const bool packs = p->pack >= 0 && !p->slab, offers = packs && c_offers(c, p);
+  if (offers) {
+    c_line(c, "if (!"), c_pack_name(c, p->pairs.panels), fputs(") {\n", c->out);
+    c->depth++;
+  }
+  if (packs) c_pack_panel(c, op, s);
+  c_close(c, offers);
   c_ahead *h = s->nest.rows ? c_ahead_begin(c, s) : NULL;
   calls(c, op, s, c_ahead_micro(h));
   c_ahead_free(h);

@@ -19,7 +19,7 @@ bool c_is_row_sum(const c_printer *c, const tf_op *op) {
 }
 
 /* What stands in `all` becomes the output, or is taken into it. */
-static void take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
+void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s) {
   c_indent(c);
   c_element(c, op, -1), fputs(" = ", c->out);
   bool sign = op->reduce == TF_REDUCE_ADD;
@@ -52,7 +52,7 @@ void c_row_sum(c_printer *c, const tf_op *op, const ir_stmt *s, int open) {
   c_indent(c);
   fprintf(c->out, "const float all = row_%s(&", name[op->reduce]), c_place(c, op, 0), fputs(", ", c->out);
   c_atom(c->out, c->p, r->hi), fprintf(c->out, " - d_%s);\n", dim);
-  take_in(c, op, s);
+  c_take_in(c, op, s);
   c_close(c, op->n_out_dims - open);
 }
 
@@ -174,7 +174,7 @@ static uint64_t steady_reads(const c_printer *c, const tf_op *op, const ir_stmt 
   return all;
 }
 
-static void take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors) {
+void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors) {
   const char *name = c->p->tensor_id[op->out], *type = vectors ? "vec" : "float", *open = vectors ? "vec_splat(" : "";
   int divisor = c_steady_divisor(c, op, s, dim);
   uint64_t steady = steady_reads(c, op, s, dim);
@@ -207,11 +207,11 @@ static void names_of(c_printer *c, const ir_stmt *const *all, int n) {
   c->depth++;
 }
 
-static void row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
+void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open) {
   const int dim = c->wl->ops[all[0]->op].dims[open];
   names_of(c, all, n);
   for (int i = 0; i < n; i++)
-    take_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
+    c_take_steady(c, &c->wl->ops[all[i]->op], all[i], dim, false);
   c_line(c, "#pragma omp simd\n");
   c_loop(c, &c->wl->ops[all[0]->op], all[0], open);
   for (int i = 0; i < n; i++) {
@@ -237,6 +237,11 @@ static void vector_read(c_printer *c, const tf_op *op, int ref, bool part) {
   } else if (c->in_row >> (z % 64) & 1 && c->wl->tensors[z].producer >= 0) {
     fprintf(c->out, "v_%s", c->p->tensor_id[z]);
   } else {
+    if (c_buffer(c, op, ref)->type == IR_BF16) {
+      fputs("wide_lanes(&", c->out), c_place(c, op, ref);
+      fputs(part ? ", lanes_between(0, rest))" : ", lanes_between(0, LANES))", c->out);
+      return;
+    }
     fprintf(c->out, "vec_%s%s(&", c_buffer(c, op, ref)->type == IR_I32 ? "whole" : "load", part ? "_part" : ""),
         c_place(c, op, ref);
     fputs(part ? ", rest)" : ")", c->out);
@@ -316,6 +321,14 @@ static void vector_value(c_printer *c, const tf_op *op, int i, int skip, bool pa
     vector_read(c, op, e->ref, part);
 }
 
+void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part) {
+  const tf_op *op = &c->wl->ops[s->op];
+  c->row_of = dim;
+  with_steady(c, s, dim);
+  vector_value(c, op, op->n_expr - 1, s->nest.divides, part);
+  without_steady(c);
+}
+
 static const char *vector_combine(tf_reduce r, bool across) {
   if (r == TF_REDUCE_ADD) return across ? "vec_sum" : "vec_add";
   if (r == TF_REDUCE_MAX) return across ? "vec_most" : "vec_max";
@@ -336,10 +349,7 @@ void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool
       continue;
     }
     fprintf(c->out, "const vec v_%s = ", out);
-    c->row_of = dim;
-    with_steady(c, all[i], dim);
-    vector_value(c, op, op->n_expr - 1, all[i]->nest.divides, part);
-    without_steady(c);
+    c_rows_value(c, all[i], dim, part);
     fputs(";\n", c->out);
     c->in_row |= UINT64_C(1) << (op->out % 64);
     if (stays_in_row(c, all, n, op)) continue;
@@ -354,7 +364,7 @@ void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim) {
   for (int i = 0; i < n; i++) {
     const tf_op *op = &c->wl->ops[all[i]->op];
     if (op->reduce == TF_ASSIGN) {
-      take_steady(c, op, all[i], dim, true);
+      c_take_steady(c, op, all[i], dim, true);
       continue;
     }
     c_indent(c);
@@ -371,7 +381,7 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
     if (n > 1) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
     c_indent(c);
     fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->p->tensor_id[op->out]);
-    take_in(c, op, all[i]);
+    c_take_in(c, op, all[i]);
     c_close(c, 1);
   }
 }
@@ -448,7 +458,7 @@ void c_together(c_printer *c, const ir_stmt *s) {
     else if (as_vectors(c, all + i, n, s->together.n_common))
       c_row_vectors(c, all + i, n, s->together.n_common);
     else
-      row_maps(c, all + i, n, s->together.n_common);
+      c_row_maps(c, all + i, n, s->together.n_common);
   }
   c_close(c, s->together.n_common);
 }

@@ -7,6 +7,12 @@
 void c_rows_open(c_printer *c, const ir_stmt *const *all, int n, int dim);
 void c_rows_vector(c_printer *c, const ir_stmt *const *all, int n, int dim, bool part);
 void c_rows_close(c_printer *c, const ir_stmt *const *all, int n);
+/* n maps of one row, element by element; what the row does not move is taken before it. */
+void c_row_maps(c_printer *c, const ir_stmt *const *all, int n, int open);
+/* What the row does not move, before its loop; the value at a vector; and the sum in `all` taken into the output. */
+void c_take_steady(c_printer *c, const tf_op *op, const ir_stmt *s, int dim, bool vectors);
+void c_rows_value(c_printer *c, const ir_stmt *s, int dim, bool part);
+void c_take_in(c_printer *c, const tf_op *op, const ir_stmt *s);
 /* Whether the reference moves with dim. */
 bool c_moves_with(const c_printer *c, const tf_ref *ref, int dim);
 /* Whether the map is a quotient that waits, of what stands where the quotient would. */

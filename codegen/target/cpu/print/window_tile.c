@@ -108,7 +108,7 @@ static void take(c_printer *c, const c_window *w, ir_at at, bool *taken) {
 static void value(c_printer *c, const c_window *w, int i, ir_at at) {
   const tf_expr *e = &w->op->expr[i];
   if (e->what == TF_X_NUMBER) {
-    fprintf(c->out, "vec_splat(%#.9gf)", e->number);
+    fputs("vec_splat(", c->out), c_number(c, e->number), fputc(')', c->out);
   } else if (e->what == TF_X_READ) {
     name_of(c, w, e->ref, at);
   } else {
@@ -172,7 +172,7 @@ static void map_value(c_printer *c, const c_window *w, const tf_op *op, int i, i
     return;
   }
   if (e->what == TF_X_NUMBER) {
-    fprintf(c->out, "vec_splat(%#.9gf)", e->number);
+    fputs("vec_splat(", c->out), c_number(c, e->number), fputc(')', c->out);
     return;
   }
   const int z = op->reads[e->ref].tensor;
