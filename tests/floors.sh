@@ -36,7 +36,7 @@ BEGIN {
   room["search/common"] = 5.1
   room["search/bound"] = 5.2;  room["search/space"] = 5.2; room["search/strategy"] = 5.2
   room["search/run"] = 5.3;    room["search/closed"] = 5.3
-  room["search/exact"] = 5.4
+  room["search/exact"] = 5.4;  room["search/slope"] = 5.5
   room["codegen/ir"] = 5.1
   room["codegen/lower"] = 5.2;            room["codegen/intrin"] = 5.2
   room["codegen/target/cpu/pass"] = 5.3;  room["codegen/target/cpu/print"] = 5.3

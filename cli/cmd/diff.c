@@ -77,9 +77,7 @@ static bool pick(const diff_options *o, sides *s, tf_diags *d) {
 static bool write_one(const char *path, const diff *d, void (*how)(const diff *, cli_text *)) {
   cli_text t = {.bad = d->bad};
   how(d, &t);
-  bool ok = cli_safe_write(path, &t);
-  cli_text_free(&t);
-  return ok;
+  return cli_put_text(path, &t);
 }
 
 static bool print_all(const diff *d, const diff_options *o) {

@@ -13,22 +13,13 @@ typedef struct {
 } eval_options;
 static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look)};
 
-static bool print(const cli_session *s) {
-  cli_text t = {0};
-  cli_report_text(s, &t);
-  bool ok = cli_safe_write("-", &t);
-  cli_text_free(&t);
-  fflush(stdout); /* before what goes to stderr */
-  return ok;
-}
-
 static cli_status run(const void *options) {
   const eval_options *o = options;
   cli_session s;
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
   if (status == CLI_DONE) {
     bool ok = cli_write_figures(&s, &o->figures, false);
-    if (!o->in.quiet && !o->in.stdout_taken) ok = print(&s) && ok;
+    if (!o->in.quiet && !o->in.stdout_taken) ok = cli_print_report(&s) && ok;
     status = cli_report_violations(&s, ok ? CLI_DONE : CLI_FAILED);
   }
   cli_close(&s);

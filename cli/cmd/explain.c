@@ -245,9 +245,7 @@ static bool write_one(const cli_session *s, const cli_slopes *p, const char *pat
                       void (*how)(const cli_session *, const cli_slopes *, cli_text *)) {
   cli_text t = {0};
   how(s, p, &t);
-  bool ok = cli_safe_write(path, &t);
-  cli_text_free(&t);
-  return ok;
+  return cli_put_text(path, &t);
 }
 
 static cli_status run(const void *options) {

@@ -24,12 +24,6 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures),  CLI_
 static const tf_loc nowhere = {0};
 enum { TOP_UNLESS_SAID = 20 };
 
-static bool put(const char *path, cli_text *t) {
-  bool ok = cli_safe_write(path, t);
-  cli_text_free(t);
-  return ok;
-}
-
 /* The mapping as a section that eval reads, and above it what it is of. */
 static bool print_mapping(tf_store *s, const results_options *o, tf_diags *d) {
   const tf_sweep_grid *g = tf_store_grid(s);
@@ -52,7 +46,7 @@ static bool print_mapping(tf_store *s, const results_options *o, tf_diags *d) {
   for (const char *line = text; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
     cli_printf(&t, "  %.*s\n", (int)strcspn(line, "\n"), line);
   free(text);
-  return put(o->mapping ? o->mapping : "-", &t);
+  return cli_put_text(o->mapping ? o->mapping : "-", &t);
 }
 
 static bool merge(tf_store *s, const results_options *o, tf_diags *d) {
@@ -71,11 +65,11 @@ static bool write_files(tf_store *s, const results_options *o, const cli_rows *r
   bool ok = true;
   if (o->figures.csv) {
     cli_rows_csv(tf_store_grid(s), rows, &csv);
-    ok = put(o->figures.csv, &csv);
+    ok = cli_put_text(o->figures.csv, &csv);
   }
   if (o->figures.json) {
     cli_sweep_json(tf_store_grid(s), sum, rows, &json);
-    ok = put(o->figures.json, &json) && ok;
+    ok = cli_put_text(o->figures.json, &json) && ok;
   }
   return ok;
 }
@@ -87,7 +81,7 @@ static bool print(tf_store *s, const results_options *o, const cli_rows *rows, c
     cli_rows_text(tf_store_grid(s), rows, &t);
   else
     cli_sweep_text(tf_store_grid(s), sum, &t);
-  return put("-", &t);
+  return cli_put_text("-", &t);
 }
 
 /* False: told in d, or on stderr where a file cannot be written (*failed). */

@@ -21,12 +21,6 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(search_options, figures),     CL
                                  CLI_AT(search_options, RESUME, look.resume), CLI_AT(search_options, MAPPING, mapping),
                                  CLI_AT(search_options, PARETO, pareto)};
 
-static bool write(const char *path, cli_text *t) {
-  bool ok = cli_safe_write(path, t);
-  cli_text_free(t);
-  return ok;
-}
-
 /* A mapping's lines in one cell of one line: \n stands between them. */
 static void put_in_line(const char *text, cli_text *out) {
   for (; *text; text++) {
@@ -47,23 +41,12 @@ static bool write_pareto(const cli_session *s, const char *path) {
     put_in_line(f->text, &t);
     cli_printf(&t, "\"\n");
   }
-  return write(path, &t);
+  return cli_put_text(path, &t);
 }
 
 static bool print_all(const cli_session *s, const search_options *o) {
-  bool ok = cli_write_figures(s, &o->figures, false);
-  cli_text t = {0};
-  if (o->mapping) {
-    cli_mapping_yaml(s, &t);
-    ok = write(o->mapping, &t) && ok;
-    t = (cli_text){0};
-  }
-  if (o->pareto) ok = write_pareto(s, o->pareto) && ok;
-  if (o->in.quiet || o->in.stdout_taken) return ok;
-  cli_report_text(s, &t);
-  ok = write("-", &t) && ok;
-  fflush(stdout);
-  return ok;
+  bool ok = !o->pareto || write_pareto(s, o->pareto);
+  return cli_write_found(s, &o->in, &o->figures, o->mapping) && ok;
 }
 
 static void check(void *options, tf_diags *d) {

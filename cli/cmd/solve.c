@@ -19,34 +19,13 @@ static const cli_slot slots[] = {
     CLI_AT(solve_options, EVALS, look.evals),     CLI_AT(solve_options, METHOD, method),
     CLI_AT(solve_options, MAPPING, mapping)};
 
-static bool put(const char *path, cli_text *t) {
-  bool ok = cli_safe_write(path, t);
-  cli_text_free(t);
-  return ok;
-}
-
-static bool print_all(const cli_session *s, const solve_options *o) {
-  bool ok = cli_write_figures(s, &o->figures, false);
-  cli_text t = {0};
-  if (o->mapping) {
-    cli_mapping_yaml(s, &t);
-    ok = put(o->mapping, &t) && ok;
-    t = (cli_text){0};
-  }
-  if (o->in.quiet || o->in.stdout_taken) return ok;
-  cli_report_text(s, &t);
-  ok = put("-", &t) && ok;
-  fflush(stdout);
-  return ok;
-}
-
 static cli_status solve(cli_session *s, const solve_options *o) {
   tf_solve_result *r = NULL;
   cli_looking look = o->look;
   look.seed = 1; /* as it is told where nothing is drawn */
   cli_status status = cli_solve(s, &look, o->method, &r);
   if (status == CLI_DONE) status = cli_count_words(s);
-  if (status == CLI_DONE && !print_all(s, o)) status = CLI_FAILED;
+  if (status == CLI_DONE && !cli_write_found(s, &o->in, &o->figures, o->mapping)) status = CLI_FAILED;
   if (status == CLI_DONE && !r->proved && !o->in.quiet) cli_say_left_out(s, r, stderr);
   tf_solve_free(r);
   return status;

@@ -19,9 +19,7 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(tree_options, figures), CLI_LOOK
 static bool draw(const cli_session *s, const char *path, void (*how)(const cli_session *, cli_text *)) {
   cli_text t = {0};
   how(s, &t);
-  bool ok = cli_safe_write(path, &t);
-  cli_text_free(&t);
-  return ok;
+  return cli_put_text(path, &t);
 }
 
 static bool draw_all(const cli_session *s, const tree_options *o) {

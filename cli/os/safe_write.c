@@ -70,3 +70,9 @@ bool cli_safe_write(const char *path, const cli_text *text) {
   free(target);
   return ok;
 }
+
+bool cli_put_text(const char *path, cli_text *text) {
+  bool ok = cli_safe_write(path, text);
+  cli_text_free(text);
+  return ok;
+}

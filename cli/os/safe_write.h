@@ -7,4 +7,6 @@
  * failure leaves what stood there as it was.  What is no regular file (a pipe, /dev/null) is
  * written to as it is.  False after a message on stderr. */
 bool cli_safe_write(const char *path, const cli_text *text);
+/* The same of a text that is done with: frees it. */
+bool cli_put_text(const char *path, cli_text *text);
 #endif

@@ -30,6 +30,11 @@ void cli_report_why(const cli_session *s, cli_text *out);
 
 /* Writes the files (or stdout) that --json and --csv name.  False after a message. */
 bool cli_write_figures(const cli_session *s, const cli_figures *f, bool nodes);
+/* The report, to stdout. */
+bool cli_print_report(const cli_session *s);
+/* Of a mapping that was found: the files, the mapping's own (NULL: not asked for), and the report unless stdout is to
+ * be quiet or taken. */
+bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f, const char *mapping);
 
 /* One violation in a line: what needs how much, and how much there is. */
 void cli_violation_line(const cli_session *s, const tf_violation *v, cli_text *out);

@@ -354,6 +354,8 @@ int ir_n_ranges(const ir_program *p, const ir_stmt *s);
 static inline const ir_product *ir_product_of(const ir_stmt *s) { return s->kind == IR_NEST ? s->nest.product : NULL; }
 /* Whether the statement is a loop whose steps run side by side. */
 bool ir_is_aside(const ir_stmt *s);
+/* Whether there is such a loop in the body, at any depth. */
+bool ir_has_aside(const ir_body *b);
 /* Whether the statement reads or writes the buffer itself, not through the operands of an op. */
 bool ir_names(const ir_stmt *s, int buffer);
 

@@ -28,6 +28,13 @@ const ir_map_facts *ir_map_of(ir_map map) {
 
 bool ir_is_aside(const ir_stmt *s) { return s->kind == IR_FOR && ir_map_of(s->loop.map)->aside; }
 
+bool ir_has_aside(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++)
+    any = ir_is_aside(b->s[i]) || ir_has_aside(&b->s[i]->body);
+  return any;
+}
+
 int ir_space_of(const ir_platform *p, ir_map of) {
   int i = 0;
   while (i < p->n_spaces && p->spaces[i].of != of)

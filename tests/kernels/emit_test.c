@@ -1,9 +1,11 @@
 /* Random cases of the oracle's generator, one in four a convolution with lanes along channels, one in four rows before
  * a product, one in eight a sum over a small window: emitted, compiled with warnings as errors, run, and held against
  * double.  Compilers, instruction sets and sanitizers take turns. emit_test [--cases N] [--seed S] [--one SEED]
- * [--keep] [--isa NAME] [--dtype NAME] [--names]
+ * [--keep] [--isa NAME] [--dtype NAME] [--names] [--text]
  * --names: tensors, dims and ops are called what C, C++ or the kernel itself call something; kernel.h is compiled as
- * C++, too. */
+ * C++, too.
+ * --text: each case is emitted for every instruction set, those that this computer cannot run among them, and nothing
+ * is compiled: what the builds with asserts and sanitizers are to see of the generator. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,7 @@
 
 typedef struct {
   long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places;
-  bool keep, clang, cpp, xsmm, shown;
+  bool keep, clang, cpp, xsmm, shown, text;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
   hostile *names; /* NULL: as they are drawn */
@@ -146,6 +148,26 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   return ok;
 }
 
+/* Emits the case for every instruction set, without looking at the text: what is held is that nothing breaks. */
+static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
+#define KEY(key, what) key,
+  static const char *const all[] = {TF_ISAS(KEY) "multi"};
+  bool ok = true;
+  for (size_t i = 0; ok && i < sizeof all / sizeof *all; i++) {
+    const tf_emit_options o = {.isa = all[i], .dtype = dtype_of_turn(all[i], turn + i)};
+    tf_emitted *e = tf_emit_cpu(tree, &o, d);
+    ok = e && e->n > 0;
+    s->packed += ok && packs(e);
+    s->blocked += ok && blocks(e);
+    s->asks += ok && asks(e);
+    s->ahead += ok && makes_ahead(e);
+    s->windows += ok && windows(e);
+    s->merged += ok && merges(e);
+    tf_emitted_free(e);
+  }
+  return ok;
+}
+
 /* False where the case's mapping was refused, and another is to be drawn. */
 static bool one(session *s, uint64_t seed, uint64_t turn) {
   drawn c;
@@ -154,7 +176,7 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   if (!usable && s->shown) draw_print(&c, seed);
   if (!usable)
     s->refused++;
-  else if (emitted_equal(s, c.tree, c.diags, turn))
+  else if (s->text ? emitted_for_all(s, c.tree, c.diags, turn) : emitted_equal(s, c.tree, c.diags, turn))
     s->equal++;
   else if (s->wrong++ < 3)
     draw_print(&c, seed);
@@ -178,6 +200,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--keep")) s.keep = true;
+    if (!strcmp(argv[i], "--text")) s.text = true;
     if (!strcmp(argv[i], "--names")) hostile_begin(s.names = &names), s.xsmm = false; /* names do not reach its part */
     if (!strcmp(argv[i], "--isa")) s.isa = value;
     if (!strcmp(argv[i], "--dtype")) s.dtype = value;
@@ -187,7 +210,7 @@ int main(int argc, char **argv) {
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
-    turn += one(&s, at | kind_of_turn(turn), turn);
+    turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(turn)), turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
          "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld\n",
          s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places);

@@ -19,13 +19,6 @@ static void shape(FILE *out, const tf_tensor *z, const char *by) {
     fprintf(out, "%s%" PRId64, r ? by : "", z->extent[r]);
 }
 
-static bool has_parallel(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n; i++)
-    any |= (ir_is_aside(b->s[i])) || has_parallel(&b->s[i]->body);
-  return any;
-}
-
 const char *c_type_name(ir_type t) {
   static const char *const name[] = {[IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_I8] = "int8",  [IR_U8] = "uint8",
                                      [IR_I16] = "int16",   [IR_I32] = "int32",     [IR_I64] = "int64"};
@@ -105,7 +98,7 @@ static void packing(FILE *out, const c_package *k) {
 }
 
 static const char *spreading(const c_package *k) {
-  return has_parallel(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over "
+  return ir_has_aside(&k->p->body) ? "\n * Compiled with OpenMP it spreads its outermost independent loops over "
                                      "omp_get_max_threads() threads.  After a call, a child of\n"
                                      " * fork() that calls it may wait forever (GNU's OpenMP does not survive fork): "
                                      "call it in the parent or in children, or exec."

@@ -364,13 +364,6 @@ static bool corrects(const ir_body *b) {
   return any;
 }
 
-static bool has_parallel(const ir_body *b) {
-  bool any = false;
-  for (int i = 0; i < b->n; i++)
-    any |= (ir_is_aside(b->s[i])) || has_parallel(&b->s[i]->body);
-  return any;
-}
-
 static void arguments(c_printer *c) {
   for (int z = 0; z < c->wl->n_tensors; z++) {
     const tf_tensor *t = &c->wl->tensors[z];
@@ -402,7 +395,7 @@ static const char *plain(const c_package *k) { return c_asks_isa(k) ? "PLAIN " :
 
 static void entry(c_printer *c, const c_package *k) {
   const char *n = k->name, *f = k->entry;
-  bool spreads = has_parallel(&c->p->body);
+  bool spreads = ir_has_aside(&c->p->body);
   if (k->n_isas)
     fprintf(c->out, "\nsize_t %s_workspace(void);\nint %s(const %s_args *args, void *workspace, size_t bytes);\n", f, f,
             n);
