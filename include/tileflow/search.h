@@ -66,7 +66,7 @@ typedef struct {
 } tf_search_result;
 
 /* What passes through the memory M where an op's blocks stand: the first of which there are several; where there is one
- * of each, the outermost of at most 1 MiB. */
+ * of each, the memory that is close to a core (tf_arch_close). */
 typedef enum {
   TF_TEMPLATE_WHOLE,   /* M holds all that an op reads from further out, at once, and the intermediates */
   TF_TEMPLATE_STREAM,  /* so, but of a softmax's keys a block at a time: its maximum and its sums are streamed */
