@@ -53,6 +53,8 @@ void cu_functions(FILE *out, const tf_workload *wl) {
     if (kinds >> functions[i].kind & 1)
       fprintf(out, "DEVICE float %s(float x) { return %s; }\n", tf_micro_math_find((int)functions[i].kind)->name,
               functions[i].value);
+  if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
+    fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }
 
 /* ---- entries ------------------------------------------------------------------------------------------------------
