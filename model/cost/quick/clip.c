@@ -132,9 +132,10 @@ static bool clip_unmoved(struct tf_model *m, int i) {
     lo = a < lo ? a : lo;
     end = b > end ? b : end;
   }
+  if (end <= lo) return false;
   m->lo[i] = lo;
   m->len[i] = end - lo;
-  return end > lo;
+  return true;
 }
 
 /* Whether every read, moved down and up so far, keeps something inside the tensor. */
