@@ -171,7 +171,7 @@ static bool by_element(ox_net *g, sum what, int n) {
   const int64_t to = ox_int(g, "to", FLOAT);
   if (what == CAST) whole = to != FLOAT && to != HALF && to != DOUBLE;
   if (what == SQRT) whole = false;
-  double *x = room(g, all), of[3];
+  double *x = room(g, all), of[3] = {0};
   for (int64_t at = 0; at < all && x; at++) {
     for (int i = 0; i < n; i++)
       of[i] = v[i]->number[place(v[i], rank, shape, at)];

@@ -68,7 +68,7 @@ static bool squeeze(ox_net *g) {
   if (!ox_placed(g, 0, &v) || !axes_of(g, &axes, &n)) return false;
   for (int k = 0; k < v.rank; k++)
     gone[k] = !axes && ox_extent(&v, k) == 1;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && axes; i++) {
     if (!ox_axis_at(g, axes[i], v.rank, &at)) return false;
     if (ox_extent(&v, at) != 1)
       return ox_fail(g, TF_E_SHAPE, "axis %d has %lld elements", at, (long long)ox_extent(&v, at));
@@ -301,7 +301,7 @@ static bool concat(ox_net *g) {
   ox_value first, out;
   int axis;
   int64_t whole = 0, from = 0;
-  parts row = {0};
+  parts row = {.block = 1};
   ox_axis at[OX_RANK] = {0};
   const ox_axis *all[OX_RANK];
   if (!ox_placed(g, 0, &first) || !ox_axis_at(g, ox_int(g, "axis", 0), first.rank, &axis)) return false;
@@ -348,7 +348,7 @@ static bool pad(ox_net *g) {
     return ox_fail(g, TF_E_NAME, "only zeros are known");
   for (int axis = 0; axis < v.rank; axis++) {
     const int64_t before = pads[axis], whole = before + ox_extent(&v, axis) + pads[v.rank + axis];
-    parts row = {0};
+    parts row = {.block = 1};
     ox_axis at[OX_RANK] = {0};
     const ox_axis *all[OX_RANK];
     if (before < 0 || pads[v.rank + axis] < 0 || whole > OX_MOST_EXTENT)

@@ -15,10 +15,11 @@ typedef struct {
 } points;
 
 static bool join(ox_net *g, points *p, const ox_value *const *v) {
-  for (int i = 0; i < p->n; i++)
+  const int n = p->n;
+  for (int i = 0; i < n; i++)
     if (v[i]->rank > p->rank) p->rank = v[i]->rank;
   for (int k = 0; k < p->rank; k++) {
-    for (int i = 0; i < p->n; i++) {
+    for (int i = 0; i < n; i++) {
       const int j = k - (p->rank - v[i]->rank);
       const int64_t extent = j < 0 ? 1 : ox_extent(v[i], j), has = p->axis[k].n ? p->axis[k].cut[p->axis[k].n - 1] : 1;
       if (extent == 1) continue;
@@ -34,16 +35,17 @@ static bool join(ox_net *g, points *p, const ox_value *const *v) {
 }
 
 static bool begin(ox_net *g, points *p) {
-  const ox_value *v[MOST_INPUTS];
+  const ox_value *v[MOST_INPUTS] = {NULL};
   *p = (points){.n = (int)g->node->n_input};
   while (p->n > 0 && !ox_has(g, (size_t)p->n - 1))
     p->n--;
+  const int n = p->n;
   if (p->n < 1 || p->n > MOST_INPUTS) return ox_fail(g, TF_E_LIMIT, "%d inputs; 1 to %d can be", p->n, MOST_INPUTS);
-  for (int i = 0; i < p->n; i++)
+  for (int i = 0; i < n; i++)
     if (!(v[i] = ox_input(g, (size_t)i))) return false;
   ox_begin(g);
   if (!join(g, p, v)) return false;
-  for (int i = 0; i < p->n; i++)
+  for (int i = 0; i < n; i++)
     if (!(p->x[i] = ox_read(g, v[i], p->out + p->rank - v[i]->rank))) return false;
   return true;
 }

@@ -71,7 +71,7 @@ static bool axes_of(ox_net *g, open_value *v) {
   const bool global = !strncmp(g->node->op_type, "Global", 6); /* all but batch and channels */
   for (int k = 0; k < v->x.rank; k++)
     v->over[k] = global ? k > 1 : n == 0;
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n && axes; i++) {
     int k;
     if (!ox_axis_at(g, axes[i], v->x.rank, &k)) return false;
     v->over[k] = true;

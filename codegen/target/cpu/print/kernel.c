@@ -147,6 +147,7 @@ static void open_pack(c_printer *c, int buffer, int of, const char *lengths, boo
   fprintf(c->out, "const %s *%s_pack%d_of", c_type(c->p->buffers[of].type), name, buffer);
   if (slots > 1) {
     fprintf(c->out, "[%" PRId64 "] = {0};\n", slots);
+    if (!lengths) return;
     c_indent(c);
     fprintf(c->out, "int64_t %s_pack%d_%c[%" PRId64 "] = {0}, %s_pack%d_%c[%" PRId64 "] = {0};\n", name, buffer,
             lengths[0], slots, name, buffer, lengths[1], slots);

@@ -94,7 +94,7 @@ static bool goes_on(const ir_stmt *s) { return s->nest.rounds_for && s->nest.rou
 /* Where the sums go, and the step from row to row. */
 static void c_argument(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_stmt *next = s->nest.rounds_for;
-  if (goes_on(s)) {
+  if (next && goes_on(s)) {
     const ir_product *q = next->nest.product;
     const int64_t n = s->range[s->nest.product->n].most, by = q->kernel->k_round;
     c_pack_name(c, q->pairs.copy), fprintf(c->out, ", %" PRId64, (n + by - 1) / by * by);
