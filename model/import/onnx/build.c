@@ -206,6 +206,7 @@ bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, co
       op->dim[op->n_out++] = axis[k]->dim[i];
     }
   }
+  if (!ox_fits(g, out)) return false;
   if (op->n_out == 0) { /* a tensor has a rank at least */
     const int d = take_dim(g, 1);
     if (d < 0) return false;

@@ -140,6 +140,7 @@ static bool slice_axis(ox_net *g, ox_value *v, int64_t axis, int64_t from, int64
   if (!ox_axis_at(g, axis, v->rank, &k)) return false;
   const int64_t all = ox_extent(v, k);
   if (step < 1) return ox_fail(g, TF_E_RANGE, "a step of %lld", (long long)step);
+  step = step < all ? step : all;
   from = from < 0 ? from + all : from;
   to = to < 0 ? to + all : to;
   from = from < 0 ? 0 : from;
@@ -212,6 +213,7 @@ static bool gather(ox_net *g) {
   if (!follow) {
     ox_value out = {.name = g->node->output[0]};
     ox_whole(&out, -1, rank, shape);
+    if (!ox_fits(g, &out)) return false;
     ox_warn(g, "data choose what is read: its result is an input of the workload");
     return ox_give(g, 0, &out);
   }
@@ -313,6 +315,7 @@ static bool concat(ox_net *g) {
     if (v[i].rank != first.rank) return ox_fail(g, TF_E_RANK, "parts of %d and %d axes", first.rank, v[i].rank);
     if (!make_part(g, &v[i], axis) || !add_part(g, &row, &v[i], axis)) return false;
     whole += ox_extent(&v[i], axis);
+    if (whole > OX_MOST_SIZE) return ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
   }
   if (!v) return false;
   ox_begin(g);
@@ -346,13 +349,13 @@ static bool pad(ox_net *g) {
   if (n != 2 * v.rank || ox_has(g, 3)) return ox_fail(g, TF_E_SHAPE, "%lld pads for %d axes", (long long)n, v.rank);
   if (strcmp(ox_text(g, "mode", "constant"), "constant") != 0 || (value && value[0]))
     return ox_fail(g, TF_E_NAME, "only zeros are known");
+  for (int i = 0; i < n; i++)
+    if (pads[i] < 0 || pads[i] > OX_MOST_EXTENT) return ox_fail(g, TF_E_RANGE, "a pad of %lld", (long long)pads[i]);
   for (int axis = 0; axis < v.rank; axis++) {
-    const int64_t before = pads[axis], whole = before + ox_extent(&v, axis) + pads[v.rank + axis];
+    const int64_t before = pads[axis], after = pads[v.rank + axis], whole = before + ox_extent(&v, axis) + after;
     parts row = {.block = 1};
     ox_axis at[OX_RANK] = {0};
     const ox_axis *all[OX_RANK];
-    if (before < 0 || pads[v.rank + axis] < 0 || whole > OX_MOST_EXTENT)
-      return ox_fail(g, TF_E_RANGE, "a pad of %lld", (long long)before);
     if (whole == ox_extent(&v, axis)) continue;
     if (!make_part(g, &v, axis) || !add_part(g, &row, &v, axis)) return false;
     ox_begin(g);
@@ -415,7 +418,7 @@ static bool blocks(ox_net *g) {
   const bool to_space = !strcmp(g->node->op_type, "DepthToSpace"), crd = !strcmp(ox_text(g, "mode", "DCR"), "CRD");
   const int64_t b = ox_int(g, "blocksize", 0);
   if (!ox_placed(g, 0, &v)) return false;
-  if (v.rank != 4 || b < 1) return ox_fail(g, TF_E_RANK, "%d axes in blocks of %lld", v.rank, (long long)b);
+  if (v.rank != 4 || b < 1 || b > 1024) return ox_fail(g, TF_E_RANK, "%d axes in blocks of %lld", v.rank, (long long)b);
   const int64_t n = ox_extent(&v, 0), c = ox_extent(&v, 1), h = ox_extent(&v, 2), w = ox_extent(&v, 3);
   if (to_space ? c % (b * b) : h % b || w % b)
     return ox_fail(g, TF_E_SHAPE, "blocks of %lld do not divide it", (long long)b);

@@ -13,6 +13,7 @@
 
 /* Ranks and factors of a value, elements whose numbers are kept, words of an op's expression. */
 enum { OX_RANK = 16, OX_FACTORS = 16, OX_NUMBERS = 1 << 12, OX_NODES = 64, OX_DIMS = 64, OX_MOST_EXTENT = 1 << 30 };
+#define OX_MOST_SIZE (INT64_C(1) << 48) /* elements of a value */
 
 typedef struct {
   int64_t extent;
@@ -127,7 +128,9 @@ bool ox_axis_at(ox_net *g, int64_t axis, int rank, int *out);
 
 /* ---- view.c --------------------------------------------------------------------------------------------------- */
 int64_t ox_extent(const ox_value *v, int axis);
-int64_t ox_size(const ox_value *v);
+int64_t ox_size(const ox_value *v); /* INT64_MAX: or more */
+/* Whether it has no more than OX_MOST_SIZE elements; an error if not. */
+bool ox_fits(ox_net *g, const ox_value *v);
 const ox_factor *ox_factors(const ox_value *v, int axis);
 /* A value that stands alone in a tensor of these extents. */
 void ox_whole(ox_value *v, int tensor, int rank, const int64_t *shape);

@@ -130,7 +130,7 @@ static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
     return ox_define(g, in->name, &v) && false;
   }
   ox_whole(&v, -1, (int)s->n_dim, shape);
-  return ox_define(g, in->name, &v) != NULL;
+  return ox_fits(g, &v) && ox_define(g, in->name, &v) != NULL;
 }
 
 bool ox_begin_graph(ox_net *g) {

@@ -107,6 +107,7 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
       return ox_fail(g, TF_E_RANGE, "tensor '%.60s': an axis of %lld elements", name, (long long)t->dims[k]);
   }
   ox_whole(out, -1, (int)t->n_dims, t->dims);
+  if (!ox_fits(g, out)) return false;
   out->empty = n == 0;
   if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !bytes_of(t->data_type))
     return true; /* its shape is enough */

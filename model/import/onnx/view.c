@@ -26,6 +26,10 @@ int64_t ox_size(const ox_value *v) {
   return size;
 }
 
+bool ox_fits(ox_net *g, const ox_value *v) {
+  return ox_size(v) <= OX_MOST_SIZE || ox_fail(g, TF_E_OVERFLOW, "more than 2^48 elements");
+}
+
 void ox_whole(ox_value *v, int tensor, int rank, const int64_t *shape) {
   v->tensor = tensor;
   v->rank = rank;
@@ -199,7 +203,7 @@ bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape) {
       if (shape[k] > 1) v->f[v->n_factors++] = (ox_factor){.extent = shape[k]};
     }
   }
-  return true;
+  return ox_fits(g, v);
 }
 
 bool ox_is_whole(const ox_net *g, const ox_value *v) {

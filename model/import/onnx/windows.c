@@ -93,10 +93,10 @@ static bool open_slides(ox_net *g, const ox_value *v, slides *all) {
   return true;
 }
 
-static void term(ox_index *x, const ox_axis *a, int64_t coef) {
+static void term(ox_index *x, const ox_axis *a, int64_t step, int64_t times) {
   if (!a->n_dims) return;
   x->dim[x->n] = a->dim[0];
-  x->coef[x->n++] = coef;
+  x->coef[x->n++] = step * times;
 }
 
 /* What padded windows slide over is a rank of its tensor: a slice is copied. */
@@ -114,8 +114,8 @@ static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const 
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
   if (r < 0) return ox_fail(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
-  term(&e->index[r], &s->at, f->step[r] * s->stride);
-  term(&e->index[r], &s->tap, f->step[r] * s->dilation);
+  term(&e->index[r], &s->at, f->step[r], s->stride);
+  term(&e->index[r], &s->tap, f->step[r], s->dilation);
   e->index[r].c -= f->step[r] * s->before;
   if (!is_padded(s)) return true;
   const int64_t after = beyond(s);
