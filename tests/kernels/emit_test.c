@@ -118,6 +118,16 @@ static bool header_is_cpp(const char *dir) {
   return system(command) == 0;
 }
 
+static void count_text(session *s, const tf_emitted *e) {
+  s->packed += packs(e);
+  s->blocked += blocks(e);
+  s->asks += asks(e);
+  s->ahead += makes_ahead(e);
+  s->windows += windows(e);
+  s->merged += merges(e);
+  s->places += holds(e, "const int64_t place = ");
+}
+
 static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
   char dir[] = "/tmp/tf_emit_XXXXXX", command[64];
   tf_emit_options o = {.isa = s->isa ? s->isa : turn % 8 == 4 && tf_emit_runs("avx512") ? "avx512" : isa_of_turn(turn)};
@@ -132,13 +142,7 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   }
   bool ok = e && mkdtemp(dir) && write_files(e, dir) && compile_and_run(s, dir, o.isa, turn);
   ok = ok && (!s->names || !s->cpp || header_is_cpp(dir));
-  s->packed += ok && packs(e);
-  s->blocked += ok && blocks(e);
-  s->asks += ok && asks(e);
-  s->ahead += ok && makes_ahead(e);
-  s->windows += ok && windows(e);
-  s->merged += ok && merges(e);
-  s->places += ok && holds(e, "const int64_t place = ");
+  if (ok) count_text(s, e);
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
@@ -157,12 +161,7 @@ static bool emitted_for_all(session *s, const tf_tree *tree, tf_diags *d, uint64
     const tf_emit_options o = {.isa = all[i], .dtype = dtype_of_turn(all[i], turn + i)};
     tf_emitted *e = tf_emit_cpu(tree, &o, d);
     ok = e && e->n > 0;
-    s->packed += ok && packs(e);
-    s->blocked += ok && blocks(e);
-    s->asks += ok && asks(e);
-    s->ahead += ok && makes_ahead(e);
-    s->windows += ok && windows(e);
-    s->merged += ok && merges(e);
+    if (ok) count_text(s, e);
     tf_emitted_free(e);
   }
   return ok;

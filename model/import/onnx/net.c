@@ -6,36 +6,35 @@
 
 #include "model/import/onnx/onnx.h"
 
-enum { SHOWN = 60 };
+enum { SHOWN = 60, SAID = 400 };
 
-static void say_node(const ox_net *g, char *buf, size_t size) {
+/* The message, behind the node that is at hand. */
+static void about_node(const ox_net *g, char *buf, size_t size, const char *fmt, va_list ap) {
   const Onnx__NodeProto *n = g->node;
-  if (!n)
-    buf[0] = '\0';
-  else if (n->name && *n->name)
-    snprintf(buf, size, "node '%.*s' (%.40s): ", SHOWN, n->name, n->op_type ? n->op_type : "");
-  else
-    snprintf(buf, size, "node %d (%.40s): ", g->at_node, n->op_type ? n->op_type : "");
+  int len = 0;
+  if (n && n->name && *n->name)
+    len = snprintf(buf, size, "node '%.*s' (%.40s): ", SHOWN, n->name, n->op_type ? n->op_type : "");
+  else if (n)
+    len = snprintf(buf, size, "node %d (%.40s): ", g->at_node, n->op_type ? n->op_type : "");
+  vsnprintf(buf + len, size - (size_t)len, fmt, ap);
 }
 
 bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) {
-  char node[160], why[240];
+  char why[SAID];
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(why, sizeof why, fmt, ap);
+  about_node(g, why, sizeof why, fmt, ap);
   va_end(ap);
-  say_node(g, node, sizeof node);
-  return tf_fail(g->diags, (tf_loc){.file = g->file}, code, "%s%s", node, why);
+  return tf_fail(g->diags, (tf_loc){.file = g->file}, code, "%s", why);
 }
 
 void ox_warn(ox_net *g, const char *fmt, ...) {
-  char node[160], why[240];
+  char why[SAID];
   va_list ap;
   va_start(ap, fmt);
-  vsnprintf(why, sizeof why, fmt, ap);
+  about_node(g, why, sizeof why, fmt, ap);
   va_end(ap);
-  say_node(g, node, sizeof node);
-  tf_warn(g->diags, (tf_loc){.file = g->file}, "%s%s", node, why);
+  tf_warn(g->diags, (tf_loc){.file = g->file}, "%s", why);
 }
 
 /* ---- values by name ------------------------------------------------------------------------------------------- */
