@@ -1,8 +1,6 @@
 /* Products with lanes along channels, in the loops around them: boxes with their borders that steps come back to are
  * laid out once, as wide as those steps go; panels that come from afar are asked for a nest ahead. */
-#include "codegen/target/cpu/pass/pass.h"
-
-enum { MAX_DEPTH = 64 };
+#include "codegen/target/cpu/pass/loops.h"
 
 /* A wider box must spare so many words for each that it holds: it is further away, and lies in more places (measured on
  * layers of YOLO: 2 to 7 % of all faster where the box was filled 8 times and more, even where rows of steps only
@@ -14,18 +12,8 @@ enum { SPARES = 2 };
  * they would stay, no slower). */
 enum { SHARE = 4 };
 
-typedef struct {
-  lowering *w;
-  int depth;
-  const ir_stmt *loop[MAX_DEPTH];
-  uint64_t *moves; /* [variable] loops on which it hangs, bit by depth */
-} walk;
-
-static uint64_t hangs_on(const walk *w, ir_atom a) { return a.var < 0 ? 0 : w->moves[a.var]; }
-static uint64_t rank_moves(const walk *w, const ir_range *r) { return hangs_on(w, r->lo) | hangs_on(w, r->hi); }
-
 /* How often a core fills a box that hangs on those loops: once for each step of all loops down to the last of them. */
-static double fills(const walk *w, uint64_t mask) {
+static double fills(const low_around *w, uint64_t mask) {
   double n = 1;
   int last = w->depth;
   while (last > 0 && !(mask >> (last - 1) & 1))
@@ -48,7 +36,7 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
 }
 
 /* The loops inside of one that comes back to the same box. */
-static uint64_t come_back(const walk *w, uint64_t mask) {
+static uint64_t come_back(const low_around *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
     if (!(mask >> i & 1) && !ir_is_aside(w->loop[i]) && w->loop[i]->loop.trip > 1) return ~UINT64_C(0) << i;
   return 0;
@@ -61,15 +49,15 @@ static double words_of(const ir_range *r, int rank) {
   return words;
 }
 
-static uint64_t box_moves(const walk *w, const ir_range *r, int rank) {
+static uint64_t box_moves(const low_around *w, const ir_range *r, int rank) {
   uint64_t mask = 0;
   for (int i = 0; i < rank; i++)
-    mask |= rank_moves(w, &r[i]);
+    mask |= low_range_hangs_on(w, &r[i]);
   return mask;
 }
 
 /* Takes the ranks that change where control comes back whole, if that spares copies. */
-static void widen(walk *w, ir_stmt *s) {
+static void widen(low_around *w, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *a = &wl->ops[s->op].reads[p->a];
@@ -80,7 +68,7 @@ static void widen(walk *w, ir_stmt *s) {
   w->w->oom |= !wide || !product;
   if (w->w->oom || !(mask & again)) return;
   for (int r = 0; r < rank; r++)
-    wide[r] = rank_moves(w, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
+    wide[r] = low_range_hangs_on(w, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
   const double words = words_of(wide, rank);
   if (words > INT32_MAX ||
       SPARES * fills(w, box_moves(w, wide, rank)) * words > fills(w, mask) * words_of(p->slab, rank))
@@ -92,16 +80,16 @@ static void widen(walk *w, ir_stmt *s) {
 }
 
 /* Which panels the nest wants that runs next: as the innermost loop moves them. */
-static ir_next next_of(const walk *w, const ir_stmt *s) {
+static ir_next next_of(const low_around *w, const ir_stmt *s) {
   int i = w->depth - 1;
   while (i >= 0 && w->loop[i]->loop.trip == 1)
     i--;
   if (i < 0 || ir_is_aside(w->loop[i])) return IR_NEXT_SAME;
-  if (hangs_on(w, s->range[s->nest.product->n].lo) >> i & 1) return IR_NEXT_LANES;
-  return hangs_on(w, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? IR_NEXT_SUMS : IR_NEXT_SAME;
+  if (low_hangs_on(w, s->range[s->nest.product->n].lo) >> i & 1) return IR_NEXT_LANES;
+  return low_hangs_on(w, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? IR_NEXT_SUMS : IR_NEXT_SAME;
 }
 
-static void ask(walk *w, ir_stmt *s) {
+static void ask(low_around *w, ir_stmt *s) {
   const int64_t words = w->w->p->buffers[s->nest.product->channels.panels].words;
   ir_product *p = words > low_close_words(w->w->plan->arch) / SHARE ? TF_NEW(w->w->p->arena, ir_product) : NULL;
   if (!p) return;
@@ -110,40 +98,11 @@ static void ask(walk *w, ir_stmt *s) {
   s->nest.product = p;
 }
 
-static void body(walk *w, const ir_body *b);
-
-static void loop(walk *w, const ir_stmt *s) {
-  if (w->depth == MAX_DEPTH) return;
-  w->moves[s->loop.var] = UINT64_C(1) << w->depth;
-  w->loop[w->depth++] = s;
-  body(w, &s->body);
-  w->depth--;
+static void product(low_around *w, ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  if (p->way != IR_CHANNELS) return;
+  if (p->slab && p->keep_slab) widen(w, s);
+  ask(w, s);
 }
 
-static void let(walk *w, const ir_stmt *s) {
-  w->moves[s->let.var] = 0;
-  for (int i = 0; i < s->let.expr.n; i++)
-    w->moves[s->let.var] |= hangs_on(w, s->let.expr.arg[i]);
-}
-
-static void body(walk *w, const ir_body *b) {
-  for (int i = 0; i < b->n; i++) {
-    ir_stmt *s = b->s[i];
-    if (s->kind == IR_LET)
-      let(w, s);
-    else if (s->kind == IR_FOR)
-      loop(w, s);
-    else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
-      body(w, &s->body);
-    else if (ir_product_of(s) && s->nest.product->way == IR_CHANNELS) {
-      if (s->nest.product->slab && s->nest.product->keep_slab) widen(w, s);
-      ask(w, s);
-    }
-  }
-}
-
-void low_around_channels(lowering *w) {
-  walk at = {.w = w, .moves = TF_ARRAY(w->p->arena, uint64_t, (size_t)w->p->n_vars + 1)};
-  w->oom |= !at.moves;
-  if (!w->oom) body(&at, &w->p->body);
-}
+void low_around_channels(lowering *w) { low_walk_around(&(low_around){.w = w, .product = product, .together = true}); }
