@@ -99,18 +99,18 @@ case("raw_data", short)
 cut = model([node("Relu", ["x"])]).SerializeToString()
 case("truncated", cut[: len(cut) // 2])
 case("noise", bytes([8, 8]) + bytes(range(200)))
+
+
+def wrap(tag, body):
+    """A field of that tag that holds a message."""
+    n, length = len(body), bytearray()
+    while n > 127:
+        length.append(n & 127 | 128)
+        n >>= 7
+    return bytes([tag, *length, n]) + body
+
+
 deep = b""
-for _ in range(5000):
-    size, length = len(deep), b""
-    inner = b"\x12"  # AttributeProto.g, NodeProto.attribute and so on have other numbers: GraphProto.node = 1, attribute = 5, g = 6
-    def wrap(tag, body):
-        n, out = len(body), bytearray()
-        while n > 127:
-            out.append(n & 127 | 128)
-            n >>= 7
-        out.append(n)
-        return bytes([tag]) + bytes(out) + body
+while len(deep) < 3000:  # graph.node.attribute.g, again and again
     deep = wrap(0x0A, wrap(0x2A, wrap(0x32, deep)))
-    if len(deep) > 3000:
-        break
 case("deep", bytes([8, 8]) + wrap(0x3A, deep))

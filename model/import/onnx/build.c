@@ -153,12 +153,12 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
   return all;
 }
 
-static bool reads_dim(const ox_net *g, const ox_expr *e, int d) {
+bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d) {
   for (int r = 0; e->what == OX_READ && r < g->tensor[e->tensor].rank; r++)
     for (int i = 0; i < e->index[r].n; i++)
-      if (e->index[r].dim[i] == d) return true;
+      if (e->index[r].dim[i] == d && e->index[r].coef[i]) return true;
   for (int i = 0; i < e->n_args; i++)
-    if (reads_dim(g, e->arg[i], d)) return true;
+    if (ox_reads_dim(g, e->arg[i], d)) return true;
   return false;
 }
 
@@ -170,7 +170,7 @@ static ox_expr *repeated(ox_net *g, const ox_op *op, ox_expr *value) {
     bool made = !(g->used >> d & 1) || g->dim[d].extent == 1;
     for (int k = 0; k < op->n_out; k++)
       made |= op->dim[k] == d;
-    if (!made && !reads_dim(g, value, d)) times *= (double)g->dim[d].extent;
+    if (!made && !ox_reads_dim(g, value, d)) times *= (double)g->dim[d].extent;
   }
   if (times == 1 || !strcmp(op->reduce, "max=") || !strcmp(op->reduce, "min=")) return value;
   if (strcmp(op->reduce, "+=") != 0) return (void)ox_fail(g, TF_E_SHAPE, "a product over repeated elements"), NULL;

@@ -165,6 +165,8 @@ bool ox_combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *
 ox_expr *ox_read(ox_net *g, const ox_value *v, const ox_axis *const *axis);
 ox_expr *ox_number(ox_net *g, double number);
 ox_expr *ox_call(ox_net *g, const char *call, ox_expr *a, ox_expr *b, ox_expr *c);
+/* Whether some read of it moves with the dim. */
+bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d);
 /* The name of what the node makes on its way to its result. */
 const char *ox_part(ox_net *g, const char *what);
 /* Ends the op: a tensor of these axes is made of the expression; its value.  False: out of memory. */
@@ -187,8 +189,7 @@ const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: not known */
 bool ox_known(ox_net *g, bool *done);        /* constant.c: computes a node whose inputs' numbers are known */
 extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[]; /* ended by {0} */
 
-/* ---- read.c, merge.c, write.c ---------------------------------------------------------------------------------- */
-bool ox_begin_graph(ox_net *g); /* inputs and initializers */
+/* ---- merge.c, write.c ---------------------------------------------------------------------------------- */
 bool ox_even_pads(ox_net *g); /* inputs are padded as far before as behind; where reads are not, a copy of it is read */
 void ox_merge(ox_net *g);     /* ops that only their one reader needs, both elementwise, become one */
 bool ox_write(ox_net *g, const Onnx__ModelProto *model, tf_page *p);

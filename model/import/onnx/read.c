@@ -133,7 +133,7 @@ static bool give_input(ox_net *g, const Onnx__ValueInfoProto *in, bool *used) {
   return ox_fits(g, &v) && ox_define(g, in->name, &v) != NULL;
 }
 
-bool ox_begin_graph(ox_net *g) {
+static bool give_all(ox_net *g) {
   bool used[MOST_SETTINGS] = {false}, ok = g->n_set <= MOST_SETTINGS && give_initializers(g);
   for (size_t i = 0; i < g->graph->n_input; i++)
     ok = give_input(g, g->graph->input[i], used) && ok;
@@ -273,8 +273,8 @@ static int64_t opset_of(const Onnx__ModelProto *m) {
 static bool take_graph(ox_net *g) {
   if (!check_graph(g) || !make_room(g) || !find_needed(g)) return false;
   forget_values(g);
-  const bool known = tell_unknown(g), begun = ox_begin_graph(g);
-  if (!known || !begun || !take_nodes(g) || !take_results(g) || !ox_even_pads(g)) return false;
+  const bool known = tell_unknown(g), given = give_all(g);
+  if (!known || !given || !take_nodes(g) || !take_results(g) || !ox_even_pads(g)) return false;
   ox_merge(g);
   return !g->oom;
 }

@@ -8,6 +8,8 @@
 
 #include "model/import/onnx/onnx.h"
 
+enum { LONGEST = 80 }; /* of a name, with its end */
+
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
 static bool is_function(const char *name) {
@@ -40,7 +42,7 @@ static bool is_dim(const char *name) { return name[0] == 'd' && name[strspn(name
 
 static bool is_taken(ox_net *g, const char *name) { return is_function(name) || is_dim(name) || ox_find(g, name); }
 
-static bool name_tensors(ox_net *g, size_t longest) {
+static bool name_tensors(ox_net *g) {
   g->n_values = 0; /* names of values are done with: their table holds those of tensors */
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
   g->value = TF_ARRAY(g->arena, ox_value, (size_t)g->n_tensors + 1);
@@ -50,8 +52,8 @@ static bool name_tensors(ox_net *g, size_t longest) {
   for (int i = 0; i < g->n_tensors; i++) {
     ox_tensor *t = &g->tensor[i];
     if (t->op >= 0 ? g->op[t->op].gone : !t->reads) continue;
-    char name[128], base[100];
-    clean(t->from && *t->from ? t->from : "value", base, longest < sizeof base ? longest : sizeof base);
+    char name[128], base[LONGEST];
+    clean(t->from && *t->from ? t->from : "value", base, sizeof base);
     snprintf(name, sizeof name, "%s", base);
     for (int k = 2; is_taken(g, name); k++)
       snprintf(name, sizeof name, "%s_%d", base, k);
@@ -142,21 +144,12 @@ static bool is_used(const ox_net *g, int d) {
   return false;
 }
 
-static bool reads_dim(const ox_net *g, const ox_expr *e, int d) {
-  for (int r = 0; e->what == OX_READ && r < g->tensor[e->tensor].rank; r++)
-    for (int i = 0; i < e->index[r].n; i++)
-      if (e->index[r].dim[i] == d && e->index[r].coef[i]) return true;
-  for (int i = 0; i < e->n_args; i++)
-    if (reads_dim(g, e->arg[i], d)) return true;
-  return false;
-}
-
 static void dims(const ox_net *g, tf_page *p) {
   const char *between = "  dims: {";
   for (int d = 0; d < g->n_dims; d++) {
     bool used = is_used(g, d);
     for (int i = 0; i < g->n_ops && !used; i++)
-      used = !g->op[i].gone && reads_dim(g, g->op[i].value, d);
+      used = !g->op[i].gone && ox_reads_dim(g, g->op[i].value, d);
     if (!used) continue;
     tf_page_add(p, "%s", between);
     dim(g, p, d);
@@ -233,7 +226,7 @@ static void head(const ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
 
 bool ox_write(ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
   bool any = false;
-  if (!name_tensors(g, 80)) return false;
+  if (!name_tensors(g)) return false;
   head(g, m, p);
   tf_page_add(p, "workload:\n  name: ");
   char name[60];
