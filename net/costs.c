@@ -7,7 +7,9 @@
 #include "tileflow/solve.h"
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings tried */
-#define NEAR 1.02                             /* of the bound: no search for a group that may not be of the plan */
+/* Of the bound: what is nearer needs no search yet; of a group of several ops, what is farther is not saved by one. */
+#define NEAR 1.02
+#define FAR 1.5
 
 static bool no_memory(const net_costs *c) { return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
 
@@ -88,7 +90,7 @@ static void keep(net_cost *x, char *text, double value) {
 
 static tf_budget part_of(const net_costs *c, int64_t evals) {
   return (tf_budget){.max_evals = evals,
-                     .max_effort = 4 * evals,
+                     .max_effort = evals,
                      .threads = c->o->budget.threads,
                      .seed = c->o->budget.seed,
                      .stop = c->o->budget.stop,
@@ -131,12 +133,17 @@ static void tell(const net_costs *c, double best) {
   if (c->o->budget.progress) c->o->budget.progress(c->o->budget.ctx, &p);
 }
 
+static bool worth_a_search(const net_cost *x) {
+  const bool hopeless = x->mapping && x->group->workload->n_ops > 1 && x->value > FAR * x->least;
+  return x->value > NEAR * x->least && !hopeless;
+}
+
 bool net_cost_of(void *costs, int id, double *cost) {
   net_costs *c = costs;
   net_cost *x = &c->at[id];
   if (!x->known) {
     by_formulas(c, x);
-    if (x->value > NEAR * x->least && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
+    if (worth_a_search(x) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
     x->known = true;
     c->evaluated++;
     tell(c, INFINITY);

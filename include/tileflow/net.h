@@ -23,8 +23,8 @@ void tf_group_free(tf_group *g);
 
 /* ---- plans ------------------------------------------------------------------------ */
 enum {
-  TF_NET_MAX_OPS = 8,  /* of a group, where the options say nothing */
-  TF_NET_EVALS = 10000 /* of each distinct group of the plan, where the budget says nothing */
+  TF_NET_MAX_OPS = 8, /* of a group, where the options say nothing */
+  TF_NET_EVALS = 4000 /* of each distinct group of the plan, where the budget says nothing */
 };
 
 typedef struct {
