@@ -74,7 +74,22 @@ bool net_improve(net_costs *c, int id, int64_t evals);
 bool net_stopped(const net_costs *c);
 void net_costs_free(net_costs *c);
 
+/* ---- memory (place.c) -------------------------------------------------------------------------------------- */
+/* Alive in the steps from .. to. */
+typedef struct {
+  int64_t size;
+  int from, to;
+} net_block;
+
+/* Offsets so that blocks alive in one step do not overlap, and where the last ends.  False: no memory. */
+bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t *peak);
+/* The most that is alive in one step: no peak is less. */
+int64_t net_most_alive(const net_block *b, int n);
+
 /* ---- plans (plan.c) --------------------------------------------------------------------------------------- */
+/* The mapping in the names of another group with the same key; malloc'd, NULL with an error in d. */
+char *net_rename_mapping(const tf_arch *arch, const tf_workload *from, const tf_workload *to, const char *text,
+                         tf_diags *d);
 /* Fills figures and bounds of a group that has a mapping, whose text begins at `at`. */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
 /* Fills the plan's sums and bounds from those of its groups. */

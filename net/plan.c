@@ -16,9 +16,8 @@ typedef struct {
 } planning;
 
 /* ---- one group -------------------------------------------------------------------------------------------- */
-/* The mapping in the names of another group with the same key; NULL with an error in d. */
-static char *rename_mapping(const tf_arch *arch, const tf_workload *from, const tf_workload *to, const char *text,
-                            tf_diags *d) {
+char *net_rename_mapping(const tf_arch *arch, const tf_workload *from, const tf_workload *to, const char *text,
+                         tf_diags *d) {
   tf_tree *t = tf_tree_parse(text, (tf_loc){0}, arch, from, d);
   if (!t) return NULL;
   t->workload = to;
@@ -61,7 +60,7 @@ static bool take_group(planning *s, int i) {
   if (!x->mapping)
     return tf_fail(c->d, c->wl->ops[ops[0]].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits",
                    c->wl->ops[ops[0]].name);
-  g->mapping = rename_mapping(c->arch, x->group->workload, g->group->workload, x->mapping, c->d);
+  g->mapping = net_rename_mapping(c->arch, x->group->workload, g->group->workload, x->mapping, c->d);
   if (!g->mapping) return false;
   int *like = &s->like[s->cuts.id[i]];
   if (!*like) *like = i + 1;
@@ -112,6 +111,7 @@ static bool make(planning *s) {
   if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
   if (!improve(s, c->o->budget.max_evals ? c->o->budget.max_evals : TF_NET_EVALS)) return false;
   tf_net_plan *p = s->plan;
+  p->objective = c->o->objective;
   p->window = s->cuts.window;
   p->exact = s->cuts.exact;
   p->evals = c->evals;
