@@ -35,8 +35,9 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
   tf_result r = {0};
   bool ok = m && tf_model_eval(m, NULL, &r);
   if (ok && !r.feasible)
-    ok = tf_fail(d, at, r.violations[0].code, "the mapping of this group does not fit: %lld needed, %lld there",
-                 (long long)r.violations[0].need, (long long)r.violations[0].have);
+    ok = tf_fail(d, at, r.violations[0].code, "the mapping of this group does not fit: %lld needed %s %s, %lld there",
+                 (long long)r.violations[0].need, r.violations[0].unit < 0 ? "of" : "below",
+                 arch->memories[r.violations[0].level].name, (long long)r.violations[0].have);
   else if (m && !ok)
     ok = tf_fail(d, at, r.overflow ? TF_E_OVERFLOW : TF_E_COVER,
                  r.overflow ? "a count of this mapping passes 2^63 - 1" : "the trip counts do not reach the extents");

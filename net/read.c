@@ -23,6 +23,7 @@ typedef struct {
   tf_arena *a;
   const tf_ynode **named; /* [n_ops] where a group names the op; NULL: none so far */
   int *of;                /* [n_ops] its group, + 1 */
+  bool lost;              /* some group names ops that are not there, or none */
   tf_net_plan *plan;
 } reader;
 
@@ -44,12 +45,14 @@ static int find_op(const reader *r, const tf_ynode *name) {
 /* The numbers of the ops that a group names; false after an error. */
 static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
   bool ok = list->n > 0 || tf_fail(r->d, list->at, TF_E_MISSING, "a group without ops");
+  r->lost = r->lost || !ok;
   if (list->n > NET_MAX_GROUP) ok = tf_fail(r->d, list->at, TF_E_LIMIT, "a group of more than %d ops", NET_MAX_GROUP);
   for (size_t i = 0; i < list->n; i++) {
     const tf_ynode *name = list->items[i];
     const int o = tf_yschema_kind(name, TF_Y_SCALAR, "an op", r->d) ? find_op(r, name) : -1;
     if (o < 0) {
       ok = false;
+      r->lost = true;
     } else if (r->named[o]) {
       ok = tf_fail(r->d, name->at, TF_E_DUP, "op '%.60s' is in two groups", r->wl->ops[o].name);
       tf_note(r->d, r->named[o]->at, "first named here");
@@ -62,16 +65,20 @@ static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
   return ok;
 }
 
-/* What the group reads has been made by itself or by those before it. */
-static bool in_order(const reader *r, int group) {
+/* What an op reads has been made by its group or by one before. */
+static bool in_order(const reader *r) {
   bool ok = true;
-  for (int o = 0; o < r->wl->n_ops; o++)
-    for (int k = 0; r->of[o] == group + 1 && k < r->wl->ops[o].n_reads; k++) {
-      const tf_tensor *z = &r->wl->tensors[r->wl->ops[o].reads[k].tensor];
-      if (z->producer < 0 || (r->of[z->producer] && r->of[z->producer] <= group + 1)) continue;
-      ok = tf_fail(r->d, r->named[o]->at, TF_E_ORDER, "op '%.60s' reads '%.60s', which no group before makes",
-                   r->wl->ops[o].name, z->name);
+  for (int o = 0; o < r->wl->n_ops; o++) {
+    const tf_op *op = &r->wl->ops[o];
+    const tf_tensor *late = NULL;
+    for (int k = 0; k < op->n_reads && !late; k++) {
+      const tf_tensor *z = &r->wl->tensors[op->reads[k].tensor];
+      if (z->producer >= 0 && r->of[z->producer] > r->of[o]) late = z;
     }
+    if (late)
+      ok = tf_fail(r->d, r->named[o]->at, TF_E_ORDER, "op '%.60s' reads '%.60s', which a later group makes", op->name,
+                   late->name);
+  }
   return ok;
 }
 
@@ -94,7 +101,7 @@ static int find_like(const reader *r, int i) {
   const tf_net_group *g = &r->plan->groups[i];
   for (int k = 0; k < i; k++) {
     const tf_net_group *x = &r->plan->groups[k];
-    if (x->like != k || x->group->key_size != g->group->key_size ||
+    if (!x->mapping || x->like != k || x->group->key_size != g->group->key_size ||
         memcmp(x->group->key, g->group->key, x->group->key_size) != 0)
       continue;
     char *text = net_rename_mapping(r->arch, g->group->workload, x->group->workload, g->mapping, r->d);
@@ -122,9 +129,10 @@ static bool read_group(reader *r, const tf_ynode *node, int i) {
   const tf_ynode *v[N_G];
   int ops[NET_MAX_GROUP];
   char name[300];
-  if (!tf_yschema_kind(node, TF_Y_MAP, "a group", r->d)) return false;
+  if (!tf_yschema_kind(node, TF_Y_MAP, "a group", r->d)) return !(r->lost = true);
   const bool whole = tf_yschema_check(node, group_rows, N_G, "a group", v, r->d);
-  if (!v[G_OPS] || !read_ops(r, v[G_OPS], i, ops) || !in_order(r, i) || !whole) return false;
+  r->lost = r->lost || !v[G_OPS];
+  if (!v[G_OPS] || !read_ops(r, v[G_OPS], i, ops) || !whole) return false;
   tf_net_group *g = &r->plan->groups[i];
   snprintf(name, sizeof name, "%.250s.%d", r->wl->name, i + 1);
   g->group = tf_group_cut(r->wl, ops, (int)v[G_OPS]->n, name, v[G_OPS]->at, r->d);
@@ -154,11 +162,10 @@ static bool read_plan(reader *r, const tf_ynode *node) {
   r->of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
   r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
   if (!r->named || !r->of || !r->plan->groups) return no_memory(r);
-  if (n > (size_t)r->wl->n_ops)
-    return tf_fail(r->d, v[P_GROUPS]->at, TF_E_LIMIT, "%zu groups of %d ops", n, r->wl->n_ops);
   for (r->plan->n = 0; r->plan->n < (int)n; r->plan->n++)
     ok = read_group(r, v[P_GROUPS]->items[r->plan->n], r->plan->n) && ok;
-  return all_named(r, v[P_GROUPS]->at) && ok && net_sum(r->arch, r->wl, r->plan, r->d);
+  ok = !r->lost && all_named(r, v[P_GROUPS]->at) && in_order(r) && ok;
+  return ok && net_sum(r->arch, r->wl, r->plan, r->d);
 }
 
 static bool read_file(reader *r, const tf_text *text) {

@@ -178,15 +178,43 @@ static void check_plan(const test_case *e, const tf_net_plan *p) {
   CHECK(p->total.traffic_words >= (double)p->parts.traffic_words && p->parts.traffic_words >= p->bounds.traffic_words);
 }
 
+/* Written and read back it is the same plan. */
+static void check_text(const test_case *e, const tf_net_plan *p) {
+  char *text = tf_net_plan_text(p, e->spec->arch, e->spec->workload);
+  const tf_text t = {"plan.yaml", text, text ? strlen(text) : 0};
+  tf_net_plan *back = text ? tf_net_plan_read(e->spec->arch, e->spec->workload, &t, e->d) : NULL;
+  CHECK(tf_net_has_plan(&t));
+  if (!CHECK(back && back->n == p->n && back->objective == p->objective)) case_complain(e->d);
+  for (int i = 0; back && i < p->n; i++) {
+    CHECK_TEXT(back->groups[i].mapping, p->groups[i].mapping);
+    CHECK(back->groups[i].like == p->groups[i].like);
+  }
+  CHECK(back && back->total.cycles == p->total.cycles && back->total.energy_pj == p->total.energy_pj);
+  tf_net_plan_free(back);
+  free(text);
+}
+
+static void check_memory(const test_case *e, const tf_net_plan *p) {
+  tf_net_memory m;
+  CHECK(tf_net_memory_of(p, e->spec->workload, 4, &m, e->d));
+  CHECK(m.bytes >= m.least);
+  for (int z = 0; z < e->spec->workload->n_tensors; z++)
+    CHECK(m.offset[z] < m.bytes && (m.offset[z] < 0 || m.offset[z] % 64 == 0));
+  tf_net_memory_free(&m);
+}
+
 static void test_plan(uint64_t seed) {
   test_case e = case_of(arch, net_draw_text(seed, 6));
   tf_net_opts o = {.objective = seed % 2 ? TF_LATENCY : TF_TRAFFIC, .max_ops = 4};
   o.budget = (tf_budget){.max_evals = 60, .seed = 1, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
-  if (CHECK(p != NULL))
+  if (CHECK(p != NULL)) {
     check_plan(&e, p);
-  else
+    check_text(&e, p);
+    check_memory(&e, p);
+  } else {
     case_complain(e.d);
+  }
   tf_net_plan_free(p);
   case_drop(&e);
 }
