@@ -119,7 +119,7 @@ static bool gather(const trace *t, resources *l, tf_diags *d) {
 }
 
 bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
-  trace t;
+  trace t = {0};
   resources l = {.n = 0};
   (void)w;
   if (!open_trace(in, n, "timeline", &t, d) || !gather(&t, &l, d)) return false;
@@ -167,7 +167,7 @@ static bool draw_sum(plot_chart *c, plot_point *change, int n, const char *name)
 }
 
 bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
-  trace t;
+  trace t = {0};
   resources l = {.n = 0};
   (void)w;
   if (!open_trace(in, n, "occupancy", &t, d) || !gather(&t, &l, d)) return false;

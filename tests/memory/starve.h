@@ -1,5 +1,5 @@
-/* Memory that runs out when a test says so: what stands before the allocator of the whole program (allocator.c, arena.c),
- * and who asks for it (main.c). */
+/* Memory that runs out when a test says so: what stands before the allocator of the whole program (allocator.c,
+ * arena.c), and who asks for it (main.c). */
 #ifndef TESTS_MEMORY_STARVE_H
 #define TESTS_MEMORY_STARVE_H
 #include <stdbool.h>
