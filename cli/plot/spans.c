@@ -18,10 +18,15 @@ typedef struct {
 
 /* One trace, in cycles. */
 static bool open_trace(const plot_input *in, size_t n, const char *kind, trace *out, tf_diags *d) {
-  if (n != 1) return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--as %s draws one trace, not %zu files", kind, n);
-  if (!in->table.n_columns)
-    return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_TYPE,
-                   "--as %s needs CSV, as 'eval --trace' writes it, and this is JSON", kind);
+  if (n != 1) {
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--as %s draws one trace, not %zu files", kind, n);
+    return false;
+  }
+  if (!in->table.n_columns) {
+    tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_TYPE,
+            "--as %s needs CSV, as 'eval --trace' writes it, and this is JSON", kind);
+    return false;
+  }
   const plot_table *t = &in->table;
   *out = (trace){t,
                  in->file,
