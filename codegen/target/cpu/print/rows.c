@@ -380,7 +380,7 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
     if (op->reduce == TF_ASSIGN) continue;
     c_line(c, "{\n");
     c->depth++;
-    if (n > 1) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
+    if (n > 1 || c->row_at) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
     c_indent(c);
     fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->p->tensor_id[op->out]);
     c_take_in(c, op, all[i]);
