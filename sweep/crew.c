@@ -18,7 +18,10 @@ static int gather(sweep_source *s, double point_takes, tf_bytes *out) {
   out->n = out->read = 0;
   for (int k = 0; k < most && (k == 0 || points * point_takes < message_takes); k++) {
     if (!sweep_source_take(s, &p)) break;
-    if (!sweep_wire_put_piece(out, s->plan, &p)) return 0;
+    if (!sweep_wire_put_piece(out, s->plan, &p)) {
+      sweep_source_give(s, NULL); /* the piece is lost: all end */
+      return 0;
+    }
     points += p.n;
   }
   return points;
