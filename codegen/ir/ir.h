@@ -99,6 +99,12 @@ typedef struct {
   };
 } ir_product;
 
+/* A nest that multiplies a matrix of rows m by one of columns n in what a warp's lanes share, as the target has it; all
+ * other dims have one setting.  Positions in the op's dims and reads. */
+typedef struct {
+  int m, n, k, a, b;
+} ir_fragments;
+
 /* A nest that sums over a small window what no product of matrices does: depthwise convolution, pooling.  Lanes run
  * along the output's last dim, and rows of a tile along the one before; maps behind it take its sums while they are in
  * registers.  codegen/ir/window.h says what its reads hang on. */
@@ -188,6 +194,8 @@ typedef struct {
         by; /* above 0: along `rank`, so many neighbours stand side by side, innermost; the last block is filled up */
     int rank;
   } block;
+  bool matrix;   /* a target's own form: rows and columns along two of the ranks, all other extents being 1 */
+  int rows, columns; /* matrix: those ranks; columns -1: it is a column */
   int64_t gap;   /* elements behind each row of the last rank that belong to nobody */
   int level;     /* memory of the architecture it stands for */
   int space;     /* of the platform */
@@ -290,6 +298,8 @@ struct ir_stmt {
       int to, from, queue;
       ir_atom slot;
       bool ends; /* it is the last of its group */
+      int64_t parts; /* above 1: so many steps share the copying; this one does the part `part` of it */
+      ir_atom part;
     } copy;
     struct { /* until at most `left` groups that this step has begun in the queue, the latest, are still under way */
       int queue, left;
@@ -320,6 +330,7 @@ struct ir_stmt {
       int divides; /* read that the expression divides by and that waits (DIVIDE does it); -1: none */
       const int *from;           /* [reads] the buffer that each is read from; NULL: that of the tensor */
       const ir_product *product; /* NULL: point by point */
+      const ir_fragments *fragments; /* a product of fragments; NULL: it is none */
       const ir_window *window;   /* a sum over a small window; NULL: it is none */
       bool done;                 /* a map that the window before makes */
       const ir_stmt *rows;       /* the TOGETHER that makes its product's rows; NULL: they are there */
