@@ -118,3 +118,10 @@ void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r) {
   for (int k = 0; k < b->rank; k++)
     b->base[k] = r[k].lo, b->words *= b->extent[k] = r[k].most;
 }
+
+bool cu_is_region(const ir_program *p, const ir_stmt *loop) {
+  bool any = false;
+  for (int i = 0; loop->loop.map == IR_WARP && i < p->n_buffers && !any; i++)
+    any = p->buffers[i].space == CU_FRAGMENT && cu_touches(p, loop->body.s, loop->body.n, i) > 0;
+  return any;
+}

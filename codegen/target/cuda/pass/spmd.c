@@ -223,6 +223,7 @@ static void in_pieces(const spmd *p, const cu_work *t) {
   const ir_range *k = &t->s->range[t->roles.k];
   piece now = {.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip),
                .slot = t->slots > 1 ? low_by(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
+  now.k.some = k->exact;
   multiply(p, t, &now);
   if (moving && t->slots == 1) barrier(w);
   low_close(w, outside);

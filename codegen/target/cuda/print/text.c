@@ -5,22 +5,6 @@
 #include "codegen/target/cuda/print/cuda.h"
 
 static const char plain[] =
-    "#define DEVICE static __device__ __forceinline__\n"
-    "#if !defined(START) /* an emulation may say otherwise */\n"
-    "#define START(part, blocks, threads, bytes, stream, ...) part<<<(unsigned)(blocks), threads, bytes, "
-    "stream>>>(__VA_ARGS__)\n"
-    "#define SHARED(name) extern __shared__ __align__(128) float name[]\n"
-    "/* One element on its way to shared memory; the end of a group; until at most `left` groups are under way. */\n"
-    "DEVICE void copy_async(float *to, const float *from) {\n"
-    "#if __CUDA_ARCH__ >= 800\n"
-    "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), "
-    "\"l\"(from) : \"memory\");\n"
-    "#else\n  *to = *from;\n#endif\n}\n"
-    "DEVICE void copy_end(void) {\n"
-    "#if __CUDA_ARCH__ >= 800\n  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n#endif\n}\n"
-    "template <int left> DEVICE void copy_wait(void) {\n"
-    "#if __CUDA_ARCH__ >= 800\n  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(left) : \"memory\");\n#endif\n}\n"
-    "#endif\n"
     "DEVICE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
     "DEVICE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
     "DEVICE int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
@@ -74,7 +58,7 @@ static void span(FILE *out, const tf_tensor *t) {
   fprintf(out, "(size_t)(%" PRId64, t->rank ? t->extent[t->rank - 1] : 1);
   for (int r = 0; r + 1 < t->rank; r++)
     fprintf(out, " + %" PRId64 " * args->", t->extent[r] - 1), c_stride_field(out, t->name), fprintf(out, "[%d]", r);
-  fputs(") * sizeof(float)", out);
+  fputs(") * sizeof *args->", out), c_field(out, t->name);
 }
 
 static void send(FILE *out, const tf_tensor *t) {
@@ -101,14 +85,14 @@ void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
   const tf_workload *wl = k->p->tree->workload;
   fprintf(out,
           "\n#define BAD_ARGUMENT %s_bad_argument\n\n"
-          "size_t %s_device_workspace(void) { return (size_t)(INT64_C(%" PRId64 ") + 64) * sizeof(float); }\n\n"
+          "size_t %s_device_workspace(void) { return (size_t)(INT64_C(%" PRId64 ") + 256); }\n\n"
           "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream) {\n"
           "  if (!args || !workspace) return BAD_ARGUMENT;\n",
           n, n, room->common + room->blocks * room->each, n, n);
   each_argument(out, wl, ask_null);
   fprintf(out,
           "  if (bytes < %s_device_workspace()) return %s_small_workspace;\n"
-          "  float *from = (float *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
+          "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
           "  return start_all(args, from, (cudaStream_t)stream) == cudaSuccess ? %s_done : %s_no_isa;\n}\n\n"
           "size_t %s_workspace(void) { return 64; }\n\n"
           "/* An array on the device with what stands in the host's. */\n"

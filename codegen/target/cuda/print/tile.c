@@ -1,0 +1,68 @@
+/* A matrix on its way to shared memory: all threads of the block, a piece of 16 bytes each in turn.  What a
+ * box that is not empty has not of the tile becomes zero. */
+#include <inttypes.h>
+
+#include "codegen/target/cuda/pass/pass.h"
+#include "codegen/target/cuda/print/cuda.h"
+
+static void length(c_printer *c, const char *name, const ir_range *r) {
+  c_indent(c);
+  fprintf(c->out, "const int64_t %s = ", name);
+  c_atom(c->out, c->p, r->hi), fputs(" - (", c->out), c_atom(c->out, c->p, r->lo), fputs(");\n", c->out);
+}
+
+/* Rows that are there: none where another rank has nothing. */
+static void rows(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
+  length(c, "there", &s->range[to->rows]);
+  length(c, "columns", &s->range[to->columns]);
+  c_line(c, "const int64_t rows = ");
+  for (int r = 0; r < to->rank; r++) {
+    if (r == to->rows || r == to->columns || s->range[r].exact) continue;
+    c_atom(c->out, c->p, s->range[r].hi), fputs(" <= ", c->out), c_atom(c->out, c->p, s->range[r].lo);
+    fputs(" ? 0 : ", c->out);
+  }
+  fputs("there;\n", c->out);
+}
+
+/* The first element of the row, as far as it does not hang on the row. */
+static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
+  const ir_buffer *from = &c->p->buffers[s->copy.from];
+  c_indent(c);
+  fprintf(c->out, "const %s *const from = %s", c_type(from->type), from->id);
+  for (int r = 0; r < from->rank; r++) {
+    fputs(" + (", c->out), c_atom(c->out, c->p, s->range[r].lo), fputs(" - (", c->out);
+    c_atom(c->out, c->p, from->base[r]), fputs("))", c->out);
+    if (r < from->rank - 1) fprintf(c->out, " * %s_s%d", from->id, r);
+  }
+  fprintf(c->out, ";\n%*sconst int64_t stride = %s_s%d;\n", 2 * c->depth, "", from->id, to->rows);
+}
+
+void cu_tile_copy(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  const cu_tile t = cu_tile_of(to);
+  const int64_t pieces = t.rows * t.pieces;
+  c_line(c, "{ /* copy ");
+  fprintf(c->out, "%s */\n", to->name);
+  c->depth++;
+  rows(c, s, to);
+  origin(c, s, to);
+  c_line(c, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) % 16 == 0;\n");
+  c_line(c, "if (rows > 0 && columns > 0) {\n");
+  c->depth++;
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int j = 0; j < %" PRId64 "; j++) {\n", (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
+  c->depth++;
+  c_line(c, "const int i = THREAD + j * THREADS;\n");
+  if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
+  c_indent(c);
+  fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t.pieces, t.pieces);
+  c_line(c, "copy_piece(&");
+  fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out,
+          ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(row, piece)) * 8], from + row * stride + piece * 8, row < rows ? columns - "
+          "piece * 8 : 0, whole);\n",
+          t.rows * t.pitch, t.pitch, t.shift, t.mask);
+  c_close(c, 3);
+  if (s->copy.ends) c_line(c, "copy_end();\n");
+}
