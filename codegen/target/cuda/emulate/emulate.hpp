@@ -255,6 +255,8 @@ static inline uint16_t narrow(float x) {
 }
 static inline uint32_t pack(float x, float y) { return (uint32_t)narrow(y) << 16 | narrow(x); }
 
+static inline float exp_near(float x) { return expf(x); }
+
 static inline float of_lane(float x, int lane) {
   struct operands {
     float x, got;

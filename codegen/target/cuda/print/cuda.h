@@ -27,7 +27,7 @@ void cu_tile_copy(c_printer *c, const ir_stmt *s);
 /* device.c: operations of a device, each named once. */
 void cu_device(FILE *out, const ir_program *p);
 /* text.c: functions on the device; the entries that a program calls. */
-void cu_functions(FILE *out, const tf_workload *wl);
+void cu_functions(FILE *out, const tf_workload *wl, ir_type data);
 void cu_entries(FILE *out, const c_package *k, const cu_room *room);
 /* files.c */
 void cu_bench(FILE *out, const c_package *k); /* bench.c */

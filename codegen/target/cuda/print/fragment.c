@@ -123,7 +123,7 @@ static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
 
 static void factor(c_printer *c, const ir_stmt *s) {
   if (s->kind == IR_CORRECT) {
-    fputs(" *= expf(", c->out), c_element_of(c, s->correct.before);
+    fputs(" *= exp_near(", c->out), c_element_of(c, s->correct.before);
     fputs(" - ", c->out), c_element_of(c, s->correct.after), fputc(')', c->out);
   } else {
     fputs(" /= ", c->out), c_element_of(c, s->divide.by);

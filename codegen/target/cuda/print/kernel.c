@@ -274,7 +274,7 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
             "#define LANE ((int)threadIdx.x)\n",
             CU_WARPS * CU_LANES, CU_LANES);
     cu_device(out, &p);
-    cu_functions(out, c.wl);
+    cu_functions(out, c.wl, p.machine.data);
     kernels(&c, room);
     launch(&c, room);
     cu_entries(out, k, room);

@@ -33,7 +33,7 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
   const cu_tile tile = cu_tile_of(b);
   fprintf(c->out, "&%s[((", b->id), c_atom(c->out, c->p, b->slot);
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift, tile.mask);
-  begin(c, t, b, row_dim, b->rows), fprintf(c->out, " + %s, ", row);
+  begin(c, t, b, row_dim, b->rows), fprintf(c->out, ", %s, ", row);
   begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / 8 + %s)) * 8]", piece);
 }
 

@@ -8,12 +8,15 @@ static const char plain[] =
     "DEVICE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
     "DEVICE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
     "DEVICE int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
-    "/* The greater, the smaller; b where a is not a number. */\n"
-    "DEVICE float greater(float a, float b) { return a > b ? a : b; }\n"
-    "DEVICE float smaller(float a, float b) { return a < b ? a : b; }\n"
-    "DEVICE float greater_of(float a, float b) { return a > b || b != b ? a : b; }\n"
-    "DEVICE float smaller_of(float a, float b) { return a < b || b != b ? a : b; }\n"
+    "/* The greater, the smaller; of what is not a number and one, the number. */\n"
+    "DEVICE float greater(float a, float b) { return fmaxf(a, b); }\n"
+    "DEVICE float smaller(float a, float b) { return fminf(a, b); }\n"
+    "DEVICE float greater_of(float a, float b) { return fmaxf(a, b); }\n"
+    "DEVICE float smaller_of(float a, float b) { return fminf(a, b); }\n"
     "DEVICE float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n";
+
+/* exp of data in bfloat16: 1e-5 relative is far below what they are rounded by. */
+static const char exp_bf16[] = "exp_near(x)";
 
 static const struct {
   tf_kind kind;
@@ -25,10 +28,10 @@ static const struct {
     {TF_K_ERF, "erff(x)"},
     {TF_K_SIGMOID, "1.0f / (1.0f + expf(-x))"},
     {TF_K_GELU, "0.5f * x * (1.0f + erff(x * 0.70710678f))"},
-    {TF_K_RELU, "x > 0.0f ? x : 0.0f"},
+    {TF_K_RELU, "fmaxf(x, 0.0f)"},
 };
 
-void cu_functions(FILE *out, const tf_workload *wl) {
+void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
   uint32_t kinds = 0;
   for (int o = 0; o < wl->n_ops; o++)
     kinds |= wl->ops[o].kinds;
@@ -36,7 +39,7 @@ void cu_functions(FILE *out, const tf_workload *wl) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (kinds >> functions[i].kind & 1)
       fprintf(out, "DEVICE float %s(float x) { return %s; }\n", tf_micro_math_find((int)functions[i].kind)->name,
-              functions[i].value);
+              functions[i].kind == TF_K_EXP && data == IR_BF16 ? exp_bf16 : functions[i].value);
   if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }

@@ -37,10 +37,54 @@ static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   fprintf(c->out, ";\n%*sconst int64_t stride = %s_s%d;\n", 2 * c->depth, "", from->id, to->rows);
 }
 
+static void open_turns(c_printer *c, int64_t n) {
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int j = 0; j < %" PRId64 "; j++) {\n", n);
+  c->depth++;
+}
+
+/* A thread stays at its piece of a row and goes from row to row: the bank that a piece is in hangs on the row mod 8. */
+static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at_once) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  c_indent(c);
+  fprintf(c->out, "const int row = THREAD / %" PRId64 ", left = (int)least(columns - THREAD %% %" PRId64 " * 8, 8);\n",
+          t->pieces, t->pieces);
+  c_indent(c);
+  fprintf(c->out, "const %s *at = from + row * stride + THREAD %% %" PRId64 " * 8;\n", c_type(to->type), t->pieces);
+  c_line(c, "uint16_t *const place = &");
+  fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, THREAD %% %" PRId64 ")) * 8];\n", t->rows * t->pitch,
+          t->pitch, t->shift, t->mask, t->pieces);
+  open_turns(c, t->rows / at_once);
+  c_indent(c);
+  fprintf(c->out, "copy_piece(place + j * %" PRId64 ", at, row + j * %" PRId64 " < rows ? left : 0, whole);\n",
+          at_once * t->pitch * 8, at_once);
+  c_indent(c), fprintf(c->out, "at += %" PRId64 " * stride;\n", at_once);
+  c_close(c, 1);
+}
+
+static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  const int64_t pieces = t->rows * t->pieces;
+  open_turns(c, (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
+  c_line(c, "const int i = THREAD + j * THREADS;\n");
+  if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
+  c_indent(c);
+  fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t->pieces, t->pieces);
+  c_line(c, "copy_piece(&");
+  fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out,
+          ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * 8], from + row * stride + piece * 8,\n%*s"
+          "row < rows ? (int)least(columns - piece * 8, 8) : 0, whole);\n",
+          t->rows * t->pitch, t->pitch, t->shift, t->mask, 2 * c->depth + 11, "");
+  c_close(c, 1);
+}
+
 void cu_tile_copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   const cu_tile t = cu_tile_of(to);
-  const int64_t pieces = t.rows * t.pieces;
+  const int64_t at_once = CU_WARPS * CU_LANES / t.pieces; /* rows */
   c_line(c, "{ /* copy ");
   fprintf(c->out, "%s */\n", to->name);
   c->depth++;
@@ -49,20 +93,10 @@ void cu_tile_copy(c_printer *c, const ir_stmt *s) {
   c_line(c, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) % 16 == 0;\n");
   c_line(c, "if (rows > 0 && columns > 0) {\n");
   c->depth++;
-  c_line(c, "#pragma unroll\n");
-  c_indent(c);
-  fprintf(c->out, "for (int j = 0; j < %" PRId64 "; j++) {\n", (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
-  c->depth++;
-  c_line(c, "const int i = THREAD + j * THREADS;\n");
-  if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
-  c_indent(c);
-  fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t.pieces, t.pieces);
-  c_line(c, "copy_piece(&");
-  fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
-  fprintf(c->out,
-          ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(row, piece)) * 8], from + row * stride + piece * 8, row < rows ? columns - "
-          "piece * 8 : 0, whole);\n",
-          t.rows * t.pitch, t.pitch, t.shift, t.mask);
-  c_close(c, 3);
+  if (at_once % 8 == 0 && t.rows % at_once == 0)
+    by_rows(c, s, &t, at_once);
+  else
+    by_pieces(c, s, &t);
+  c_close(c, 2);
   if (s->copy.ends) c_line(c, "copy_end();\n");
 }
