@@ -13,9 +13,6 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include <functional>
-#include <vector>
-
 struct dim3 {
   unsigned x, y, z;
   dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
@@ -33,7 +30,7 @@ enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 static dim3 blockIdx, gridDim, blockDim, threadIdx;
 
 namespace emulation {
-enum { LANES = 32, MOST_SHARED = 227 << 10 };
+enum { LANES = 32, MOST_SHARED = 227 << 10, STACK = 64 << 10 };
 struct copy {
   unsigned char *to;
   const unsigned char *from;
@@ -43,27 +40,30 @@ struct copy {
 enum waiting { NOWHERE, AT_BARRIER, IN_WARP };
 struct fiber {
   ucontext_t at;
-  std::vector<char> stack;
-  std::vector<copy> copies;
+  char *stack;
+  copy *copies; /* under way */
+  int n_copies, most_copies;
   dim3 thread;
-  int groups = 0;
-  bool done = false;
-  waiting waits = NOWHERE;
-  const char *what = nullptr; /* IN_WARP: what the lanes do together, and its operands */
-  void *operands = nullptr;
-  void (*act)(void **) = nullptr;
+  int groups;
+  bool done;
+  waiting waits;
+  const char *what; /* IN_WARP: what the lanes do together, and its operands */
+  void *operands;
+  void (*act)(void **);
 };
 /* Bytes between the memories and the registers, and what tensor cores did: of all blocks. */
 struct counters {
   long long to_shared, to_fragments, products;
 };
 static counters counted;
-static std::vector<fiber> fibers;
+static fiber *fibers;
+static size_t n_fibers;
 static ucontext_t outside;
 static size_t now;
 static unsigned char *shared;
 static size_t shared_bytes;
-static std::function<void()> part;
+static void (*part)(void *arguments);
+static void *arguments;
 static uint64_t state;
 
 static inline unsigned draw(unsigned n) {
@@ -81,7 +81,7 @@ static inline void fail(const char *why) {
 }
 
 static void begin() {
-  part();
+  part(arguments);
   fibers[now].done = true;
   swapcontext(&fibers[now].at, &outside);
 }
@@ -104,11 +104,11 @@ static inline void come(const copy &c) {
 
 /* Copies end when they like. */
 static inline void some_come() {
-  for (fiber &f : fibers)
-    for (size_t i = 0; i < f.copies.size();)
+  for (size_t k = 0; k < n_fibers; k++)
+    for (int i = 0; i < fibers[k].n_copies;)
       if (!draw(8)) {
-        come(f.copies[i]);
-        f.copies[i] = f.copies.back(), f.copies.pop_back();
+        come(fibers[k].copies[i]);
+        fibers[k].copies[i] = fibers[k].copies[--fibers[k].n_copies];
       } else {
         i++;
       }
@@ -132,7 +132,7 @@ static inline bool act(size_t first, size_t n) {
 }
 
 static inline void run_warp(size_t first) {
-  const size_t lanes = LANES, left = fibers.size() - first, n = left < lanes ? left : lanes;
+  const size_t lanes = LANES, left = n_fibers - first, n = left < lanes ? left : lanes;
   do {
     const size_t from = draw((unsigned)n);
     for (size_t i = 0; i < n; i++) {
@@ -144,55 +144,68 @@ static inline void run_warp(size_t first) {
 
 /* Every thread from one barrier to the next; whether any is left. */
 static inline bool go_on() {
-  const size_t n = fibers.size(), warps = (n + LANES - 1) / LANES, first = draw((unsigned)warps);
+  const size_t n = n_fibers, warps = (n + LANES - 1) / LANES, first = draw((unsigned)warps);
   const size_t step = draw(2) ? 1 : warps - 1;
   size_t done = 0;
-  for (fiber &f : fibers)
-    f.waits = NOWHERE;
+  for (size_t i = 0; i < n; i++)
+    fibers[i].waits = NOWHERE;
   for (size_t i = 0; i < warps; i++) {
     run_warp((first + i * step) % warps * LANES);
     some_come();
   }
-  for (const fiber &f : fibers)
-    done += f.done;
+  for (size_t i = 0; i < n; i++)
+    done += fibers[i].done;
   if (done && done < n) fail("a barrier that not all threads come to");
   return done == 0;
 }
 
+static inline void *room(void *old, size_t bytes) {
+  void *const p = realloc(old, bytes);
+  if (!p) fail("out of memory");
+  return p;
+}
+
+/* As many as were ever needed; their stacks stay. */
+static inline void make_fibers(size_t n) {
+  for (; n_fibers < n; n_fibers++) {
+    fibers = (fiber *)room(fibers, (n_fibers + 1) * sizeof *fibers);
+    memset((void *)&fibers[n_fibers], 0, sizeof *fibers);
+    fibers[n_fibers].stack = (char *)room(NULL, STACK);
+  }
+}
+
 static inline void run_block(dim3 threads) {
   const size_t n = (size_t)threads.x * threads.y * threads.z;
-  if (fibers.size() != n) fibers = std::vector<fiber>(n);
+  make_fibers(n);
   for (size_t i = 0; i < n; i++) {
     fiber &f = fibers[i];
-    f.stack.resize(64 << 10);
-    f.copies.clear();
-    f.groups = 0, f.done = false;
+    f.n_copies = 0, f.groups = 0, f.done = false;
     f.thread = dim3((unsigned)i % threads.x, (unsigned)i / threads.x);
     getcontext(&f.at);
-    f.at.uc_stack.ss_sp = f.stack.data();
-    f.at.uc_stack.ss_size = f.stack.size();
+    f.at.uc_stack.ss_sp = f.stack;
+    f.at.uc_stack.ss_size = STACK;
     f.at.uc_link = &outside;
     makecontext(&f.at, begin, 0);
   }
   while (go_on()) {
   }
   for (size_t i = 0; i < n; i++)
-    if (!fibers[i].copies.empty()) fail("a copy that nobody waits for");
+    if (fibers[i].n_copies) fail("a copy that nobody waits for");
 }
 
-static inline void start(size_t blocks, dim3 threads, size_t bytes, std::function<void()> what) {
-  part = what;
+template <class F> static void call(void *f) { (*(F *)f)(); }
+template <class F> static inline void start(size_t blocks, dim3 threads, size_t bytes, F what) {
+  part = call<F>, arguments = &what;
   gridDim = dim3((unsigned)blocks), blockDim = threads;
   if (bytes > MOST_SHARED) fail("more shared memory than a block may have");
-  unsigned char *const room = (unsigned char *)malloc(bytes + 256);
-  if (!room) fail("out of memory");
-  shared = (unsigned char *)(((uintptr_t)room + 127) / 128 * 128), shared_bytes = bytes;
+  void *const all = room(NULL, bytes + 256);
+  shared = (unsigned char *)(((uintptr_t)all + 127) / 128 * 128), shared_bytes = bytes;
   for (size_t i = 0; i < blocks; i++) {
     blockIdx = dim3((unsigned)i);
     memset(shared, 0xff, bytes);
     run_block(threads);
   }
-  free(room);
+  free(all);
 }
 
 /* Done when all lanes have come: act(operands of each). */
@@ -218,7 +231,11 @@ static inline void send(void *to, const void *from, int there, int all) {
     return;
   }
   memset(to, 0xff, (size_t)all);
-  f.copies.push_back(c);
+  if (f.n_copies == f.most_copies) {
+    f.most_copies = 2 * f.most_copies + 16;
+    f.copies = (copy *)room(f.copies, (size_t)f.most_copies * sizeof *f.copies);
+  }
+  f.copies[f.n_copies++] = c;
 }
 } // namespace emulation
 
@@ -233,13 +250,13 @@ static inline void copy_16(uint16_t *to, const uint16_t *from, int bytes) { emul
 static inline void copy_end() { emulation::fibers[emulation::now].groups++; }
 template <int left> static inline void copy_wait() {
   emulation::fiber &f = emulation::fibers[emulation::now];
-  std::vector<emulation::copy> later;
-  for (const emulation::copy &c : f.copies)
-    if (c.group < f.groups - left)
-      emulation::come(c);
+  int later = 0;
+  for (int i = 0; i < f.n_copies; i++)
+    if (f.copies[i].group < f.groups - left)
+      emulation::come(f.copies[i]);
     else
-      later.push_back(c);
-  f.copies = later;
+      f.copies[later++] = f.copies[i];
+  f.n_copies = later;
 }
 
 static inline float wide(uint16_t h) {

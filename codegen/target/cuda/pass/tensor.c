@@ -107,6 +107,7 @@ static bool apart(lowering *w, ir_stmt *s) {
   if (ok) return true;
   in->n = before;
   w->p->buffer_of[z] = to;
+  w->p->n_buffers = at;
   return false;
 }
 
