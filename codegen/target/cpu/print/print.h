@@ -38,10 +38,10 @@ struct c_printer {
   bool whole;             /* reads print as int32_t */
   const c_row_at *row_at; /* [n_row_at] while rows made ahead are printed, along dim row_dim; else NULL */
   int n_row_at, row_dim, n_ahead;
-  int gone;    /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
-  bool (*own)(c_printer *c, const ir_buffer *b); /* prints the element at hand of a buffer that is in no memory; false: it
-                                                    is in memory.  NULL: all are */
-  bool failed; /* out of memory */
+  int gone; /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
+  bool (*own)(c_printer *c, const ir_buffer *b); /* prints the element at hand of a buffer that is in no memory; false:
+                                                    it is in memory.  NULL: all are */
+  bool failed;                                   /* out of memory */
 };
 
 /* expr.c */

@@ -214,15 +214,16 @@ static void declare(FILE *out, const c_package *k) {
     strides(out, k, t);
     if (!c_is_input(t)) continue;
     int64_t last = t->rank > 1 ? t->extent[t->rank - 1] : words(t);
-    fprintf(
-        out,
-        "  for (long long i = 0; i < %" PRId64 "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
-        "    r_%s[i] = %s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
-        words(t), c_type(type),
-        half             ? "to_bf16("
-        : type == IR_F32 ? ""
-                         : "(int8_t)",
-        z, half ? ")" : "", t->name, half ? "of_bf16(v)" : "v", t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last);
+    fprintf(out,
+            "  for (long long i = 0; i < %" PRId64
+            "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
+            "    r_%s[i] = %s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
+            words(t), c_type(type),
+            half             ? "to_bf16("
+            : type == IR_F32 ? ""
+                             : "(int8_t)",
+            z, half ? ")" : "", t->name, half ? "of_bf16(v)" : "v", t->name, last,
+            t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
 }
 
@@ -234,8 +235,8 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "      off += (got - want) * (got - want);\n      norm += want * want;\n    }\n"
           "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
           "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
-          words(t), t->name, type == IR_BF16 ? "of_bf16(" : "", t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
-          type == IR_BF16 ? ")" : "", t->name,
+          words(t), t->name, type == IR_BF16 ? "of_bf16(" : "", t->name, last, t->rank > 1 ? last + gap_of(k, t) : last,
+          last, type == IR_BF16 ? ")" : "", t->name,
           type == IR_BF16  ? "1e-2"
           : type == IR_I32 ? "0"
                            : "1e-5");
@@ -272,8 +273,8 @@ static void packed_again(FILE *out, const c_package *k) {
     fprintf(out,
             "  %s *once_%s = room(%" PRId64 ", sizeof *once_%s);\n  memcpy(once_%s, k_%s, %" PRId64
             " * sizeof *once_%s);\n",
-            c_type(c_argument_type(k->p, z)), t->name, spaced_words(k, t), t->name, t->name, t->name, spaced_words(k, t),
-            t->name);
+            c_type(c_argument_type(k->p, z)), t->name, spaced_words(k, t), t->name, t->name, t->name,
+            spaced_words(k, t), t->name);
     fprintf(out, "  memset(k_%s, 0, %" PRId64 " * sizeof *k_%s);\n", t->name, spaced_words(k, t), t->name);
   }
   fprintf(out, "  memset(workspace, 0xff, bytes);\n  if (%s(&args, workspace, bytes) != %s_done) return 2;\n", k->name,

@@ -74,7 +74,8 @@ int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
     return add(a, n, s->save.from, NULL, false);
   }
   n = add(a, n, p->buffer_of[op->out], NULL, true);
-  if (s->kind == IR_CORRECT) n = add(a, n, s->correct.before, NULL, false), n = add(a, n, s->correct.after, NULL, false);
+  if (s->kind == IR_CORRECT)
+    n = add(a, n, s->correct.before, NULL, false), n = add(a, n, s->correct.after, NULL, false);
   if (s->kind == IR_DIVIDE) n = add(a, n, s->divide.by, NULL, false);
   for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
     n = add(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor], &op->reads[i], false);

@@ -15,12 +15,14 @@ extern const ir_platform low_cuda_platform;
 
 /* matrix.c: what tensor cores multiply.  Rows and columns of fragments come in sixteens. */
 enum { CU_FRAGMENT_SIDE = 16 };
-static inline int64_t cu_sides_up(int64_t n) { return (n + CU_FRAGMENT_SIDE - 1) / CU_FRAGMENT_SIDE * CU_FRAGMENT_SIDE; }
+static inline int64_t cu_sides_up(int64_t n) {
+  return (n + CU_FRAGMENT_SIDE - 1) / CU_FRAGMENT_SIDE * CU_FRAGMENT_SIDE;
+}
 /* Whether a nest is a product of matrices in bfloat16 and which dims are its; its other dims may have more settings
  * than one. */
 bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t);
-/* How a matrix stands in shared memory: rows of `pitch` pieces of 16 bytes, of which `pieces` are used; piece i of row r
- * is at i ^ (r >> shift & mask), so that eight rows of a column of pieces lie in different banks. */
+/* How a matrix stands in shared memory: rows of `pitch` pieces of 16 bytes, of which `pieces` are used; piece i of row
+ * r is at i ^ (r >> shift & mask), so that eight rows of a column of pieces lie in different banks. */
 typedef struct {
   int64_t rows, pieces, pitch;
   int shift, mask;
@@ -51,8 +53,8 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
 static inline int cu_alone(const tf_index *ix) {
   return ix->n_terms == 1 && low_is_dim(ix, ix->terms[0].dim) ? ix->terms[0].dim : -1;
 }
-/* What a statement that computes at points reads or writes: a buffer, at the indices of `ref`, or (NULL) at the dims of the
- * op that makes its tensor. */
+/* What a statement that computes at points reads or writes: a buffer, at the indices of `ref`, or (NULL) at the dims of
+ * the op that makes its tensor. */
 typedef struct {
   int buffer;
   const tf_ref *ref;

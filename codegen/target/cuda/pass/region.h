@@ -18,8 +18,8 @@ typedef struct {
   const ir_stmt *s;
   ir_fragments roles;
   const ir_stmt *loop; /* the loop of the region in whose body it stands; NULL: none */
-  bool next; /* tiles of the loop's next step come while one is multiplied */
-  int64_t step, trip; /* the sum is in `trip` pieces of `step` */
+  bool next;           /* tiles of the loop's next step come while one is multiplied */
+  int64_t step, trip;  /* the sum is in `trip` pieces of `step` */
   int slots;
   cu_operand side[2]; /* a, b */
 } cu_work;

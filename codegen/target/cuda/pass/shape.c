@@ -68,7 +68,8 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
       continue;
     }
     ir_stmt *same = cu_again(w, s, NULL);
-    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) cu_replace(w, &same->body, make);
+    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
+      cu_replace(w, &same->body, make);
   }
   low_close(w, mark);
   if (!w->oom) *b = new;

@@ -1,5 +1,5 @@
-/* A region as a loop over warps: every range of rows becomes a warp's, and tiles come to shared memory before the product
- * that reads them, each warp copying a part. */
+/* A region as a loop over warps: every range of rows becomes a warp's, and tiles come to shared memory before the
+ * product that reads them, each warp copying a part. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +9,9 @@ typedef struct {
   lowering *w;
   cu_region *g;
   ir_atom warp;
-  ir_range m, n;        /* the warp's */
-  const ir_stmt *loop;  /* the loop of the region around, as it was; NULL: none */
-  const ir_body *body;  /* its body: where values are let */
+  ir_range m, n;       /* the warp's */
+  const ir_stmt *loop; /* the loop of the region around, as it was; NULL: none */
+  const ir_body *body; /* its body: where values are let */
 } spmd;
 
 /* A piece of a product's sum: where it begins, and the tiles that hold it. */
@@ -198,8 +198,9 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
 static piece piece_at(const spmd *p, const cu_work *t, ir_atom step, ir_atom slot) {
   const ir_range *k = &t->s->range[t->roles.k];
   const ir_atom lo = low_sum(p->w, "from", k->lo, t->step, step);
-  return (piece){.k = {.lo = lo, .hi = low_min(p->w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step},
-                 .slot = slot};
+  return (piece){
+      .k = {.lo = lo, .hi = low_min(p->w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step},
+      .slot = slot};
 }
 
 /* Piece after piece, `slots` - 1 of which are on their way. */
@@ -234,11 +235,12 @@ static void in_pieces(const spmd *p, const cu_work *t) {
 static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   lowering *w = p->w;
   piece now = {.k = t->s->range[t->roles.k], .slot = ir_number(0)};
-  if (t->next) {
+  if (t->next && p->loop) {
     const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, 1};
     wait(w, in_loop - 1);
     const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, 2)};
-    copy_all(p, t, &then, &next, &(ir_range){.lo = next, .hi = ir_number(p->loop->loop.trip), .most = p->loop->loop.trip});
+    copy_all(p, t, &then, &next,
+             &(ir_range){.lo = next, .hi = ir_number(p->loop->loop.trip), .most = p->loop->loop.trip});
     now.slot = low_by(w, "now", IR_MOD, step, 2);
   } else if (has_moving(t)) {
     copy_all(p, t, &now, NULL, NULL);
@@ -276,8 +278,7 @@ static void loop(spmd *p, ir_stmt *s) {
   for (int i = 0; i < p->g->n_work && !w->oom; i++) {
     const cu_work *t = &p->g->work[i];
     const ir_atom first = ir_number(0);
-    if (t->loop == s && t->next)
-      copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = first}, &first, NULL);
+    if (t->loop == s && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = first}, &first, NULL);
   }
   ir_stmt *again = cu_again(w, s, NULL);
   if (!again) return;
@@ -348,9 +349,11 @@ void cu_region_make(lowering *w, cu_region *g) {
       if (g->work[i].side[k].tile) open_tile(&p, &g->work[i], k, &g->work[i].side[k]);
   if (!w->oom) set_fragments(&p);
   if (!w->oom) lasting(&p);
-  if (!w->oom) for (int i = 0; i < g->n_work; i++)
-    for (int k = 0; k < 2; k++)
-      if (g->work[i].side[k].lasting) set_tile(&p, &g->work[i], k, &(piece){.k = g->work[i].s->range[g->work[i].roles.k]});
+  if (!w->oom)
+    for (int i = 0; i < g->n_work; i++)
+      for (int k = 0; k < 2; k++)
+        if (g->work[i].side[k].lasting)
+          set_tile(&p, &g->work[i], k, &(piece){.k = g->work[i].s->range[g->work[i].roles.k]});
   if (!w->oom) statements(&p, g->s, g->n);
   low_close(w, outside);
 }

@@ -11,7 +11,8 @@ static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
   if (dim == op->dims[t->roles.k]) return cu_sides_up(t->step);
   if (dim == g->dim_m) return g->rows * g->warps_m;
-  if (dim == op->dims[t->roles.n]) return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
+  if (dim == op->dims[t->roles.n])
+    return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
   return 1;
 }
 
@@ -35,7 +36,8 @@ static bool find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *s
   for (int r = 0; r < z->rank; r++) {
     bool other = true;
     const bool is = is_side(g, t, i, &ref->index[r], &other);
-    if (z->pad[r] || (!is && !other) || (is && r < z->rank - 1 && side->rows >= 0) || (r == z->rank - 1 && !is)) return false;
+    if (z->pad[r] || (!is && !other) || (is && r < z->rank - 1 && side->rows >= 0) || (r == z->rank - 1 && !is))
+      return false;
     if (is && r < z->rank - 1) side->rows = r;
   }
   return side->rows >= 0 && ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
@@ -56,9 +58,15 @@ static bool is_lasting(const cu_region *g, const cu_work *t, int i) {
 static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
   const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
   const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
-  int64_t extent[2] = {length_of(g, t, ref->index[side->rows].terms[0].dim), length_of(g, t, ref->index[last].terms[0].dim)};
-  side->bytes = cu_bytes(&(ir_buffer){
-      .role = IR_COPIED, .matrix = true, .rows = 0, .columns = 1, .extent = extent, .type = g->p->machine.data, .slots = 1});
+  int64_t extent[2] = {length_of(g, t, ref->index[side->rows].terms[0].dim),
+                       length_of(g, t, ref->index[last].terms[0].dim)};
+  side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
+                                      .matrix = true,
+                                      .rows = 0,
+                                      .columns = 1,
+                                      .extent = extent,
+                                      .type = g->p->machine.data,
+                                      .slots = 1});
 }
 
 static void plan_one(const cu_region *g, cu_work *t) {
@@ -85,7 +93,8 @@ static int64_t bytes_of(const cu_region *g) {
   int64_t sum = 0;
   for (int i = 0; i < g->n_work; i++)
     for (int k = 0; k < 2; k++)
-      if (g->work[i].side[k].tile) sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : g->work[i].slots);
+      if (g->work[i].side[k].tile)
+        sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : g->work[i].slots);
   return sum;
 }
 

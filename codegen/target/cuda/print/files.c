@@ -73,14 +73,15 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
   fprintf(out, " as CUDA C++ (data: %s).  Written by tileflow", c_type_name(k->p->machine.data));
   if (k->o->version) fprintf(out, " %s", k->o->version);
   if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command);
-  fprintf(out, "\n\n    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
-        "    make bench    compiles; ./bench times it\n"
-        "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
-        "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
-        "%s\n\n## Mapping\n\n",
-        k->p->machine.data == IR_BF16
-            ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
-            : "Products run on the plain float32 units, not on tensor cores.");
+  fprintf(out,
+          "\n\n    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
+          "    make bench    compiles; ./bench times it\n"
+          "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
+          "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
+          "%s\n\n## Mapping\n\n",
+          k->p->machine.data == IR_BF16
+              ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
+              : "Products run on the plain float32 units, not on tensor cores.");
   mapping_text(out, k);
   if (k->o->result)
     fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),

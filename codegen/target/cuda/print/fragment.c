@@ -1,6 +1,6 @@
 /* What a warp's lanes do in a region.  A fragment of 16 rows and 8 columns is 4 numbers in each lane: those of rows
- * LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next.  A matrix is NAME[16 rows: tm][8 columns: tn][2 * th + te]; a
- * column has its number of a row, NAME[tm][th], in each of the four lanes of the row. */
+ * LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next.  A matrix is NAME[16 rows: tm][8 columns: tn][2 * th +
+ * te]; a column has its number of a row, NAME[tm][th], in each of the four lanes of the row. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -45,8 +45,8 @@ static void open_buffers(c_printer *c, const cu_room *room) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT) continue;
-    fprintf(c->out, "  %s *const %s = (%s *)(%s + %" PRId64 ");\n  (void)%s;\n", c_type(b->type), b->id, c_type(b->type),
-            part[b->space], c->offset[i], b->id);
+    fprintf(c->out, "  %s *const %s = (%s *)(%s + %" PRId64 ");\n  (void)%s;\n", c_type(b->type), b->id,
+            c_type(b->type), part[b->space], c->offset[i], b->id);
   }
 }
 
@@ -213,7 +213,8 @@ static void kernels(c_printer *c, const cu_room *room) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
     fprintf(c->out,
-            "\nstatic __global__ void __launch_bounds__(THREADS) part%d(const %s_args args, unsigned char *const workspace) {\n"
+            "\nstatic __global__ void __launch_bounds__(THREADS) part%d(const %s_args args, unsigned char *const "
+            "workspace) {\n"
             "  SHARED(shared);\n",
             n++, c->name);
     c->depth = 1;

@@ -32,7 +32,8 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
                  const char *piece) {
   const cu_tile tile = cu_tile_of(b);
   fprintf(c->out, "&%s[((", b->id), c_atom(c->out, c->p, b->slot);
-  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift, tile.mask);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
+          tile.mask);
   begin(c, t, b, row_dim, b->rows), fprintf(c->out, ", %s, ", row);
   begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / 8 + %s)) * 8]", piece);
 }
@@ -93,7 +94,8 @@ static void set(c_printer *c, const product *t, int k, const char *more) {
 }
 
 /* An element at a time, from where it stands. */
-static void direct(c_printer *c, const product *t, int read, int other, const char *place, const char *of_k, const char *to) {
+static void direct(c_printer *c, const product *t, int read, int other, const char *place, const char *of_k,
+                   const char *to) {
   c_line(c, "for (int i = 0; i < 4; i++) {\n");
   c->depth++;
   c_line(c, "float two[2];\n");
@@ -123,8 +125,8 @@ static void load_a(c_printer *c, const product *t) {
   else if (b->space == CU_FRAGMENT)
     a_of_fragment(c, t, b);
   else
-    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + LANE / 4", " + 16 * tk + 8 * (i / 2) + 2 * (LANE % 4) + te",
-           "fa[tm]");
+    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + LANE / 4",
+           " + 16 * tk + 8 * (i / 2) + 2 * (LANE % 4) + te", "fa[tm]");
   c_close(c, 1);
 }
 
@@ -134,7 +136,8 @@ static void load_b(c_printer *c, const product *t) {
   if (is_tile(b))
     b_of_tile(c, t, b);
   else
-    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + LANE / 4", " + 16 * tk + 8 * (i % 2) + 2 * (LANE % 4) + te", "fb");
+    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + LANE / 4", " + 16 * tk + 8 * (i % 2) + 2 * (LANE % 4) + te",
+           "fb");
 }
 
 static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {

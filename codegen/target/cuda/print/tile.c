@@ -54,8 +54,8 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
   fprintf(c->out, "const %s *at = from + row * stride + THREAD %% %" PRId64 " * 8;\n", c_type(to->type), t->pieces);
   c_line(c, "uint16_t *const place = &");
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
-  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, THREAD %% %" PRId64 ")) * 8];\n", t->rows * t->pitch,
-          t->pitch, t->shift, t->mask, t->pieces);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, THREAD %% %" PRId64 ")) * 8];\n",
+          t->rows * t->pitch, t->pitch, t->shift, t->mask, t->pieces);
   open_turns(c, t->rows / at_once);
   c_indent(c);
   fprintf(c->out, "copy_piece(place + j * %" PRId64 ", at, row + j * %" PRId64 " < rows ? left : 0, whole);\n",
