@@ -248,6 +248,5 @@ bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
   *g = (cu_region){.p = w->p, .n = n, .s = s, .dim_n = -1};
   g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
   g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
-  w->oom |= !g->inside || !g->own;
-  return !w->oom && find(g);
+  return !low_failed(w) && find(g);
 }

@@ -45,13 +45,12 @@ static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
     if (s->kind != IR_LET || s->let.var != a.var) continue;
     ir_expr e = s->let.expr;
     ir_atom *arg = TF_ARRAY(p->w->p->arena, ir_atom, (size_t)e.n + 1);
-    p->w->oom |= !arg;
-    for (int k = 0; k < e.n && !p->w->oom; k++)
+    for (int k = 0; k < e.n && !low_failed(p->w); k++)
       arg[k] = moved(p, e.arg[k], to);
     e.arg = arg;
     ir_stmt *new = low_add(p->w, IR_LET);
     const int var = low_var(p->w, "next_");
-    if (p->w->oom) return a;
+    if (low_failed(p->w)) return a;
     new->let.var = var;
     new->let.expr = e;
     return (ir_atom){var, a.off};
@@ -86,7 +85,7 @@ static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) 
   const tf_ref *ref = ref_of(p, t, i);
   char what[32];
   const int at = side->buffer = low_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
-  if (w->oom) return;
+  if (low_failed(w)) return;
   ir_buffer *b = &w->p->buffers[at];
   snprintf(what, sizeof what, "tile%d", at);
   b->id = low_derived(w, w->p->tensor_id[ref->tensor], what);
@@ -108,13 +107,12 @@ static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, co
   const tf_ref *ref = ref_of(p, t, i);
   const int rank = w->plan->wl->tensors[ref->tensor].rank;
   ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank + 1);
-  w->oom |= !box;
   set_ranges(p, t, at);
-  for (int r = 0; r < rank && !w->oom; r++) {
+  for (int r = 0; r < rank && !low_failed(w); r++) {
     box[r] = low_index(w, t->s->op, &ref->index[r]);
     if (to) box[r].lo = moved(p, box[r].lo, *to), box[r].hi = moved(p, box[r].hi, *to);
   }
-  if (w->oom) return;
+  if (low_failed(w)) return;
   if (some) box[0].hi = low_pick(w, "to", *some, box[0].hi, box[0].lo);
   if (some) box[0].exact = box[0].some = false;
   ir_stmt *s = low_add(w, IR_COPY);
@@ -132,7 +130,7 @@ static void copy_all(const spmd *p, const cu_work *t, const piece *at, const ir_
   for (int i = 0; i < 2; i++)
     if (t->side[i].tile && !t->side[i].lasting) copy_one(p, t, i, at, to, some);
   const ir_body *b = p->w->into;
-  if (!p->w->oom) b->s[b->n - 1]->copy.ends = true;
+  if (!low_failed(p->w)) b->s[b->n - 1]->copy.ends = true;
 }
 
 static void copy_lasting(const spmd *p, const cu_work *t) {
@@ -173,8 +171,7 @@ static void multiply(const spmd *p, const cu_work *t, const piece *at) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   ir_fragments *roles = TF_ARRAY(w->p->arena, ir_fragments, 1);
-  w->oom |= !from || !fresh || !roles;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   r[t->roles.k] = at->k;
   *roles = t->roles;
   for (int i = 0; i < op->n_reads; i++)
@@ -209,7 +206,7 @@ static void in_pieces(const spmd *p, const cu_work *t) {
   const low_mark outside = {w->into, w->n_lets};
   const bool moving = has_moving(t);
   low_mark mark;
-  for (int i = 0; i < t->slots - 1 && moving && !w->oom; i++) {
+  for (int i = 0; i < t->slots - 1 && moving && !low_failed(w); i++) {
     const piece first = piece_at(p, t, ir_number(i), ir_number(i));
     copy_all(p, t, &first, NULL, NULL);
   }
@@ -275,7 +272,7 @@ static void loop(spmd *p, ir_stmt *s) {
   const low_mark mark = {w->into, w->n_lets};
   const int ahead = count_next(p, s);
   p->loop = s, p->body = &s->body;
-  for (int i = 0; i < p->g->n_work && !w->oom; i++) {
+  for (int i = 0; i < p->g->n_work && !low_failed(w); i++) {
     const cu_work *t = &p->g->work[i];
     const ir_atom first = ir_number(0);
     if (t->loop == s && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = first}, &first, NULL);
@@ -291,7 +288,7 @@ static void loop(spmd *p, ir_stmt *s) {
 }
 
 static void statements(spmd *p, ir_stmt *const *s, int n) {
-  for (int i = 0; i < n && !p->w->oom; i++) {
+  for (int i = 0; i < n && !low_failed(p->w); i++) {
     const cu_work *t = work_of(p, s[i]);
     if (s[i]->kind == IR_FOR)
       loop(p, s[i]);
@@ -323,7 +320,7 @@ static void set_fragments(const spmd *p) {
 /* Tiles that last are in the first group. */
 static void lasting(const spmd *p) {
   ir_stmt *last = NULL;
-  for (int i = 0; i < p->g->n_work && !p->w->oom; i++) {
+  for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
     const int before = p->w->into->n;
     copy_lasting(p, &p->g->work[i]);
     if (p->w->into->n > before) last = p->w->into->s[p->w->into->n - 1];
@@ -344,16 +341,16 @@ void cu_region_make(lowering *w, cu_region *g) {
     const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
     p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);
   }
-  for (int i = 0; i < g->n_work && !w->oom; i++)
+  for (int i = 0; i < g->n_work && !low_failed(w); i++)
     for (int k = 0; k < 2; k++)
       if (g->work[i].side[k].tile) open_tile(&p, &g->work[i], k, &g->work[i].side[k]);
-  if (!w->oom) set_fragments(&p);
-  if (!w->oom) lasting(&p);
-  if (!w->oom)
+  if (!low_failed(w)) set_fragments(&p);
+  if (!low_failed(w)) lasting(&p);
+  if (!low_failed(w))
     for (int i = 0; i < g->n_work; i++)
       for (int k = 0; k < 2; k++)
         if (g->work[i].side[k].lasting)
           set_tile(&p, &g->work[i], k, &(piece){.k = g->work[i].s->range[g->work[i].roles.k]});
-  if (!w->oom) statements(&p, g->s, g->n);
+  if (!low_failed(w)) statements(&p, g->s, g->n);
   low_close(w, outside);
 }

@@ -5,13 +5,12 @@
 
 /* Every nest says where it reads, so that what it reads may be made elsewhere. */
 static void name_reads(lowering *w, const ir_body *b) {
-  for (int i = 0; i < b->n && !w->oom; i++) {
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
     ir_stmt *s = b->s[i];
     name_reads(w, &s->body);
     if (s->kind != IR_NEST || s->nest.from) continue;
     const tf_op *op = &w->plan->wl->ops[s->op];
     int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-    w->oom |= !from;
     for (int k = 0; k < op->n_reads && from; k++)
       from[k] = w->p->buffer_of[op->reads[k].tensor];
     s->nest.from = from;
@@ -22,7 +21,6 @@ static void name_reads(lowering *w, const ir_body *b) {
 static void grow(lowering *w) {
   const size_t n = (size_t)w->p->n_buffers + 3 * (size_t)w->plan->wl->n_ops + 1;
   ir_buffer *more = TF_ARRAY(w->p->arena, ir_buffer, n);
-  w->oom |= !more;
   if (more) memcpy(more, w->p->buffers, (size_t)w->p->n_buffers * sizeof *more);
   if (more) w->p->buffers = more;
 }
@@ -30,7 +28,7 @@ static void grow(lowering *w) {
 /* The region of n statements, in their place. */
 static bool put(lowering *w, ir_stmt *const *s, int n) {
   cu_region g;
-  if (w->oom || !cu_region_of(w, s, n, &g)) return false;
+  if (low_failed(w) || !cu_region_of(w, s, n, &g)) return false;
   cu_region_make(w, &g);
   return true;
 }
@@ -39,15 +37,15 @@ static void whole(lowering *w, ir_body *b, bool top) {
   ir_body new = {0, NULL};
   const low_mark mark = low_open(w, &new);
   int first = 0; /* values are the block's */
-  while (!w->oom && first < b->n && b->s[first]->kind == IR_LET)
+  while (!low_failed(w) && first < b->n && b->s[first]->kind == IR_LET)
     cu_again(w, b->s[first++], NULL);
   if (!top && first < b->n && put(w, b->s + first, b->n - first)) {
     low_close(w, mark);
-    if (!w->oom) *b = new;
+    if (!low_failed(w)) *b = new;
     return;
   }
   low_close(w, mark);
-  for (int i = 0; i < b->n && !w->oom; i++)
+  for (int i = 0; i < b->n && !low_failed(w); i++)
     if (b->s[i]->kind != IR_FOR || b->s[i]->loop.map != IR_WARP) whole(w, &b->s[i]->body, false);
 }
 
@@ -83,7 +81,7 @@ static bool apart(lowering *w, ir_stmt *s) {
   const int at = low_buffer(w, z, w->p->buffers[to].name, false, 0);
   ir_range *box = cu_ranges(w, s);
   char *id = low_derived(w, w->p->tensor_id[z], "fragments");
-  if (w->oom) return false;
+  if (low_failed(w)) return false;
   ir_buffer *b = &w->p->buffers[at];
   b->id = id;
   b->role = IR_BOX, b->type = IR_F32, b->space = 0, b->words = 1;
@@ -98,7 +96,7 @@ static bool apart(lowering *w, ir_stmt *s) {
   low_close(w, mark);
   ir_body *const in = w->into;
   const int before = in->n;
-  if (w->oom) return false;
+  if (low_failed(w)) return false;
   /* it must be seen to be nobody else's: the statements stand in the program while it is asked */
   ir_stmt old = *s;
   *s = (ir_stmt){.kind = IR_FOR, .body = two};
@@ -114,7 +112,7 @@ static bool apart(lowering *w, ir_stmt *s) {
 static void each(lowering *w, ir_body *b) {
   ir_body new = {0, NULL};
   const low_mark mark = low_open(w, &new);
-  for (int i = 0; i < b->n && !w->oom; i++) {
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
     ir_stmt *s = b->s[i];
     ir_fragments t;
     const bool product = s->kind == IR_NEST && cu_roles(w->p, s, &t);
@@ -127,7 +125,7 @@ static void each(lowering *w, ir_body *b) {
     if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) each(w, &same->body);
   }
   low_close(w, mark);
-  if (!w->oom) *b = new;
+  if (!low_failed(w)) *b = new;
 }
 
 void low_cuda_tensor(lowering *w) {
