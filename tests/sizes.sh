@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files fit a person's head: no C file over 800 lines, no function over 80.
+# Files fit a person's head: no C file over 800 lines, no function over 60.
 #   tests/sizes.sh [ROOT]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -27,7 +27,7 @@ FNR == 1 { close_file(); file = FILENAME; state = "between" }
 state == "body" && line ~ /^}/ {
   if (line == "}") {
     functions++
-    if (FNR - start + 1 > 80) complain(name, FNR - start + 1, 80)
+    if (FNR - start + 1 > 60) complain(name, FNR - start + 1, 60)
     if (FNR - start + 1 > longest) longest = FNR - start + 1
   }
   state = "between"
