@@ -1,5 +1,5 @@
-/* An instruction set is a row, and so is the micro-kernel of a product: one of each that stands here alone prints blocks
- * of products, which are compiled, run, and compared with sums made one by one. */
+/* An instruction set is a row, and so is the micro-kernel of a product: one of each that stands here alone prints
+ * blocks of products, which are compiled, run, and compared with sums made one by one. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +23,8 @@ static const char toy_text[] =
     "static inline void vec_store_part(float *p, vec v, int n) {\n"
     "  for (int i = 0; i < n; i++) p[i] = v.of[i];\n}\n";
 
-static const tf_micro_isa toy_isa = {.name = "toy",
-                                     .lanes = 2,
-                                     .registers = 12,
-                                     .flags = "",
-                                     .machine = "1",
-                                     .data = "f32 int8",
-                                     .text = toy_text};
+static const tf_micro_isa toy_isa = {
+    .name = "toy", .lanes = 2, .registers = 12, .flags = "", .machine = "1", .data = "f32 int8", .text = toy_text};
 
 /* ---- a toy product: pairs of bytes along k, a lane of int32 ----------------------------------------- */
 static const char pairs_text[] =
@@ -43,12 +38,12 @@ static const char pairs_text[] =
     "static inline pairs pair_load(const int8_t *p) { return p; }\n"
     "static inline ivec pair_add(pairs a, pairs b, ivec c) { return c + a[0] * b[0] + a[1] * b[1]; }\n";
 
-static const tf_micro_kernel toy_product = {
-    .kernel = {"toy_pairs", IR_I8, IR_I8, IR_I32, .group = 2, .m_round = 1, .n_round = 1, .k_round = 2, .leaves = IR_I32},
-    .lanes = 1,
-    .prefix = "pair",
-    .sums = "ivec",
-    .text = pairs_text};
+static const tf_micro_kernel toy_product = {.kernel = {"toy_pairs", IR_I8, IR_I8, IR_I32, .group = 2, .m_round = 1,
+                                                       .n_round = 1, .k_round = 2, .leaves = IR_I32},
+                                            .lanes = 1,
+                                            .prefix = "pair",
+                                            .sums = "ivec",
+                                            .text = pairs_text};
 
 /* ---- what is compiled ------------------------------------------------------------------------------- */
 enum { M = 7, N = 9, K = 5 };
@@ -62,7 +57,8 @@ static const char check_block[] =
     "#define CHECK_BLOCK(NAME, BLOCK, A, B, C, G)\\\n"
     "  static int NAME(void) {\\\n"
     "    static A a[M][K * G];\\\n    static B b[K][N][G];\\\n    static C c[M][N];\\\n"
-    "    for (int i = 0; i < M; i++)\\\n      for (int p = 0; p < K * G; p++) a[i][p] = (A)((7 * i + 3 * p) % 11 - 5);\\\n"
+    "    for (int i = 0; i < M; i++)\\\n      for (int p = 0; p < K * G; p++) a[i][p] = (A)((7 * i + 3 * p) % 11 - "
+    "5);\\\n"
     "    for (int p = 0; p < K; p++)\\\n      for (int j = 0; j < N; j++)\\\n        for (int e = 0; e < G; e++)\\\n"
     "          b[p][j][e] = (B)((5 * p + j + 2 * e) % 7 - 3);\\\n"
     "    BLOCK(K, &a[0][0], K * G, G, &b[0][0][0], N * G, &c[0][0], N, 0);\\\n"
@@ -84,8 +80,10 @@ static void print(FILE *f) {
              *pairs = tf_micro_block(f, u, machine.whole, M, N, false, false);
   if (CHECK(reals && pairs)) {
     fprintf(f, "enum { M = %d, N = %d, K = %d };\n%s", M, N, K, check_block);
-    fprintf(f, "CHECK_BLOCK(bad_reals, %s, float, float, float, 1)\nCHECK_BLOCK(bad_pairs, %s, int8_t, int8_t, int32_t, 2)\n",
-            reals, pairs);
+    fprintf(
+        f,
+        "CHECK_BLOCK(bad_reals, %s, float, float, float, 1)\nCHECK_BLOCK(bad_pairs, %s, int8_t, int8_t, int32_t, 2)\n",
+        reals, pairs);
     fputs("int main(void) {\n  return (bad_reals() ? 1 : 0) + (bad_pairs() ? 2 : 0);\n}\n", f);
   }
   tf_micro_free(u);
@@ -98,7 +96,8 @@ int main(void) {
   FILE *f = fopen(path, "w");
   if (CHECK(f)) print(f);
   if (f) CHECK_I64(fclose(f), 0);
-  snprintf(command, sizeof command, "cc -std=c17 -Og -w -o %s/k %s && %s/k; s=$?; rm -r %s; exit $s", dir, path, dir, dir);
+  snprintf(command, sizeof command, "cc -std=c17 -Og -w -o %s/k %s && %s/k; s=$?; rm -r %s; exit $s", dir, path, dir,
+           dir);
   CHECK_I64(system(command), 0);
   return check_report();
 }
