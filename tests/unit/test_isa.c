@@ -24,7 +24,14 @@ static const char toy_text[] =
     "  for (int i = 0; i < n; i++) p[i] = v.of[i];\n}\n";
 
 static const tf_micro_isa toy_isa = {
-    .name = "toy", .lanes = 2, .registers = 12, .flags = "", .machine = "1", .data = "f32 int8", .text = toy_text};
+    .name = "toy",
+    .lanes = 2,
+    .registers = 12,
+    .flags = "",
+    .machine = "1",
+    .data = "f32 int8",
+    .text = toy_text,
+};
 
 /* ---- a toy product: pairs of bytes along k, a lane of int32 ----------------------------------------- */
 static const char pairs_text[] =
@@ -38,12 +45,14 @@ static const char pairs_text[] =
     "static inline pairs pair_load(const int8_t *p) { return p; }\n"
     "static inline ivec pair_add(pairs a, pairs b, ivec c) { return c + a[0] * b[0] + a[1] * b[1]; }\n";
 
-static const tf_micro_kernel toy_product = {.kernel = {"toy_pairs", IR_I8, IR_I8, IR_I32, .group = 2, .m_round = 1,
-                                                       .n_round = 1, .k_round = 2, .leaves = IR_I32},
-                                            .lanes = 1,
-                                            .prefix = "pair",
-                                            .sums = "ivec",
-                                            .text = pairs_text};
+static const tf_micro_kernel toy_product = {
+    .kernel = {"toy_pairs", IR_I8, IR_I8, IR_I32, .group = 2, .m_round = 1, .n_round = 1, .k_round = 2,
+               .leaves = IR_I32},
+    .lanes = 1,
+    .prefix = "pair",
+    .sums = "ivec",
+    .text = pairs_text,
+};
 
 /* ---- what is compiled ------------------------------------------------------------------------------- */
 enum { M = 7, N = 9, K = 5 };
