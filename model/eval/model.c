@@ -149,10 +149,9 @@ static bool count(tf_model *m) {
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->n_retains && tf_retain_uneven(&m->ev, m->scratch.zero);
   if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
-  if (m->ev.irregular) return tf_walk(m);
-  tf_home_sizes(m);
-  tf_sizes(m);
-  return true;
+  if (!m->ev.irregular) tf_home_sizes(m);
+  if (!m->ev.irregular) tf_sizes(m);
+  return m->ev.irregular ? tf_walk(m) : true;
 }
 
 int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK; }
