@@ -52,6 +52,7 @@ void tf_x_leaf(tf_x_worker *w, const int64_t *trips) {
   tf_result r;
   if (!tf_model_eval(w->model, trips, &r)) {
     w->task->counts.by_rules++; /* a count passes 2^63, or the trip counts do not cover */
+    w->task->unknown |= tf_model_gave_up(w->model);
     return;
   }
   if (r.feasible)

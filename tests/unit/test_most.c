@@ -179,6 +179,7 @@ static void compare(tf_rng *g, tally *sum) {
     if (i == WALK) m[i]->plan->irregular = true;
     tf_model_walk_limit(m[i], i == WALK ? WALK_MOST : 0);
     ok = tf_model_eval(m[i], NULL, &r);
+    CHECK(tf_model_gave_up(m[i]) == (!ok && r.overflow)); /* nothing here passes 2^63 */
   }
   sum->cases++;
   sum->compared += ok;
