@@ -43,7 +43,7 @@ typedef struct {
   tf_watch watch;
   tf_solve_result *res;
   const tf_solve_result *known; /* where there is a tie: of which mapping */
-  bool failed, unknown; /* unknown: as of a task */
+  bool failed, unknown;         /* unknown: as of a task */
 } solver;
 
 static double value_of_floor(const solver *v) { return tf_bounds_value(v->o->objective, &v->floor, v->arch); }
