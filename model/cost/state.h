@@ -76,6 +76,7 @@ struct tf_model {
   struct tf_most *most;       /* general/most.h; NULL: no borders, or not made so far */
   struct tf_even *even;       /* what the quick count needs; NULL: it never applies */
   bool quick;                 /* it did, the last time */
+  int64_t walked;             /* steps that the walk took, the last time; 0: it was not asked */
   bool gave_up;               /* only the walk could have counted, and did not, the last time */
   bool quick_only;            /* nothing else is tried where it might */
   struct tf_tape *lanes;      /* quick/lanes.h; NULL: not made so far, or the tree has none */

@@ -158,6 +158,8 @@ static bool count(tf_model *m) {
 
 int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK; }
 
+int64_t tf_model_walked(const tf_model *m) { return m->walked; }
+
 bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }
@@ -179,6 +181,7 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->ev.irregular = m->plan->irregular;
   m->ev.work = 0;
   m->gave_up = false;
+  m->walked = 0;
   bool ok = m->quick = m->even && !m->ev.irregular && tf_even_count(m);
   if (!ok && m->quick_only && m->even) {
     out->overflow = true;
