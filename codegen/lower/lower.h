@@ -19,6 +19,7 @@ typedef struct {
   bool *in;      /* [op] which makes nothing that counts where the condition is false */
   bool inside;   /* the scope is open, and its ops end at ... */
   ir_atom limit; /* ... that l */
+  ir_range few;  /* what others make for them: of few lengths */
 } low_mask;
 
 struct lowering {

@@ -159,11 +159,50 @@ static void end_at(lowering *w, int o) {
 }
 
 void low_mask_infer(lowering *w, int o) {
-  if (w->mask.inside && w->mask.in[o]) end_at(w, o);
+  if (!w->mask.inside || tf_op_slot(&w->plan->wl->ops[o], w->mask.l) < 0) return;
+  ir_range *r = low_range(w, o, w->mask.l);
+  if (w->mask.in[o])
+    end_at(w, o);
+  else if (r->lo.var < 0 && ir_same(r->hi, w->mask.limit))
+    *r = w->mask.few;
+}
+
+/* The least part of a row, a quarter or more, that every loop below scope n over the row divides or is divided by; 0:
+ * none. */
+static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t alike) {
+  const tf_plan *p = w->plan;
+  for (int64_t part = ((extent + 3) / 4 + alike - 1) / alike * alike; part < extent; part += alike) {
+    bool all = true;
+    for (int l = 0; l < p->n_loops; l++)
+      for (int i = 0; i < p->loops[l].n_leader && p->loops[l].dim == w->mask.l; i++) {
+        const int64_t step = w->run.step[p->loops[l].leaders[i] * p->n_loops + l];
+        all &= !tf_plan_above(p, n, p->loops[l].node) || step % part == 0 || part % step == 0;
+      }
+    if (all) return part;
+  }
+  return 0;
+}
+
+/* The first `by` * i, or the extent, from which no row of the block needs anything. */
+static ir_atom limit_of(lowering *w, ir_atom end, int64_t extent, int64_t by) {
+  end.off += w->mask.c + by - 1;
+  const ir_atom times = low_by(w, "seen", IR_DIV, end, by);
+  return low_min(w, "seen", ir_number(extent), low_sum(w, "seen", ir_number(0), by, times));
+}
+
+/* Products want few lengths, which they know; what they make for the others ends at a part of the row. */
+static ir_range few_lengths(lowering *w, int n, ir_atom end, int64_t extent, int64_t alike) {
+  const int64_t part = part_of_row(w, n, extent, alike);
+  ir_range r = {.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = part == 0};
+  if (part == 0) return r;
+  r.hi = limit_of(w, end, extent, part);
+  for (int64_t length = part; length < extent; length += part)
+    low_add_length(&r, length);
+  return r;
 }
 
 void low_mask_open(lowering *w, int n) {
-  enum { ALIKE = 64 }; /* the end of a row is a multiple of it: no vector of a machine is longer */
+  enum { ALIKE = 64 }; /* rows end at a multiple of it: no vector of a machine is longer */
   const tf_workload *wl = w->plan->wl;
   const ir_range *q = NULL;
   if (n != w->mask.scope) return;
@@ -173,14 +212,15 @@ void low_mask_open(lowering *w, int n) {
     if (!is_whole(w, low_range(w, o, w->mask.l)) || !mine->some || (q && !low_same_range(q, mine))) return;
     q = mine;
   }
-  const ir_atom end = {q->hi.var, q->hi.off + w->mask.c + ALIKE - 1};
-  const ir_atom rows = low_by(w, "seen", IR_DIV, end, ALIKE);
-  w->mask.limit =
-      low_min(w, "seen", ir_number(wl->dims[w->mask.l].extent), low_sum(w, "seen", ir_number(0), ALIKE, rows));
-  w->mask.inside = !w->oom;
-  for (int o = 0; o < wl->n_ops && w->mask.inside; o++)
+  const int64_t extent = wl->dims[w->mask.l].extent;
+  const ir_atom end = q->hi;
+  w->mask.limit = limit_of(w, end, extent, ALIKE);
+  w->mask.few = few_lengths(w, n, end, extent, ALIKE);
+  if (w->mask.limit.var < 0 || w->oom) return; /* the block has all rows */
+  w->mask.inside = true;
+  for (int o = 0; o < wl->n_ops; o++)
     if (w->mask.in[o]) end_at(w, o);
-  if (w->mask.inside) low_infer(w, n); /* what is made for them */
+  low_infer(w, n); /* what is made for them */
 }
 
 void low_mask_close(lowering *w, int n) {
