@@ -212,6 +212,7 @@ void low_mask_open(lowering *w, int n) {
     if (!is_whole(w, low_range(w, o, w->mask.l)) || !mine->some || (q && !low_same_range(q, mine))) return;
     q = mine;
   }
+  if (!q) return;
   const int64_t extent = wl->dims[w->mask.l].extent;
   const ir_atom end = q->hi;
   w->mask.limit = limit_of(w, end, extent, ALIKE);

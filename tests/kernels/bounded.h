@@ -14,6 +14,7 @@ typedef struct {
  */
 typedef struct {
   double step, kept, tiny;
+  bool masked;  /* set by bounded_run: places are asked for, and 0 times what is not finite may be left out */
   bool floored; /* maxima that others read start at the lowest finite number, as those that are streamed do */
 } bounded_rounding;
 
