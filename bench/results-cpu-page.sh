@@ -9,14 +9,14 @@ titles="chains=Two products (G1 to G12 of thesis Table 3.5);softmax=Attention: t
 conv=Two convolutions (C1 to C8 of thesis Table 3.6);conv-relu=Two convolutions with a ReLU between;yolo=Layers of YOLO, batch 1;\
 resnet=Layers of ResNet-18, batch 16;bf16=Two products of bfloat16;bf16-softmax=Attention in bfloat16;int8=Two products, int8;\
 int8-softmax=Attention from int8;int8-product=One product of int8;torch=Beside PyTorch, float32;torch-bf16=Beside PyTorch, bfloat16;\
-models=Shapes of current models beside PyTorch, float32;models-bf16=Shapes of current models beside PyTorch, bfloat16"
+models=Shapes of current models beside PyTorch, float32;models-bf16=Shapes of current models beside PyTorch, bfloat16;data=Does the time hang on the data?"
 goals="chains=oneDNN 1.06, libxsmm 1.00;softmax=oneDNN 1.25, libxsmm 1.00;exponent=best library 0.97;conv=oneDNN 1.05, none below 0.97;\
 conv-relu=oneDNN 1.05, none below 0.97;bf16=oneDNN 1.3 with AMX;bf16-softmax=oneDNN 2 with AMX"
 
 # when GROUP: a line that says when and where its figures were taken
 when() {
   awk -F, -v group="$1" '$1 == group {
-    printf "*%s UTC, %s min, load %s before, %s, commit %s; [figures](results/cpu-%s.csv).*\n\n", $2, $3 < 60 ? "1" : sprintf("%.0f", $3 / 60), $4, $6, $7, group
+    printf "*%s UTC, %s min, load %s before, %s, commit %s%s; [figures](results/cpu-%s.csv).*\n\n", $2, $3 < 60 ? "1" : sprintf("%.0f", $3 / 60), $4, $6, $7, $8 == "" ? "" : ", " $8, group
   }' $results/cpu-runs.csv
 }
 title() { echo "$titles" | tr ';' '\n' | sed -n "s/^$1=//p"; }
@@ -54,6 +54,7 @@ if [ -n "$(files $cores)" ]; then
   echo
   for g in $cores; do has "$g" && when "$g" | sed "s/^\\*/*$(title "${g%-cores}"): /; /^\$/d; s/\$/  /"; done
 fi
+section data
 if has chosen; then
   printf '\n## The model'"'"'s first choice and the best of those timed\n\n'
   when chosen

@@ -4,13 +4,14 @@
 # GROUP: of $groups below, on one core, each writes docs/results/cpu-GROUP.csv; GROUP-cores: on all cores; all of both if none is given.
 #        report: none, only the page.
 # A group whose run fails keeps the figures that it had.  When, where and how long each was run stands in docs/results/cpu-runs.csv.
+# DNNL_ROOT, MKL_ROOT: folders with oneDNN and MKL of today, as bench/kernels/run.sh takes them.
 # PYTHON=FILE: a Python with PyTorch, for torch, torch-bf16, models and models-bf16; ARCH, ISA: as bench/kernels/run.sh takes them.
 set -u
 . "$(dirname "$0")/lib.sh"
 begin "$(dirname "$0")/.." "${1:?usage: $0 TILEFLOW [GROUP...]}"
 shift
 beside="chains softmax exponent conv conv-relu yolo resnet bf16 bf16-softmax int8 int8-softmax int8-product"
-groups="$beside torch torch-bf16 models models-bf16 chosen movement story"
+groups="$beside torch torch-bf16 models models-bf16 data chosen movement story"
 [ $# -gt 0 ] || set -- $groups $(for g in $beside models models-bf16; do echo "$g-cores"; done)
 results=docs/results
 page=docs/RESULTS-cpu.md
@@ -18,11 +19,29 @@ runs=$results/cpu-runs.csv
 failed=0
 export KERNELS="${KERNELS:-$scratch/kernels}"
 
+# version_of_dnnl: what run.sh links
+version_of_dnnl() {
+  if [ -n "${DNNL_ROOT:-}" ]; then
+    basename "$(realpath "$DNNL_ROOT/lib/libdnnl.so")" | sed 's/libdnnl\.so\.//'
+  else
+    dpkg-query -W -f '${Version}' libdnnl-dev 2>/dev/null | sed 's/[+-].*//'
+  fi
+}
+
+# libraries_of GROUP: the versions of those whose version is not the same in each run, and the compiler
+libraries_of() {
+  case $1 in
+  models* | torch*) echo "PyTorch $("${PYTHON:-python3}" -c 'import torch; print(torch.__version__)' 2>/dev/null)" ;;
+  data | chosen | movement | story) ;;
+  *) echo "oneDNN $(version_of_dnnl)${MKL_ROOT:+ and MKL}" ;;
+  esac | sed "s/$/ gcc $(gcc -dumpfullversion)/; s/,/ /g"
+}
+
 # ran GROUP STARTED SECONDS LOAD THREADS: its row of cpu-runs.csv, in the place of the old one.
 ran() {
   cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1 | tr -d ,)
-  [ -e $runs ] || echo "group,started,seconds,load_before,threads,cpu,commit" >$runs
-  into $runs awk -F, -v group="$1" -v row="$1,$2,$3,$4,$5,$cpu,$(git rev-parse --short HEAD 2>/dev/null)" \
+  [ -e $runs ] || echo "group,started,seconds,load_before,threads,cpu,commit,libraries" >$runs
+  into $runs awk -F, -v group="$1" -v row="$1,$2,$3,$4,$5,$cpu,$(git rev-parse --short HEAD 2>/dev/null),$(libraries_of "$1")" \
     '$1 != group { print } END { print row }' $runs
 }
 
@@ -56,6 +75,7 @@ for group; do
   report) ;;
   torch) measure torch sh bench/kernels/torch.sh "$tool" f32 ;;
   torch-bf16) measure torch-bf16 sh bench/kernels/torch.sh "$tool" bf16 ;;
+  data) measure data sh bench/kernels/data.sh "$tool" ;;
   models) measure models sh bench/kernels/models.sh "$tool" f32 ;;
   models-bf16) measure models-bf16 sh bench/kernels/models.sh "$tool" bf16 ;;
   models-cores) cores models-cores models.sh f32 ;;

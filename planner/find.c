@@ -3,11 +3,12 @@
 
 #include "planner/planner.h"
 
-/* The effort (tf_model_effort; some three seconds a million) ends a search where borders inside a chain make
- * evaluations dear. */
-enum { EFFORT = 1500000, FEW = 64, ENOUGH = 3000, ENOUGH_EFFORT = 500000 };
-/* Candidates for each kernel that is to be timed: many mappings make the same kernel.  Without timing, of so many. */
-enum { MAPPINGS = 64, KERNELS = 32 };
+/* Of an evaluation allowed, so many quick ones (tf_model_effort) may be taken: a search ends early where borders inside
+ * a chain make each dear.  And candidates that are kept for their kernels, for each that is to be timed: many mappings
+ * make the same kernel. */
+enum { EFFORT_EACH = 5, CANDIDATES = 256, EACH = 64 };
+/* Of so many parts of a budget one tells whether a template suits the workload. */
+enum { PROBE = 8 };
 
 /* ---- one search ------------------------------------------------------------------------------- */
 typedef struct {
@@ -37,23 +38,36 @@ static bool keep(planner *p, tf_search_result *r) {
   return true;
 }
 
-/* Searches what is open in the mapping, or all mappings (NULL); the best is the plan's unless it has one. */
-static bool search(planner *p, const tf_tree *open) {
+int64_t tf_planner_evals(const tf_workload *wl) { return TF_PLANNER_WORK / (wl->n_ops + 1) + 1; }
+
+/* The budget's part-th part. */
+static tf_search_opts options_of(const planner *p, view *v, int part) {
   const tf_planner_opts *o = p->o;
-  tf_bounds bounds;
-  view v = {.p = p};
   tf_search_opts so = {.strategy = o->strategy,
                        /* Of mappings that keep the units busy alike, the one that moves less has the larger blocks. */
                        .objective = o->objective == TF_LATENCY ? TF_EDP : o->objective,
                        .budget = o->budget,
-                       .variants = (p->n_time > KERNELS ? p->n_time : KERNELS) * MAPPINGS};
+                       .variants = p->n_time * EACH > CANDIDATES ? p->n_time * EACH : CANDIDATES};
   if (!o->budget.max_evals && !(o->budget.time_limit > 0)) {
-    so.budget.max_evals = TF_PLANNER_EVALS;
-    so.budget.max_effort = EFFORT;
+    so.budget.max_evals = tf_planner_evals(p->wl);
+    so.budget.max_effort = TF_PLANNER_EFFORT;
+  } else if (o->budget.max_evals < INT64_MAX / EFFORT_EACH) {
+    so.budget.max_effort = o->budget.max_evals * EFFORT_EACH;
   }
+  so.budget.max_evals = (so.budget.max_evals + part - 1) / part;
+  so.budget.max_effort = (so.budget.max_effort + part - 1) / part;
+  so.budget.time_limit /= part;
   so.budget.stop = stop;
   so.budget.progress = o->budget.progress ? show : NULL;
-  so.budget.ctx = &v;
+  so.budget.ctx = v;
+  return so;
+}
+
+/* Searches what is open in the mapping, or all mappings (NULL); the best is the plan's unless it has one. */
+static bool search(planner *p, const tf_tree *open, int part) {
+  tf_bounds bounds;
+  view v = {.p = p};
+  const tf_search_opts so = options_of(p, &v, part);
   if (!tf_bounds_of(p->arch, p->wl, &bounds)) return tf_fail(p->d, p->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   v.bound = tf_bounds_value(so.objective, &bounds, p->arch);
   tf_search_result *r = tf_search_run(p->arch, p->wl, open, &so, p->d);
@@ -67,55 +81,49 @@ static bool search(planner *p, const tf_tree *open) {
 }
 
 /* ---- templates -------------------------------------------------------------------------------- */
-/* Whether a search of so many evaluations finds a completion that fits. */
-static bool suits(const planner *p, const tf_tree *template, int64_t evals, tf_diags *d) {
+/* Whether a short search finds a completion that fits. */
+static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
   view v = {.p = p};
-  tf_search_opts o = {.objective = TF_LATENCY,
-                      .budget.seed = 1,
-                      .budget.threads = 1,
-                      .budget.max_evals = evals,
-                      .budget.max_effort = ENOUGH_EFFORT,
-                      .budget.stop = stop,
-                      .budget.ctx = &v};
-  tf_search_result *r = tf_search_run(p->arch, p->wl, template, &o, d);
-  bool found = r && r->n_best > 0;
+  tf_search_opts so = options_of(p, &v, PROBE);
+  so.variants = 0;
+  so.budget.progress = NULL;
+  tf_search_result *r = tf_search_run(p->arch, p->wl, template, &so, d);
+  const bool found = r && r->n_best > 0;
+  if (r) p->plan->evals += r->evals;
+  if (r) p->plan->stopped_by = r->stopped_by;
   tf_search_free(r);
   return found;
 }
 
-/* The text of that form of the template; NULL if the workload does not suit it. */
-static char *template_that_suits(const planner *p, tf_template form) {
+/* The tree of that form of the template; NULL if the workload does not suit it. */
+static tf_tree *template_of(const planner *p, tf_template form) {
   char *text = tf_search_template(p->arch, p->wl, form);
   tf_diags *d = tf_diags_new(); /* what is wrong with a template is no error of the user's */
   tf_tree *t = text && d ? plan_parse(p, text, d) : NULL;
-  bool ok = t && (suits(p, t, FEW, d) || suits(p, t, ENOUGH, d));
+  const bool ok = t && suits(p, t, d);
   tf_tree_free(t);
   tf_diags_free(d);
-  if (ok) return text;
+  t = ok ? plan_parse(p, text, p->d) : NULL;
   free(text);
-  return NULL;
+  return t;
 }
 
-/* Where the blocks of all ops fit close to the core at once, so be it, unless kernels are timed; else the best of all
- * forms in which they pass through. */
+/* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are
+ * timed; else the best of all forms in which they pass through. */
 static bool search_templates(planner *p) {
-  bool any = false, enough = false, ok = true;
-  for (int form = 0; ok && !enough && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
-    char *text = template_that_suits(p, (tf_template)form);
-    if (!text) continue;
-    tf_tree *t = plan_parse(p, text, p->d);
-    free(text);
-    ok = t && search(p, t);
+  bool ok = true;
+  for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
+    if (form > TF_TEMPLATE_STREAM && p->plan->tree && p->n_time == 0) break;
+    tf_tree *t = template_of(p, (tf_template)form);
+    ok = !t || search(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
     tf_tree_free(t);
-    any = true;
-    enough = !p->plan->tree || (form == TF_TEMPLATE_WHOLE && p->n_time == 0);
   }
-  return any ? ok : search(p, NULL);
+  return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
 }
 
 bool plan_find(planner *p) {
   if (!p->given) return search_templates(p);
-  if (p->given->open) return search(p, p->given);
+  if (p->given->open) return search(p, p->given, 1);
   p->plan->tree = p->given;
   return true;
 }

@@ -76,6 +76,24 @@ static void by_rows(void (*lay)(int i, int slot), void (*rows)(int i, int m, int
   }
 }
 
+/* oneDNN's primitives, one behind the other, of all batches or of one. */
+enum { MOST_STEPS = 4 };
+typedef struct {
+  step s[MOST_STEPS];
+  int n;
+} steps;
+
+/* Batches a thread takes in a row where each goes by itself: what stands between its products stays in the cache. */
+static int heads_each(void) { return (BATCH + threads() - 1) / threads(); }
+
+static bool by_heads_too(void) { return BATCH > 1 && BATCH >= threads(); }
+
+static void by_heads(steps *head) {
+#pragma omp parallel for schedule(static, heads_each()) if (threads() > 1)
+  for (int i = 0; i < BATCH; i++)
+    take_all(head[i].s, head[i].n);
+}
+
 /* a[i,m,k] w[i,k,l], then c[i,m,l] d[i,l,n], as one writes it down; w_t: w stands as [i,l,k]. */
 static void nest(const float *x, const float *w, bool w_t, const float *v, float *mid, float *out) {
   for (int i = 0; i < BATCH; i++) {

@@ -30,17 +30,17 @@ static bool relu(int i) { return WITH_RELU && i < STEPS - 1; }
 
 static convolved plain[STEPS], blocked[STEPS];
 
-static void dnnl_packed(void) {
+static void onednn_packed(void) {
   for (int i = 0; i < STEPS; i++)
     take(&plain[i].s);
   finish();
 }
-static void dnnl(void) { /* weights within the clock */
+static void onednn(void) { /* weights within the clock */
   for (int i = 0; i < STEPS; i++)
     take(&plain[i].lay), take(&plain[i].s);
   finish();
 }
-static void dnnl_own_layouts(void) {
+static void onednn_own_layouts(void) {
   for (int i = 0; i < STEPS; i++)
     take(&blocked[i].s);
   finish();
@@ -135,11 +135,10 @@ static double flops(void) {
 /* The result of a contestant in `sink`, if it stands elsewhere. */
 static void fetch(const contestant *c) {
   if (c->run == xsmm_layers) layer_result(&layers[STEPS - 1], sink);
-  if (c->run != dnnl_own_layouts) return;
+  if (c->run != onednn_own_layouts) return;
   window w = shape[STEPS - 1];
   dnnl_dims_t dims = {w.batch, w.f, w.p, w.q};
-  dnnl_memory_desc_t nchw = described(dims, dnnl_nchw);
-  reorder(blocked[STEPS - 1].dst, memory(&nchw, sink));
+  reorder(blocked[STEPS - 1].dst, memory(described(dims, dnnl_nchw), sink));
 }
 
 int main(int argc, char **argv) {
@@ -147,9 +146,9 @@ int main(int argc, char **argv) {
   prepare();
   const size_t out = words_out(shape[STEPS - 1]);
   party p = of_ours();
-  joins(&p, "oneDNN", dnnl, 0);
-  joins(&p, "oneDNN packed", dnnl_packed, p.packed);
-  joins(&p, "oneDNN blocked", dnnl_own_layouts, p.packed);
+  joins(&p, "oneDNN", onednn, 0);
+  joins(&p, "oneDNN packed", onednn_packed, p.packed);
+  joins(&p, "oneDNN blocked", onednn_own_layouts, p.packed);
   if (with_hands) joins(&p, "libxsmm rows", xsmm, 0), joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
   if (with_layers) joins(&p, "libxsmm blocked", xsmm_layers, p.packed);
   joins(&p, "openblas", openblas, 0);

@@ -1,4 +1,4 @@
-/* Convolutions of oneDNN 2 in C. */
+/* Convolutions of oneDNN 2 or 3 in C. */
 #ifndef BENCH_DNNL_CONV_H
 #define BENCH_DNNL_CONV_H
 #include "dnnl_help.h"
@@ -6,56 +6,66 @@
 
 /* A convolution, and where its operands stand. */
 typedef struct {
-  step s, lay; /* lay: weights, plain, into the layout of s; whoever runs s within the clock runs it before */
-  dnnl_memory_desc_t src_md, dst_md; /* in the layouts it works on */
+  step s, lay;           /* lay: weights, plain, into the layout of s; whoever runs s within the clock runs it before */
+  layout src_md, dst_md; /* those it works on */
   dnnl_memory_t src, dst;
 } convolved;
 
-static dnnl_memory_desc_t described(const dnnl_dims_t dims, dnnl_format_tag_t tag) {
-  dnnl_memory_desc_t d;
-  CHECK(dnnl_memory_desc_init_by_tag(&d, 4, dims, dnnl_f32, tag));
-  return d;
-}
+static layout described(const dnnl_dims_t dims, dnnl_format_tag_t tag) { return tagged(4, dims, dnnl_f32, tag); }
+
+typedef struct {
+  dnnl_dims_t dims, strides;
+} extents;
 
 /* The plain source without the last rows and columns that no window reaches: oneDNN knows no negative padding. */
-static dnnl_memory_desc_t reached(window w) {
+static extents reached(window w) {
   int h = (w.p - 1) * w.stride + w.r - w.pad, v = (w.q - 1) * w.stride + w.r - w.pad;
-  dnnl_dims_t dims = {w.batch, w.c, h < w.h ? h : w.h, v < w.w ? v : w.w},
-              strides = {(dnnl_dim_t)w.c * w.h * w.w, w.h * w.w, w.w, 1};
-  dnnl_memory_desc_t d;
-  CHECK(dnnl_memory_desc_init_by_strides(&d, 4, dims, dnnl_f32, strides));
-  return d;
+  return (extents){{w.batch, w.c, h < w.h ? h : w.h, v < w.w ? v : w.w},
+                   {(dnnl_dim_t)w.c * w.h * w.w, w.h * w.w, w.w, 1}};
+}
+
+static dnnl_primitive_desc_t convolution_of(layout src, layout weights, layout dst, const dnnl_dims_t stride,
+                                            const dnnl_dims_t before, const dnnl_dims_t behind,
+                                            dnnl_primitive_attr_t attr) {
+  dnnl_primitive_desc_t pd;
+#if DNNL_VERSION_MAJOR >= 3
+  const dnnl_dims_t close = {0, 0};
+  CHECK(dnnl_convolution_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference, dnnl_convolution_auto, src,
+                                                       weights, NULL, dst, stride, close, before, behind, attr));
+#else
+  dnnl_convolution_desc_t d;
+  CHECK(dnnl_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_auto, &src, &weights, NULL,
+                                           &dst, stride, before, behind));
+  CHECK(dnnl_primitive_desc_create(&pd, &d, attr, engine, NULL));
+#endif
+  return pd;
 }
 
 /* blocked: all layouts as oneDNN likes them best.  src_md: where the source already stands; NULL: it may choose, or
  * plain. The weights, plain at `weights`, are put so here.  Memory is oneDNN's own where it is not plain. */
-static convolved convolution(window w, const dnnl_memory_desc_t *src_md, dnnl_memory_t src, float *plain_src,
-                             float *weights, float *plain_dst, bool blocked, bool relu) {
-  dnnl_memory_desc_t from = reached(w);
+static convolved convolution(window w, const layout *src_md, dnnl_memory_t src, float *plain_src, float *weights,
+                             float *plain_dst, bool blocked, bool relu) {
+  extents from = reached(w);
   dnnl_dims_t dw = {w.f, w.c, w.r, w.r}, dd = {w.batch, w.f, w.p, w.q}, stride = {w.stride, w.stride},
               before = {w.pad, w.pad},
               behind = {(w.p - 1) * w.stride + w.r - from.dims[2] - w.pad,
                         (w.q - 1) * w.stride + w.r - from.dims[3] - w.pad};
   dnnl_format_tag_t tag = blocked ? dnnl_format_tag_any : dnnl_nchw;
-  dnnl_memory_desc_t ms = src_md ? *src_md : described(from.dims, tag), mw = described(dw, dnnl_format_tag_any),
-                     md = described(dd, tag), plain = described(dw, dnnl_oihw);
-  dnnl_convolution_desc_t d;
-  dnnl_primitive_desc_t pd;
+  layout plain = described(dw, dnnl_oihw);
   convolved c;
-  CHECK(dnnl_convolution_forward_desc_init(&d, dnnl_forward_inference, dnnl_convolution_auto, &ms, &mw, NULL, &md,
-                                           stride, before, behind));
-  dnnl_primitive_attr_t attr = relu ? after(dnnl_eltwise_relu) : NULL;
-  CHECK(dnnl_primitive_desc_create(&pd, &d, attr, engine, NULL));
+  dnnl_primitive_desc_t pd =
+      convolution_of(src_md ? *src_md : described(from.dims, tag), described(dw, dnnl_format_tag_any),
+                     described(dd, tag), stride, before, behind, relu ? after(dnnl_eltwise_relu) : NULL);
   CHECK(dnnl_primitive_create(&c.s.p, pd));
-  c.src_md = *dnnl_primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-  c.dst_md = *dnnl_primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-  dnnl_memory_t packed = memory(dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), NULL);
-  reorder(memory(&plain, weights), packed);
-  c.lay = put(memory(&plain, weights), packed);
+  c.src_md = asked(pd, dnnl_query_src_md);
+  c.dst_md = asked(pd, dnnl_query_dst_md);
+  dnnl_memory_t packed = memory(asked(pd, dnnl_query_weights_md), NULL);
+  reorder(memory(plain, weights), packed);
+  c.lay = put(memory(plain, weights), packed);
   bool whole = from.dims[2] == w.h && from.dims[3] == w.w; /* else without gaps, beforehand: it is slow with them */
-  c.src = src ? src : memory(&c.src_md, blocked || !whole ? NULL : plain_src);
-  c.dst = memory(&c.dst_md, blocked ? NULL : plain_dst);
-  if ((blocked || !whole) && !src) reorder(memory(&from, plain_src), c.src);
+  c.src = src ? src : memory(c.src_md, blocked || !whole ? NULL : plain_src);
+  c.dst = memory(c.dst_md, blocked ? NULL : plain_dst);
+  if ((blocked || !whole) && !src) reorder(memory(strided(4, from.dims, dnnl_f32, from.strides), plain_src), c.src);
   c.s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, c.src};
   c.s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, packed};
   c.s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, c.dst};

@@ -1,4 +1,4 @@
-/* oneDNN 2 in C: engine, stream, memories, and products. */
+/* oneDNN 2 or 3 in C: engine, stream, memories, and products. */
 #ifndef BENCH_DNNL_HELP_H
 #define BENCH_DNNL_HELP_H
 #include <dnnl.h>
@@ -23,9 +23,47 @@ static void start(void) {
   CHECK(dnnl_stream_create(&stream, engine, dnnl_stream_default_flags));
 }
 
-static dnnl_memory_t memory(const dnnl_memory_desc_t *d, void *data) {
+/* How a tensor stands in memory.  Of oneDNN 3 they are never given back: some for each primitive. */
+#if DNNL_VERSION_MAJOR >= 3
+typedef const_dnnl_memory_desc_t layout;
+#define LAYOUT(d) (d)
+#else
+typedef dnnl_memory_desc_t layout;
+#define LAYOUT(d) (&(d))
+#endif
+
+static layout strided(int n, const dnnl_dims_t dims, dnnl_data_type_t type, const dnnl_dims_t strides) {
+  dnnl_memory_desc_t d;
+#if DNNL_VERSION_MAJOR >= 3
+  CHECK(dnnl_memory_desc_create_with_strides(&d, n, dims, type, strides));
+#else
+  CHECK(dnnl_memory_desc_init_by_strides(&d, n, dims, type, strides));
+#endif
+  return d;
+}
+
+static layout tagged(int n, const dnnl_dims_t dims, dnnl_data_type_t type, dnnl_format_tag_t tag) {
+  dnnl_memory_desc_t d;
+#if DNNL_VERSION_MAJOR >= 3
+  CHECK(dnnl_memory_desc_create_with_tag(&d, n, dims, type, tag));
+#else
+  CHECK(dnnl_memory_desc_init_by_tag(&d, n, dims, type, tag));
+#endif
+  return d;
+}
+
+/* What a primitive works on: dnnl_query_src_md and its like. */
+static layout asked(const_dnnl_primitive_desc_t pd, dnnl_query_t what) {
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl_primitive_desc_query_md(pd, what, 0);
+#else
+  return *dnnl_primitive_desc_query_md(pd, what, 0);
+#endif
+}
+
+static dnnl_memory_t memory(layout d, void *data) {
   dnnl_memory_t m;
-  CHECK(dnnl_memory_create(&m, d, engine, data ? data : DNNL_MEMORY_ALLOCATE));
+  CHECK(dnnl_memory_create(&m, LAYOUT(d), engine, data ? data : DNNL_MEMORY_ALLOCATE));
   return m;
 }
 
@@ -46,7 +84,11 @@ static void take_all(step *s, int n) {
 
 /* One memory's content into another, in its layout and type. */
 static step put(dnnl_memory_t from, dnnl_memory_t to) {
+#if DNNL_VERSION_MAJOR >= 3
+  layout a, b;
+#else
   const dnnl_memory_desc_t *a, *b;
+#endif
   dnnl_primitive_desc_t pd;
   step s = {.args = {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, .n = 2};
   CHECK(dnnl_memory_get_memory_desc(from, &a));
@@ -69,7 +111,11 @@ static dnnl_primitive_attr_t after(dnnl_alg_kind_t function) {
   dnnl_post_ops_t ops;
   dnnl_primitive_attr_t attr;
   CHECK(dnnl_post_ops_create(&ops));
+#if DNNL_VERSION_MAJOR >= 3
+  CHECK(dnnl_post_ops_append_eltwise(ops, function, 0, 0));
+#else
   CHECK(dnnl_post_ops_append_eltwise(ops, 1, function, 0, 0));
+#endif
   CHECK(dnnl_primitive_attr_create(&attr));
   CHECK(dnnl_primitive_attr_set_post_ops(attr, ops));
   dnnl_post_ops_destroy(ops);
@@ -77,53 +123,64 @@ static dnnl_primitive_attr_t after(dnnl_alg_kind_t function) {
 }
 
 /* Row-major [b,r,c]; turned: it stands as [b,c,r]. */
-static dnnl_memory_desc_t matrices(dnnl_data_type_t type, int b, int r, int c, bool turned) {
+static layout matrices(dnnl_data_type_t type, int b, int r, int c, bool turned) {
   dnnl_dims_t dims = {b, r, c}, strides = {(dnnl_dim_t)r * c, turned ? 1 : c, turned ? r : 1};
-  dnnl_memory_desc_t d;
-  CHECK(dnnl_memory_desc_init_by_strides(&d, 3, dims, type, strides));
-  return d;
+  return strided(3, dims, type, strides);
 }
 
 typedef struct {
   dnnl_data_type_t a, w, c;
 } types;
 
+static dnnl_primitive_desc_t product_of(layout a, layout w, layout c, dnnl_primitive_attr_t attr) {
+  dnnl_primitive_desc_t pd;
+#if DNNL_VERSION_MAJOR >= 3
+  CHECK(dnnl_matmul_primitive_desc_create(&pd, engine, a, w, NULL, c, attr));
+#else
+  dnnl_matmul_desc_t d;
+  CHECK(dnnl_matmul_desc_init(&d, &a, &w, NULL, &c));
+  CHECK(dnnl_primitive_desc_create(&pd, &d, attr, engine, NULL));
+#endif
+  return pd;
+}
+
 /* c[b,m,n] = a[b,m,k] w[b,k,n]; w_t: w stands as [b,n,k].  blocked: w in the layout that oneDNN likes best, put so
  * beforehand. attr: what follows; NULL: nothing. */
 static step product(types t, int b, int m, int n, int k, void *a, void *w, bool w_t, void *c, bool blocked,
                     dnnl_primitive_attr_t attr) {
-  dnnl_memory_desc_t ma = matrices(t.a, b, m, k, false), plain = matrices(t.w, b, k, n, w_t),
-                     mc = matrices(t.c, b, m, n, false), mw = plain;
-  dnnl_matmul_desc_t d;
-  dnnl_primitive_desc_t pd;
+  const dnnl_dims_t dims = {b, k, n};
+  layout ma = matrices(t.a, b, m, k, false), plain = matrices(t.w, b, k, n, w_t), mc = matrices(t.c, b, m, n, false);
+  dnnl_primitive_desc_t pd = product_of(ma, blocked ? tagged(3, dims, t.w, dnnl_format_tag_any) : plain, mc, attr);
   step s;
-  if (blocked) CHECK(dnnl_memory_desc_init_by_tag(&mw, 3, plain.dims, t.w, dnnl_format_tag_any));
-  CHECK(dnnl_matmul_desc_init(&d, &ma, &mw, NULL, &mc));
-  CHECK(dnnl_primitive_desc_create(&pd, &d, attr, engine, NULL));
   CHECK(dnnl_primitive_create(&s.p, pd));
-  dnnl_memory_t weights = memory(&plain, w);
+  dnnl_memory_t weights = memory(plain, w);
   if (blocked) {
-    dnnl_memory_t packed = memory(dnnl_primitive_desc_query_md(pd, dnnl_query_weights_md, 0), NULL);
+    dnnl_memory_t packed = memory(asked(pd, dnnl_query_weights_md), NULL);
     reorder(weights, packed);
     weights = packed;
   }
-  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(&ma, a)};
+  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(ma, a)};
   s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_WEIGHTS, weights};
-  s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, memory(&mc, c)};
+  s.args[2] = (dnnl_exec_arg_t){DNNL_ARG_DST, memory(mc, c)};
   s.n = 3;
   return s;
 }
 
 /* Softmax over the last of [b,m,l], in place. */
 static step softmax(dnnl_data_type_t type, int b, int m, int l, void *x) {
-  dnnl_memory_desc_t md = matrices(type, b, m, l, false);
-  dnnl_softmax_desc_t d;
+  layout md = matrices(type, b, m, l, false);
   dnnl_primitive_desc_t pd;
   step s;
+#if DNNL_VERSION_MAJOR >= 3
+  CHECK(dnnl_softmax_forward_primitive_desc_create(&pd, engine, dnnl_forward_inference, dnnl_softmax_accurate, md, md,
+                                                   2, NULL));
+#else
+  dnnl_softmax_desc_t d;
   CHECK(dnnl_softmax_forward_desc_init(&d, dnnl_forward_inference, &md, 2));
   CHECK(dnnl_primitive_desc_create(&pd, &d, NULL, engine, NULL));
+#endif
   CHECK(dnnl_primitive_create(&s.p, pd));
-  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(&md, x)};
+  s.args[0] = (dnnl_exec_arg_t){DNNL_ARG_SRC, memory(md, x)};
   s.args[1] = (dnnl_exec_arg_t){DNNL_ARG_DST, s.args[0].memory};
   s.n = 2;
   return s;
@@ -131,7 +188,6 @@ static step softmax(dnnl_data_type_t type, int b, int m, int l, void *x) {
 
 /* [b,r,c] in another type, within the clock. */
 static step converted(dnnl_data_type_t from, void *x, dnnl_data_type_t to, void *y, int b, int r, int c) {
-  dnnl_memory_desc_t mx = matrices(from, b, r, c, false), my = matrices(to, b, r, c, false);
-  return put(memory(&mx, x), memory(&my, y));
+  return put(memory(matrices(from, b, r, c, false), x), memory(matrices(to, b, r, c, false), y));
 }
 #endif

@@ -2,24 +2,47 @@
  * is: our kernel against what users have.  kernel.h is what `tileflow emit` wrote for it. */
 #define _GNU_SOURCE
 #include <cblas.h>
+#include <dlfcn.h>
 
 #include "chain.h"
 
 static float *a, *b, *d, *e, *c, *want, *turned, *laid, *block;
 
-/* A part of a batch's rows, as many parts as keep all threads busy; each is OpenBLAS's on one thread. */
-static void openblas(void) {
+typedef void (*sgemm)(CBLAS_LAYOUT, CBLAS_TRANSPOSE, CBLAS_TRANSPOSE, int, int, int, float, const float *, int,
+                      const float *, int, float, float *, int);
+
+/* A part of a batch's rows, as many parts as keep all threads busy; each is the library's on one thread. */
+static void by_blas(sgemm multiply) {
   int cuts = BATCH >= threads() ? 1 : threads(), rows = (M + cuts - 1) / cuts;
 #pragma omp parallel for if (threads() > 1)
   for (int part = 0; part < BATCH * cuts; part++) {
     int i = part / cuts, m = part % cuts * rows, some = M - m < rows ? M - m : rows;
     float *mid = c + (size_t)omp_get_thread_num() * M * L, *out = e + (i * M + m) * N;
     const float *x = a + (i * M + m) * K, *w = b + i * K * L;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, WITH_SOFTMAX ? CblasTrans : CblasNoTrans, some, L, K, 1, x, K, w,
-                WITH_SOFTMAX ? K : L, 0, mid, L);
+    multiply(CblasRowMajor, CblasNoTrans, WITH_SOFTMAX ? CblasTrans : CblasNoTrans, some, L, K, 1, x, K, w,
+             WITH_SOFTMAX ? K : L, 0, mid, L);
     between(mid, some);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, some, N, L, 1, mid, L, d + i * L * N, N, 0, out, N);
+    multiply(CblasRowMajor, CblasNoTrans, CblasNoTrans, some, N, L, 1, mid, L, d + i * L * N, N, 0, out, N);
   }
+}
+
+static void openblas(void) { by_blas(cblas_sgemm); }
+
+/* MKL's, from the folder that MKL_ROOT names: beside OpenBLAS, whose names are the same. */
+static sgemm mkl_sgemm;
+static void mkl(void) { by_blas(mkl_sgemm); }
+
+static bool mkl_opened(void) {
+  const char *root = getenv("MKL_ROOT");
+  char path[4096];
+  if (!root || !*root) return false;
+  snprintf(path, sizeof path, "%s/lib/libmkl_rt.so", root);
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    snprintf(path, sizeof path, "%s/lib/libmkl_rt.so.3", root), library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library) *(void **)&mkl_sgemm = dlsym(library, "cblas_sgemm");
+  if (!mkl_sgemm) fprintf(stderr, "no MKL at %s: %s\n", root, dlerror());
+  return mkl_sgemm;
 }
 
 /* What a user writes by hand: blocks of rows, both products of a block while it is in the cache. */
@@ -58,21 +81,27 @@ static void laid_rows(int i, int m, int mine, int slot) { on_rows(laid + (size_t
 static void xsmm(void) { by_rows(xsmm_lay, xsmm_rows); }
 static void xsmm_packed(void) { by_rows(NULL, laid_rows); }
 
-enum { STEPS = WITH_SOFTMAX ? 3 : 2 };
-static step plain[STEPS], packed[STEPS];
-static void dnnl(void) { take_all(plain, STEPS); }
-static void dnnl_packed(void) { take_all(packed, STEPS); }
+static steps plain, packed, heads[BATCH], heads_packed[BATCH];
+static void onednn(void) { take_all(plain.s, plain.n); }
+static void onednn_packed(void) { take_all(packed.s, packed.n); }
+static void onednn_heads(void) { by_heads(heads); }
+static void onednn_heads_packed(void) { by_heads(heads_packed); }
 
-static void dnnl_make(step *s, bool blocked) {
+/* Of all batches, or of batch i alone: what is between its products then stands in the thread's own place. */
+static steps onednn_make(bool blocked, int i, int n) {
   const types f32 = {dnnl_f32, dnnl_f32, dnnl_f32};
+  const size_t at = (size_t)i;
+  float *mid = c + (n == BATCH ? 0 : at / (size_t)heads_each() * M * L);
+  steps s = {.n = 0};
 #if defined(EXPONENT)
   dnnl_primitive_attr_t attr = after(dnnl_eltwise_exp);
 #else
   dnnl_primitive_attr_t attr = NULL;
 #endif
-  s[0] = product(f32, BATCH, M, L, K, a, b, WITH_SOFTMAX, c, blocked, attr);
-  if (WITH_SOFTMAX) s[1] = softmax(dnnl_f32, BATCH, M, L, c);
-  s[STEPS - 1] = product(f32, BATCH, M, N, L, c, d, false, e, blocked, NULL);
+  s.s[s.n++] = product(f32, n, M, L, K, a + at * M * K, b + at * K * L, WITH_SOFTMAX, mid, blocked, attr);
+  if (WITH_SOFTMAX) s.s[s.n++] = softmax(dnnl_f32, n, M, L, mid);
+  s.s[s.n++] = product(f32, n, M, N, L, mid, d + at * L * N, false, e + at * M * N, blocked, NULL);
+  return s;
 }
 
 /* gcc -O3 of the nest as one writes it down. */
@@ -98,19 +127,25 @@ static void prepare(void) {
   xsmm_make();
   for (int i = 0; i < BATCH; i++)
     libxsmm_otrans(laid + (size_t)i * K * L, b + i * K * L, sizeof(float), K, L, K, L);
-  dnnl_make(plain, false);
-  dnnl_make(packed, true);
+  plain = onednn_make(false, 0, BATCH), packed = onednn_make(true, 0, BATCH);
+  for (int i = 0; by_heads_too() && i < BATCH; i++)
+    heads[i] = onednn_make(false, i, 1), heads_packed[i] = onednn_make(true, i, 1);
 }
 
 int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "chain";
   const size_t out = (size_t)BATCH * M * N;
   party p = of_ours();
-  joins(&p, "oneDNN", dnnl, 0);
-  joins(&p, "oneDNN packed", dnnl_packed, p.packed);
+  joins(&p, "oneDNN", onednn, 0);
+  joins(&p, "oneDNN packed", onednn_packed, p.packed);
+  if (by_heads_too()) {
+    joins(&p, "oneDNN heads", onednn_heads, 0);
+    joins(&p, "oneDNN heads packed", onednn_heads_packed, p.packed);
+  }
   joins(&p, "libxsmm rows", xsmm, 0);
   if (WITH_SOFTMAX) joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);
   joins(&p, "openblas", openblas, 0);
+  if (mkl_opened()) joins(&p, "mkl", mkl, 0);
   prepare();
   naive();
   memcpy(want, e, out * sizeof *e);

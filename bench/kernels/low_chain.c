@@ -69,34 +69,34 @@ static void fetch(const contestant *who) {
 }
 
 /* oneDNN.  What lies between is bfloat16, or float32: what int32 holds of a product, no int8 does. */
-enum { MOST_STEPS = 4 };
-typedef struct {
-  step s[MOST_STEPS];
-  int n;
-} steps;
-static steps plain, packed, unsigned_packed;
+static steps plain, packed, unsigned_packed, heads[BATCH], heads_packed[BATCH];
 
-static void dnnl(void) { take_all(plain.s, plain.n); }
-static void dnnl_packed(void) { take_all(packed.s, packed.n); }
-static void dnnl_unsigned(void) { take_all(unsigned_packed.s, unsigned_packed.n); }
+static void onednn(void) { take_all(plain.s, plain.n); }
+static void onednn_packed(void) { take_all(packed.s, packed.n); }
+static void onednn_unsigned(void) { take_all(unsigned_packed.s, unsigned_packed.n); }
+static void onednn_heads(void) { by_heads(heads); }
+static void onednn_heads_packed(void) { by_heads(heads_packed); }
 
-static steps dnnl_make(bool blocked, dnnl_data_type_t rows) {
+/* Of all batches, or of batch i alone: what is between its products then stands in the thread's own place. */
+static steps onednn_make(bool blocked, dnnl_data_type_t rows, int i, int n) {
 #if defined(TYPE_BF16)
   const dnnl_data_type_t weights = dnnl_bf16, between_them = dnnl_bf16, last = dnnl_bf16;
 #else
   const dnnl_data_type_t weights = dnnl_s8, between_them = WHOLE ? dnnl_f32 : dnnl_s32, last = dnnl_f32;
 #endif
+  const size_t at = (size_t)i, mid = n == BATCH ? 0 : at / (size_t)heads_each() * M * L;
+  datum *x = a + at * M * K, *y = b + at * K * L, *z = d + at * L * N;
+  void *between_at = (char *)c + mid * 4, *out = (char *)e + at * (size_of_e / BATCH), *v = z;
   steps s = {.n = 0};
-  s.s[s.n++] =
-      product((types){rows, weights, between_them}, BATCH, M, L, K, a, b, WITH_SOFTMAX, WHOLE ? c : e, blocked, NULL);
-  if (WITH_SOFTMAX) s.s[s.n++] = softmax(between_them, BATCH, M, L, c);
+  s.s[s.n++] = product((types){rows, weights, between_them}, n, M, L, K, x, y, WITH_SOFTMAX, WHOLE ? between_at : out,
+                       blocked, NULL);
+  if (WITH_SOFTMAX) s.s[s.n++] = softmax(between_them, n, M, L, between_at);
   if (!WHOLE) return s;
-  void *v = d;
   if (last == dnnl_f32) {
-    v = blocked ? fd : room((size_t)BATCH * L * N * sizeof(float));
-    if (!blocked) s.s[s.n++] = converted(dnnl_s8, d, dnnl_f32, v, BATCH, L, N);
+    v = blocked ? fd + at * L * N : room((size_t)n * L * N * sizeof(float));
+    if (!blocked) s.s[s.n++] = converted(dnnl_s8, z, dnnl_f32, v, n, L, N);
   }
-  s.s[s.n++] = product((types){between_them, last, last}, BATCH, M, N, L, c, v, false, e, blocked, NULL);
+  s.s[s.n++] = product((types){between_them, last, last}, n, M, N, L, between_at, v, false, out, blocked, NULL);
   return s;
 }
 
@@ -255,15 +255,23 @@ int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "chain";
   party p = of_ours();
   prepare();
-  joins(&p, "oneDNN", dnnl, 0);
-  joins(&p, "oneDNN packed", dnnl_packed, p.packed);
+  joins(&p, "oneDNN", onednn, 0);
+  joins(&p, "oneDNN packed", onednn_packed, p.packed);
 #if defined(TYPE_BF16)
-  plain = dnnl_make(false, dnnl_bf16), packed = dnnl_make(true, dnnl_bf16);
-  (void)dnnl_unsigned;
+  const dnnl_data_type_t rows = dnnl_bf16;
+  (void)onednn_unsigned;
 #else
-  plain = dnnl_make(false, dnnl_s8), packed = dnnl_make(true, dnnl_s8), unsigned_packed = dnnl_make(true, dnnl_u8);
-  joins(&p, "oneDNN uint8 packed", dnnl_unsigned, p.packed);
+  const dnnl_data_type_t rows = dnnl_s8;
+  unsigned_packed = onednn_make(true, dnnl_u8, 0, BATCH);
+  joins(&p, "oneDNN uint8 packed", onednn_unsigned, p.packed);
 #endif
+  plain = onednn_make(false, rows, 0, BATCH), packed = onednn_make(true, rows, 0, BATCH);
+  if (by_heads_too()) {
+    for (int i = 0; i < BATCH; i++)
+      heads[i] = onednn_make(false, rows, i, 1), heads_packed[i] = onednn_make(true, rows, i, 1);
+    joins(&p, "oneDNN heads", onednn_heads, 0);
+    joins(&p, "oneDNN heads packed", onednn_heads_packed, p.packed);
+  }
   if (xsmm_make()) {
     joins(&p, "libxsmm rows", xsmm, 0);
     joins(&p, "libxsmm rows packed", xsmm_packed, p.packed);

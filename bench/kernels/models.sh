@@ -49,7 +49,7 @@ set -f # patterns are ours to match
 model attention-long attention $w/attention-long.yaml
 model attention-long-stream attention $w/attention-long.yaml $d/attention-long-stream.yaml
 model attention-mask causal $w/attention-mask.yaml
-model attention-causal causal $w/attention-causal.yaml
+model causal causal $w/causal.yaml
 model attention-decode attention $w/attention-decode.yaml
 model gated-mlp gated $w/gated-mlp.yaml
 model mlp mlp workloads/mlp.yaml

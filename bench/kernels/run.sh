@@ -6,6 +6,7 @@
 #   THREADS=N      on N cores (1)
 #   ISA=NAME       for this instruction set (the best for the type that this computer has; amx where it has AMX)
 #   ARCH=FILE      for this computer (what `tileflow import --host` says, with N cores)
+#   DNNL_ROOT=DIR  oneDNN (2 or 3) from there, with include and lib, not Debian's; MKL_ROOT=DIR: MKL from there takes part, too
 # Needs Debian's libdnnl-dev libopenblas-dev libxsmm-dev (peers only: the product does not).  The mapping is the one `emit` plans
 # by itself: no tuning run.  Columns: case, contestant, seconds, GFLOP/s (or Gop/s), share of a peak on registers alone, times the time of
 # `beside`, which is ours.
@@ -19,6 +20,12 @@ threads=${THREADS:-1}
 export OMP_NUM_THREADS="$threads" OPENBLAS_NUM_THREADS=1
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA LIBXSMM_TARGET
 if [ "$threads" = 1 ]; then openmp=-fopenmp-simd pin="taskset -c 0"; else openmp=-fopenmp pin=; fi
+if [ -n "${DNNL_ROOT:-}" ]; then
+  flags_dnnl="-I $DNNL_ROOT/include -L $DNNL_ROOT/lib -Wl,-rpath,$DNNL_ROOT/lib"
+else
+  flags_dnnl=
+fi
+export MKL_THREADING_LAYER=SEQUENTIAL
 libraries="-ldnnl -lopenblas -lxsmmext -lxsmm -lblas -lm -ldl -lpthread"
 failed=0
 host "$threads"
@@ -32,7 +39,7 @@ beside() {
     cp "$scratch/shape.h" "$scratch/k/" &&
     if grep -q '^int kernel_pack(' "$scratch/k/kernel.h"; then set -- "$@" -DPACKED; fi &&
     gcc -std=c17 -O3 $flags $openmp -I "$scratch/k" -c "$scratch/k/kernel.c" -o "$scratch/k/kernel.o" &&
-    gcc -std=gnu17 -O3 $flags -fopenmp "$@" -I "$scratch/k" -I bench/kernels "bench/kernels/$driver.c" "$scratch/k/kernel.o" \
+    gcc -std=gnu17 -O3 $flags -fopenmp "$@" -I "$scratch/k" -I bench/kernels $flags_dnnl "bench/kernels/$driver.c" "$scratch/k/kernel.o" \
       -o "$scratch/k/versus" $libraries &&
     $pin "$scratch/k/versus" "$name" || { echo "$0: no figures for $name" >&2; failed=1; }
 }

@@ -88,13 +88,13 @@ static bool time_kernels(void *ctx, const tf_emitted *const *kernels, int n, tf_
   return r->timed == CLI_DONE;
 }
 
-static tf_planner_opts options_of(job *r) {
+static tf_planner_opts options_of(job *r, const tf_workload *wl) {
   const emit_options *o = r->o;
   const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
   reproduce(o, isa, &r->command);
   r->meter = cli_meter_new(o->in.quiet);
   r->meter.limit = o->look.time_limit;
-  r->meter.max_evals = o->look.evals || o->look.time_limit > 0 ? o->look.evals : TF_PLANNER_EVALS;
+  r->meter.max_evals = o->look.evals || o->look.time_limit > 0 ? o->look.evals : tf_planner_evals(wl);
   return (tf_planner_opts){.target = o->target,
                            .kernel = {.isa = isa,
                                       .dtype = o->dtype,
@@ -208,7 +208,7 @@ static cli_status run(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) {
-    r.plan = options_of(&r);
+    r.plan = options_of(&r, s.spec->workload);
     status = plan(&s, &r, &p);
     if (status == CLI_DONE) status = write_all(p, &r, s.diags);
   }

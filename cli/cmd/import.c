@@ -10,11 +10,11 @@
 
 typedef struct {
   cli_input in;
-  bool host;
+  bool host, no_measure;
   const char *root, *out;
 } import_options;
 static const cli_slot slots[] = {CLI_AT(import_options, HOST, host), CLI_AT(import_options, ROOT, root),
-                                 CLI_AT(import_options, OUT, out)};
+                                 CLI_AT(import_options, NO_MEASURE, no_measure), CLI_AT(import_options, OUT, out)};
 
 static const tf_loc nowhere = {0};
 
@@ -44,7 +44,8 @@ static cli_status run(const void *options) {
   if (o->host && o->in.n_files > 0)
     tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' is not read: import --host takes no files", o->in.files[0]);
   else
-    ok = o->host ? cli_host_architecture(o->root ? o->root : "", &text, &notes, d) : import_files(o, &text, d);
+    ok = o->host ? cli_host_architecture(o->root ? o->root : "", !o->root && !o->no_measure, &text, &notes, d)
+                 : import_files(o, &text, d);
   if (ok) status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;
   if (status == CLI_BAD_INPUT || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or warn */
   if (!o->in.quiet && notes.text) fputs(notes.text, stderr);
@@ -62,8 +63,11 @@ const cli_command cmd_import = {
         "Reads Timeloop's architecture (0.2 to 0.4), problem, mapping or constraints, Accelergy's tables, or "
         "TileFlow's architecture, problem, mapping and macros, and writes the sections that mean the same; what "
         "has no place in the model is a warning.  With --host, writes the CPU it runs on as an architecture: cores, "
-        "caches, clock and vectors from /sys and /proc, each number with where it was read, and what the "
-        "system does not report as a marked assumption; --root reads a copy of another machine's.\n"
+        "caches, clock and vectors from /sys and /proc, each number with where it was read; what no file "
+        "says (clock, what caches and memory deliver, multiply-adds, exp, tiles, calls) it measures in some seconds, "
+        "and gives "
+        "with its spread. With --no-measure, or --root, which reads a copy of another machine's, these are marked "
+        "assumptions.\n"
         "Exit status: 0, or 2 for bad input.\n",
     .example = "tests/data/timeloop/case004.yaml",
     .size = sizeof(import_options),

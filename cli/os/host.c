@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/host/measure.h"
+#include "tileflow/emit.h"
+
 static const tf_loc nowhere = {0};
 enum { MAX_CPUS = 4096, MAX_CACHES = 8 };
 
@@ -80,12 +83,13 @@ typedef struct {
 } isa;
 
 typedef struct {
-  char model[128], clock_from[96];
+  char model[128], clock_from[160];
   int64_t cpus, cores, mem_kib;
   double clock_hz;
   int n_caches;
   cache caches[MAX_CACHES]; /* outermost first, no instruction caches */
   const isa *isa;
+  const host_measured *m; /* NULL: nothing is measured */
 } host;
 
 static void read_caches(const char *root, host *h) {
@@ -175,6 +179,32 @@ static void put(cli_text *out, const char *from, const char *fmt, ...) {
   cli_printf(out, "%-38s # %s\n", line, from);
 }
 
+/* Where a measured figure comes from. */
+static const char *measured(const host_figure *f, const char *what, char *text, size_t size) {
+  snprintf(text, size, "measured%s; the middle half of the rounds within %.2g %%", what, 100 * f->spread);
+  return text;
+}
+
+/* Words a cycle that cache i delivers: as measured, or by assumption. */
+static void put_bandwidth(const host *h, int i, int64_t cores, cli_text *out) {
+  const cache *c = &h->caches[i];
+  const host_figure *read = h->m ? &h->m->read[i] : NULL, *write = h->m ? &h->m->write[i] : NULL;
+  char from[160];
+  if (read && c->level == 1)
+    put(out, measured(read, "", from, sizeof from), "    bandwidth: {read: %.3g, write: %.3g}", read->value / 4,
+        write->value / 4);
+  else if (read)
+    put(out, measured(read, c->shared > 1 ? ", reads of one core, times the cores" : ", reads", from, sizeof from),
+        "    bandwidth: %.3g", read->value / 4 * (double)cores);
+  else if (c->level == 1)
+    put(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes,
+        h->isa->lanes);
+  else if (c->level == 2)
+    put(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
+  else
+    put(out, "assumption: 16 bytes a cycle for each core", "    bandwidth: %" PRId64, 4 * cores);
+}
+
 static void put_caches(const host *h, cli_text *out) {
   int64_t above = 1; /* instances of the memory above */
   for (int i = 0; i < h->n_caches; i++) {
@@ -188,16 +218,54 @@ static void put_caches(const host *h, cli_text *out) {
     if (mesh > 1) put(out, from, "    mesh: [%" PRId64 ", 1]", mesh);
     snprintf(from, sizeof from, "cpu0/cache/index%d/size", c->index);
     put(out, from, "    capacity: %" PRId64 " KiB", c->kib);
-    if (c->level == 1)
-      put(out, "assumption: two loads and a store a cycle", "    bandwidth: {read: %d, write: %d}", 2 * h->isa->lanes,
-          h->isa->lanes);
-    else if (c->level == 2)
-      put(out, "assumption: a vector a cycle", "    bandwidth: %d", h->isa->lanes);
-    else
-      put(out, "assumption: 16 bytes a cycle for each core", "    bandwidth: %" PRId64, 4 * cores);
+    put_bandwidth(h, i, cores, out);
     if (mesh > 1) put(out, "each fetches on its own", "    network: {multicast: false, reduce: false}");
     above = n;
   }
+}
+
+/* Two vector units; what they do together is measured, or assumed. */
+static void put_multiplier(const host *h, cli_text *out) {
+  const isa *v = h->isa;
+  char from[160];
+  if (h->m)
+    put(out, measured(&h->m->mac, ", multiply-adds of a core", from, sizeof from), "  - name: fma");
+  else
+    put(out,
+        v->fma ? "assumption: two vector units, a multiply-add each a cycle"
+               : "assumption: two vector units, a multiply and an add for a multiply-add",
+        "  - name: fma");
+  cli_printf(out,
+             "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
+             "    ops: [mac, add, sub, mul, max, min, neg, relu, abs, select]\n",
+             v->lanes,
+             h->m     ? h->m->mac.value / (2 * v->lanes)
+             : v->fma ? 1
+                      : 0.5);
+}
+
+static void put_math(const host *h, cli_text *out) {
+  const isa *v = h->isa;
+  char from[160];
+  put(out,
+      h->m ? measured(&h->m->exp, ", exp of a row in the first cache", from, sizeof from)
+           : "assumption: ten vector instructions for one of these",
+      "  - name: math");
+  cli_printf(out,
+             "    below: REG\n    mesh: [%d, 2]\n    rate: %.3g\n"
+             "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
+             "sigmoid, gelu]\n",
+             v->lanes, h->m ? h->m->exp.value / (2 * v->lanes) : 0.1);
+}
+
+/* What has no key: tiles are another type of data than the file's words, and the model knows no calls. */
+static void put_beside(const host_measured *m, cli_text *out) {
+  char from[160];
+  cli_printf(out, "# A call and its return: %.3g cycles (%s).\n", m->call.value,
+             measured(&m->call, "", from, sizeof from));
+  if (m->tile.value > 0)
+    cli_printf(out, "# Tiles of bfloat16: %.4g multiply-adds a cycle of a core (%s).\n", m->tile.value,
+               measured(&m->tile, "", from, sizeof from));
 }
 
 static void put_units(const host *h, cli_text *out) {
@@ -207,41 +275,57 @@ static void put_units(const host *h, cli_text *out) {
   cli_printf(out, "  - name: REG\n");
   put(out, from, "    capacity: %d", v->lanes * v->registers);
   cli_printf(out, "  compute:\n");
-  put(out,
-      v->fma ? "assumption: two vector units, a multiply-add each a cycle"
-             : "assumption: two vector units, a multiply and an add for a multiply-add",
-      "  - name: fma");
-  cli_printf(out,
-             "    below: REG\n    mesh: [%d, 2]\n    rate: %s\n"
-             "    ops: [mac, add, sub, mul, max, min, neg, relu, abs, select]\n",
-             v->lanes, v->fma ? "1" : "0.5");
-  put(out, "assumption: ten vector instructions for one of these", "  - name: math");
-  cli_printf(out,
-             "    below: REG\n    mesh: [%d, 2]\n    rate: 0.1\n"
-             "    ops: [add, sub, mul, max, min, neg, relu, abs, select, div, exp, log, sqrt, tanh, erf, "
-             "sigmoid, gelu]\n",
-             v->lanes);
+  put_multiplier(h, out);
+  put_math(h, out);
+}
+
+static void put_memory(const host *h, cli_text *out) {
+  char from[160];
+  if (h->m) {
+    const host_figure *f = &h->m->read[h->n_caches];
+    put(out, measured(f, ", reads of one core", from, sizeof from), "    bandwidth: %.3g GB/s",
+        f->value * h->clock_hz * 1e-9);
+  } else {
+    put(out, "assumption: measure a copy of arrays far larger than the caches", "    bandwidth: 40 GB/s");
+  }
+}
+
+/* Runs the loops; the clock that they find is taken. */
+static bool measure(host *h, host_measured *m, tf_diags *d) {
+  int64_t bytes[MAX_CACHES];
+  const bool tiles = !strcmp(tf_emit_isa("bf16"), "amx");
+  if (h->n_caches >= HOST_CACHES) h->n_caches = HOST_CACHES - 1;
+  for (int i = 0; i < h->n_caches; i++)
+    bytes[i] = h->caches[i].kib * 1024;
+  if (!host_measure(bytes, h->n_caches, h->clock_hz, tiles, m)) return tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  h->m = m;
+  if (!(m->clock_hz.value > 0)) return true;
+  h->clock_hz = m->clock_hz.value;
+  measured(&m->clock_hz, ", additions one after the other", h->clock_from, sizeof h->clock_from);
+  return true;
 }
 
 static void put_machine(const char *root, const host *h, cli_text *out) {
   char text[128];
   cli_printf(out,
              "# %s: %" PRId64 " cores, %" PRId64 " processors (/sys/devices/system/cpu).\n"
-             "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n"
-             "architecture:\n  name: host\n",
+             "# Caches are modelled as memories that the mapping manages: a tile that fits is taken to stay.\n",
              h->model, h->cores, h->cpus);
+  if (h->m) put_beside(h->m, out);
+  cli_printf(out, "architecture:\n  name: host\n");
   put(out, h->clock_from, "  clock: %.4g GHz", h->clock_hz * 1e-9);
   put(out, "fp32", "  word-bits: 32");
   put(out, "out-of-order execution and prefetchers", "  overlap: double-buffer");
   cli_printf(out, "  memories:\n  - name: DRAM\n");
-  put(out, "assumption: measure a copy of arrays far larger than the caches", "    bandwidth: 40 GB/s");
+  put_memory(h, out);
   if (key_value(root, "proc/meminfo", "MemTotal", text, sizeof text))
     put(out, "/proc/meminfo, MemTotal", "    capacity: %lld KiB", atoll(text));
   put_caches(h, out);
   put_units(h, out);
 }
 
-bool cli_host_architecture(const char *root, cli_text *out, cli_text *notes, tf_diags *d) {
+bool cli_host_architecture(const char *root, bool measures, cli_text *out, cli_text *notes, tf_diags *d) {
+  host_measured m;
   host h = {.n_caches = 0};
   read_cores(root, &h);
   if (!h.cpus)
@@ -256,6 +340,11 @@ bool cli_host_architecture(const char *root, cli_text *out, cli_text *notes, tf_
   read_isa(root, &h, notes);
   if (!h.n_caches)
     cli_printf(notes, "tileflow: note: no caches in /sys/devices/system/cpu/cpu0/cache: add them by hand\n");
+  if (measures) {
+    if (!measure(&h, &m, d)) return false;
+    put_machine(root, &h, out);
+    return true;
+  }
   cli_printf(notes, "tileflow: note: the system does not report what DRAM and caches deliver: measure the "
                     "bandwidths marked 'assumption'\n");
   put_machine(root, &h, out);

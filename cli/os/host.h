@@ -5,7 +5,8 @@
 #include "tileflow/diag.h"
 
 /* Writes an architecture of the CPU that ROOT/proc and ROOT/sys describe (root "" is this computer), each
- * number with the place it was read from in a comment.  What the system does not report gets a stated
- * assumption and a line in notes.  False with an error in d if no CPU is described there. */
-bool cli_host_architecture(const char *root, cli_text *out, cli_text *notes, tf_diags *d);
+ * number with the place it was read from in a comment.  What the system does not report is measured, with its spread (a
+ * second or two; `measures`: of this computer alone), or gets a stated assumption and a line in notes.  False with an
+ * error in d if no CPU is described there. */
+bool cli_host_architecture(const char *root, bool measures, cli_text *out, cli_text *notes, tf_diags *d);
 #endif

@@ -16,9 +16,9 @@
   "  memcpy(p, lane, (size_t)n * sizeof *p);\n"                                                                        \
   "}\n"
 
-/* Differences, products and quotients; vec_whole, of int32; p 2^n for a whole n, and 0 where e^v is below the normal
- * range: vec_scale_low where n is from -126 to 0, and n + 127 are the low bits of `bits`; vec_scale in two factors, so
- * that what is too large becomes infinite. */
+/* Differences, products and quotients; vec_whole, of int32; p 2^n for a whole n, and 0 where v is below `least`:
+ * vec_scale_low where n is from -126 to 0, and n + 127 are the low bits of `bits`; vec_scale in two factors, so that
+ * what is too large becomes infinite. */
 #define ARITHMETIC(P)                                                                                                  \
   "static inline vec vec_sub(vec a, vec b) { return " P "_sub_ps(a, b); }\n"                                           \
   "static inline vec vec_mul(vec a, vec b) { return " P "_mul_ps(a, b); }\n"                                           \
@@ -29,16 +29,13 @@
   "static inline vec vec_power(" I " n) {\n"                                                                           \
   "  return " P "_cast" N "_ps(" P "_slli_epi32(" P "_add_epi32(n, " P "_set1_epi32(127)), 23));\n"                    \
   "}\n"                                                                                                                \
-  "static inline vec vec_scale(vec p, vec n, vec v) {\n"                                                               \
+  "static inline vec vec_scale(vec p, vec n, vec v, vec least) {\n"                                                    \
   "  const " I " all = " P "_cvtps_epi32(n), half = " P "_srai_epi32(all, 1);\n"                                       \
-  "  return vec_normal(vec_mul(vec_mul(p, vec_power(half)), vec_power(" P "_sub_epi32(all, half))), v);\n"             \
+  "  return vec_kept(vec_mul(vec_mul(p, vec_power(half)), vec_power(" P "_sub_epi32(all, half))), v, least);\n"        \
   "}\n"                                                                                                                \
-  "static inline vec vec_scale_low(vec p, vec bits, vec v) {\n"                                                        \
-  "  return vec_normal(vec_mul(p, " P "_cast" N "_ps(" P "_slli_epi32(" P "_castps_" N "(bits), 23))), v);\n"          \
+  "static inline vec vec_scale_low(vec p, vec bits, vec v, vec least) {\n"                                             \
+  "  return vec_kept(vec_mul(p, " P "_cast" N "_ps(" P "_slli_epi32(" P "_castps_" N "(bits), 23))), v, least);\n"     \
   "}\n"
-
-/* The least number whose exponential is in the normal range, in C. */
-#define LEAST "-87.3365402f"
 
 /* The greater and the smaller of two, of which the second is a number: in its stead where the first is none.  Of any
  * two, as fmax and fmin have it. And limits of what may not be a number, and stays so.  Intel's instructions take the
@@ -91,10 +88,9 @@ static const char sse2[] =
     "static inline vec number_or(vec of, vec yes, vec no) { /* where `of` is a number: yes */\n"
     "  const vec not = _mm_cmpunord_ps(of, of);\n"
     "  return _mm_or_ps(_mm_and_ps(not, no), _mm_andnot_ps(not, yes));\n"
-    "}\n" LIMITS("_mm") ARITHMETIC("_mm") WHOLE(
-        "_mm",
-        "si128") "static inline vec vec_normal(vec e, vec v) { return _mm_and_ps(e, _mm_cmpnlt_ps(v, vec_splat(" LEAST
-                 "))); }\n" SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
+    "}\n" LIMITS("_mm") ARITHMETIC("_mm")
+        WHOLE("_mm", "si128") "static inline vec vec_kept(vec e, vec v, vec least) { return _mm_and_ps(e, "
+                              "_mm_cmpnlt_ps(v, least)); }\n" SCALE("_mm", "__m128i", "si128") BY_LANE ALL_HALVES
     "static inline float vec_sum(vec v) { return lanes_sum(v); }\n"
     "static inline float vec_most(vec v) { return lanes_most(v); }\n"
     "static inline float vec_least(vec v) { return lanes_least(v); }\n";
@@ -111,9 +107,9 @@ static const char avx2[] =
     "static inline vec vec_fma(vec a, vec b, vec c) { return _mm256_fmadd_ps(a, b, c); }\n"
     "static inline vec number_or(vec of, vec yes, vec no) { return _mm256_blendv_ps(yes, no, "
     "_mm256_cmp_ps(of, of, _CMP_UNORD_Q)); }\n" LIMITS("_mm256") ARITHMETIC("_mm256")
-        WHOLE("_mm256", "si256") "static inline vec vec_normal(vec e, vec v) { return _mm256_and_ps(e, "
-                                 "_mm256_cmp_ps(v, vec_splat(" LEAST
-                                 "), _CMP_NLT_UQ)); }\n" SCALE("_mm256", "__m256i", "si256") ALL_HALVES
+        WHOLE("_mm256", "si256") "static inline vec vec_kept(vec e, vec v, vec least) { return _mm256_and_ps(e, "
+                                 "_mm256_cmp_ps(v, least, _CMP_NLT_UQ)); }\n" SCALE("_mm256", "__m256i", "si256")
+                                     ALL_HALVES
     "static inline float vec_sum(vec v) { return lanes_sum(_mm_add_ps(_mm256_castps256_ps128(v), "
     "_mm256_extractf128_ps(v, 1))); }\n"
     "static inline float vec_most(vec v) { return lanes_most(_mm_max_ps(_mm256_castps256_ps128(v), "
@@ -138,9 +134,8 @@ static const char avx512[] =
     "static inline vec vec_fma(vec a, vec b, vec c) { return _mm512_fmadd_ps(a, b, c); }\n"
     "static inline vec number_or(vec of, vec yes, vec no) { return _mm512_mask_mov_ps(no, _mm512_cmp_ps_mask(of, of, "
     "_CMP_ORD_Q), yes); }\n" LIMITS("_mm512") ARITHMETIC("_mm512")
-        WHOLE("_mm512", "si512") "static inline vec vec_scale(vec p, vec n, vec v) { return "
-                                 "_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(v, vec_splat(" LEAST
-                                 "), _CMP_NLT_UQ), p, n); }\n"
+        WHOLE("_mm512", "si512") "static inline vec vec_scale(vec p, vec n, vec v, vec least) { return "
+                                 "_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(v, least, _CMP_NLT_UQ), p, n); }\n"
                                  "/* One of 16, by the low four bits of each lane. */\n"
                                  "static inline vec vec_pick(const float *of, vec bits) { return "
                                  "_mm512_permutexvar_ps(_mm512_castps_si512(bits), vec_load(of)); }\n"
@@ -176,14 +171,15 @@ static const char neon[] =
     "static inline vec vec_whole(const int32_t *p) { return vcvtq_f32_s32(vld1q_s32(p)); }\n"
     "static inline vec vec_power(int32x4_t n) { return "
     "vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23)); }\n"
-    "static inline vec vec_normal(vec e, vec v) { return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(e), "
-    "vcltq_f32(v, vec_splat(" LEAST ")))); }\n"
-    "static inline vec vec_scale(vec p, vec n, vec v) {\n"
+    "static inline vec vec_kept(vec e, vec v, vec least) { return "
+    "vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(e), "
+    "vcltq_f32(v, least))); }\n"
+    "static inline vec vec_scale(vec p, vec n, vec v, vec least) {\n"
     "  const int32x4_t all = vcvtq_s32_f32(n), half = vshrq_n_s32(all, 1);\n"
-    "  return vec_normal(vec_mul(vec_mul(p, vec_power(half)), vec_power(vsubq_s32(all, half))), v);\n"
+    "  return vec_kept(vec_mul(vec_mul(p, vec_power(half)), vec_power(vsubq_s32(all, half))), v, least);\n"
     "}\n"
-    "static inline vec vec_scale_low(vec p, vec bits, vec v) {\n"
-    "  return vec_normal(vec_mul(p, vreinterpretq_f32_s32(vshlq_n_s32(vreinterpretq_s32_f32(bits), 23))), v);\n"
+    "static inline vec vec_scale_low(vec p, vec bits, vec v, vec least) {\n"
+    "  return vec_kept(vec_mul(p, vreinterpretq_f32_s32(vshlq_n_s32(vreinterpretq_s32_f32(bits), 23))), v, least);\n"
     "}\n" BY_LANE "static inline float vec_sum(vec v) { return vaddvq_f32(v); }\n"
     "static inline float vec_most(vec v) { return vmaxvq_f32(v); }\n"
     "static inline float vec_least(vec v) { return vminvq_f32(v); }\n";

@@ -15,7 +15,9 @@ static const char bits[] = "#include <math.h>\n"
                            "}\n";
 
 /* e^x = 2^n e^r, |r| <= ln 2 / 2, and 0 where that is below the normal range: numbers there cost some processors a
- * hundred times as long.  2^n in two factors, so that what is too large becomes infinite. */
+ * hundred times as long.  2^n in two factors, so that what is too large becomes infinite.  Of an element less the
+ * maximum of its row (ir_is_low) it is 0 below 2^-100 already, so that its products with numbers of ordinary size, and
+ * its shares of a sum, are in the normal range, too. */
 static const char exp_text[] =
     "static inline float fast_exp(float v) {\n"
     "  /* between the least whose result is normal and 89, as integers: compilers make branches of the same on floats "
@@ -29,7 +31,13 @@ static const char exp_text[] =
     "  int32_t whole = fast_bits(shifted) - fast_bits(12582912.0f), half = whole >> 1;\n"
     "  float scale = fast_float((half + 127) * (1 << 23)), rest = fast_float((whole - half + 127) * (1 << 23));\n"
     "  int32_t all = fast_bits((1.0f + (r + r * r * q)) * scale * rest);\n"
-    "  return v != v ? v : fast_float(u <= 0xc2aeac4fU ? all : 0);\n"
+    "  return v != v ? v : fast_float(all & -(int32_t)(u <= 0xc2aeac4fU));\n"
+    "}\n"
+    "/* of what is 0 or less, or not a number: 0 where the result is below 2^-100 */\n"
+    "static inline float fast_exp_low(float v) {\n"
+    "  uint32_t u = (uint32_t)fast_bits(v);\n"
+    "  float e = fast_exp(v);\n"
+    "  return fast_float(fast_bits(e) & -(int32_t)(u - 0xc28aa123U > 0xff800000U - 0xc28aa123U));\n"
     "}\n";
 
 /* The same for vectors. */
@@ -46,15 +54,16 @@ static const char vector_exp_text[] =
     "  q = vec_fma(vec_mul(r, r), q, r);\n"
     "  return vec_add(vec_splat(1.0f), q);\n"
     "}\n"
-    "/* e^v where v is 0 or less, or not a number */\n"
+    "/* e^v where v is 0 or less, or not a number; 0 where it is below 2^-100 */\n"
     "static inline vec vec_exp_low(vec v) {\n"
-    "  vec bits, n, p = vec_exp_of(vec_floor(v, vec_splat(-87.3365402f)), &bits, &n);\n"
-    "  return vec_scale_low(p, bits, v);\n"
+    "  const vec least = vec_splat(-69.3147125f);\n"
+    "  vec bits, n, p = vec_exp_of(vec_floor(v, least), &bits, &n);\n"
+    "  return vec_scale_low(p, bits, v, least);\n"
     "}\n"
     "static inline vec vec_exp(vec v) {\n"
-    "  vec bits, n;\n"
-    "  vec p = vec_exp_of(vec_floor(vec_ceiling(v, vec_splat(89.0f)), vec_splat(-87.3365402f)), &bits, &n);\n"
-    "  return vec_scale(p, n, v);\n"
+    "  const vec least = vec_splat(-87.3365402f);\n"
+    "  vec bits, n, p = vec_exp_of(vec_floor(vec_ceiling(v, vec_splat(89.0f)), least), &bits, &n);\n"
+    "  return vec_scale(p, n, v, least);\n"
     "}\n";
 
 /* Where a vector looks up in a register: e^x = 2^floor(n) 2^(n - floor(n)) e^r, n in eighths, |r| <= ln 2 / 16. Eighths
@@ -64,16 +73,19 @@ static const char picked_exp_text[] =
     "static const float eighths[] = {\n"
     "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f,\n"
     "    1.0f, 1.09050775f, 1.18920708f, 1.29683959f, 1.41421354f, 1.54221082f, 1.68179286f, 1.83400810f};\n"
-    "/* e^v where v is 0 or less, or not a number */\n"
-    "static inline vec vec_exp_low(vec v) {\n"
+    "static inline vec vec_exp_from(vec v, vec least) {\n"
     "  const vec shifted = vec_fma(v, vec_splat(1.44269504f), vec_splat(1572864.0f)); /* its low bits: eighths */\n"
     "  const vec n = vec_sub(shifted, vec_splat(1572864.0f)), p = vec_pick(eighths, shifted);\n"
     "  const vec r = vec_fma(n, vec_splat(-1.42860677e-6f), vec_fma(n, vec_splat(-0.693145752f), v));\n"
     "  vec q = vec_fma(r, vec_splat(0.166588545f), vec_splat(0.50006634f));\n"
     "  q = vec_fma(r, q, vec_splat(1.00000012f));\n"
-    "  return vec_scale(vec_fma(vec_mul(p, r), q, p), n, v);\n"
+    "  return vec_scale(vec_fma(vec_mul(p, r), q, p), n, v, least);\n"
     "}\n"
-    "static inline vec vec_exp(vec v) { return vec_exp_low(vec_ceiling(v, vec_splat(89.0f))); }\n";
+    "/* e^v where v is 0 or less, or not a number; 0 where it is below 2^-100 */\n"
+    "static inline vec vec_exp_low(vec v) { return vec_exp_from(v, vec_splat(-69.3147125f)); }\n"
+    "static inline vec vec_exp(vec v) {\n"
+    "  return vec_exp_from(vec_ceiling(v, vec_splat(89.0f)), vec_splat(-87.3365402f));\n"
+    "}\n";
 
 /* x = m 2^e, m in [1/sqrt 2, sqrt 2); below the normal range, and for 0 and less, what log gives there. */
 static const char log_text[] =

@@ -200,6 +200,16 @@ static bool sides(checker *c, const ir_stmt *s) {
               "product: the length of a side is unknown");
 }
 
+/* As many places as the pack has slots. */
+static void places(checker *c, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  int64_t all = 1;
+  for (int k = 0; k < c->wl->ops[s->op].n_dims; k++)
+    all *= p->pairs.places[k];
+  must(c, all == c->p->buffers[p->pack].slots, "product: %lld places for %lld boxes of its panel",
+       (long long)c->p->buffers[p->pack].slots, (long long)all);
+}
+
 static void product(checker *c, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   if (!sides(c, s)) return;
@@ -208,6 +218,7 @@ static void product(checker *c, const ir_stmt *s) {
     slab(c, s, ir_slab_of(p));
   else if (p->way == IR_PAIRS && p->pack >= 0)
     scratch(c, p->pack, "panel", n * k);
+  if (c->ok && p->way == IR_PAIRS && p->pack >= 0 && p->pairs.places) places(c, s);
   if (!c->ok) return;
   switch (p->way) {
   case IR_PAIRS:

@@ -37,9 +37,22 @@ static bool inside(const tf_tensor *z, const int64_t *at) {
   return true;
 }
 
-/* Whether the scratch still holds that box; it does afterwards. */
-static bool holds(const counter *c, int buffer, int read, int64_t n_n, int64_t n_k) {
+/* Where b's box is packed, of the places that its pack has. */
+static int64_t place_of(const counter *c) {
+  const ir_product *p = c->product;
+  int64_t place = 0;
+  for (int k = 0; p->pairs.places && k < c->op->n_dims; k++)
+    if (p->pairs.places[k] > 1)
+      place = place * p->pairs.places[k] + c->point[c->op->dims[k]] / (ir_is_matrix(p, k) ? c->nest->range[k].most : 1);
+  return place;
+}
+
+/* Whether that place of the scratch still holds that box; it does afterwards. */
+static bool holds(const counter *c, int buffer, int64_t place, int read, int64_t n_n, int64_t n_k) {
   ir_kept now = {.any = true, .n_n = n_n, .n_k = n_k}, *kept = &c->at->kept[buffer];
+  for (int i = 0; i < buffer; i++)
+    kept += c->at->p->buffers[i].slots - 1;
+  kept += place;
   where(c, read, now.from);
   bool same = kept->any && kept->n_n == n_n && kept->n_k == n_k && !memcmp(kept->from, now.from, sizeof now.from);
   *kept = now;
@@ -53,7 +66,7 @@ static void panel(counter *c) {
   const int n = c->op->dims[p->n], k = c->op->dims[p->k];
   c->point[n] = low(c, p->n);
   c->point[k] = low(c, p->k);
-  if (p->pairs.keep && holds(c, p->pack, p->b, n_n, n_k)) return;
+  if (p->pairs.keep && holds(c, p->pack, place_of(c), p->b, n_n, n_k)) return;
   for (int64_t i = 0; i < n_k; i++)
     for (int64_t j = 0; j < n_n; j++) {
       c->point[k] = low(c, p->k) + i;
@@ -119,7 +132,7 @@ static void turned(counter *c) {
     c->point[c->op->dims[i]] = low(c, i);
     if (moves(c, p->a, c->op->dims[i])) words *= length(c, i);
   }
-  if (!holds(c, p->pairs.turned, p->a, 0, 0)) c->at->count[p->pairs.turned].copied += words;
+  if (!holds(c, p->pairs.turned, 0, p->a, 0, 0)) c->at->count[p->pairs.turned].copied += words;
 }
 
 void ir_count_packs(const ir_program *p, ir_count *count) {

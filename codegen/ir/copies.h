@@ -15,7 +15,7 @@ typedef struct {
   const ir_program *p;
   const int64_t *var; /* values of the variables now */
   ir_count *count;    /* [buffer] */
-  ir_kept *kept;      /* [buffer] */
+  ir_kept *kept;      /* [slots of all buffers, one buffer behind the other] */
 } ir_at;
 
 /* Adds what is packed before the body runs. */

@@ -139,7 +139,10 @@ static void product(const dump *d, const ir_stmt *s) {
   sides(d, op, p);
   if (p->slab) slab(d, op, p);
   if (p->way == IR_PAIRS) {
-    if (!p->slab && p->pack >= 0)
+    if (!p->slab && p->pack >= 0 && p->pairs.places)
+      fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),
+              d->p->buffers[p->pack].slots);
+    else if (!p->slab && p->pack >= 0)
       fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
     if (p->pairs.turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
     if (p->pairs.copy >= 0 && !s->nest.copied) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
@@ -243,7 +246,10 @@ void ir_dump(FILE *out, const ir_program *p) {
     if (b->role == IR_TILES) fputs(b->slots > 1 ? " staged in two halves" : " staged", out);
     if (b->role == IR_COPIED) fputs(" copied", out);
     if (b->space > 0) fprintf(out, ", in %s", p->platform->spaces[b->space].name);
-    if (b->slots > 1) fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
+    if (b->role == IR_SCRATCH && b->slots > 1)
+      fprintf(out, ", %" PRId64 " of them", b->slots);
+    else if (b->slots > 1)
+      fprintf(out, ", one of %" PRId64 ": ", b->slots), atom(&d, b->slot);
     if (b->shares >= 0) fprintf(out, " in the place of %s", p->buffers[b->shares].name);
     fputc('\n', out);
   }

@@ -70,11 +70,13 @@ typedef struct {
   ir_way way;
   union {
     struct {
-      int64_t wide; /* pack, of no slab: elements (groups, where the kernel has them) from row to row of it */
-      bool far;     /* neighbours of b along k lie a page or more apart, and stay where they are */
-      bool keep;    /* b is an argument: what was packed stays true until the box changes */
-      int turned;   /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
-      int copy;     /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
+      int64_t wide;    /* pack, of no slab: elements (groups, where the kernel has them) from row to row of it */
+      bool far;        /* neighbours of b along k lie a page or more apart, and stay where they are */
+      bool keep;       /* b is an argument: what was packed stays true until the box changes */
+      int64_t *places; /* [dims of the op] above 1: boxes along the dim of which each has a place, a slot of `pack`;
+                          NULL: they follow one another in one */
+      int turned; /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
+      int copy;   /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
       bool keep_copy; /* a is an argument */
       bool merged;    /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
                          their strides say so): they are one row */
@@ -106,6 +108,9 @@ typedef struct {
 
 /* The read that a slab is of. */
 static inline int ir_slab_of(const ir_product *p) { return p->way == IR_CHANNELS ? p->a : p->b; }
+
+/* Whether the op's k-th dim is one of the matrices'. */
+static inline bool ir_is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
 
 /* What the steps of a loop are mapped to: id; name; whether they run side by side, touching nothing in common but what
  * they read or what a barrier has come between; whether they can meet at a barrier; depth: a loop stands only in loops

@@ -11,7 +11,7 @@ typedef struct {
   int64_t *var;            /* of the step at hand */
   double **data;           /* [buffer] likewise */
   const ir_counts *counts; /* NULL: none */
-  ir_kept *kept;           /* [buffer] what scratch holds that lasts */
+  ir_kept *kept;           /* as in copies.h: what scratch holds that lasts */
   ir_staged *staged;       /* [buffer] */
   ir_held **held;          /* [buffer] what each slot holds; NULL: not retained */
   ir_watch *watch;         /* NULL: steps go one after the other, and nothing is copied side by side */

@@ -394,9 +394,12 @@ static void close(machine *m) {
 bool ir_run_told(const ir_program *p, double *const *data, const ir_counts *counts, char *why, size_t size) {
   machine m = {.p = p, .wl = p->tree->workload, .counts = counts, .ok = true, .why = why, .size = size};
   const bool watch = ir_watch_wants(&p->body);
+  size_t slots = 0;
   m.var = calloc((size_t)p->n_vars + 1, sizeof *m.var);
   m.data = calloc((size_t)p->n_buffers + 1, sizeof *m.data);
-  m.kept = calloc((size_t)p->n_buffers + 1, sizeof *m.kept);
+  for (int i = 0; i < p->n_buffers; i++)
+    slots += (size_t)p->buffers[i].slots;
+  m.kept = calloc(slots + 1, sizeof *m.kept);
   m.held = calloc((size_t)p->n_buffers + 1, sizeof *m.held);
   m.staged = calloc((size_t)p->n_buffers + 1, sizeof *m.staged);
   m.watch = watch ? ir_watch_new(p) : NULL;

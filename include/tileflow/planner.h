@@ -5,9 +5,15 @@
 #include "tileflow/emit.h"
 #include "tileflow/search.h"
 
-/* Where the budget says neither evaluations nor time: of each of the searches that a plan makes, one after the other. A
- * plan ends by what it tries, never by the clock: the same options give the same kernel on a busy machine. */
-enum { TF_PLANNER_EVALS = 100000 };
+/* Evaluations where the budget says neither how many nor how long, of each of the searches that a plan makes one after
+ * the other: fewer of a workload of many ops, so that the plan of a chain, of attention, of a layer takes less than
+ * half a second.  A plan ends by what it tries, never by the clock: the same options give the same kernel on a busy
+ * machine. */
+enum {
+  TF_PLANNER_WORK = 24000,
+  TF_PLANNER_EFFORT = 80000 /* in quick evaluations: where each is dear, fewer are made */
+};
+int64_t tf_planner_evals(const tf_workload *wl); /* TF_PLANNER_WORK, shared among the ops and one more */
 
 typedef struct {
   const char *target;     /* a name of tf_emit_target; NULL: cpu */

@@ -69,6 +69,7 @@ typedef struct {
  * of each, the outermost of at most 1 MiB. */
 typedef enum {
   TF_TEMPLATE_WHOLE,   /* M holds all that an op reads from further out, at once, and the intermediates */
+  TF_TEMPLATE_STREAM,  /* so, but of keys a block at a time: maxima and sums over them are streamed (a softmax's) */
   TF_TEMPLATE_PARTS,   /* what is read passes through M in parts; it holds the intermediates */
   TF_TEMPLATE_OUTSIDE, /* so do the intermediates, which stand one memory further out */
   TF_N_TEMPLATES
@@ -76,7 +77,7 @@ typedef enum {
 
 /* An open mapping in which all ops are fused: one Seq below the loops that all can share, each op's own loops below.
  * What the search makes of it suits machines that run blocks of one op fast (CPUs).  Malloc'd; NULL if the ops share no
- * loop, the machine has no such memory, or memory ran out. */
+ * loop, the machine has no such memory, there is nothing of the form to stream, or memory ran out. */
 char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
 
 /* Searches all mappings of the workload, or the completions of `given` (a tree with open trip

@@ -256,7 +256,7 @@ void tf_check_ranges(const tf_checker *c) {
   r.entered = q.nested ? check_made_once : NULL;
   tf_ranges_walk(&r, 0);
   r.entered = NULL;
-  tf_cover_begin(cover, NULL);
+  tf_cover_begin(cover, NULL, NULL);
   for (int k = 0; k < c->f->wl->n_ops; k++)
     check_cover(&q, cover, c->f->leaf_op[k]);
   if (q.nested && !tf_check_steps(c, &r, unknown_found))

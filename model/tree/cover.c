@@ -28,7 +28,8 @@ static void note(tf_ranges *r, int o) {
   }
 }
 
-void tf_cover_begin(tf_cover *c, const int64_t *trips) {
+void tf_cover_begin(tf_cover *c, const int64_t *trips, const int64_t *rest) {
+  c->r.rest = rest;
   c->r.trips = trips;
   c->r.borderless = true;
   c->r.shift = c->shift;
@@ -102,7 +103,7 @@ bool tf_cover_all(tf_cover *c, const int64_t *trips) {
   const tf_facts *f = c->r.f;
   for (int l = 0; trips && l < f->n_loops; l++)
     if (trips[l] < 1) return false;
-  tf_cover_begin(c, trips);
+  tf_cover_begin(c, trips, NULL);
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int i = 0; i < f->wl->ops[o].n_dims; i++) {
       const tf_reach *w = &c->reach[f->dim_from[o] + i];

@@ -28,8 +28,9 @@ typedef struct tf_cover {
 
 /* Borrows the facts.  NULL when memory runs out. */
 tf_cover *tf_cover_new(tf_arena *a, const tf_facts *f);
-/* Fills reach for these trip counts (NULL: the tree's own), all above 0, their products below 2^63. */
-void tf_cover_begin(tf_cover *c, const int64_t *trips);
+/* Fills reach for these trip counts (NULL: the tree's own) and, as one more loop at each leaf, what is left to split
+ * (NULL: nothing); all above 0, products below 2^63. */
+void tf_cover_begin(tf_cover *c, const int64_t *trips, const int64_t *rest);
 /* The longest range of dim i of op o; or, as soon as one is met, some range longer than `enough`. */
 int64_t tf_cover_longest(tf_cover *c, int o, int i, int64_t enough);
 /* Whether all ranges are reached. */

@@ -5,7 +5,7 @@
 #include "tileflow/tree.h"
 
 /* An op without a leaf (a tree with errors) has no lead and is below no node. */
-typedef struct {
+typedef struct tf_facts {
   const tf_tree *tree;
   const tf_arch *arch;
   const tf_workload *wl;

@@ -124,7 +124,7 @@ static void start_steps(tf_ranges *r, int o) {
   int64_t *steps = &r->steps[f->dim_from[o]], *all = &r->all[f->dim_from[o]];
   int n_dims = f->wl->ops[o].n_dims;
   for (int i = 0; i < n_dims; i++)
-    steps[i] = 1;
+    steps[i] = r->rest ? r->rest[f->dim_from[o] + i] : 1;
   for (int n = t->op_node[o]; n != t->nodes[f->lead[o]].parent; n = t->nodes[n].parent)
     for (int k = 0; k < t->nodes[n].n_loops; k++) {
       int slot = tf_dim_slot(f, o, t->nodes[n].loops[k].dim);

@@ -20,6 +20,7 @@ typedef struct tf_ranges {
   int64_t *all;          /* the same at the node from which it leads */
   const int64_t *digits; /* [loop] where each loop stands; NULL: at its start */
   const int64_t *trips;  /* [loop] trip counts; NULL: the tree's own */
+  const int64_t *rest;   /* [as now] what loops that are not known split yet, as one more at the leaf; NULL: nothing */
   bool borderless;       /* boxes as if no tensor ended anywhere */
   bool apart;            /* each dim by itself: an op that has nothing to do in one counts in the others */
   tf_shift *shift;       /* [as now] how far loops move now; NULL: nobody asks */

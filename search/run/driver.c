@@ -115,6 +115,12 @@ static bool ask_row(const driver *v, tf_task *t) {
   return true;
 }
 
+/* What a variant may have at most: what the worst has, once there are as many as are kept. */
+static double variants_within(const driver *v) {
+  const int n = v->res->n_variants;
+  return n > 0 && n == v->o->variants ? v->res->variants[n - 1].value : INFINITY;
+}
+
 static int ask_batch(driver *v) {
   int64_t left = left_of(v), most = most_of(v, left), effort = v->o->budget.max_effort;
   int n = 0;
@@ -126,6 +132,7 @@ static int ask_batch(driver *v) {
     t->quota = left < most ? left : most;
     t->effort_quota = effort > 0 ? 1 + (effort - v->effort) / BATCH : 0;
     t->logged = tf_log_find(&v->log, t->no);
+    t->variants_within = variants_within(v);
     if (left < INT64_MAX) left -= t->quota;
   }
   return n;

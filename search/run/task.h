@@ -93,6 +93,7 @@ typedef struct {
   const int64_t *begin;        /* trip counts that are tried first and led by, as many as begin_loops; NULL: none */
   int begin_loops;
   const tf_logged *logged; /* NULL: to be searched */
+  double variants_within;  /* of the objective: variants above it are not kept */
   /* found */
   tf_reads reads;
   bool legal, exhausted, cut; /* cut: stopped before its quota */

@@ -30,7 +30,7 @@ static tf_variant *place(tf_task *t, double value) {
 }
 
 void tf_variants_offer(tf_task *t, double value, const tf_figures *f, const int64_t *trips) {
-  tf_variant *v = place(t, value);
+  tf_variant *v = value <= t->variants_within ? place(t, value) : NULL;
   if (!v) return;
   v->value = value;
   v->figures = *f;

@@ -27,6 +27,12 @@ extern const tf_space_kind tf_trips_kind;
 int32_t tf_trips_guess(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot);
 void tf_trips_complete(const tf_space *s, int32_t *row);
 void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row);
+/* Fills what cover.c asks the rule of cover with; needs the decisions. */
+void tf_space_cover(tf_space_build *b);
+/* The lengths that are inferred before decision i, by the rule. */
+void tf_trips_measure(tf_trips *t, int i);
+/* Keeps of the n choices of decision i those after which every range can still be reached; returns how many. */
+int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n);
 /* Fills the looks of every decision. */
 void tf_space_checks(tf_space_build *b);
 #endif

@@ -1,4 +1,5 @@
 /* What of the lengths follows from others: the ranges of producers below a scope. */
+#include "model/tree/infer.h"
 #include "search/space/build.h"
 
 static void *array(tf_space_build *b, size_t n, size_t size) {
@@ -36,15 +37,13 @@ static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int ra
   }
 }
 
-/* The slot that a streamed reduction follows: the same dim of an op that leads at the scope. */
-static int followed(const tf_facts *f, int scope, int o, int dim) {
-  int at = f->stream_scope[o];
-  if (at < 0 || !tf_is_above(f, scope, at)) return -1;
-  for (int i = f->leaf_from[scope]; i < f->leaf_end[scope]; i++) {
-    int lead = f->leaf_op[i], slot = tf_slot_of(f, lead, dim);
-    if (slot >= 0 && tf_leads(f, lead, scope)) return slot;
-  }
-  return -1;
+/* The slot that the i-th dim of op o, reduced and streamed, follows; -1: the dim is whole. */
+static int followed(const tf_facts *f, int scope, int o, int i) {
+  int dim = f->wl->ops[o].dims[i];
+  const tf_range_from from = tf_range_source(f, o, dim, scope);
+  if (from.rule != TF_BY_LEADER) return -1;
+  int slot = tf_slot_of(f, from.of, dim);
+  return slot >= 0 ? slot : f->dim_from[o] + i;
 }
 
 static void infer_op(tf_space_build *b, int scope, int o, tf_sinfer *list, int *n) {
@@ -55,7 +54,7 @@ static void infer_op(tf_space_build *b, int scope, int o, tf_sinfer *list, int *
     if (i < op->n_out_dims)
       by_readers(b, s, scope, o, i);
     else
-      s->copy = followed(b->f, scope, o, op->dims[i]);
+      s->copy = followed(b->f, scope, o, i);
   }
 }
 
@@ -71,7 +70,9 @@ void tf_space_infer(tf_space_build *b, int scope, int i) {
     list[k] = d->infer[k];
   for (int k = f->wl->n_ops - 1; k >= 0 && !b->bad; k--) {
     int o = f->wl->topo[k];
-    if (tf_op_below(f, o, scope) && !tf_leads(f, o, scope)) infer_op(b, scope, o, list, &n);
+    if (!tf_op_below(f, o, scope) || tf_leads(f, o, scope)) continue;
+    infer_op(b, scope, o, list, &n);
+    b->t->known[o] = i;
   }
   d->infer = list;
   d->n_infer = n;

@@ -214,9 +214,83 @@ static void keep_homes(builder *b) {
     }
 }
 
-static void whole(builder *b, tf_template form) {
-  const bool streams = form != TF_TEMPLATE_WHOLE;
-  uint64_t dims = shared(b);
+/* Dims of the op from its k-th to the one before the n-th. */
+static uint64_t dims_of(const tf_op *op, int k, int n) {
+  uint64_t all = 0;
+  for (; k < n; k++)
+    all |= UINT64_C(1) << op->dims[k];
+  return all;
+}
+
+/* The dim that a maximum reduces, a sum too, and no output has: a softmax's keys.  -1: there is none. */
+static int stream_dim(const builder *b) {
+  uint64_t most = 0, sums = 0, kept = 0;
+  for (int o = 0; o < b->wl->n_ops; o++) {
+    const tf_op *op = &b->wl->ops[o];
+    const uint64_t reduced = dims_of(op, op->n_out_dims, op->n_dims);
+    if (is_output(b, o)) kept |= dims_of(op, 0, op->n_out_dims);
+    if (op->reduce == TF_REDUCE_ADD) sums |= reduced;
+    if (op->reduce == TF_REDUCE_MAX && !is_output(b, o)) most |= reduced;
+  }
+  const uint64_t can = most & sums & ~kept;
+  return can ? __builtin_ctzll(can) : -1;
+}
+
+/* Words of inputs that one key brings, at one setting of the dims that all ops share. */
+static double words_of_key(const builder *b, int dim) {
+  const uint64_t around = shared(b) | UINT64_C(1) << dim;
+  double all = 0;
+  for (int o = 0; o < b->wl->n_ops; o++)
+    for (int i = 0; i < b->wl->ops[o].n_reads; i++) {
+      const tf_ref *ref = &b->wl->ops[o].reads[i];
+      double words = 1;
+      bool moves = false;
+      for (int r = 0; r < b->wl->tensors[ref->tensor].rank; r++)
+        for (int t = 0; t < ref->index[r].n_terms; t++) {
+          moves |= ref->index[r].terms[t].dim == dim;
+          if (!(around >> ref->index[r].terms[t].dim & 1))
+            words *= (double)b->wl->dims[ref->index[r].terms[t].dim].extent;
+        }
+      if (moves && b->wl->tensors[ref->tensor].producer < 0) all += words;
+    }
+  return all;
+}
+
+/* Into how many blocks keys are cut, so that what a block brings takes some eighth of the memory where it stands: the
+ * rest is for scores and results.  0: they are too few; -1: nobody knows how large the memory is. */
+static int64_t key_blocks(const builder *b) {
+  enum { SHARE = 8 };
+  const int dim = stream_dim(b);
+  if (dim < 0) return 0;
+  const double words = words_of_key(b, dim), room = (double)b->arch->memories[b->home].capacity_words / SHARE;
+  if (room <= 0 || words <= 0) return -1;
+  const double keys = room / words, extent = (double)b->wl->dims[dim].extent;
+  return extent < keys || extent < 2 ? 0 : (int64_t)(extent / (keys < 1 ? 1 : keys));
+}
+
+/* " for l=?{...}": a block of keys a step; twice as many, or half, may leave more to the rows. */
+static void key_loop(builder *b) {
+  const int64_t blocks = key_blocks(b);
+  const char *name = b->wl->dims[stream_dim(b)].name, *word = "{";
+  fprintf(b->out, " for %s=?", name);
+  for (int64_t n = blocks > 3 ? blocks / 2 : blocks > 1 ? blocks : 2; blocks > 0 && n <= 2 * blocks; n *= 2, word = ",")
+    fprintf(b->out, "%s%lld", word, (long long)n);
+  if (blocks > 0) fputc('}', b->out);
+}
+
+/* " stream Z ..." for all that is reduced over the dim. */
+static void stream_over(builder *b, int dim) {
+  fputs(" stream", b->out);
+  for (int i = 0; i < b->wl->n_ops; i++) {
+    const tf_op *op = &b->wl->ops[b->wl->topo[i]];
+    for (int k = op->n_out_dims; k < op->n_dims; k++)
+      if (op->dims[k] == dim) fprintf(b->out, " %s", b->wl->tensors[op->out].name);
+  }
+}
+
+/* The Tiles above the Seq: what all ops share over the outermost memory and over instances, keys inside of these. */
+static int tiles_above(builder *b, tf_template form) {
+  const uint64_t dims = shared(b);
   int depth = 0;
   for (int l = 0; l < b->home; l++) {
     int64_t mesh[2];
@@ -226,17 +300,29 @@ static void whole(builder *b, tf_template form) {
     if (mesh[0] > 1) open_loops(b, dims, "@x");
     fputc('\n', b->out);
   }
-  if (!streams) {
+  if (form == TF_TEMPLATE_STREAM) {
+    line(b, depth++, b->home - 1);
+    key_loop(b);
+    fputc('\n', b->out);
+  }
+  if (form == TF_TEMPLATE_WHOLE || form == TF_TEMPLATE_STREAM) {
     line(b, depth++, b->home);
     fputc('\n', b->out);
   }
+  return depth;
+}
+
+static void whole(builder *b, tf_template form) {
+  const bool passes = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_OUTSIDE;
+  int depth = tiles_above(b, form);
   if (b->wl->n_ops > 1) {
     fprintf(b->out, "%*sSeq", 2 * depth++, "");
     if (form == TF_TEMPLATE_PARTS) keep_homes(b);
+    if (form == TF_TEMPLATE_STREAM) stream_over(b, stream_dim(b));
     fputc('\n', b->out);
   }
   for (int i = 0; i < b->wl->n_ops; i++)
-    own_tiles(b, b->wl->topo[i], depth, b->home - streams);
+    own_tiles(b, b->wl->topo[i], depth, b->home - passes);
 }
 
 char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form) {
@@ -247,7 +333,8 @@ char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template
   b.reach = calloc((size_t)wl->n_ops * (size_t)wl->n_dims + 1, sizeof *b.reach);
   if (!b.reach) return NULL;
   find_reach(&b);
-  bool there = shared(&b) && b.home != 0 && (form != TF_TEMPLATE_OUTSIDE || b.home >= 2);
+  bool there = shared(&b) && b.home != 0 && (form != TF_TEMPLATE_OUTSIDE || b.home >= 2) &&
+               (form != TF_TEMPLATE_STREAM || key_blocks(&b) != 0);
   b.out = there ? open_memstream(&text, &n) : NULL;
   if (b.out) whole(&b, form);
   bool ok = b.out && fclose(b.out) == 0;

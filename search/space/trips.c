@@ -210,8 +210,14 @@ static bool build(tf_trips *t, const tf_facts *f) {
   t->scratch = array(&b, slots * ((size_t)f->wl->n_tensors + 1), sizeof *t->scratch);
   t->space.chosen = array(&b, loops, sizeof *t->space.chosen);
   t->trips = array(&b, loops, sizeof *t->trips);
+  t->known = array(&b, (size_t)f->wl->n_ops, sizeof *t->known);
+  t->bare = array(&b, slots, sizeof *t->bare);
   t->factors = tf_factors_new(t->arena);
   if (b.bad || !t->factors) return false;
+  for (int o = 0; o < f->wl->n_ops; o++)
+    t->known[o] = f->lead[o] == 0 ? -1 : INT32_MAX;
+  for (int s = 0; s < f->n_dims; s++)
+    t->bare[s] = true;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int i = 0; i < f->wl->ops[o].n_dims; i++)
       t->begin[f->dim_from[o] + i] = (int32_t)f->wl->dims[f->wl->ops[o].dims[i]].extent;
@@ -219,6 +225,10 @@ static bool build(tf_trips *t, const tf_facts *f) {
   if (!b.bad) fill_after(&b);
   if (!b.bad) link_kin(&b);
   if (!b.bad) tf_space_checks(&b);
+  for (int i = 0; i < t->space.n && !b.bad; i++)
+    for (int k = 0; k < t->at[i].n_slots; k++)
+      t->bare[t->at[i].slots[k]] = false;
+  if (!b.bad) tf_space_cover(&b);
   return !b.bad;
 }
 

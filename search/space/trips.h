@@ -75,6 +75,7 @@ typedef struct {
   uint64_t kin;            /* the same for like loops of ops on one kind of unit */
   int kin_first, kin_next; /* decisions of one kin, ascending; -1: none follows */
   int op;                  /* that ends its branch */
+  bool watched;            /* what a scope above it has made follows from lengths that it may divide */
 } tf_decision;
 
 typedef struct tf_trips {
@@ -91,7 +92,18 @@ typedef struct tf_trips {
   int64_t *trips;   /* [n_loops] for tf_model_eval */
   int32_t *scratch; /* [entries of the largest check] */
   int ready;        /* decisions before whose inferences are done */
+  bool dead;        /* some length that no loop divides is longer than 1 */
   struct tf_factors *factors;
+  /* what the rule of cover is asked with (cover.c) */
+  const struct tf_facts *facts;
+  struct tf_cover *cover;
+  int *known;      /* [op] the decision before which its ranges are inferred; -1: known from the start */
+  bool *bare;      /* [n_slots] no loop divides the length */
+  bool tail;       /* some op is below a scope behind which nothing is decided */
+  bool odd;        /* ranges are inferred by the rule itself, not by `infer` */
+  int64_t *rest;   /* [n_slots] */
+  int64_t *probe;  /* [n_loops] */
+  double *product; /* [n_slots] */
 } tf_trips;
 
 /* NULL with an error in d if an extent or the tree is too large to search.  Borrows the tree. */

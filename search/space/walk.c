@@ -28,10 +28,17 @@ static void infer(tf_trips *t, const tf_decision *d) {
   }
 }
 
+/* A length that no loop divides must be 1. */
+static bool is_stuck(const tf_trips *t, int slot) { return t->bare[slot] && t->len[slot] > 1; }
+
 /* Inferences of decision i, once a walk. */
 static void enter(tf_trips *t, int i) {
   if (i < t->ready) return;
-  infer(t, &t->at[i]);
+  const tf_decision *d = &t->at[i];
+  infer(t, d);
+  if (t->odd && d->n_infer) tf_trips_measure(t, i);
+  for (int k = 0; k < d->n_infer; k++)
+    t->dead |= is_stuck(t, d->infer[k].slot);
   t->ready = i + 1;
 }
 
@@ -40,6 +47,10 @@ void tf_trips_enter(tf_trips *t, int i) { enter(t, i); }
 void tf_trips_begin(tf_trips *t) {
   memcpy(t->len, t->begin, (size_t)t->n_slots * sizeof *t->len);
   t->ready = 0;
+  t->dead = false;
+  for (int o = 0; o < t->facts->wl->n_ops; o++)
+    for (int k = 0; t->known[o] < 0 && k < t->facts->wl->ops[o].n_dims; k++)
+      t->dead |= is_stuck(t, t->facts->dim_from[o] + k);
 }
 
 /* ---- capacity --------------------------------------------------------------------------- */
@@ -140,18 +151,27 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
   return n;
 }
 
+/* Whether a written count and those still to come reach what is left, where no open one follows. */
+static bool reaches(const tf_trips *t, const tf_decision *d) {
+  bool ok = true;
+  for (int k = 0; k < d->n_slots; k++)
+    ok &= d->room_after[k] > 1 || ceil_div(t->len[d->slots[k]], d->trip) <= d->fixed_after[k];
+  return ok;
+}
+
 int tf_trips_domain(tf_trips *t, int i, int32_t domain[TF_DOMAIN_MAX]) {
   const tf_decision *d = &t->at[i];
   enter(t, i);
+  if (t->dead) return 0;
   if (d->trip) {
     domain[0] = d->trip;
-    return 1;
+    return reaches(t, d) ? tf_trips_covering(t, i, domain, 1) : 0;
   }
   bounds b = bounds_of(t, d);
   int n = d->n_choices ? from_choices(d, b, domain) : from_factors(t, d, b, domain);
   int first = first_fit(t, d, domain, n);
   if (first) memmove(domain, domain + first, (size_t)(n - first) * sizeof *domain);
-  return n - first;
+  return tf_trips_covering(t, i, domain, n - first);
 }
 
 void tf_trips_take(tf_trips *t, int i, int32_t trip) {

@@ -55,10 +55,10 @@ static bounded limit(bounded a, bounded b, bool most) {
 /* A function that changes no more than `slope` times its argument. */
 static bounded smooth(rounding by, bounded a, double v, double slope) { return step(by, v, slope * a.e + by->step); }
 
-/* Below the normal range it may be 0. */
+/* Below 2^-100 it may be 0: of what is less the maximum of its row; else below the normal range. */
 static bounded of_exp(rounding by, bounded a) {
   const double v = exp(a.v), e = v == 0 ? 0 : v * expm1(a.e);
-  return step(by, v, v - e < FLT_MIN ? e + FLT_MIN : e);
+  return step(by, v, v - e < 0x1p-100 ? e + 0x1p-100 : e);
 }
 
 static bounded of_log(rounding by, bounded a) {

@@ -36,6 +36,8 @@ void draw(drawn *c, uint64_t seed) {
     draw_wild(&c->text, seed);
   else if (seed & DRAW_FORKS)
     draw_forks(&c->text, seed);
+  else if (seed & DRAW_STREAM)
+    draw_stream(&c->text, seed);
   else if (seed & DRAW_WINDOW)
     draw_window(&c->text, seed);
   else if (!gen_case(seed, &c->text, &features, &kind))

@@ -15,7 +15,7 @@
 #include "tileflow/emit.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged;
+  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places;
   bool keep, clang, cpp, xsmm, shown;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
@@ -136,6 +136,7 @@ static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t
   s->ahead += ok && makes_ahead(e);
   s->windows += ok && windows(e);
   s->merged += ok && merges(e);
+  s->places += ok && holds(e, "const int64_t place = ");
   tf_emitted_free(e);
   snprintf(command, sizeof command, "rm -r %s", dir);
   if (!ok || s->keep)
@@ -161,6 +162,12 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   return usable;
 }
 
+/* One in seven a stream: of all instruction sets and types, whose turns are of other lengths. */
+static uint64_t kind_of_turn(uint64_t turn) {
+  if (turn % 7 == 1) return DRAW_STREAM;
+  return turn % 4 == 2 ? DRAW_CONV : turn % 4 == 0 ? DRAW_ROWS : turn % 8 == 1 ? DRAW_WINDOW : 0;
+}
+
 int main(int argc, char **argv) {
   session s = {.clang = have("clang"),
                .cpp = have("c++"),
@@ -180,15 +187,10 @@ int main(int argc, char **argv) {
   s.shown = plan.show;
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
-    turn += one(&s,
-                turn % 4 == 2   ? at | DRAW_CONV
-                : turn % 4 == 0 ? at | DRAW_ROWS
-                : turn % 8 == 1 ? at | DRAW_WINDOW
-                                : at,
-                turn);
+    turn += one(&s, at | kind_of_turn(turn), turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
-         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld\n",
-         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged);
+         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld\n",
+         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

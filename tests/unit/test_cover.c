@@ -110,7 +110,7 @@ static void ask_check(const test_case *e, const int64_t *trips, bool covers) {
 static bool try_row(test_case *e, slow *s, tf_cover *c, const int64_t *trips, tally *t) {
   memcpy(s->ev.trip, trips, (size_t)s->p->n_loops * sizeof *trips);
   if (!tf_eval_steps(&s->ev)) return true;
-  tf_cover_begin(c, trips);
+  tf_cover_begin(c, trips, NULL);
   int failures = check_failed;
   verdict v = slow_all(s, c, t);
   if (v == UNKNOWN) return true;

@@ -43,15 +43,23 @@ static const char head[] =
     "  printf(\"%s %.3g at %.9g\\n\", name, worst, at);\n"
     "  return !(worst <= most);\n}\n";
 
-/* exp around the end of the normal range, every float32 from -86 to -90: 0 below it, normal numbers above. */
-static const char low_end[] = "static int hold_low_end(void) {\n"
-                              "  int bad = 0;\n"
-                              "  for (unsigned b = 0xc2ac0000U; b < 0xc2b40000U; b++) {\n"
-                              "    float x; memcpy(&x, &b, 4);\n"
-                              "    double w = exp(x), v = fast_exp(x);\n"
-                              "    bad += w < 0x1p-126 ? v != 0 : !(v >= 0x1p-126 && fabs(v - w) <= 1e-7 * w);\n"
-                              "  }\n"
-                              "  printf(\"low end: %d wrong\\n\", bad);\n  return bad != 0;\n}\n";
+/* exp around the end of the normal range, every float32 from -86 to -90: 0 below it, normal numbers above.  And of what
+ * is 0 or less: 0 below 2^-100. */
+static const char low_end[] =
+    "static int hold_low_end(void) {\n"
+    "  int bad = 0;\n"
+    "  for (unsigned b = 0xc2ac0000U; b < 0xc2b40000U; b++) {\n"
+    "    float x; memcpy(&x, &b, 4);\n"
+    "    double w = exp(x), v = fast_exp(x);\n"
+    "    bad += w < 0x1p-126 ? v != 0 : !(v >= 0x1p-126 && fabs(v - w) <= 1e-7 * w);\n"
+    "  }\n"
+    "  for (unsigned b = 0x80000000U; b < 0xff900000U; b += b < 0xc28a0000U || b > 0xc28b0000U ? 509 : 1) {\n"
+    "    float x; memcpy(&x, &b, 4);\n"
+    "    double w = exp(x); float v = fast_exp_low(x);\n"
+    "    bad += isnan(x) ? !isnan(v) : v != (w < 0x1p-100 ? 0 : fast_exp(x));\n"
+    "  }\n"
+    "  bad += fast_exp_low(-INFINITY) != 0 || !isnan(fast_exp_low(NAN)) || fast_exp_low(0) != 1;\n"
+    "  printf(\"low end: %d wrong\\n\", bad);\n  return bad != 0;\n}\n";
 
 /* Of the two bfloat16 around x the nearer, of two alike the even: in double, over one in 509 of all float32. */
 static const char half[] = "static double of(unsigned h) { unsigned u = h << 16; float v; memcpy(&v, &u, 4);\n"

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "search/common/complete.h"
 #include "search/space/shape.h"
 #include "search/space/trips.h"
+#include "tests/oracle/gen.h"
 #include "tests/unit/case.h"
 #include "tests/unit/check.h"
 #include "tileflow/model.h"
@@ -14,6 +16,7 @@
 
 typedef struct {
   int walks, dead, refused, capacity, fanout, illegal;
+  int unlawful; /* rows that the model counts and the rules of trees refuse: made again, or not found (DECISIONS 9) */
 } tally;
 
 static void count_violations(const tf_result *r, tally *n) {
@@ -26,7 +29,17 @@ static void count_violations(const tf_result *r, tally *n) {
   n->fanout += fanout;
 }
 
-static void walk(const tf_spec *s, tf_tree *tree, tf_rng *rng, tally *n) {
+static void tell_refused(const tf_trips *t, const tf_tree *tree, tally *n) {
+  char *text = tf_tree_text(tree);
+  n->refused++;
+  printf("refused:");
+  for (int l = 0; l < t->n_loops; l++)
+    printf(" %" PRId64, t->trips[l]);
+  printf("\n%s", text);
+  free(text);
+}
+
+static void walk(tf_tree *tree, tf_rng *rng, tally *n) {
   tf_diags *d = tf_diags_new();
   tf_trips *t = tf_trips_new(tree, d);
   tf_model *m = tf_model_new(tree, d);
@@ -46,39 +59,36 @@ static void walk(const tf_spec *s, tf_tree *tree, tf_rng *rng, tally *n) {
     n->dead += i < t->space.n;
     if (i < t->space.n) continue;
     tf_result r;
-    if (!tf_model_eval(m, t->trips, &r))
-      n->refused += !r.overflow;
-    else
-      count_violations(&r, n);
+    bool counted = tf_model_eval(m, t->trips, &r), failed = false;
+    tf_tree *whole = tf_complete(tree, t->trips, &failed);
+    if (counted) count_violations(&r, n);
+    if (!counted && !r.overflow) tell_refused(t, tree, n);
+    n->unlawful += counted && !whole;
+    tf_tree_free(whole);
   }
-  (void)s;
   tf_trips_free(t);
   tf_model_free(m);
   tf_diags_free(d);
 }
 
-static void try_files(const char *arch, const char *work, int shapes, bool show) {
-  const char *paths[] = {arch, work};
+/* Shapes by lot and from starts of every depth, and walks through the trip counts of each. */
+static void try_shapes(const tf_spec *s, int shapes, uint64_t lot, bool show, tally *n) {
   tf_diags *d = tf_diags_new();
-  tf_spec *s = tf_spec_read(paths, 2, NULL, 0, d);
-  CHECK(s != NULL);
-  if (!s) return;
   tf_shapes *sh = tf_shapes_new(s->arch, s->workload, d);
   CHECK(sh != NULL);
   int genes_n = tf_shapes_genes(sh);
   int32_t *genes = calloc((size_t)genes_n, sizeof *genes);
   tf_reads reads = {calloc((size_t)genes_n, sizeof *reads.order), 0};
-  tf_rng rng = tf_rng_new(7, 1);
-  tally n = {0};
+  tf_rng rng = tf_rng_new(lot, 1);
   for (int k = 0; k < shapes; k++) {
-    int seed = k % 4 == 3 ? -1 : k * 5 % tf_shapes_seeds(sh); /* starts of every depth, and rows by lot */
+    int seed = k % 4 == 3 ? -1 : k * 5 % tf_shapes_seeds(sh);
     if (seed >= 0) tf_shapes_seed(sh, seed, &rng, genes);
     for (int i = 0; seed < 0 && i < genes_n; i++)
       genes[i] = tf_shapes_draw(sh, i, &rng);
     tf_tree *t = tf_shapes_tree(sh, genes, &reads);
     CHECK(t != NULL);
     if (!t) {
-      n.illegal++;
+      n->illegal++;
       continue;
     }
     if (show && k < 20) {
@@ -86,20 +96,72 @@ static void try_files(const char *arch, const char *work, int shapes, bool show)
       fprintf(stderr, "%s\n", text);
       free(text);
     }
-    walk(s, t, &rng, &n);
+    walk(t, &rng, n);
     tf_tree_free(t);
   }
-  if (show)
-    fprintf(stderr, "%s %s: genes %d walks %d dead %d refused %d capacity %d fanout %d illegal %d\n", arch, work,
-            genes_n, n.walks, n.dead, n.refused, n.capacity, n.fanout, n.illegal);
-  /* A range is taken for the rest that its outer loops leave; where loops chosen later overshoot it, what its readers
-   * need of a producer grows, and the model refuses trips that no longer cover that. */
-  CHECK(n.refused * 10 <= n.walks);
   free(genes);
   free(reads.order);
   tf_shapes_free(sh);
+  tf_diags_free(d);
+}
+
+static void tell(const char *what, const tally *n) {
+  fprintf(stderr, "%s: walks %d dead %d refused %d unlawful %d capacity %d fanout %d illegal %d\n", what, n->walks,
+          n->dead, n->refused, n->unlawful, n->capacity, n->fanout, n->illegal);
+}
+
+static void try_files(const char *arch, const char *work, int shapes, bool show) {
+  const char *paths[] = {arch, work};
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = tf_spec_read(paths, 2, NULL, 0, d);
+  tally n = {0};
+  if (CHECK(s)) try_shapes(s, shapes, 7, show, &n);
+  if (show) tell(work, &n);
+  CHECK_I64(n.refused, 0);
+  CHECK_I64(n.dead, 0);
   tf_spec_free(s);
   tf_diags_free(d);
+}
+
+/* ---- drawn machines and workloads ------------------------------------------------------------------ */
+/* A mapping as it is given, but for some counts that are left open. */
+static void try_given(const tf_spec *s, tf_rng *rng, tally *n) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *t = tf_tree_parse(s->mapping_text, s->mapping_at, s->arch, s->workload, d);
+  for (int i = 0; t && i < t->n_nodes; i++)
+    for (int k = 0; k < t->nodes[i].n_loops; k++)
+      if (tf_rng_below(rng, 2)) {
+        t->nodes[i].loops[k].trip = 0;
+        t->open = true;
+      }
+  if (t) walk(t, rng, n);
+  tf_tree_free(t);
+  tf_diags_free(d);
+}
+
+static void try_drawn(uint64_t first, int cases, bool show) {
+  tally n = {0}, given = {0};
+  for (uint64_t seed = first; seed < first + (uint64_t)cases; seed++) {
+    static page p;
+    unsigned features = seed % 2 ? 1U << GEN_PAD : 0;
+    const char *kind;
+    test_case e = {0};
+    p.len = 0;
+    CHECK(gen_case(seed, &p, &features, &kind));
+    case_read(&e, p.text);
+    tf_rng rng = tf_rng_new(seed, 3);
+    int refused = n.refused + given.refused;
+    if (e.spec) try_shapes(e.spec, 4, seed, false, &n);
+    if (e.tree) try_given(e.spec, &rng, &given);
+    if (n.refused + given.refused > refused) printf("seed %" PRIu64 ":\n%s", seed, p.text);
+    case_drop(&e);
+  }
+  if (show) tell("drawn", &n);
+  if (show) tell("given", &given);
+  CHECK_I64(n.refused, 0);
+  CHECK_I64(given.refused, 0);
+  CHECK(n.unlawful * 50 <= n.walks);
+  CHECK(n.dead * 50 <= n.walks && n.walks > 10 * cases);
 }
 
 /* ---- as many ops as the formats allow ------------------------------------------------------------- */
@@ -150,9 +212,11 @@ static void try_long_chain(void) {
   case_drop(&e);
 }
 
+/* test_space [CASES [FIRST SEED]] */
 int main(int argc, char **argv) {
-  (void)argv;
   bool show = argc > 1;
+  int cases = show ? (int)strtol(argv[1], NULL, 10) : 200;
+  try_drawn(argc > 2 ? strtoull(argv[2], NULL, 10) : 1, cases, show);
   try_files("arch-specs/edge.yaml", "workloads/gemm-chain/g1.yaml", 12, show);
   try_files("arch-specs/cloud.yaml", "workloads/attention/g1.yaml", 12, show);
   try_files("arch-specs/edge.yaml", "workloads/conv-chain/c1.yaml", 12, show);

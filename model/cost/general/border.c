@@ -226,13 +226,34 @@ void tf_border_homes(struct tf_model *m) {
   }
 }
 
+/* The bits that m-tile v holds where all its slices are largest at one moment: in the first, the middle or the last
+ * setting of the loops; -1: in none of them.  No setting has more. */
+static int64_t all_largest(struct tf_model *m, const hunt *h, const tf_view *v) {
+  int64_t most = 0, *digits = m->scratch.prv;
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    int64_t b, word = m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits;
+    if (__builtin_mul_overflow(m->box[i], word, &b) || __builtin_add_overflow(most, b, &most)) return -1;
+  }
+  for (int at = 0; at < 3; at++) {
+    memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
+    for (int i = 0; i < h->n && at; i++) {
+      const int64_t n = tf_turns(&m->ev, h->loops[i], digits);
+      digits[h->loops[i]] = at == 1 ? n / 2 : n - 1;
+    }
+    if (tile_at(m, v, digits) == most) return most;
+  }
+  return -1;
+}
+
 /* Most bits that m-tile n holds at one moment, of the loops in `mask`: of too many settings to try all, climbing also
  * from where each of its slices is largest. */
 static int64_t most_at_once(struct tf_model *m, int n, const tf_view *v, uint64_t mask) {
   const tf_plan *p = m->plan;
-  int64_t most = climb(m, n, true, true, mask, tile_at, v);
   hunt h = {.m = m};
   list_loops(&h, n, true, true, p->n_retains ? ~UINT64_C(0) : mask);
+  int64_t most = all_largest(m, &h, v);
+  if (most >= 0) return most;
+  most = climb(m, n, true, true, mask, tile_at, v);
   for (int i = v->first; i < v->first + v->n_slices && settings(&h) > TF_TRY_EVERY; i++) {
     climb(m, n, true, true, movers(p, &p->slices[i]), box_at, &p->slices[i]);
     climb_from(m, h.loops, h.n, tile_at, v, m->scratch.prv);

@@ -16,26 +16,24 @@ typedef struct {
   int n_loops;
 } asking;
 
-static bool is_matrix(const ir_product *p, int k) { return k == p->m || k == p->n || k == p->k; }
-
 /* A product of one pair of matrices, in a kernel that goes step by step. */
 static bool may_ask(const lowering *w, const ir_stmt *s) {
   const ir_product *p = ir_product_of(s);
   if (!p || p->way == IR_CHANNELS || p->slab || p->kernel->m_round > 1) return false;
   bool one = true;
   for (int k = 0; k < w->plan->wl->ops[s->op].n_dims; k++)
-    one &= is_matrix(p, k) || s->range[k].most == 1;
+    one &= ir_is_matrix(p, k) || s->range[k].most == 1;
   return one;
 }
 
 /* The product's dim that moves rank r of the operand; -1: none, -2: it is not one alone, step by step. */
 static int only_dim(const tf_op *op, const ir_product *p, int read, int r) {
   int found = -1;
-  if (read < 0) return is_matrix(p, r) ? r : -1;
+  if (read < 0) return ir_is_matrix(p, r) ? r : -1;
   const tf_index *ix = &op->reads[read].index[r];
   for (int t = 0; t < ix->n_terms; t++)
     for (int k = 0; k < op->n_dims; k++)
-      if (op->dims[k] == ix->terms[t].dim && is_matrix(p, k)) found = found == -1 && ix->terms[t].coef == 1 ? k : -2;
+      if (op->dims[k] == ix->terms[t].dim && ir_is_matrix(p, k)) found = found == -1 && ix->terms[t].coef == 1 ? k : -2;
   return found;
 }
 

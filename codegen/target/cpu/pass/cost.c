@@ -14,6 +14,8 @@ enum {
   WORDS_COPIED = 4,   /* words a cycle, row by row ... */
   WORDS_TURNED = 2,   /* ... in squares ... */
   ROW = 8,            /* ... and cycles to begin a row */
+  L1 = 1 << 13,       /* words of b that stay next to the core from one block of rows to the next */
+  FACTOR = 16,        /* cycles to find what a row is multiplied by: an exponential, or an inverse */
   FAR = 2,            /* cycles that a tile waits for a vector of b where rows lie pages apart */
   LATENCY = 4,        /* cycles of a multiply-add */
   WORDS_STREAMED = 2, /* of panels that do not stay near so many a cycle come from further out, while tiles multiply */
@@ -70,6 +72,14 @@ static double runs(const walk *w, uint64_t mask, bool kept) {
     last--;
   for (int i = 0; i < last; i++)
     n *= w->trip[i] / w->share[i];
+  return n;
+}
+
+/* How often a core fills what has a place for each of its boxes. */
+static double places(const walk *w, uint64_t mask) {
+  double n = 1;
+  for (int i = 0; i < w->depth; i++)
+    if (mask >> i & 1) n *= w->trip[i] / w->share[i];
   return n;
 }
 
@@ -182,13 +192,15 @@ static void product(walk *w, const ir_stmt *s) {
   /* sums go to memory and come back for each block of k */
   w->cycles += once * calls *
                (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
+  if (n * k > L1) w->cycles += once * calls * n * k / WORDS_SEEN;
   if (p->pairs.far)
     w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += runs(w, mask, p->pairs.keep) * calls * n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
+    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls * n * k /
+                 (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
   }
   if (p->pairs.turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
@@ -208,6 +220,14 @@ static void nest(walk *w, const ir_stmt *s) {
     product(w, s);
   else
     w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) * op->n_expr / w->isa->lanes;
+}
+
+/* A factor for each row, and all of its elements through the core. */
+static void over(walk *w, const ir_stmt *s) {
+  const tf_op *op = &w->p->tree->workload->ops[s->op];
+  const double rows = words_of(s->range, op->n_out_dims > 0 ? op->n_out_dims - 1 : 0, NULL),
+               n = words_of(s->range, op->n_out_dims, NULL);
+  w->cycles += runs(w, 0, false) * (rows * FACTOR + n * 2 / w->isa->lanes);
 }
 
 static void body(walk *w, const ir_body *b);
@@ -236,6 +256,8 @@ static void body(walk *w, const ir_body *b) {
       loop(w, s);
     else if (s->kind == IR_NEST)
       nest(w, s);
+    else if (s->kind == IR_CORRECT || s->kind == IR_DIVIDE)
+      over(w, s);
     else if (s->kind == IR_IF || s->kind == IR_TOGETHER)
       body(w, &s->body);
   }

@@ -27,6 +27,8 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 void low_windows(lowering *w);
 /* round.c: sums that leave their product rounded; after rows are joined. */
 void low_round_early(lowering *w);
+/* again.c: panels that the loops around come back to are kept, each in a place of its own. */
+void low_panels_again(lowering *w);
 /* ask.c: what products ask for ahead; after what is written over is known. */
 void low_ask_ahead(lowering *w);
 /* merge.c: rows of a product that are one; after what is asked ahead is known. */

@@ -37,6 +37,21 @@ static void further(c_printer *c, const tf_op *op, const ir_ask *a) {
   }
 }
 
+/* What is packed by then, and stays. */
+static void packed(c_printer *c, int i, const ir_ask *a) {
+  const tf_op *op = &c->wl->ops[a->nest->op];
+  const ir_buffer *b = &c->p->buffers[a->nest->nest.product->pack];
+  c_line(c, "{\n");
+  c->depth++;
+  origin(c, op, a);
+  c_indent(c);
+  fprintf(c->out, "far[%d] = far_box((uintptr_t)(", i), c_pack_name(c, a->nest->nest.product->pack);
+  fputs("_all + (", c->out), c_place_of_panel(c, a->nest, a->shift);
+  fprintf(c->out, ") %% %" PRId64 " * %" PRId64 "), 1, %" PRId64 ", 0);\n", b->slots, b->words,
+          b->words * ir_bytes(b->type));
+  c_close(c, 1);
+}
+
 static void box(c_printer *c, int i, const ir_ask *a) {
   const tf_op *op = &c->wl->ops[a->nest->op];
   const ir_buffer *b = c_buffer(c, op, a->read);
@@ -62,6 +77,12 @@ void c_ask_ahead(c_printer *c, const ir_stmt *s) {
   if (!s->nest.n_asks) return;
   c_indent(c);
   fprintf(c->out, "far_rows far[%d];\n", s->nest.n_asks);
-  for (int i = 0; i < s->nest.n_asks; i++)
-    box(c, i, &s->nest.asks[i]);
+  for (int i = 0; i < s->nest.n_asks; i++) {
+    const ir_ask *a = &s->nest.asks[i];
+    const ir_product *p = a->nest->nest.product;
+    if (a->read == p->b && p->pairs.places)
+      packed(c, i, a);
+    else
+      box(c, i, a);
+  }
 }

@@ -375,7 +375,7 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_LE:
   case TF_K_EQ:
   case TF_K_NE: fputs("(float)", c->out), truth(c, op, e, skip); return;
-  case TF_K_EXP:
+  case TF_K_EXP: function(c, op, e, ir_is_low(c->wl, op, e->arg[0]) ? "fast_exp_low" : fn->name, skip); return;
   case TF_K_LOG:
   case TF_K_SQRT:
   case TF_K_TANH:

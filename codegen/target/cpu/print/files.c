@@ -141,7 +141,10 @@ static void ends_of_range(FILE *out, const c_package *k) {
         "true.\n",
         out);
   if (has_exp(workload(k)))
-    fputs(" * exp of what is below -87.3365 is 0, not a subnormal number (below 1.2e-38).\n", out);
+    fputs(" * exp of what is below -87.3365 is 0, not a subnormal number (below 1.2e-38); of an element less the "
+          "maximum of "
+          "its row,\n * as in softmax, 0 below -69.3147 (7.9e-31).\n",
+          out);
   if (divides(&k->p->body))
     fputs(" * Rows are divided by their sum behind the product they go through, so that there values above 3.4e38 / "
           "(length of a row) may overflow.\n",

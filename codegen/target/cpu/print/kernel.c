@@ -90,7 +90,7 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
     c_indent(c);
     const char *part = b->role == IR_PANELS ? "packed" : each ? "own" : "workspace";
     char name[96];
-    snprintf(name, sizeof name, "%s_pack%d", b->id, i);
+    snprintf(name, sizeof name, "%s_pack%d%s", b->id, i, b->tensor < 0 && b->slots > 1 ? "_all" : "");
     if (b->tensor >= 0) declare_buffer(c, b, part, c->offset[i]);
     if (b->role == IR_KEPT) {
       c_indent(c);
@@ -103,8 +103,17 @@ static void open_buffers(c_printer *c, const ir_body *body, bool each) {
 static void open_pack(c_printer *c, int buffer, int of, const char *lengths, bool each) {
   if (buffer < 0 || ir_is_own(c->p, buffer) != each) return;
   const char *name = c->p->buffers[buffer].id;
+  const int64_t slots = c->p->buffers[buffer].slots;
   c_indent(c);
-  fprintf(c->out, "const %s *%s_pack%d_of = NULL;\n", c_type(c->p->buffers[of].type), name, buffer);
+  fprintf(c->out, "const %s *%s_pack%d_of", c_type(c->p->buffers[of].type), name, buffer);
+  if (slots > 1) {
+    fprintf(c->out, "[%" PRId64 "] = {0};\n", slots);
+    c_indent(c);
+    fprintf(c->out, "int64_t %s_pack%d_%c[%" PRId64 "] = {0}, %s_pack%d_%c[%" PRId64 "] = {0};\n", name, buffer,
+            lengths[0], slots, name, buffer, lengths[1], slots);
+    return;
+  }
+  fputs(" = NULL;\n", c->out);
   if (!lengths) return;
   c_indent(c);
   fprintf(c->out, "int64_t %s_pack%d_%c = 0, %s_pack%d_%c = 0;\n", name, buffer, lengths[0], name, buffer, lengths[1]);

@@ -240,7 +240,7 @@ static void factor(c_printer *c, const ir_stmt *s) {
     c_element_of(c, s->divide.by);
     return;
   }
-  fputs("fast_exp(", c->out), c_element_of(c, s->correct.before), fputs(" - ", c->out);
+  fputs("fast_exp_low(", c->out), c_element_of(c, s->correct.before), fputs(" - ", c->out);
   c_element_of(c, s->correct.after), fputc(')', c->out);
 }
 

@@ -6,6 +6,7 @@
 /* Opens a block that is entered only where `buffer` does not hold the box yet; lengths a and b are those it may change.
  */
 static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const char *a, const char *b) {
+  const char *const at = c->p->buffers[buffer].slots > 1 ? "[place]" : "";
   char name[96];
   snprintf(name, sizeof name, "%s_pack%d", c->p->buffers[buffer].id, buffer);
   c_indent(c);
@@ -13,10 +14,11 @@ static void open_kept(c_printer *c, const tf_op *op, int read, int buffer, const
   c_place(c, op, read);
   fputs(";\n", c->out);
   c_indent(c);
-  fprintf(c->out, "if (from != %s_of || %s != %s_%s || %s != %s_%s) {\n", name, a, name, a + 2, b, name, b + 2);
+  fprintf(c->out, "if (from != %s_of%s || %s != %s_%s%s || %s != %s_%s%s) {\n", name, at, a, name, a + 2, at, b, name,
+          b + 2, at);
   c->depth++;
   c_indent(c);
-  fprintf(c->out, "%s_of = from, %s_%s = %s, %s_%s = %s;\n", name, name, a + 2, a, name, b + 2, b);
+  fprintf(c->out, "%s_of%s = from, %s_%s%s = %s, %s_%s%s = %s;\n", name, at, name, a + 2, at, a, name, b + 2, at, b);
 }
 
 static void open_count(c_printer *c, const char *var, const char *text) {

@@ -135,6 +135,8 @@ int c_lengths(const ir_range *r, int64_t *v);
 void c_length(c_printer *c, const ir_range *r);
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
 void c_product(c_printer *c, const ir_stmt *s);
+/* The place of a panel, of those that its pack has, at the point, moved by shift[dim of the op] (NULL: not). */
+void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift);
 
 /* ask.c: `far`, what the product asks for while it multiplies. */
 void c_ask_ahead(c_printer *c, const ir_stmt *s);

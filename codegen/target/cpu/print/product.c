@@ -209,6 +209,32 @@ static void all_lengths(c_printer *c, const tf_op *op, const ir_stmt *s) {
   fprintf(c->out, "const int64_t n_g = k_wide / %d;\n", p->kernel->group);
 }
 
+void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift) {
+  const ir_product *p = s->nest.product;
+  const tf_op *op = &c->wl->ops[s->op];
+  int64_t step = c->p->buffers[p->pack].slots;
+  bool any = false;
+  for (int k = 0; k < op->n_dims; k++) {
+    if (p->pairs.places[k] < 2) continue;
+    step /= p->pairs.places[k];
+    fprintf(c->out, "%s(d_%s", any ? " + " : "", c_dim_name(c, op, k)), any = true;
+    if (shift && shift[k]) fprintf(c->out, " + %" PRId64, shift[k]);
+    fprintf(c->out, ") / %" PRId64 " * %" PRId64, ir_is_matrix(p, k) ? s->range[k].most : 1, step);
+  }
+}
+
+/* Where the panel at hand is packed, in place of where all are. */
+static void open_place(c_printer *c, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  if (p->pack < 0 || p->slab || !p->pairs.places) return;
+  const ir_buffer *b = &c->p->buffers[p->pack];
+  c_line(c, "const int64_t place = "), c_place_of_panel(c, s, NULL);
+  fputs(";\n", c->out);
+  c_indent(c);
+  fprintf(c->out, "%s *const ", c_type(b->type)), c_pack_name(c, p->pack), fputs(" = ", c->out);
+  c_pack_name(c, p->pack), fprintf(c->out, "_all + place * %" PRId64 ";\n", b->words);
+}
+
 /* `whole`: whether all rows are one; of arguments the strides say. */
 static void ask_whole(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
@@ -236,8 +262,6 @@ static void open_outside(c_printer *c, const tf_op *op, const ir_stmt *s, int k)
   c->depth++;
 }
 
-static bool stands_outside(const ir_product *p, int k) { return k != p->m && k != p->n && k != p->k; }
-
 void c_product(c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const ir_product *p = s->nest.product;
@@ -253,7 +277,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
   if (p->pairs.turned >= 0) c_turn_rows(c, op, s);
   if (p->slab) c_fill_slab(c, op, p);
   for (int k = 0; k < op->n_dims; k++)
-    if (stands_outside(p, k)) open_outside(c, op, s, k);
+    if (!ir_is_matrix(p, k)) open_outside(c, op, s, k);
   bool may_be_empty = !s->range[p->k].some;
   if (may_be_empty) {
     c_line(c, "if (n_k > 0) {\n");
@@ -261,12 +285,13 @@ void c_product(c_printer *c, const ir_stmt *s) {
   }
   add_flag(c, op, s);
   if (p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied) c_copy_rows(c, op, s);
+  open_place(c, s);
   if (p->pack >= 0 && !p->slab) c_pack_panel(c, op, s);
   c_ahead *h = s->nest.rows ? c_ahead_begin(c, s) : NULL;
   calls(c, op, s, c_ahead_micro(h));
   c_ahead_free(h);
   c_close(c, may_be_empty);
   for (int k = 0; k < op->n_dims; k++)
-    if (stands_outside(p, k)) c_close(c, 1);
+    if (!ir_is_matrix(p, k)) c_close(c, 1);
   c_close(c, 1);
 }

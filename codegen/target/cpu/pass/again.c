@@ -1,0 +1,121 @@
+/* Panels that the loops around come back to, box after box, as every block of queries does to all keys: the pack has a
+ * place for each of the boxes, which is then filled once. */
+#include <string.h>
+
+#include "codegen/target/cpu/pass/pass.h"
+
+enum { MAX_DEPTH = 64, LINE = 64 };
+
+typedef struct {
+  lowering *w;
+  int depth, instances;
+  int64_t most; /* bytes that a core may have for such panels */
+  const ir_stmt *loop[MAX_DEPTH];
+  uint64_t *moves; /* [variable] loops on which it hangs, bit by depth */
+} walk;
+
+static uint64_t hangs_on(const walk *w, const ir_range *r) {
+  return (r->lo.var < 0 ? 0 : w->moves[r->lo.var]) | (r->hi.var < 0 ? 0 : w->moves[r->hi.var]);
+}
+
+/* Whether one core goes through more than one step of loop i. */
+static bool goes_on(const walk *w, int i) {
+  return w->loop[i]->loop.trip > (ir_is_aside(w->loop[i]) ? w->instances : 1);
+}
+
+static bool moves_b(const walk *w, const ir_stmt *s, int k) {
+  const tf_workload *wl = w->w->plan->wl;
+  const tf_ref *b = &wl->ops[s->op].reads[s->nest.product->b];
+  return low_reads_dim(b, wl->tensors[b->tensor].rank, wl->ops[s->op].dims[k]);
+}
+
+/* Places along each dim, where those loops go on; how many in all, 0: too many to count. */
+static int64_t count(const walk *w, const ir_stmt *s, uint64_t loops, int64_t *places) {
+  const tf_workload *wl = w->w->plan->wl;
+  const tf_op *op = &wl->ops[s->op];
+  int64_t all = 1;
+  for (int k = 0; k < op->n_dims; k++) {
+    const int64_t step = ir_is_matrix(s->nest.product, k) ? s->range[k].most : 1;
+    const bool many = moves_b(w, s, k) && (hangs_on(w, &s->range[k]) & loops || s->range[k].most > step);
+    places[k] = many ? (wl->dims[op->dims[k]].extent + step - 1) / step : 1;
+    if (__builtin_mul_overflow(all, places[k], &all)) return 0;
+  }
+  return all;
+}
+
+/* The outermost loop that comes back to the same boxes has all of them kept, if there is room. */
+static void spread(walk *w, ir_stmt *s) {
+  const tf_op *op = &w->w->plan->wl->ops[s->op];
+  ir_buffer *pack = &w->w->p->buffers[s->nest.product->pack];
+  uint64_t mask = 0;
+  ir_product *p = TF_NEW(w->w->p->arena, ir_product);
+  int64_t *places = TF_ARRAY(w->w->p->arena, int64_t, (size_t)op->n_dims + 1), all, bytes;
+  w->w->oom |= !p || !places;
+  for (int k = 0; k < op->n_dims; k++)
+    if (moves_b(w, s, k)) mask |= hangs_on(w, &s->range[k]);
+  for (int i = 0; i < w->depth && !w->w->oom; i++) {
+    if (mask >> i & 1 || !goes_on(w, i) || !(mask >> i)) continue;
+    const int64_t words = (pack->words + LINE - 1) / LINE * LINE;
+    all = count(w, s, ~UINT64_C(0) << i, places);
+    if (all <= 1 || __builtin_mul_overflow(all, words * ir_bytes(pack->type), &bytes) || bytes > w->most) continue;
+    *p = *s->nest.product;
+    p->pairs.places = places;
+    pack->words = words;
+    pack->slots = all;
+    s->nest.product = p;
+    return;
+  }
+}
+
+static void body(walk *w, const ir_body *b);
+
+static void loop(walk *w, const ir_stmt *s) {
+  if (w->depth == MAX_DEPTH) return;
+  w->moves[s->loop.var] = UINT64_C(1) << w->depth;
+  w->loop[w->depth++] = s;
+  body(w, &s->body);
+  w->depth--;
+}
+
+static void let(walk *w, const ir_stmt *s) {
+  w->moves[s->let.var] = 0;
+  for (int i = 0; i < s->let.expr.n; i++)
+    w->moves[s->let.var] |= s->let.expr.arg[i].var < 0 ? 0 : w->moves[s->let.expr.arg[i].var];
+}
+
+static void body(walk *w, const ir_body *b) {
+  for (int i = 0; i < b->n; i++) {
+    ir_stmt *s = b->s[i];
+    const ir_product *p = ir_product_of(s);
+    if (s->kind == IR_LET)
+      let(w, s);
+    else if (s->kind == IR_FOR)
+      loop(w, s);
+    else if (s->kind == IR_IF)
+      body(w, &s->body);
+    else if (p && p->way == IR_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep)
+      spread(w, s);
+  }
+}
+
+/* Half of what is nearest to all cores on the chip, shared out among them. */
+static int64_t room(const tf_arch *a, int instances) {
+  double most = 0;
+  int64_t sharing = instances;
+  for (int l = 1; l < a->n_memories; l++) {
+    sharing /= a->memories[l].mesh[0] * a->memories[l].mesh[1];
+    const double bytes = (double)a->memories[l].capacity_words * a->memories[l].word_bits / 8 / (double)sharing;
+    if (bytes > most) most = bytes;
+  }
+  return (int64_t)(most / 2);
+}
+
+void low_panels_again(lowering *w) {
+  walk at = {.w = w, .instances = 1, .moves = TF_ARRAY(w->p->arena, uint64_t, (size_t)w->p->n_vars + 1)};
+  const tf_arch *a = w->plan->arch;
+  for (int l = 1; l < a->n_memories; l++)
+    at.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
+  at.most = room(a, at.instances);
+  w->oom |= !at.moves;
+  if (!w->oom) body(&at, &w->p->body);
+}

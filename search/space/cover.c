@@ -1,0 +1,154 @@
+/* What the rule of cover (model/tree/cover.h) leaves of choices.  A producer is given its loops before those that read
+ * it inside the same scope are given theirs, and takes what these will need as if their steps met the rest exactly. A
+ * count that does not divide the rest makes their first step longer; then the rule itself says whether what the
+ * producers were given still does, with what is left to split taken as one more loop at each leaf. */
+#include "model/tree/cover.h"
+
+#include "search/space/build.h"
+
+static int32_t ceil_div(int32_t a, int32_t b) {
+  return b <= 1 ? a : b >= a ? 1 : (int32_t)((uint32_t)(a + b - 1) / (uint32_t)b);
+}
+
+/* ---- once a tree -------------------------------------------------------------------------------- */
+/* Whether the index begins at 0 where its dims do, which begin at 0 where `zero` says so. */
+static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_index *x) {
+  bool yes = x->c == 0;
+  for (int i = 0; i < x->n_terms; i++)
+    yes &= x->terms[i].coef > 0 && zero[tf_slot_of(f, o, x->terms[i].dim)];
+  return yes;
+}
+
+static bool same_terms(const tf_index *a, const tf_index *b) {
+  bool same = a->n_terms == b->n_terms;
+  for (int i = 0; same && i < a->n_terms; i++) {
+    int64_t coef = 0;
+    for (int k = 0; k < b->n_terms; k++)
+      if (b->terms[k].dim == a->terms[i].dim) coef = b->terms[k].coef;
+    same = coef == a->terms[i].coef;
+  }
+  return same;
+}
+
+/* Whether the longest of what is read of rank k of op o's output is not what lies around all of it. */
+static bool is_odd(const tf_facts *f, const bool *zero, int o, int k) {
+  const tf_workload *wl = f->wl;
+  const tf_index *first = NULL;
+  bool all_at_0 = true, odd = false;
+  int n = 0;
+  TF_EACH_READ (f, o, 0, at) {
+    const tf_index *x = &wl->ops[at.op].reads[at.ref].index[k];
+    all_at_0 &= begins_at_0(f, zero, at.op, x);
+    odd |= first && !same_terms(first, x);
+    first = x;
+    n++;
+  }
+  return n > 1 && (odd || !all_at_0);
+}
+
+/* Whether some range must be found by the rule: reads that differ, or counts that are written and may overshoot. */
+static bool find_odd(tf_space_build *b) {
+  const tf_facts *f = b->f;
+  bool odd = false, *zero = tf_arena_array(b->t->arena, (size_t)f->n_dims + 1, sizeof *zero);
+  b->bad |= !zero;
+  for (int i = f->wl->n_ops - 1; i >= 0 && !b->bad; i--) {
+    int o = f->wl->topo[i];
+    for (int k = 0; k < f->wl->ops[o].n_dims; k++) {
+      bool *at_0 = &zero[f->dim_from[o] + k];
+      *at_0 = true;
+      if (tf_slot_reduced(f, o, k)) continue;
+      odd |= is_odd(f, zero, o, k);
+      TF_EACH_READ (f, o, 0, at)
+        *at_0 &= begins_at_0(f, zero, at.op, &f->wl->ops[at.op].reads[at.ref].index[k]);
+    }
+  }
+  for (int i = 0; i < b->t->space.n; i++)
+    odd |= b->t->at[i].watched && b->t->at[i].trip > 1;
+  return odd;
+}
+
+/* Whether some op below a scope above Tile n produces there. */
+static bool is_watched(const tf_facts *f, int n) {
+  for (int up = n; up >= 0; up = f->tree->nodes[up].parent)
+    for (int k = f->leaf_from[up]; f->tree->nodes[up].kind == TF_SCOPE && k < f->leaf_end[up]; k++)
+      if (!tf_leads(f, f->leaf_op[k], up)) return true;
+  return false;
+}
+
+void tf_space_cover(tf_space_build *b) {
+  tf_trips *t = b->t;
+  const tf_facts *f = b->f;
+  t->facts = f;
+  t->cover = tf_cover_new(t->arena, f);
+  t->rest = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->rest);
+  t->probe = tf_arena_array(t->arena, (size_t)t->n_loops + 1, sizeof *t->probe);
+  t->product = tf_arena_array(t->arena, (size_t)t->n_slots + 1, sizeof *t->product);
+  b->bad |= !t->cover || !t->rest || !t->probe || !t->product;
+  for (int i = 0; i < t->space.n && !b->bad; i++)
+    t->at[i].watched = is_watched(f, b->node[i]);
+  for (int o = 0; o < f->wl->n_ops; o++)
+    t->tail |= t->known[o] == INT32_MAX;
+  if (!b->bad) t->odd = find_odd(b);
+}
+
+/* ---- in a walk ---------------------------------------------------------------------------------- */
+/* Sets the probe to the choices before decision `from`, written counts and ones; what is left of the lengths of the ops
+ * known before decision `known` is the rest.  `now`: a decision that is given `trip`.  False where a product passes
+ * 2^62. */
+static bool stand(tf_trips *t, int from, int known, const tf_decision *now, int32_t trip) {
+  const tf_facts *f = t->facts;
+  for (int o = 0; o < f->wl->n_ops; o++)
+    for (int s = f->dim_from[o]; s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
+      t->rest[s] = t->known[o] < known ? t->len[s] : 1;
+  for (int k = 0; now && k < now->n_slots; k++)
+    t->rest[now->slots[k]] = ceil_div(t->len[now->slots[k]], trip);
+  for (int s = 0; s < t->n_slots; s++)
+    t->product[s] = (double)t->rest[s];
+  for (int i = 0; i < t->space.n; i++) {
+    const tf_decision *d = &t->at[i];
+    t->probe[d->loop] = i < from ? t->space.chosen[i] : d->trip ? d->trip : 1;
+    if (d == now) t->probe[d->loop] = trip;
+    for (int k = 0; k < d->n_slots; k++) {
+      int64_t *rest = &t->rest[d->slots[k]];
+      if (d->trip && i >= from && d != now) *rest = ceil_div((int32_t)*rest, d->trip);
+      if ((t->product[d->slots[k]] *= (double)t->probe[d->loop]) > 0x1p62) return false;
+    }
+  }
+  tf_cover_begin(t->cover, t->probe, t->rest);
+  return true;
+}
+
+void tf_trips_measure(tf_trips *t, int i) {
+  const tf_facts *f = t->facts;
+  if (!stand(t, i, i, NULL, 0)) return;
+  for (int o = 0; o < f->wl->n_ops; o++)
+    for (int s = f->dim_from[o]; t->known[o] == i && s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
+      t->len[s] = (int32_t)t->cover->reach[s].bound;
+}
+
+/* Whether the count leaves no step longer than it was taken for. */
+static bool divides(const tf_trips *t, const tf_decision *d, int32_t trip) {
+  for (int k = 0; k < d->n_slots; k++)
+    if (ceil_div(t->len[d->slots[k]], d->fixed_after[k]) % trip) return false;
+  return true;
+}
+
+static bool lands(tf_trips *t, int i, int32_t trip) {
+  const tf_facts *f = t->facts;
+  bool ok = stand(t, i, i + 1, &t->at[i], trip);
+  for (int o = 0; o < f->wl->n_ops && ok; o++)
+    for (int s = f->dim_from[o]; (t->known[o] <= i || i + 1 == t->space.n) && s < f->dim_from[o] + f->wl->ops[o].n_dims;
+         s++)
+      ok &= t->cover->reach[s].bound <= t->cover->reach[s].steps;
+  return ok;
+}
+
+int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n) {
+  const tf_decision *d = &t->at[i];
+  bool last = t->tail && i + 1 == t->space.n;
+  int left = 0;
+  if (!last && (!d->watched || d->trip)) return n;
+  for (int k = 0; k < n; k++)
+    if ((!last && divides(t, d, domain[k])) || lands(t, i, domain[k])) domain[left++] = domain[k];
+  return left;
+}
