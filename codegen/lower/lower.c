@@ -295,6 +295,7 @@ void low_infer(lowering *w, int n) {
       ir_range r = inferred_range(w, o, k, n);
       *low_range(w, o, op->dims[k]) = r;
     }
+    low_mask_infer(w, o);
     if (w->keeps[op->out] && p->home_scope[op->out] == n) low_keep(w, n, o);
   }
 }
@@ -308,6 +309,7 @@ static void lower_scope(lowering *w, int n) {
   if (w->oom || !low_stream_check(w, n)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
   low_infer(w, n);
+  low_mask_open(w, n);
   open_homes(w, n);
   low_sums sums = low_open_sums(w, n, 0, -1);
   for (int c = 0; c < t->n_children && !w->oom; c++) {
@@ -318,6 +320,7 @@ static void lower_scope(lowering *w, int n) {
     low_stream_after(w, n, t->children[c]);
   }
   low_settle(w, sums);
+  low_mask_close(w, n);
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
@@ -503,6 +506,7 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     if (low_threads(&w)) hoist(&w);
     w.oom |= !low_stage_start(&w);
     low_keep_plan(&w);
+    low_mask_find(&w);
     lower_node(&w, 0);
     run_passes(&w, errors);
   }

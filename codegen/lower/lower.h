@@ -11,6 +11,17 @@ typedef struct {
   int var;
 } low_let;
 
+/* A mask of scores, select(l <= q + c, .., -inf), and what it makes void (mask.c). */
+typedef struct {
+  int scope; /* the innermost with all its ops below; -1: there is no mask that does */
+  int l, q;  /* dims */
+  int64_t c;
+  bool *in;      /* [op] which makes nothing that counts where the condition is false */
+  bool inside;   /* the scope is open, and its ops end at ... */
+  ir_atom limit; /* ... that l */
+  ir_range few;  /* what others make for them: of few lengths */
+} low_mask;
+
 struct lowering {
   ir_program *p;
   const low_target *target;
@@ -36,6 +47,7 @@ struct lowering {
   int *from;          /* [tensor] the innermost that holds it here; -1: the argument */
   ir_range *chain;    /* `cur` on entry to the child of the nearest scope, at that depth */
   int chain_depth;
+  low_mask mask;
   bool oom;
 };
 
@@ -82,6 +94,14 @@ bool low_is_dim(const tf_index *ix, int dim);
 
 /* The other lengths of a range, as far as there is room for them; false: there is none, and they are unknown. */
 bool low_add_length(ir_range *r, int64_t length);
+
+/* mask.c: once, when the plan is there; behind the ranges of scope n, and when it ends; behind those of op o at a
+ * scope.
+ */
+void low_mask_find(lowering *w);
+void low_mask_open(lowering *w, int n);
+void low_mask_close(lowering *w, int n);
+void low_mask_infer(lowering *w, int o);
 
 /* keep.c: what scopes retain.  low_keep_start, behind the arrays of `w`; low_keep_plan, when loops have been hoisted.
  */

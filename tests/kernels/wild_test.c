@@ -256,7 +256,7 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed, uint64_t tu
                 units  ? 1.3e-38
                 : half ? 1e-40
                        : 3e-45,
-                false}};
+                false, false}};
   tf_emitted *e = tf_emit_cpu(c->tree, &with, c->diags);
   for (int i = 0; e && i < e->n; i++)
     t.by.floored |= strstr(e->file[i].text, "fresh ? -3.40282347e38f") != NULL;
