@@ -312,6 +312,7 @@ static void lower_scope(lowering *w, int n) {
   low_mask_open(w, n);
   open_homes(w, n);
   low_sums sums = low_open_sums(w, n, 0, -1);
+  const low_mark mark = low_mask_visit(w, n);
   for (int c = 0; c < t->n_children && !w->oom; c++) {
     low_keep_pass(w, n, t->children[c]);
     low_stage_pass(w, n, t->children[c]);
@@ -319,6 +320,7 @@ static void lower_scope(lowering *w, int n) {
     lower_node(w, t->children[c]);
     low_stream_after(w, n, t->children[c]);
   }
+  if (mark.into) low_close(w, mark);
   low_settle(w, sums);
   low_mask_close(w, n);
   memcpy(w->cur, before, ranges * sizeof *before);
@@ -354,7 +356,8 @@ static void lower_nest(lowering *w, int n) {
   w->oom |= !s->range || !s->nest.fresh;
   for (int k = 0; k < op->n_dims && !w->oom; k++) {
     s->range[k] = *low_range(w, o, op->dims[k]);
-    if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->nest.fresh[s->nest.n_fresh++] = s->range[k].lo;
+    if (k >= op->n_out_dims && s->range[k].lo.var >= 0)
+      s->nest.fresh[s->nest.n_fresh++] = low_mask_fresh(w, o, op->dims[k], s->range[k].lo);
   }
   s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
                    w->plan->wl->tensors[op->out].n_consumers > 0;
