@@ -60,6 +60,8 @@ static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) 
 static void say(const tf_planned *p, const job *r) {
   if (p->n_measured) cli_measured_print(p);
   const char *of = strcmp(r->o->target, "cpu") != 0 ? r->o->target : r->plan.kernel.isa;
+  const char *masked = cli_masked_line(p->tree->workload);
+  if (masked) puts(masked);
   printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/spec/dims.h"
+#include "tileflow/model.h"
 
 enum { DIMS = 64, EXPRS = 512 };
 
@@ -210,4 +211,14 @@ int64_t tf_mask_pairs(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int6
   if (nq <= 0 || nl <= 0 || m->lo > m->hi) return 0;
   const int64_t all = up_to(m->hi, q0, nq, l0, nl), less = up_to(m->lo - 1, q0, nq, l0, nl);
   return all < 0 || less < 0 ? -1 : all - less;
+}
+
+bool tf_workload_masked(const tf_workload *wl) {
+  tf_arena *arena = tf_arena_new();
+  bool any = !arena;
+  tf_mask m;
+  for (int o = 0; !any && o < wl->n_ops; o++)
+    any = tf_mask_of(wl, o, arena, &m, &any) || any;
+  tf_arena_free(arena);
+  return any;
 }

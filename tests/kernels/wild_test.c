@@ -296,7 +296,7 @@ int main(int argc, char **argv) {
   uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++)
-    turn += one(&s, at | (turn % 4 == 3 ? DRAW_ROWS : DRAW_WILD), turn);
+    turn += one(&s, at | (turn % 8 == 3 ? DRAW_STREAM : turn % 4 == 3 ? DRAW_ROWS : DRAW_WILD), turn);
   printf("wild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a "
          "number, %ld that nobody can tell\n",
          s.kernels, s.wrong, s.refused, s.finite, s.infinite, s.nan, s.unknown);
