@@ -97,15 +97,13 @@ static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
 
 /* The tree of that form of the template; NULL if the workload does not suit it. */
 static tf_tree *template_of(const planner *p, tf_template form) {
-  char *text = tf_search_template(p->arch, p->wl, form);
   tf_diags *d = tf_diags_new(); /* what is wrong with a template is no error of the user's */
-  tf_tree *t = text && d ? plan_parse(p, text, d) : NULL;
+  tf_tree *t = d ? tf_search_template(p->arch, p->wl, form) : NULL;
   const bool ok = t && suits(p, t, d);
-  tf_tree_free(t);
   tf_diags_free(d);
-  t = ok ? plan_parse(p, text, p->d) : NULL;
-  free(text);
-  return t;
+  if (ok) return t;
+  tf_tree_free(t);
+  return NULL;
 }
 
 /* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are

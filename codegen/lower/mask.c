@@ -25,7 +25,7 @@ void low_mask_find(lowering *w) {
   w->mask = (low_mask){.scope = -1};
   for (int o = 0; w->target->skips && w->plan->n_retains == 0 && o < wl->n_ops && w->mask.scope < 0; o++) {
     low_mask m = {.limit = ir_number(0), .fresh = ir_number(0)};
-    if (!tf_mask_of(wl, o, w->p->arena, &m.of, &w->oom)) continue;
+    if (!tf_mask_of(wl, o, w->p->arena, &m.of)) continue;
     m.scope = scope_of(w, &m.of);
     if (m.scope >= 0) w->mask = m;
   }
@@ -122,7 +122,7 @@ static void cut_rows(lowering *w, int n, const ir_range *q) {
   const ir_range block = *q;
   w->mask.limit = limit_of(w, &block, ALIKE);
   w->mask.few = few_lengths(w, n, &block, extent, ALIKE);
-  if (w->mask.limit.var < 0 || w->oom) return; /* the block has all rows */
+  if (w->mask.limit.var < 0) return; /* the block has all rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
     if (w->mask.of.in[o]) end_at(w, o);
@@ -148,8 +148,7 @@ static bool streams(const lowering *w, int n, bool *none) {
 static bool all_void(lowering *w, int n) {
   const tf_workload *wl = w->plan->wl;
   bool *void_of = TF_ARRAY(w->p->arena, bool, (size_t)wl->n_ops + 1), all = true;
-  w->oom |= !void_of;
-  for (int i = wl->n_ops - 1; i >= 0 && !w->oom; i--) {
+  for (int i = wl->n_ops - 1; i >= 0 && !low_failed(w); i--) {
     const int o = wl->topo[i];
     const tf_tensor *z = &wl->tensors[wl->ops[o].out];
     bool fed = z->n_consumers > 0;
@@ -158,7 +157,7 @@ static bool all_void(lowering *w, int n) {
     void_of[o] = w->mask.of.in[o] || fed;
     all &= void_of[o] || !tf_plan_above(w->plan, n, w->plan->tree->op_node[o]);
   }
-  return all && !w->oom;
+  return all && !low_failed(w);
 }
 
 static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l) {
@@ -182,8 +181,7 @@ low_mark low_mask_visit(lowering *w, int n) {
   if (!s) return none;
   s->guard.n = 1;
   s->guard.range = TF_NEW(w->p->arena, ir_range);
-  w->oom |= !s->guard.range;
-  if (w->oom) return none;
+  if (low_failed(w)) return none;
   *s->guard.range = w->mask.seen;
   low_open(w, &s->body);
   return mark;

@@ -76,9 +76,9 @@ typedef enum {
 } tf_template;
 
 /* An open mapping in which all ops are fused: one Seq below the loops that all can share, each op's own loops below.
- * What the search makes of it suits machines that run blocks of one op fast (CPUs).  Malloc'd; NULL if the ops share no
- * loop, the machine has no such memory, nothing is to be streamed, or memory ran out. */
-char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
+ * What the search makes of it suits machines that run blocks of one op fast (CPUs).  NULL if the ops share no loop, the
+ * machine has no such memory, nothing is to be streamed, the tree would break a rule, or memory ran out. */
+tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
 
 /* Searches all mappings of the workload, or the completions of `given` (a tree with open trip
  * counts).  The same seed and max_evals give the same result with any number of threads.

@@ -166,7 +166,7 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   return true;
 }
 
-bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m, bool *oom) {
+bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   const tf_op *op = &wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];
   *m = (tf_mask){.op = o, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
@@ -178,10 +178,7 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m, bool 
   if (m->l < 0) return false;
   double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
   m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
-  if (!value || !m->in) {
-    *oom = true;
-    return false;
-  }
+  if (tf_arena_failed(arena)) return false;
   if (fits(wl, m, value)) return true;
   *m = (tf_mask){.op = o, .l = m->q, .q = m->l, .lo = -m->hi, .hi = -m->lo, .in = m->in};
   return fits(wl, m, value);
@@ -218,7 +215,7 @@ bool tf_workload_masked(const tf_workload *wl) {
   bool any = !arena;
   tf_mask m;
   for (int o = 0; !any && o < wl->n_ops; o++)
-    any = tf_mask_of(wl, o, arena, &m, &any) || any;
+    any = tf_mask_of(wl, o, arena, &m) || tf_arena_failed(arena);
   tf_arena_free(arena);
   return any;
 }

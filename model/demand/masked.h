@@ -16,8 +16,8 @@ typedef struct {
 } tf_mask;
 
 /* The mask that op o puts on, if it does, with all that comes of it: every op behind it that reads the constant has l,
- * and q in its output.  False: it puts on none; or without memory (*oom). */
-bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m, bool *oom);
+ * and q in its output.  False: it puts on none, or the arena has failed. */
+bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m);
 
 /* How many pairs of q in q0 .. q0 + nq - 1 and l in l0 .. l0 + nl - 1 count; -1: they pass 2^63 - 1. */
 int64_t tf_mask_pairs(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl);

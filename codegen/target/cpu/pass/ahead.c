@@ -168,8 +168,7 @@ static ir_stmt *rows_in(lowering *w, ir_stmt *s) {
       op_of(w, s)->n_out_dims < 2)
     return NULL;
   ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **one = TF_ARRAY(w->p->arena, ir_stmt *, 1);
-  w->oom |= !all || !one;
-  if (w->oom) return NULL;
+  if (low_failed(w)) return NULL;
   *one = s;
   *all = (ir_stmt){.kind = IR_TOGETHER, .together.n_common = op_of(w, s)->n_out_dims - 1, .body = {1, one}};
   return all;
@@ -190,7 +189,7 @@ static void put_ahead(lowering *w, const ir_body *body, int at) {
 }
 
 static void ahead_in(lowering *w, const ir_body *body) {
-  for (int i = 0; i < body->n && !w->oom; i++) {
+  for (int i = 0; i < body->n; i++) {
     if (body->s[i]->kind == IR_FOR || body->s[i]->kind == IR_IF) ahead_in(w, &body->s[i]->body);
     if (i + 1 < body->n) put_ahead(w, body, i);
   }
