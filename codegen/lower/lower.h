@@ -17,7 +17,8 @@ typedef struct {
   int scope; /* the innermost with all that it makes void below; -1: there is no mask that does */
   tf_mask of;
   bool inside;    /* the scope is open, rows stand whole, and what the mask makes void ends at `limit` */
-  bool streaming; /* the scope is open, and blocks of l that lie before the first that a row sees, or from `limit` on are left out */
+  bool streaming; /* the scope is open, and blocks of l that lie before the first that a row sees, or from `limit` on
+                     are left out */
   ir_atom limit;
   ir_range few;  /* whole rows: what others make for them, of few lengths */
   ir_atom fresh; /* streamed: 0 in the first block that is not left out ... */

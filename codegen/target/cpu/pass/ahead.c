@@ -66,11 +66,14 @@ static bool is_sum(const rows *r, int k) {
          low_reads_dim(&op->reads[0], r->w->plan->wl->tensors[op->reads[0].tensor].rank, r->dim);
 }
 
+/* Rows are made in a function that knows places along the row alone. */
 static bool is_map(const rows *r, int k) {
   const tf_op *op = op_of(r->w, r->nest[k]);
   bool can = op->reduce == TF_ASSIGN && op->n_out_dims == r->common + 1;
   for (int i = 0; can && i < op->n_expr; i++)
-    can = op->expr[i].what != TF_X_CALL || tf_micro_vector_name((int)op->expr[i].call);
+    can = op->expr[i].what == TF_X_CALL  ? tf_micro_vector_name((int)op->expr[i].call) != NULL
+          : op->expr[i].what == TF_X_DIM ? op->expr[i].dim == r->dim
+                                         : true;
   return can;
 }
 
