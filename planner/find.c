@@ -25,15 +25,16 @@ static void show(void *ctx, const tf_progress *p) {
 
 static bool stop(void *ctx) { return plan_stopped(((view *)ctx)->p); }
 
-/* The better mappings join the candidates.  Takes their texts out of the result. */
+/* The better mappings join the candidates.  Takes their texts and trees out of the result. */
 static bool keep(planner *p, tf_search_result *r) {
   plan_candidate *at = realloc(p->at, (size_t)(p->n + r->n_variants + 1) * sizeof *at);
   if (!at) return plan_no_memory(p);
   p->at = at;
   for (int i = 0; i < r->n_variants; i++) {
     tf_found *f = &r->variants[i];
-    p->at[p->n++] = (plan_candidate){f->value, f->figures.cycles, f->text};
+    p->at[p->n++] = (plan_candidate){f->value, f->figures.cycles, f->text, f->tree};
     f->text = NULL;
+    f->tree = NULL;
   }
   return true;
 }

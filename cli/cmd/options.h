@@ -12,6 +12,7 @@
   X(SET, "--set", "NAME=VALUE", SETTING, "give a param (import: a macro) another value; may be repeated") \
   X(JSON, "--json", "FILE|-", RESULT, "write the exact figures as JSON; -: to stdout, and nothing else there") \
   X(CSV, "--csv", "FILE|-", RESULT, "the same as comma-separated values") \
+  X(TRACE, "--trace", "FILE|-", RESULT, "write what loads, works, stores and is held when, as CSV for plot") \
   X(SVG, "--svg", "FILE|-", RESULT, "draw the tree as SVG, not as text") \
   X(DOT, "--dot", "FILE|-", RESULT, "draw it for Graphviz") \
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
@@ -24,7 +25,7 @@
     "plot: a line for each value of columns A,B; if not given, of those that hold words") \
   X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
   X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); grad and import: stdout if not given; export and emit: a new folder; sweep: the store; " \
+    "write there (-o, too); grad and import: stdout if not given; plan: the plan; export and emit: a new folder; sweep: the store; " \
     "plot: the figure") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
@@ -43,7 +44,7 @@
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \
     "time the kernels of the model's N best mappings here, and keep the fastest") \
-  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, heat, diff") \
+  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, heat, diff, timeline, occupancy") \
   X(SCRIPT, "--script", NULL, FLAG, "write the gnuplot script and its CSV beside the figure, too") \
   X(WIDTH, "--width", "one|two", WORD, "of a paper's columns that the figure takes; one if not given") \
   X(TITLE, "--title", "TEXT", WORD, "above the figure; else it says what was read") \
@@ -70,6 +71,7 @@
   X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
   X(PARETO, "--pareto", "FILE|-", RESULT, \
     "write the mappings that none beats in cycles, energy, traffic and words held, as CSV") \
+  X(MAX_OPS, "--max-ops", "N", EVALS, "of a group, at most; 8 if not given, 32 at the most") \
   X(PAPER, "--paper", NULL, FLAG, "count the mappings as the thesis does in its table 5.3")
 /* clang-format on */
 typedef enum {

@@ -27,10 +27,11 @@ double tf_objective_value(tf_objective o, const tf_figures *f);
 /* What the bounds of all mappings (tf_bounds_of) come to. */
 double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch);
 
-/* A mapping that fits, as text that tf_tree_parse reads. */
+/* A mapping that fits. */
 typedef struct {
-  char *text;
-  double value; /* of the objective */
+  char *text;    /* that tf_tree_parse reads */
+  tf_tree *tree; /* of the same, for the architecture and workload searched; of variants alone, else NULL */
+  double value;  /* of the objective */
   tf_figures figures;
 } tf_found;
 
@@ -63,7 +64,7 @@ typedef struct {
   const char *strategy;
   int threads;
   uint64_t seed;
-} tf_search_result;
+} tf_search_result; /* tf_search_free frees texts and trees that nobody has taken out of it */
 
 /* What passes through the memory M where an op's blocks stand: the first of which there are several; where there is one
  * of each, the memory that is close to a core (tf_arch_close). */

@@ -24,12 +24,11 @@ double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch) 
 }
 
 tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r) {
-  tf_figures f = {.cycles = r->cycles, .energy_pj = r->energy_pj, .edp = r->energy_pj * r->seconds};
-  for (int z = 0; z < wl->n_tensors; z++)
-    f.traffic_words += (double)(r->counts[z].read + r->counts[z].update);
-  for (int l = 1; l < arch->n_memories; l++)
-    f.held_words += (double)r->levels[l].peak * (double)r->levels[l].instances;
-  return f;
+  return (tf_figures){.cycles = r->cycles,
+                      .energy_pj = r->energy_pj,
+                      .edp = r->energy_pj * r->seconds,
+                      .traffic_words = tf_result_traffic(wl, r),
+                      .held_words = tf_result_held(arch, r)};
 }
 
 bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out) {
@@ -40,15 +39,6 @@ bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out) {
   bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
   if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
   tf_model_free(m);
-  tf_diags_free(d);
-  return ok;
-}
-
-bool tf_figures_of_text(const char *text, const tf_arch *arch, const tf_workload *wl, bool walk, tf_figures *out) {
-  tf_diags *d = tf_diags_new();
-  tf_tree *tree = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
-  bool ok = tf_figures_of_tree(tree, walk, out);
-  tf_tree_free(tree);
   tf_diags_free(d);
   return ok;
 }

@@ -5,6 +5,12 @@
 
 #include "search/common/complete.h"
 
+bool tf_variants_want(const tf_task *t, double value) {
+  int most = t->opts->variants;
+  if (most <= 0 || !(value <= t->variants_within)) return false;
+  return t->n_variants < most || value < t->variants[most - 1].value;
+}
+
 /* Room for one more, the worst dropped where the list is full; NULL: none, or memory ran out. */
 static tf_variant *place(tf_task *t, double value) {
   int most = t->opts->variants;
@@ -38,16 +44,14 @@ void tf_variants_offer(tf_task *t, double value, const tf_figures *f, const int6
 }
 
 void tf_variants_finish(tf_task *t, const tf_tree *open) {
-  for (int i = 0; i < t->n_variants; i++) {
-    tf_variant *v = &t->variants[i];
-    v->text = tf_complete_text(open, v->trips, &t->failed);
-  }
+  for (int i = 0; i < t->n_variants; i++)
+    t->variants[i].tree = tf_complete(open, t->variants[i].trips, &t->failed);
 }
 
 void tf_variants_clear(tf_task *t) {
   for (int i = 0; i < t->n_variants; i++) {
     free(t->variants[i].trips);
-    free(t->variants[i].text);
+    tf_tree_free(t->variants[i].tree);
   }
   free(t->variants);
   t->variants = NULL;
