@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/cmd/emit_network.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
 #include "cli/os/safe_dir.h"
@@ -200,8 +201,31 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
 
+/* Of a network: its plan says all but what kernels are called and for what they are. */
+static cli_status run_network(const emit_options *o) {
+  const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
+  cli_text command = {0};
+  if (strcmp(o->target, "cpu") != 0 || o->measure || o->dump_ir || !o->out) {
+    fputs(
+        "tileflow: error[E_USAGE]: a plan is emitted for --target cpu, with -o, and without --measure and --dump-ir\n",
+        stderr);
+    return CLI_BAD_INPUT;
+  }
+  reproduce(o, isa, &command);
+  const tf_emit_options e = {.isa = isa,
+                             .dtype = o->dtype,
+                             .micro = o->micro,
+                             .name = o->name,
+                             .version = TILEFLOW_VERSION,
+                             .command = command.text};
+  const cli_status status = cli_emit_network(&o->in, o->out, &e);
+  cli_text_free(&command);
+  return status;
+}
+
 static cli_status run(const void *options) {
   const emit_options *o = options;
+  if (cli_has_plan(&o->in)) return run_network(o);
   cli_session s;
   job r = {.o = o};
   tf_planned *p = NULL;
