@@ -42,11 +42,12 @@ static bool make_kernel(net_emission *e, int i, const char *name) {
 static bool gather_packs(net_emission *e) {
   int most = 0;
   for (int i = 0; i < e->plan->n; i++)
-    most += e->kernel[e->plan->groups[i].like].program->n_packs;
+    if (e->kernel[i].program) most += e->plan->n * e->kernel[i].program->n_packs;
   e->whole.packs = calloc((size_t)most + 1, sizeof *e->whole.packs);
   if (!e->whole.packs) return tf_fail(e->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   for (int i = 0; i < e->plan->n; i++) {
     const net_kernel *k = &e->kernel[e->plan->groups[i].like];
+    if (!k->program) continue; /* never so: each group has the kernel of its like */
     bool inputs = k->packs;
     const int from = e->whole.n_packs;
     for (int p = 0; p < k->program->n_packs; p++) {

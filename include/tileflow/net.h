@@ -31,6 +31,8 @@ enum {
 typedef struct {
   tf_objective objective; /* a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
+  const char *isa; /* of the CPU's kernels that the plan is for: each group gets the mapping whose kernel promises most,
+                      as tf_planner_run has it; NULL: the mapping of least cost by the model */
   tf_budget budget; /* max_evals: of the search for each distinct group that the plan has; time_limit: not asked */
 } tf_net_opts;
 
