@@ -60,7 +60,7 @@ BEGIN {
   public["budget.h"] = 5
   public["import.h"] = 4;  public["export.h"] = 4
   public["instr.h"] = 4
-  public["model.h"] = 4;   public["why.h"] = 4;   public["search.h"] = 5
+  public["model.h"] = 4;   public["why.h"] = 4;   public["trace.h"] = 4;   public["search.h"] = 5
   public["emit.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
   public["planner.h"] = 6

@@ -13,7 +13,8 @@ typedef struct {
   bool lead;  /* of the sum that is a row ahead of the others */
 } c_row_at;
 
-typedef struct {
+typedef struct c_printer c_printer;
+struct c_printer {
   FILE *out;
   const ir_program *p;
   const tf_workload *wl;
@@ -37,9 +38,11 @@ typedef struct {
   bool whole;             /* reads print as int32_t */
   const c_row_at *row_at; /* [n_row_at] while rows made ahead are printed, along dim row_dim; else NULL */
   int n_row_at, row_dim, n_ahead;
-  int gone;    /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
-  bool failed; /* out of memory */
-} c_printer;
+  int gone; /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
+  bool (*own)(c_printer *c, const ir_buffer *b); /* prints the element at hand of a buffer that is in no memory; false:
+                                                    it is in memory.  NULL: all are */
+  bool failed;                                   /* out of memory */
+};
 
 /* expr.c */
 void c_indent(c_printer *c);
@@ -90,6 +93,8 @@ bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output);
 /* "acc = combine(acc, value);", acc being the output where it is NULL. */
 void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip);
 void c_fresh_flag(c_printer *c, const ir_stmt *s);
+/* Whether the sum starts over, as an expression where the loops around it stand; it has n_fresh. */
+void c_is_fresh(c_printer *c, const ir_stmt *s);
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
 int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim);
 /* `inverse_OUT` of it, before the loop; and whether there is `power_OUT`, too, by which a product with the inverse is
