@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/cmd/emit_network.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
 #include "cli/os/safe_dir.h"
 #include "cli/report/report.h"
 #include "cli/session/measure.h"
+#include "cli/session/network.h"
 #include "cli/session/session.h"
 
 typedef struct {

@@ -88,8 +88,7 @@ static bool same(const tf_tree *a, const tf_tree *b) {
   bool counted[2], equal;
   for (int i = 0; i < 2; i++)
     counted[i] = m[i] && tf_model_eval(m[i], NULL, &r[i]);
-  equal = counted[0] == counted[1] &&
-          (!counted[0] || same_counts(a->workload, a->arch->n_memories, &r[0], &r[1]));
+  equal = counted[0] == counted[1] && (!counted[0] || same_counts(a->workload, a->arch->n_memories, &r[0], &r[1]));
   tf_model_free(m[0]);
   tf_model_free(m[1]);
   tf_diags_free(d);
@@ -110,9 +109,12 @@ static void check(const tf_tree *t, tf_rng *g, const page *p, tally *all) {
 static const struct {
   const char *name, *text;
   bool reduces, keys; /* it is a reduction; it has dim l */
-} op[] = {{"P", "P[m] max= T[m,l]", true, true},          {"X", "X[m] max= U[m,l]", true, true},
-          {"E", "E[m,l] = exp(U[m,l] - X[m])", false, true}, {"Z", "Z[m] += E[m,l]", true, true},
-          {"O", "O[m] += E[m,l] * V[l]", true, true},      {"R", "R[m] = 2 * P[m]", false, false},
+} op[] = {{"P", "P[m] max= T[m,l]", true, true},
+          {"X", "X[m] max= U[m,l]", true, true},
+          {"E", "E[m,l] = exp(U[m,l] - X[m])", false, true},
+          {"Z", "Z[m] += E[m,l]", true, true},
+          {"O", "O[m] += E[m,l] * V[l]", true, true},
+          {"R", "R[m] = 2 * P[m]", false, false},
           {"Q", "Q[m] = O[m] / Z[m]", false, false}};
 enum { N_OPS = sizeof op / sizeof *op, N_SUMS = N_OPS - 2 };
 

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd/commands.h"
-#include "cli/cmd/emit_network.h"
 #include "cli/os/safe_dir.h"
 #include "cli/session/input.h"
+#include "cli/session/network.h"
 
 bool cli_has_plan(const cli_input *in) {
   bool has = false;

@@ -1,6 +1,6 @@
 /* emit of a network's plan: a folder with a kernel for each distinct group and network.c. */
-#ifndef CLI_EMIT_NETWORK_H
-#define CLI_EMIT_NETWORK_H
+#ifndef CLI_NETWORK_H
+#define CLI_NETWORK_H
 #include "cli/cli.h"
 
 /* Whether a file of the command holds a plan. */
