@@ -78,6 +78,8 @@ typedef struct {
       int turned; /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
       int copy;   /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
       bool keep_copy; /* a is an argument */
+      const struct ir_stmt *copy_in; /* the loop in whose steps nothing writes a: what was copied stays until it begins
+                                        anew; NULL: for one setting alone */
       int panels;  /* buffer with all of b in panels, block of n after block; the caller may have laid it out, and else
                       nobody does (b is an argument of which n and k alone are asked); -1: it is not offered */
       bool merged; /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if

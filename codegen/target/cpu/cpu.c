@@ -12,7 +12,8 @@ static const low_pass passes[] = {
     {"ask", low_ask_ahead},         {"merge", low_merge_rows},
     {"blocks", low_block_channels}, {"around", low_around_channels},
     {"unused", low_drop_unused},    {"apart", low_space_rows},
-    {"ahead", low_rows_ahead},      {NULL, NULL},
+    {"ahead", low_rows_ahead},      {"once", low_copy_once},
+    {NULL, NULL},
 };
 
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {

@@ -28,6 +28,7 @@ typedef struct {
   int depth, instances;
   double near;                              /* words that stay in a core's near cache where nothing else is in it */
   double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the loops around: steps, and how many run at once */
+  const ir_stmt *loop[MAX_DEPTH];
   uint64_t *moves;                          /* [variable] loops on which it hangs, bit by depth */
   double cycles;
 } walk;
@@ -178,6 +179,14 @@ static void channels(walk *w, const ir_stmt *s) {
   w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));
 }
 
+/* The loops around that loop; none: 0. */
+static uint64_t around(const walk *w, const ir_stmt *loop) {
+  uint64_t mask = 0;
+  for (int i = 0; loop && i < w->depth && w->loop[i] != loop; i++)
+    mask |= UINT64_C(1) << i;
+  return mask;
+}
+
 static void product(walk *w, const ir_stmt *s) {
   enum { MAX_DIMS = 64 };
   const ir_product *p = s->nest.product;
@@ -207,8 +216,8 @@ static void product(walk *w, const ir_stmt *s) {
     w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
   }
   if (p->pairs.copy >= 0) {
-    const uint64_t mask = dims_of(w, s, p->a, in);
-    w->cycles += runs(w, mask, p->pairs.keep_copy) * calls * m * k;
+    const uint64_t mask = dims_of(w, s, p->a, in) | around(w, p->pairs.copy_in);
+    w->cycles += runs(w, mask, p->pairs.keep_copy || p->pairs.copy_in) * calls * m * k;
   }
 }
 
@@ -235,6 +244,7 @@ static void body(walk *w, const ir_body *b);
 static void loop(walk *w, const ir_stmt *s) {
   if (w->depth == MAX_DEPTH) return;
   w->moves[s->loop.var] = UINT64_C(1) << w->depth;
+  w->loop[w->depth] = s;
   w->trip[w->depth] = (double)s->loop.trip;
   w->share[w->depth++] = !ir_is_aside(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
   body(w, &s->body);

@@ -41,6 +41,8 @@ void low_around_channels(lowering *w);
 /* apart.c: rows of sums that tiles of several rows are stored to, an odd number of lines apart; after buffers are
  * shared and what is rounded is known. */
 void low_space_rows(lowering *w);
+/* once.c: rows that are copied once for the loops around; after all that decides who copies rows. */
+void low_copy_once(lowering *w);
 /* ahead.c: rows that the product behind them makes while it multiplies; after low_share. */
 void low_rows_ahead(lowering *w);
 #endif

@@ -126,6 +126,8 @@ bool c_offers(const c_printer *c, const ir_product *p);
 void c_offered_at(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
 void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
+/* Whether the copied rows of a stay for the next call. */
+bool c_keeps_copy(const ir_product *p);
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p);
 /* The slab's place at the point d_<dim>..., and its step along a dim. */
