@@ -138,6 +138,7 @@ static void product(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   sides(d, op, p);
   if (p->slab) slab(d, op, p);
+  if (p->way == IR_FEW) fprintf(d->out, ", few rows, %s where it stands", read_name(d, op, p->b));
   if (p->way == IR_PAIRS) {
     if (!p->slab && p->pack >= 0 && p->pairs.places)
       fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),

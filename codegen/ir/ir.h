@@ -53,9 +53,9 @@ typedef enum {
   IR_NEXT_SUMS     /* those behind them along the outermost dim that is reduced */
 } ir_next;
 
-/* How a product is multiplied: pairs of matrices for each setting of the dims outside; or with lanes along channels,
- * all that is reduced being k. */
-typedef enum { IR_PAIRS, IR_CHANNELS } ir_way;
+/* How a product is multiplied: pairs of matrices for each setting of the dims outside; so, but few rows, and b, which is
+ * large, read where it stands; or with lanes along channels, all that is reduced being k. */
+typedef enum { IR_PAIRS, IR_FEW, IR_CHANNELS } ir_way;
 
 /* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.
  * Positions in the op's dims and reads; buffers are -1 where there is none. */
@@ -85,6 +85,9 @@ typedef struct {
       bool merged; /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
                       their strides say so): they are one row */
     } pairs;
+    struct {
+      bool along_k; /* neighbours of b, and of a, are along k; else b's are along n */
+    } few;
     /* The nest walks k in the order of the op's dims, n in panels, and what is outside within them.  m is the output's
      * last dim and n another of its dims.  Elements of a are broadcast, wherever they stand: neither windows nor
      * strides ask for a copy, and no lane idles where rows are short.  The tile is turned when it is stored.  b is an
@@ -112,7 +115,7 @@ typedef struct {
 
 /* The buffer of panels that are laid out before the body, or may be; -1: none. */
 static inline int ir_panels_of(const ir_product *p) {
-  return p->way == IR_CHANNELS ? p->channels.panels : p->pairs.panels;
+  return p->way == IR_CHANNELS ? p->channels.panels : p->way == IR_PAIRS ? p->pairs.panels : -1;
 }
 
 /* The read that a slab is of. */

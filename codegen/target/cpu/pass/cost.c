@@ -221,10 +221,23 @@ static void product(walk *w, const ir_stmt *s) {
   }
 }
 
+/* What few rows make of a large operand: as many multiply-adds as there are, the lanes of each sum put together, or rows
+ * of c there and back for some rows of b; and what begins wherever b's neighbours end, far away. */
+static void few(walk *w, const ir_stmt *s) {
+  enum { STEPS = 8 };
+  const ir_product *p = s->nest.product;
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
+  w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + LATENCY) + ROW)
+                                       : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * ROW);
+}
+
 static void nest(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   if (s->nest.product && s->nest.product->way == IR_CHANNELS)
     channels(w, s);
+  else if (s->nest.product && s->nest.product->way == IR_FEW)
+    few(w, s);
   else if (s->nest.product)
     product(w, s);
   else

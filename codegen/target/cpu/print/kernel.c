@@ -11,6 +11,7 @@ enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 
 static bool product_uses(const ir_product *p, int buffer) {
   if (p->pack == buffer) return true;
+  if (p->way == IR_FEW) return false;
   return p->way == IR_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
                                : p->pairs.turned == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
 }
@@ -291,6 +292,8 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_NEST:
       if (s->nest.product && s->nest.product->way == IR_CHANNELS)
         c_channels(c, s);
+      else if (s->nest.product && s->nest.product->way == IR_FEW)
+        c_few(c, s);
       else if (s->nest.product)
         c_product(c, s);
       else if (!s->nest.done)
