@@ -187,6 +187,29 @@ static uint64_t around(const walk *w, const ir_stmt *loop) {
   return mask;
 }
 
+/* In AMX's tiles, of 16 rows by 16 sums: so many multiplications one after the other, and sums that are stored, and
+ * fetched before where a block of k is not the first. */
+static double tiles(const ir_stmt *s, double n) {
+  enum { SIDE = 16, MULTIPLY = 16, STORE = 32 };
+  const ir_product *p = s->nest.product;
+  const double all = parts((double)s->range[p->m].most, SIDE) * parts(n, SIDE);
+  return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * MULTIPLY + STORE * (s->nest.n_fresh ? 2 : 1)) +
+         parts(all, 4) * CALL;
+}
+
+/* Rows of b that are few bytes of a page each, in more pages than a core knows the places of: each is looked up. */
+static double lookups(const walk *w, const ir_stmt *s) {
+  enum { PAGE = 4096, PAGES = 1024, LOOKUP = 100 };
+  const ir_product *p = s->nest.product;
+  const tf_workload *wl = w->p->tree->workload;
+  const tf_ref *b = &wl->ops[s->op].reads[p->b];
+  const tf_tensor *z = &wl->tensors[b->tensor];
+  const double k = (double)s->range[p->k].most;
+  if (z->producer >= 0 || p->stride != 1 || z->rank < 2) return 0;
+  const double row = (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
+  return row >= PAGE && k > PAGES ? k * LOOKUP : 0;
+}
+
 static void product(walk *w, const ir_stmt *s) {
   enum { MAX_DIMS = 64 };
   const ir_product *p = s->nest.product;
@@ -199,17 +222,21 @@ static void product(walk *w, const ir_stmt *s) {
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
   const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
   /* sums go to memory and come back for each block of k */
-  w->cycles += once * calls *
-               (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
-  if (n * k > L1) w->cycles += once * calls * n * k / WORDS_SEEN;
+  const bool amx = p->kernel->m_round > 1;
+  w->cycles +=
+      once * calls *
+      (amx ? tiles(s, n)
+           : tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
+  if (n * k > L1 && !amx) w->cycles += once * calls * n * k / WORDS_SEEN;
+  if (p->pack < 0) w->cycles += once * calls * lookups(w, s);
   if (p->pairs.far)
     w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls * n * k /
-                 (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
+    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
+                 (n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED) + lookups(w, s));
   }
   if (p->pairs.turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
