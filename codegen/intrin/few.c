@@ -86,8 +86,8 @@ static void dots(FILE *out, const tf_micro_few *f, const char *name, int registe
 static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
   char at[48];
   for (int i = 0; i < f->rows; i++)
-    fprintf(out, "    vec s%d = add ? %s(c + %d * c_m + j%s) : vec_zero();\n", i, part ? "vec_load_part" : "vec_load", i,
-            part ? ", rest" : "");
+    fprintf(out, "    vec s%d = add ? %s(c + %d * c_m + j%s) : vec_zero();\n", i, part ? "vec_load_part" : "vec_load",
+            i, part ? ", rest" : "");
   for (int q = 0; q < steps; q++) {
     snprintf(at, sizeof at, "b + %d * b_step + j", q);
     fprintf(out, "    const vec y%d = ", q), load(out, f->b, at, part), fputs(";\n", out);

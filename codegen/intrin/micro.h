@@ -150,11 +150,10 @@ typedef struct {
 } tf_micro_few;
 
 /* few.c: the most rows that are few.  Prints, where it is not there yet, and names (owned by u; NULL: out of memory)
- *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t c_m,
- *                    int64_t n, int add)
- * c[i * c_m + j] = (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i < rows, j < n, k > 0, b(p,
- * j) being b[j * b_step + p], a_k 1, and the sum in lanes that are put together at the end, where neighbours are along
- * k; else b[p * b_step + j], and the sum in the order of p.  Of more than one lane. */
+ *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t
+ * c_m, int64_t n, int add) c[i * c_m + j] = (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i
+ * < rows, j < n, k > 0, b(p, j) being b[j * b_step + p], a_k 1, and the sum in lanes that are put together at the end,
+ * where neighbours are along k; else b[p * b_step + j], and the sum in the order of p.  Of more than one lane. */
 int tf_micro_few_rows(int registers);
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f);
 

@@ -53,8 +53,8 @@ typedef enum {
   IR_NEXT_SUMS     /* those behind them along the outermost dim that is reduced */
 } ir_next;
 
-/* How a product is multiplied: pairs of matrices for each setting of the dims outside; so, but few rows, and b, which is
- * large, read where it stands; or with lanes along channels, all that is reduced being k. */
+/* How a product is multiplied: pairs of matrices for each setting of the dims outside; so, but few rows, and b, which
+ * is large, read where it stands; or with lanes along channels, all that is reduced being k. */
 typedef enum { IR_PAIRS, IR_FEW, IR_CHANNELS } ir_way;
 
 /* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.
@@ -77,7 +77,7 @@ typedef struct {
                           NULL: they follow one another in one */
       int turned; /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
       int copy;   /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
-      bool keep_copy; /* a is an argument */
+      bool keep_copy;                /* a is an argument */
       const struct ir_stmt *copy_in; /* the loop in whose steps nothing writes a: what was copied stays until it begins
                                         anew; NULL: for one setting alone */
       int panels;  /* buffer with all of b in panels, block of n after block; the caller may have laid it out, and else

@@ -10,7 +10,8 @@ typedef struct {
   tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
 } drawn;
 
-/* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, or of few rows, below instead. */
+/* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, or of few rows, below
+ * instead. */
 #define DRAW_CONV (UINT64_C(1) << 63)
 #define DRAW_ROWS (UINT64_C(1) << 62)
 #define DRAW_WILD (UINT64_C(1) << 61)

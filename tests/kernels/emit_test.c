@@ -214,8 +214,10 @@ int main(int argc, char **argv) {
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(turn)), turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
-         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows in %ld, rows copied once in %ld\n",
-         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places, s.few, s.once);
+         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
+         "in %ld, rows copied once in %ld\n",
+         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places, s.few,
+         s.once);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

@@ -29,7 +29,7 @@ typedef struct {
   double near;                              /* words that stay in a core's near cache where nothing else is in it */
   double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the loops around: steps, and how many run at once */
   const ir_stmt *loop[MAX_DEPTH];
-  uint64_t *moves;                          /* [variable] loops on which it hangs, bit by depth */
+  uint64_t *moves; /* [variable] loops on which it hangs, bit by depth */
   double cycles;
 } walk;
 
@@ -227,7 +227,7 @@ static void product(walk *w, const ir_stmt *s) {
       once * calls *
       (amx ? tiles(s, n)
            : tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
-  if (n * k > L1 && !amx) w->cycles += once * calls * n * k / WORDS_SEEN;
+  if (n * k > L1) w->cycles += once * calls * n * k / WORDS_SEEN;
   if (p->pack < 0) w->cycles += once * calls * lookups(w, s);
   if (p->pairs.far)
     w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
@@ -248,8 +248,8 @@ static void product(walk *w, const ir_stmt *s) {
   }
 }
 
-/* What few rows make of a large operand: as many multiply-adds as there are, the lanes of each sum put together, or rows
- * of c there and back for some rows of b; and what begins wherever b's neighbours end, far away. */
+/* What few rows make of a large operand: as many multiply-adds as there are, the lanes of each sum put together, or
+ * rows of c there and back for some rows of b; and what begins wherever b's neighbours end, far away. */
 static void few(walk *w, const ir_stmt *s) {
   enum { STEPS = 8 };
   const ir_product *p = s->nest.product;

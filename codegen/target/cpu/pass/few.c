@@ -39,13 +39,14 @@ static bool is_real(const lowering *w, int z) {
   return (type == IR_F32 || type == IR_BF16) && !low_padded(&w->plan->wl->tensors[z]);
 }
 
-/* Whether the op, whose output's last dim moves read b alone, is such a product, over one dim; k: that dim's position. */
+/* Whether the op, whose output's last dim moves read b alone, is such a product, over one dim; k: that dim's position.
+ */
 static bool is_few(const lowering *w, int o, int b, int *k) {
   const tf_op *op = &w->plan->wl->ops[o];
   const int64_t most = tf_micro_few_rows(w->p->machine.registers);
   *k = op->n_out_dims;
-  return w->p->machine.lanes > 1 && op->n_dims == op->n_out_dims + 1 && reads(w, op, b, *k) && reads(w, op, 1 - b, *k) &&
-         uses(w, op, b) <= most &&
+  return w->p->machine.lanes > 1 && op->n_dims == op->n_out_dims + 1 && reads(w, op, b, *k) &&
+         reads(w, op, 1 - b, *k) && uses(w, op, b) <= most &&
          words_of(&w->plan->wl->tensors[op->reads[b].tensor]) > low_close_words(w->plan->arch) && is_real(w, op->out) &&
          is_real(w, op->reads[0].tensor) && is_real(w, op->reads[1].tensor) &&
          (runs(w, op, b, *k) ? runs(w, op, 1 - b, *k) : runs(w, op, b, op->n_out_dims - 1));
