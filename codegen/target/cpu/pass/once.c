@@ -43,8 +43,7 @@ static void product(low_around *at, ir_stmt *s) {
     i--;
   if (i == at->depth) return;
   ir_product *once = TF_NEW(w->p->arena, ir_product);
-  w->oom |= !once;
-  if (w->oom) return;
+  if (!once) return;
   *once = *p;
   once->pairs.copy_in = at->loop[i];
   s->nest.product = once;
