@@ -99,7 +99,9 @@ static void evaluate(work *w, const char *own) {
     keep_error(w);
   } else if (!counted) {
     row->state = TF_POINT_INVALID;
-    row->message = r.overflow ? "a count passes 2^63 - 1" : "the trip counts do not reach the extents";
+    row->message = tf_model_gave_up(m) ? "it takes too many steps to walk"
+                   : r.overflow        ? "a count passes 2^63 - 1"
+                                       : "the trip counts do not reach the extents";
   } else if (!r.feasible) {
     row->state = TF_POINT_NONE;
     row->message = "the mapping does not fit";

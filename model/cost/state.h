@@ -73,8 +73,11 @@ struct tf_model {
   int64_t *home_words;        /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
   int64_t *treated;           /* [2 * op] words of a streamed output corrected in every run of the scope,
                                  [2 * op + 1] in one run a production */
+  struct tf_most *most;       /* general/most.h; NULL: no borders, or not made so far */
   struct tf_even *even;       /* what the quick count needs; NULL: it never applies */
   bool quick;                 /* it did, the last time */
+  int64_t walked;             /* steps that the walk took, the last time; 0: it was not asked */
+  bool gave_up;               /* only the walk could have counted, and did not, the last time */
   bool quick_only;            /* nothing else is tried where it might */
   struct tf_tape *lanes;      /* quick/lanes.h; NULL: not made so far, or the tree has none */
   bool lanes_made;
@@ -109,6 +112,10 @@ tf_pace tf_pace_at(const struct tf_model *m, int pass);
 /* The longest time that a port needs for what node n and those below it cause, of those that bind (all: of all of
  * them): no completion takes less. */
 double tf_busiest_port(const struct tf_model *m, int n, bool all);
+/* What Tile v's own entries move through one of its legs, over the run. */
+tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg);
+/* Time of op o's points, and of its corrections, on the units that run them. */
+double tf_work_time(const struct tf_model *m, int o);
 /* Instances and cycles of memory l over the whole run; *writes: its write port is the busier one. */
 void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* Of what all runs that share a memory leave in `box`, the words that one instance of z's home has. */
