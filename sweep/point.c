@@ -263,3 +263,11 @@ bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sw
   out->row.took = tf_now() - began;
   return ok;
 }
+
+void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out) {
+  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN};
+  for (int g = 0; g < TF_N_GOALS; g++)
+    out->row.figures[g] = out->row.bounds[g] = NAN;
+  sweep_point_bounds(s, point, memo, out->row.bounds);
+  out->row.figures[TF_GOAL_AREA] = out->row.bounds[TF_GOAL_AREA];
+}

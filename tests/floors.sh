@@ -69,6 +69,7 @@ BEGIN {
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
   foreign["sqlite3.h"] = "sweep"
+  foreign["mpi.h"] = "cli/os"
   foreign["onnx/onnx.pb-c.h"] = "model/import/onnx" # protobuf-c, from the schema of ONNX
   foreign["dnnl.h"] = foreign["dlfcn.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
   foreign["kernel.h"] = foreign["parts.h"] = foreign["shape.h"] = foreign["bind.h"] = foreign["mkl.h"] = "bench" # emitted
