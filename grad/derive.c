@@ -55,6 +55,10 @@ static const gr_expr *through(gr_draft *d, tf_kind kind, const gr_expr *adj, con
     return mul(d, mul(d, gr_number(d, 1.1283791670955126), adj), one_of(d, TF_K_EXP, one_of(d, TF_K_NEG, square)));
   case TF_K_SIGMOID: return mul(d, mul(d, adj, v), two_of(d, TF_K_SUB, one, v));
   case TF_K_RELU: return select_of(d, v, adj, zero);
+  case TF_K_SILU: { /* u s, s the sigmoid */
+    const gr_expr *s = one_of(d, TF_K_SIGMOID, u);
+    return mul(d, adj, two_of(d, TF_K_ADD, s, mul(d, v, two_of(d, TF_K_SUB, one, s))));
+  }
   case TF_K_GELU: { /* the normal distribution's share below u, and u times its density */
     const gr_expr *erf = one_of(d, TF_K_ERF, mul(d, gr_number(d, 0.70710678118654752), u));
     const gr_expr *below = mul(d, gr_number(d, 0.5), two_of(d, TF_K_ADD, one, erf));
@@ -113,6 +117,7 @@ static const gr_expr *by_argument(gr_draft *d, tf_kind kind, int k, const gr_exp
   case TF_K_SIGMOID:
   case TF_K_RELU:
   case TF_K_GELU:
+  case TF_K_SILU:
   case TF_K_ABS:
   case TF_K_LT:
   case TF_K_LE:

@@ -146,6 +146,10 @@ static const char gelu_text[] = "static inline float fast_gelu(float x) {\n"
                                 "  return 0.5f * x * (1.0f + fast_erf(x * 0.707106781f));\n"
                                 "}\n";
 
+static const char silu_text[] = "static inline float fast_silu(float x) {\n"
+                                "  return x * fast_sigmoid(x);\n"
+                                "}\n";
+
 static const char relu_text[] = "static inline float fast_relu(float x) {\n"
                                 "  return x > 0.0f ? x : 0.0f;\n"
                                 "}\n";
@@ -162,6 +166,7 @@ static const struct {
     {TF_K_ERF, 1u << TF_K_EXP, erf_text, {"fast_erf", 2.5e-7, 1}},
     {TF_K_SIGMOID, 1u << TF_K_EXP, sigmoid_text, {"fast_sigmoid", 2e-7, 1}},
     {TF_K_GELU, 1u << TF_K_ERF | 1u << TF_K_EXP, gelu_text, {"fast_gelu", 3e-7, 0}},
+    {TF_K_SILU, 1u << TF_K_SIGMOID | 1u << TF_K_EXP, silu_text, {"fast_silu", 3e-7, 0}},
     {TF_K_RELU, 0, relu_text, {"fast_relu", 0, 1}},
     {TF_K_SQRT, 0, "", {"sqrtf", 6e-8, 1}},
     {TF_K_ABS, 0, "", {"fabsf", 0, 1}},

@@ -145,6 +145,21 @@ typedef struct {
 const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
                                  bool rounds, const tf_micro_ahead *ahead);
 
+/* Operands of a product of few rows: of float32 or bfloat16 where they stand. */
+typedef struct {
+  int rows;
+  ir_type a, b;
+  bool along_k; /* neighbours of both are along k; else b's are along n */
+} tf_micro_few;
+
+/* few.c: the most rows that are few.  Prints, where it is not there yet, and names (owned by u; NULL: out of memory)
+ *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_step, float *c, int64_t
+ * c_m, int64_t n, int add) c[i * c_m + j] = (add ? the same : 0) + sum over p < k of a[i * a_m + p * a_k] * b(p, j), i
+ * < rows, j < n, k > 0, b(p, j) being b[j * b_step + p], a_k 1, and the sum in lanes that are put together at the end,
+ * where neighbours are along k; else b[p * b_step + j], and the sum in the order of p.  Of more than one lane. */
+int tf_micro_few_rows(int registers);
+const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f);
+
 /* Rows of a panel in one go: they stay in a core's second cache while all rows of the output pass. */
 enum { TF_MICRO_PART = 2048 };
 

@@ -201,7 +201,7 @@ static bool sides(checker *c, const ir_stmt *s) {
   must(c, moves(c->wl, a, op->dims[p->k]) && moves(c->wl, b, op->dims[p->k]),
        "product: its sum is not over both operands");
   const ir_range *m = &s->range[p->m], *n = &s->range[p->n];
-  return must(c, (m->exact || m->rest) && (p->way == IR_CHANNELS || n->exact || n->rest),
+  return must(c, (m->exact || m->rest) && (p->way != IR_PAIRS || n->exact || n->rest),
               "product: the length of a side is unknown");
 }
 
@@ -230,6 +230,7 @@ static void product(checker *c, const ir_stmt *s) {
     if (p->pairs.turned >= 0) scratch(c, p->pairs.turned, "turned operand", box_of(c, s, p->a));
     if (p->pairs.copy >= 0) scratch(c, p->pairs.copy, "rows", m * k);
     break;
+  case IR_FEW: must(c, p->pack < 0 && !p->slab, "product: of few rows, with b laid out anew"); break;
   case IR_CHANNELS:
     must(c, p->channels.panel > 0 && p->channels.last > 0 && p->channels.last <= p->channels.panel,
          "product: panels of %d, the last of %d", p->channels.panel, p->channels.last);

@@ -139,6 +139,7 @@ static void product(const dump *d, const ir_stmt *s) {
   const tf_op *op = &d->wl->ops[s->op];
   sides(d, op, p);
   if (p->slab) slab(d, op, p);
+  if (p->way == IR_FEW) fprintf(d->out, ", few rows, %s where it stands", read_name(d, op, p->b));
   if (p->way == IR_PAIRS) {
     if (!p->slab && p->pack >= 0 && p->pairs.places)
       fprintf(d->out, ", %s packed once in each of %" PRId64 " boxes", read_name(d, op, p->b),
@@ -146,7 +147,10 @@ static void product(const dump *d, const ir_stmt *s) {
     else if (!p->slab && p->pack >= 0)
       fprintf(d->out, ", %s packed%s", read_name(d, op, p->b), p->pairs.keep ? " until its box changes" : "");
     if (p->pairs.turned >= 0) fprintf(d->out, ", %s turned once", read_name(d, op, p->a));
-    if (p->pairs.copy >= 0 && !s->nest.copied) fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+    if (p->pairs.copy >= 0 && !s->nest.copied) {
+      fprintf(d->out, ", rows of %s copied", read_name(d, op, p->a));
+      if (p->pairs.copy_in) fprintf(d->out, " once for all of %s", d->p->var_name[p->pairs.copy_in->loop.var]);
+    }
     if (p->pairs.merged) fputs(", its rows as one", d->out);
   }
   if (s->nest.rounds_for) fputs(", sums leave it rounded", d->out);

@@ -53,9 +53,9 @@ typedef enum {
   IR_NEXT_SUMS     /* those behind them along the outermost dim that is reduced */
 } ir_next;
 
-/* How a product is multiplied: pairs of matrices for each setting of the dims outside; or with lanes along channels,
- * all that is reduced being k. */
-typedef enum { IR_PAIRS, IR_CHANNELS } ir_way;
+/* How a product is multiplied: pairs of matrices for each setting of the dims outside; so, but few rows, and b, which
+ * is large, read where it stands; or with lanes along channels, all that is reduced being k. */
+typedef enum { IR_PAIRS, IR_FEW, IR_CHANNELS } ir_way;
 
 /* A nest that is a product of matrices: out[.., m, .., n] += a[.., m, k] * b[.., k, n], all other dims outside.
  * Positions in the op's dims and reads; buffers are -1 where there is none. */
@@ -77,12 +77,17 @@ typedef struct {
                           NULL: they follow one another in one */
       int turned; /* buffer with the box of a, m innermost, then k, then its other dims; kept as long as the box is */
       int copy;   /* buffer where rows of a stand as the kernel wants them, for each setting of the dims outside */
-      bool keep_copy; /* a is an argument */
+      bool keep_copy;                /* a is an argument */
+      const struct ir_stmt *copy_in; /* the loop in whose steps nothing writes a: what was copied stays until it begins
+                                        anew; NULL: for one setting alone */
       int panels;  /* buffer with all of b in panels, block of n after block; the caller may have laid it out, and else
                       nobody does (b is an argument of which n and k alone are asked); -1: it is not offered */
       bool merged; /* rows of the output's dim before n, and b's, follow each other without gaps (of arguments: if
                       their strides say so): they are one row */
     } pairs;
+    struct {
+      bool along_k; /* neighbours of b, and of a, are along k; else b's are along n */
+    } few;
     /* The nest walks k in the order of the op's dims, n in panels, and what is outside within them.  m is the output's
      * last dim and n another of its dims.  Elements of a are broadcast, wherever they stand: neither windows nor
      * strides ask for a copy, and no lane idles where rows are short.  The tile is turned when it is stored.  b is an
@@ -116,7 +121,7 @@ typedef struct {
 
 /* The buffer of panels that are laid out before the body, or may be; -1: none. */
 static inline int ir_panels_of(const ir_product *p) {
-  return p->way == IR_CHANNELS ? p->channels.panels : p->pairs.panels;
+  return p->way == IR_CHANNELS ? p->channels.panels : p->way == IR_PAIRS ? p->pairs.panels : -1;
 }
 
 /* The read that a slab is of. */

@@ -35,6 +35,7 @@ static double call(tf_kind k, const double *v) {
   case TF_K_SIGMOID: return 1 / (1 + exp(-v[0]));
   case TF_K_RELU: return v[0] > 0 ? v[0] : 0;
   case TF_K_GELU: return 0.5 * v[0] * (1 + erf(v[0] * 0.70710678118654752440));
+  case TF_K_SILU: return v[0] / (1 + exp(-v[0]));
   case TF_K_ABS: return fabs(v[0]);
   case TF_K_SELECT: return v[0] != 0 ? v[1] : v[2];
   case TF_K_LT: return v[0] < v[1];

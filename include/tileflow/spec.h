@@ -33,8 +33,8 @@ typedef struct {
 #define TF_KINDS(X)                                                                         \
   X(MAC, "mac") X(ADD, "add") X(SUB, "sub") X(MUL, "mul") X(DIV, "div") X(MAX, "max")       \
   X(MIN, "min") X(NEG, "neg") X(EXP, "exp") X(LOG, "log") X(SQRT, "sqrt") X(TANH, "tanh")   \
-  X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu") X(GELU, "gelu") X(ABS, "abs")         \
-  X(SELECT, "select") X(COPY, "copy") X(LT, "<") X(LE, "<=") X(EQ, "==") X(NE, "!=")
+  X(ERF, "erf") X(SIGMOID, "sigmoid") X(RELU, "relu") X(GELU, "gelu") X(SILU, "silu") \
+  X(ABS, "abs") X(SELECT, "select") X(COPY, "copy") X(LT, "<") X(LE, "<=") X(EQ, "==") X(NE, "!=")
 /* clang-format on */
 typedef enum {
 #define X(id, key) TF_K_##id,

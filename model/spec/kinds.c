@@ -60,6 +60,7 @@ double tf_kind_apply(tf_kind kind, const double *a) {
   case TF_K_SIGMOID: return 1 / (1 + exp(-a[0]));
   case TF_K_RELU: return a[0] > 0 ? a[0] : 0;
   case TF_K_GELU: return gelu(a[0]);
+  case TF_K_SILU: return a[0] / (1 + exp(-a[0]));
   case TF_K_ABS: return fabs(a[0]);
   case TF_K_SELECT: return a[0] != 0 ? a[1] : a[2];
   case TF_K_LT: return a[0] < a[1];

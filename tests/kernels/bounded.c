@@ -98,6 +98,7 @@ static bounded call(rounding by, tf_kind k, const bounded *x) {
   case TF_K_SQRT: return of_root(by, a);
   case TF_K_TANH: return smooth(by, a, tanh(a.v), 1);
   case TF_K_ERF: return smooth(by, a, erf(a.v), 1.2);
+  case TF_K_SILU: return smooth(by, a, a.v / (1 + exp(-a.v)), 1.1);
   case TF_K_SIGMOID: return smooth(by, a, 1 / (1 + exp(-a.v)), 0.25);
   case TF_K_ABS: return (bounded){fabs(a.v), a.e};
   case TF_K_SELECT: return choose(a, b, x[2]);

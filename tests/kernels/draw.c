@@ -38,6 +38,8 @@ void draw(drawn *c, uint64_t seed) {
     draw_forks(&c->text, seed);
   else if (seed & DRAW_STREAM)
     draw_stream(&c->text, seed);
+  else if (seed & DRAW_FEW)
+    draw_few(&c->text, seed);
   else if (seed & DRAW_WINDOW)
     draw_window(&c->text, seed);
   else if (!gen_case(seed, &c->text, &features, &kind))

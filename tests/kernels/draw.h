@@ -10,13 +10,15 @@ typedef struct {
   tf_tree *tree; /* NULL: the tree's rules refuse the mapping */
 } drawn;
 
-/* A seed of one of the convolutions, of the rows, of the forks, of the windows, or of the streams, below instead. */
+/* A seed of one of the convolutions, of the rows, of the forks, of the windows, of the streams, or of few rows, below
+ * instead. */
 #define DRAW_CONV (UINT64_C(1) << 63)
 #define DRAW_ROWS (UINT64_C(1) << 62)
 #define DRAW_WILD (UINT64_C(1) << 61)
 #define DRAW_FORKS (UINT64_C(1) << 60)
 #define DRAW_WINDOW (UINT64_C(1) << 59)
 #define DRAW_STREAM (UINT64_C(1) << 58)
+#define DRAW_FEW (UINT64_C(1) << 57)
 
 /* draw_conv.c: small convolutions, one or two in a row, whose lanes are to run along channels. */
 void draw_conv(page *p, uint64_t seed);
@@ -30,6 +32,9 @@ void draw_wild(page *p, uint64_t seed);
 void draw_forks(page *p, uint64_t seed);
 /* draw_stream.c: attention whose keys are streamed below loops that come back to them. */
 void draw_stream(page *p, uint64_t seed);
+
+/* draw_few.c: few rows and a large operand, and rows that are copied once. */
+void draw_few(page *p, uint64_t seed);
 
 /* Which cases a program draws: --cases N of --seed S, or the one of --one SEED; shown: that one's lowering. */
 typedef struct {

@@ -11,7 +11,7 @@ static void head(page *p) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
               "bandwidth: 1}\n  - {name: L2, bandwidth: 1}\n"
               "  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, select, abs, sqrt, "
-              "tanh, sigmoid], below: L2, mesh: [1, 1]}\n");
+              "tanh, sigmoid, silu], below: L2, mesh: [1, 1]}\n");
 }
 
 /* What of the scores counts, by where they stand; some leave rows of which nothing does. */
@@ -71,6 +71,7 @@ static const struct {
     {"T[m,n] = X[m,n] / U[m]", "mn"},
     {"T[m,n] = exp(X[m,n]) / U[m]", "mn"},
     {"T[m,n] = tanh(X[m,n]) + sigmoid(Y[m,n]) * abs(W[m,n])", "mn"},
+    {"T[m,n] = silu(X[m,n]) * Y[m,n]", "mn"},
     {"T[m,n] max= X[2*m+r,n]", "mnr"},
     {"T[m,n] max= X[m,2*n+r]", "mnr"},
     {"T[m,n] min= X[m,n+r+1]", "mnr"},

@@ -17,7 +17,7 @@
 #include "tileflow/emit.h"
 
 typedef struct {
-  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places;
+  long equal, wrong, refused, packed, blocked, asks, ahead, windows, merged, places, few, once;
   bool keep, clang, cpp, xsmm, shown, text;
   const char *isa, *dtype; /* NULL: they take turns */
   uint64_t seed;
@@ -126,6 +126,8 @@ static void count_text(session *s, const tf_emitted *e) {
   s->windows += windows(e);
   s->merged += merges(e);
   s->places += holds(e, "const int64_t place = ");
+  s->few += holds(e, ": few rows */");
+  s->once += holds(e, "_of = NULL;\n    for (") || holds(e, "_of = NULL;\n  for (");
 }
 
 static bool emitted_equal(session *s, const tf_tree *tree, tf_diags *d, uint64_t turn) {
@@ -183,9 +185,10 @@ static bool one(session *s, uint64_t seed, uint64_t turn) {
   return usable;
 }
 
-/* One in seven a stream: of all instruction sets and types, whose turns are of other lengths. */
+/* One in seven a stream, one of few rows: of all instruction sets and types, whose turns are of other lengths. */
 static uint64_t kind_of_turn(uint64_t turn) {
   if (turn % 7 == 1) return DRAW_STREAM;
+  if (turn % 7 == 3) return DRAW_FEW;
   return turn % 4 == 2 ? DRAW_CONV : turn % 4 == 0 ? DRAW_ROWS : turn % 8 == 1 ? DRAW_WINDOW : 0;
 }
 
@@ -211,8 +214,10 @@ int main(int argc, char **argv) {
   for (; !plan.only && turn < (uint64_t)plan.cases; at++)
     turn += one(&s, at | (s.text && turn % 8 == 5 ? DRAW_WILD : kind_of_turn(turn)), turn);
   printf("emit: %ld kernels right, %ld wrong; %ld mappings refused; lanes along channels in %ld, in blocks in %ld, "
-         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld\n",
-         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places);
+         "asked for in %ld, rows ahead in %ld, windows in %ld, rows as one in %ld, panels in places in %ld, few rows "
+         "in %ld, rows copied once in %ld\n",
+         s.equal, s.wrong, s.refused, s.packed, s.blocked, s.asks, s.ahead, s.windows, s.merged, s.places, s.few,
+         s.once);
   if (s.names) printf("%d names of %d\n", names.at, names.n), hostile_end(&names);
   return s.wrong != 0 || s.equal == 0;
 }

@@ -68,6 +68,8 @@ static void one_fork(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_FORKS); }
 
 static void one_stream(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_STREAM); }
 
+static void one_few(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_FEW); }
+
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 2000);
   session s = {.show = plan.show};
@@ -75,6 +77,7 @@ int main(int argc, char **argv) {
   draw_each(&plan, one, &s);
   draw_each(&few, one_conv, &s);
   draw_each(&few, one_stream, &s);
+  draw_each(&few, one_few, &s);
   const draw_plan forks = {.cases = plan.only ? 0 : plan.cases * 5, .seed = plan.seed}; /* most are refused */
   draw_each(&forks, one_fork, &s);
   printf("lowering: %ld cases equal, %ld wrong; %ld mappings refused by the tree's rules, %ld that emit refuses\n",

@@ -17,6 +17,7 @@ static const struct {
     {TF_K_TANH, "tanh(x)"},
     {TF_K_ERF, "erf(x)"},
     {TF_K_SIGMOID, "1 / (1 + exp(-x))"},
+    {TF_K_SILU, "x / (1 + exp(-x))"},
     {TF_K_GELU, "0.5 * x * (1 + erf(x / sqrt(2)))"},
     {TF_K_RELU, "x > 0 ? x : 0"},
     {TF_K_SQRT, "sqrt(x)"},

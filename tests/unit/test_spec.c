@@ -369,6 +369,7 @@ static void test_elements(void) {
       {__LINE__, "=", "select(A[m] - 3, 1, max(A[m], 5))", BIT(SELECT) | BIT(SUB) | BIT(MAX), 8, 5},
       {__LINE__, "=", "relu(-A[m]) + abs(-A[m])", BIT(RELU) | BIT(ABS) | BIT(NEG) | BIT(ADD), 7, 3},
       {__LINE__, "=", "sigmoid(A[m] - A[m])", BIT(SIGMOID) | BIT(SUB), 4, 0.5},
+      {__LINE__, "=", "silu(A[m] - A[m])", BIT(SILU) | BIT(SUB), 4, 0},
       {__LINE__, "=", "1/A[m]/3", BIT(DIV), 5, 1.0 / 9},
       {__LINE__, "=", "select(m <= 2, A[m], -3)", BIT(SELECT), 6, 3},
       {__LINE__, "=", "select(m < 2, A[m], -3)", BIT(SELECT), 6, -3},

@@ -6,13 +6,21 @@
 #include "codegen/target/cpu/pass/pass.h"
 
 static const low_pass passes[] = {
-    {"late", low_divide_late},      {"windows", low_windows},
-    {"rows", low_join_rows},        {"share", low_share},
-    {"round", low_round_early},     {"again", low_panels_again},
-    {"ask", low_ask_ahead},         {"merge", low_merge_rows},
-    {"blocks", low_block_channels}, {"around", low_around_channels},
-    {"unused", low_drop_unused},    {"apart", low_space_rows},
-    {"ahead", low_rows_ahead},      {NULL, NULL},
+    {"late", low_divide_late},
+    {"windows", low_windows},
+    {"rows", low_join_rows},
+    {"share", low_share},
+    {"round", low_round_early},
+    {"again", low_panels_again},
+    {"ask", low_ask_ahead},
+    {"merge", low_merge_rows},
+    {"blocks", low_block_channels},
+    {"around", low_around_channels},
+    {"unused", low_drop_unused},
+    {"apart", low_space_rows},
+    {"ahead", low_rows_ahead},
+    {"once", low_copy_once},
+    {NULL, NULL},
 };
 
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {

@@ -12,7 +12,7 @@ static const tl_level *above(const tl_case *c, int i) {
 
 /* A tool that asks nothing of its units has units for everything. */
 #define ALL_BUT_MAC                                                                                                    \
-  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, abs, select]   "               \
+  ", add, sub, mul, div, max, min, neg, exp, log, sqrt, tanh, erf, sigmoid, relu, gelu, silu, abs, select]   "         \
   "# one cycle and one energy, whatever an op computes"
 
 void tl_spread_alone(tl_case *c, int memory) {

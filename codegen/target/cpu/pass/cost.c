@@ -28,7 +28,8 @@ typedef struct {
   int depth, instances;
   double near;                              /* words that stay in a core's near cache where nothing else is in it */
   double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the loops around: steps, and how many run at once */
-  uint64_t *moves;                          /* [variable] loops on which it hangs, bit by depth */
+  const ir_stmt *loop[MAX_DEPTH];
+  uint64_t *moves; /* [variable] loops on which it hangs, bit by depth */
   double cycles;
 } walk;
 
@@ -178,6 +179,37 @@ static void channels(walk *w, const ir_stmt *s) {
   w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));
 }
 
+/* The loops around that loop; none: 0. */
+static uint64_t around(const walk *w, const ir_stmt *loop) {
+  uint64_t mask = 0;
+  for (int i = 0; loop && i < w->depth && w->loop[i] != loop; i++)
+    mask |= UINT64_C(1) << i;
+  return mask;
+}
+
+/* In AMX's tiles, of 16 rows by 16 sums: so many multiplications one after the other, and sums that are stored, and
+ * fetched before where a block of k is not the first. */
+static double tiles(const ir_stmt *s, double n) {
+  enum { SIDE = 16, MULTIPLY = 16, STORE = 32 };
+  const ir_product *p = s->nest.product;
+  const double all = parts((double)s->range[p->m].most, SIDE) * parts(n, SIDE);
+  return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * MULTIPLY + STORE * (s->nest.n_fresh ? 2 : 1)) +
+         parts(all, 4) * CALL;
+}
+
+/* Rows of b that are few bytes of a page each, in more pages than a core knows the places of: each is looked up. */
+static double lookups(const walk *w, const ir_stmt *s) {
+  enum { PAGE = 4096, PAGES = 1024, LOOKUP = 100 };
+  const ir_product *p = s->nest.product;
+  const tf_workload *wl = w->p->tree->workload;
+  const tf_ref *b = &wl->ops[s->op].reads[p->b];
+  const tf_tensor *z = &wl->tensors[b->tensor];
+  const double k = (double)s->range[p->k].most;
+  if (z->producer >= 0 || p->stride != 1 || z->rank < 2) return 0;
+  const double row = (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
+  return row >= PAGE && k > PAGES ? k * LOOKUP : 0;
+}
+
 static void product(walk *w, const ir_stmt *s) {
   enum { MAX_DIMS = 64 };
   const ir_product *p = s->nest.product;
@@ -190,32 +222,49 @@ static void product(walk *w, const ir_stmt *s) {
   const double vectors = parts(n, w->isa->lanes), once = runs(w, 0, false);
   const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
   /* sums go to memory and come back for each block of k */
-  w->cycles += once * calls *
-               (tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
+  const bool amx = p->kernel->m_round > 1;
+  w->cycles +=
+      once * calls *
+      (amx ? tiles(s, n)
+           : tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
   if (n * k > L1) w->cycles += once * calls * n * k / WORDS_SEEN;
+  if (p->pack < 0) w->cycles += once * calls * lookups(w, s);
   if (p->pairs.far)
     w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
-    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls * n * k /
-                 (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED);
+    w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
+                 (n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED) + lookups(w, s));
   }
   if (p->pairs.turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
     w->cycles += runs(w, mask, true) * words_of(s->range, op->n_dims, in);
   }
   if (p->pairs.copy >= 0) {
-    const uint64_t mask = dims_of(w, s, p->a, in);
-    w->cycles += runs(w, mask, p->pairs.keep_copy) * calls * m * k;
+    const uint64_t mask = dims_of(w, s, p->a, in) | around(w, p->pairs.copy_in);
+    w->cycles += runs(w, mask, p->pairs.keep_copy || p->pairs.copy_in) * calls * m * k;
   }
+}
+
+/* What few rows make of a large operand: as many multiply-adds as there are, the lanes of each sum put together, or
+ * rows of c there and back for some rows of b; and what begins wherever b's neighbours end, far away. */
+static void few(walk *w, const ir_stmt *s) {
+  enum { STEPS = 8 };
+  const ir_product *p = s->nest.product;
+  const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
+               lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
+  w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + LATENCY) + ROW)
+                                       : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * ROW);
 }
 
 static void nest(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   if (s->nest.product && s->nest.product->way == IR_CHANNELS)
     channels(w, s);
+  else if (s->nest.product && s->nest.product->way == IR_FEW)
+    few(w, s);
   else if (s->nest.product)
     product(w, s);
   else
@@ -235,6 +284,7 @@ static void body(walk *w, const ir_body *b);
 static void loop(walk *w, const ir_stmt *s) {
   if (w->depth == MAX_DEPTH) return;
   w->moves[s->loop.var] = UINT64_C(1) << w->depth;
+  w->loop[w->depth] = s;
   w->trip[w->depth] = (double)s->loop.trip;
   w->share[w->depth++] = !ir_is_aside(s) ? 1 : s->loop.trip < w->instances ? (double)s->loop.trip : w->instances;
   body(w, &s->body);

@@ -20,6 +20,11 @@ void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_produc
 bool low_padded(const tf_tensor *z);
 bool low_reads_dim(const tf_ref *ref, int rank, int dim);
 
+/* few.c: makes p, whose sides are known, a product of few rows where b is large and hardly used again. */
+bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p);
+/* Whether op o is one, b being its panel, and no loop that is still to come spreads it over cores. */
+bool low_few_streams(const lowering *w, int o, int b);
+
 /* channels.c: makes p a product with lanes along channels where the mapping spreads them over the units. */
 bool low_channels(lowering *w, const ir_stmt *nest, ir_product *p);
 
@@ -41,6 +46,8 @@ void low_around_channels(lowering *w);
 /* apart.c: rows of sums that tiles of several rows are stored to, an odd number of lines apart; after buffers are
  * shared and what is rounded is known. */
 void low_space_rows(lowering *w);
+/* once.c: rows that are copied once for the loops around; after all that decides who copies rows. */
+void low_copy_once(lowering *w);
 /* ahead.c: rows that the product behind them makes while it multiplies; after low_share. */
 void low_rows_ahead(lowering *w);
 #endif

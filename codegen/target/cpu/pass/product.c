@@ -36,7 +36,9 @@ static int panel_read(const lowering *w, int o);
 bool low_close_by(const lowering *w, int o) {
   int64_t words = box_words(w, o, -1);
   int panel = panel_read(w, o);
-  /* Of a product the panel has to stay; the rest streams past it. */
+  /* Of a product the panel has to stay; the rest streams past it.  Where rows are few, the panel does. */
+  if (panel >= 0 && low_few_streams(w, o, panel))
+    return words + box_words(w, o, 1 - panel) <= low_close_words(w->plan->arch);
   if (panel >= 0) return box_words(w, o, panel) <= low_close_words(w->plan->arch);
   for (int i = 0; i < w->plan->wl->ops[o].n_reads; i++)
     words += box_words(w, o, i);
@@ -322,7 +324,12 @@ void low_product(lowering *w, ir_stmt *nest) {
   p.m = rows_of(&f, &p);
   p.k = sums_of(&f, &p);
   if (p.m < 0 || p.k < 0 || low_padded(&w->plan->wl->tensors[op->reads[p.a].tensor])) return;
-  if (!known_lengths(&nest->range[p.m]) || !known_lengths(&nest->range[p.n])) return;
+  if (!known_lengths(&nest->range[p.m])) return;
+  if (low_few(w, nest, &p)) {
+    keep(w, nest, &p);
+    return;
+  }
+  if (!known_lengths(&nest->range[p.n])) return;
   panels(&f, &p);
   turn(&f, &p);
   copy(&f, &p);

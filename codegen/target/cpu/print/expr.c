@@ -386,6 +386,7 @@ static void call_text(c_printer *c, const tf_op *op, const tf_expr *e, int skip)
   case TF_K_SIGMOID:
   case TF_K_RELU:
   case TF_K_GELU:
+  case TF_K_SILU:
   case TF_K_ABS: function(c, op, e, fn ? fn->name : "", skip); return;
   case TF_K_COPY: /* of units alone */
   case TF_K_MAC:

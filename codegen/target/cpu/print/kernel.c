@@ -11,6 +11,7 @@ enum { LINE = 16 };      /* words of a cache line: buffers start on one */
 
 static bool product_uses(const ir_product *p, int buffer) {
   if (p->pack == buffer) return true;
+  if (p->way == IR_FEW) return false;
   return p->way == IR_CHANNELS ? p->channels.panels == buffer || p->channels.offsets == buffer
                                : p->pairs.turned == buffer || p->pairs.copy == buffer || p->pairs.panels == buffer;
 }
@@ -169,7 +170,7 @@ static void open_box(c_printer *c, int buffer) {
 static void open_pairs(c_printer *c, const ir_product *p, const tf_ref *reads, bool each) {
   const int a = c->p->buffer_of[reads[p->a].tensor], b = c->p->buffer_of[reads[p->b].tensor];
   open_pack(c, p->pairs.turned, a, NULL, each);
-  if (p->pairs.keep_copy) open_pack(c, p->pairs.copy, a, "km", each);
+  if (c_keeps_copy(p)) open_pack(c, p->pairs.copy, a, "km", each);
   if (p->pairs.keep) open_pack(c, p->pack, b, "kn", each);
 }
 
@@ -225,8 +226,20 @@ static void parallel_for(c_printer *c, const ir_stmt *s, const char *var) {
   fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
 }
 
+/* Rows that were copied for all steps of loop s are no more what they were where it begins again. */
+static void void_copies(c_printer *c, const ir_body *b, const ir_stmt *s) {
+  for (int i = 0; i < b->n; i++) {
+    const ir_product *p = ir_product_of(b->s[i]);
+    void_copies(c, &b->s[i]->body, s);
+    if (!p || p->way != IR_PAIRS || p->pairs.copy_in != s) continue;
+    c_indent(c);
+    c_pack_name(c, p->pairs.copy), fputs("_of = NULL;\n", c->out);
+  }
+}
+
 static void c_for(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
+  void_copies(c, &s->body, s);
   c->in_parallel |= ir_is_aside(s);
   if (ir_is_aside(s)) {
     parallel_for(c, s, var);
@@ -279,6 +292,8 @@ void c_body(c_printer *c, const ir_body *b) {
     case IR_NEST:
       if (s->nest.product && s->nest.product->way == IR_CHANNELS)
         c_channels(c, s);
+      else if (s->nest.product && s->nest.product->way == IR_FEW)
+        c_few(c, s);
       else if (s->nest.product)
         c_product(c, s);
       else if (!s->nest.done)

@@ -200,12 +200,15 @@ void c_pack_offered(c_printer *c, const ir_pack *pack) {
   c_close(c, 1);
 }
 
+bool c_keeps_copy(const ir_product *p) { return p->pairs.keep_copy || p->pairs.copy_in; }
+
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const char *m = c_dim_name(c, op, p->m), *k = c_dim_name(c, op, p->k);
   c_line(c, "{\n");
   c->depth++;
-  if (p->pairs.keep_copy) open_kept(c, op, p->a, p->pairs.copy, "n_k", "n_m");
+  const bool kept = c_keeps_copy(p);
+  if (kept) open_kept(c, op, p->a, p->pairs.copy, "n_k", "n_m");
   open_count(c, "i", "0; i < n_m; i++");
   c_indent(c);
   fprintf(c->out, "const int64_t d_%s = o_%s + i;\n", m, m);
@@ -223,7 +226,7 @@ void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s) {
     c_line(c, "for (int64_t i = n_m * k_wide; i < m_wide * k_wide; i++) ");
     c_pack_name(c, p->pairs.copy), fputs("[i] = 0;\n", c->out);
   }
-  c_close(c, 1 + p->pairs.keep_copy);
+  c_close(c, 1 + kept);
 }
 
 /* ---- the box of b with its borders ------------------------------------------------------------------------ */

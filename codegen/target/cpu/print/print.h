@@ -133,6 +133,8 @@ bool c_offers(const c_printer *c, const ir_product *p);
 void c_offered_at(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_fill_slab(c_printer *c, const tf_op *op, const ir_product *p);
 void c_turn_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
+/* Whether the copied rows of a stay for the next call. */
+bool c_keeps_copy(const ir_product *p);
 void c_copy_rows(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_slab_argument(c_printer *c, const tf_op *op, const ir_product *p);
 /* The slab's place at the point d_<dim>..., and its step along a dim. */
@@ -151,6 +153,8 @@ enum { C_MOST_LENGTHS = 2 + sizeof((ir_range *)0)->also / sizeof(int64_t) };
 int c_lengths(const ir_range *r, int64_t *v);
 void c_length(c_printer *c, const ir_range *r);
 void c_origin(c_printer *c, const tf_op *op, const ir_stmt *s, int k);
+/* `add`: whether the sums of the product have begun. */
+void c_add_flag(c_printer *c, const tf_op *op, const ir_stmt *s);
 void c_product(c_printer *c, const ir_stmt *s);
 /* The place of a panel, of those that its pack has, at the point, moved by shift[dim of the op] (NULL: not). */
 void c_place_of_panel(c_printer *c, const ir_stmt *s, const int64_t *shift);
@@ -164,6 +168,8 @@ c_ahead *c_ahead_begin(c_printer *c, const ir_stmt *s);
 const tf_micro_ahead *c_ahead_micro(const c_ahead *h); /* NULL for NULL */
 void c_ahead_free(c_ahead *h);
 
+/* few.c: a product of few rows. */
+void c_few(c_printer *c, const ir_stmt *s);
 /* channels.c: a product whose lanes run along channels, and its panels. */
 void c_channels(c_printer *c, const ir_stmt *s);
 void c_pack_panels(c_printer *c, const ir_pack *pack);

@@ -193,7 +193,7 @@ static void calls(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_micr
   c_close(c, s->nest.product->pairs.merged);
 }
 
-static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
+void c_add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   bool any = false;
   c_indent(c);
   fputs("const int add = ", c->out);
@@ -325,7 +325,7 @@ void c_product(c_printer *c, const ir_stmt *s) {
     c_line(c, "if (n_k > 0) {\n");
     c->depth++;
   }
-  add_flag(c, op, s);
+  c_add_flag(c, op, s);
   if (p->pairs.copy >= 0 && !s->nest.rows && !s->nest.copied) c_copy_rows(c, op, s);
   open_place(c, s);
   const bool packs = p->pack >= 0 && !p->slab, offers = packs && c_offers(c, p);

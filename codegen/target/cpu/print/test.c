@@ -48,7 +48,7 @@ static const char *const names[TF_N_KINDS] = {
     [TF_K_TANH] = "tanh",     [TF_K_ERF] = "erf",       [TF_K_SIGMOID] = "ref_sigmoid",
     [TF_K_RELU] = "ref_relu", [TF_K_GELU] = "ref_gelu", [TF_K_ABS] = "fabs",
     [TF_K_MAX] = "fmax",      [TF_K_MIN] = "fmin",      [TF_K_SELECT] = "ref_select",
-    [TF_K_NEG] = "-",
+    [TF_K_NEG] = "-",         [TF_K_SILU] = "ref_silu",
 };
 
 static const char *const signs[TF_N_KINDS] = {
@@ -127,6 +127,7 @@ static const struct {
   const char *text;
 } functions[] = {
     {TF_K_SIGMOID, "static double ref_sigmoid(double x) { return 1 / (1 + exp(-x)); }\n\n"},
+    {TF_K_SILU, "static double ref_silu(double x) { return x / (1 + exp(-x)); }\n\n"},
     {TF_K_RELU, "static double ref_relu(double x) { return x > 0 ? x : 0; }\n\n"},
     {TF_K_GELU, "static double ref_gelu(double x) { return 0.5 * x * (1 + erf(x / sqrt(2.0))); }\n\n"},
     {TF_K_SELECT, "static double ref_select(double c, double yes, double no) { return c != 0 ? yes : no; }\n\n"},
@@ -150,7 +151,8 @@ static bool positive(uint32_t kinds) {
 
 /* Above 0 where a logarithm, a root or a quotient needs it; else small and of both signs, for exponentials. */
 static const char *numbers(uint32_t kinds, ir_type data) {
-  const uint32_t steep = 1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_TANH | 1u << TF_K_GELU | 1u << TF_K_ERF;
+  const uint32_t steep =
+      1u << TF_K_EXP | 1u << TF_K_SIGMOID | 1u << TF_K_TANH | 1u << TF_K_GELU | 1u << TF_K_SILU | 1u << TF_K_ERF;
   if (data != IR_I8) return positive(kinds) ? "(v + 1) / 64" : "(v - 50) / 256";
   return positive(kinds) ? "1 + fmod(v, 3)"
          : kinds & steep ? "v < 4 ? -1 : v < 8"

@@ -27,6 +27,7 @@ static const struct {
     {TF_K_TANH, "tanhf(x)"},
     {TF_K_ERF, "erff(x)"},
     {TF_K_SIGMOID, "1.0f / (1.0f + expf(-x))"},
+    {TF_K_SILU, "x / (1.0f + expf(-x))"},
     {TF_K_GELU, "0.5f * x * (1.0f + erff(x * 0.70710678f))"},
     {TF_K_RELU, "fmaxf(x, 0.0f)"},
 };

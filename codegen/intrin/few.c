@@ -1,0 +1,138 @@
+/* Products of few rows, whose b is read where it stands, once: what is asked of them is to keep up with memory.  With
+ * neighbours along k each sum has a vector of its own, whose lanes become one at the end; with neighbours along n, some
+ * rows of b are taken at once into a row of c, which stays near. */
+#include "codegen/intrin/tile.h"
+
+enum { MOST_KEYS = 8, MOST_STEPS = 8 }; /* streams that a core follows at once */
+
+static const char *letter(ir_type t) { return t == IR_BF16 ? "bf16" : "f32"; }
+
+int tf_micro_few_rows(int registers) { return registers / 4; }
+
+/* The vector of that type at `at`; `part`: but the first `rest` lanes 0. */
+static void load(FILE *out, ir_type t, const char *at, bool part) {
+  if (t == IR_BF16)
+    fprintf(out, "wide_lanes(%s, lanes_between(0, %s))", at, part ? "rest" : "LANES");
+  else
+    fprintf(out, part ? "vec_load_part(%s, rest)" : "vec_load(%s)", at);
+}
+
+static void number(FILE *out, ir_type t, const char *at) { fprintf(out, t == IR_BF16 ? "wide(%s)" : "%s", at); }
+
+static void arguments(FILE *out, const tf_micro_few *f) {
+  fprintf(out, "int64_t k, const %s *a, int64_t a_m, int64_t a_k, const %s *b, int64_t b_step, float *c, int64_t c_m",
+          tf_micro_type(f->a), tf_micro_type(f->b));
+}
+
+/* The product: `by` at once, then what is left one by one. */
+static void in_turn(FILE *out, const tf_micro_few *f, const char *name, char at, char all, int by, const char *call) {
+  fprintf(out, "static APART void %s(", name), arguments(out, f);
+  fprintf(out, ", int64_t n, int add) {\n  const int64_t whole = %c - %c %% %d;\n", all, all, by);
+  fprintf(out, "  for (int64_t %c = 0; %c < whole; %c += %d) ", at, at, at, by), fprintf(out, call, name, by);
+  if (by > 1) {
+    fprintf(out, "  for (int64_t %c = whole; %c < %c; %c++) ", at, at, all, at), fprintf(out, call, name, 1);
+  }
+  fputs("}\n", out);
+}
+
+/* ---- neighbours along k ---------------------------------------------------------------------------------------- */
+
+/* A vector of each row of a and b, and all sums of them. */
+static void dot_step(FILE *out, const tf_micro_few *f, int keys, bool part) {
+  char at[48];
+  for (int i = 0; i < f->rows; i++) {
+    snprintf(at, sizeof at, "a + %d * a_m + p", i);
+    fprintf(out, "    const vec x%d = ", i), load(out, f->a, at, part), fputs(";\n", out);
+  }
+  for (int j = 0; j < keys; j++) {
+    snprintf(at, sizeof at, "b + %d * b_step + p", j);
+    fprintf(out, "    const vec y%d = ", j), load(out, f->b, at, part), fputs(";\n", out);
+    if (!part) fprintf(out, "    FETCH(b + %d * b_step + p, 0);\n", j + keys);
+    for (int i = 0; i < f->rows; i++)
+      fprintf(out, "    s%d_%d = vec_fma(x%d, y%d, s%d_%d);\n", i, j, i, j, i, j);
+  }
+}
+
+/* `keys` rows of b by all of a; asks for as many behind them. */
+static void dot_tile(FILE *out, const tf_micro_few *f, const char *name, int keys) {
+  fprintf(out, "static APART void %s_%d(", name, keys), arguments(out, f), fputs(", int add) {\n", out);
+  fputs("  int64_t p = 0;\n  (void)a_m, (void)a_k, (void)b_step, (void)c_m;\n", out);
+  for (int i = 0; i < f->rows; i++)
+    for (int j = 0; j < keys; j++)
+      fprintf(out, "  vec s%d_%d = vec_zero();\n", i, j);
+  fputs("  for (; p + LANES <= k; p += LANES) {\n", out);
+  dot_step(out, f, keys, false);
+  fputs("  }\n  if (p < k) {\n    const int rest = (int)(k - p);\n", out);
+  dot_step(out, f, keys, true);
+  fputs("  }\n", out);
+  for (int i = 0; i < f->rows; i++)
+    for (int j = 0; j < keys; j++)
+      fprintf(out, "  c[%d * c_m + %d] = (add ? c[%d * c_m + %d] : 0.0f) + vec_sum(s%d_%d);\n", i, j, i, j, i, j);
+  fputs("}\n", out);
+}
+
+static void dots(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+  int keys = (registers - f->rows - 2) / f->rows;
+  keys = keys < 1 ? 1 : keys > MOST_KEYS ? MOST_KEYS : keys;
+  dot_tile(out, f, name, 1);
+  if (keys > 1) dot_tile(out, f, name, keys);
+  const char *call = "%s_%d(k, a, a_m, a_k, b + j * b_step, b_step, c + j, c_m, add);\n";
+  in_turn(out, f, name, 'j', 'n', keys, call);
+}
+
+/* ---- neighbours along n ---------------------------------------------------------------------------------------- */
+
+/* A vector of the rows of c. */
+static void add_step(FILE *out, const tf_micro_few *f, int steps, bool part) {
+  char at[48];
+  for (int i = 0; i < f->rows; i++)
+    fprintf(out, "    vec s%d = add ? %s(c + %d * c_m + j%s) : vec_zero();\n", i, part ? "vec_load_part" : "vec_load",
+            i, part ? ", rest" : "");
+  for (int q = 0; q < steps; q++) {
+    snprintf(at, sizeof at, "b + %d * b_step + j", q);
+    fprintf(out, "    const vec y%d = ", q), load(out, f->b, at, part), fputs(";\n", out);
+    if (!part) fprintf(out, "    FETCH(b + %d * b_step + j, 0);\n", q + steps);
+    for (int i = 0; i < f->rows; i++)
+      fprintf(out, "    s%d = vec_fma(x%d_%d, y%d, s%d);\n", i, i, q, q, i);
+  }
+  for (int i = 0; i < f->rows; i++)
+    fprintf(out, "    vec_store%s(c + %d * c_m + j, s%d%s);\n", part ? "_part" : "", i, i, part ? ", rest" : "");
+}
+
+/* `steps` rows of b into all of c; asks for as many behind them. */
+static void add_tile(FILE *out, const tf_micro_few *f, const char *name, int steps) {
+  char at[64];
+  fprintf(out, "static APART void %s_%d(", name, steps), arguments(out, f), fputs(", int64_t n, int add) {\n", out);
+  fputs("  int64_t j = 0;\n  (void)k, (void)a_m, (void)a_k, (void)b_step, (void)c_m;\n", out);
+  for (int i = 0; i < f->rows; i++)
+    for (int q = 0; q < steps; q++) {
+      snprintf(at, sizeof at, "a[%d * a_m + %d * a_k]", i, q);
+      fprintf(out, "  const vec x%d_%d = vec_splat(", i, q), number(out, f->a, at), fputs(");\n", out);
+    }
+  fputs("  for (; j + LANES <= n; j += LANES) {\n", out);
+  add_step(out, f, steps, false);
+  fputs("  }\n  if (j < n) {\n    const int rest = (int)(n - j);\n", out);
+  add_step(out, f, steps, true);
+  fputs("  }\n}\n", out);
+}
+
+static void sums(FILE *out, const tf_micro_few *f, const char *name, int registers) {
+  int steps = (registers - f->rows - 2) / f->rows / 2 * 2;
+  steps = steps < 1 ? 1 : steps > MOST_STEPS ? MOST_STEPS : steps;
+  add_tile(out, f, name, 1);
+  if (steps > 1) add_tile(out, f, name, steps);
+  const char *call = "%s_%d(k, a + p * a_k, a_m, a_k, b + p * b_step, b_step, c, c_m, n, add || p > 0);\n";
+  in_turn(out, f, name, 'p', 'k', steps, call);
+}
+
+const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f) {
+  const int registers = tf_micro_of(u)->registers;
+  char name[64];
+  bool anew;
+  snprintf(name, sizeof name, "%s_%s_%s_%d", f->along_k ? "dots" : "sums", letter(f->a), letter(f->b), f->rows);
+  const char *kept = f->rows < 1 ? NULL : tf_micro_name(u, name, &anew);
+  if (!kept || !anew) return kept;
+  fprintf(out, "\n/* %d rows by rows of b with neighbours along %s */\n", f->rows, f->along_k ? "k" : "n");
+  (f->along_k ? dots : sums)(out, f, name, registers);
+  return kept;
+}

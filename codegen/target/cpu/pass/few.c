@@ -1,0 +1,78 @@
+/* Products of few rows over a large operand, as in decoding: b is read once and where it stands.  To lay it out anew
+ * would take longer than to multiply it, and each word of it comes from far away but once. */
+#include "codegen/intrin/micro.h"
+#include "codegen/target/cpu/pass/pass.h"
+
+static bool reads(const lowering *w, const tf_op *op, int read, int k) {
+  const tf_ref *ref = &op->reads[read];
+  return low_reads_dim(ref, w->plan->wl->tensors[ref->tensor].rank, op->dims[k]);
+}
+
+/* How often the whole workload multiplies a word of b. */
+static int64_t uses(const lowering *w, const tf_op *op, int b) {
+  int64_t n = 1;
+  for (int k = 0; k < op->n_dims; k++)
+    if (!reads(w, op, b, k) && __builtin_mul_overflow(n, w->plan->wl->dims[op->dims[k]].extent, &n)) return INT64_MAX;
+  return n;
+}
+
+static int64_t words_of(const tf_tensor *z) {
+  int64_t words = 1;
+  for (int r = 0; r < z->rank; r++)
+    if (__builtin_mul_overflow(words, z->extent[r], &words)) return INT64_MAX;
+  return words;
+}
+
+/* Whether neighbours along the op's k-th dim are neighbours in the operand, which it moves in no other rank. */
+static bool runs(const lowering *w, const tf_op *op, int read, int k) {
+  const tf_ref *ref = &op->reads[read];
+  const int last = w->plan->wl->tensors[ref->tensor].rank - 1;
+  if (last < 0 || low_reads_dim(ref, last, op->dims[k])) return false;
+  for (int t = 0; t < ref->index[last].n_terms; t++)
+    if (ref->index[last].terms[t].dim == op->dims[k]) return ref->index[last].terms[t].coef == 1;
+  return false;
+}
+
+/* Sums that leave as bfloat16 are made in a buffer of float32. */
+static bool is_real(const lowering *w, int z) {
+  const ir_type type = w->p->buffers[w->p->buffer_of[z]].type;
+  return (type == IR_F32 || type == IR_BF16) && !low_padded(&w->plan->wl->tensors[z]);
+}
+
+/* Whether the op, whose output's last dim moves read b alone, is such a product, over one dim; k: that dim's position.
+ */
+static bool is_few(const lowering *w, int o, int b, int *k) {
+  const tf_op *op = &w->plan->wl->ops[o];
+  const int64_t most = tf_micro_few_rows(w->p->machine.registers);
+  *k = op->n_out_dims;
+  return w->p->machine.lanes > 1 && op->n_dims == op->n_out_dims + 1 && reads(w, op, b, *k) &&
+         reads(w, op, 1 - b, *k) && uses(w, op, b) <= most &&
+         words_of(&w->plan->wl->tensors[op->reads[b].tensor]) > low_close_words(w->plan->arch) && is_real(w, op->out) &&
+         is_real(w, op->reads[0].tensor) && is_real(w, op->reads[1].tensor) &&
+         (runs(w, op, b, *k) ? runs(w, op, 1 - b, *k) : runs(w, op, b, op->n_out_dims - 1));
+}
+
+/* Whether loops around the op spread it over cores. */
+static bool spreads(const lowering *w, int o) {
+  const tf_tree *t = w->plan->tree;
+  for (int n = t->nodes[t->op_node[o]].parent; n >= 0; n = t->nodes[n].parent)
+    for (int k = t->nodes[n].n_temporal; t->nodes[n].kind == TF_TILE && k < t->nodes[n].n_loops; k++)
+      if (t->nodes[n].level + 1 < w->plan->arch->n_memories && w->run.trip[w->plan->first_loop[n] + k] > 1) return true;
+  return false;
+}
+
+bool low_few_streams(const lowering *w, int o, int b) {
+  int k;
+  return is_few(w, o, b, &k) && (w->in_parallel || !spreads(w, o));
+}
+
+bool low_few(const lowering *w, const ir_stmt *nest, ir_product *p) {
+  static const ir_kernel kernel = {"f32", IR_F32, IR_F32, IR_F32, 1, 1, 1, 1, IR_F32};
+  int k;
+  const ir_buffer *c = &w->p->buffers[w->p->buffer_of[w->plan->wl->ops[nest->op].out]];
+  if (!is_few(w, nest->op, p->b, &k) || c->type != IR_F32) return false;
+  p->kernel = &kernel;
+  p->way = IR_FEW;
+  p->few.along_k = runs(w, &w->plan->wl->ops[nest->op], p->b, k);
+  return true;
+}

@@ -1,0 +1,58 @@
+/* Products of few rows (codegen/intrin/few.c), for each length that the rows can have. */
+#include <inttypes.h>
+
+#include "codegen/target/cpu/print/print.h"
+
+static void lengths(c_printer *c, const ir_stmt *s) {
+  const ir_product *p = s->nest.product;
+  c_line(c, "const int64_t n_m = "), c_length(c, &s->range[p->m]);
+  fputs(", n_n = ", c->out), c_length(c, &s->range[p->n]);
+  fputs(", n_k = ", c->out), c_length(c, &s->range[p->k]);
+  fputs(";\n", c->out);
+  c_line(c, "(void)n_m;\n");
+}
+
+static void call(c_printer *c, const tf_op *op, const ir_stmt *s, int64_t rows) {
+  const ir_product *p = s->nest.product;
+  const tf_micro_few f = {(int)rows, c_buffer(c, op, p->a)->type, c_buffer(c, op, p->b)->type, p->few.along_k};
+  const char *name = tf_micro_few_product(c->blocks, c->micro, &f);
+  if (!name) {
+    c->failed = true;
+    return;
+  }
+  c_indent(c);
+  if (!s->range[p->m].exact) fprintf(c->out, "if (n_m == %" PRId64 ") ", rows);
+  fprintf(c->out, "%s(n_k, &", name), c_place(c, op, p->a);
+  fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->m]);
+  fputs(", ", c->out), c_step(c, op, p->a, op->dims[p->k]);
+  fputs(", &", c->out), c_place(c, op, p->b);
+  fputs(", ", c->out), c_step(c, op, p->b, op->dims[p->few.along_k ? p->n : p->k]);
+  fputs(", &", c->out), c_place(c, op, -1);
+  fputs(", ", c->out), c_step(c, op, -1, op->dims[p->m]);
+  fputs(", n_n, add);\n", c->out);
+}
+
+void c_few(c_printer *c, const ir_stmt *s) {
+  const tf_op *op = &c->wl->ops[s->op];
+  const ir_product *p = s->nest.product;
+  int64_t rows[C_MOST_LENGTHS];
+  const int n_rows = c_lengths(&s->range[p->m], rows);
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s: few rows */\n", op->name);
+  c->depth++;
+  c_origin(c, op, s, p->m);
+  c_origin(c, op, s, p->n);
+  c_origin(c, op, s, p->k);
+  lengths(c, s);
+  for (int k = 0; k < op->n_dims; k++)
+    if (!ir_is_matrix(p, k)) c_loop(c, op, s, k);
+  c_line(c, "if (n_k > 0) {\n");
+  c->depth++;
+  c_add_flag(c, op, s);
+  for (int i = 0; i < n_rows; i++)
+    call(c, op, s, rows[i]);
+  c_close(c, 1);
+  for (int k = 0; k < op->n_dims; k++)
+    if (!ir_is_matrix(p, k)) c_close(c, 1);
+  c_close(c, 1);
+}

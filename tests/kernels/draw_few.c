@@ -1,0 +1,70 @@
+/* Rows that are normalised, or scaled, and then meet a matrix block by block of its columns: rows that a product wants
+ * in another form are copied once for all blocks; few rows read the matrix where it stands, in either order.  Or a few
+ * queries for each head of keys and values. */
+#include <stdio.h>
+
+#include "tests/kernels/draw.h"
+
+static int parts(int n, int by) { return (n + by - 1) / by; }
+
+/* L1 is so small that not all matrices stay close. */
+static void begin(page *p, tf_rng *g, bool threads) {
+  p->len = 0;
+  page_say(p,
+           "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+           "bandwidth: 1, capacity: %d%s}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
+           "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, mesh: [1, 1]}\n",
+           64 << rng_between(g, 0, 5), threads ? ", mesh: [2, 1]" : "");
+}
+
+static void linear(page *p, tf_rng *g) {
+  const int m = rng_between(g, 1, tf_rng_below(g, 3) ? 8 : 40), n = rng_between(g, 1, 90), k = rng_between(g, 1, 90);
+  const int n_trip = parts(n, rng_between(g, 1, n)), k_trip = parts(k, rng_between(g, 1, k)),
+            m_trip = parts(m, rng_between(g, 1, m));
+  const bool turned = tf_rng_below(g, 2), inside = tf_rng_below(g, 2), threads = tf_rng_below(g, 4) == 0;
+  const char *w = turned ? "W[n,k]" : "W[k,n]";
+  begin(p, g, threads);
+  page_say(p, "workload:\n  name: w\n  dims: {m: %d, n: %d, k: %d}\n  ops:\n  - \"L[m,k] = X[m,k] * G[k] - B[m]\"\n", m,
+           n, k);
+  page_say(p, "  - \"Y[m,n] += L[m,k] * %s\"\nmapping: |\n", w);
+  if (inside) page_say(p, "  L0 for m=%d\n    Seq\n", m_trip);
+  if (!inside) page_say(p, "  L0\n    Seq\n");
+  const int left = inside ? parts(m, m_trip) : m, cut = inside ? 1 : m_trip;
+  page_say(p, "      L0\n        L1\n          L2 for m=%d k=%d\n            op L\n", left, k);
+  if (threads)
+    page_say(p, "      L0 for m=%d n=%d spatial n=2@x\n        L1 for k=%d\n", cut, parts(n_trip, 2), k_trip);
+  else
+    page_say(p, "      L0 for m=%d n=%d k=%d\n        L1\n", cut, n_trip, k_trip);
+  page_say(p, "          L2 for m=%d n=%d k=%d\n            op Y\n", parts(left, cut),
+           parts(n, threads ? 2 * parts(n_trip, 2) : n_trip), parts(k, k_trip));
+}
+
+static void queries(page *p, tf_rng *g) {
+  const int h = rng_between(g, 1, 3), q = rng_between(g, 1, 4), m = rng_between(g, 1, 3), l = rng_between(g, 1, 130),
+            a = rng_between(g, 1, 70), n = rng_between(g, 1, 70), l_trip = parts(l, rng_between(g, 1, l));
+  const bool turned = tf_rng_below(g, 3) == 0, streams = tf_rng_below(g, 2);
+  begin(p, g, false);
+  page_say(p, "workload:\n  name: w\n  dims: {h: %d, q: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, q, m, l, a, n);
+  page_say(p, "  - \"S[h,q,m,l] += Q[h,q,m,a] * %s\"\n", turned ? "K[h,a,l]" : "K[h,l,a]");
+  page_say(p, "  - \"X[h,q,m] max= S[h,q,m,l]\"\n  - \"E[h,q,m,l] = exp(S[h,q,m,l] - X[h,q,m])\"\n"
+              "  - \"Z[h,q,m] += E[h,q,m,l]\"\n  - \"P[h,q,m,l] = E[h,q,m,l] / Z[h,q,m]\"\n"
+              "  - \"O[h,q,m,n] += P[h,q,m,l] * V[h,l,n]\"\nmapping: |\n");
+  page_say(p, "  L0 for h=%d\n    L0 for l=%d\n      L1\n        Seq%s\n", h, streams ? l_trip : 1,
+           streams ? " stream X Z O" : "");
+  const int cut = streams ? parts(l, l_trip) : l;
+  static const char *const names[] = {"S", "X", "E", "Z", "P", "O"};
+  for (int i = 0; i < 6; i++) {
+    page_say(p, "          L1\n            L2 for q=%d m=%d l=%d", q, m, cut);
+    if (i == 0) page_say(p, " a=%d", a);
+    if (i == 5) page_say(p, " n=%d", n);
+    page_say(p, "\n              op %s\n", names[i]);
+  }
+}
+
+void draw_few(page *p, uint64_t seed) {
+  tf_rng g = tf_rng_new(seed, 23);
+  if (tf_rng_below(&g, 3))
+    linear(p, &g);
+  else
+    queries(p, &g);
+}
