@@ -45,6 +45,7 @@ BEGIN {
   room["codegen/target/model"] = 5.5
   room["codegen/target/cuda/pass"] = 5.3; room["codegen/target/cuda/print"] = 5.4
   room["codegen/target/cuda"] = 5.5
+  room["codegen/target/npu/sim"] = 5.1;   room["codegen/target/npu/text"] = 5.2
   room["planner"] = 6
   # beside the command line: it names the version, which stands in the umbrella
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
@@ -59,7 +60,7 @@ BEGIN {
   public["import.h"] = 4;  public["export.h"] = 4
   public["instr.h"] = 4
   public["model.h"] = 4;   public["why.h"] = 4;   public["search.h"] = 5
-  public["emit.h"] = 5
+  public["emit.h"] = 5;    public["npu.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
   public["planner.h"] = 6
   public["sweep.h"] = 7;   public["tileflow.h"] = 7
