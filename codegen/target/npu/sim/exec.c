@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen/target/npu/sim/run.h"
+#include "codegen/target/npu/sim/touch.h"
 
 static double value_at(const npu_run *r, const npu_operand *o, int64_t at) {
   const uint8_t *b = r->bytes[o->memory] + at;
@@ -37,27 +38,6 @@ static void store(npu_run *r, int queue, const npu_step *s, int64_t at, double v
   put_at(r, &npu_instr_of(r, s)->to, at, v);
 }
 
-/* ---- dims ----------------------------------------------------------------------------------------------- */
-/* One element after the other: how far operands have moved, in elements, and the window. */
-typedef struct {
-  int64_t at[NPU_DIMS], off[4], high, wide;
-} cursor;
-
-static bool next(const npu_instr *i, cursor *c) {
-  for (int k = i->n_dims - 1; k >= 0; k--) {
-    const npu_dim *d = &i->dim[k];
-    const bool on = ++c->at[k] < d->count;
-    const int64_t by = on ? 1 : 1 - d->count;
-    for (int o = 0; o < 4; o++)
-      c->off[o] += by * d->step[o];
-    c->high += by * d->high;
-    c->wide += by * d->wide;
-    if (on) return true;
-    c->at[k] = 0;
-  }
-  return false;
-}
-
 /* Whether the operand's whole box is inside. */
 static bool box_inside(npu_run *r, const npu_step *s, int operand) {
   const npu_instr *i = npu_instr_of(r, s);
@@ -73,18 +53,18 @@ static bool box_inside(npu_run *r, const npu_step *s, int operand) {
 static void copy(npu_run *r, int queue, const npu_step *s) {
   const npu_instr *i = npu_instr_of(r, s);
   const int64_t to = npu_type_bytes(i->to.type), from = npu_type_bytes(i->from[0].type);
-  cursor c = {.high = 0};
+  npu_cursor c = {.high = 0};
   if (!box_inside(r, s, 0) || !box_inside(r, s, 1)) return;
   do
     store(r, queue, s, s->at[0] + to * c.off[0], load(r, queue, s, 1, s->at[1] + from * c.off[1]));
-  while (next(i, &c));
+  while (npu_cursor_next(i, &c));
 }
 
 /* A copy of a window: zeros where it is outside of the image. */
 static void window(npu_run *r, int queue, const npu_step *s) {
   const npu_instr *i = npu_instr_of(r, s);
   const int64_t to = npu_type_bytes(i->to.type), from = npu_type_bytes(i->from[0].type);
-  cursor c = {.high = i->window.at[0], .wide = i->window.at[1]};
+  npu_cursor c = {.high = i->window.at[0], .wide = i->window.at[1]};
   if (!box_inside(r, s, 0)) return;
   do {
     double v = 0;
@@ -94,13 +74,13 @@ static void window(npu_run *r, int queue, const npu_step *s) {
       v = load(r, queue, s, 1, at);
     }
     store(r, queue, s, s->at[0] + to * c.off[0], v);
-  } while (next(i, &c));
+  } while (npu_cursor_next(i, &c));
 }
 
 static void vector(npu_run *r, int queue, const npu_step *s) {
   const npu_instr *i = npu_instr_of(r, s);
   const int sources = npu_facts_of(i->op)->sources, own = npu_is_reduction(i->op);
-  cursor c = {.high = 0};
+  npu_cursor c = {.high = 0};
   bool inside = box_inside(r, s, 0);
   for (int k = 1; k <= sources; k++)
     inside = inside && (i->from[k - 1].memory < 0 || box_inside(r, s, k));
@@ -114,45 +94,24 @@ static void vector(npu_run *r, int queue, const npu_step *s) {
       a[own + k - 1] = o->memory < 0 ? o->number : load(r, queue, s, k, s->at[k] + npu_type_bytes(o->type) * c.off[k]);
     }
     store(r, queue, s, to, npu_value(i->op, a));
-  } while (next(i, &c));
+  } while (npu_cursor_next(i, &c));
 }
 
 /* ---- the cube -------------------------------------------------------------------------------------------- */
-/* Where element (row, column) of an operand is: blocks of rows x columns follow each other along a line of blocks, `ld`
- * from one line to the next. */
-typedef struct {
-  int64_t rows, columns; /* of a block */
-  int64_t ld;
-  bool flat;
-} layout;
-
-static int64_t element(const layout *l, int64_t row, int64_t column) {
-  if (l->flat) return row * l->ld + column;
-  return row / l->rows * l->ld + column / l->columns * l->rows * l->columns + row % l->rows * l->columns +
-         column % l->columns;
-}
-
-static layout layout_of(const npu_cube *c, int64_t rows, int64_t columns, int64_t length, int64_t ld) {
-  const int64_t line = (length + columns - 1) / columns * rows * columns;
-  return (layout){rows, columns, ld ? ld : line, c->rows};
-}
-
-static void mad_values(npu_run *r, int queue, const npu_step *s, const layout at[3], double *left, double *right) {
+static void mad_values(npu_run *r, int queue, const npu_step *s, const npu_layout at[3], double *left, double *right) {
   const npu_instr *i = npu_instr_of(r, s);
   const int64_t m = i->mad.m, n = i->mad.n, kk = i->mad.k;
   const int64_t size[3] = {npu_type_bytes(i->to.type), npu_type_bytes(i->from[0].type),
                            npu_type_bytes(i->from[1].type)};
-  const bool flat = r->p->machine.cube.rows;
   for (int64_t x = 0; x < m; x++)
     for (int64_t k = 0; k < kk; k++)
-      left[x * kk + k] = load(r, queue, s, 1, s->at[1] + size[1] * element(&at[1], x, k));
+      left[x * kk + k] = load(r, queue, s, 1, s->at[1] + size[1] * npu_element(&at[1], x, k));
   for (int64_t y = 0; y < n; y++)
     for (int64_t k = 0; k < kk; k++)
-      right[y * kk + k] =
-          load(r, queue, s, 2, s->at[2] + size[2] * (flat ? element(&at[2], k, y) : element(&at[2], y, k)));
+      right[y * kk + k] = load(r, queue, s, 2, s->at[2] + size[2] * npu_element(&at[2], y, k));
   for (int64_t x = 0; x < m; x++)
     for (int64_t y = 0; y < n; y++) {
-      const int64_t to = s->at[0] + size[0] * element(&at[0], x, y);
+      const int64_t to = s->at[0] + size[0] * npu_element(&at[0], x, y);
       double sum = i->mad.add ? load(r, queue, s, 0, to) : 0;
       for (int64_t k = 0; k < kk; k++)
         sum += left[x * kk + k] * right[y * kk + k];
@@ -160,16 +119,17 @@ static void mad_values(npu_run *r, int queue, const npu_step *s, const layout at
     }
 }
 
-/* Blocks of the right operand hold columns: a block's line is along n, its lines along k.  Blocks of sums stand below
- * each other: lines along m. */
 static void mad(npu_run *r, int queue, const npu_step *s) {
   const npu_instr *i = npu_instr_of(r, s);
-  const npu_cube *c = &r->p->machine.cube;
   const int64_t m = i->mad.m, n = i->mad.n, kk = i->mad.k;
-  layout at[3] = {layout_of(c, c->m, c->n, n, i->mad.ld[0]), layout_of(c, c->m, c->k, kk, i->mad.ld[1]),
-                  layout_of(c, c->n, c->k, kk, i->mad.ld[2])};
-  const int64_t last[3] = {element(&at[0], m - 1, n - 1), element(&at[1], m - 1, kk - 1),
-                           c->rows ? element(&at[2], kk - 1, n - 1) : element(&at[2], n - 1, kk - 1)};
+  npu_layout at[3];
+  int64_t last[3];
+  for (int o = 0; o < 3; o++) {
+    int64_t rows, columns;
+    at[o] = npu_layout_of(&r->p->machine.cube, i, o);
+    npu_sides(i, o, &rows, &columns);
+    last[o] = npu_element(&at[o], rows - 1, columns - 1);
+  }
   bool inside = true;
   for (int o = 0; o < 3; o++)
     inside = npu_inside(r, s, o, 0, (last[o] + 1) * npu_type_bytes(npu_operand_of(i, o)->type)) && inside;

@@ -48,12 +48,12 @@ static void issue(issuer *s, size_t k) {
 }
 
 /* Where the program goes on behind instruction k. */
-static size_t walk(issuer *s, size_t k) {
-  const npu_instr *i = &s->r->p->instr[k];
+static size_t walk(issuer *s, const tf_npu *p, size_t k) {
+  const npu_instr *i = &p->instr[k];
   if (i->op == NPU_FOR) {
     s->at[s->depth++] = 0;
   } else if (i->op == NPU_END) {
-    if (++s->at[s->depth - 1] < s->r->p->instr[i->loop.other].loop.trip) return i->loop.other + 1;
+    if (++s->at[s->depth - 1] < p->instr[i->loop.other].loop.trip) return i->loop.other + 1;
     s->depth--;
   } else {
     issue(s, k);
@@ -66,7 +66,7 @@ bool npu_issue(npu_run *r) {
   const int64_t most = r->o->most ? r->o->most : INT64_C(1) << 22;
   int64_t walked = 0; /* loops count, too: they may be empty */
   r->left = most * 4096;
-  for (size_t k = 0; k < r->p->n && s.ok; k = walk(&s, k))
+  for (size_t k = 0; k < r->p->n && s.ok; k = walk(&s, r->p, k))
     if (++walked > 4 * most || (int64_t)r->n_steps >= most)
       return tf_fail(r->d, r->p->instr[k].loc, TF_E_LIMIT, "more than %lld instructions would run", (long long)most);
   return s.ok || tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

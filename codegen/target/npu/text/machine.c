@@ -138,8 +138,8 @@ static void tensor(npu_reader *r, npu_word w) {
   new.in = npu_is(side, "in") || npu_is(side, "inout");
   new.out = npu_is(side, "out") || npu_is(side, "inout");
   const int64_t bytes = new.words *npu_type_bytes(new.type), begin = p->tensor_at[p->n_tensors];
-  if (!new.in && !new.out)
-    npu_fail(r, side, TF_E_SYNTAX, "here stands what the tensor is: in, out or inout");
+  if (!new.in && !new.out && !npu_is(side, "tmp"))
+    npu_fail(r, side, TF_E_SYNTAX, "here stands what the tensor is: in, out, inout or tmp");
   else if (begin + bytes > INT64_C(1) << 30)
     npu_fail(r, words, TF_E_LIMIT, "the tensors are larger than 2^30 bytes together");
   else if (npu_ends(r)) {

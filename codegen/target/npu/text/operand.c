@@ -92,7 +92,7 @@ static int n_steps(npu_op op) { return op == NPU_LOAD ? 4 : 1 + npu_facts_of(op)
 
 bool npu_read_dim(npu_reader *r, npu_word w, npu_instr *i) {
   const int n = 1 + n_steps(i->op);
-  int64_t v[6] = {0}, most = INT64_C(1) << NPU_MOST_BITS;
+  int64_t v[6] = {1}, most = INT64_C(1) << NPU_MOST_BITS;
   const char *s = w.s, *end = w.s + w.n;
   if (i->n_dims == NPU_DIMS) return npu_fail(r, w, TF_E_LIMIT, "an instruction has at most %d dims", NPU_DIMS);
   for (int k = 0; k < n; k++) {
