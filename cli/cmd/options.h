@@ -34,7 +34,7 @@
   X(POINT, "--point", "N", POINT, "print the mapping of that point, or write it with --mapping") \
   X(MERGE, "--merge", NULL, FLAG, "take what the second and later stores hold into the first") \
   X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
-  X(TARGET, "--target", "cpu|cuda|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
+  X(TARGET, "--target", "cpu|cuda|npu|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
   X(ISA, "--isa", "NAME", WORD, \
     "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's " \
     "best if not given") \

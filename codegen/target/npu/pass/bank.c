@@ -66,10 +66,10 @@ static void lay_out(const npu_build *b, npu_bank *k) {
   k->bytes = (step * size + align - 1) / align * align;
 }
 
-/* One slot for all, then a second one for each as far as there is room. */
+/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them. */
 static bool place(npu_build *b, int memory) {
   const npu_memory *m = &b->t.machine.memory[memory];
-  int64_t used = 0;
+  int64_t used = 0, at = 0;
   for (int i = 0; i < b->n_banks; i++)
     used += b->bank[i].memory == memory ? b->bank[i].bytes : 0;
   if (used > m->bytes) {
@@ -77,13 +77,16 @@ static bool place(npu_build *b, int memory) {
              (long long)m->bytes);
     return false;
   }
-  int64_t at = 0;
+  for (int slots = 2; slots <= NPU_SLOTS; slots++)
+    for (int i = 0; i < b->n_banks; i++) {
+      npu_bank *k = &b->bank[i];
+      if (k->memory != memory || !k->doubled || used + k->bytes > m->bytes) continue;
+      k->slots = slots;
+      used += k->bytes;
+    }
   for (int i = 0; i < b->n_banks; i++) {
     npu_bank *k = &b->bank[i];
     if (k->memory != memory) continue;
-    const bool two = k->doubled && used + k->bytes <= m->bytes;
-    k->slots = two ? 2 : 1;
-    used += two ? k->bytes : 0;
     k->at = at;
     at += k->slots * k->bytes;
   }

@@ -5,8 +5,8 @@
 #include "codegen/target/npu/sim/program.h"
 #include "model/flow/range.h"
 
-/* Where a tensor is in a memory: rows of its box, `ext` elements at most along each rank, one or two slots of it.
- * Element x stands at (x - org) mod ext, so that what two boxes share stays where it is. */
+/* Where a tensor is in a memory: rows of its box, `ext` elements at most along each rank, in one slot or in several,
+ * which take turns. Element x stands at (x - org) mod ext, so that what two boxes share stays where it is. */
 typedef struct {
   int memory, tensor, level; /* level: of the architecture; -1: a place on the way, or of a value */
   npu_type type;
@@ -21,7 +21,7 @@ typedef struct {
   int owner;        /* tile slice that entered it last; -1 */
 } npu_bank;
 
-enum { NPU_BANKS = 256, NPU_LEVELS = 16 };
+enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 8 };
 
 /* How memories of the architecture are those of the machine. */
 typedef struct {

@@ -189,7 +189,7 @@ static int level_of(const npu_build *b, int o) {
 
 static void run_op(npu_build *b, int o, const tf_ival *range) {
   const tf_op *op = &workload(b)->ops[o];
-  npu_bank *bank[8];
+  npu_bank *bank[8] = {NULL};
   if (op->n_reads > 7) npu_stop(b, op->at, "an op that reads more than 7 tensors");
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
     const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, level_of(b, o));

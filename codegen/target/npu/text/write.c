@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "codegen/target/npu/sim/program.h"
+#include "codegen/target/npu/text/text.h"
 
 static void put_machine(FILE *out, const npu_machine *m) {
   fprintf(out, "machine %s\n", m->name);
@@ -81,17 +81,21 @@ static void put_instr(FILE *out, const tf_npu *p, const npu_instr *i, const char
   fputc('\n', out);
 }
 
-static void put_all(FILE *out, const tf_npu *p) {
-  const char *loops[NPU_DEPTH];
-  int depth = 0;
+void npu_put_head(FILE *out, const tf_npu *p) {
   put_machine(out, &p->machine);
   for (int i = 0; i < p->n_tensors; i++) {
     const npu_tensor *t = &p->tensor[i];
     fprintf(out, "tensor %s %s %" PRId64 " %s\n", t->name, npu_type_name(t->type), t->words,
-            !t->in   ? "out"
+            !t->in   ? t->out ? "out" : "tmp"
             : t->out ? "inout"
                      : "in");
   }
+}
+
+static void put_all(FILE *out, const tf_npu *p) {
+  const char *loops[NPU_DEPTH];
+  int depth = 0;
+  npu_put_head(out, p);
   for (size_t k = 0; k < p->n; k++) {
     const npu_instr *i = &p->instr[k];
     depth -= i->op == NPU_END;
