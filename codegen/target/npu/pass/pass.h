@@ -21,7 +21,7 @@ typedef struct {
   int owner;        /* tile slice that entered it last; -1 */
 } npu_bank;
 
-enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 8 };
+enum { NPU_BANKS = 256, NPU_LEVELS = 16, NPU_SLOTS = 4 };
 
 /* How memories of the architecture are those of the machine. */
 typedef struct {

@@ -192,6 +192,7 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   npu_bank *bank[8] = {NULL};
   if (op->n_reads > 7) npu_stop(b, op->at, "an op that reads more than 7 tensors");
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
+    if (i < op->n_reads) flush(b, op->reads[i].tensor, level_of(b, o) + 1);
     const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, level_of(b, o));
     if (k >= 0) bank[i] = &b->bank[k];
   }
