@@ -1,5 +1,5 @@
-/* Products, chains of two with a map in between, attention, and maps with reductions: extents that divide nothing, loops
- * in any order, tiles of any number of blocks, partial sums that go out and come back. */
+/* Products, chains of two with a map in between, attention, and maps with reductions: extents that divide nothing,
+ * loops in any order, tiles of any number of blocks, partial sums that go out and come back. */
 #include "tests/npu/draw.h"
 
 #include <stdarg.h>
@@ -79,10 +79,12 @@ static void put_arch(drawing *d) {
   put(d,
       "architecture:\n  name: drawn\n  word-bits: 32\n  overlap: %s\n  memories:\n"
       "  - {name: GM, bandwidth: {read: %d, write: %d}}\n"
-      "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, bandwidth: {read: 64}}\n"
+      "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, bandwidth: {read: "
+      "64}}\n"
       "  - {name: L0, capacity: 192 KiB, bandwidth: {read: 64}}\n  compute:\n"
       "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
-      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, exp, sqrt, tanh, relu, "
+      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, exp, sqrt, tanh, "
+      "relu, "
       "abs, neg, select]}\n",
       overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2), 32 << one_of(d, 3));
 }
@@ -91,8 +93,8 @@ static void draw_product(drawing *d) {
   const dim b = draw_dim(d, "b", 1), m = draw_dim(d, "m", 16), n = draw_dim(d, "n", 16), k = draw_dim(d, "k", 16);
   const dim all[4] = {b, m, n, k};
   const bool left = one_of(d, 2), right = one_of(d, 2);
-  put(d, "workload:\n  name: product\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n  - C[b,m,n] += %s * %s\n", b.all, m.all,
-      n.all, k.all, left ? "A[b,m,k]" : "A[b,k,m]", right ? "B[k,n]" : "B[n,k]");
+  put(d, "workload:\n  name: product\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n  - C[b,m,n] += %s * %s\n", b.all,
+      m.all, n.all, k.all, left ? "A[b,m,k]" : "A[b,k,m]", right ? "B[k,n]" : "B[n,k]");
   put(d, "mapping: |\n  GM");
   put_loops(d, all, 4, 1);
   put(d, "\n    L1");
@@ -157,11 +159,12 @@ static void draw_attention(drawing *d) {
 }
 
 static void draw_map(drawing *d) {
-  static const char *const ops[] = {"F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",      "F[m] max= A[m,n] - B[n]",
-                                    "F[n] += exp(A[m,n] * 0.5)",                   "F[m,n] = select(A[m,n] < B[n], A[m,n], 1)",
-                                    "F[m] += A[m,2*n] * B[n]",                     "F[m,n] = max(A[m,n], -B[n]) / 4"};
+  static const char *const ops[] = {
+      "F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",     "F[m] max= A[m,n] - B[n]", "F[n] += exp(A[m,n] * 0.5)",
+      "F[m,n] = select(A[m,n] < B[n], A[m,n], 1)", "F[m] += A[m,2*n] * B[n]", "F[m,n] = max(A[m,n], -B[n]) / 4"};
   const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
-  put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n, ops[one_of(d, 6)]);
+  put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n,
+      ops[one_of(d, 6)]);
   if (one_of(d, 2))
     put(d, " m=%d n=%d", trips(m, high), trips(n, by));
   else
@@ -170,7 +173,7 @@ static void draw_map(drawing *d) {
 }
 
 void draw_npu(uint64_t seed, char *text, size_t size) {
-  static void (*const draws[])(drawing *d) = {draw_product, draw_chain, draw_attention, draw_map};
+  static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention, draw_map};
   drawing d = {tf_rng_new(seed, 77), text, size};
   *text = 0;
   put_arch(&d);

@@ -1,6 +1,6 @@
 /* Random workloads emitted for the NPU and run in its simulator: outputs equal the workload's own, words of each path
  * the model's, flags are all needed (each left out is found).
- *   npu_test [--cases N] [--one SEED] [--rtl N]     --rtl: every N-th of the products measured in RTL */
+ *   npu_test [--cases N] [--one SEED] */
 #include <stdlib.h>
 
 #include "codegen/target/npu/pass/pass.h"
@@ -67,8 +67,9 @@ static bool words_agree(const test_case *e, const tf_npu_result *r, const char *
     const int64_t out = innermost ? c->drain : c->read + c->drain, in = innermost ? c->fill : c->fill + c->update;
     const bool same = flow(r, memory, name, true) == out && flow(r, memory, name, false) == in;
     if (!same)
-      printf("%s of %s: out %lld, model %lld; in %lld, model %lld\n", memory, name, (long long)flow(r, memory, name, true),
-             (long long)out, (long long)flow(r, memory, name, false), (long long)in);
+      printf("%s of %s: out %lld, model %lld; in %lld, model %lld\n", memory, name,
+             (long long)flow(r, memory, name, true), (long long)out, (long long)flow(r, memory, name, false),
+             (long long)in);
     ok = ok && same;
   }
   return ok;
@@ -78,7 +79,8 @@ static bool words_agree(const test_case *e, const tf_npu_result *r, const char *
 /* The program without its k-th wait, and the set that it is for; NULL: there are not so many. */
 static tf_npu *without(const tf_npu *p, size_t k) {
   size_t at = 0, n = 0;
-  for (; at < p->n && (p->instr[at].op != NPU_WAIT || n++ < k); at++) {}
+  for (; at < p->n && (p->instr[at].op != NPU_WAIT || n++ < k); at++) {
+  }
   if (at == p->n) return NULL;
   const npu_instr *wait = &p->instr[at];
   int nth = 0;
@@ -139,7 +141,8 @@ static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
     return;
   }
   bool ok = text_again(p, e->d) && run_values(e, p, &r);
-  ok = words_agree(e, &r, "GM", 0, false) && words_agree(e, &r, "L1", 1, false) && words_agree(e, &r, "L0", 3, true) && ok;
+  ok = words_agree(e, &r, "GM", 0, false) && words_agree(e, &r, "L1", 1, false) && words_agree(e, &r, "L0", 3, true) &&
+       ok;
   if (!CHECK(ok) || loud) {
     printf("seed %llu: %g cycles, model %g\n", (unsigned long long)seed, r.cycles, e->r.cycles);
     case_complain(e->d);
@@ -183,7 +186,8 @@ int main(int argc, char **argv) {
   }
   for (int s = 0; s < cases; s++)
     draw_case((uint64_t)s, &t, false);
-  printf("%d cases, %d refused; %d flags left out, %d found; cycles beside the model's: %.1f %% on average, %.1f %% at worst\n",
+  printf("%d cases, %d refused; %d flags left out, %d found; cycles beside the model's: %.1f %% on average, %.1f %% at "
+         "worst\n",
          t.cases, t.refused, t.planted, t.found, 100 * t.late / (t.cases - t.refused + 1e-9), 100 * t.worst);
   CHECK_I64(t.found, t.planted);
   CHECK(t.refused * 5 < t.cases);

@@ -51,10 +51,10 @@ static const char files[] =
 static void test_c(FILE *out, const package *k) {
   const tf_workload *wl = k->tree->workload;
   bool half = false;
-  fputs(
-      "/* ./check write: inputs to the folder data; ./check: holds outputs there against the workload evaluated plainly "
-      "in double. */\n",
-      out);
+  fputs("/* ./check write: inputs to the folder data; ./check: holds outputs there against the workload evaluated "
+        "plainly "
+        "in double. */\n",
+        out);
   c_reference_head(out, wl);
   fprintf(out,
           "%sint main(int argc, char **argv) {\n  const int writes = argc > 1 && !strcmp(argv[1], \"write\");\n"
