@@ -15,6 +15,7 @@ typedef struct block {
 
 struct tf_arena {
   block *last;
+  bool failed;
 };
 
 tf_arena *tf_arena_new(void) { return calloc(1, sizeof(tf_arena)); }
@@ -43,25 +44,32 @@ static block *add_block(tf_arena *a, size_t bytes) {
   return b;
 }
 
+bool tf_arena_failed(const tf_arena *a) { return !a || a->failed; }
+
+static void *fail(tf_arena *a) {
+  if (a) a->failed = true;
+  return NULL;
+}
+
 void *tf_arena_alloc(tf_arena *a, size_t bytes) {
-  if (bytes > SIZE_MAX - ALIGN) return NULL;
+  if (tf_arena_failed(a) || bytes > SIZE_MAX - ALIGN) return fail(a);
   size_t need = (bytes + ALIGN - 1) / ALIGN * ALIGN;
   if (need == 0) need = ALIGN;
   block *b = a->last;
   if (!b || b->size - b->used < need) b = add_block(a, need);
-  if (!b) return NULL;
+  if (!b) return fail(a);
   void *p = b->data + b->used;
   b->used += need;
   return p;
 }
 
 void *tf_arena_array(tf_arena *a, size_t n, size_t size) {
-  if (size != 0 && n > SIZE_MAX / size) return NULL;
+  if (size != 0 && n > SIZE_MAX / size) return fail(a);
   return tf_arena_alloc(a, n * size);
 }
 
 char *tf_arena_strndup(tf_arena *a, const char *s, size_t n) {
-  if (n == SIZE_MAX) return NULL;
+  if (n == SIZE_MAX) return fail(a);
   char *copy = tf_arena_alloc(a, n + 1);
   if (copy && n) memcpy(copy, s, n);
   return copy;

@@ -25,15 +25,16 @@ static void show(void *ctx, const tf_progress *p) {
 
 static bool stop(void *ctx) { return plan_stopped(((view *)ctx)->p); }
 
-/* The better mappings join the candidates.  Takes their texts out of the result. */
+/* The better mappings join the candidates.  Takes their texts and trees out of the result. */
 static bool keep(planner *p, tf_search_result *r) {
   plan_candidate *at = realloc(p->at, (size_t)(p->n + r->n_variants + 1) * sizeof *at);
   if (!at) return plan_no_memory(p);
   p->at = at;
   for (int i = 0; i < r->n_variants; i++) {
     tf_found *f = &r->variants[i];
-    p->at[p->n++] = (plan_candidate){f->value, f->figures.cycles, f->text};
+    p->at[p->n++] = (plan_candidate){f->value, f->figures.cycles, f->text, f->tree};
     f->text = NULL;
+    f->tree = NULL;
   }
   return true;
 }
@@ -97,15 +98,13 @@ static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
 
 /* The tree of that form of the template; NULL if the workload does not suit it. */
 static tf_tree *template_of(const planner *p, tf_template form) {
-  char *text = tf_search_template(p->arch, p->wl, form);
   tf_diags *d = tf_diags_new(); /* what is wrong with a template is no error of the user's */
-  tf_tree *t = text && d ? plan_parse(p, text, d) : NULL;
+  tf_tree *t = d ? tf_search_template(p->arch, p->wl, form) : NULL;
   const bool ok = t && suits(p, t, d);
-  tf_tree_free(t);
   tf_diags_free(d);
-  t = ok ? plan_parse(p, text, p->d) : NULL;
-  free(text);
-  return t;
+  if (ok) return t;
+  tf_tree_free(t);
+  return NULL;
 }
 
 /* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are

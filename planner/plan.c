@@ -8,13 +8,14 @@ bool plan_stopped(const planner *p) { return p->o->budget.stop && p->o->budget.s
 
 bool plan_no_memory(const planner *p) { return tf_fail(p->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
 
-tf_tree *plan_parse(const planner *p, const char *text, tf_diags *d) {
-  tf_loc at = {tf_diags_add_file(d, "(mapping found)", text, strlen(text)), 1, 1, 1};
-  return tf_tree_parse(text, at, p->arch, p->wl, d);
+void plan_candidate_clear(plan_candidate *c) {
+  free(c->text);
+  tf_tree_free(c->tree);
 }
 
 bool plan_adopt(planner *p, const char *text) {
-  tf_tree *t = plan_parse(p, text, p->d);
+  tf_loc at = {tf_diags_add_file(p->d, "(mapping found)", text, strlen(text)), 1, 1, 1};
+  tf_tree *t = tf_tree_parse(text, at, p->arch, p->wl, p->d);
   if (!t) return false;
   tf_model_free(p->plan->model); /* of the tree before */
   p->plan->model = NULL;
@@ -54,7 +55,7 @@ tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_
   p.plan = calloc(1, sizeof *p.plan);
   bool ok = p.plan ? make(&p) : plan_no_memory(&p);
   for (int i = 0; i < p.n; i++)
-    free(p.at[i].text);
+    plan_candidate_clear(&p.at[i]);
   free(p.at);
   if (ok) return p.plan;
   tf_planned_free(p.plan);

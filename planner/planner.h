@@ -7,7 +7,8 @@
 typedef struct {
   double value;  /* what they are ranked by; the list ascends */
   double cycles; /* as the search counts them */
-  char *text;
+  char *text;    /* NULL with tree: the plan's own mapping, as it was given */
+  tf_tree *tree; /* what the text says */
 } plan_candidate;
 
 typedef struct {
@@ -33,10 +34,9 @@ bool plan_time(planner *p);
 
 /* plan.c: */
 bool plan_stopped(const planner *p);
+void plan_candidate_clear(plan_candidate *c);
 bool plan_no_memory(const planner *p);
-/* A mapping's text as a tree, the place of its errors known to d. */
-tf_tree *plan_parse(const planner *p, const char *text, tf_diags *d);
-/* Makes the mapping the plan's. */
+/* Makes the mapping the plan's: read from its text, so that what is said of it can show its lines. */
 bool plan_adopt(planner *p, const char *text);
 bool plan_evaluate(planner *p);
 #endif

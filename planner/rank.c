@@ -9,9 +9,7 @@
  * which both hold, cancel.  Infinite: it cannot be emitted. */
 static double score(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
-  tf_tree *tree = d ? tf_tree_parse(c->text, (tf_loc){0}, p->arch, p->wl, d) : NULL;
-  const double cycles = tree ? tf_emit_cycles(tree, &p->kernel, d) : -1;
-  tf_tree_free(tree);
+  const double cycles = d ? tf_emit_cycles(c->tree, &p->kernel, d) : -1;
   tf_diags_free(d);
   return cycles < 0 ? INFINITY : c->cycles + cycles;
 }
@@ -29,7 +27,7 @@ bool plan_rank(planner *p) {
     if (isfinite(p->at[i].value))
       p->at[n++] = p->at[i];
     else
-      free(p->at[i].text);
+      plan_candidate_clear(&p->at[i]);
   }
   p->n = n;
   if (n == 0) return true; /* emitting the best says why nothing can be emitted */

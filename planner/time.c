@@ -35,8 +35,8 @@ static void keep_new(kernels *k, int candidate, tf_emitted *e, double predicted)
 /* A mapping that does not fit, or that the generator refuses, is passed over.  False: out of memory. */
 static bool emit_candidate(const planner *p, int i, kernels *k) {
   tf_diags *d = tf_diags_new();
-  tf_tree *tree = d ? tf_tree_parse(p->at[i].text, (tf_loc){0}, p->arch, p->wl, d) : NULL;
-  tf_model *model = tree ? tf_model_new(tree, d) : NULL;
+  const tf_tree *tree = p->at[i].tree ? p->at[i].tree : p->plan->tree;
+  tf_model *model = d ? tf_model_new(tree, d) : NULL;
   tf_result r;
   const bool ok = d != NULL;
   if (model && tf_model_eval(model, NULL, &r) && r.feasible) {
@@ -44,7 +44,6 @@ static bool emit_candidate(const planner *p, int i, kernels *k) {
     if (files) keep_new(k, i, files, r.seconds);
   }
   tf_model_free(model);
-  tf_tree_free(tree);
   tf_diags_free(d);
   return ok;
 }
@@ -53,10 +52,10 @@ static bool emit_candidate(const planner *p, int i, kernels *k) {
 static bool add_given(planner *p) {
   if (p->n) return true;
   plan_candidate *at = realloc(p->at, sizeof *at);
-  if (at) p->at = at;
-  char *text = at ? tf_tree_text(p->plan->tree) : NULL;
-  if (text) p->at[p->n++] = (plan_candidate){.text = text};
-  return text || plan_no_memory(p);
+  if (!at) return plan_no_memory(p);
+  p->at = at;
+  p->at[p->n++] = (plan_candidate){0};
+  return true;
 }
 
 /* The plan takes what was measured, and the mapping of the fastest kernel. */
@@ -69,7 +68,8 @@ static bool take(planner *p, kernels *k) {
   p->plan->n_measured = k->n;
   p->plan->chosen = best;
   k->m = NULL;
-  return plan_adopt(p, p->at[p->plan->measured[best].rank - 1].text) && plan_evaluate(p);
+  const char *text = p->at[p->plan->measured[best].rank - 1].text;
+  return (!text || plan_adopt(p, text)) && plan_evaluate(p);
 }
 
 static bool time_them(planner *p, kernels *k) {

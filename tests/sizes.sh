@@ -3,7 +3,7 @@
 #   tests/sizes.sh [ROOT]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
-files=$(find base model grad search sweep codegen planner cli include examples bench tests -name '*.[ch]' \
+files=$(find base model grad search sweep codegen planner net cli include examples bench tests -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 
 # A function starts at an unindented name and ends at a line that is "}" alone; a table or a

@@ -12,7 +12,7 @@ static const cli_command *const commands[] = {CLI_COMMANDS(X)};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* What later versions will have. */
-static const char *const later[] = {"plan", "tune"};
+static const char *const later[] = {"tune"};
 enum { N_LATER = sizeof later / sizeof later[0] };
 
 static void note_commands(tf_diags *d) {

@@ -24,7 +24,7 @@
     "plot: a line for each value of columns A,B; if not given, of those that hold words") \
   X(GIVEN, "--given", "T,..", WORD, "what the forward pass has kept, to be read; else it is made anew") \
   X(OUT, "--out", "FILE|-", OUT, \
-    "write there (-o, too); grad and import: stdout if not given; export and emit: a new folder; sweep: the store; " \
+    "write there (-o, too); grad and import: stdout if not given; plan: the plan; export and emit: a new folder; sweep: the store; " \
     "plot: the figure") \
   X(STORE, "--store", "FILE", WORD, "the store; NAME.tfdb, after the sweep's name, if not given") \
   X(SHARD, "--shard", "I/N", SHARD, "every N-th machine from the I-th on: one job of N") \
@@ -74,6 +74,7 @@
   X(TEXT, "--text", "FILE|-", RESULT, "write the program as the disassembler says it") \
   X(DATA, "--data", "DIR", WORD, "read inputs from DIR/TENSOR.f64, raw doubles, and write outputs there; else random") \
   X(TIMING, "--timing", NULL, FLAG, "count cycles and words alone: no values, and of faults only deadlocks") \
+  X(MAX_OPS, "--max-ops", "N", EVALS, "of a group, at most; 8 if not given, 32 at the most") \
   X(PAPER, "--paper", NULL, FLAG, "count the mappings as the thesis does in its table 5.3")
 /* clang-format on */
 typedef enum {

@@ -51,10 +51,23 @@ static bool import(const cli_input *o, tf_text *texts, size_t n, tf_text *out) {
 }
 
 tf_spec *cli_read_spec(const cli_input *o, tf_diags *d) {
-  tf_text *texts, *sorted = calloc(o->n_files + 1, sizeof *sorted);
+  tf_text *texts;
   cli_read_texts(o, &texts, d);
+  tf_spec *spec = texts ? cli_spec_of(o, texts, d) : NULL;
+  cli_free_texts(texts, o->n_files);
+  return spec;
+}
+
+const tf_text *cli_find_plan(const cli_input *o, const tf_text *texts) {
+  for (size_t i = 0; texts && i < o->n_files; i++)
+    if (tf_net_has_plan(&texts[i])) return &texts[i];
+  return NULL;
+}
+
+tf_spec *cli_spec_of(const cli_input *o, const tf_text *texts, tf_diags *d) {
+  tf_text *sorted = calloc(o->n_files + 1, sizeof *sorted);
   size_t n_foreign = 0, n = 0;
-  bool ok = sorted && texts;
+  bool ok = sorted;
   for (int pass = 0; ok && pass < 2; pass++)
     for (size_t i = 0; i < o->n_files; i++) {
       bool foreign = texts[i].text && tf_import_foreign(&texts[i]);
@@ -69,7 +82,6 @@ tf_spec *cli_read_spec(const cli_input *o, tf_diags *d) {
   size_t from = n_foreign ? n_foreign - 1 : 0;
   if (ok) spec = tf_spec_read_texts(sorted + from, n - from, o->set, n_foreign == n && n ? 0 : o->n_set, d);
   free((void *)(uintptr_t)native.text);
-  cli_free_texts(texts, o->n_files);
   free(sorted);
   if (imported && tf_diags_errors(d) == 0) return spec;
   tf_spec_free(spec);

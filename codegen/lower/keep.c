@@ -103,15 +103,14 @@ low_mark low_open_busy(lowering *w, int child, int z) {
   ir_range *guard = TF_ARRAY(w->p->arena, ir_range, (size_t)p->wl->n_ops);
   int n = 0;
   bool always = false;
-  w->oom |= !guard;
-  for (int o = 0; o < p->wl->n_ops && !w->oom; o++) {
+  for (int o = 0; o < p->wl->n_ops && !low_failed(w); o++) {
     const tf_op *op = &p->wl->ops[o];
     if (!tf_plan_above(p, child, p->tree->op_node[o]) || (z >= 0 && !reads(op, z))) continue;
     ir_range one = {.lo = ir_number(0), .hi = ir_number(1), .some = true};
     guard[n] = low_unless_idle(w, o, op->n_dims ? *low_range(w, o, op->dims[0]) : one, op->n_dims ? op->dims[0] : -1);
     always |= guard[n++].some;
   }
-  ir_stmt *s = always || w->oom ? NULL : low_add(w, IR_IF);
+  ir_stmt *s = always ? NULL : low_add(w, IR_IF);
   if (!s) return mark;
   s->guard.n = n;
   s->guard.range = guard;
@@ -126,7 +125,7 @@ void low_keep_pass(lowering *w, int n, int child) {
     int home = p->home_scope[z];
     if (!w->keeps[z] || home == n || !tf_plan_above(p, n, home) || tf_plan_above(p, child, home)) continue;
     low_mark mark = low_open_busy(w, child, -1);
-    if (!w->oom) forget(w, z, slots_below(w, z, n));
+    forget(w, z, slots_below(w, z, n));
     low_close(w, mark);
   }
 }
@@ -181,7 +180,6 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
   const tf_path *path = &w->plan->path[n];
   const ir_range all = *need;
   start_over *over = TF_ARRAY(w->p->arena, start_over, (size_t)w->plan->wl->n_dims);
-  w->oom |= !over;
   bool known = over && (need->exact || need->rest);
   for (int i = 0; known && !need->exact && i < 3; i++)
     known = low_add_length(left, i ? need->also[i - 1] : need->rest);
@@ -240,7 +238,7 @@ static ir_range left_of(lowering *w, const ir_range *need, const char *dim, bool
 /* The buffer: the box of what one run needs. */
 static int open_buffer(lowering *w, int z, const ir_range *need) {
   int i = low_buffer(w, z, w->plan->wl->tensors[z].name, false, w->plan->home_level[z]);
-  if (w->oom) return -1;
+  if (low_failed(w)) return -1;
   ir_buffer *b = &w->p->buffers[i];
   /* Threads that go over instances which take turns have parts of their own already. */
   b->space = w->slot_step[z * w->plan->n_loops + w->parallel] ? 0 : low_space(w);
@@ -261,8 +259,7 @@ void low_keep(lowering *w, int n, int o) {
   size_t rank = (size_t)op->n_out_dims;
   ir_range *need = TF_ARRAY(w->p->arena, ir_range, rank), *made = TF_ARRAY(w->p->arena, ir_range, rank);
   bool any = false;
-  w->oom |= !need || !made;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   for (int r = 0; r < op->n_out_dims; r++) {
     need[r] = made[r] = low_demand(w, op->out, r, n, false);
     any |= moves(&need[r]);

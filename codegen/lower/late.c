@@ -81,8 +81,7 @@ static int waiting(const lowering *w, const ir_stmt *s) {
 
 static bool put_behind(lowering *w, ir_body *body, int at, ir_stmt *s) {
   ir_stmt **more = TF_ARRAY(w->p->arena, ir_stmt *, (size_t)body->n + 1);
-  w->oom |= !more;
-  if (w->oom) return false;
+  if (low_failed(w)) return false;
   memcpy(more, body->s, (size_t)(at + 1) * sizeof *more);
   more[at + 1] = s;
   memcpy(more + at + 2, body->s + at + 1, (size_t)(body->n - at - 1) * sizeof *more);
@@ -94,8 +93,7 @@ static bool put_behind(lowering *w, ir_body *body, int at, ir_stmt *s) {
 static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
   const ir_stmt *nest = body->s[at];
   ir_stmt *s = TF_NEW(w->p->arena, ir_stmt);
-  w->oom |= !s;
-  if (w->oom) return false;
+  if (low_failed(w)) return false;
   *s = (ir_stmt){.kind = IR_DIVIDE,
                  .op = nest->op,
                  .range = nest->range,
@@ -104,7 +102,7 @@ static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
 }
 
 static void divide_in(lowering *w, ir_body *body) {
-  for (int i = 0; i < body->n && !w->oom; i++) {
+  for (int i = 0; i < body->n; i++) {
     ir_stmt *s = body->s[i];
     divide_in(w, &s->body);
     const int read = waiting(w, s);

@@ -6,11 +6,7 @@
 
 enum { MAX_LETS = 4096 };
 
-static void *room(lowering *w, size_t n, size_t size) {
-  void *p = tf_arena_array(w->p->arena, n, size);
-  w->oom |= !p;
-  return p;
-}
+static void *room(lowering *w, size_t n, size_t size) { return tf_arena_array(w->p->arena, n, size); }
 
 /* Arrays of the program grow by powers of two; the arena keeps what they grew out of. */
 static void *grown(lowering *w, void *from, int n, size_t size) {
@@ -31,8 +27,7 @@ int low_var(lowering *w, const char *fmt, ...) {
   n += snprintf(text + n, sizeof text - (size_t)n, "%d", p->n_vars);
   const char **names = grown(w, p->var_name, p->n_vars, sizeof *names);
   char *name = tf_arena_strndup(p->arena, text, (size_t)n);
-  w->oom |= !name;
-  if (w->oom) return 0;
+  if (low_failed(w)) return 0;
   p->var_name = names;
   p->var_name[p->n_vars] = name;
   return p->n_vars++;
@@ -41,7 +36,7 @@ int low_var(lowering *w, const char *fmt, ...) {
 ir_stmt *low_add(lowering *w, ir_kind kind) {
   ir_body *b = w->into;
   ir_stmt *s = room(w, 1, sizeof *s), **list = grown(w, b->s, b->n, sizeof *list);
-  if (w->oom) return NULL;
+  if (low_failed(w)) return NULL;
   s->kind = kind;
   b->s = list;
   b->s[b->n++] = s;
@@ -69,7 +64,7 @@ static bool same(const ir_expr *a, const ir_expr *b) {
 static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom *arg, const int64_t *coef) {
   ir_expr e = {fn, n, room(w, (size_t)n, sizeof *arg), NULL};
   if (coef) e.coef = room(w, (size_t)n, sizeof *coef);
-  if (w->oom) return ir_number(0);
+  if (low_failed(w)) return ir_number(0);
   memcpy(e.arg, arg, (size_t)n * sizeof *arg);
   if (coef) memcpy(e.coef, coef, (size_t)n * sizeof *coef);
   for (int i = w->n_lets - 1; i >= 0; i--)
@@ -77,7 +72,7 @@ static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom
   if (!w->lets) w->lets = room(w, MAX_LETS, sizeof *w->lets);
   ir_stmt *s = low_add(w, IR_LET);
   int var = low_var(w, "%s_", name);
-  if (w->oom) return ir_number(0);
+  if (low_failed(w)) return ir_number(0);
   s->let.var = var;
   s->let.expr = e;
   if (w->n_lets < MAX_LETS) w->lets[w->n_lets++] = (low_let){e, var};

@@ -26,8 +26,7 @@ int low_buffer(lowering *w, int z, const char *name, bool argument, int level) {
                  .type = low_type(w, z, argument)};
   b.extent = TF_ARRAY(p->arena, int64_t, rank);
   b.base = TF_ARRAY(p->arena, ir_atom, rank);
-  w->oom |= !b.extent || !b.base || !p->buffers;
-  if (w->oom || !p->buffers) return 0;
+  if (low_failed(w) || !p->buffers) return 0;
   const ir_buffer *of = p->buffer_of[z] >= 0 ? &p->buffers[p->buffer_of[z]] : NULL;
   for (int r = 0; r < t->rank; r++) {
     b.extent[r] = of ? of->extent[r] : t->extent[r];
@@ -74,7 +73,7 @@ static void open_homes(lowering *w, int n) {
   for (int z = 0; z < plan->wl->n_tensors; z++) {
     if (plan->home_scope[z] != n || w->keeps[z]) continue;
     int i = low_buffer(w, z, plan->wl->tensors[z].name, false, plan->home_level[z]);
-    if (w->oom) return;
+    if (low_failed(w)) return;
     ir_buffer *b = &w->p->buffers[i];
     if (interleaved(w, z)) b->role = IR_LASTING;
     b->space = b->role == IR_LASTING ? 0 : low_space(w);
@@ -200,7 +199,7 @@ static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   low_open(w, &s->body);
   *digit = (ir_atom){s->loop.var, 0};
   low_keep_instance(w, n, l);
-  return !w->oom;
+  return !low_failed(w);
 }
 
 static void lower_loops(lowering *w, int n, int k) {
@@ -213,12 +212,12 @@ static void lower_loops(lowering *w, int n, int k) {
     lower_op(w, p->tree->op_node[alone]);
     return;
   }
-  if (k == t->n_loops || w->oom) {
+  if (k == t->n_loops) {
     lower_node(w, t->children[0]);
     return;
   }
   low_sums sums = low_open_sums(w, n, k, -1);
-  if (!w->oom) lower_steps(w, n, k);
+  lower_steps(w, n, k);
   low_settle(w, sums);
 }
 
@@ -233,8 +232,7 @@ static void lower_steps(lowering *w, int n, int k) {
   bool outer = w->in_parallel;
   low_mark mark = {w->into, w->n_lets};
   ir_atom digit;
-  w->oom |= !before || !guard || !slot;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
   memcpy(slot, w->slot, tensors * sizeof *slot);
   if (!open_loop(w, n, p->first_loop[n] + k, &digit)) return;
@@ -259,7 +257,7 @@ static void lower_steps(lowering *w, int n, int k) {
 static void hoist(lowering *w) {
   const tf_plan *p = w->plan;
   for (int n = 0; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0])
-    for (int k = 0; k < p->tree->nodes[n].n_loops && !w->oom; k++) {
+    for (int k = 0; k < p->tree->nodes[n].n_loops; k++) {
       int l = p->first_loop[n] + k;
       ir_atom digit;
       if (over_instances(w, n, l) && low_independent(w, n, l) && !low_has_sums(w, n, k) && open_loop(w, n, l, &digit))
@@ -304,13 +302,12 @@ static void lower_scope(lowering *w, int n) {
   const tf_node *t = &p->tree->nodes[n];
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges);
-  w->oom |= !before;
-  if (w->oom || !low_stream_check(w, n)) return;
+  if (low_failed(w) || !low_stream_check(w, n)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
   low_infer(w, n);
   open_homes(w, n);
   low_sums sums = low_open_sums(w, n, 0, -1);
-  for (int c = 0; c < t->n_children && !w->oom; c++) {
+  for (int c = 0; c < t->n_children; c++) {
     low_keep_pass(w, n, t->children[c]);
     low_stage_pass(w, n, t->children[c]);
     low_stream_before(w, n, t->children[c]);
@@ -332,7 +329,6 @@ static int late_divisor(const lowering *w, int o) {
 /* The innermost buffers that hold what the op reads. */
 static const int *reads_from(lowering *w, const tf_op *op) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-  w->oom |= !from;
   for (int i = 0; i < op->n_reads && from; i++)
     from[i] = w->from[op->reads[i].tensor] >= 0 ? w->from[op->reads[i].tensor] : w->p->buffer_of[op->reads[i].tensor];
   return from;
@@ -348,15 +344,14 @@ static void lower_nest(lowering *w, int n) {
   if (w->target->copies && !(s->nest.from = reads_from(w, op))) return;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
-  w->oom |= !s->range || !s->nest.fresh;
-  for (int k = 0; k < op->n_dims && !w->oom; k++) {
+  for (int k = 0; k < op->n_dims && !low_failed(w); k++) {
     s->range[k] = *low_range(w, o, op->dims[k]);
     if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->nest.fresh[s->nest.n_fresh++] = s->range[k].lo;
   }
   s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
                    w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
-  if (!w->oom && w->target->nest) w->target->nest(w, s);
+  if (!low_failed(w) && w->target->nest) w->target->nest(w, s);
   for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
@@ -364,7 +359,7 @@ static void lower_nest(lowering *w, int n) {
 
 static void lower_op(lowering *w, int n) {
   low_sums sums = low_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
-  if (!w->oom) lower_nest(w, n);
+  lower_nest(w, n);
   low_settle(w, sums);
 }
 
@@ -375,8 +370,7 @@ static void lower_tile(lowering *w, int n) {
   const size_t tensors = (size_t)p->wl->n_tensors, ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
   int *from = TF_ARRAY(w->p->arena, int, tensors);
   ir_range *chain = TF_ARRAY(w->p->arena, ir_range, ranges + 1);
-  w->oom |= !from || !chain;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   memcpy(from, w->from, tensors * sizeof *from);
   memcpy(chain, w->chain, ranges * sizeof *chain);
   if (up < 0 || p->tree->nodes[up].kind == TF_SCOPE) {
@@ -384,7 +378,7 @@ static void lower_tile(lowering *w, int n) {
     w->chain_depth = p->depth[n];
   }
   low_stage(w, n);
-  if (!w->oom) lower_loops(w, n, 0);
+  lower_loops(w, n, 0);
   memcpy(w->from, from, tensors * sizeof *from);
   memcpy(w->chain, chain, ranges * sizeof *chain);
   w->chain_depth = depth;
@@ -392,7 +386,7 @@ static void lower_tile(lowering *w, int n) {
 
 static void lower_node(lowering *w, int n) {
   const tf_node *t = &w->plan->tree->nodes[n];
-  if (w->oom) return;
+  if (low_failed(w)) return;
   if (t->kind == TF_TILE)
     lower_tile(w, n);
   else if (t->kind == TF_SCOPE)
@@ -457,7 +451,7 @@ static bool name_all(ir_program *p) {
 
 static void add_arguments(lowering *w) {
   const tf_workload *wl = w->plan->wl;
-  for (int z = 0; z < wl->n_tensors && !w->oom; z++)
+  for (int z = 0; z < wl->n_tensors; z++)
     if (wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers == 0)
       w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
 }
@@ -466,7 +460,7 @@ static void add_arguments(lowering *w) {
 static void check(lowering *w, const char *pass) {
 #ifndef NDEBUG
   char why[200];
-  if (!w->oom && !ir_check(w->p, why, sizeof why))
+  if (!low_failed(w) && !ir_check(w->p, why, sizeof why))
     tf_fail(w->d, w->plan->tree->nodes[0].at, TF_E_LOOP, "wrong loops after pass '%s': %s", pass, why);
 #endif
   (void)w, (void)pass;
@@ -475,7 +469,8 @@ static void check(lowering *w, const char *pass) {
 /* Every pass of the target, where the mapping could be lowered. */
 static void run_passes(lowering *w, size_t errors) {
   if (tf_diags_errors(w->d) == errors) check(w, "lower");
-  for (const low_pass *pass = w->target->passes; pass->run && !w->oom && tf_diags_errors(w->d) == errors; pass++) {
+  for (const low_pass *pass = w->target->passes; pass->run && !low_failed(w) && tf_diags_errors(w->d) == errors;
+       pass++) {
     pass->run(w);
     check(w, pass->name);
   }
@@ -483,9 +478,10 @@ static void run_passes(lowering *w, size_t errors) {
 
 ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_machine *machine, tf_diags *d) {
   tf_arena *a = tf_arena_new();
-  ir_program *p = a ? TF_NEW(a, ir_program) : NULL;
+  ir_program *p = TF_NEW(a, ir_program);
   lowering w = {.p = p, .target = target, .d = d};
   size_t errors = tf_diags_errors(d);
+  bool ready = true;
   if (p) {
     p->arena = a;
     p->tree = tree;
@@ -495,18 +491,18 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
   if (tree->open) {
     tf_fail(d, tree->nodes[0].at, TF_E_OPEN, "emit needs a mapping without open parts");
   } else if (!p || !name_all(p) || !set_up(&w, tree)) {
-    w.oom = true;
+    ready = false;
   } else if (!tf_eval_steps(&w.run)) {
     tf_fail(d, tree->nodes[0].at, TF_E_OVERFLOW, "the product of trip counts passes 2^63 - 1");
   } else {
     add_arguments(&w);
     if (low_threads(&w)) hoist(&w);
-    w.oom |= !low_stage_start(&w);
+    low_stage_start(&w);
     low_keep_plan(&w);
     lower_node(&w, 0);
     run_passes(&w, errors);
   }
-  if (w.oom) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (!ready || tf_arena_failed(a)) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (tf_diags_errors(d) == errors) return p;
   tf_arena_free(a);
   return NULL;

@@ -36,8 +36,11 @@ struct lowering {
   int *from;          /* [tensor] the innermost that holds it here; -1: the argument */
   ir_range *chain;    /* `cur` on entry to the child of the nearest scope, at that depth */
   int chain_depth;
-  bool oom;
 };
+
+/* Whether memory has run out.  Statements and values are none then, and lead nowhere; a function asks before it uses
+ * arrays of its own, and the passes end. */
+static inline bool low_failed(const lowering *w) { return tf_arena_failed(w->p->arena); }
 
 static inline ir_range *low_range(lowering *w, int op, int dim) { return &w->cur[op * w->plan->wl->n_dims + dim]; }
 
@@ -48,7 +51,8 @@ static inline int low_space(const lowering *w) {
   return w->in_parallel ? ir_space_of(w->target->platform, IR_THREAD) : 0;
 }
 
-/* let.c: values, and statements.  After running out of memory they go on with nothing. */
+/* let.c: values, and statements.  Where memory has run out: a number, a variable's number that stands for nothing,
+ * NULL. */
 int low_var(lowering *w, const char *fmt, ...) TF_PRINTF(2, 3);
 ir_stmt *low_add(lowering *w, ir_kind kind);
 /* Opens the body of a statement; low_close with what it returned goes back. */
@@ -101,7 +105,7 @@ low_mark low_open_busy(lowering *w, int child, int z);
 
 /* stage.c: tiles of inputs where memories are filled by copies.  low_stage_start, with the buffers; on entry to Tile n;
  * where Seq n passes to the child. */
-bool low_stage_start(lowering *w);
+void low_stage_start(lowering *w);
 void low_stage(lowering *w, int n);
 void low_stage_pass(lowering *w, int n, int child);
 

@@ -63,15 +63,10 @@ static void join_in(lowering *w, ir_body *body) {
     int common = 0, to = plain(s) ? run_of(w, body, i, &common) : i + 1;
     if (s->kind == IR_FOR || s->kind == IR_IF) join_in(w, &s->body);
     if (to > i + 1 && common > 0) {
-      ir_stmt *all = TF_NEW(w->p->arena, ir_stmt);
-      w->oom |= !all;
-      if (w->oom) return;
-      *all = (ir_stmt){.kind = IR_TOGETHER,
-                       .together.n_common = common,
-                       .body = {to - i, TF_ARRAY(w->p->arena, ir_stmt *, (size_t)(to - i))}};
-      w->oom |= !all->body.s;
-      if (w->oom) return;
-      memcpy(all->body.s, body->s + i, (size_t)(to - i) * sizeof *all->body.s);
+      ir_stmt *all = TF_NEW(w->p->arena, ir_stmt), **rows = TF_ARRAY(w->p->arena, ir_stmt *, (size_t)(to - i));
+      if (low_failed(w)) return;
+      memcpy(rows, body->s + i, (size_t)(to - i) * sizeof *rows);
+      *all = (ir_stmt){.kind = IR_TOGETHER, .together.n_common = common, .body = {to - i, rows}};
       s = all;
     }
     body->s[n] = s;

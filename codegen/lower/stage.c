@@ -20,9 +20,9 @@ static bool holds(const tf_plan *p, int n, int z) {
 static void add_buffer(lowering *w, int level, int z) {
   const tf_memory *m = &w->plan->arch->memories[level];
   int *at = stage_of(w, level, z);
-  if (*at >= 0 || w->oom) return;
+  if (*at >= 0) return;
   int i = low_buffer(w, z, w->plan->wl->tensors[z].name, false, level);
-  if (w->oom) return;
+  if (low_failed(w)) return;
   ir_buffer *b = &w->p->buffers[i];
   b->role = IR_TILES;
   for (int k = w->p->platform->n_spaces - 1; k > 0; k--)
@@ -36,20 +36,19 @@ static void add_buffer(lowering *w, int level, int z) {
   *at = i;
 }
 
-bool low_stage_start(lowering *w) {
+void low_stage_start(lowering *w) {
   const tf_plan *p = w->plan;
   size_t n = (size_t)p->wl->n_tensors, all = n * (size_t)p->arch->n_memories;
   w->from = TF_ARRAY(w->p->arena, int, n);
   w->stage = TF_ARRAY(w->p->arena, int, all);
   w->chain = TF_ARRAY(w->p->arena, ir_range, (size_t)(p->wl->n_ops * p->wl->n_dims) + 1);
-  if (!w->from || !w->stage || !w->chain) return false;
+  if (low_failed(w)) return;
   memset(w->stage, -1, all * sizeof *w->stage);
   for (int i = 0; i < p->tree->n_nodes && w->target->copies; i++)
     for (int z = 0; z < p->wl->n_tensors; z++)
       if (holds(p, i, z)) add_buffer(w, p->tree->nodes[i].level, z);
   for (int z = 0; z < p->wl->n_tensors; z++)
     w->from[z] = -1;
-  return !w->oom;
 }
 
 /* The node from which on loops step through tiles of n without leaving what they are taken from: the nearest Tile
@@ -72,8 +71,7 @@ static void step_ahead(lowering *w, int n, int top, ir_atom *last) {
   ir_atom carry = ir_number(1);
   memcpy(w->cur, w->chain, (size_t)(p->wl->n_ops * p->wl->n_dims) * sizeof *w->cur);
   ir_atom *digit = TF_ARRAY(w->p->arena, ir_atom, (size_t)path->n + 1);
-  w->oom |= !digit;
-  for (int k = path->n - 1; k >= 0 && !w->oom; k--) {
+  for (int k = path->n - 1; k >= 0 && !low_failed(w); k--) {
     int l = path->loops[k];
     digit[k] = (ir_atom){w->var_of[l], 0};
     if (w->run.trip[l] == 1) digit[k] = ir_number(0);
@@ -83,7 +81,7 @@ static void step_ahead(lowering *w, int n, int top, ir_atom *last) {
     carry = low_pick(w, "carry", there, ir_number(0), ir_number(1));
     digit[k] = low_pick(w, "next", there, next, ir_number(0));
   }
-  for (int k = 0; k < path->n && !w->oom; k++)
+  for (int k = 0; k < path->n && !low_failed(w); k++)
     if (w->run.trip[path->loops[k]] > 1 && p->depth[p->loops[path->loops[k]].node] >= w->chain_depth)
       low_split_leaders(w, path->loops[k], digit[k]);
   *last = carry;
@@ -97,8 +95,7 @@ static void stage(lowering *w, int n, int z) {
   ir_range *before = TF_ARRAY(w->p->arena, ir_range, ranges);
   int i = *stage_of(w, p->tree->nodes[n].level, z);
   ir_atom last = ir_number(1);
-  w->oom |= !now || !ahead || !before;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
   low_infer(w, n);
   const low_mark mark = low_open_busy(w, n, z); /* a tile that has nothing to do is not entered */
@@ -148,7 +145,7 @@ void low_stage_pass(lowering *w, int n, int child) {
     for (int z = 0; z < p->wl->n_tensors; z++) {
       if (*stage_of(w, level, z) < 0 || tf_node_touches(p->facts, child, z) || !held_below(p, n, level, z)) continue;
       low_mark mark = low_open_busy(w, child, -1);
-      ir_stmt *s = w->oom ? NULL : low_add(w, IR_FORGET);
+      ir_stmt *s = low_add(w, IR_FORGET);
       if (s) s->forget.tensor = z, s->forget.buffer = *stage_of(w, level, z), s->forget.node = n;
       low_close(w, mark);
     }

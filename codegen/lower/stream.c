@@ -45,10 +45,10 @@ ir_stmt *low_over_output(lowering *w, ir_kind kind, int o) {
   if (!s) return NULL;
   s->op = o;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_out_dims + 1);
-  w->oom |= !s->range;
-  for (int r = 0; r < op->n_out_dims && !w->oom; r++)
+  if (low_failed(w)) return NULL;
+  for (int r = 0; r < op->n_out_dims; r++)
     s->range[r] = *low_range(w, o, op->dims[r]);
-  return w->oom ? NULL : s;
+  return s;
 }
 
 static bool below(const lowering *w, int child, int o) {

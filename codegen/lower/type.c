@@ -63,7 +63,6 @@ char *low_derived(lowering *w, const char *name, const char *what) {
   const size_t size = strlen(name) + strlen(what) + 2;
   char *text = TF_ARRAY(w->p->arena, char, size);
   if (text) snprintf(text, size, "%s_%s", name, what);
-  w->oom |= !text;
   return text;
 }
 
@@ -71,9 +70,8 @@ static void open_one(lowering *w, int o) {
   int z = w->plan->wl->ops[o].out;
   const tf_tensor *t = &w->plan->wl->tensors[z];
   char *name = low_derived(w, t->name, "sums"), *id = low_derived(w, w->p->tensor_id[z], "sums");
-  if (w->oom) return;
   int i = low_buffer(w, z, name, false, w->plan->arch->n_memories - 1);
-  if (w->oom) return;
+  if (low_failed(w)) return;
   ir_buffer *b = &w->p->buffers[i];
   b->id = id;
   b->type = IR_F32;
@@ -110,8 +108,7 @@ low_sums low_open_sums(lowering *w, int n, int k, int alone) {
     if (!needs_sums(w, o) || w->summed[o] || !tf_plan_above(p, n, p->tree->op_node[o])) continue;
     if (!begins(w, o, n, k, alone)) continue;
     if (!s.ops) s.ops = TF_ARRAY(w->p->arena, int, (size_t)p->wl->n_ops);
-    w->oom |= !s.ops;
-    if (w->oom) return s;
+    if (low_failed(w)) return s;
     w->summed[o] = true;
     s.ops[s.n++] = o;
     open_one(w, o);
@@ -120,7 +117,7 @@ low_sums low_open_sums(lowering *w, int n, int k, int alone) {
 }
 
 void low_settle(lowering *w, low_sums s) {
-  for (int i = 0; i < s.n && !w->oom; i++) {
+  for (int i = 0; i < s.n; i++) {
     int z = w->plan->wl->ops[s.ops[i]].out;
     ir_stmt *save = low_over_output(w, IR_SAVE, s.ops[i]);
     if (!save) return;

@@ -27,10 +27,11 @@ double tf_objective_value(tf_objective o, const tf_figures *f);
 /* What the bounds of all mappings (tf_bounds_of) come to. */
 double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch);
 
-/* A mapping that fits, as text that tf_tree_parse reads. */
+/* A mapping that fits. */
 typedef struct {
-  char *text;
-  double value; /* of the objective */
+  char *text;    /* that tf_tree_parse reads */
+  tf_tree *tree; /* of the same, for the architecture and workload searched; of variants alone, else NULL */
+  double value;  /* of the objective */
   tf_figures figures;
 } tf_found;
 
@@ -63,7 +64,7 @@ typedef struct {
   const char *strategy;
   int threads;
   uint64_t seed;
-} tf_search_result;
+} tf_search_result; /* tf_search_free frees texts and trees that nobody has taken out of it */
 
 /* What passes through the memory M where an op's blocks stand: the first of which there are several; where there is one
  * of each, the memory that is close to a core (tf_arch_close). */
@@ -76,9 +77,9 @@ typedef enum {
 } tf_template;
 
 /* An open mapping in which all ops are fused: one Seq below the loops that all can share, each op's own loops below.
- * What the search makes of it suits machines that run blocks of one op fast (CPUs).  Malloc'd; NULL if the ops share no
- * loop, the machine has no such memory, nothing is to be streamed, or memory ran out. */
-char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
+ * What the search makes of it suits machines that run blocks of one op fast (CPUs).  NULL if the ops share no loop, the
+ * machine has no such memory, nothing is to be streamed, the tree would break a rule, or memory ran out. */
+tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form);
 
 /* Searches all mappings of the workload, or the completions of `given` (a tree with open trip
  * counts).  The same seed and max_evals give the same result with any number of threads.

@@ -10,6 +10,7 @@
 #include "tileflow/import.h"
 #include "tileflow/instr.h"
 #include "tileflow/model.h"
+#include "tileflow/net.h"
 #include "tileflow/npu.h"
 #include "tileflow/planner.h"
 #include "tileflow/search.h"

@@ -124,9 +124,21 @@ int tf_build_node(tf_build *b, const tf_node *like) {
 /* ---- what stands on a node's line ---------------------------------------------------- */
 static tf_node *last(const tf_build *b) { return &b->tree->nodes[b->tree->n_nodes - 1]; }
 
+/* The loop's choices, where the tree has them. */
+static const int64_t *own_choices(tf_build *b, const tf_loop *l) {
+  if (l->n_choices == 0) return NULL;
+  int64_t *own = TF_ARRAY(b->arena, int64_t, (size_t)l->n_choices);
+  if (own)
+    memcpy(own, l->choices, (size_t)l->n_choices * sizeof *own);
+  else
+    tf_tree_no_memory(b);
+  return own;
+}
+
 void tf_build_loop(tf_build *b, tf_loop l) {
   if (!b->whole) return;
   tf_node *n = last(b);
+  l.choices = own_choices(b, &l);
   n->loops = tf_build_room(b, n->loops, n->n_loops, sizeof *n->loops);
   if (!b->whole) return;
   int at = l.axis == TF_TEMPORAL ? n->n_temporal++ : n->n_loops;

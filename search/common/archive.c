@@ -3,10 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+void tf_found_clear(tf_found *f) {
+  free(f->text);
+  tf_tree_free(f->tree);
+  *f = (tf_found){0};
+}
+
+/* Without the tree. */
 static bool copy(tf_found *to, const tf_found *from) {
   size_t n = strlen(from->text) + 1;
-  *to = *from;
-  to->text = malloc(n);
+  *to = (tf_found){.value = from->value, .figures = from->figures, .text = malloc(n)};
   if (to->text) memcpy(to->text, from->text, n);
   return to->text != NULL;
 }
@@ -26,7 +32,7 @@ int tf_found_order(const tf_found *a, const tf_found *b) {
   return by ? by : strcmp(a->text, b->text);
 }
 
-bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_found *f, uint64_t shape) {
+bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, tf_found *f, uint64_t shape) {
   int at = 0;
   while (at < *n && shapes[at] != shape)
     at++;
@@ -39,7 +45,7 @@ bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_f
     return true;
   }
   tf_found fresh;
-  free(list[at].text);
+  tf_found_clear(&list[at]);
   bool ok = copy(&fresh, f);
   if (!ok) { /* the list stays whole without it */
     memmove(&list[at], &list[at + 1], (size_t)(*n - at - 1) * sizeof *list);
@@ -47,6 +53,8 @@ bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, const tf_f
     (*n)--;
     return false;
   }
+  fresh.tree = f->tree;
+  f->tree = NULL;
   for (; at > 0 && tf_found_order(&list[at - 1], f) > 0; at--) {
     list[at] = list[at - 1];
     shapes[at] = shapes[at - 1];

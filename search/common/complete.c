@@ -11,6 +11,7 @@ tf_tree *tf_complete(const tf_tree *open, const int64_t *trips, bool *failed) {
       tf_loop l = n->loops[k];
       bool spare = *trips == 1 && l.trip == 0;
       l.trip = *trips++;
+      l.max = l.n_choices = 0;
       if (!spare) tf_build_loop(b, l);
     }
   }

@@ -43,12 +43,3 @@ bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out) {
   tf_diags_free(d);
   return ok;
 }
-
-bool tf_figures_of_text(const char *text, const tf_arch *arch, const tf_workload *wl, bool walk, tf_figures *out) {
-  tf_diags *d = tf_diags_new();
-  tf_tree *tree = d && text ? tf_tree_parse(text, (tf_loc){0}, arch, wl, d) : NULL;
-  bool ok = tf_figures_of_tree(tree, walk, out);
-  tf_tree_free(tree);
-  tf_diags_free(d);
-  return ok;
-}

@@ -148,7 +148,7 @@ static void archive(driver *v, const tf_task *t) {
   for (int by = 0; by < TF_N_BY; by++) {
     const tf_task_best *b = &t->best[by];
     if (!b->there) continue;
-    tf_found f = {b->text, b->value, b->figures};
+    tf_found f = {.text = b->text, .value = b->value, .figures = b->figures};
     bool ok = tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
     if (by == TF_BY_OBJECTIVE)
       ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape) && ok;
@@ -156,14 +156,17 @@ static void archive(driver *v, const tf_task *t) {
   }
 }
 
-/* The same mapping may be found by several tasks: its text tells. */
+/* The same mapping may be found by several tasks: its text tells.  A tree that is kept is the task's no more. */
 static void archive_variants(driver *v, const tf_task *t) {
   for (int i = 0; i < t->n_variants; i++) {
-    const tf_variant *x = &t->variants[i];
-    if (!x->text) continue;
-    tf_found f = {x->text, x->value, x->figures};
-    uint64_t name = tf_hash(TF_HASH_START, x->text, strlen(x->text));
-    v->failed |= !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
+    tf_variant *x = &t->variants[i];
+    if (!x->tree) continue;
+    tf_found f = {.text = tf_tree_text(x->tree), .tree = x->tree, .value = x->value, .figures = x->figures};
+    uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
+    v->failed |=
+        !f.text || !tf_keep_best(v->res->variants, v->kept_texts, &v->res->n_variants, v->o->variants, &f, name);
+    x->tree = f.tree;
+    free(f.text);
   }
 }
 
@@ -251,11 +254,11 @@ static int most_genes(const driver *v) {
 }
 
 /* Starts that fit count as found, just as they are. */
-static void take_starts(driver *v, const tf_arch *arch, const tf_workload *wl) {
+static void take_starts(driver *v) {
   for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
     tf_found f = {.text = (char *)(uintptr_t)v->o->starts[i]};
     v->res->evals++;
-    if (!tf_figures_of_text(f.text, arch, wl, true, &f.figures)) continue;
+    if (!tf_figures_of_tree(v->starts[i].given, true, &f.figures)) continue;
     f.value = tf_objective_value(v->o->objective, &f.figures);
     uint64_t name = tf_hash(TF_HASH_START, f.text, strlen(f.text));
     v->failed |= !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name) ||
@@ -326,7 +329,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
     return NULL;
   }
   set_limits(v, given);
-  take_starts(v, arch, wl);
+  take_starts(v);
   run(v, threads, d);
   sum_up(v, threads);
   if (v->failed && tf_diags_errors(d) == 0) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -367,11 +370,11 @@ tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, cons
 void tf_search_free(tf_search_result *r) {
   if (!r) return;
   for (int i = 0; r->best && i < r->n_best; i++)
-    free(r->best[i].text);
+    tf_found_clear(&r->best[i]);
   for (int i = 0; r->pareto && i < r->n_pareto; i++)
-    free(r->pareto[i].text);
+    tf_found_clear(&r->pareto[i]);
   for (int i = 0; r->variants && i < r->n_variants; i++)
-    free(r->variants[i].text);
+    tf_found_clear(&r->variants[i]);
   free(r->best);
   free(r->variants);
   free(r->pareto);

@@ -85,13 +85,14 @@ bool tf_start_open(tf_start *s, const char *text, const tf_arch *arch, const tf_
     ok = open_tree(s, from) && ok;
   }
   if (ok && s->open) s->shapes = tf_shapes_of(s->open, wl, d);
-  tf_tree_free(from);
+  s->given = from;
   tf_diags_free(d);
   return ok;
 }
 
 void tf_start_clear(tf_start *s) {
   tf_shapes_free(s->shapes);
+  tf_tree_free(s->given);
   tf_tree_free(s->open);
   free(s->trips);
   *s = (tf_start){0};

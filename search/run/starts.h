@@ -7,6 +7,7 @@
 /* A start's tree with every trip count open: its space is searched from the counts it came with, so that one that does
  * not fit is mended. */
 typedef struct {
+  tf_tree *given; /* as it came; NULL: it is open itself, or says no tree */
   tf_tree *open;
   tf_shapes *shapes; /* NULL: the tree cannot be opened; then the mapping counts as it is and no more */
   int n_loops;

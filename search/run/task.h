@@ -28,7 +28,7 @@ typedef struct {
   double value;
   tf_figures figures;
   int64_t *trips; /* malloc'd, [n_loops] */
-  char *text;     /* malloc'd; NULL: it may not be written so */
+  tf_tree *tree;  /* NULL: it may not be written so */
 } tf_variant;
 
 /* What earlier tasks know. */

@@ -38,16 +38,14 @@ void tf_variants_offer(tf_task *t, double value, const tf_figures *f, const int6
 }
 
 void tf_variants_finish(tf_task *t, const tf_tree *open) {
-  for (int i = 0; i < t->n_variants; i++) {
-    tf_variant *v = &t->variants[i];
-    v->text = tf_complete_text(open, v->trips, &t->failed);
-  }
+  for (int i = 0; i < t->n_variants; i++)
+    t->variants[i].tree = tf_complete(open, t->variants[i].trips, &t->failed);
 }
 
 void tf_variants_clear(tf_task *t) {
   for (int i = 0; i < t->n_variants; i++) {
     free(t->variants[i].trips);
-    free(t->variants[i].text);
+    tf_tree_free(t->variants[i].tree);
   }
   free(t->variants);
   t->variants = NULL;

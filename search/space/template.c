@@ -1,9 +1,9 @@
 /* The fused template: all ops in one Seq under the loops they can share, their own loops below, every trip count open.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tree/build.h"
 #include "tileflow/search.h"
 
 typedef struct {
@@ -11,7 +11,7 @@ typedef struct {
   const tf_workload *wl;
   uint64_t *reach; /* [op][dim] dims of outputs of the workload that move the dim's range */
   int home;        /* level whose instances work apart, or that is close to the core: intermediates live there */
-  FILE *out;
+  tf_build *out;
 } builder;
 
 static uint64_t *reach(const builder *b, int o, int dim) { return &b->reach[o * b->wl->n_dims + dim]; }
@@ -93,22 +93,24 @@ static bool is_window(const builder *b, const tf_op *op, int k) {
   return false;
 }
 
+/* A loop whose trip count is open. */
+static void open_loop(const builder *b, int dim, tf_axis axis) {
+  tf_build_loop(b->out, (tf_loop){.dim = dim, .axis = axis});
+}
+
 /* The op's own loops at one level: the neighbours first, what is reduced last.  Not near: neighbours and windows are
  * left to the levels further in. */
-static void own_loops(builder *b, const tf_op *op, bool near) {
-  const char *word = " for";
+static void own_loops(const builder *b, const tf_op *op, bool near) {
   int last = op->n_out_dims - 1;
   for (int k = last; k < op->n_dims; k++) {
     if (k < 0) continue;
     if (k == last + 1)
-      for (int i = 0; i < last; i++, word = "")
-        fprintf(b->out, "%s %s=?", word, b->wl->dims[op->dims[i]].name);
-    if (!near && (k == last || is_window(b, op, k))) continue;
-    fprintf(b->out, "%s %s=?", word, b->wl->dims[op->dims[k]].name);
-    word = "";
+      for (int i = 0; i < last; i++)
+        open_loop(b, op->dims[i], TF_TEMPORAL);
+    if (near || (k != last && !is_window(b, op, k))) open_loop(b, op->dims[k], TF_TEMPORAL);
   }
-  for (int i = 0; i < last && last + 1 == op->n_dims; i++, word = "")
-    fprintf(b->out, "%s %s=?", word, b->wl->dims[op->dims[i]].name);
+  for (int i = 0; i < last && last + 1 == op->n_dims; i++)
+    open_loop(b, op->dims[i], TF_TEMPORAL);
 }
 
 /* The dim that units are spread over; *channels: not the output's last. */
@@ -146,37 +148,22 @@ static uint64_t shared(const builder *b) {
   return all & ~rows(b) ? all & ~rows(b) : all;
 }
 
-static void open_loops(builder *b, uint64_t dims, const char *axis) {
-  const char *word = axis ? " spatial" : " for";
+static void open_loops(const builder *b, uint64_t dims, tf_axis axis) {
   for (int d = 0; d < b->wl->n_dims; d++)
-    if (dims >> d & 1) {
-      fprintf(b->out, "%s %s=?%s", word, b->wl->dims[d].name, axis ? axis : "");
-      word = "";
-    }
-}
-
-static void line(builder *b, int depth, int level) {
-  fprintf(b->out, "%*s%s", 2 * depth, "", b->arch->memories[level].name);
+    if (dims >> d & 1) open_loop(b, d, axis);
 }
 
 /* Units that all work, or what the search finds. */
-static void over_units(builder *b, int dim, const int64_t mesh[2], bool all) {
-  const char *word = " spatial";
+static void over_units(const builder *b, int dim, const int64_t mesh[2], bool all) {
   for (int axis = 0; axis < 2 && dim >= 0; axis++)
-    if (mesh[axis] > 1) {
-      fprintf(b->out, "%s %s=", word, b->wl->dims[dim].name);
-      if (all)
-        fprintf(b->out, "%lld", (long long)mesh[axis]);
-      else
-        fputc('?', b->out);
-      fprintf(b->out, "@%c", axis ? 'y' : 'x');
-      word = "";
-    }
+    if (mesh[axis] > 1)
+      tf_build_loop(b->out,
+                    (tf_loop){.dim = dim, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = all ? mesh[axis] : 0});
 }
 
 /* Where units are spread over channels, the rest is as its micro-kernel has it: rows in registers, windows whole and
  * just outside. */
-static void own_tiles(builder *b, int o, int depth, int from) {
+static void own_tiles(const builder *b, int o, int parent, int from) {
   const tf_op *op = &b->wl->ops[o];
   const int inmost = b->arch->n_memories - 1, last = op->n_out_dims - 1;
   bool channels;
@@ -185,15 +172,14 @@ static void own_tiles(builder *b, int o, int depth, int from) {
   for (int l = from; l <= inmost; l++) {
     int64_t mesh[2];
     mesh_of(b, l, o, mesh);
-    line(b, depth++, l);
+    parent = tf_build_tile(b->out, parent, l);
     if (channels && l == inmost)
-      fprintf(b->out, " for %s=?", b->wl->dims[op->dims[last]].name);
+      open_loop(b, op->dims[last], TF_TEMPORAL);
     else
       own_loops(b, op, !channels || l == inmost - 1);
     over_units(b, units, mesh, channels && l == inmost && b->wl->dims[units].extent % (mesh[0] * mesh[1]) == 0);
-    fputc('\n', b->out);
   }
-  fprintf(b->out, "%*sop %s\n", 2 * depth, "", op->name);
+  tf_build_op(b->out, parent, o);
 }
 
 /* The first memory whose instances work apart; where none do, the one that a core's blocks stay in. */
@@ -204,14 +190,11 @@ static int home_of(const tf_arch *a) {
   return close ? close : a->n_memories > 1;
 }
 
-/* " keep Z@LEVEL ..." for all intermediates. */
-static void keep_homes(builder *b) {
-  const char *word = " keep";
+/* The scope keeps all intermediates in their home. */
+static void keep_homes(const builder *b) {
   for (int z = 0; z < b->wl->n_tensors; z++)
-    if (b->wl->tensors[z].producer >= 0 && b->wl->tensors[z].n_consumers) {
-      fprintf(b->out, "%s %s@%s", word, b->wl->tensors[z].name, b->arch->memories[b->home].name);
-      word = "";
-    }
+    if (b->wl->tensors[z].producer >= 0 && b->wl->tensors[z].n_consumers)
+      tf_build_keep(b->out, (tf_keep){.tensor = z, .level = b->home});
 }
 
 /* Dims of the op from its k-th to the one before the n-th. */
@@ -268,78 +251,68 @@ static int64_t key_blocks(const builder *b) {
   return extent < keys || extent < 2 ? 0 : (int64_t)(extent / (keys < 1 ? 1 : keys));
 }
 
-/* " for l=?{...}": a block of keys a step; twice as many, or half, may leave more to the rows. */
-static void key_loop(builder *b) {
+/* The loop over blocks of keys: as many as key_blocks says, or twice as many, or half, which may leave more to the
+ * rows. */
+static void key_loop(const builder *b) {
   const int64_t blocks = key_blocks(b);
-  const char *name = b->wl->dims[stream_dim(b)].name, *word = "{";
-  fprintf(b->out, " for %s=?", name);
-  for (int64_t n = blocks > 3 ? blocks / 2 : blocks > 1 ? blocks : 2; blocks > 0 && n <= 2 * blocks; n *= 2, word = ",")
-    fprintf(b->out, "%s%lld", word, (long long)n);
-  if (blocks > 0) fputc('}', b->out);
+  int64_t counts[4];
+  int n = 0;
+  for (int64_t c = blocks > 3 ? blocks / 2 : blocks > 1 ? blocks : 2; n < 4 && c <= 2 * blocks; c *= 2)
+    counts[n++] = c;
+  tf_build_loop(b->out, (tf_loop){.dim = stream_dim(b), .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
-/* " stream Z ..." for all that is reduced over the dim. */
-static void stream_over(builder *b, int dim) {
-  fputs(" stream", b->out);
+/* The scope streams all that is reduced over the dim. */
+static void stream_over(const builder *b, int dim) {
   for (int i = 0; i < b->wl->n_ops; i++) {
     const tf_op *op = &b->wl->ops[b->wl->topo[i]];
     for (int k = op->n_out_dims; k < op->n_dims; k++)
-      if (op->dims[k] == dim) fprintf(b->out, " %s", b->wl->tensors[op->out].name);
+      if (op->dims[k] == dim) tf_build_stream(b->out, (tf_named){.tensor = op->out});
   }
 }
 
-/* The Tiles above the Seq: what all ops share over the outermost memory and over instances, keys inside of these. */
-static int tiles_above(builder *b, tf_template form) {
+/* The Tiles above the Seq: what all ops share over the outermost memory and over instances, keys inside of these.  The
+ * innermost of them. */
+static int tiles_above(const builder *b, tf_template form) {
   const uint64_t dims = shared(b);
-  int depth = 0;
+  int parent = -1;
   for (int l = 0; l < b->home; l++) {
     int64_t mesh[2];
     mesh_of(b, l, -1, mesh);
-    line(b, depth++, l);
-    if (l == 0) open_loops(b, dims, NULL);
-    if (mesh[0] > 1) open_loops(b, dims, "@x");
-    fputc('\n', b->out);
+    parent = tf_build_tile(b->out, parent, l);
+    if (l == 0) open_loops(b, dims, TF_TEMPORAL);
+    if (mesh[0] > 1) open_loops(b, dims, TF_SPATIAL_X);
   }
   if (form == TF_TEMPLATE_STREAM) {
-    line(b, depth++, b->home - 1);
+    parent = tf_build_tile(b->out, parent, b->home - 1);
     key_loop(b);
-    fputc('\n', b->out);
   }
-  if (form == TF_TEMPLATE_WHOLE || form == TF_TEMPLATE_STREAM) {
-    line(b, depth++, b->home);
-    fputc('\n', b->out);
-  }
-  return depth;
+  if (form == TF_TEMPLATE_WHOLE || form == TF_TEMPLATE_STREAM) parent = tf_build_tile(b->out, parent, b->home);
+  return parent;
 }
 
-static void whole(builder *b, tf_template form) {
+static void whole(const builder *b, tf_template form) {
   const bool passes = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_OUTSIDE;
-  int depth = tiles_above(b, form);
+  int parent = tiles_above(b, form);
   if (b->wl->n_ops > 1) {
-    fprintf(b->out, "%*sSeq", 2 * depth++, "");
+    parent = tf_build_scope(b->out, parent, TF_SEQ);
     if (form == TF_TEMPLATE_PARTS) keep_homes(b);
     if (form == TF_TEMPLATE_STREAM) stream_over(b, stream_dim(b));
-    fputc('\n', b->out);
   }
   for (int i = 0; i < b->wl->n_ops; i++)
-    own_tiles(b, b->wl->topo[i], depth, b->home - passes);
+    own_tiles(b, b->wl->topo[i], parent, b->home - passes);
 }
 
-char *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form) {
+tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form) {
   builder b = {.arch = arch, .wl = wl, .home = home_of(arch)};
-  char *text = NULL;
-  size_t n = 0;
   if (wl->n_dims > 64) return NULL; /* sets of dims are one word */
   b.reach = calloc((size_t)wl->n_ops * (size_t)wl->n_dims + 1, sizeof *b.reach);
   if (!b.reach) return NULL;
   find_reach(&b);
   bool there = shared(&b) && b.home != 0 && (form != TF_TEMPLATE_OUTSIDE || b.home >= 2) &&
                (form != TF_TEMPLATE_STREAM || key_blocks(&b) != 0);
-  b.out = there ? open_memstream(&text, &n) : NULL;
+  b.out = there ? tf_build_new(arch, wl, NULL) : NULL;
   if (b.out) whole(&b, form);
-  bool ok = b.out && fclose(b.out) == 0;
   free(b.reach);
-  if (ok) return text;
-  free(text);
-  return NULL;
+  return tf_build_tree(b.out);
 }

@@ -27,6 +27,8 @@ static const op all[][6] = {
      {"P", "P[h,m,l] = min(E[h,m,l], U[l])"}},
     {{"E", "E[h,m,l] = exp(S[h,m,l] - W[h,m])"}, {"Z", "Z[h,m] += E[h,m,l]"}, {"P", "P[h,m,l] = E[h,m,l] * Z[h,m]"}},
     {{"X", "X[h,m] += S[h,m,l]"}, {"E", "E[h,m,l] = -S[h,m,l] * X[h,m]"}, {"P", "P[h,m,l] = relu(E[h,m,l])"}},
+    {{"P", "P[h,m,l] = exp(S[h,m,l]) * (m - 2 * l)"}},
+    {{"E", "E[h,m,l] = S[h,m,l] + h"}, {"P", "P[h,m,l] = E[h,m,l] * U[l]"}},
 };
 enum { N_ALL = sizeof all / sizeof *all };
 

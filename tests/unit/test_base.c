@@ -10,6 +10,22 @@
 #include "tests/unit/check.h"
 #include "tileflow/diag.h"
 
+/* What cannot be had fails for good, however little the next piece is. */
+static void test_arena_fails(void) {
+  CHECK(tf_arena_failed(NULL));
+  CHECK(tf_arena_alloc(NULL, 1) == NULL);
+  for (int way = 0; way < 3; way++) {
+    tf_arena *a = tf_arena_new();
+    CHECK(tf_arena_alloc(a, 1) != NULL);
+    CHECK((way == 0   ? tf_arena_alloc(a, SIZE_MAX)
+           : way == 1 ? tf_arena_array(a, SIZE_MAX / 2, 4)
+                      : tf_arena_strndup(a, "", SIZE_MAX)) == NULL);
+    CHECK(tf_arena_failed(a));
+    CHECK(tf_arena_alloc(a, 1) == NULL);
+    tf_arena_free(a);
+  }
+}
+
 static void test_arena(void) {
   tf_arena *a = tf_arena_new();
   for (size_t n = 0; n < 3000; n += 7) {
@@ -21,10 +37,9 @@ static void test_arena(void) {
     memset(p, 0xff, n);
   }
   CHECK(tf_arena_alloc(a, 5u << 20) != NULL);
-  CHECK(tf_arena_alloc(a, SIZE_MAX) == NULL);
-  CHECK(tf_arena_array(a, SIZE_MAX / 2, 4) == NULL);
   CHECK(tf_arena_array(a, 0, 8) != NULL);
   CHECK_TEXT(tf_arena_strndup(a, "abcdef", 3), "abc");
+  CHECK(!tf_arena_failed(a));
   tf_arena_free(a);
   tf_arena_free(NULL);
 }
@@ -278,6 +293,7 @@ static void test_diags_cut(void) {
 
 int main(void) {
   test_arena();
+  test_arena_fails();
   test_checked();
   test_distance();
   test_names();

@@ -340,6 +340,12 @@ static void test_variants(void) {
 }
 
 /* ---- the fused template ------------------------------------------------------------------------ */
+static char *text_of(tf_tree *t) {
+  char *text = t ? tf_tree_text(t) : NULL;
+  tf_tree_free(t);
+  return text;
+}
+
 /* Loops that all ops can share are found through ops with dims of their own in between. */
 static void test_template(void) {
   static const char *const file[] = {"workloads/conv-chain/c1.yaml", "workloads/conv-chain-relu/c1.yaml",
@@ -348,7 +354,7 @@ static void test_template(void) {
                                       "DRAM for b=? h=? m=?\n"};
   for (int i = 0; i < 4; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
-    char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_WHOLE) : NULL;
+    char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_WHOLE)) : NULL;
     CHECK(text && !strncmp(text, first[i], strlen(first[i])));
     if (text && strncmp(text, first[i], strlen(first[i])) != 0) printf("%s: %.60s\n", file[i], text);
     free(text);
@@ -363,7 +369,7 @@ static void test_stream_template(void) {
                                      "workloads/attention/g1.yaml"};
   for (int i = 0; i < 3; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
-    char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM) : NULL;
+    char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_STREAM)) : NULL;
     CHECK(i == 2 ? text && strstr(text, " stream X Z O\n") && strstr(text, " for l=?{2,") : !text);
     free(text);
     drop(&p);
@@ -378,9 +384,7 @@ static void test_effort(void) {
   enum { EFFORT = 10000 };
   for (int i = 0; i < 2; i++) {
     problem p = from_files("arch-specs/host-template.yaml", file[i]);
-    char *text = p.s ? tf_search_template(p.s->arch, p.s->workload, false) : NULL;
-    tf_loc at = text ? (tf_loc){tf_diags_add_file(p.d, "template", text, strlen(text)), 1, 1, 1} : (tf_loc){0};
-    p.given = text ? tf_tree_parse(text, at, p.s->arch, p.s->workload, p.d) : NULL;
+    p.given = p.s ? tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_WHOLE) : NULL;
     tf_search_opts o = {.budget.seed = 3, .budget.threads = 1, .budget.max_evals = 12000, .budget.max_effort = EFFORT};
     tf_search_result *one = run(&p, &o);
     o.budget.threads = 3;
@@ -392,7 +396,6 @@ static void test_effort(void) {
     tf_search_free(one);
     tf_search_free(three);
     drop(&p);
-    free(text);
   }
 }
 

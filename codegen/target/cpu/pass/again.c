@@ -43,10 +43,9 @@ static void spread(low_around *w, ir_stmt *s) {
   uint64_t mask = 0;
   ir_product *p = TF_NEW(w->w->p->arena, ir_product);
   int64_t *places = TF_ARRAY(w->w->p->arena, int64_t, (size_t)op->n_dims + 1), all, bytes;
-  w->w->oom |= !p || !places;
   for (int k = 0; k < op->n_dims; k++)
     if (moves_b(w, s, k)) mask |= low_range_hangs_on(w, &s->range[k]);
-  for (int i = 0; i < w->depth && !w->w->oom; i++) {
+  for (int i = 0; i < w->depth && !low_failed(w->w); i++) {
     if (mask >> i & 1 || !goes_on(w, i) || !(mask >> i)) continue;
     const int64_t words = (pack->words + LINE - 1) / LINE * LINE;
     all = count(w, s, ~UINT64_C(0) << i, places);

@@ -65,8 +65,7 @@ static void widen(low_around *w, ir_stmt *s) {
   const uint64_t mask = box_moves(w, p->slab, rank), again = come_back(w, mask);
   ir_range *wide = TF_ARRAY(w->w->p->arena, ir_range, (size_t)rank);
   ir_product *product = TF_NEW(w->w->p->arena, ir_product);
-  w->w->oom |= !wide || !product;
-  if (w->w->oom || !(mask & again)) return;
+  if (low_failed(w->w) || !(mask & again)) return;
   for (int r = 0; r < rank; r++)
     wide[r] = low_range_hangs_on(w, &p->slab[r]) & again ? all_of(wl, &a->index[r]) : p->slab[r];
   const double words = words_of(wide, rank);

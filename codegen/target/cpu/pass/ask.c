@@ -80,7 +80,6 @@ static int64_t *shift_of(const asking *a, const ir_stmt *s, int read) {
   const tf_op *op = &wl->ops[s->op];
   const int rank = wl->tensors[read < 0 ? op->out : op->reads[read].tensor].rank;
   int64_t *shift = TF_ARRAY(a->w->p->arena, int64_t, (size_t)op->n_dims);
-  a->w->oom |= !shift;
   for (int l = a->n_loops - 1; shift && l >= 0; l--) {
     bool any = false;
     for (int k = 0; k < op->n_dims; k++) {
@@ -112,8 +111,7 @@ static void ask(const asking *a, const ir_body *b, int from, int to) {
   const int operand[] = {next->nest.product->a, next->nest.product->b, -1};
   ir_ask *asks = TF_ARRAY(w->p->arena, ir_ask, 3);
   int64_t *none = TF_ARRAY(w->p->arena, int64_t, (size_t)op->n_dims);
-  w->oom |= !asks || !none;
-  if (w->oom || (to > from && !known(a, b, from, to))) return;
+  if (low_failed(w) || (to > from && !known(a, b, from, to))) return;
   for (int i = 0; i < 3; i++) {
     const int64_t *shift = is_far(w, next, operand[i]) ? shift_of(a, next, operand[i]) : NULL;
     if (!shift) continue;
@@ -151,8 +149,7 @@ static void find_lets(const ir_stmt **let, const ir_body *b) {
 
 void low_ask_ahead(lowering *w) {
   asking a = {.w = w, .let = TF_ARRAY(w->p->arena, const ir_stmt *, (size_t)w->p->n_vars + 1)};
-  w->oom |= !a.let;
-  if (w->oom || w->p->machine.lanes < 2) return;
+  if (low_failed(w) || w->p->machine.lanes < 2) return;
   find_lets(a.let, &w->p->body);
   walk(&a, &w->p->body);
 }

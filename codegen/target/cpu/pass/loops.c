@@ -39,6 +39,5 @@ static void body(low_around *at, const ir_body *b) {
 
 void low_walk_around(low_around *at) {
   at->moves = TF_ARRAY(at->w->p->arena, uint64_t, (size_t)at->w->p->n_vars + 1);
-  at->w->oom |= !at->moves;
-  if (!at->w->oom) body(at, &at->w->p->body);
+  if (!low_failed(at->w)) body(at, &at->w->p->body);
 }

@@ -35,13 +35,12 @@ static bool can_merge(const lowering *w, const ir_stmt *s) {
 }
 
 static void merge_in(lowering *w, const ir_body *body) {
-  for (int i = 0; i < body->n && !w->oom; i++) {
+  for (int i = 0; i < body->n; i++) {
     ir_stmt *s = body->s[i];
     merge_in(w, &s->body);
     if (!ir_product_of(s) || !can_merge(w, s)) continue;
     ir_product *p = TF_NEW(w->p->arena, ir_product);
-    w->oom |= !p;
-    if (w->oom) return;
+    if (low_failed(w)) return;
     *p = *s->nest.product;
     p->pairs.merged = true;
     s->nest.product = p;

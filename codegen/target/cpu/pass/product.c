@@ -121,9 +121,8 @@ static int64_t rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 void low_add_slab(lowering *w, const ir_stmt *nest, const tf_ref *ref, ir_product *p) {
   const tf_tensor *z = &w->plan->wl->tensors[ref->tensor];
   p->slab = TF_ARRAY(w->p->arena, ir_range, (size_t)z->rank);
-  w->oom |= !p->slab;
   int64_t words = 1;
-  for (int r = 0; r < z->rank && !w->oom; r++) {
+  for (int r = 0; r < z->rank && !low_failed(w); r++) {
     p->slab[r] = low_index(w, nest->op, &ref->index[r]);
     words *= r == z->rank - 1 ? (p->slab[r].most + p->stride - 1) / p->stride * p->stride : p->slab[r].most;
   }
@@ -298,8 +297,7 @@ static bool known_lengths(const ir_range *r) { return r->exact || r->rest; }
 
 static void keep(lowering *w, ir_stmt *nest, const ir_product *p) {
   ir_product *kept = TF_NEW(w->p->arena, ir_product);
-  w->oom |= !kept;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   *kept = *p;
   nest->nest.product = kept;
   if (ir_panels_of(p) >= 0) w->p->packs[w->p->n_packs++] = (ir_pack){nest->op, kept};
@@ -312,7 +310,7 @@ void low_product(lowering *w, ir_stmt *nest) {
   ir_product p = {.n = op->n_out_dims - 1, .pack = -1, .pairs = {.turned = -1, .copy = -1, .panels = -1}};
   if (!low_is_product(op) || nest->nest.divides >= 0) return;
   p.kernel = low_is_whole(w, nest->op) ? w->p->machine.whole : w->p->machine.real ? w->p->machine.real : &plain;
-  if (low_channels(w, nest, &p) || w->oom) {
+  if (low_channels(w, nest, &p) || low_failed(w)) {
     keep(w, nest, &p);
     return;
   }

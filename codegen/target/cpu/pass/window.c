@@ -114,8 +114,7 @@ static void make(lowering *w, ir_body *body, int at) {
   ir_stmt *s = body->s[at];
   ir_window *v = TF_NEW(w->p->arena, ir_window);
   const ir_stmt **maps = TF_ARRAY(w->p->arena, const ir_stmt *, MAPS_MOST);
-  w->oom |= !v || !maps;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   *v = (ir_window){.taps = taps_of(op_of(w, s), s), .maps = maps};
   s->nest.window = v;
   for (int i = at + 1; i < body->n && s->nest.n_fresh == 0 && v->n_maps < MAPS_MOST; i++) {
@@ -126,7 +125,7 @@ static void make(lowering *w, ir_body *body, int at) {
 }
 
 static void windows_in(lowering *w, ir_body *body) {
-  for (int i = 0; i < body->n && !w->oom; i++) {
+  for (int i = 0; i < body->n; i++) {
     windows_in(w, &body->s[i]->body);
     if (is_window(w, body->s[i])) make(w, body, i);
   }

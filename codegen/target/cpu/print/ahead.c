@@ -59,6 +59,13 @@ static rows rows_of(const c_printer *c, const ir_stmt *s) {
   return r;
 }
 
+/* A nest whose sums begin anew or go on, as those of all others do; NULL: there is none. */
+static const ir_stmt *goes_on(const rows *r) {
+  for (int k = 0; k < r->n; k++)
+    if (r->all[k]->nest.n_fresh) return r->all[k];
+  return NULL;
+}
+
 /* All that they read and make. */
 static int list_places(const c_printer *c, const rows *r, c_row_at *at) {
   int n = 0;
@@ -152,6 +159,7 @@ static void print_type(c_printer *c, const rows *r, const char *name) {
   for (int i = 0; i < c->n_row_at; i++)
     c_line(c, "  "), type_of(c, &c->row_at[i]), fprintf(c->out, "at%d;\n  int64_t step%d;\n", i, i);
   if (r->rounded >= 0) c_line(c, "  uint16_t *rounded;\n  int64_t wide;\n");
+  if (goes_on(r)) c_line(c, "  int fresh;\n");
   fprintf(c->out, "} %s;\n", name);
 }
 
@@ -204,6 +212,8 @@ static void print_places(c_printer *c, const rows *r, const ir_stmt *s, const c_
   }
   if (r->rounded >= 0)
     fprintf(c->out, ", %s_pack%d, k_wide", c->p->buffers[s->nest.product->pairs.copy].id, s->nest.product->pairs.copy);
+  const ir_stmt *on = goes_on(r);
+  if (on) fputs(", ", c->out), c_is_fresh(c, on);
   fputs("};\n", c->out);
 }
 

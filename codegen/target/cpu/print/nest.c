@@ -75,15 +75,22 @@ void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip) {
   fputs(";\n", c->out);
 }
 
-void c_fresh_flag(c_printer *c, const ir_stmt *s) {
-  if (!s->nest.n_fresh) return;
-  c_indent(c);
-  fputs("const int fresh = ", c->out);
+void c_is_fresh(c_printer *c, const ir_stmt *s) {
   for (int i = 0; i < s->nest.n_fresh; i++) {
     if (i) fputs(" && ", c->out);
     c_atom(c->out, c->p, s->nest.fresh[i]);
     fputs(" == 0", c->out);
   }
+}
+
+void c_fresh_flag(c_printer *c, const ir_stmt *s) {
+  if (!s->nest.n_fresh) return;
+  c_indent(c);
+  fputs("const int fresh = ", c->out);
+  if (c->row_at)
+    fputs("of->fresh", c->out);
+  else
+    c_is_fresh(c, s);
   fputs(";\n", c->out);
 }
 

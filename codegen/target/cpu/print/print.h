@@ -90,6 +90,8 @@ bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output);
 /* "acc = combine(acc, value);", acc being the output where it is NULL. */
 void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip);
 void c_fresh_flag(c_printer *c, const ir_stmt *s);
+/* Whether the sum starts over, as an expression where the loops around it stand; it has n_fresh. */
+void c_is_fresh(c_printer *c, const ir_stmt *s);
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
 int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim);
 /* `inverse_OUT` of it, before the loop; and whether there is `power_OUT`, too, by which a product with the inverse is

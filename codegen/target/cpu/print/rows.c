@@ -282,12 +282,14 @@ static void vector_choice(c_printer *c, const tf_op *op, const tf_expr *e, int s
 static void vector_arguments(c_printer *c, const tf_op *op, const tf_expr *e, int skip, bool part) {
   const bool inverse = e->call == TF_K_DIV && c->inverse >= 0 && e == &op->expr[op->n_expr - 1];
   const bool low = e->call == TF_K_EXP && ir_is_low(c->wl, op, e->arg[0]);
+  const bool brief = low && op->out == c->gone && e == &op->expr[op->n_expr - 1]; /* its value is rounded at once */
   const bool limit = e->call == TF_K_MAX || e->call == TF_K_MIN;
   const int number = limit ? c_number_of(op, e) : -1;
   const bool power = inverse && c_has_power(c, op, c->inverse);
   if (power) fputs("vec_mul(", c->out);
   fprintf(c->out, "%s%s(",
           inverse ? "vec_mul"
+          : brief ? "vec_exp_brief"
           : low   ? "vec_exp_low"
                   : tf_micro_vector_name((int)e->call),
           limit && number < 0 ? "_of" : "");
@@ -378,7 +380,7 @@ void c_rows_close(c_printer *c, const ir_stmt *const *all, int n) {
     if (op->reduce == TF_ASSIGN) continue;
     c_line(c, "{\n");
     c->depth++;
-    if (n > 1) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
+    if (n > 1 || c->row_at) c_fresh_flag(c, all[i]); /* a sum by itself: c_nest has */
     c_indent(c);
     fprintf(c->out, "const float all = %s(all_%s);\n", vector_combine(op->reduce, true), c->p->tensor_id[op->out]);
     c_take_in(c, op, all[i]);

@@ -32,8 +32,7 @@ static void set_var(lowering *w, int var, ir_atom value) {
   ir_stmt *s = low_add(w, IR_LET);
   ir_atom *arg = TF_ARRAY(w->p->arena, ir_atom, 1);
   int64_t *coef = TF_ARRAY(w->p->arena, int64_t, 1);
-  w->oom |= !arg || !coef;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   arg[0] = value;
   coef[0] = 1;
   s->let.var = var;
@@ -50,7 +49,7 @@ static void spread_loops(lowering *w, ir_stmt *s) {
     chain[n++] = at, inner = all;
   low_mark mark;
   const ir_atom block = cu_open_for(w, IR_BLOCK, s->loop.dim, inner, &mark);
-  for (int i = 0; i < n && !w->oom; i++) {
+  for (int i = 0; i < n; i++) {
     inner /= chain[i]->loop.trip;
     set_var(w, chain[i]->loop.var, step_of(w, block, inner, chain[i]->loop.trip, i == 0));
     for (int k = 0; k < chain[i]->body.n; k++)
@@ -68,18 +67,18 @@ static void spread_points(lowering *w, const ir_stmt *s) {
   for (int k = 0; k < op->n_out_dims; k++) {
     const int64_t piece = cu_piece(w->p, s, k);
     trip[k] = s->range[k].most > piece ? (s->range[k].most + piece - 1) / piece : 1;
-    if (__builtin_mul_overflow(inner, trip[k], &inner)) w->oom = true;
+    inner *= trip[k]; /* no more than points of the output */
   }
   const ir_atom block = cu_open_for(w, IR_BLOCK, op->n_dims ? op->dims[0] : 0, inner, &mark);
   bool outermost = true;
-  for (int k = 0; k < op->n_out_dims && !w->oom; k++) {
+  for (int k = 0; k < op->n_out_dims && !low_failed(w); k++) {
     if (trip[k] == 1) continue;
     inner /= trip[k];
     r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step_of(w, block, inner, trip[k], outermost),
                      cu_piece(w->p, s, k), trip[k]);
     outermost = false;
   }
-  if (!w->oom) cu_again(w, s, r);
+  cu_again(w, s, r);
   low_close(w, mark);
 }
 
@@ -96,7 +95,7 @@ void low_cuda_grid(lowering *w) {
   low_mark mark = low_open(w, &new), block;
   refuse_kept(w);
   w->n_lets = 0;
-  for (int i = 0; i < b->n && !w->oom; i++) {
+  for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
       cu_again(w, s, NULL);
@@ -111,5 +110,5 @@ void low_cuda_grid(lowering *w) {
     }
   }
   low_close(w, mark);
-  if (!w->oom) *b = new;
+  *b = new;
 }

@@ -31,7 +31,7 @@ ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *ma
   ir_stmt *s = low_add(w, IR_FOR);
   const int var = low_var(w, "i_%s_", w->p->dim_id[dim]);
   *mark = (low_mark){w->into, w->n_lets};
-  if (w->oom) return ir_number(0);
+  if (low_failed(w)) return ir_number(0);
   s->loop.var = var;
   s->loop.dim = dim;
   s->loop.trip = trip;
@@ -43,7 +43,6 @@ ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *ma
 ir_range *cu_ranges(lowering *w, const ir_stmt *s) {
   const size_t n = (size_t)ir_n_ranges(w->p, s);
   ir_range *r = TF_ARRAY(w->p->arena, ir_range, n + 1);
-  w->oom |= !r;
   if (r) memcpy(r, s->range, n * sizeof *r);
   return r;
 }
@@ -59,7 +58,7 @@ ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range) {
 void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt *s)) {
   ir_body new = {0, NULL};
   low_mark mark = low_open(w, &new);
-  for (int i = 0; i < b->n && !w->oom; i++) {
+  for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
     if (ir_facts_of(s)->points) {
       make(w, s);
@@ -69,5 +68,5 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
     if (same && ir_facts_of(s)->body) cu_replace(w, &same->body, make);
   }
   low_close(w, mark);
-  if (!w->oom) *b = new;
+  *b = new;
 }

@@ -78,21 +78,21 @@ static plan plan_of(const lowering *w, const ir_stmt *s) {
 /* The boxes of the step, into their slots. */
 static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_range *r = cu_ranges(w, t->s), *const k = &r[t->k];
-  if (w->oom) return;
+  if (low_failed(w)) return;
   const ir_atom lo = low_sum(w, "from", k->lo, t->step, step);
   *k = (ir_range){.lo = lo, .hi = low_min(w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step};
   set_ranges(w, t, r);
-  for (int i = 0; i < t->n && !w->oom; i++) {
+  for (int i = 0; i < t->n; i++) {
     const tf_ref *ref = &t->op->reads[t->read[i]];
     const int rank = w->plan->wl->tensors[ref->tensor].rank;
     ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank + 1);
-    w->oom |= !box;
-    for (int d = 0; d < rank && box; d++)
+    if (low_failed(w)) return;
+    for (int d = 0; d < rank; d++)
       box[d] = low_index(w, t->s->op, &ref->index[d]);
-    if (box) box[0].hi = low_pick(w, "to", *k, box[0].hi, box[0].lo); /* nothing behind the last piece */
-    if (box) box[0].exact = box[0].some = false;
+    box[0].hi = low_pick(w, "to", *k, box[0].hi, box[0].lo); /* nothing behind the last piece */
+    box[0].exact = box[0].some = false;
     ir_stmt *s = low_add(w, IR_COPY);
-    if (w->oom) return;
+    if (!s) return;
     s->range = box;
     s->copy.to = t->buffer[i];
     s->copy.from = w->p->buffer_of[ref->tensor];
@@ -102,11 +102,11 @@ static void copy_all(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
 }
 
 static void open_tiles(lowering *w, plan *t) {
-  for (int i = 0; i < t->n && !w->oom; i++) {
+  for (int i = 0; i < t->n; i++) {
     const tf_ref *ref = &t->op->reads[t->read[i]];
     char what[32];
     const int at = t->buffer[i] = low_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
-    if (w->oom) return;
+    if (low_failed(w)) return;
     ir_buffer *b = &w->p->buffers[at];
     snprintf(what, sizeof what, "tile%d", at);
     b->id = low_derived(w, w->p->tensor_id[ref->tensor], what);
@@ -121,8 +121,7 @@ static void sum_piece(lowering *w, const plan *t, ir_atom step, ir_atom slot) {
   ir_range *r = cu_ranges(w, t->s);
   int *from = TF_ARRAY(w->p->arena, int, (size_t)t->op->n_reads + 1);
   ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)t->op->n_dims + 1);
-  w->oom |= !from || !fresh;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   r[t->k] = low_split(w, w->p->dim_id[t->op->dims[t->k]], r[t->k], step, t->step, t->trip);
   set_ranges(w, t, r);
   for (int i = 0; i < t->op->n_reads; i++)
@@ -162,23 +161,23 @@ static void make(lowering *w, const ir_stmt *s) {
   ir_stmt *wait = low_add(w, IR_WAIT);
   if (wait) wait->wait.left = 1;
   const ir_atom slot = low_by(w, "now", IR_MOD, step, SLOTS);
-  if (!w->oom) sum_piece(w, &t, step, slot);
+  sum_piece(w, &t, step, slot);
   low_close(w, outside);
 }
 
 /* Room for a tile of each read. */
-static bool grow(lowering *w) {
+static void grow(lowering *w) {
   size_t n = (size_t)w->p->n_buffers + 1;
   for (int o = 0; o < w->plan->wl->n_ops; o++)
     n += (size_t)w->plan->wl->ops[o].n_reads;
   ir_buffer *more = TF_ARRAY(w->p->arena, ir_buffer, n);
-  if (more) memcpy(more, w->p->buffers, (size_t)w->p->n_buffers * sizeof *more);
-  if (more) w->p->buffers = more;
-  return more != NULL;
+  if (!more) return;
+  memcpy(more, w->p->buffers, (size_t)w->p->n_buffers * sizeof *more);
+  w->p->buffers = more;
 }
 
 void low_cuda_stage(lowering *w) {
   w->n_lets = 0;
-  if (!grow(w)) w->oom = true;
-  if (!w->oom) cu_replace(w, &w->p->body, make);
+  grow(w);
+  cu_replace(w, &w->p->body, make);
 }

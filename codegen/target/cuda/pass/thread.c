@@ -18,7 +18,7 @@ static void make(lowering *w, const ir_stmt *s) {
   const int rows = at.rows >= 0 ? at.rows : at.lanes;
   ir_range *r = cu_ranges(w, s), alone = {.lo = ir_number(0), .hi = ir_number(1), .most = 1};
   const int dim = op->n_dims ? op->dims[0] : 0;
-  if (w->oom) return;
+  if (low_failed(w)) return;
   ir_range *const y = rows >= 0 ? &r[rows] : &alone, *const x = at.lanes >= 0 ? &r[at.lanes] : &alone;
   *y = cut(w, IR_WARP, rows >= 0 ? op->dims[rows] : dim, *y, CU_ROWS);
   *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);

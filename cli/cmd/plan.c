@@ -1,0 +1,146 @@
+/* tileflow plan: a network cut into fused groups, each mapped. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cmd/commands.h"
+#include "cli/os/interrupt.h"
+#include "cli/os/meter.h"
+#include "cli/os/safe_write.h"
+#include "cli/report/plan_report.h"
+#include "cli/session/input.h"
+#include "cli/session/session.h"
+
+typedef struct {
+  cli_input in;
+  cli_figures figures;
+  cli_looking look;
+  int64_t max_ops;
+  const char *out;
+} plan_options;
+static const cli_slot slots[] = {
+    CLI_FIGURES_AT(plan_options, figures),   CLI_AT(plan_options, OBJECTIVE, look.objective),
+    CLI_AT(plan_options, SEED, look.seed),   CLI_AT(plan_options, THREADS, look.threads),
+    CLI_AT(plan_options, EVALS, look.evals), CLI_AT(plan_options, MAX_OPS, max_ops),
+    CLI_AT(plan_options, OUT, out)};
+
+static const tf_loc nowhere = {0};
+
+/* ---- found -------------------------------------------------------------------------------------------------- */
+static void show(void *ctx, const tf_progress *p) {
+  char groups[48];
+  snprintf(groups, sizeof groups, "%s groups mapped", cli_count(p->shapes).s);
+  cli_meter_show(ctx, p->evals, p->seconds, groups);
+}
+
+static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
+  cli_meter m = cli_meter_new(o->in.quiet);
+  const tf_net_opts opts = {.objective = o->look.objective,
+                            .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
+                            .budget = {.max_evals = o->look.evals,
+                                       .threads = o->look.threads,
+                                       .seed = o->look.seed,
+                                       .stop = cli_interrupted,
+                                       .progress = m.on ? show : NULL,
+                                       .ctx = &m}};
+  cli_hold_interrupt(CLI_GRACE);
+  tf_net_plan *p = tf_net_plan_of(s->arch, s->workload, &opts, d);
+  cli_release_interrupt();
+  cli_meter_end(&m);
+  return p;
+}
+
+/* The command as a comment, then the plan. */
+static bool write_plan(const plan_options *o, const cli_plan *p) {
+  cli_text t = {0};
+  cli_printf(&t, "# tileflow plan");
+  for (size_t i = 0; i < o->in.n_files; i++)
+    cli_printf(&t, " %s", o->in.files[i]);
+  for (size_t i = 0; i < o->in.n_set; i++)
+    cli_printf(&t, " --set %s=%s", o->in.set[i].name, o->in.set[i].value);
+  char *text = tf_net_plan_text(p->plan, p->spec->arch, p->spec->workload);
+  cli_printf(&t, "\n%s", text ? text : "");
+  t.bad = t.bad || !text;
+  free(text);
+  return cli_put_text(o->out, &t);
+}
+
+/* ---- written ------------------------------------------------------------------------------------------------ */
+static bool write_all(const plan_options *o, const cli_plan *p) {
+  cli_text json = {0}, csv = {0}, text = {0};
+  bool ok = !o->out || write_plan(o, p);
+  if (o->figures.json) {
+    cli_plan_json(p, &json);
+    ok = cli_put_text(o->figures.json, &json) && ok;
+  }
+  if (o->figures.csv) {
+    cli_plan_csv(p, &csv);
+    ok = cli_put_text(o->figures.csv, &csv) && ok;
+  }
+  if (o->in.quiet || o->in.stdout_taken) return ok;
+  cli_plan_text(p, &text);
+  return cli_put_text("-", &text) && ok;
+}
+
+/* A total below what no execution can beat would be a bug of the tool. */
+static bool holds(const tf_net_plan *p) {
+  const double slack = 1 - 1e-9;
+  const bool ok = p->total.cycles >= p->bounds.cycles * slack && p->total.energy_pj >= p->bounds.energy_pj * slack &&
+                  p->total.traffic_words >= (double)p->bounds.traffic_words;
+  if (!ok)
+    fputs("tileflow: this plan costs less than what no execution can beat: a bug of tileflow, please report it\n",
+          stderr);
+  return ok;
+}
+
+static cli_status report(const plan_options *o, const tf_spec *s, const tf_net_plan *p, bool given, tf_diags *d) {
+  tf_net_memory memory;
+  if (!tf_net_memory_of(p, s->workload, 0, &memory, d)) return CLI_BAD_INPUT;
+  const cli_plan all = {.spec = s, .plan = p, .memory = &memory, .given = given};
+  const bool ok = holds(p) && write_all(o, &all);
+  tf_net_memory_free(&memory);
+  return ok ? CLI_DONE : CLI_FAILED;
+}
+
+static cli_status plan(const plan_options *o, tf_diags *d) {
+  tf_text *texts;
+  cli_status status = CLI_BAD_INPUT;
+  tf_spec *s = cli_read_texts(&o->in, &texts, d) ? cli_spec_of(&o->in, texts, d) : NULL;
+  const tf_text *given = cli_find_plan(&o->in, texts);
+  tf_net_plan *p = NULL;
+  if (s && !s->arch) tf_fail(d, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
+  if (s && !s->workload) tf_fail(d, nowhere, TF_E_MISSING, "no file has a section 'workload'");
+  if (s && s->mapping_text)
+    tf_fail(d, s->mapping_at, TF_E_USAGE, "a plan has a mapping for each of its groups, not one");
+  if (s && tf_diags_errors(d) == 0) p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find(o, s, d);
+  if (p) status = report(o, s, p, given != NULL, d);
+  if (!p && s && tf_diags_errors(d) == 0) status = CLI_INTERRUPTED;
+  tf_net_plan_free(p);
+  tf_spec_free(s);
+  cli_free_texts(texts, o->in.n_files);
+  return status;
+}
+
+static cli_status run(const void *options) {
+  tf_diags *d = tf_diags_new();
+  if (!d) return CLI_FAILED;
+  const cli_status status = plan(options, d);
+  if (status == CLI_BAD_INPUT) cli_complain(d);
+  tf_diags_free(d);
+  return status;
+}
+
+const cli_command cmd_plan = {
+    .name = "plan",
+    .summary = "cut a network into fused groups, and map each",
+    .about =
+        "Reads an architecture and a network (an ONNX model, or a workload of any size), cuts it into groups of ops "
+        "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
+        "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  Of a file "
+        "with a plan (-o wrote it) it prints the same of that plan.\n"
+        "Exit status: 0, 2 for bad input, 130 if interrupted.\n",
+    .example = "arch-specs/edge.yaml tests/data/onnx/mob-17.onnx",
+    .size = sizeof(plan_options),
+    CLI_SLOTS(slots),
+    .run = run,
+};

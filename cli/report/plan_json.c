@@ -1,0 +1,93 @@
+/* A plan as JSON and as CSV: its keys are stable and in the order of docs/FORMATS.md. */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/report/plan_report.h"
+#include "cli/report/report.h"
+
+static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
+
+static json_t *bounds_of(const tf_bounds *b) {
+  return json_pack("{s:o, s:o, s:I}", "cycles", real(b->cycles), "energy_pj", real(b->energy_pj), "traffic_words",
+                   (json_int_t)b->traffic_words);
+}
+
+static void set_figures(json_t *out, const tf_figures *f, double clock_hz) {
+  json_object_set_new(out, "cycles", real(f->cycles));
+  json_object_set_new(out, "seconds", real(f->cycles / clock_hz));
+  json_object_set_new(out, "energy_pj", real(f->energy_pj));
+  json_object_set_new(out, "edp", real(f->edp));
+  json_object_set_new(out, "traffic_words", real(f->traffic_words));
+}
+
+static json_t *group_of(const cli_plan *p, int i) {
+  const tf_net_group *g = &p->plan->groups[i];
+  const tf_workload *wl = g->group->workload;
+  json_t *out = json_object(), *ops = json_array();
+  for (int o = 0; o < wl->n_ops; o++)
+    json_array_append_new(ops, json_string(wl->ops[o].name));
+  json_object_set_new(out, "name", json_string(wl->name));
+  json_object_set_new(out, "ops", ops);
+  json_object_set_new(out, "like", json_integer(g->like));
+  set_figures(out, &g->figures, p->spec->arch->clock_hz);
+  json_object_set_new(out, "bottleneck", json_string(g->bottleneck));
+  json_object_set_new(out, "bounds", bounds_of(&g->bounds));
+  json_object_set_new(out, "mapping", json_string(g->mapping));
+  return out;
+}
+
+static json_t *search_of(const cli_plan *p) {
+  const tf_net_plan *q = p->plan;
+  const double value = tf_objective_value(q->objective, &q->total);
+  const double bound = tf_bounds_value(q->objective, &q->bounds, p->spec->arch);
+  return json_pack("{s:s, s:o, s:o, s:o, s:b, s:i, s:I, s:I, s:I}", "objective", tf_objective_key((int)q->objective),
+                   "value", real(value), "bound", real(bound), "gap", real(bound > 0 ? value / bound - 1 : 0), "exact",
+                   q->exact, "window", q->window, "groups_met", (json_int_t)q->candidates, "groups_mapped",
+                   (json_int_t)q->evaluated, "evaluations", (json_int_t)q->evals);
+}
+
+static json_t *arena_of(const cli_plan *p) {
+  const tf_workload *wl = p->spec->workload;
+  json_t *tensors = json_object();
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (p->memory->offset[z] >= 0)
+      json_object_set_new(tensors, wl->tensors[z].name, json_integer(p->memory->offset[z]));
+  return json_pack("{s:I, s:I, s:o}", "bytes", (json_int_t)p->memory->bytes, "least", (json_int_t)p->memory->least,
+                   "offsets", tensors);
+}
+
+void cli_plan_json(const cli_plan *p, cli_text *out) {
+  json_t *root = json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture", p->spec->arch->name,
+                           "workload", p->spec->workload->name);
+  json_t *groups = json_array();
+  set_figures(root, &p->plan->total, p->spec->arch->clock_hz);
+  json_object_set_new(root, "bounds", bounds_of(&p->plan->bounds));
+  json_object_set_new(root, "parts", bounds_of(&p->plan->parts));
+  for (int i = 0; i < p->plan->n; i++)
+    json_array_append_new(groups, group_of(p, i));
+  json_object_set_new(root, "groups", groups);
+  json_object_set_new(root, "arena", arena_of(p));
+  if (!p->given) json_object_set_new(root, "search", search_of(p));
+  char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+  if (text)
+    cli_printf(out, "%s\n", text);
+  else
+    out->bad = true;
+  free(text);
+  json_decref(root);
+}
+
+void cli_plan_csv(const cli_plan *p, cli_text *out) {
+  cli_printf(out, "group,like,ops,first_op,cycles,energy_pj,traffic_words,bound_cycles,bound_energy_pj,"
+                  "bound_traffic_words,bottleneck\n");
+  for (int i = 0; i < p->plan->n; i++) {
+    const tf_net_group *g = &p->plan->groups[i];
+    cli_printf(out, "%d,%d,%d,", i + 1, g->like + 1, g->group->workload->n_ops);
+    cli_csv_cell(out, g->group->workload->ops[0].name);
+    cli_printf(out, ",%.15g,%.15g,%.15g,%.15g,%.15g,%lld,", g->figures.cycles, g->figures.energy_pj,
+               g->figures.traffic_words, g->bounds.cycles, g->bounds.energy_pj, (long long)g->bounds.traffic_words);
+    cli_csv_cell(out, g->bottleneck);
+    cli_printf(out, "\n");
+  }
+}

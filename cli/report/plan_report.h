@@ -1,0 +1,17 @@
+/* A plan of a network, for people and for programs. */
+#ifndef CLI_PLAN_REPORT_H
+#define CLI_PLAN_REPORT_H
+#include "cli/cli.h"
+#include "cli/text.h"
+
+typedef struct {
+  const tf_spec *spec;
+  const tf_net_plan *plan;
+  const tf_net_memory *memory;
+  bool given; /* the plan was read, not found */
+} cli_plan;
+
+void cli_plan_text(const cli_plan *p, cli_text *out);
+void cli_plan_json(const cli_plan *p, cli_text *out);
+void cli_plan_csv(const cli_plan *p, cli_text *out);
+#endif

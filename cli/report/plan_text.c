@@ -1,0 +1,106 @@
+/* A plan for people: a row for each distinct group, totals beside what no execution can beat, memory. */
+#include <math.h>
+#include <string.h>
+
+#include "cli/report/plan_report.h"
+#include "cli/table.h"
+
+enum { OPS_SHOWN = 60 };
+
+static int runs_of(const tf_net_plan *p, int i) {
+  int n = 0;
+  for (int k = 0; k < p->n; k++)
+    n += p->groups[k].like == i;
+  return n;
+}
+
+static void put_title(const cli_plan *p, cli_text *out) {
+  const tf_net_plan *q = p->plan;
+  const char *objective = tf_objective_key((int)q->objective);
+  cli_printf(out, "%s on %s, plan %s for %s: %d ops in %d groups, %d of them different\n", p->spec->workload->name,
+             p->spec->arch->name, p->given ? "given" : "found", objective, p->spec->workload->n_ops, q->n,
+             q->n_distinct);
+  if (p->given) return;
+  cli_printf(out, "%s groups met, %s mapped, %s mappings evaluated; ", cli_count(q->candidates).s,
+             cli_count(q->evaluated).s, cli_count(q->evals).s);
+  if (q->exact)
+    cli_printf(out, "by their costs no other cut is better\n");
+  else
+    cli_printf(out, "cuts that run at most %d ops ahead of the first one left\n", q->window);
+}
+
+/* The first op, and the others as far as they fit. */
+static void put_ops(const tf_workload *wl, cli_text *out) {
+  size_t room = OPS_SHOWN;
+  for (int o = 0; o < wl->n_ops; o++) {
+    const size_t n = strlen(wl->ops[o].name) + 1;
+    if (o && n > room) {
+      cli_printf(out, " + %d", wl->n_ops - o);
+      return;
+    }
+    cli_printf(out, "%s%s", o ? " " : "", wl->ops[o].name);
+    room = n > room ? 0 : room - n;
+  }
+}
+
+static void put_group(const cli_plan *p, int i, cli_table *t) {
+  const tf_net_group *g = &p->plan->groups[i];
+  const int runs = runs_of(p->plan, i);
+  cli_text ops = {0};
+  cli_cell(t, "%d", i + 1);
+  cli_cell(t, "%d", runs);
+  cli_cell(t, "%s", cli_real(g->figures.cycles).s);
+  cli_cell(t, "%s", cli_times(g->figures.cycles, g->bounds.cycles).s);
+  cli_cell(t, "%s", cli_percent(runs * g->figures.cycles, p->plan->total.cycles).s);
+  cli_cell(t, "%s", cli_real(g->figures.traffic_words).s);
+  cli_cell(t, "%s", cli_times(g->figures.traffic_words, (double)g->bounds.traffic_words).s);
+  cli_cell(t, "%s", cli_si(g->figures.energy_pj * 1e-12, "J").s);
+  cli_cell(t, "%s", g->bottleneck);
+  put_ops(g->group->workload, &ops);
+  cli_cell(t, "%s", ops.text ? ops.text : "");
+  cli_text_free(&ops);
+}
+
+static void put_groups(const cli_plan *p, cli_text *out) {
+  static const char *const heads[] = {"group", "runs",  "cycles", "bound",      "share",
+                                      "words", "bound", "energy", "bottleneck", "ops"};
+  cli_table t = {.align = "rrrrrrrrll"};
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    cli_cell(&t, "%s", heads[i]);
+  for (int i = 0; i < p->plan->n; i++)
+    if (p->plan->groups[i].like == i) put_group(p, i, &t);
+  cli_table_end(&t, out);
+}
+
+static void put_total(cli_table *t, const char *what, const char *value, double v, double parts, double bound) {
+  cli_cell(t, "%s", what);
+  cli_cell(t, "%s", value);
+  cli_cell(t, "%s the groups' bounds", cli_times(v, parts).s);
+  cli_cell(t, "%s the network's", cli_times(v, bound).s);
+}
+
+static void put_totals(const cli_plan *p, cli_text *out) {
+  const tf_net_plan *q = p->plan;
+  const double seconds = q->total.cycles / p->spec->arch->clock_hz;
+  cli_table t = {.align = "llll"};
+  put_total(&t, "cycles", cli_real(q->total.cycles).s, q->total.cycles, q->parts.cycles, q->bounds.cycles);
+  put_total(&t, "energy", cli_si(q->total.energy_pj * 1e-12, "J").s, q->total.energy_pj, q->parts.energy_pj,
+            q->bounds.energy_pj);
+  put_total(&t, "words", cli_real(q->total.traffic_words).s, q->total.traffic_words, (double)q->parts.traffic_words,
+            (double)q->bounds.traffic_words);
+  cli_table_end(&t, out);
+  cli_printf(out, "\n%s at %.4g GHz.  Words are those of %s, read and written.\n", cli_si(seconds, "s").s,
+             p->spec->arch->clock_hz * 1e-9, p->spec->arch->memories[0].name);
+  cli_printf(out, "Between groups: an arena of %s bytes", cli_count(p->memory->bytes).s);
+  if (p->memory->least)
+    cli_printf(out, ", %s the largest live set", cli_times((double)p->memory->bytes, (double)p->memory->least).s);
+  cli_printf(out, ".\n");
+}
+
+void cli_plan_text(const cli_plan *p, cli_text *out) {
+  put_title(p, out);
+  cli_printf(out, "\n");
+  put_groups(p, out);
+  cli_printf(out, "\n");
+  put_totals(p, out);
+}

@@ -1,0 +1,85 @@
+/* Networks: a workload of many ops cut into groups that are fused each by itself (docs/HOWTO-plan.md). */
+#ifndef TILEFLOW_NET_H
+#define TILEFLOW_NET_H
+#include "tileflow/search.h"
+
+/* ---- groups ----------------------------------------------------------------------- */
+/* Some ops of a workload as a workload of their own.  Tensors that other ops make are its inputs, tensors that only
+ * other ops read are its outputs; extents, pads and widths are kept.  Ops stand in topological order.  A dim is one for
+ * two ops where one reads what the other makes, or both read a tensor, at just that dim; else each has its own,
+ * whatever they are called in the network. */
+typedef struct {
+  const tf_workload *workload;
+  const int *op, *tensor; /* [n_ops], [n_tensors] their numbers in the network */
+  const char *key;        /* [key_size] bytes, equal where two groups differ in names alone */
+  size_t key_size;
+} tf_group;
+
+/* The group of these n ops, each named once, in any order; borrows from wl.  `name` of the workload, copied; at: where
+ * the group was asked for, for errors.  NULL with an error in d: a tensor is read both inside and outside of the group,
+ * dims are too many. */
+tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d);
+void tf_group_free(tf_group *g);
+
+/* ---- plans ------------------------------------------------------------------------ */
+enum {
+  TF_NET_MAX_OPS = 8, /* of a group, where the options say nothing */
+  TF_NET_EVALS = 4000 /* of each distinct group of the plan, where the budget says nothing */
+};
+
+typedef struct {
+  tf_objective objective; /* a sum over groups: not EDP */
+  int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
+  tf_budget budget; /* max_evals: of the search for each distinct group that the plan has; time_limit: not asked */
+} tf_net_opts;
+
+/* A group of a plan, as it is run: after those before it. */
+typedef struct {
+  tf_group *group;
+  int like; /* the first group of the plan with an equal key and mapping; its own number where none stands before */
+  char *mapping;       /* text, of the group's workload */
+  tf_figures figures;  /* of that mapping; `held_words` too */
+  tf_bounds bounds;    /* what no mapping of the group can beat */
+  char bottleneck[64]; /* as in tf_result */
+} tf_net_group;
+
+/* Groups run one after the other; what passes from one to another lies in the outermost memory. */
+typedef struct {
+  tf_objective objective;
+  int n, n_distinct;
+  tf_net_group *groups; /* [n] */
+  tf_figures total;     /* sums over the groups; edp: of the sums; held_words: the most that one holds */
+  tf_bounds bounds;     /* what no execution of the network can beat, whatever its groups */
+  tf_bounds parts;      /* the sums of the groups' bounds: what none with these groups can */
+  int window;           /* ops ahead of the first that is not in a group yet, among which groups were looked for */
+  bool exact;           /* that was all of them: by the costs that were found no cut into groups of max_ops is better */
+  int64_t evals, candidates, evaluated; /* mappings; distinct groups that were met; of these, mapped */
+  tf_stop stopped_by;
+} tf_net_plan;
+
+/* Cuts the network into groups and maps each.  NULL with errors in d, or without where the budget's stop said so. */
+tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d);
+void tf_net_plan_free(tf_net_plan *p);
+
+/* The section `plan` of a file (docs/FORMATS.md) that tf_net_plan_read reads back.  Malloc'd; NULL: no memory. */
+char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl);
+/* The plan of a file, its groups evaluated; what only a search knows (window, evals, ..) is 0.  NULL with every error
+ * in d: ops that are not there, in two groups or in none, groups before what they read is made, mappings. */
+tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d);
+/* Whether a native file has that section, as far as a look at its lines says. */
+bool tf_net_has_plan(const tf_text *text);
+
+/* ---- memory ------------------------------------------------------------------------- */
+/* Where the tensors lie that pass from one group to a later one: in one arena, so that no two overlap that are alive in
+ * the same group. */
+typedef struct {
+  int64_t
+      *offset;   /* [n_tensors of the network] in bytes, multiples of 64; -1: inputs, outputs, what stays in a group */
+  int64_t bytes; /* the arena */
+  int64_t least; /* the most that is alive during one group: no arena has less */
+} tf_net_memory;
+
+/* bytes_each: of an element; 0: as wide as the tensors' words.  False with an error in d. */
+bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each, tf_net_memory *out, tf_diags *d);
+void tf_net_memory_free(tf_net_memory *m);
+#endif

@@ -1,0 +1,166 @@
+/* What groups cost: the best that formulas find, and where that leaves much to be found a short search. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/net.h"
+#include "tileflow/solve.h"
+
+enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings tried */
+/* Of the bound: what is nearer needs no search yet; of a group of several ops, what is farther is not saved by one. */
+#define NEAR 1.02
+#define FAR 1.5
+
+static bool no_memory(const net_costs *c) { return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
+
+bool net_stopped(const net_costs *c) { return c->o->budget.stop && c->o->budget.stop(c->o->budget.ctx); }
+
+/* ---- distinct groups -------------------------------------------------------------------------------------- */
+static uint64_t hash_of(const tf_group *g) {
+  uint64_t h = 14695981039346656037u; /* FNV-1a */
+  for (size_t i = 0; i < g->key_size; i++)
+    h = (h ^ (unsigned char)g->key[i]) * 1099511628211u;
+  return h;
+}
+
+/* The number of the group's like; -1: it is the first. */
+static int find_like(const net_costs *c, const tf_group *g, uint64_t hash) {
+  for (int i = c->bucket[hash % NET_BUCKETS] - 1; i >= 0; i = c->at[i].next - 1) {
+    const tf_group *have = c->at[i].group;
+    if (c->at[i].hash == hash && have->key_size == g->key_size && !memcmp(have->key, g->key, g->key_size)) return i;
+  }
+  return -1;
+}
+
+static bool grow(net_costs *c) {
+  if (c->n < c->room) return true;
+  const int room = c->room ? 2 * c->room : 64;
+  net_cost *at = realloc(c->at, (size_t)room * sizeof *at);
+  if (!at) return no_memory(c);
+  c->at = at;
+  c->room = room;
+  return true;
+}
+
+/* Takes the group's ownership. */
+static bool add(net_costs *c, tf_group *g, uint64_t hash) {
+  net_cost x = {.group = g, .hash = hash, .value = INFINITY, .next = c->bucket[hash % NET_BUCKETS]};
+  if (!grow(c)) {
+    tf_group_free(g);
+    return false;
+  }
+  const bool counted = tf_bounds_of(c->arch, g->workload, &x.bounds);
+  x.least = counted ? tf_bounds_value(c->o->objective, &x.bounds, c->arch) : INFINITY;
+  c->at[c->n++] = x;
+  c->bucket[hash % NET_BUCKETS] = c->n;
+  return true;
+}
+
+bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
+  net_costs *c = costs;
+  tf_diags *d = tf_diags_new(); /* a group that cannot be is no error */
+  if (!d) return no_memory(c);
+  tf_group *g = tf_group_cut(c->wl, ops, n, "group", (tf_loc){0}, d);
+  tf_diags_free(d);
+  *least = INFINITY;
+  if (!g) return true;
+  const uint64_t hash = hash_of(g);
+  *id = find_like(c, g, hash);
+  if (*id >= 0) {
+    tf_group_free(g);
+  } else {
+    if (!add(c, g, hash)) return false;
+    *id = c->n - 1;
+  }
+  *least = c->at[*id].least;
+  return !net_stopped(c);
+}
+
+/* ---- mappings --------------------------------------------------------------------------------------------- */
+/* Keeps the mapping where it is better.  Takes the text's ownership. */
+static void keep(net_cost *x, char *text, double value) {
+  if (!text || !(value < x->value)) {
+    free(text);
+    return;
+  }
+  free(x->mapping);
+  x->mapping = text;
+  x->value = value;
+}
+
+static tf_budget part_of(const net_costs *c, int64_t evals) {
+  return (tf_budget){.max_evals = evals,
+                     .max_effort = evals,
+                     .threads = c->o->budget.threads,
+                     .seed = c->o->budget.seed,
+                     .stop = c->o->budget.stop,
+                     .ctx = c->o->budget.ctx};
+}
+
+static void by_formulas(net_costs *c, net_cost *x) {
+  const tf_solve_opts o = {.objective = c->o->objective, .budget = part_of(c, FORMULAS), .alone = true};
+  tf_diags *d = tf_diags_new(); /* what formulas cannot do may still be searched for */
+  tf_solve_result *r = d ? tf_solve_closed(c->arch, x->group->workload, &o, d) : NULL;
+  if (r) {
+    c->evals += r->evals;
+    keep(x, r->text, r->value);
+    r->text = NULL;
+  }
+  tf_solve_free(r);
+  tf_diags_free(d);
+}
+
+static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
+  const char *start[] = {x->mapping};
+  const tf_search_opts o = {.objective = c->o->objective,
+                            .budget = part_of(c, evals),
+                            .keep = 1,
+                            .starts = start,
+                            .n_starts = x->mapping != NULL};
+  tf_search_result *r = tf_search_run(c->arch, x->group->workload, NULL, &o, d);
+  if (!r) return false;
+  c->evals += r->evals;
+  if (r->n_best) {
+    keep(x, r->best[0].text, r->best[0].value);
+    r->best[0].text = NULL;
+  }
+  tf_search_free(r);
+  return true;
+}
+
+static void tell(const net_costs *c, double best) {
+  const tf_progress p = {.evals = c->evals, .shapes = c->evaluated, .best = best};
+  if (c->o->budget.progress) c->o->budget.progress(c->o->budget.ctx, &p);
+}
+
+static bool worth_a_search(const net_cost *x) {
+  const bool hopeless = x->mapping && x->group->workload->n_ops > 1 && x->value > FAR * x->least;
+  return x->value > NEAR * x->least && !hopeless;
+}
+
+bool net_cost_of(void *costs, int id, double *cost) {
+  net_costs *c = costs;
+  net_cost *x = &c->at[id];
+  if (!x->known) {
+    by_formulas(c, x);
+    if (worth_a_search(x) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
+    x->known = true;
+    c->evaluated++;
+    tell(c, INFINITY);
+  }
+  *cost = x->value;
+  return !net_stopped(c);
+}
+
+bool net_improve(net_costs *c, int id, int64_t evals) {
+  net_cost *x = &c->at[id];
+  return by_search(c, x, evals, c->d) && !net_stopped(c);
+}
+
+void net_costs_free(net_costs *c) {
+  for (int i = 0; i < c->n; i++) {
+    tf_group_free(c->at[i].group);
+    free(c->at[i].mapping);
+  }
+  free(c->at);
+}

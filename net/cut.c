@@ -1,0 +1,237 @@
+/* Some ops of a workload as a workload of their own. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/net.h"
+
+typedef struct {
+  tf_group group; /* first, so that a tf_group * is a pointer to the whole */
+  tf_arena *arena;
+} owned_group;
+
+/* A group while it is cut out. */
+typedef struct {
+  tf_arena *a;
+  const tf_workload *from;
+  tf_workload *wl;
+  int *op, *tensor;   /* as in tf_group */
+  int *first, *dim;   /* slots of op i: first[i] ..; dim: of each slot */
+  int *tensor_inside; /* [from's] its number; -1: not of the group */
+  tf_loc at;
+  tf_diags *d;
+} cutter;
+
+static bool no_memory(const cutter *c) { return tf_fail(c->d, c->at, TF_E_LIMIT, "out of memory"); }
+
+/* ---- ops in order, tensors as they first appear -------------------------------------------------------- */
+static bool take_ops(cutter *c, const int *ops, int n) {
+  const int all = c->from->n_ops;
+  bool *in = TF_ARRAY(c->a, bool, (size_t)all);
+  c->op = TF_ARRAY(c->a, int, (size_t)n);
+  if (!in || !c->op) return no_memory(c);
+  for (int i = 0; i < n; i++)
+    in[ops[i]] = true;
+  c->wl->n_ops = 0;
+  for (int k = 0; k < all; k++)
+    if (in[c->from->topo[k]]) c->op[c->wl->n_ops++] = c->from->topo[k];
+  return true;
+}
+
+static void take_tensor(cutter *c, int z) {
+  if (c->tensor_inside[z] >= 0) return;
+  c->tensor_inside[z] = c->wl->n_tensors;
+  c->tensor[c->wl->n_tensors++] = z;
+}
+
+static bool take_tensors(cutter *c) {
+  size_t most = 0;
+  c->tensor_inside = TF_ARRAY(c->a, int, (size_t)c->from->n_tensors);
+  for (int i = 0; i < c->wl->n_ops; i++)
+    most += 1 + (size_t)c->from->ops[c->op[i]].n_reads;
+  c->tensor = TF_ARRAY(c->a, int, most);
+  if (!c->tensor_inside || !c->tensor) return no_memory(c);
+  for (int z = 0; z < c->from->n_tensors; z++)
+    c->tensor_inside[z] = -1;
+  for (int i = 0; i < c->wl->n_ops; i++) {
+    const tf_op *op = &c->from->ops[c->op[i]];
+    take_tensor(c, op->out);
+    for (int k = 0; k < op->n_reads; k++)
+      take_tensor(c, op->reads[k].tensor);
+  }
+  return true;
+}
+
+/* ---- dims ---------------------------------------------------------------------------------------------- */
+static bool name_taken(const cutter *c, const char *name, int n_dims) {
+  for (int i = 0; i < n_dims; i++)
+    if (!strcmp(c->wl->dims[i].name, name)) return true;
+  for (int t = 0; t < c->wl->n_tensors; t++)
+    if (!strcmp(c->from->tensors[c->tensor[t]].name, name)) return true;
+  return false;
+}
+
+/* As in the network, with a number behind it where two dims were one there. */
+static bool name_dim(cutter *c, int n, const tf_dim *like) {
+  char name[160];
+  snprintf(name, sizeof name, "%.120s", like->name);
+  for (int k = 2; name_taken(c, name, n); k++)
+    snprintf(name, sizeof name, "%.120s_%d", like->name, k);
+  c->wl->dims[n] = (tf_dim){.name = tf_arena_strndup(c->a, name, strlen(name)), .at = like->at, .extent = like->extent};
+  return c->wl->dims[n].name || no_memory(c);
+}
+
+static bool take_dims(cutter *c) {
+  const int n = c->wl->n_ops;
+  c->first = TF_ARRAY(c->a, int, (size_t)n + 1);
+  if (!c->first) return no_memory(c);
+  for (int i = 0; i < n; i++)
+    c->first[i + 1] = c->first[i] + c->from->ops[c->op[i]].n_dims;
+  c->dim = TF_ARRAY(c->a, int, (size_t)c->first[n]);
+  if (!c->dim || !net_join_dims(c->a, c->from, c->op, n, c->first, c->dim, &c->wl->n_dims)) return no_memory(c);
+  if (c->wl->n_dims > TF_MAX_DIMS)
+    return tf_fail(c->d, c->at, TF_E_LIMIT, "the ops of a group have more than %d dims", TF_MAX_DIMS);
+  c->wl->dims = TF_ARRAY(c->a, tf_dim, (size_t)c->wl->n_dims);
+  if (!c->wl->dims) return no_memory(c);
+  int seen = 0;
+  for (int i = 0; i < n; i++)
+    for (int s = c->first[i]; s < c->first[i + 1]; s++)
+      if (c->dim[s] == seen && !name_dim(c, seen++, &c->from->dims[c->from->ops[c->op[i]].dims[s - c->first[i]]]))
+        return false;
+  return true;
+}
+
+/* The group's number of a dim of op i. */
+static int dim_of(const cutter *c, int i, int dim) {
+  const tf_op *op = &c->from->ops[c->op[i]];
+  int k = 0;
+  while (op->dims[k] != dim)
+    k++;
+  return c->dim[c->first[i] + k];
+}
+
+/* ---- copies with the group's numbers -------------------------------------------------------------------- */
+static bool copy_index(cutter *c, int i, tf_index *x) {
+  tf_term *terms = TF_ARRAY(c->a, tf_term, (size_t)x->n_terms);
+  if (!terms) return no_memory(c);
+  for (int k = 0; k < x->n_terms; k++)
+    terms[k] = (tf_term){dim_of(c, i, x->terms[k].dim), x->terms[k].coef};
+  x->terms = terms;
+  return true;
+}
+
+static bool copy_ref(cutter *c, int i, tf_ref *ref) {
+  const int rank = c->from->tensors[ref->tensor].rank;
+  tf_index *index = TF_ARRAY(c->a, tf_index, (size_t)rank);
+  if (!index) return no_memory(c);
+  for (int r = 0; r < rank; r++) {
+    index[r] = ref->index[r];
+    if (!copy_index(c, i, &index[r])) return false;
+  }
+  ref->index = index;
+  ref->tensor = c->tensor_inside[ref->tensor];
+  return true;
+}
+
+static bool copy_op(cutter *c, int i) {
+  const tf_op *from = &c->from->ops[c->op[i]];
+  tf_op *op = &c->wl->ops[i];
+  *op = *from;
+  op->dims = TF_ARRAY(c->a, int, (size_t)from->n_dims);
+  op->reads = TF_ARRAY(c->a, tf_ref, (size_t)from->n_reads);
+  op->expr = TF_ARRAY(c->a, tf_expr, (size_t)from->n_expr);
+  if (!op->dims || !op->reads || !op->expr) return no_memory(c);
+  for (int k = 0; k < from->n_dims; k++)
+    op->dims[k] = c->dim[c->first[i] + k];
+  for (int k = 0; k < from->n_expr; k++) {
+    op->expr[k] = from->expr[k];
+    if (from->expr[k].what == TF_X_DIM) op->expr[k].dim = dim_of(c, i, from->expr[k].dim);
+  }
+  op->out = c->tensor_inside[from->out];
+  for (int k = 0; k < from->n_reads; k++) {
+    op->reads[k] = from->reads[k];
+    if (!copy_ref(c, i, &op->reads[k])) return false;
+  }
+  return true;
+}
+
+static int op_inside(const cutter *c, int op) {
+  for (int i = 0; i < c->wl->n_ops; i++)
+    if (c->op[i] == op) return i;
+  return -1;
+}
+
+/* Readers in the group; all of them are, or none is, where the group makes it. */
+static bool copy_tensor(cutter *c, int t) {
+  const tf_tensor *from = &c->from->tensors[c->tensor[t]];
+  tf_tensor *z = &c->wl->tensors[t];
+  *z = *from;
+  z->producer = from->producer < 0 ? -1 : op_inside(c, from->producer);
+  z->consumers = TF_ARRAY(c->a, int, (size_t)from->n_consumers);
+  if (!z->consumers) return no_memory(c);
+  z->n_consumers = 0;
+  int outside = -1;
+  for (int k = 0; k < from->n_consumers; k++) {
+    const int i = op_inside(c, from->consumers[k]);
+    if (i >= 0) z->consumers[z->n_consumers++] = i;
+    if (i < 0) outside = from->consumers[k];
+  }
+  for (int k = 1; k < z->n_consumers; k++) /* in op order, which is not the network's */
+    for (int m = k; m > 0 && z->consumers[m - 1] > z->consumers[m]; m--) {
+      const int swap = z->consumers[m];
+      z->consumers[m] = z->consumers[m - 1];
+      z->consumers[m - 1] = swap;
+    }
+  if (z->producer < 0 || z->n_consumers == 0 || outside < 0) return true;
+  tf_fail(c->d, c->at, TF_E_OUTPUT, "'%.60s' is made in this group and read both inside and outside of it", z->name);
+  tf_note(c->d, c->from->ops[outside].at, "read by op '%.60s' outside", c->from->ops[outside].name);
+  return false;
+}
+
+static bool copy_all(cutter *c) {
+  tf_workload *wl = c->wl;
+  wl->ops = TF_ARRAY(c->a, tf_op, (size_t)wl->n_ops);
+  wl->tensors = TF_ARRAY(c->a, tf_tensor, (size_t)wl->n_tensors);
+  wl->topo = TF_ARRAY(c->a, int, (size_t)wl->n_ops);
+  if (!wl->ops || !wl->tensors || !wl->topo) return no_memory(c);
+  for (int i = 0; i < wl->n_ops; i++) {
+    wl->topo[i] = i;
+    if (!copy_op(c, i)) return false;
+  }
+  for (int t = 0; t < wl->n_tensors; t++)
+    if (!copy_tensor(c, t)) return false;
+  return true;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------ */
+static bool cut(cutter *c, const int *ops, int n, const char *name, tf_group *g) {
+  c->wl = TF_NEW(c->a, tf_workload);
+  if (!c->wl) return no_memory(c);
+  c->wl->name = tf_arena_strndup(c->a, name, strlen(name));
+  c->wl->at = c->at;
+  if (!c->wl->name) return no_memory(c);
+  if (!take_ops(c, ops, n) || !take_tensors(c) || !take_dims(c) || !copy_all(c)) return false;
+  g->workload = c->wl;
+  g->op = c->op;
+  g->tensor = c->tensor;
+  g->key = net_key(c->a, c->wl, &g->key_size);
+  return g->key || no_memory(c);
+}
+
+tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d) {
+  tf_arena *a = tf_arena_new();
+  owned_group *g = a ? TF_NEW(a, owned_group) : NULL;
+  cutter c = {.a = a, .from = wl, .at = at, .d = d};
+  if (g) {
+    g->arena = a;
+    if (cut(&c, ops, n, name, &g->group)) return &g->group;
+  } else {
+    no_memory(&c);
+  }
+  tf_arena_free(a);
+  return NULL;
+}
+
+void tf_group_free(tf_group *g) {
+  if (g) tf_arena_free(((owned_group *)g)->arena);
+}

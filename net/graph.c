@@ -1,0 +1,46 @@
+/* Which ops may be a group. */
+#include "net/net.h"
+
+static bool holds(const int *ops, int n, int op) {
+  for (int i = 0; i < n; i++)
+    if (ops[i] == op) return true;
+  return false;
+}
+
+/* What the op makes is read by ops of the group alone, or by none of them. */
+static bool closed(const tf_workload *wl, const int *ops, int n, int op) {
+  const tf_tensor *z = &wl->tensors[wl->ops[op].out];
+  int inside = 0;
+  for (int k = 0; k < z->n_consumers; k++)
+    inside += holds(ops, n, z->consumers[k]);
+  return inside == 0 || inside == z->n_consumers;
+}
+
+/* Adds the ops of the group that make what ops[i] reads, or read what it makes. */
+static uint32_t beside(const tf_workload *wl, const int *ops, int n, int i) {
+  uint32_t found = 0;
+  for (int k = 0; k < n; k++) {
+    const tf_op *a = &wl->ops[ops[i]], *b = &wl->ops[ops[k]];
+    for (int r = 0; r < a->n_reads; r++)
+      if (a->reads[r].tensor == b->out) found |= UINT32_C(1) << k;
+    for (int r = 0; r < b->n_reads; r++)
+      if (b->reads[r].tensor == a->out) found |= UINT32_C(1) << k;
+  }
+  return found;
+}
+
+static bool connected(const tf_workload *wl, const int *ops, int n) {
+  uint32_t reached = 1, done = 0;
+  while (reached & ~done) {
+    const int i = __builtin_ctz(reached & ~done);
+    done |= UINT32_C(1) << i;
+    reached |= beside(wl, ops, n, i);
+  }
+  return __builtin_popcount(reached) == n;
+}
+
+bool net_may_group(const tf_workload *wl, const int *ops, int n) {
+  for (int i = 0; i < n; i++)
+    if (!closed(wl, ops, n, ops[i])) return false;
+  return connected(wl, ops, n);
+}

@@ -1,0 +1,250 @@
+/* Cutting a network into groups by dynamic programming over what has run.
+ *
+ * What may have run at some moment is a set of ops with all that they read: here the first p of the order, and some of
+ * the next ones within a window.  A group leads from one such set to another, and the least cost of a set is the least
+ * over the groups that may have come last.  Any groups that can run one after the other are a path through these sets,
+ * so with a window over all ops the result is the best there is.  What a group costs is asked for in the order of what
+ * its set would cost at least, and not once that is no better. */
+#include <math.h>
+#include <string.h>
+
+#include "net/net.h"
+
+enum { WINDOWS = 6, EDGES_EACH = 400, EDGES_ALWAYS = 20000, STATE_BUCKETS = 1 << 14 };
+static const int windows[WINDOWS] = {32, 24, 16, 12, 8, 4};
+
+/* A group that may have come last. */
+typedef struct edge {
+  int from, id;
+  uint64_t ops; /* bit k: place `p` of `from` + k */
+  double least;
+  struct edge *next;
+} edge;
+
+/* The first p places have run, and place p + 1 + k where bit k of `ahead` is set. */
+typedef struct {
+  int p, n_run;
+  uint64_t ahead;
+  double cost;
+  edge *in, *best;
+  int next_bucket, next_size; /* chains: numbers + 1 */
+} state;
+
+typedef struct {
+  tf_arena *a;
+  const tf_workload *wl;
+  int max_ops, window;
+  const net_prices *price; /* NULL: edges are counted */
+  tf_diags *d;
+  int *place; /* [n_ops] of the order */
+  int n, room;
+  state *at;
+  int bucket[STATE_BUCKETS];
+  int *size; /* [n_ops + 1] sets of so many ops: number of the first, + 1 */
+  int64_t edges, most;
+  bool failed;
+} search;
+
+static bool no_memory(search *s) {
+  if (!s->failed) tf_fail(s->d, s->wl->at, TF_E_LIMIT, "out of memory");
+  s->failed = true;
+  return false;
+}
+
+/* ---- sets ------------------------------------------------------------------------------------------------- */
+static bool has_run(const state *x, int place) {
+  const int k = place - x->p - 1;
+  return k < -1 || (k >= 0 && k < 64 && (x->ahead >> k & 1));
+}
+
+static bool grow(search *s) {
+  if (s->n < s->room) return true;
+  const int room = s->room ? 2 * s->room : 256;
+  state *at = TF_ARRAY(s->a, state, (size_t)room);
+  if (!at) return no_memory(s);
+  if (s->n) memcpy(at, s->at, (size_t)s->n * sizeof *at);
+  s->at = at;
+  s->room = room;
+  return true;
+}
+
+/* The number of a set; -1: no memory. */
+static int find_state(search *s, int p, uint64_t ahead) {
+  const unsigned b =
+      (unsigned)(((uint64_t)p * 0x9e3779b97f4a7c15u ^ ahead * 0xff51afd7ed558ccdu) >> 40) % STATE_BUCKETS;
+  for (int i = s->bucket[b] - 1; i >= 0; i = s->at[i].next_bucket - 1)
+    if (s->at[i].p == p && s->at[i].ahead == ahead) return i;
+  if (!grow(s)) return -1;
+  const int n_run = p + __builtin_popcountll(ahead), i = s->n++;
+  s->at[i] = (state){.p = p, .n_run = n_run, .ahead = ahead, .cost = INFINITY};
+  s->at[i].next_bucket = s->bucket[b];
+  s->bucket[b] = i + 1;
+  s->at[i].next_size = s->size[n_run];
+  s->size[n_run] = i + 1;
+  return i;
+}
+
+/* The set once the group has run, too. */
+static int state_after(search *s, int from, uint64_t ops) {
+  int p = s->at[from].p;
+  uint64_t run = ops | s->at[from].ahead << 1; /* bit k: place p + k */
+  for (; run & 1; run >>= 1)
+    p++;
+  return find_state(s, p, run >> 1);
+}
+
+/* ---- groups that may come next --------------------------------------------------------------------------- */
+typedef struct {
+  int from, n, op[NET_MAX_GROUP], place[NET_MAX_GROUP];
+  uint64_t ops;
+} growing;
+
+static bool add_edge(search *s, const growing *g) {
+  edge *e = TF_NEW(s->a, edge);
+  if (!e) return no_memory(s);
+  *e = (edge){.from = g->from, .ops = g->ops};
+  if (s->price && !s->price->meet(s->price->ctx, g->op, g->n, &e->id, &e->least)) return !(s->failed = true);
+  if (isinf(e->least)) return true;
+  const int to = state_after(s, g->from, g->ops);
+  if (to < 0) return false;
+  e->next = s->at[to].in;
+  s->at[to].in = e;
+  return ++s->edges <= s->most;
+}
+
+/* Whether all that the op reads is there once the group has run. */
+static bool ready(const search *s, const growing *g, int op) {
+  const tf_op *o = &s->wl->ops[op];
+  const state *x = &s->at[g->from];
+  for (int k = 0; k < o->n_reads; k++) {
+    const int maker = s->wl->tensors[o->reads[k].tensor].producer;
+    if (maker < 0) continue;
+    const int at = s->place[maker], ahead = at - x->p;
+    if (!has_run(x, at) && !(ahead < 64 && (g->ops >> ahead & 1))) return false;
+  }
+  return true;
+}
+
+/* All groups that hold g and ops behind its last. */
+static bool extend(search *s, growing *g, int next) {
+  const int p = s->at[g->from].p;
+  if (g->n && net_may_group(s->wl, g->op, g->n) && !add_edge(s, g)) return false;
+  for (int at = next; g->n < s->max_ops && at < p + s->window && at < s->wl->n_ops; at++) {
+    const int op = s->wl->topo[at];
+    if (has_run(&s->at[g->from], at) || !ready(s, g, op)) continue;
+    g->op[g->n++] = op;
+    g->ops |= UINT64_C(1) << (at - p);
+    if (!extend(s, g, at + 1)) return false;
+    g->n--;
+    g->ops &= ~(UINT64_C(1) << (at - p));
+  }
+  return true;
+}
+
+/* ---- costs ------------------------------------------------------------------------------------------------ */
+/* The edge by which the set would cost the least, taken out of the list; NULL: none is left. */
+static edge *take_least(search *s, state *x) {
+  edge **best = NULL;
+  double least = INFINITY;
+  for (edge **e = &x->in; *e; e = &(*e)->next) {
+    const double total = s->at[(*e)->from].cost + (*e)->least;
+    if (total < least || !best) {
+      least = total;
+      best = e;
+    }
+  }
+  if (!best) return NULL;
+  edge *taken = *best;
+  *best = taken->next;
+  return taken;
+}
+
+static bool settle(search *s, int i) {
+  for (edge *e; (e = take_least(s, &s->at[i])) != NULL;) {
+    const double before = s->at[e->from].cost;
+    double cost;
+    if (before + e->least >= s->at[i].cost) break;
+    if (!s->price->cost(s->price->ctx, e->id, &cost)) return !(s->failed = true);
+    if (before + cost >= s->at[i].cost) continue;
+    s->at[i].cost = before + cost;
+    s->at[i].best = e;
+  }
+  return true;
+}
+
+/* Visits sets by their sizes.  False where there are too many edges, or it failed. */
+static bool walk(search *s) {
+  s->n = 0;
+  s->room = 0;
+  s->edges = 0;
+  memset(s->bucket, 0, sizeof s->bucket);
+  memset(s->size, 0, ((size_t)s->wl->n_ops + 1) * sizeof *s->size);
+  if (find_state(s, 0, 0) < 0) return false;
+  s->at[0].cost = 0;
+  for (int size = 0; size < s->wl->n_ops; size++)
+    for (int i = s->size[size] - 1; i >= 0; i = s->at[i].next_size - 1) {
+      if (s->price && !settle(s, i)) return false;
+      growing g = {.from = i};
+      if (!extend(s, &g, s->at[i].p)) return false;
+    }
+  return true;
+}
+
+/* ---- the result ------------------------------------------------------------------------------------------- */
+static bool read_back(search *s, net_cuts *out) {
+  const int n_ops = s->wl->n_ops, last = find_state(s, n_ops, 0);
+  if (last < 0 || !settle(s, last)) return false;
+  out->cost = s->at[last].cost;
+  out->n = 0;
+  for (int i = last; s->at[i].best; i = s->at[i].best->from)
+    out->n++;
+  out->first = TF_ARRAY(s->a, int, (size_t)out->n + 1);
+  out->op = TF_ARRAY(s->a, int, (size_t)n_ops);
+  out->id = TF_ARRAY(s->a, int, (size_t)out->n);
+  if (!out->first || !out->op || !out->id) return no_memory(s);
+  out->first[out->n] = n_ops;
+  int k = out->n, at = n_ops;
+  for (int i = last; s->at[i].best; i = s->at[i].best->from) {
+    const edge *e = s->at[i].best;
+    for (int bit = 63; bit >= 0; bit--)
+      if (e->ops >> bit & 1) out->op[--at] = s->wl->topo[s->at[e->from].p + bit];
+    out->first[--k] = at;
+    out->id[k] = e->id;
+  }
+  return true;
+}
+
+/* The largest window whose sets have few enough groups. */
+static bool choose_window(search *s) {
+  tf_arena *kept = s->a;
+  const net_prices *price = s->price;
+  s->price = NULL;
+  s->most = EDGES_ALWAYS + (int64_t)EDGES_EACH * s->wl->n_ops;
+  bool fits = false;
+  for (int k = 0; k < WINDOWS && !fits && !s->failed; k++) {
+    s->a = tf_arena_new();
+    s->window = windows[k] > s->max_ops ? windows[k] : s->max_ops;
+    fits = s->a && walk(s);
+    if (!s->a) no_memory(s);
+    tf_arena_free(s->a);
+  }
+  s->a = kept;
+  s->price = price;
+  s->most = INT64_MAX;
+  return !s->failed;
+}
+
+bool net_partition(tf_arena *a, const tf_workload *wl, int max_ops, const net_prices *p, net_cuts *out, tf_diags *d) {
+  search *s = TF_NEW(a, search);
+  if (!s) return tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  *s = (search){.a = a, .wl = wl, .max_ops = max_ops, .price = p, .d = d};
+  s->place = TF_ARRAY(a, int, (size_t)wl->n_ops);
+  s->size = TF_ARRAY(a, int, (size_t)wl->n_ops + 1);
+  if (!s->place || !s->size) return no_memory(s);
+  for (int k = 0; k < wl->n_ops; k++)
+    s->place[wl->topo[k]] = k;
+  if (!choose_window(s) || !walk(s) || !read_back(s, out)) return false;
+  out->window = s->window;
+  out->exact = s->window >= wl->n_ops;
+  return true;
+}

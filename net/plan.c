@@ -1,0 +1,165 @@
+/* A plan of a network: cut into groups, each mapped, and what that comes to. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/net.h"
+#include "search/common/objective.h"
+
+typedef struct {
+  net_costs costs;
+  net_cuts cuts;
+  tf_arena *a;
+  tf_net_plan *plan;
+  int *like; /* [costs.n] the first group of the plan that is that one, + 1 */
+} planning;
+
+/* ---- one group -------------------------------------------------------------------------------------------- */
+char *net_rename_mapping(const tf_arch *arch, const tf_workload *from, const tf_workload *to, const char *text,
+                         tf_diags *d) {
+  tf_tree *t = tf_tree_parse(text, (tf_loc){0}, arch, from, d);
+  if (!t) return NULL;
+  t->workload = to;
+  char *out = tf_tree_text(t);
+  t->workload = from;
+  tf_tree_free(t);
+  if (!out) tf_fail(d, to->at, TF_E_LIMIT, "out of memory");
+  return out;
+}
+
+bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) {
+  const tf_workload *wl = g->group->workload;
+  tf_tree *tree = tf_tree_parse(g->mapping, at, arch, wl, d);
+  tf_model *m = tree ? tf_model_new(tree, d) : NULL;
+  tf_result r = {0};
+  bool ok = m && tf_model_eval(m, NULL, &r);
+  if (ok && !r.feasible)
+    ok = tf_fail(d, at, r.violations[0].code, "the mapping of this group does not fit: %lld needed %s %s, %lld there",
+                 (long long)r.violations[0].need, r.violations[0].unit < 0 ? "of" : "below",
+                 arch->memories[r.violations[0].level].name, (long long)r.violations[0].have);
+  else if (m && !ok)
+    ok = tf_fail(d, at, r.overflow ? TF_E_OVERFLOW : TF_E_COVER,
+                 r.overflow ? "a count of this mapping passes 2^63 - 1" : "the trip counts do not reach the extents");
+  if (ok) g->figures = tf_figures_of(arch, wl, &r);
+  if (ok) memcpy(g->bottleneck, r.bottleneck, sizeof g->bottleneck);
+  tf_model_free(m);
+  tf_tree_free(tree);
+  return ok && (tf_bounds_of(arch, wl, &g->bounds) || tf_fail(d, at, TF_E_OVERFLOW, "a bound passes 2^63 - 1"));
+}
+
+static bool take_group(planning *s, int i) {
+  const net_costs *c = &s->costs;
+  tf_net_group *g = &s->plan->groups[i];
+  const net_cost *x = &c->at[s->cuts.id[i]];
+  const int *ops = s->cuts.op + s->cuts.first[i], n = s->cuts.first[i + 1] - s->cuts.first[i];
+  char name[300];
+  snprintf(name, sizeof name, "%.250s.%d", c->wl->name, i + 1);
+  s->plan->n = i + 1;
+  g->group = tf_group_cut(c->wl, ops, n, name, c->wl->ops[ops[0]].at, c->d);
+  if (!g->group) return false;
+  if (!x->mapping)
+    return tf_fail(c->d, c->wl->ops[ops[0]].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits",
+                   c->wl->ops[ops[0]].name);
+  g->mapping = net_rename_mapping(c->arch, x->group->workload, g->group->workload, x->mapping, c->d);
+  if (!g->mapping) return false;
+  int *like = &s->like[s->cuts.id[i]];
+  if (!*like) *like = i + 1;
+  g->like = *like - 1;
+  if (g->like == i) return net_evaluate(c->arch, g, g->group->workload->at, c->d);
+  const tf_net_group *same = &s->plan->groups[g->like];
+  g->figures = same->figures;
+  g->bounds = same->bounds;
+  memcpy(g->bottleneck, same->bottleneck, sizeof g->bottleneck);
+  return true;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------- */
+bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d) {
+  p->n_distinct = 0;
+  for (int i = 0; i < p->n; i++) {
+    const tf_net_group *g = &p->groups[i];
+    p->n_distinct += g->like == i;
+    p->total.cycles += g->figures.cycles;
+    p->total.energy_pj += g->figures.energy_pj;
+    p->total.traffic_words += g->figures.traffic_words;
+    p->total.held_words = fmax(p->total.held_words, g->figures.held_words);
+    p->parts.cycles += g->bounds.cycles;
+    p->parts.energy_pj += g->bounds.energy_pj;
+    if (__builtin_add_overflow(p->parts.traffic_words, g->bounds.traffic_words, &p->parts.traffic_words))
+      return tf_fail(d, wl->at, TF_E_OVERFLOW, "the words of all groups pass 2^63 - 1");
+  }
+  p->total.edp = p->total.energy_pj * p->total.cycles / arch->clock_hz;
+  return tf_bounds_of(arch, wl, &p->bounds) || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+}
+
+/* A longer search for each distinct group of the cut. */
+static bool improve(planning *s, int64_t evals) {
+  bool *seen = TF_ARRAY(s->a, bool, (size_t)s->costs.n);
+  if (!seen) return tf_fail(s->costs.d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  for (int i = 0; i < s->cuts.n; i++) {
+    const int id = s->cuts.id[i];
+    if (!seen[id] && !net_improve(&s->costs, id, evals)) return false;
+    seen[id] = true;
+  }
+  return true;
+}
+
+static bool make(planning *s) {
+  const net_costs *c = &s->costs;
+  const net_prices prices = {.meet = net_meet, .cost = net_cost_of, .ctx = &s->costs};
+  const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
+  if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
+  if (!improve(s, c->o->budget.max_evals ? c->o->budget.max_evals : TF_NET_EVALS)) return false;
+  tf_net_plan *p = s->plan;
+  p->objective = c->o->objective;
+  p->window = s->cuts.window;
+  p->exact = s->cuts.exact;
+  p->evals = c->evals;
+  p->candidates = c->n;
+  p->evaluated = c->evaluated;
+  p->groups = calloc((size_t)s->cuts.n + 1, sizeof *p->groups);
+  s->like = TF_ARRAY(s->a, int, (size_t)c->n);
+  if (!p->groups || !s->like) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  for (int i = 0; i < s->cuts.n; i++)
+    if (!take_group(s, i)) return false;
+  return net_sum(c->arch, c->wl, p, c->d);
+}
+
+static bool check_options(const tf_net_opts *o, tf_diags *d) {
+  if (o->objective == TF_EDP)
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "edp is no sum over groups: plan for latency, energy or traffic");
+  if (o->max_ops < 0 || o->max_ops > NET_MAX_GROUP)
+    return tf_fail(d, (tf_loc){0}, TF_E_RANGE, "groups of 1 to %d ops, not %d", NET_MAX_GROUP, o->max_ops);
+  return true;
+}
+
+tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf_net_opts *o, tf_diags *d) {
+  if (!check_options(o, d)) return NULL;
+  planning *s = calloc(1, sizeof *s);
+  tf_net_plan *p = calloc(1, sizeof *p);
+  tf_arena *a = tf_arena_new();
+  bool ok = false;
+  if (s && p && a) {
+    *s = (planning){.costs = {.arch = arch, .wl = wl, .o = o, .d = d}, .a = a, .plan = p};
+    ok = make(s);
+    net_costs_free(&s->costs);
+  } else {
+    tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  }
+  free(s);
+  tf_arena_free(a);
+  if (ok) return p;
+  tf_net_plan_free(p);
+  return NULL;
+}
+
+void tf_net_plan_free(tf_net_plan *p) {
+  if (!p) return;
+  for (int i = 0; i < p->n; i++) {
+    tf_group_free(p->groups[i].group);
+    free(p->groups[i].mapping);
+  }
+  free(p->groups);
+  free(p);
+}

@@ -1,0 +1,194 @@
+/* The section `plan` of a file: groups of ops, in the order in which they run, each with its mapping. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "model/yaml/schema.h"
+#include "net/net.h"
+
+enum { P_NETWORK, P_ARCH, P_OBJECTIVE, P_GROUPS, N_P };
+static const tf_yrow plan_rows[N_P] = {[P_NETWORK] = {"network", TF_Y_SCALAR, false},
+                                       [P_ARCH] = {"architecture", TF_Y_SCALAR, false},
+                                       [P_OBJECTIVE] = {"objective", TF_Y_SCALAR, false},
+                                       [P_GROUPS] = {"groups", TF_Y_LIST, true}};
+enum { G_OPS, G_MAPPING, N_G };
+static const tf_yrow group_rows[N_G] = {
+    [G_OPS] = {"ops", TF_Y_LIST, true}, [G_MAPPING] = {"mapping", TF_Y_SCALAR, true}};
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  tf_diags *d;
+  tf_arena *a;
+  const tf_ynode **named; /* [n_ops] where a group names the op; NULL: none so far */
+  int *of;                /* [n_ops] its group, + 1 */
+  bool lost;              /* some group names ops that are not there, or none */
+  tf_net_plan *plan;
+} reader;
+
+static bool no_memory(const reader *r) { return tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory"); }
+
+/* ---- ops ---------------------------------------------------------------------------------------------------- */
+static int find_op(const reader *r, const tf_ynode *name) {
+  tf_near near = tf_near_start(name->text, name->len);
+  char hint[80];
+  for (int o = 0; o < r->wl->n_ops; o++)
+    if (tf_ynode_is(name, r->wl->ops[o].name)) return o;
+  for (int o = 0; o < r->wl->n_ops; o++)
+    tf_near_offer(&near, r->wl->ops[o].name);
+  tf_fail(r->d, name->at, TF_E_NAME, "the network has no op '%.60s'%s", name->text,
+          tf_near_text(&near, hint, sizeof hint));
+  return -1;
+}
+
+/* The numbers of the ops that a group names; false after an error. */
+static bool read_ops(reader *r, const tf_ynode *list, int group, int *ops) {
+  bool ok = list->n > 0 || tf_fail(r->d, list->at, TF_E_MISSING, "a group without ops");
+  r->lost = r->lost || !ok;
+  if (list->n > NET_MAX_GROUP) ok = tf_fail(r->d, list->at, TF_E_LIMIT, "a group of more than %d ops", NET_MAX_GROUP);
+  for (size_t i = 0; i < list->n; i++) {
+    const tf_ynode *name = list->items[i];
+    const int o = tf_yschema_kind(name, TF_Y_SCALAR, "an op", r->d) ? find_op(r, name) : -1;
+    if (o < 0) {
+      ok = false;
+      r->lost = true;
+    } else if (r->named[o]) {
+      ok = tf_fail(r->d, name->at, TF_E_DUP, "op '%.60s' is in two groups", r->wl->ops[o].name);
+      tf_note(r->d, r->named[o]->at, "first named here");
+    } else {
+      r->named[o] = name;
+      r->of[o] = group + 1;
+      if (i < NET_MAX_GROUP) ops[i] = o;
+    }
+  }
+  return ok;
+}
+
+/* What an op reads has been made by its group or by one before. */
+static bool in_order(const reader *r) {
+  bool ok = true;
+  for (int o = 0; o < r->wl->n_ops; o++) {
+    const tf_op *op = &r->wl->ops[o];
+    const tf_tensor *late = NULL;
+    for (int k = 0; k < op->n_reads && !late; k++) {
+      const tf_tensor *z = &r->wl->tensors[op->reads[k].tensor];
+      if (z->producer >= 0 && r->of[z->producer] > r->of[o]) late = z;
+    }
+    if (late)
+      ok = tf_fail(r->d, r->named[o]->at, TF_E_ORDER, "op '%.60s' reads '%.60s', which a later group makes", op->name,
+                   late->name);
+  }
+  return ok;
+}
+
+static bool all_named(const reader *r, tf_loc at) {
+  int missing = 0, first = -1;
+  for (int o = 0; o < r->wl->n_ops; o++) {
+    if (r->of[o]) continue;
+    if (!missing++) first = o;
+  }
+  if (!missing) return true;
+  tf_fail(r->d, at, TF_E_MISSING, missing > 1 ? "no group has op '%.60s', nor %d more" : "no group has op '%.60s'",
+          r->wl->ops[first].name, missing - 1);
+  tf_note(r->d, r->wl->ops[first].at, "of the network");
+  return false;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------------- */
+/* The first group before g that is the same up to names, mapping and all; its own number: none. */
+static int find_like(const reader *r, int i) {
+  const tf_net_group *g = &r->plan->groups[i];
+  for (int k = 0; k < i; k++) {
+    const tf_net_group *x = &r->plan->groups[k];
+    if (!x->mapping || x->like != k || x->group->key_size != g->group->key_size ||
+        memcmp(x->group->key, g->group->key, x->group->key_size) != 0)
+      continue;
+    char *text = net_rename_mapping(r->arch, g->group->workload, x->group->workload, g->mapping, r->d);
+    const bool same = text && !strcmp(text, x->mapping);
+    free(text);
+    if (same) return k;
+  }
+  return i;
+}
+
+/* The text of the tree: as it is written, whatever the file's blanks and comments. */
+static bool take_mapping(const reader *r, tf_net_group *g, const tf_ynode *node) {
+  if (node->style != TF_Y_LITERAL)
+    return tf_fail(r->d, node->at, TF_E_TYPE, "'mapping' must be a literal block: mapping: |");
+  tf_tree *t = tf_tree_parse(node->text, node->text_at, r->arch, g->group->workload, r->d);
+  if (!t) return false;
+  if (t->open) tf_fail(r->d, node->at, TF_E_OPEN, "the mapping of a group may leave nothing open");
+  const bool closed = !t->open;
+  g->mapping = tf_tree_text(t);
+  tf_tree_free(t);
+  return closed && (g->mapping || no_memory(r)) && net_evaluate(r->arch, g, node->at, r->d);
+}
+
+static bool read_group(reader *r, const tf_ynode *node, int i) {
+  const tf_ynode *v[N_G];
+  int ops[NET_MAX_GROUP];
+  char name[300];
+  if (!tf_yschema_kind(node, TF_Y_MAP, "a group", r->d)) return !(r->lost = true);
+  const bool whole = tf_yschema_check(node, group_rows, N_G, "a group", v, r->d);
+  r->lost = r->lost || !v[G_OPS];
+  if (!v[G_OPS] || !read_ops(r, v[G_OPS], i, ops) || !whole) return false;
+  tf_net_group *g = &r->plan->groups[i];
+  snprintf(name, sizeof name, "%.250s.%d", r->wl->name, i + 1);
+  g->group = tf_group_cut(r->wl, ops, (int)v[G_OPS]->n, name, v[G_OPS]->at, r->d);
+  if (!g->group || !take_mapping(r, g, v[G_MAPPING])) return false;
+  g->like = i;
+  g->like = find_like(r, i);
+  return true;
+}
+
+static bool read_objective(const reader *r, const tf_ynode *node) {
+  for (int k = 0; node && tf_objective_key(k); k++)
+    if (tf_ynode_is(node, tf_objective_key(k)) && k != TF_EDP) {
+      r->plan->objective = (tf_objective)k;
+      return true;
+    }
+  return !node ||
+         tf_fail(r->d, node->at, TF_E_NAME, "no objective '%.40s' of a plan: latency, energy or traffic", node->text);
+}
+
+static bool read_plan(reader *r, const tf_ynode *node) {
+  const tf_ynode *v[N_P];
+  bool ok = tf_yschema_check(node, plan_rows, N_P, "a plan", v, r->d);
+  ok = read_objective(r, v[P_OBJECTIVE]) && ok;
+  if (!v[P_GROUPS]) return false;
+  const size_t n = v[P_GROUPS]->n;
+  r->named = TF_ARRAY(r->a, const tf_ynode *, (size_t)r->wl->n_ops);
+  r->of = TF_ARRAY(r->a, int, (size_t)r->wl->n_ops);
+  r->plan->groups = calloc(n + 1, sizeof *r->plan->groups);
+  if (!r->named || !r->of || !r->plan->groups) return no_memory(r);
+  for (r->plan->n = 0; r->plan->n < (int)n; r->plan->n++)
+    ok = read_group(r, v[P_GROUPS]->items[r->plan->n], r->plan->n) && ok;
+  ok = !r->lost && all_named(r, v[P_GROUPS]->at) && in_order(r) && ok;
+  return ok && net_sum(r->arch, r->wl, r->plan, r->d);
+}
+
+static bool read_file(reader *r, const tf_text *text) {
+  if (!r->a || !r->plan) return no_memory(r);
+  const uint16_t file = tf_diags_add_file(r->d, text->name, text->text, text->len);
+  const tf_ynode *root = tf_yaml_read(r->a, file, text->text, text->len, r->d);
+  const tf_ynode *node = root && root->kind == TF_Y_MAP ? tf_ymap_get(root, "plan") : NULL;
+  if (root && !node) tf_fail(r->d, root->at, TF_E_MISSING, "no 'plan' section");
+  return node && tf_yschema_kind(node, TF_Y_MAP, "plan", r->d) && read_plan(r, node);
+}
+
+tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d) {
+  reader r = {.arch = arch, .wl = wl, .d = d, .a = tf_arena_new(), .plan = calloc(1, sizeof *r.plan)};
+  const bool ok = read_file(&r, text);
+  tf_arena_free(r.a);
+  if (ok) return r.plan;
+  tf_net_plan_free(r.plan);
+  return NULL;
+}
+
+bool tf_net_has_plan(const tf_text *text) {
+  if (!text->text || text->len == 0 || text->text[0] == 8) return false; /* an ONNX model */
+  for (const char *line = text->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+    if (!strncmp(line, "plan:", 5)) return true;
+  return false;
+}

@@ -1,0 +1,169 @@
+/* Groups of a network's ops as workloads of their own: they compute what the network computes, whatever they are
+ * called, and equal ones are known by their keys. */
+#include "tests/kernels/whole.h"
+#include "tests/unit/case.h"
+#include "tests/unit/net_draw.h"
+
+static const char arch[] = "architecture:\n"
+                           "  name: small\n"
+                           "  clock: 1 GHz\n"
+                           "  memories:\n"
+                           "  - {name: DRAM, bandwidth: 4}\n"
+                           "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
+                           "  compute:\n"
+                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
+
+/* ---- what groups compute ------------------------------------------------------------------------------- */
+/* Runs the group on the network's tensors, whose numbers are others there. */
+static bool run_group(const tf_group *g, double **data) {
+  const tf_workload *wl = g->workload;
+  double **own = calloc((size_t)wl->n_tensors, sizeof *own);
+  for (int z = 0; own && z < wl->n_tensors; z++)
+    own[z] = data[g->tensor[z]];
+  if (own) whole_run(wl, own);
+  free(own);
+  return own != NULL;
+}
+
+/* Ops first .. last of the order as a group; shorter by one until none is read inside and outside. */
+static tf_group *cut_some(const test_case *e, int first, int *n) {
+  const tf_workload *wl = e->spec->workload;
+  for (; *n > 0; --*n) {
+    tf_diags *d = tf_diags_new();
+    tf_group *g = tf_group_cut(wl, wl->topo + first, *n, "part", (tf_loc){0}, d);
+    if (!g) CHECK(tf_diags_errors(d) > 0 && tf_diags_at(d, 0)->code == TF_E_OUTPUT);
+    tf_diags_free(d);
+    if (g) return g;
+  }
+  return NULL;
+}
+
+static void check_group(const tf_group *g, const tf_workload *wl) {
+  const tf_workload *part = g->workload;
+  for (int o = 0; o < part->n_ops; o++) {
+    const tf_op *op = &part->ops[o], *from = &wl->ops[g->op[o]];
+    bool same = op->n_dims == from->n_dims && op->n_reads == from->n_reads && part->topo[o] == o;
+    for (int k = 0; same && k < op->n_dims; k++) {
+      same = part->dims[op->dims[k]].extent == wl->dims[from->dims[k]].extent;
+      for (int m = 0; m < k; m++)
+        same = same && op->dims[k] != op->dims[m];
+    }
+    CHECK(same);
+  }
+  for (int z = 0; z < part->n_tensors; z++)
+    CHECK(part->tensors[z].rank == wl->tensors[g->tensor[z]].rank &&
+          part->tensors[z].name == wl->tensors[g->tensor[z]].name);
+}
+
+/* A network cut at random computes what the whole does, bit by bit. */
+static void test_values(uint64_t seed) {
+  test_case e = case_of(arch, net_draw_text(seed, 3 + (int)(seed % 12)));
+  const tf_workload *wl = e.spec->workload;
+  tf_rng rng = tf_rng_new(seed, 77);
+  double **want = whole_new(wl), **got = whole_new(wl);
+  whole_run(wl, want);
+  for (int at = 0; at < wl->n_ops;) {
+    int n = 1 + (int)tf_rng_below(&rng, 5);
+    if (n > wl->n_ops - at) n = wl->n_ops - at;
+    tf_group *g = cut_some(&e, at, &n);
+    if (!CHECK(g != NULL)) break;
+    check_group(g, wl);
+    CHECK(run_group(g, got));
+    tf_group_free(g);
+    at += n;
+  }
+  bool same = true;
+  for (int z = 0; z < wl->n_tensors; z++)
+    same = same && !memcmp(want[z], got[z], (size_t)whole_words(&wl->tensors[z]) * sizeof **got);
+  if (!CHECK(same)) printf("seed %llu\n%s", (unsigned long long)seed, net_draw_text(seed, 3 + (int)(seed % 12)));
+  whole_free(wl, want);
+  whole_free(wl, got);
+  case_drop(&e);
+}
+
+/* ---- what no group can beat ------------------------------------------------------------------------------ */
+/* The bound of the network is no more than those of its groups together. */
+static void test_bounds(uint64_t seed) {
+  test_case e = case_of(arch, net_draw_text(seed, 10));
+  const tf_workload *wl = e.spec->workload;
+  tf_bounds whole, sum = {0}, part;
+  CHECK(tf_bounds_of(e.spec->arch, wl, &whole));
+  for (int at = 0, n; at < wl->n_ops; at += n) {
+    n = 1 + (int)((seed + (uint64_t)at) % 4);
+    if (n > wl->n_ops - at) n = wl->n_ops - at;
+    tf_group *g = cut_some(&e, at, &n);
+    if (!CHECK(g && tf_bounds_of(e.spec->arch, g->workload, &part))) break;
+    sum.cycles += part.cycles;
+    sum.energy_pj += part.energy_pj;
+    sum.traffic_words += part.traffic_words;
+    tf_group_free(g);
+  }
+  bool held = whole.cycles <= sum.cycles * (1 + 1e-12) && whole.energy_pj <= sum.energy_pj * (1 + 1e-12) &&
+              whole.traffic_words <= sum.traffic_words;
+  if (!CHECK(held))
+    printf("seed %llu: cycles %g over %g, words %lld over %lld\n", (unsigned long long)seed, whole.cycles, sum.cycles,
+           (long long)whole.traffic_words, (long long)sum.traffic_words);
+  case_drop(&e);
+}
+
+/* ---- dims and keys ---------------------------------------------------------------------------------------- */
+static const char layers[] = "workload:\n"
+                             "  name: layers\n"
+                             "  dims: {d8: 8, d8_2: 8, d16: 16}\n"
+                             "  ops:\n"
+                             "  - A[d8,d16] += X[d8,d8_2] * V[d8_2,d16]\n"
+                             "  - B[d8,d16] = relu(A[d8,d16] + a[d16])\n"
+                             "  - C[d8,d8_2] += B[d8,d16] * W[d16,d8_2]\n"
+                             "  - D[d8,d16] += C[d8,d8_2] * V2[d8_2,d16]\n"
+                             "  - E[d8,d16] = relu(D[d8,d16] + b[d16])\n"
+                             "  - F[d8_2,d8] += E[d8_2,d16] * W2[d16,d8]\n"
+                             "  - G[d8,d8_2] = F[d8,d8_2] + X[d8,d8_2]\n";
+
+static tf_group *part(const test_case *e, int from, int n) {
+  int ops[8];
+  for (int i = 0; i < n; i++)
+    ops[i] = from + n - 1 - i;
+  return tf_group_cut(e->spec->workload, ops, n, "part", (tf_loc){0}, e->d);
+}
+
+static void test_keys(void) {
+  test_case e = case_of(arch, layers);
+  tf_group *a = part(&e, 0, 3), *b = part(&e, 3, 3), *c = part(&e, 0, 2);
+  CHECK(a && b && a->key_size == b->key_size && !memcmp(a->key, b->key, a->key_size));
+  CHECK(a && c && (a->key_size != c->key_size || memcmp(a->key, c->key, a->key_size) != 0));
+  /* What the first product sums over is not what the last one makes. */
+  CHECK(a && a->workload->n_dims == 4 && a->workload->ops[0].dims[2] != a->workload->ops[2].dims[1]);
+  CHECK(a && a->workload->ops[0].dims[1] == a->workload->ops[2].dims[2]);
+  CHECK_TEXT(a ? a->workload->dims[3].name : NULL, "d8_2_2");
+  tf_group_free(a);
+  tf_group_free(b);
+  tf_group_free(c);
+  tf_group *all = part(&e, 0, 7);
+  CHECK(all && all->workload->n_ops == 7);
+  tf_group_free(all);
+  case_drop(&e);
+}
+
+static void test_read_outside(void) {
+  test_case e = case_of(arch, "workload:\n  name: w\n  dims: {m: 4}\n  ops:\n  - A[m] = X[m] + 1\n"
+                              "  - B[m] = A[m] * 2\n  - C[m] = B[m] + A[m]\n");
+  CHECK(!part(&e, 0, 2));
+  char *text = tf_diags_text(e.d);
+  CHECK(text && strstr(text, "'A' is made in this group and read both inside and outside of it"));
+  CHECK(text && strstr(text, "read by op 'C' outside"));
+  free(text);
+  tf_group *g = part(&e, 1, 2);
+  CHECK(g && g->workload->tensors[1].producer < 0 && g->workload->tensors[1].n_consumers == 2);
+  tf_group_free(g);
+  case_drop(&e);
+}
+
+int main(void) {
+  for (uint64_t seed = 1; seed <= 150; seed++)
+    test_values(seed);
+  for (uint64_t seed = 1; seed <= 150; seed++)
+    test_bounds(seed);
+  test_keys();
+  test_read_outside();
+  return check_report();
+}

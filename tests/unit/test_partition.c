@@ -1,0 +1,271 @@
+/* Networks cut into groups: of small ones, with any costs, no cut of all there are costs less; and plans of whole
+ * networks hold what they say. */
+#include "net/net.h"
+#include "tests/unit/case.h"
+#include "tests/unit/net_draw.h"
+
+static const char arch[] = "architecture:\n"
+                           "  name: small\n"
+                           "  clock: 1 GHz\n"
+                           "  memories:\n"
+                           "  - {name: DRAM, bandwidth: 4}\n"
+                           "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
+                           "  compute:\n"
+                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
+
+/* ---- costs by lot ------------------------------------------------------------------------------------------ */
+typedef struct {
+  const tf_workload *wl;
+  uint64_t seed;
+  bool forbids;         /* some groups of several ops may not be */
+  unsigned of[1 << 12]; /* numbers given to sets of ops */
+  int n, asked;
+} lots;
+
+static uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 31)) * 0x9e3779b97f4a7c15u;
+  return x ^ (x >> 29);
+}
+
+static double cost_of_set(const lots *l, unsigned set) {
+  const int n = __builtin_popcount(set);
+  const double each = 1 + (double)(mix(set * UINT64_C(77777) + l->seed) % 1000) / 1000;
+  return each * (n == 1 ? 1 : 0.7 * n);
+}
+
+static double least_of_set(const lots *l, unsigned set) {
+  const uint64_t lot = mix(set * UINT64_C(31) + l->seed * 7);
+  if (l->forbids && (set & (set - 1)) && lot % 4 == 0) return INFINITY;
+  return cost_of_set(l, set) * (double)(lot % 100) / 100;
+}
+
+static bool meet(void *ctx, const int *ops, int n, int *id, double *least) {
+  lots *l = ctx;
+  unsigned set = 0;
+  for (int i = 0; i < n; i++)
+    set |= 1u << ops[i];
+  *id = l->n;
+  l->of[l->n++ % (1 << 12)] = set;
+  *least = least_of_set(l, set);
+  return true;
+}
+
+static bool cost(void *ctx, int id, double *out) {
+  lots *l = ctx;
+  l->asked++;
+  *out = cost_of_set(l, l->of[id % (1 << 12)]);
+  return true;
+}
+
+/* ---- all cuts there are ------------------------------------------------------------------------------------- */
+/* Ops that read what op o makes. */
+static unsigned readers(const tf_workload *wl, int o) {
+  unsigned set = 0;
+  for (int k = 0; k < wl->n_ops; k++)
+    for (int r = 0; r < wl->ops[k].n_reads; r++)
+      if (wl->ops[k].reads[r].tensor == wl->ops[o].out) set |= 1u << k;
+  return set;
+}
+
+static bool may_be(const tf_workload *wl, unsigned set) {
+  unsigned reached = set & -set, before = 0;
+  for (int o = 0; o < wl->n_ops; o++)
+    if ((set >> o & 1) && (readers(wl, o) & set) && (readers(wl, o) & ~set)) return false;
+  while (reached != before) {
+    before = reached;
+    for (int o = 0; o < wl->n_ops; o++) {
+      const unsigned near = readers(wl, o) & set;
+      if (!(set >> o & 1) || !((reached >> o & 1) || (near & reached))) continue;
+      reached |= near | 1u << o;
+    }
+  }
+  return reached == set;
+}
+
+/* Whether the sets can run one after the other. */
+static bool in_turn(const tf_workload *wl, const unsigned *set, int n) {
+  unsigned run = 0, all = (1u << wl->n_ops) - 1;
+  for (bool more = true; more;) {
+    more = false;
+    for (int i = 0; i < n; i++) {
+      bool ready = (run & set[i]) == 0;
+      for (int o = 0; ready && o < wl->n_ops; o++)
+        if (!(run >> o & 1) && !(set[i] >> o & 1)) ready = !(readers(wl, o) & set[i]);
+      if (!ready) continue;
+      run |= set[i];
+      more = true;
+    }
+  }
+  return run == all;
+}
+
+/* Puts op o into each set so far, and into one of its own. */
+static double best_cut(const lots *l, int max_ops, unsigned *set, int n, int o) {
+  double best = INFINITY, sum = 0;
+  if (o == l->wl->n_ops) {
+    for (int i = 0; i < n; i++) {
+      if (__builtin_popcount(set[i]) > max_ops || isinf(least_of_set(l, set[i])) || !may_be(l->wl, set[i]))
+        return INFINITY;
+      sum += cost_of_set(l, set[i]);
+    }
+    return in_turn(l->wl, set, n) ? sum : INFINITY;
+  }
+  for (int i = 0; i <= n; i++) {
+    if (i == n) set[n] = 0;
+    set[i] |= 1u << o;
+    best = fmin(best, best_cut(l, max_ops, set, i == n ? n + 1 : n, o + 1));
+    set[i] &= ~(1u << o);
+  }
+  return best;
+}
+
+static void test_best(uint64_t seed) {
+  test_case e = case_of(arch, net_draw_text(seed, 3 + (int)(seed % 6)));
+  static lots l;
+  l = (lots){.wl = e.spec->workload, .seed = seed, .forbids = seed % 3 == 0};
+  const net_prices prices = {.meet = meet, .cost = cost, .ctx = &l};
+  const int max_ops = 1 + (int)(seed % 5);
+  tf_arena *a = tf_arena_new();
+  net_cuts cuts = {0};
+  unsigned set[16];
+  CHECK(net_partition(a, l.wl, max_ops, &prices, &cuts, e.d));
+  CHECK(cuts.exact && cuts.window >= l.wl->n_ops && l.asked <= l.n);
+  CHECK_NEAR(cuts.cost, best_cut(&l, max_ops, set, 0, 0), 1e-12);
+  double sum = 0;
+  unsigned run = 0;
+  for (int i = 0; i < cuts.n; i++) {
+    unsigned one = 0;
+    for (int k = cuts.first[i]; k < cuts.first[i + 1]; k++)
+      one |= 1u << cuts.op[k];
+    for (int o = 0; o < l.wl->n_ops; o++)
+      CHECK(((run | one) >> o & 1) || !(readers(l.wl, o) & one));
+    CHECK(one && !(run & one) && one == l.of[cuts.id[i]]);
+    run |= one;
+    sum += cost_of_set(&l, one);
+  }
+  CHECK(run == (1u << l.wl->n_ops) - 1);
+  CHECK_NEAR(sum, cuts.cost, 1e-12);
+  tf_arena_free(a);
+  case_drop(&e);
+}
+
+/* ---- plans --------------------------------------------------------------------------------------------------- */
+static void check_plan(const test_case *e, const tf_net_plan *p) {
+  const tf_workload *wl = e->spec->workload;
+  tf_figures sum = {0};
+  int ops = 0;
+  bool made[NET_MOST] = {false};
+  for (int i = 0; i < p->n; i++) {
+    const tf_net_group *g = &p->groups[i];
+    tf_tree *t = tf_tree_parse(g->mapping, (tf_loc){0}, e->spec->arch, g->group->workload, e->d);
+    tf_model *m = t ? tf_model_new(t, e->d) : NULL;
+    tf_result r;
+    if (!CHECK(m && tf_model_eval(m, NULL, &r) && r.feasible)) case_complain(e->d);
+    CHECK(m && r.cycles == g->figures.cycles && r.energy_pj == g->figures.energy_pj);
+    CHECK(g->figures.cycles >= g->bounds.cycles * (1 - 1e-9) && g->like <= i);
+    sum.cycles += g->figures.cycles;
+    sum.traffic_words += g->figures.traffic_words;
+    for (int o = 0; o < g->group->workload->n_ops; o++, ops++)
+      made[wl->ops[g->group->op[o]].out] = true;
+    for (int z = 0; z < g->group->workload->n_tensors; z++) /* what it reads was made before */
+      CHECK(wl->tensors[g->group->tensor[z]].producer < 0 || made[g->group->tensor[z]]);
+    tf_model_free(m);
+    tf_tree_free(t);
+  }
+  CHECK_I64(ops, wl->n_ops);
+  CHECK(sum.cycles == p->total.cycles && sum.traffic_words == p->total.traffic_words);
+  CHECK(p->total.cycles >= p->parts.cycles * (1 - 1e-9) && p->parts.cycles >= p->bounds.cycles * (1 - 1e-9));
+  CHECK(p->total.traffic_words >= (double)p->parts.traffic_words && p->parts.traffic_words >= p->bounds.traffic_words);
+}
+
+/* Written and read back it is the same plan. */
+static void check_text(const test_case *e, const tf_net_plan *p) {
+  char *text = tf_net_plan_text(p, e->spec->arch, e->spec->workload);
+  const tf_text t = {"plan.yaml", text, text ? strlen(text) : 0};
+  tf_net_plan *back = text ? tf_net_plan_read(e->spec->arch, e->spec->workload, &t, e->d) : NULL;
+  CHECK(tf_net_has_plan(&t));
+  if (!CHECK(back && back->n == p->n && back->objective == p->objective)) case_complain(e->d);
+  for (int i = 0; back && i < p->n; i++) {
+    CHECK_TEXT(back->groups[i].mapping, p->groups[i].mapping);
+    CHECK(back->groups[i].like == p->groups[i].like);
+  }
+  CHECK(back && back->total.cycles == p->total.cycles && back->total.energy_pj == p->total.energy_pj);
+  tf_net_plan_free(back);
+  free(text);
+}
+
+static void check_memory(const test_case *e, const tf_net_plan *p) {
+  tf_net_memory m;
+  CHECK(tf_net_memory_of(p, e->spec->workload, 4, &m, e->d));
+  CHECK(m.bytes >= m.least);
+  for (int z = 0; z < e->spec->workload->n_tensors; z++)
+    CHECK(m.offset[z] < m.bytes && (m.offset[z] < 0 || m.offset[z] % 64 == 0));
+  tf_net_memory_free(&m);
+}
+
+static void test_plan(uint64_t seed) {
+  test_case e = case_of(arch, net_draw_text(seed, 6));
+  tf_net_opts o = {.objective = seed % 2 ? TF_LATENCY : TF_TRAFFIC, .max_ops = 4};
+  o.budget = (tf_budget){.max_evals = 60, .seed = 1, .threads = 1};
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  if (CHECK(p != NULL)) {
+    check_plan(&e, p);
+    check_text(&e, p);
+    check_memory(&e, p);
+  } else {
+    case_complain(e.d);
+  }
+  tf_net_plan_free(p);
+  case_drop(&e);
+}
+
+/* Layers that are equal are planned once, and a long graph takes no more of each op than a short one. */
+static void test_long(void) {
+  static char text[1 << 16];
+  int64_t evaluated[2];
+  for (int k = 0; k < 2; k++) {
+    const int layers = k ? 64 : 4;
+    char *p = text + sprintf(text, "workload:\n  name: long\n  dims: {m: 8, n: 8, k: 8}\n  ops:\n");
+    for (int i = 0; i < layers; i++) {
+      p += sprintf(p, "  - A%d[m,n] += C%d[m,k] * W%d[k,n]\n", i, i, i);
+      p += sprintf(p, "  - B%d[m,n] = relu(A%d[m,n] + C%d[m,n])\n", i, i, i);
+      p += sprintf(p, "  - C%d[m,n] = B%d[m,n] * 2\n", i + 1, i);
+    }
+    test_case e = case_of(arch, text);
+    tf_net_opts o = {.max_ops = 3, .budget = {.max_evals = 20, .seed = 1, .threads = 1}};
+    tf_net_plan *p2 = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+    CHECK(p2 && p2->n_distinct < p2->n && p2->exact == (k == 0));
+    evaluated[k] = p2 ? p2->evaluated : -1;
+    tf_net_plan_free(p2);
+    case_drop(&e);
+  }
+  CHECK(evaluated[0] > 0 && evaluated[1] <= 2 * evaluated[0]);
+}
+
+static bool at_once(void *ctx) {
+  (void)ctx;
+  return true;
+}
+
+static void test_refused(void) {
+  test_case e = case_of(arch, net_draw_text(3, 5));
+  tf_net_opts o = {.budget.stop = at_once};
+  CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
+  CHECK_I64((int64_t)tf_diags_errors(e.d), 0);
+  o = (tf_net_opts){.objective = TF_EDP, .max_ops = 33};
+  CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
+  o.objective = TF_LATENCY;
+  CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
+  CHECK_I64((int64_t)tf_diags_errors(e.d), 2);
+  case_drop(&e);
+}
+
+int main(void) {
+  for (uint64_t seed = 1; seed <= 200; seed++)
+    test_best(seed);
+  for (uint64_t seed = 1; seed <= 6; seed++)
+    test_plan(seed);
+  test_long();
+  test_refused();
+  return check_report();
+}
