@@ -81,7 +81,7 @@ static void put_arch(drawing *d) {
       "  - {name: GM, bandwidth: {read: %d, write: %d}}\n"
       "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, bandwidth: {read: "
       "64}}\n"
-      "  - {name: L0, capacity: 192 KiB, bandwidth: {read: 64}}\n  compute:\n"
+      "  - {name: L0, capacity: 192 KiB}\n  compute:\n"
       "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
       "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, exp, sqrt, tanh, "
       "relu, "

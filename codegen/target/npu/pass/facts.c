@@ -67,7 +67,7 @@ static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
   add_path(m, L1, L0A, MTE1, one->read_bw, one);
   add_path(m, L1, L0B, MTE1, one->read_bw, one);
   add_path(m, L1, UB, MTE1, one->read_bw, one);
-  add_path(m, L0C, UB, VECTOR, zero->read_bw, zero);
+  add_path(m, L0C, UB, VECTOR, slower(zero->read_bw, u->write_bw), zero);
   add_path(m, UB, L0C, VECTOR, slower(u->read_bw, zero->write_bw), u);
   add_path(m, UB, L1, MTE3, slower(u->read_bw, one->write_bw), u);
   add_path(m, UB, GM, MTE3, g->write_bw, g);

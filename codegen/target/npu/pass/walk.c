@@ -194,7 +194,8 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
     if (i < op->n_reads) flush(b, op->reads[i].tensor, level_of(b, o) + 1);
     const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, level_of(b, o));
-    if (k >= 0) bank[i] = &b->bank[k];
+    if (k < 0) return;
+    bank[i] = &b->bank[k];
   }
   if (!b->ok) return;
   if (!npu_is_product(op, workload(b))) {
@@ -202,7 +203,7 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
     return;
   }
   npu_bank *const operands[3] = {bank[2], bank[0], bank[1]};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3 && operands[i]; i++) {
     operands[i]->op = o;
     operands[i]->role = i;
   }
