@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files fit a person's head: no C file over 800 lines, no function over 80.
+# Files fit a person's head: no C file over 800 lines, no function over 60, no folder over 25 files.
 #   tests/sizes.sh [ROOT]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -27,7 +27,7 @@ FNR == 1 { close_file(); file = FILENAME; state = "between" }
 state == "body" && line ~ /^}/ {
   if (line == "}") {
     functions++
-    if (FNR - start + 1 > 80) complain(name, FNR - start + 1, 80)
+    if (FNR - start + 1 > 60) complain(name, FNR - start + 1, 60)
     if (FNR - start + 1 > longest) longest = FNR - start + 1
   }
   state = "between"
@@ -46,4 +46,8 @@ END {
   close_file()
   if (!bad) printf "sizes: %d functions, the longest has %d lines\n", functions, longest
   exit bad > 0
-}' $files
+}' $files || exit 1
+
+# Folders fit a screen: no room has more than 25 sources of its own.
+find base model grad search sweep codegen planner net cli include -name '*.[ch]' | sed 's|/[^/]*$||' | sort | uniq -c |
+  awk '$1 > 25 { printf "%s has %d source files, 25 are allowed\n", $2, $1; bad = 1 } END { exit bad }'

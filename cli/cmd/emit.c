@@ -50,7 +50,7 @@ typedef struct {
 
 static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) {
   const tf_emit_options e = {.isa = o->isa, .dtype = o->dtype};
-  char *ir = tf_emit_ir(p->tree, o->target, o->isa ? &e : NULL, d);
+  char *ir = tf_emit_ir(p->tree, o->target, o->isa || strcmp(o->target, "cpu") != 0 ? &e : NULL, d);
   if (!ir) return CLI_BAD_INPUT;
   bool ok = fputs(ir, stdout) >= 0;
   free(ir);
@@ -175,9 +175,10 @@ static void check_cpu(const emit_options *o, tf_diags *d) {
   } own[] = {{o->isa, "--isa"}, {o->micro, "--micro"}, {o->measure, "--measure"}};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     if (own[i].given) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s is of --target cpu alone", own[i].option);
-  if (o->dtype && strcmp(o->dtype, "f32") != 0)
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no data of '%.40s' yet: leave out --dtype, or give f32",
-            o->target, o->dtype);
+  const bool bf16 = !strcmp(o->target, "cuda");
+  if (o->dtype && strcmp(o->dtype, "f32") != 0 && !(bf16 && !strcmp(o->dtype, "bf16")))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no data of '%.40s' yet: leave out --dtype, or give f32%s",
+            o->target, o->dtype, bf16 ? " or bf16" : "");
 }
 
 static void check(void *options, tf_diags *d) {

@@ -10,8 +10,25 @@ typedef struct {
   cli_input in;
   cli_figures figures;
   cli_looking look;
+  const char *trace;
 } eval_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(eval_options, figures), CLI_LOOKING_AT(eval_options, look),
+                                 CLI_AT(eval_options, TRACE, trace)};
+
+/* Runs of a child that are shown each by itself: more would not be seen. */
+enum { TRACE_RUNS = 500 };
+
+static bool write_trace(cli_session *s, const char *path) {
+  tf_trace *t = tf_trace_of(s->model, TRACE_RUNS, s->diags);
+  if (!t) {
+    cli_complain(s->diags);
+    return false;
+  }
+  cli_text csv = {0};
+  cli_trace_csv(s, t, &csv);
+  tf_trace_free(t);
+  return cli_put_text(path, &csv);
+}
 
 static cli_status run(const void *options) {
   const eval_options *o = options;
@@ -19,6 +36,7 @@ static cli_status run(const void *options) {
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
   if (status == CLI_DONE) {
     bool ok = cli_write_figures(&s, &o->figures, false);
+    if (o->trace) ok = write_trace(&s, o->trace) && ok;
     if (!o->in.quiet && !o->in.stdout_taken) ok = cli_print_report(&s) && ok;
     status = cli_report_violations(&s, ok ? CLI_DONE : CLI_FAILED);
   }

@@ -58,7 +58,10 @@ static cli_status dispatch(int argc, char **argv, tf_diags *d) {
 int main(int argc, char **argv) {
   cli_catch_signals();
   tf_diags *d = tf_diags_new();
-  if (!d) return CLI_FAILED;
+  if (!d) {
+    fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+    return CLI_FAILED;
+  }
   cli_status status = dispatch(argc, argv, d);
   if (tf_diags_errors(d)) cli_complain(d);
   tf_diags_free(d);

@@ -12,6 +12,7 @@
   X(SET, "--set", "NAME=VALUE", SETTING, "give a param (import: a macro) another value; may be repeated") \
   X(JSON, "--json", "FILE|-", RESULT, "write the exact figures as JSON; -: to stdout, and nothing else there") \
   X(CSV, "--csv", "FILE|-", RESULT, "the same as comma-separated values") \
+  X(TRACE, "--trace", "FILE|-", RESULT, "write what loads, works, stores and is held when, as CSV for plot") \
   X(SVG, "--svg", "FILE|-", RESULT, "draw the tree as SVG, not as text") \
   X(DOT, "--dot", "FILE|-", RESULT, "draw it for Graphviz") \
   X(QUIET, "--quiet", NULL, FLAG, "print no report; errors still go to stderr") \
@@ -43,7 +44,7 @@
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \
     "time the kernels of the model's N best mappings here, and keep the fastest") \
-  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, heat, diff") \
+  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, heat, diff, timeline, occupancy") \
   X(SCRIPT, "--script", NULL, FLAG, "write the gnuplot script and its CSV beside the figure, too") \
   X(WIDTH, "--width", "one|two", WORD, "of a paper's columns that the figure takes; one if not given") \
   X(TITLE, "--title", "TEXT", WORD, "above the figure; else it says what was read") \

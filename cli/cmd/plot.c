@@ -114,6 +114,7 @@ const cli_command cmd_plot = {
              "slope: JSON or CSV of bound; convergence: logs of search, or CSV with evaluations and best\n"
              "pareto: CSV, --x cycles --y energy_pj if not given; lines: CSV, --x, --y, --by\n"
              "heat: CSV, --x, --y, --z; diff: JSON of diff, what differs, as ratios\n"
+             "timeline: CSV of eval --trace, what loads, works and stores when; occupancy: words held meanwhile\n"
              "It runs gnuplot.  --script leaves the script and its data beside the figure, to be changed by hand.\n"
              "Exit status: 0, 1 if gnuplot is not there or fails, 2 for bad input.\n",
     .example = "docs/results/slope.csv --as slope -o /tmp/slope.svg",

@@ -14,6 +14,8 @@ static const plot_kind kinds[] = {
     {"heat", "CSV: one figure over two params", plot_heat},
     {"lines", "CSV: one figure over another, a line for each --by", plot_lines},
     {"diff", "JSON of diff: what differs between two mappings, term by term", plot_diff},
+    {"timeline", "CSV of eval --trace: what loads, works and stores when", plot_timeline},
+    {"occupancy", "CSV of eval --trace: words held over time in each memory", plot_occupancy},
 };
 
 const plot_kind *plot_kind_at(int k) { return k >= 0 && k < (int)(sizeof kinds / sizeof *kinds) ? &kinds[k] : NULL; }

@@ -65,7 +65,8 @@ typedef struct {
   plot_point *at; /* [n]; none: it stands in the key alone */
 } plot_series;
 
-typedef enum { PLOT_XY, PLOT_BARS, PLOT_HEAT, PLOT_TERMS } plot_shape;
+/* SPANS: from x to z, in row y, whose name the label is. */
+typedef enum { PLOT_XY, PLOT_BARS, PLOT_HEAT, PLOT_TERMS, PLOT_SPANS } plot_shape;
 
 typedef struct {
   plot_shape shape;
@@ -105,6 +106,8 @@ bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_char
 bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_diff(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_occupancy(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 
 /* ---- how it is drawn ------------------------------------------------------------------------- */
 void plot_csv(const plot_chart *c, cli_text *out);

@@ -95,7 +95,22 @@ static void xy_csv(const plot_chart *c, cli_text *out) {
     for (int k = 0; k < c->series[i].n; k++) {
       cli_printf(out, "%d,", i);
       cli_csv_cell(out, c->series[i].name);
-      cli_printf(out, ",%.15g,%.15g\n", c->series[i].at[k].x, c->series[i].at[k].y);
+      cli_printf(out, ",%.15g,", c->series[i].at[k].x);
+      put_real(c->series[i].at[k].y, out);
+      cli_printf(out, "\n");
+    }
+}
+
+static void spans_csv(const plot_chart *c, cli_text *out) {
+  cli_printf(out, "series,name,row,line,begin,end\n");
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++) {
+      const plot_point *p = &c->series[i].at[k];
+      cli_printf(out, "%d,", i);
+      cli_csv_cell(out, c->series[i].name);
+      cli_printf(out, ",%g,", p->y);
+      cli_csv_cell(out, p->label);
+      cli_printf(out, ",%.15g,%.15g\n", p->x, p->z);
     }
 }
 
@@ -105,6 +120,7 @@ void plot_csv(const plot_chart *c, cli_text *out) {
   case PLOT_BARS: bars_csv(c, out); break;
   case PLOT_HEAT: heat_csv(c, out); break;
   case PLOT_TERMS: terms_csv(c, out); break;
+  case PLOT_SPANS: spans_csv(c, out); break;
   }
   out->bad |= c->bad;
 }
@@ -310,6 +326,47 @@ static void terms_script(const plot_chart *c, cli_text *out) {
              most);
 }
 
+/* A line of the chart for each resource, from the top. */
+static void put_lines(const plot_chart *c, cli_text *out) {
+  int named = -1;
+  cli_printf(out, "set ytics scale 0 noenhanced (");
+  for (bool more = true; more;) {
+    const plot_point *next = NULL;
+    for (int i = 0; i < c->n; i++)
+      for (int k = 0; k < c->series[i].n && !next; k++)
+        if ((int)c->series[i].at[k].y == named + 1) next = &c->series[i].at[k];
+    more = next != NULL;
+    if (!more) break;
+    cli_printf(out, "%s", named < 0 ? "" : ", ");
+    put_quoted(next->label, out);
+    cli_printf(out, " %d", ++named);
+  }
+  cli_printf(out, ")\nset yrange [%d.6:-0.6]\n", named);
+}
+
+static void spans_script(const plot_chart *c, cli_text *out) {
+  span ends = {0, 0};
+  for (int i = 0; i < c->n; i++)
+    for (int k = 0; k < c->series[i].n; k++)
+      ends.most = fmax(ends.most, c->series[i].at[k].z);
+  const scale by = scale_of(c->x_name, c->x_unit, ends.most);
+  put_text("xlabel", by.name, "", out);
+  put_lines(c, out);
+  cli_printf(
+      out,
+      "set xrange [0:%.6g]\nunset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset border 1\n"
+      "set style fill solid noborder\nset key tmargin center horizontal Left reverse samplen 1 width 2\nplot \\\n",
+      ends.most / by.by);
+  for (int i = 0; i < c->n; i++) {
+    cli_printf(out,
+               "  data using ($1 == %d ? ($5+$6)/%g : NaN):3:($5/%g):($6/%g):($3-0.38):($3+0.38) skip 1 \\\n"
+               "    with boxxyerror lc rgb '%s' title ",
+               i, 2 * by.by, by.by, by.by, colour_of(&c->series[i]));
+    put_quoted(c->series[i].name, out);
+    cli_printf(out, " noenhanced%s\n", i + 1 < c->n ? ", \\" : "");
+  }
+}
+
 void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out) {
   put_frame(c, w, csv, figure, out);
   switch (c->shape) {
@@ -317,5 +374,6 @@ void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, con
   case PLOT_BARS: bars_script(c, out); break;
   case PLOT_HEAT: heat_script(c, out); break;
   case PLOT_TERMS: terms_script(c, out); break;
+  case PLOT_SPANS: spans_script(c, out); break;
   }
 }

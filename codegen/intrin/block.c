@@ -251,7 +251,7 @@ static bool print_block(FILE *out, tf_micro *u, const block *b) {
 
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
                            bool rounds) {
-  const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
+  const tf_micro_kernel *k = tf_micro_kernel_of(kernel);
   for (size_t i = 0; i < u->n_blocks; i++)
     if (u->blocks[i]->kernel == k && u->blocks[i]->m == m && u->blocks[i]->n == n && u->blocks[i]->asks == asks &&
         u->blocks[i]->rounds == rounds)
@@ -288,7 +288,7 @@ static bool rows_before(FILE *out, tf_micro *u, const block *b) {
 
 const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
                                  bool rounds, const tf_micro_ahead *ahead) {
-  const tf_micro_kernel *k = tf_micro_kernel_find(kernel->name);
+  const tf_micro_kernel *k = tf_micro_kernel_of(kernel);
   block b = {.kernel = k,
              .lanes = k->lanes ? k->lanes : u->isa->lanes,
              .m = m,

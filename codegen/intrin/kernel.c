@@ -138,6 +138,8 @@ const tf_micro_kernel *tf_micro_kernel_find(const char *name) {
   return NULL;
 }
 
+const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel) { return (const void *)kernel; }
+
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data) {
   const char *real = data == IR_BF16 && isa->bf16 ? isa->bf16 : "f32", *whole = isa->int8 ? isa->int8 : "int8";
   return (ir_machine){data, &tf_micro_kernel_find(real)->kernel,
@@ -145,12 +147,11 @@ ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data) {
 }
 
 bool tf_micro_has_tiles(const ir_machine *t) {
-  return (t->real && tf_micro_kernel_find(t->real->name)->tiles) ||
-         (t->whole && tf_micro_kernel_find(t->whole->name)->tiles);
+  return (t->real && tf_micro_kernel_of(t->real)->tiles) || (t->whole && tf_micro_kernel_of(t->whole)->tiles);
 }
 
 void tf_micro_kernel_text(FILE *out, const ir_machine *t) {
   if (tf_micro_has_tiles(t)) tf_amx_text(out);
-  if (t->real) fputs(tf_micro_kernel_find(t->real->name)->text, out);
-  if (t->whole) fputs(tf_micro_kernel_find(t->whole->name)->text, out);
+  if (t->real) fputs(tf_micro_kernel_of(t->real)->text, out);
+  if (t->whole) fputs(tf_micro_kernel_of(t->whole)->text, out);
 }

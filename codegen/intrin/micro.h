@@ -40,7 +40,7 @@ bool tf_micro_data(const char *dtype, ir_type *type, tf_diags *d);
 
 /* One row of the table of product kernels: c += a b over groups of neighbours along k. */
 typedef struct {
-  ir_kernel kernel;
+  ir_kernel kernel;   /* first, so that a pointer to it is one to the row */
   int lanes;          /* of c a register; 0: those of the instruction set */
   bool tiles;         /* of AMX: codegen/intrin/amx.c prints them */
   const char *prefix; /* of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and PREFIX_start where a is
@@ -54,6 +54,8 @@ const char *tf_micro_type(ir_type t);
 /* How the instruction set multiplies data of that type. */
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data);
 const tf_micro_kernel *tf_micro_kernel_find(const char *name); /* NULL: none */
+/* The row that the kernel stands in, of the table or any other. */
+const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel);
 
 /* Whether the target's kernels need AMX's tiles: TILES_ALLOWED() asks the system for them, once a process or more
  * often; and each thread calls tiles_open() before its first product, and _tile_release() behind its last. */

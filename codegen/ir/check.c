@@ -341,6 +341,7 @@ static void copy(checker *c, const ir_stmt *s) {
   must(c, holds(c, s->copy.from, to->tensor) && s->copy.from != s->copy.to, "copy %s: from nowhere", to->name);
   if (c->ok) reads(c, "copy", s->copy.from);
   atom(c, "copy", s->copy.slot);
+  if (s->copy.parts > 1) atom(c, "copy", s->copy.part);
   must(c, s->copy.slot.var >= 0 || (s->copy.slot.off >= 0 && s->copy.slot.off < to->slots), "copy %s: no tile %lld",
        to->name, (long long)s->copy.slot.off);
   for (int r = 0; c->ok && r < to->rank; r++)

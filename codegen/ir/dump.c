@@ -69,6 +69,7 @@ static void copy(const dump *d, const ir_stmt *s) {
   for (int r = 0; r < to->rank; r++)
     range(d, "", &s->range[r]);
   if (to->slots > 1) fputs(" into tile ", d->out), atom(d, s->copy.slot);
+  if (s->copy.parts > 1) fprintf(d->out, ", one of %" PRId64 " parts", s->copy.parts);
   fputs(s->copy.ends ? ", which ends the group\n" : "\n", d->out);
 }
 

@@ -99,6 +99,12 @@ typedef struct {
   };
 } ir_product;
 
+/* A nest that multiplies a matrix of rows m by one of columns n in what a warp's lanes share, as the target has it; all
+ * other dims have one setting.  Positions in the op's dims and reads. */
+typedef struct {
+  int m, n, k, a, b;
+} ir_fragments;
+
 /* A nest that sums over a small window what no product of matrices does: depthwise convolution, pooling.  Lanes run
  * along the output's last dim, and rows of a tile along the one before; maps behind it take its sums while they are in
  * registers.  codegen/ir/window.h says what its reads hang on. */
@@ -188,10 +194,12 @@ typedef struct {
         by; /* above 0: along `rank`, so many neighbours stand side by side, innermost; the last block is filled up */
     int rank;
   } block;
-  int64_t gap;   /* elements behind each row of the last rank that belong to nobody */
-  int level;     /* memory of the architecture it stands for */
-  int space;     /* of the platform */
-  int shares;    /* buffer whose place it takes when that has been read for the last time; -1: its own */
+  bool matrix;       /* a target's own form: rows and columns along two of the ranks, all other extents being 1 */
+  int rows, columns; /* matrix: those ranks; columns -1: it is a column */
+  int64_t gap;       /* elements behind each row of the last rank that belong to nobody */
+  int level;         /* memory of the architecture it stands for */
+  int space;         /* of the platform */
+  int shares;        /* buffer whose place it takes when that has been read for the last time; -1: its own */
   int64_t slots; /* IR_KEPT: instances whose runs take turns, each with `words` of its own; IR_TILES, IR_COPIED: tiles;
                     else 1 */
   ir_atom slot;  /* the one at hand */
@@ -289,7 +297,9 @@ struct ir_stmt {
     struct {
       int to, from, queue;
       ir_atom slot;
-      bool ends; /* it is the last of its group */
+      bool ends;     /* it is the last of its group */
+      int64_t parts; /* above 1: so many steps share the copying; this one does the part `part` of it */
+      ir_atom part;
     } copy;
     struct { /* until at most `left` groups that this step has begun in the queue, the latest, are still under way */
       int queue, left;
@@ -318,11 +328,12 @@ struct ir_stmt {
       bool finite; /* a running maximum that sums are corrected by: it starts at the lowest finite number, so that where
                       all is -inf as yet exp(-inf - maximum) is 0 and exp(old - new) a number */
       int divides; /* read that the expression divides by and that waits (DIVIDE does it); -1: none */
-      const int *from;           /* [reads] the buffer that each is read from; NULL: that of the tensor */
-      const ir_product *product; /* NULL: point by point */
-      const ir_window *window;   /* a sum over a small window; NULL: it is none */
-      bool done;                 /* a map that the window before makes */
-      const ir_stmt *rows;       /* the TOGETHER that makes its product's rows; NULL: they are there */
+      const int *from;               /* [reads] the buffer that each is read from; NULL: that of the tensor */
+      const ir_product *product;     /* NULL: point by point */
+      const ir_fragments *fragments; /* a product of fragments; NULL: it is none */
+      const ir_window *window;       /* a sum over a small window; NULL: it is none */
+      bool done;                     /* a map that the window before makes */
+      const ir_stmt *rows;           /* the TOGETHER that makes its product's rows; NULL: they are there */
       const ir_stmt *rounds_for; /* the statement behind it that would copy its sums, rounded, which its product does at
                                     once; NULL */
       bool copied;               /* rows of its product are copied by the product before */

@@ -288,11 +288,12 @@ static void send(machine *m, const ir_stmt *s, const int64_t *at) {
 static void copy(machine *m, const ir_stmt *s) {
   const int rank = m->p->buffers[s->copy.to].rank;
   const ir_held box = box_of(m, s->range, rank);
-  int64_t at[MAX_RANK];
+  const int64_t part = s->copy.parts > 1 ? atom(m, s->copy.part) : 0;
+  int64_t at[MAX_RANK], i = 0;
   bool more = box.any;
   memcpy(at, box.lo, sizeof at);
   while (more && m->ok) {
-    send(m, s, at);
+    if (s->copy.parts <= 1 || i++ % s->copy.parts == part) send(m, s, at);
     more = false;
     for (int r = rank - 1; r >= 0 && !more; r--) {
       more = ++at[r] < box.hi[r];

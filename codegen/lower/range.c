@@ -43,6 +43,7 @@ ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int
   if (r.exact && step * trip == r.most)
     return (ir_range){.lo = lo, .hi = end, .most = step, .some = true, .exact = true};
   ir_range piece = {.lo = lo, .hi = low_min(w, name, r.hi, end), .most = step < r.most ? step : r.most};
+  piece.some = r.exact && step * (trip - 1) < r.most;
   split_lengths(&piece, &r, step);
   return piece;
 }

@@ -47,7 +47,10 @@ static void use_body(usage *u, const ir_program *p, const ir_body *b) {
       use(u, s->stage.last);
       use_ranges(u, s->stage.ahead, ir_n_ranges(p, s));
       break;
-    case IR_COPY: use(u, s->copy.slot); break;
+    case IR_COPY:
+      use(u, s->copy.slot);
+      if (s->copy.parts > 1) use(u, s->copy.part);
+      break;
     case IR_WAIT:
     case IR_BARRIER:
     case IR_LET:

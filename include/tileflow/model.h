@@ -94,11 +94,17 @@ int tf_model_n_loops(const tf_model *m);
  * mapping is no failure: see out->feasible. */
 bool tf_model_eval(tf_model *m, const int64_t *trips, tf_result *out);
 
+/* Words read and written at the outermost memory. */
+double tf_result_traffic(const tf_workload *wl, const tf_result *r);
+/* Words held at once in the memories inside it, in all their instances. */
+double tf_result_held(const tf_arch *arch, const tf_result *r);
+
 /* What a search compares. */
 typedef struct {
   bool counted; /* what tf_model_eval returns; if false, the others are void */
   bool feasible;
   double cycles, energy_pj;
+  double traffic_words, held_words; /* tf_result_traffic, tf_result_held */
 } tf_brief;
 /* Evaluates n rows of trip counts, row k at trips[k * n_loops]: bit for bit what tf_model_eval finds for each of them,
  * but many at once in the lanes of the processor's vectors where the quick count applies.  The first call for a model

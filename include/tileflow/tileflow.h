@@ -18,6 +18,7 @@
 #include "tileflow/solve.h"
 #include "tileflow/spec.h"
 #include "tileflow/sweep.h"
+#include "tileflow/trace.h"
 #include "tileflow/tree.h"
 #include "tileflow/why.h"
 #define TILEFLOW_VERSION "0.1.0"

@@ -7,8 +7,7 @@
 
 static double more(double a, double b) { return a > b ? a : b; }
 
-/* Time of an op's points, and of its corrections, on the units that run them. */
-static double work_time(const struct tf_model *m, int o) {
+double tf_work_time(const struct tf_model *m, int o) {
   const tf_op_result *r = &m->res.ops[o];
   const tf_unit *units = m->plan->arch->units;
   double t = r->units ? (double)r->points / ((double)r->units * units[r->unit].rate) : 0;
@@ -20,13 +19,12 @@ static double work_time(const struct tf_model *m, int o) {
 
 static double op_time(struct tf_model *m, int n) {
   tf_op_result *r = &m->res.ops[m->plan->tree->nodes[n].op];
-  r->cycles = more(work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n, true));
+  r->cycles = more(tf_work_time(m, m->plan->tree->nodes[n].op), tf_busiest_port(m, n, true));
   bool fills = m->plan->arch->overlap != TF_OVERLAP_PERFECT && r->points;
   return r->cycles + (fills ? m->plan->arch->units[r->unit].pipeline : 0);
 }
 
-/* What Tile v's own entries move through one of its legs. */
-static tf_ports entries(const struct tf_model *m, const tf_view *v, int leg) {
+tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg) {
   const tf_views *w = m->views;
   tf_ports sum = {0, 0};
   for (int i = v->first; i < v->first + v->n_slices; i++) {
@@ -52,7 +50,7 @@ static double in_turn(const struct tf_model *m, int n) {
   const tf_view *v = &m->views->node[n];
   double load = 0, store = 0;
   for (int l = 0; l < v->n_legs; l++) {
-    tf_ports w = entries(m, v, l);
+    tf_ports w = tf_leg_ports(m, v, l);
     tf_pace pace = tf_pace_at(m, v->legs[l].pass);
     load = more(load, tf_port_time(pace, loads(w, l)));
     store = more(store, tf_port_time(pace, stores(w, l)));
@@ -111,7 +109,7 @@ static double free_time(const struct tf_model *m, int last, const tf_view *f, in
   tf_ports w = child < 0 ? (tf_ports){0, 0} : m->below[child];
   for (int k = 0; k < v->n_legs; k++)
     if (v->legs[k].level == level) {
-      tf_ports passed = stores(entries(m, v, k), k);
+      tf_ports passed = stores(tf_leg_ports(m, v, k), k);
       w.read += passed.read;
       w.write += passed.write;
     }

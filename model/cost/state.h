@@ -109,6 +109,10 @@ tf_pace tf_pace_at(const struct tf_model *m, int pass);
 /* The longest time that a port needs for what node n and those below it cause, of those that bind (all: of all of
  * them): no completion takes less. */
 double tf_busiest_port(const struct tf_model *m, int n, bool all);
+/* What Tile v's own entries move through one of its legs, over the run. */
+tf_ports tf_leg_ports(const struct tf_model *m, const tf_view *v, int leg);
+/* Time of op o's points, and of its corrections, on the units that run them. */
+double tf_work_time(const struct tf_model *m, int o);
 /* Instances and cycles of memory l over the whole run; *writes: its write port is the busier one. */
 void tf_level_ports(struct tf_model *m, int l, bool *writes);
 /* Of what all runs that share a memory leave in `box`, the words that one instance of z's home has. */

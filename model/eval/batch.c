@@ -1,39 +1,57 @@
 /* Many rows of trip counts of one tree: in lanes where the quick way counts them, one by one where it does not. */
 #include "model/cost/quick/lanes.h"
-#include "tileflow/model.h"
+#include "model/eval/hooks.h"
+
+_Static_assert((int)TF_GLANCE_ROWS == (int)TF_LANES, "a glance fills the lanes");
 
 static void one(tf_model *m, const int64_t *row, tf_brief *out) {
   tf_result r;
-  bool counted = tf_model_eval(m, row, &r);
-  *out = (tf_brief){counted, counted && r.feasible, counted ? r.cycles : 0, counted ? r.energy_pj : 0};
+  *out = (tf_brief){.counted = tf_model_eval(m, row, &r)};
+  if (!out->counted) return;
+  out->feasible = r.feasible;
+  out->cycles = r.cycles;
+  out->energy_pj = r.energy_pj;
+  out->traffic_words = tf_result_traffic(m->plan->wl, &r);
+  out->held_words = tf_result_held(m->plan->arch, &r);
 }
 
-/* n <= TF_LANES rows; lanes that are left over do the last one again. */
-static void some(tf_model *m, const int64_t *rows, int n, tf_brief *out) {
-  const tf_tape *t = m->lanes;
-  int n_loops = m->plan->n_loops;
+/* Lanes that are left over do the last row again. */
+static void fill(const tf_tape *t, const int64_t *rows, int n, int n_loops) {
   for (int i = 0; i < TF_LANES; i++)
     for (int l = 0; l < n_loops; l++)
       t->slots[l].i[i] = rows[(i < n ? i : n - 1) * n_loops + l];
+}
+
+uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_brief *out) {
+  if (!m->lanes_made) m->lanes = tf_lanes_new(m);
+  m->lanes_made = true;
+  const tf_tape *t = m->lanes;
+  if (!t) return 0;
+  fill(t, trips, n, m->plan->n_loops);
   tf_tape_run(t);
+  const tf_lane *of[TF_LANE_OUT];
+  for (int k = 0; k < TF_LANE_OUT; k++)
+    of[k] = &t->slots[t->out[k]];
+  uint32_t counted = 0;
   for (int i = 0; i < n; i++) {
-    if (!t->slots[t->out[TF_LANE_COUNTS]].i[i]) {
-      one(m, &rows[i * n_loops], &out[i]);
-      continue;
-    }
-    out[i] = (tf_brief){true, t->slots[t->out[TF_LANE_FITS]].i[i] != 0, t->slots[t->out[TF_LANE_CYCLES]].d[i],
-                        t->slots[t->out[TF_LANE_ENERGY]].d[i]};
+    if (!of[TF_LANE_COUNTS]->i[i]) continue;
+    counted |= UINT32_C(1) << i;
+    out[i] = (tf_brief){.counted = true,
+                        .feasible = of[TF_LANE_FITS]->i[i] != 0,
+                        .cycles = of[TF_LANE_CYCLES]->d[i],
+                        .energy_pj = of[TF_LANE_ENERGY]->d[i],
+                        .traffic_words = of[TF_LANE_TRAFFIC]->d[i],
+                        .held_words = of[TF_LANE_HELD]->d[i]};
   }
+  return counted;
 }
 
 void tf_model_eval_batch(tf_model *m, const int64_t *trips, int64_t n, tf_brief *out) {
-  if (!m->lanes_made) m->lanes = tf_lanes_new(m);
-  m->lanes_made = true;
   for (int64_t i = 0; i < n; i += TF_LANES) {
-    int64_t left = n - i < TF_LANES ? n - i : TF_LANES;
+    int left = (int)(n - i < TF_LANES ? n - i : TF_LANES);
     const int64_t *rows = &trips[i * m->plan->n_loops];
-    if (m->lanes) some(m, rows, (int)left, &out[i]);
-    for (int64_t k = 0; k < left && !m->lanes; k++)
-      one(m, &rows[k * m->plan->n_loops], &out[i + k]);
+    uint32_t counted = tf_model_glance(m, rows, left, &out[i]);
+    for (int k = 0; k < left; k++)
+      if (!(counted >> k & 1)) one(m, &rows[k * m->plan->n_loops], &out[i + k]);
   }
 }

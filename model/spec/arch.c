@@ -5,8 +5,8 @@
 #include "base/checked.h"
 #include "base/names.h"
 #include "model/spec/arch_read.h"
-#include "model/spec/area_table.h"
-#include "model/spec/energy_table.h"
+#include "model/spec/table/area.h"
+#include "model/spec/table/energy.h"
 
 enum { MAX_WORD_BITS = 4096, MAX_NM = 10000 };
 

@@ -3,8 +3,8 @@
 
 #include "base/names.h"
 #include "model/spec/arch_read.h"
-#include "model/spec/energy_table.h"
 #include "model/spec/kinds.h"
+#include "model/spec/table/energy.h"
 
 enum { U_NAME, U_OPS, U_BELOW, U_MESH, U_RATE, U_ENERGY, U_PIPELINE, U_NETWORK, U_AREA, N_U };
 static const tf_yrow unit_rows[N_U] = {

@@ -24,9 +24,12 @@ static void report_partial(const tf_checker *c, const tf_loop *l, int o) {
   tf_note(c->diags, tf_leaf(c, o)->at, "the op that reduces");
 }
 
-/* Whether a loop at node n on a dim that op o reduces, where o does not lead, is streamed. */
+/* Whether a loop at node n on a dim that op o reduces, where o does not lead, is streamed: it stands above the scope
+ * that streams, but not above readers outside of that scope, who want all of the sum or maximum. */
 static bool streamed_at(const tf_facts *f, int o, int n) {
-  return f->stream_scope[o] >= 0 && tf_is_above(f, n, f->stream_scope[o]);
+  const int scope = f->stream_scope[o], home = f->home_scope[f->wl->ops[o].out];
+  const bool outside = home >= 0 && home != scope && tf_is_above(f, home, scope);
+  return scope >= 0 && tf_is_above(f, n, scope) && !(outside && tf_is_above(f, n, home));
 }
 
 static void check_loop(const tf_checker *c, int n, int k) {

@@ -84,7 +84,9 @@ static void find_streams(tf_facts *f) {
   }
 }
 
-/* The last op named by a scope that leads there; needs: lead, stream_scope. */
+/* An op named by a scope that leads there.  Any will do: no loop on a streamed dim stands above the node from which one
+ * of them leads (check_loop.c), and they take as many steps below (check_stream.c), so their ranges are the same.
+ * Needs: lead, stream_scope. */
 static void find_leaders(tf_facts *f) {
   for (int o = 0; o < f->wl->n_ops; o++) {
     f->stream_leader[o] = -1;

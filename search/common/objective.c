@@ -24,12 +24,11 @@ double tf_bounds_value(tf_objective o, const tf_bounds *b, const tf_arch *arch) 
 }
 
 tf_figures tf_figures_of(const tf_arch *arch, const tf_workload *wl, const tf_result *r) {
-  tf_figures f = {.cycles = r->cycles, .energy_pj = r->energy_pj, .edp = r->energy_pj * r->seconds};
-  for (int z = 0; z < wl->n_tensors; z++)
-    f.traffic_words += (double)(r->counts[z].read + r->counts[z].update);
-  for (int l = 1; l < arch->n_memories; l++)
-    f.held_words += (double)r->levels[l].peak * (double)r->levels[l].instances;
-  return f;
+  return (tf_figures){.cycles = r->cycles,
+                      .energy_pj = r->energy_pj,
+                      .edp = r->energy_pj * r->seconds,
+                      .traffic_words = tf_result_traffic(wl, r),
+                      .held_words = tf_result_held(arch, r)};
 }
 
 bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out) {

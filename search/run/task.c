@@ -10,7 +10,12 @@
 #include "search/common/objective.h"
 #include "search/run/variants.h"
 
-enum { LOOK_EVERY = 16, REFUSED_MOST = 64, SLOW_COUNTS = 32 /* evaluations that one of the long way is worth */ };
+enum {
+  LOOK_EVERY = 16,
+  REFUSED_MOST = 64,
+  SLOW_COUNTS = 32,   /* evaluations that one of the long way is worth */
+  GLANCE_FROM = 1000, /* evaluations that must be left, for many at once to repay what the model prepares */
+};
 
 #define BESIDE 0.05 /* how much of the told cost may come from what takes no time in the end */
 
@@ -26,6 +31,9 @@ typedef struct {
   int refused;          /* best mappings that the parser did not let pass */
   int64_t spent, quota; /* evaluations, slow ones counted for several; over: it may take no more */
   bool over;
+  int64_t
+      *rows;  /* trip counts asked for and not yet looked at, [n_rows][n_loops]; NULL: each is evaluated as it comes */
+  int n_rows; /* up to TF_GLANCE_ROWS */
 } work;
 
 /* How far from fitting: grows with the logarithm of need over have. */
@@ -39,12 +47,12 @@ static double lacking(const tf_result *r) {
 }
 
 /* ---- the best so far ---------------------------------------------------------------------- */
-static void keep(work *w, int by, double value, const tf_figures *f) {
+static void keep(work *w, int by, double value, const tf_figures *f, const int64_t *trips) {
   tf_task_best *b = &w->t->best[by];
   b->there = true;
   b->value = value;
   b->figures = *f;
-  memcpy(b->trips, w->trips->trips, (size_t)w->t->n_loops * sizeof *b->trips);
+  memcpy(b->trips, trips, (size_t)w->t->n_loops * sizeof *b->trips);
 }
 
 static bool legal(const work *w, const int64_t *trips) {
@@ -55,22 +63,22 @@ static bool legal(const work *w, const int64_t *trips) {
 }
 
 /* Keeps it where it is better; the rules that need ranges are checked before it may lead. */
-static bool offer(work *w, const tf_figures *f, double cost, double guide) {
+static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cost, double guide) {
   const double by[TF_N_BY] = {cost, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
   const tf_task_best *best = w->t->best;
   int order = best[0].there ? tf_figures_order(cost, f, best[0].value, &best[0].figures) : -1;
   bool leads = order < 0 || (order == 0 && guide < w->guide);
-  if (leads && !legal(w, w->trips->trips)) {
+  if (leads && !legal(w, trips)) {
     w->refused++;
     return false;
   }
   if (leads) {
-    keep(w, TF_BY_OBJECTIVE, cost, f);
+    keep(w, TF_BY_OBJECTIVE, cost, f, trips);
     w->guide = guide;
   }
   for (int i = 1; i < TF_N_BY; i++)
-    if (!best[i].there || by[i] < best[i].value) keep(w, i, by[i], f);
-  tf_variants_offer(w->t, cost, f, w->trips->trips);
+    if (!best[i].there || by[i] < best[i].value) keep(w, i, by[i], f, trips);
+  tf_variants_offer(w->t, cost, f, trips);
   return true;
 }
 
@@ -84,19 +92,19 @@ static double guide_of(const work *w, const tf_result *r, double cost) {
   return cost * (1 + BESIDE * sum / (w->tree->n_nodes * r->cycles));
 }
 
-static double evaluate(work *w) {
+static double evaluate(work *w, const int64_t *trips) {
   tf_result r;
-  if (!tf_model_eval(w->model, w->trips->trips, &r)) return TF_COST_BAD * 1e9;
+  if (!tf_model_eval(w->model, trips, &r)) return TF_COST_BAD * 1e9;
   if (!r.feasible) return lacking(&r);
   tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
   double cost = tf_objective_value(w->t->opts->objective, &f);
   double guide = guide_of(w, &r, cost);
-  if (!offer(w, &f, cost, guide)) return TF_COST_BAD * 1e9;
+  if (!offer(w, trips, &f, cost, guide)) return TF_COST_BAD * 1e9;
   if (guide < w->t->cost) w->t->cost = guide;
   return guide;
 }
 
-/* ---- the loop ------------------------------------------------------------------------------ */
+/* ---- what to begin with ----------------------------------------------------------------------- */
 /* TF_ANY: none. */
 static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   int lo = 0, hi = n;
@@ -133,25 +141,84 @@ static int32_t *hints_for(const work *w) {
   return hint;
 }
 
-/* Evaluates the trip counts chosen, and counts what that took. */
-static double cost_of(void *ctx) {
-  work *w = ctx;
+/* Evaluates trip counts, and counts what that took. */
+static double cost_at(work *w, const int64_t *trips) {
   tf_task *t = w->t;
   t->evals++;
-  double cost = evaluate(w);
+  double cost = evaluate(w, trips);
   t->effort += tf_model_effort(w->model);
   w->spent += tf_model_quick(w->model) || !t->strategy->evals_per_shape ? 1 : SLOW_COUNTS;
   w->over = t->effort_quota && t->effort >= t->effort_quota;
   return cost;
 }
 
+/* It may take another one. */
+static bool has_left(const work *w) { return !w->over && w->spent < w->quota && w->refused < REFUSED_MOST; }
+
+/* ---- many at a glance --------------------------------------------------------------------------- */
+/* Whether evaluate() would keep nothing of a row that it finds this for, but count it. */
+static bool changes_nothing(const work *w, const tf_brief *b) {
+  const tf_task *t = w->t;
+  if (!b->feasible) return true;
+  tf_figures f = {b->cycles, b->energy_pj, b->energy_pj * (b->cycles / w->tree->arch->clock_hz), b->traffic_words,
+                  b->held_words};
+  double cost = tf_objective_value(t->opts->objective, &f);
+  const double by[TF_N_BY] = {cost, f.cycles, f.energy_pj, f.traffic_words, f.held_words};
+  if (cost <= t->best[TF_BY_OBJECTIVE].value || cost < t->cost || tf_variants_want(t, cost)) return false;
+  bool worse = true;
+  for (int i = 0; i < TF_N_BY; i++)
+    worse &= t->best[i].there && by[i] >= t->best[i].value;
+  return worse;
+}
+
+/* Evaluates the rows asked for, in their order and no more than may be: those that change nothing by the figures of all
+ * of them at once, the others by themselves. */
+static void look(work *w) {
+  tf_brief brief[TF_GLANCE_ROWS];
+  int n_loops = w->trips->n_loops;
+  uint32_t known = w->n_rows ? tf_model_glance(w->model, w->rows, w->n_rows, brief) : 0;
+  for (int i = 0; i < w->n_rows && has_left(w); i++) {
+    if (!(known >> i & 1) || !changes_nothing(w, &brief[i])) {
+      cost_at(w, &w->rows[i * n_loops]);
+      continue;
+    }
+    w->t->evals++;
+    w->t->effort++;
+    w->spent++;
+    w->over = w->t->effort_quota && w->t->effort >= w->t->effort_quota;
+  }
+  w->n_rows = 0;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------------ */
+/* What the trip counts chosen cost; 0 where nobody listens and they are looked at later. */
+static double cost_of(void *ctx) {
+  work *w = ctx;
+  int n_loops = w->trips->n_loops;
+  if (!w->rows) return cost_at(w, w->trips->trips);
+  memcpy(&w->rows[w->n_rows++ * n_loops], w->trips->trips, (size_t)n_loops * sizeof *w->rows);
+  if (w->n_rows == TF_GLANCE_ROWS) look(w);
+  return 0;
+}
+
 static bool may_go_on(void *ctx) {
   work *w = ctx;
   tf_task *t = w->t;
-  if (w->over || w->spent >= w->quota || w->refused >= REFUSED_MOST) return false;
-  bool ask = t->evals % LOOK_EVERY == 0 || tf_watch_asked(t->watch);
+  if (w->n_rows && w->spent + w->n_rows >= w->quota) look(w);
+  if (!has_left(w)) return false;
+  bool ask = (t->evals + w->n_rows) % LOOK_EVERY == 0 || tf_watch_asked(t->watch);
   t->cut = ask && tf_watch_over(t->watch);
   return !t->cut;
+}
+
+/* Tries the mapping that the task begins with, as it is; then what the strategy asks for.  True: all there is. */
+static bool explore(work *w, const tf_way *in, void *state) {
+  if (begins(w) && !w->known) cost_at(w, w->t->begin);
+  if (in->deaf && w->quota - w->spent >= GLANCE_FROM)
+    w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
+  bool all = tf_explore(in, state, &w->trips->space, may_go_on);
+  if (!w->t->cut) look(w);
+  return all && !w->t->cut && has_left(w);
 }
 
 static void search(work *w) {
@@ -173,11 +240,7 @@ static void search(work *w) {
   void *state = hint ? in->make(w->arena, space, hint, asks, rng) : NULL;
   t->failed = !state;
   if (!state) return;
-  if (begins(w) && !w->known) { /* the mapping that the task begins with, as it is */
-    memcpy(w->trips->trips, t->begin, (size_t)w->trips->n_loops * sizeof *w->trips->trips);
-    cost_of(w);
-  }
-  t->exhausted = tf_explore(in, state, space, may_go_on);
+  t->exhausted = explore(w, in, state);
 }
 
 /* ---- around it --------------------------------------------------------------------------------- */

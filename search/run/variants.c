@@ -5,6 +5,12 @@
 
 #include "search/common/complete.h"
 
+bool tf_variants_want(const tf_task *t, double value) {
+  int most = t->opts->variants;
+  if (most <= 0 || !(value <= t->variants_within)) return false;
+  return t->n_variants < most || value < t->variants[most - 1].value;
+}
+
 /* Room for one more, the worst dropped where the list is full; NULL: none, or memory ran out. */
 static tf_variant *place(tf_task *t, double value) {
   int most = t->opts->variants;

@@ -26,6 +26,7 @@ typedef struct {
   bool (*ask)(void *state, uint64_t *like);
   void (*tell)(void *state, const tf_told *t);
   bool batches; /* may be asked again before it is told */
+  bool deaf;    /* what it is told changes nothing: costs need not be known while it is asked */
 } tf_way;
 
 extern const tf_way tf_way_random, tf_way_exhaustive, tf_way_ga, tf_way_mcts;

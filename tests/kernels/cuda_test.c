@@ -11,7 +11,8 @@
 #include "tests/kernels/whole.h"
 
 typedef struct {
-  long equal, wrong, refused, unlike, staged;
+  long equal, wrong, refused, unlike, staged, fragments;
+  ir_type data;
   bool show;
 } session;
 
@@ -31,6 +32,13 @@ static bool copies(const ir_program *p) {
   return any;
 }
 
+static bool multiplies(const ir_body *b) {
+  bool any = false;
+  for (int i = 0; i < b->n; i++)
+    any |= (b->s[i]->kind == IR_NEST && b->s[i]->nest.fragments) || multiplies(&b->s[i]->body);
+  return any;
+}
+
 static bool runs_equal(session *s, const ir_program *p) {
   const tf_workload *wl = p->tree->workload;
   double **want = whole_new(wl), **got = whole_new(wl);
@@ -41,6 +49,7 @@ static bool runs_equal(session *s, const ir_program *p) {
   if (*why) printf("# %s\n", why);
   ok = ok && near(wl, want, got);
   s->staged += ok && copies(p);
+  s->fragments += ok && multiplies(&p->body);
   whole_free(wl, want);
   whole_free(wl, got);
   return ok;
@@ -62,7 +71,7 @@ static void one(void *ctx, uint64_t seed) {
     s->refused++;
   else if (!draw_can_emit(&c))
     s->unlike++;
-  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &(ir_machine){.data = IR_F32}, c.diags)) &&
+  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &(ir_machine){.data = s->data}, c.diags)) &&
            says(c.diags, "target cuda keeps nothing"))
     s->unlike++;
   else {
@@ -83,11 +92,14 @@ int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 300);
   session s = {.show = plan.show};
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
-  draw_each(&plan, one, &s);
-  draw_each(&few, one_conv, &s);
-  draw_each(&few, one_rows, &s);
-  printf("cuda: %ld cases equal, %ld of them with staged tiles, %ld wrong; %ld mappings refused by the tree's rules, "
-         "%ld that emit refuses\n",
-         s.equal, s.staged, s.wrong, s.refused, s.unlike);
-  return s.wrong != 0 || s.equal == 0 || (!plan.only && s.staged == 0);
+  for (int i = 0; i < 2; i++) {
+    s.data = i ? IR_BF16 : IR_F32;
+    draw_each(&plan, one, &s);
+    draw_each(&few, one_conv, &s);
+    draw_each(&few, one_rows, &s);
+  }
+  printf("cuda: %ld cases equal, %ld of them with staged tiles, %ld with fragments, %ld wrong; %ld mappings refused by "
+         "the tree's rules, %ld that emit refuses\n",
+         s.equal, s.staged, s.fragments, s.wrong, s.refused, s.unlike);
+  return s.wrong != 0 || s.equal == 0 || (!plan.only && (s.staged == 0 || s.fragments == 0));
 }

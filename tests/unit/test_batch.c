@@ -24,6 +24,7 @@ static int machine(tf_rng *g, page *p) {
     say(p, "  - {name: L%d, mesh: [%d, %d], bandwidth: %d, network: {multicast: %s, reduce: %s}", i, pick(g, 1, 4),
         pick(g, 1, 4), pick(g, 1, 7), flag(g), flag(g));
     if (pick(g, 0, 1)) say(p, ", capacity: %d", pick(g, 4, 900));
+    if (pick(g, 0, 3) == 0) say(p, ", word-bits: %d", pick(g, 3, 40));
     if (pick(g, 0, 2) == 0) say(p, ", latency: %d", pick(g, 1, 9));
     say(p, "}\n");
   }
@@ -159,9 +160,13 @@ static uint64_t bits(double x) {
   return b;
 }
 
-static bool same(const tf_brief *a, bool ok, const tf_result *r) {
+static bool same(const tf_model *m, const tf_brief *a, bool ok, const tf_result *r) {
+  const tf_arch *arch = m->plan->arch;
+  const tf_workload *wl = m->plan->wl;
   if (a->counted != ok || !ok) return a->counted == ok;
-  return a->feasible == r->feasible && bits(a->cycles) == bits(r->cycles) && bits(a->energy_pj) == bits(r->energy_pj);
+  return a->feasible == r->feasible && bits(a->cycles) == bits(r->cycles) && bits(a->energy_pj) == bits(r->energy_pj) &&
+         bits(a->traffic_words) == bits(tf_result_traffic(wl, r)) &&
+         bits(a->held_words) == bits(tf_result_held(arch, r));
 }
 
 static void compare(tf_model *m, const int64_t *rows, int n, tally *t) {
@@ -172,7 +177,7 @@ static void compare(tf_model *m, const int64_t *rows, int n, tally *t) {
   t->lanes += m->lanes != NULL;
   for (int i = 0; i < n; i++) {
     tf_result r;
-    bool ok = tf_model_eval(m, &rows[i * m->plan->n_loops], &r), equal = same(&out[i], ok, &r);
+    bool ok = tf_model_eval(m, &rows[i * m->plan->n_loops], &r), equal = same(m, &out[i], ok, &r);
     if (m->lanes && i >= (n - 1) / TF_LANES * TF_LANES) {
       t->quick += tf_model_quick(m);
       t->in_lanes += m->lanes->slots[m->lanes->out[TF_LANE_COUNTS]].i[i % TF_LANES] != 0;

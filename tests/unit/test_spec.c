@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "model/spec/energy_table.h"
 #include "model/spec/kinds.h"
+#include "model/spec/table/energy.h"
 #include "model/yaml/node.h"
 #include "tests/unit/check.h"
 #include "tileflow/spec.h"

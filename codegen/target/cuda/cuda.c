@@ -6,20 +6,18 @@
 #include "codegen/target/cuda/pass/pass.h"
 
 static const low_pass passes[] = {
-    {"grid", low_cuda_grid},
-    {"tile", low_cuda_tile},
-    {"stage", low_cuda_stage},
-    {"threads", low_cuda_threads},
-    {"spaces", low_cuda_spaces},
-    {"unused", low_drop_unused},
-    {NULL, NULL},
+    {"grid", low_cuda_grid},     {"rows", low_cuda_tensor_rows}, {"tile", low_cuda_tile},
+    {"tensor", low_cuda_tensor}, {"stage", low_cuda_stage},      {"threads", low_cuda_threads},
+    {"spaces", low_cuda_spaces}, {"unused", low_drop_unused},    {NULL, NULL},
 };
 
 /* Instruction sets are those of CPUs; what a kernel is compiled for nvcc says. */
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   *machine = (ir_machine){.data = IR_F32};
   if (!o->dtype || !strcmp(o->dtype, "f32")) return true;
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s' yet; known: f32", o->dtype);
+  machine->data = IR_BF16;
+  if (!strcmp(o->dtype, "bf16")) return true;
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s' yet; known: f32, bf16", o->dtype);
 }
 
 const tf_target tf_target_cuda = {

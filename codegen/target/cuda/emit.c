@@ -78,7 +78,7 @@ static tf_emitted *print_all(package *p, const char *name, tf_diags *d) {
 
 tf_emitted *tf_cuda_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
   const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
-  package p = {.k = {.o = o, .name = C_NAME, .isas = isas}};
+  package p = {.k = {.o = o, .name = C_NAME, .isas = isas, .eights = true}};
   ir_machine machine;
   const size_t errors = tf_diags_errors(d);
   if (!tf_target_cuda.machine(o, &machine, d) || !tf_micro_isas("portable", NULL, isas, d)) return NULL;

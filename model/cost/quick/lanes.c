@@ -411,13 +411,14 @@ static bool room(tf_lanes *w, tf_arena *a) {
   w->box = TF_ARRAY(a, int, (size_t)w->p->n_tile_slices + 1);
   w->rank_len = TF_ARRAY(a, int, (size_t)m->views->n_ranks + 1);
   w->home_words = TF_ARRAY(a, int, (size_t)w->p->wl->n_tensors);
+  w->need = TF_ARRAY(a, int, (size_t)w->p->arch->n_memories);
   w->in_use = TF_ARRAY(a, int, (size_t)m->views->n_passes + 1);
   w->moves = TF_ARRAY(a, tf_lane_move, (size_t)w->p->n_slices + 1);
   w->cells = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_cells + 1);
   w->below = TF_ARRAY(a, tf_lane_ports, (size_t)m->views->n_passes + 1);
   w->heads = TF_ARRAY(a, tf_lane_head, nodes);
   return w->value && w->lo && w->len && w->outer && w->steps && w->width && w->class_steps && w->box && w->rank_len &&
-         w->home_words && w->in_use && w->moves && w->cells && w->below && w->heads;
+         w->home_words && w->need && w->in_use && w->moves && w->cells && w->below && w->heads;
 }
 
 static tf_tape *write_out(tf_lanes *w) {
@@ -430,7 +431,9 @@ static tf_tape *write_out(tf_lanes *w) {
   tf_lanes_fits(w);
   out[TF_LANE_CYCLES] = tf_lanes_cycles(w);
   out[TF_LANE_ENERGY] = tf_lanes_energy(w);
-  out[TF_LANE_COUNTS] = w->counts;
+  out[TF_LANE_TRAFFIC] = tf_lanes_traffic(w);
+  out[TF_LANE_HELD] = tf_lanes_held(w);
+  out[TF_LANE_COUNTS] = w->counts; /* last: each of the others may rule a row out */
   out[TF_LANE_FITS] = w->fits;
   return tf_tape_new(w->m->arena, w->s, out, TF_LANE_OUT);
 }

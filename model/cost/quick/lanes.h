@@ -8,8 +8,8 @@
 #include "model/cost/state.h"
 
 /* The values that the program ends with: whether the quick way counts the row at all (else the others mean nothing),
- * whether it fits, cycles and energy. */
-enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_OUT };
+ * whether it fits, and the figures of a tf_brief. */
+enum { TF_LANE_COUNTS, TF_LANE_FITS, TF_LANE_CYCLES, TF_LANE_ENERGY, TF_LANE_TRAFFIC, TF_LANE_HELD, TF_LANE_OUT };
 
 /* Input l is the trip count of loop l.  NULL where trees of this kind are counted one row at a time (padded tensors,
  * streamed reductions, Para and Pipe), or memory runs out. */
@@ -34,7 +34,7 @@ typedef struct {
   const struct tf_model *m;
   const tf_plan *p;
   tf_scribe *s;
-  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use;
+  int *value, *lo, *len, *outer, *steps, *width, *class_steps, *box, *rank_len, *home_words, *in_use, *need;
   tf_lane_move *moves;
   tf_lane_ports *cells, *below;
   tf_lane_head *heads;
@@ -55,4 +55,6 @@ static inline void tf_l_must(tf_lanes *w, int condition) { w->counts = tf_l(w, T
 void tf_lanes_fits(tf_lanes *w);
 int tf_lanes_cycles(tf_lanes *w);
 int tf_lanes_energy(tf_lanes *w);
+int tf_lanes_traffic(tf_lanes *w);
+int tf_lanes_held(tf_lanes *w);
 #endif

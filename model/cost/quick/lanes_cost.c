@@ -91,12 +91,13 @@ static void capacity(tf_lanes *w, int level) {
   const tf_memory *mem = &w->p->arch->memories[level];
   int bits = tf_l_int(w, 0);
   int64_t most; /* bits that fit; more than any tree that is counted here can ask for, where that overflows */
+  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++)
+    if (w->p->home_level[z] == 0) bits = tf_l(w, A, bits, bits_of(w, z, peak_of(w, 0, z)));
+  w->need[level] = level ? need(w, 0, level) : bits;
   if (mem->capacity_words < 0 || __builtin_mul_overflow(mem->capacity_words, mem->word_bits, &most) ||
       most == INT64_MAX)
     return;
-  for (int z = 0; z < w->p->wl->n_tensors && level == 0; z++)
-    if (w->p->home_level[z] == 0) bits = tf_l(w, A, bits, bits_of(w, z, peak_of(w, 0, z)));
-  within(w, level ? need(w, 0, level) : bits, most + 1);
+  within(w, w->need[level], most + 1);
 }
 
 /* Every path's loops fit the mesh. */
@@ -318,28 +319,35 @@ int tf_lanes_cycles(tf_lanes *w) {
 
 /* ---- energy ---------------------------------------------------------------------------------------- */
 
+/* What all slices of tensor z move at a level. */
+static tf_lane_move moved(tf_lanes *w, int level, int z) {
+  int none = tf_l_int(w, 0);
+  tf_lane_move sum = {none, none, none, none};
+  for (int i = 0; i < w->p->n_slices; i++) {
+    const tf_slice *s = &w->p->slices[i];
+    if (s->tensor != z) continue;
+    if (s->above == level) {
+      sum.read = tf_l(w, A, sum.read, w->moves[i].read);
+      sum.update = tf_l(w, A, sum.update, w->moves[i].update);
+    }
+    if (s->leaf || s->level != level) continue;
+    sum.fill = tf_l(w, A, sum.fill, w->moves[i].fill);
+    sum.drain = tf_l(w, A, sum.drain, w->moves[i].drain);
+  }
+  return sum;
+}
+
 static int level_energy(tf_lanes *w, int level) {
   const tf_plan *p = w->p;
   const tf_memory *mem = &p->arch->memories[level];
   double hops = (double)(mem->mesh[0] - 1 + mem->mesh[1] - 1) / 2 * mem->hop_pj;
   int pj = w->zero;
   for (int z = 0; z < p->wl->n_tensors; z++) {
-    int none = tf_l_int(w, 0), fill = none, drain = none, read = none, update = none;
-    for (int i = 0; i < p->n_slices; i++) {
-      const tf_slice *s = &p->slices[i];
-      if (s->tensor != z) continue;
-      if (s->above == level) {
-        read = tf_l(w, A, read, w->moves[i].read);
-        update = tf_l(w, A, update, w->moves[i].update);
-      }
-      if (s->leaf || s->level != level) continue;
-      fill = tf_l(w, A, fill, w->moves[i].fill);
-      drain = tf_l(w, A, drain, w->moves[i].drain);
-    }
+    tf_lane_move v = moved(w, level, z);
     int sum = w->zero;
-    add(w, &sum, tf_l(w, A, read, drain), mem->read_pj);
-    add(w, &sum, tf_l(w, A, fill, update), mem->write_pj);
-    add(w, &sum, tf_l(w, A, fill, drain), hops);
+    add(w, &sum, tf_l(w, A, v.read, v.drain), mem->read_pj);
+    add(w, &sum, tf_l(w, A, v.fill, v.update), mem->write_pj);
+    add(w, &sum, tf_l(w, A, v.fill, v.drain), hops);
     double k = (double)p->wl->tensors[z].word_bits / mem->word_bits;
     pj = tf_l(w, FA, pj, tf_l(w, FM, tf_l_real(w, k), sum));
   }
@@ -358,4 +366,29 @@ int tf_lanes_energy(tf_lanes *w) {
     pj = tf_l(w, FA, pj, tf_l(w, FM, tf_l_to(w, points), tf_l_real(w, a->units[u].pj)));
   }
   return pj;
+}
+
+/* ---- words at the outermost memory, words held ------------------------------------------------------ */
+
+/* Tensor by tensor, as tf_result_traffic adds. */
+int tf_lanes_traffic(tf_lanes *w) {
+  int all = w->zero;
+  for (int z = 0; z < w->p->wl->n_tensors; z++) {
+    tf_lane_move v = moved(w, 0, z);
+    all = tf_l(w, FA, all, tf_l_to(w, tf_l(w, A, v.read, v.update)));
+  }
+  return all;
+}
+
+/* Needs tf_lanes_fits and tf_lanes_cycles. */
+int tf_lanes_held(tf_lanes *w) {
+  int all = w->zero;
+  for (int l = 1; l < w->p->arch->n_memories; l++) {
+    int pass = tf_pass_of(w->m->views, 0, l), word = w->p->arch->memories[l].word_bits;
+    int users = pass < 0 ? tf_l_int(w, 1) : tf_l(w, TF_T_MAX, w->in_use[pass], tf_l_int(w, 1));
+    int words = tf_l(w, TF_T_DIV, tf_l(w, A, w->need[l], tf_l_int(w, word - 1)), tf_l_int(w, word));
+    tf_l_must(w, tf_l(w, TF_T_BELOW, tf_l_to(w, w->need[l]), tf_l_real(w, 0x1p52))); /* the quotient is exact */
+    all = tf_l(w, FA, all, tf_l(w, FM, tf_l_to(w, words), tf_l_to(w, users)));
+  }
+  return all;
 }

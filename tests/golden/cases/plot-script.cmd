@@ -10,6 +10,8 @@ printf 'kib,side,cycles\n64,8,100\n64,16,50\n128,8,90\n128,16,45\n' >grid.csv
 printf 'x,cycles,energy_pj,proved\n1,100,5e9,true\n2,200,3e9,false\n3,300,4e9,false\n' >front.csv
 printf 'workload,on_chip_words,proved_words,found_words\ng,16,1000,2000\ng,32,800,\ng,64,500,500\n' >slope.csv
 printf 'strategy,evaluations,best\nga,48,900\nga,96,100\nmcts,48,5000\n' >log.csv
+printf 'kind,resource,what,begin,end,words\nhold,DRAM,A,0,40,100\nhold,L1,A,2,10,6\nhold,L1,A,10,30,9\nload,DRAM,C,0,2,6\n' >t.csv
+printf 'load,DRAM,C+E,2,5,6\nwork,u,C,2,30,50\nstore,DRAM,E,30,40,4\n' >>t.csv
 draw() { tileflow plot "$@" --script && cat "${fig%.svg}.gp" "${fig%.svg}.csv" $fig; }
 fig=bars.svg && draw apart.json kept.json --as bars -o $fig
 fig=roofline.svg && draw apart.json kept.json --as roofline -o $fig --width two
@@ -19,3 +21,5 @@ fig=p.svg && draw front.csv --as pareto -o $fig
 fig=h.svg && draw grid.csv --as heat --x kib --y side --z cycles -o $fig
 fig=l.svg && draw grid.csv --as lines --x side --y cycles --by kib -o $fig
 fig=diff.svg && draw d.json --as diff -o $fig
+fig=t.svg && draw t.csv --as timeline -o $fig
+fig=o.svg && draw t.csv --as occupancy -o $fig

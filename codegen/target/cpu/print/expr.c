@@ -123,6 +123,7 @@ static bool borders(c_printer *c, const tf_ref *ref) {
 /* The element itself, without a look at borders. */
 static void read_place(c_printer *c, const tf_ref *ref) {
   const ir_buffer *b = &c->p->buffers[c->p->buffer_of[ref->tensor]];
+  if (c->own && c->own(c, b)) return;
   if (b->rank == 0) scalar_element(c, b);
   for (int r = 0; r < b->rank; r++) {
     if (r == 0) open_element(c, b);
@@ -172,6 +173,7 @@ static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
 }
 
 static void made_element(c_printer *c, const ir_buffer *b, const tf_op *maker) {
+  if (c->own && c->own(c, b)) return;
   if (b->rank == 0) scalar_element(c, b);
   for (int r = 0; r < b->rank; r++) {
     if (r == 0) open_element(c, b);

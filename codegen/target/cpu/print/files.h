@@ -15,6 +15,7 @@ typedef struct {
   const char *parts; /* its header */
   int n_isas;        /* several, best first, one of which is chosen at run time; 0: isa alone */
   const tf_micro_isa *const *isas;
+  bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test has both */
   bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */
   int64_t packed, must; /* words of panels that may be laid out beforehand; of those, that each call needs */

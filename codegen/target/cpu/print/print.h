@@ -13,7 +13,8 @@ typedef struct {
   bool lead;  /* of the sum that is a row ahead of the others */
 } c_row_at;
 
-typedef struct {
+typedef struct c_printer c_printer;
+struct c_printer {
   FILE *out;
   const ir_program *p;
   const tf_workload *wl;
@@ -37,9 +38,11 @@ typedef struct {
   bool whole;             /* reads print as int32_t */
   const c_row_at *row_at; /* [n_row_at] while rows made ahead are printed, along dim row_dim; else NULL */
   int n_row_at, row_dim, n_ahead;
-  int gone;    /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
-  bool failed; /* out of memory */
-} c_printer;
+  int gone; /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
+  bool (*own)(c_printer *c, const ir_buffer *b); /* prints the element at hand of a buffer that is in no memory; false:
+                                                    it is in memory.  NULL: all are */
+  bool failed;                                   /* out of memory */
+};
 
 /* expr.c */
 void c_indent(c_printer *c);

@@ -1,7 +1,8 @@
 /* A device where there is none: the CUDA text beside this file, compiled as C++ with -DTILEFLOW_EMULATE (`make emulate`),
- * runs on the processor.  A block's threads are fibers, which go on in an order by seed from barrier to barrier; a copy
- * comes at once or when it is waited for, also by seed, and until then its place holds NaN.  A barrier that some threads
- * of a block do not come to ends the program. */
+ * runs on the processor.  A block's threads are fibers, which go on in an order by seed (TILEFLOW_SEED) from barrier to
+ * barrier; a copy comes at a moment between its begin and its wait, also by seed, and until then its place holds NaN.  What
+ * the 32 lanes of a warp do together is done when all have come.  A barrier that some threads of a block do not come to,
+ * lanes that do different things together, an address that is misaligned or outside of shared memory end the program. */
 #ifndef TILEFLOW_EMULATE_HPP
 #define TILEFLOW_EMULATE_HPP
 #include <math.h>
@@ -11,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
-
-#include <functional>
-#include <vector>
 
 struct dim3 {
   unsigned x, y, z;
@@ -32,38 +30,58 @@ enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 static dim3 blockIdx, gridDim, blockDim, threadIdx;
 
 namespace emulation {
+enum { LANES = 32, MOST_SHARED = 227 << 10, STACK = 64 << 10 };
 struct copy {
-  float *to;
-  const float *from;
+  unsigned char *to;
+  const unsigned char *from;
+  int there, all; /* bytes of `from`; bytes of `to`, the others of which become zero */
   int group;
 };
+enum waiting { NOWHERE, AT_BARRIER, IN_WARP };
 struct fiber {
   ucontext_t at;
-  std::vector<char> stack;
-  std::vector<copy> copies;
+  char *stack;
+  copy *copies; /* under way */
+  int n_copies, most_copies;
   dim3 thread;
-  int groups = 0;
-  bool done = false, waits = false;
+  int groups;
+  bool done;
+  waiting waits;
+  const char *what; /* IN_WARP: what the lanes do together, and its operands */
+  void *operands;
+  void (*act)(void **);
 };
-static std::vector<fiber> fibers;
+/* Bytes between the memories and the registers, and what tensor cores did: of all blocks. */
+struct counters {
+  long long to_shared, to_fragments, products;
+};
+static counters counted;
+static fiber *fibers;
+static size_t n_fibers;
 static ucontext_t outside;
 static size_t now;
-static std::vector<float> shared;
-static std::function<void()> part;
-static uint64_t state = 0x9e3779b97f4a7c15u;
+static unsigned char *shared;
+static size_t shared_bytes;
+static void (*part)(void *arguments);
+static void *arguments;
+static uint64_t state;
 
 static inline unsigned draw(unsigned n) {
+  if (!state) {
+    const char *seed = getenv("TILEFLOW_SEED");
+    state = 0x9e3779b97f4a7c15u * (seed ? strtoull(seed, NULL, 10) * 2 + 1 : 1);
+  }
   state ^= state << 13, state ^= state >> 7, state ^= state << 17;
   return (unsigned)(state >> 33) % n;
 }
 
 static inline void fail(const char *why) {
-  fprintf(stderr, "emulation: %s\n", why);
+  fprintf(stderr, "emulation: block %u, thread %u %u: %s\n", blockIdx.x, threadIdx.x, threadIdx.y, why);
   exit(3);
 }
 
 static void begin() {
-  part();
+  part(arguments);
   fibers[now].done = true;
   swapcontext(&fibers[now].at, &outside);
 }
@@ -74,76 +92,257 @@ static inline void resume(size_t i) {
   swapcontext(&outside, &fibers[i].at);
 }
 
+static inline void stop(waiting w) {
+  fibers[now].waits = w;
+  swapcontext(&fibers[now].at, &outside);
+}
+
+static inline void come(const copy &c) {
+  memcpy(c.to, c.from, (size_t)c.there);
+  memset(c.to + c.there, 0, (size_t)(c.all - c.there));
+}
+
+/* Copies end when they like. */
+static inline void some_come() {
+  for (size_t k = 0; k < n_fibers; k++)
+    for (int i = 0; i < fibers[k].n_copies;)
+      if (!draw(8)) {
+        come(fibers[k].copies[i]);
+        fibers[k].copies[i] = fibers[k].copies[--fibers[k].n_copies];
+      } else {
+        i++;
+      }
+}
+
+/* All lanes of the warp have stopped: whether what they do together let them go on. */
+static inline bool act(size_t first, size_t n) {
+  void *operands[LANES];
+  size_t in = 0;
+  for (size_t i = first; i < first + n; i++)
+    in += !fibers[i].done && fibers[i].waits == IN_WARP;
+  if (!in) return false;
+  const fiber &one = fibers[first];
+  for (size_t i = first; i < first + n; i++)
+    if (in < LANES || fibers[i].what != one.what) fail("lanes of a warp that do different things together");
+    else operands[i - first] = fibers[i].operands;
+  one.act(operands);
+  for (size_t i = first; i < first + n; i++)
+    fibers[i].waits = NOWHERE;
+  return true;
+}
+
+static inline void run_warp(size_t first) {
+  const size_t lanes = LANES, left = n_fibers - first, n = left < lanes ? left : lanes;
+  do {
+    const size_t from = draw((unsigned)n);
+    for (size_t i = 0; i < n; i++) {
+      const fiber &f = fibers[first + (from + i) % n];
+      if (!f.done && f.waits == NOWHERE) resume(first + (from + i) % n);
+    }
+  } while (act(first, n));
+}
+
 /* Every thread from one barrier to the next; whether any is left. */
 static inline bool go_on() {
-  const size_t n = fibers.size(), first = draw((unsigned)n), step = draw(2) ? 1 : n - 1;
+  const size_t n = n_fibers, warps = (n + LANES - 1) / LANES, first = draw((unsigned)warps);
+  const size_t step = draw(2) ? 1 : warps - 1;
   size_t done = 0;
   for (size_t i = 0; i < n; i++)
-    if (!fibers[(first + i * step) % n].done) resume((first + i * step) % n);
+    fibers[i].waits = NOWHERE;
+  for (size_t i = 0; i < warps; i++) {
+    run_warp((first + i * step) % warps * LANES);
+    some_come();
+  }
   for (size_t i = 0; i < n; i++)
     done += fibers[i].done;
   if (done && done < n) fail("a barrier that not all threads come to");
   return done == 0;
 }
 
+static inline void *room(void *old, size_t bytes) {
+  void *const p = realloc(old, bytes);
+  if (!p) fail("out of memory");
+  return p;
+}
+
+/* As many as were ever needed; their stacks stay. */
+static inline void make_fibers(size_t n) {
+  for (; n_fibers < n; n_fibers++) {
+    fibers = (fiber *)room(fibers, (n_fibers + 1) * sizeof *fibers);
+    memset((void *)&fibers[n_fibers], 0, sizeof *fibers);
+    fibers[n_fibers].stack = (char *)room(NULL, STACK);
+  }
+}
+
 static inline void run_block(dim3 threads) {
   const size_t n = (size_t)threads.x * threads.y * threads.z;
-  if (fibers.size() != n) fibers = std::vector<fiber>(n);
+  make_fibers(n);
   for (size_t i = 0; i < n; i++) {
     fiber &f = fibers[i];
-    f.stack.resize(64 << 10);
-    f.copies.clear();
-    f.groups = 0, f.done = false;
+    f.n_copies = 0, f.groups = 0, f.done = false;
     f.thread = dim3((unsigned)i % threads.x, (unsigned)i / threads.x);
     getcontext(&f.at);
-    f.at.uc_stack.ss_sp = f.stack.data();
-    f.at.uc_stack.ss_size = f.stack.size();
+    f.at.uc_stack.ss_sp = f.stack;
+    f.at.uc_stack.ss_size = STACK;
     f.at.uc_link = &outside;
     makecontext(&f.at, begin, 0);
   }
   while (go_on()) {
   }
   for (size_t i = 0; i < n; i++)
-    if (!fibers[i].copies.empty()) fail("a copy that nobody waits for");
+    if (fibers[i].n_copies) fail("a copy that nobody waits for");
 }
 
-static inline void start(size_t blocks, dim3 threads, size_t bytes, std::function<void()> what) {
-  part = what;
+template <class F> static void call(void *f) { (*(F *)f)(); }
+template <class F> static inline void start(size_t blocks, dim3 threads, size_t bytes, F what) {
+  part = call<F>, arguments = &what;
   gridDim = dim3((unsigned)blocks), blockDim = threads;
-  if (bytes > 227 << 10) fail("more shared memory than a block may have");
+  if (bytes > MOST_SHARED) fail("more shared memory than a block may have");
+  void *const all = room(NULL, bytes + 256);
+  shared = (unsigned char *)(((uintptr_t)all + 127) / 128 * 128), shared_bytes = bytes;
   for (size_t i = 0; i < blocks; i++) {
     blockIdx = dim3((unsigned)i);
-    shared.assign(bytes / sizeof(float) + 1, NAN);
+    memset(shared, 0xff, bytes);
     run_block(threads);
   }
+  free(all);
+}
+
+/* Done when all lanes have come: act(operands of each). */
+static inline void together(const char *what, void *operands, void (*act)(void **)) {
+  fiber &f = fibers[now];
+  f.what = what, f.operands = operands, f.act = act;
+  stop(IN_WARP);
+}
+
+static inline void check(const void *at, size_t bytes, const char *why) {
+  const uintptr_t from = (uintptr_t)at, base = (uintptr_t)shared;
+  if (from < base || from + bytes > base + shared_bytes || from % bytes) fail(why);
+}
+
+static inline void send(void *to, const void *from, int there, int all) {
+  check(to, (size_t)all, "a copy to where no shared memory is, or misaligned");
+  if ((uintptr_t)from % (unsigned)all) fail("a copy from a misaligned address");
+  fiber &f = fibers[now];
+  const copy c = {(unsigned char *)to, (const unsigned char *)from, there, all, f.groups};
+  counted.to_shared += there;
+  if (!draw(3)) {
+    come(c);
+    return;
+  }
+  memset(to, 0xff, (size_t)all);
+  if (f.n_copies == f.most_copies) {
+    f.most_copies = 2 * f.most_copies + 16;
+    f.copies = (copy *)room(f.copies, (size_t)f.most_copies * sizeof *f.copies);
+  }
+  f.copies[f.n_copies++] = c;
 }
 } // namespace emulation
 
 #define START(part, blocks, threads, bytes, stream, ...)                                                               \
   ((void)(stream), emulation::start(blocks, threads, bytes, [&] { part(__VA_ARGS__); }))
-#define SHARED(name) float *const name = emulation::shared.data()
+#define SHARED(name) unsigned char *const name = emulation::shared
 
-static inline void __syncthreads() { swapcontext(&emulation::fibers[emulation::now].at, &emulation::outside); }
+static inline void __syncthreads() { emulation::stop(emulation::AT_BARRIER); }
 
-static inline void copy_async(float *to, const float *from) {
-  emulation::fiber &f = emulation::fibers[emulation::now];
-  if (emulation::draw(2)) {
-    *to = *from;
-    return;
-  }
-  *to = NAN;
-  f.copies.push_back({to, from, f.groups});
-}
+static inline void copy_async(float *to, const float *from) { emulation::send(to, from, 4, 4); }
+static inline void copy_16(uint16_t *to, const uint16_t *from, int bytes) { emulation::send(to, from, bytes, 16); }
 static inline void copy_end() { emulation::fibers[emulation::now].groups++; }
 template <int left> static inline void copy_wait() {
   emulation::fiber &f = emulation::fibers[emulation::now];
-  std::vector<emulation::copy> later;
-  for (const emulation::copy &c : f.copies)
-    if (c.group < f.groups - left)
-      *c.to = *c.from;
+  int later = 0;
+  for (int i = 0; i < f.n_copies; i++)
+    if (f.copies[i].group < f.groups - left)
+      emulation::come(f.copies[i]);
     else
-      later.push_back(c);
-  f.copies = later;
+      f.copies[later++] = f.copies[i];
+  f.n_copies = later;
+}
+
+static inline float wide(uint16_t h) {
+  const uint32_t u = (uint32_t)h << 16;
+  float x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+static inline uint16_t narrow(float x) {
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return x != x ? 0x7fff : (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+}
+static inline uint32_t pack(float x, float y) { return (uint32_t)narrow(y) << 16 | narrow(x); }
+
+static inline float exp_near(float x) { return expf(x); }
+
+static inline float of_lane(float x, int lane) {
+  struct operands {
+    float x, got;
+    int lane;
+  } mine = {x, 0, lane};
+  emulation::together("of_lane", &mine, [](void **all) {
+    for (int i = 0; i < emulation::LANES; i++)
+      ((operands *)all[i])->got = ((operands *)all[((operands *)all[i])->lane % emulation::LANES])->x;
+  });
+  return mine.got;
+}
+
+namespace emulation {
+struct matrices {
+  uint32_t *r;
+  const uint16_t *at;
+};
+/* Lane l has, of each matrix, elements 2 * (l % 4) and the next of row l / 4 (turned: of column l / 4). */
+static inline void load(void **all, bool turned) {
+  for (int i = 0; i < LANES; i++)
+    check(((matrices *)all[i])->at, 16, "matrices from where no shared memory is, or misaligned");
+  for (int k = 0; k < 4; k++)
+    for (int i = 0; i < LANES; i++) {
+      uint16_t two[2];
+      for (int e = 0; e < 2; e++) {
+        const int row = turned ? i % 4 * 2 + e : i / 4, column = turned ? i / 4 : i % 4 * 2 + e;
+        two[e] = ((matrices *)all[8 * k + row])->at[column];
+      }
+      ((matrices *)all[i])->r[k] = (uint32_t)two[1] << 16 | two[0];
+    }
+  counted.to_fragments += 4 * 128;
+}
+struct operands {
+  float *d;
+  const uint32_t *a, *b;
+};
+static inline float half(uint32_t two, int which) { return wide((uint16_t)(two >> (16 * which))); }
+static inline void multiply(void **all) {
+  float a[16][16], b[16][8];
+  for (int l = 0; l < LANES; l++) {
+    const operands *o = (operands *)all[l];
+    for (int i = 0; i < 4; i++)
+      for (int e = 0; e < 2; e++)
+        a[l / 4 + i % 2 * 8][l % 4 * 2 + i / 2 * 8 + e] = half(o->a[i], e);
+    for (int i = 0; i < 2; i++)
+      for (int e = 0; e < 2; e++)
+        b[l % 4 * 2 + i * 8 + e][l / 4] = half(o->b[i], e);
+  }
+  for (int l = 0; l < LANES; l++)
+    for (int i = 0; i < 4; i++) {
+      float sum = 0;
+      for (int k = 0; k < 16; k++)
+        sum += a[l / 4 + i / 2 * 8][k] * b[k][l % 4 * 2 + i % 2];
+      ((operands *)all[l])->d[i] += sum;
+    }
+  counted.products++;
+}
+} // namespace emulation
+static inline void load_matrices(uint32_t *r, const uint16_t *at) {
+  emulation::matrices mine = {r, at};
+  emulation::together("load_matrices", &mine, [](void **all) { emulation::load(all, false); });
+}
+static inline void load_matrices_turned(uint32_t *r, const uint16_t *at) {
+  emulation::matrices mine = {r, at};
+  emulation::together("load_matrices_turned", &mine, [](void **all) { emulation::load(all, true); });
+}
+static inline void multiply_bf16(float *d, const uint32_t *a, const uint32_t *b) {
+  emulation::operands mine = {d, a, b};
+  emulation::together("multiply_bf16", &mine, emulation::multiply);
 }
 
 static inline cudaError_t cudaMalloc(void **p, size_t n) {

@@ -58,8 +58,8 @@ static void spread_loops(lowering *w, ir_stmt *s) {
   low_close(w, mark);
 }
 
-/* Pieces of an output. */
-static void spread_points(lowering *w, const ir_stmt *s) {
+/* Pieces of an output, and of what copies it. */
+static void spread_points(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   int64_t trip[256], inner = 1;
   low_mark mark;
@@ -78,7 +78,8 @@ static void spread_points(lowering *w, const ir_stmt *s) {
                      cu_piece(w->p, s, k), trip[k]);
     outermost = false;
   }
-  cu_again(w, s, r);
+  if (!low_failed(w)) cu_again(w, s, r);
+  if (save && !low_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
   low_close(w, mark);
 }
 
@@ -101,9 +102,11 @@ void low_cuda_grid(lowering *w) {
       cu_again(w, s, NULL);
     else if (can_spread(w, s))
       spread_loops(w, s);
-    else if (ir_facts_of(s)->points)
-      spread_points(w, s);
-    else {
+    else if (ir_facts_of(s)->points) {
+      const ir_stmt *save = cu_saved_by(w->p, b, i);
+      spread_points(w, s, save);
+      i += save != NULL;
+    } else {
       cu_open_for(w, IR_BLOCK, 0, 1, &block);
       cu_again(w, s, NULL);
       low_close(w, block);

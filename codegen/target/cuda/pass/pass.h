@@ -4,11 +4,32 @@
 #include "codegen/lower/lower.h"
 
 /* platform.c: the spaces, by their place in it. */
-enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH };
+enum { CU_GLOBAL, CU_SHARED, CU_SCRATCH, CU_FRAGMENT };
 /* A block's threads (threadIdx.y is mapped to IR_WARP, threadIdx.x to IR_LANE), points of an output that a thread sums
  * along a dim, and words of shared memory that a block may have. */
-enum { CU_ROWS = 16, CU_LANES = 16, CU_POINTS = 4, CU_SHARED_WORDS = 24 * 1024 };
+enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 1024 };
+/* Of an output: rows and neighbours that a block does point by point; rows and columns that it multiplies on tensor
+ * cores. */
+enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
 extern const ir_platform low_cuda_platform;
+
+/* matrix.c: what tensor cores multiply.  Rows and columns of fragments come in sixteens. */
+enum { CU_FRAGMENT_SIDE = 16 };
+static inline int64_t cu_sides_up(int64_t n) {
+  return (n + CU_FRAGMENT_SIDE - 1) / CU_FRAGMENT_SIDE * CU_FRAGMENT_SIDE;
+}
+/* Whether a nest is a product of matrices in bfloat16 and which dims are its; its other dims may have more settings
+ * than one. */
+bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t);
+/* How a matrix stands in shared memory: rows of `pitch` pieces of 16 bytes, of which `pieces` are used; piece i of row
+ * r is at i ^ (r >> shift & mask), so that eight rows of a column of pieces lie in different banks. */
+typedef struct {
+  int64_t rows, pieces, pitch;
+  int shift, mask;
+} cu_tile;
+cu_tile cu_tile_of(const ir_buffer *b);
+/* Bytes of all slots of a buffer. */
+int64_t cu_bytes(const ir_buffer *b);
 
 /* shape.c: whether one nest may take the rest of op's own loops: what it makes is a few tiles. */
 bool low_cuda_close_by(const lowering *w, int op);
@@ -24,14 +45,43 @@ ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *ma
 /* Appends the statement with other ranges (NULL: its own). */
 ir_stmt *cu_again(lowering *w, const ir_stmt *s, const ir_range *range);
 ir_range *cu_ranges(lowering *w, const ir_stmt *s);
-/* Puts in place of each statement of the body that computes at points, wherever it stands, what `make` appends. */
+/* Puts in place of each statement of the body that computes at points, wherever it stands, what `make` appends; but not
+ * of those that warps do already. */
 void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt *s));
+
+/* The dim that an index is, alone; -1. */
+static inline int cu_alone(const tf_index *ix) {
+  return ix->n_terms == 1 && low_is_dim(ix, ix->terms[0].dim) ? ix->terms[0].dim : -1;
+}
+/* What a statement that computes at points reads or writes: a buffer, at the indices of `ref`, or (NULL) at the dims of
+ * the op that makes its tensor. */
+typedef struct {
+  int buffer;
+  const tf_ref *ref;
+  bool writes;
+} cu_access;
+enum { CU_MOST_ACCESSES = 16 };
+/* -1: more than there is room for. */
+int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a);
+/* Statements at or below the list that touch the buffer. */
+int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer);
+
+/* Whether the loop is that over the warps of a region, in which they have fragments. */
+bool cu_is_region(const ir_program *p, const ir_stmt *loop);
+/* The statement behind the i-th that copies what that, a product, makes, if nobody else touches it; else NULL. */
+const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i);
+/* What it copies holds but these ranges of its op's output. */
+void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r);
 
 /* grid.c: every statement of the program becomes a loop over blocks: those that write nothing in common, or pieces of
  * an output. */
 void low_cuda_grid(lowering *w);
 /* tile.c: what a block does at a time is a piece of the output. */
 void low_cuda_tile(lowering *w);
+/* tensor.c: products go to tensor cores.  First where all that a block does can stay in the registers of warps, each of
+ * which has rows of it; then, when it is in pieces, product by product. */
+void low_cuda_tensor_rows(lowering *w);
+void low_cuda_tensor(lowering *w);
 /* stage.c: arguments that sums read again and again come to shared memory, a piece of the sum after the other, the next
  * one while one is worked on. */
 void low_cuda_stage(lowering *w);

@@ -22,9 +22,11 @@ cu_sides cu_sides_of(const ir_program *p, const ir_stmt *s) {
 
 int64_t cu_piece(const ir_program *p, const ir_stmt *s, int k) {
   const cu_sides at = cu_sides_of(p, s);
+  ir_fragments t;
+  if (cu_roles(p, s, &t)) return k == t.m || k == t.n ? CU_PIECE_MATRIX : 1;
   if (k != at.lanes && k != at.rows) return 1;
   if (at.rows < 0) return CU_ROWS * CU_LANES;
-  return k == at.rows ? CU_ROWS * CU_POINTS : CU_LANES * CU_POINTS;
+  return k == at.rows ? CU_PIECE_ROWS : CU_PIECE_LANES;
 }
 
 ir_atom cu_open_for(lowering *w, ir_map map, int dim, int64_t trip, low_mark *mark) {
@@ -65,7 +67,8 @@ void cu_replace(lowering *w, ir_body *b, void (*make)(lowering *w, const ir_stmt
       continue;
     }
     ir_stmt *same = cu_again(w, s, NULL);
-    if (same && ir_facts_of(s)->body) cu_replace(w, &same->body, make);
+    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP))
+      cu_replace(w, &same->body, make);
   }
   low_close(w, mark);
   *b = new;

@@ -1,7 +1,7 @@
 /* Pieces of outputs, one after the other, where a nest has more than a block does at a time. */
 #include "codegen/target/cuda/pass/pass.h"
 
-static void make(lowering *w, const ir_stmt *s) {
+static void cut(lowering *w, const ir_stmt *s, const ir_stmt *save) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const low_mark outside = {w->into, w->n_lets};
   ir_range *r = cu_ranges(w, s);
@@ -12,11 +12,30 @@ static void make(lowering *w, const ir_stmt *s) {
     const ir_atom step = cu_open_for(w, IR_SERIAL, op->dims[k], trip, &mark);
     r[k] = low_split(w, w->p->dim_id[op->dims[k]], r[k], step, piece, trip);
   }
-  cu_again(w, s, r);
+  if (!low_failed(w)) cu_again(w, s, r);
+  if (save && !low_failed(w)) cu_narrow(w, save, r), cu_again(w, save, r);
   low_close(w, outside);
+}
+
+static void all(lowering *w, ir_body *b) {
+  ir_body new = {0, NULL};
+  const low_mark mark = low_open(w, &new);
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
+    ir_stmt *s = b->s[i];
+    if (ir_facts_of(s)->points) {
+      const ir_stmt *save = cu_saved_by(w->p, b, i);
+      cut(w, s, save);
+      i += save != NULL;
+      continue;
+    }
+    ir_stmt *same = cu_again(w, s, NULL);
+    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) all(w, &same->body);
+  }
+  low_close(w, mark);
+  if (!low_failed(w)) *b = new;
 }
 
 void low_cuda_tile(lowering *w) {
   w->n_lets = 0;
-  cu_replace(w, &w->p->body, make);
+  all(w, &w->p->body);
 }

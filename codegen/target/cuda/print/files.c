@@ -70,15 +70,18 @@ static void mapping_text(FILE *out, const c_package *k) {
 
 void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
   fprintf(out, "# %s\n\n", k->name), c_plain_text(out, k->p->tree->workload->name);
-  fputs(" as CUDA C++ (data: float32).  Written by tileflow", out);
+  fprintf(out, " as CUDA C++ (data: %s).  Written by tileflow", c_type_name(k->p->machine.data));
   if (k->o->version) fprintf(out, " %s", k->o->version);
   if (k->o->command) fputs(" by\n\n    ", out), c_plain_text(out, k->o->command);
-  fputs("\n\n    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
-        "    make bench    compiles; ./bench times it\n"
-        "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
-        "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
-        "Products run on the plain float32 units, not on tensor cores.\n\n## Mapping\n\n",
-        out);
+  fprintf(out,
+          "\n\n    make test     compiles with nvcc, runs, compares with a plain evaluation in double\n"
+          "    make bench    compiles; ./bench times it\n"
+          "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
+          "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
+          "%s\n\n## Mapping\n\n",
+          k->p->machine.data == IR_BF16
+              ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
+              : "Products run on the plain float32 units, not on tensor cores.");
   mapping_text(out, k);
   if (k->o->result)
     fputs("\n## Prediction\n\nOn ", out), c_plain_text(out, k->p->tree->arch->name),
@@ -87,7 +90,7 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
   fprintf(out,
           "\n## Memory\n\n%" PRId64 " words in common and %" PRId64 " for each of up to %" PRId64
           " blocks on the device; %" PRId64 " words of shared memory for each block.\n",
-          room->common, room->each, room->blocks, room->shared);
+          room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
 }
 
 void cu_manifest(FILE *out, const c_package *k, const cu_room *room) {
@@ -95,6 +98,6 @@ void cu_manifest(FILE *out, const c_package *k, const cu_room *room) {
   fprintf(out,
           ",\n  \"workspace_words\": %" PRId64 ",\n  \"workspace_words_per_block\": %" PRId64
           ",\n  \"blocks\": %" PRId64 ",\n  \"shared_words\": %" PRId64,
-          room->common, room->each, room->blocks, room->shared);
+          room->common / CU_WORD, room->each / CU_WORD, room->blocks, room->shared / CU_WORD);
   c_manifest_end(out, k);
 }

@@ -6,7 +6,7 @@
 #include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
-enum { LINE = 32 }; /* words: buffers start on 128 bytes */
+enum { LINE = 128 }; /* bytes on which buffers start */
 
 static void body(c_printer *c, const ir_body *b);
 
@@ -17,9 +17,9 @@ static void place_buffers(const ir_program *p, int64_t *offset, cu_room *room) {
   for (int i = 0; i < p->n_buffers; i++) {
     const ir_buffer *b = &p->buffers[i];
     int64_t *const part = b->space == CU_SHARED ? &room->shared : b->space == CU_SCRATCH ? &room->each : &room->common;
-    if (b->role == IR_ARGUMENT) continue;
+    if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT) continue;
     offset[i] = *part;
-    *part += (b->words * b->slots + LINE - 1) / LINE * LINE;
+    *part += (cu_bytes(b) + LINE - 1) / LINE * LINE;
   }
 }
 
@@ -28,7 +28,7 @@ static void open_arguments(c_printer *c) {
     const tf_tensor *t = &c->wl->tensors[z];
     if (!c_is_argument(t)) continue;
     const char *id = c->p->tensor_id[z];
-    fprintf(c->out, "  %sfloat *const %s = args.", c_is_input(t) ? "const " : "", id);
+    fprintf(c->out, "  %s%s *const %s = args.", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)), id);
     c_field(c->out, t->name), fprintf(c->out, ";\n  (void)%s;\n", id);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  const int64_t %s_s%d = args.", id, r), c_stride_field(c->out, t->name),
@@ -39,13 +39,14 @@ static void open_arguments(c_printer *c) {
 static void open_buffers(c_printer *c, const cu_room *room) {
   static const char *const part[] = {[CU_GLOBAL] = "workspace", [CU_SHARED] = "shared", [CU_SCRATCH] = "own"};
   fprintf(c->out,
-          "  float *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64 ";\n  (void)shared, "
+          "  unsigned char *const own = workspace + %" PRId64 " + (int64_t)blockIdx.x * %" PRId64 ";\n  (void)shared, "
           "(void)own;\n",
           room->common, room->each);
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
-    if (b->role == IR_ARGUMENT) continue;
-    fprintf(c->out, "  float *const %s = %s + %" PRId64 ";\n  (void)%s;\n", b->id, part[b->space], c->offset[i], b->id);
+    if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT) continue;
+    fprintf(c->out, "  %s *const %s = (%s *)(%s + %" PRId64 ");\n  (void)%s;\n", c_type(b->type), b->id,
+            c_type(b->type), part[b->space], c->offset[i], b->id);
   }
 }
 
@@ -73,6 +74,10 @@ static void origin(c_printer *c, const ir_stmt *s) {
 /* All threads of the block, an element each in turn. */
 static void copy(c_printer *c, const ir_stmt *s) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
+  if (to->matrix) {
+    cu_tile_copy(c, s);
+    return;
+  }
   c_line(c, "{ /* copy ");
   fprintf(c->out, "%s */\n", to->name);
   c->depth++;
@@ -116,12 +121,17 @@ static void loop(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   if (s->loop.map == IR_WARP || s->loop.map == IR_LANE) {
     const char *thread = s->loop.map == IR_WARP ? "threadIdx.y" : "threadIdx.x";
-    fprintf(c->out, "if ((int)%s < %" PRId64 ") {\n", thread, s->loop.trip);
+    const int64_t all = s->loop.map == IR_WARP ? CU_WARPS : CU_LANES;
+    if (s->loop.trip == all)
+      fputs("{\n", c->out);
+    else
+      fprintf(c->out, "if ((int)%s < %" PRId64 ") {\n", thread, s->loop.trip);
     c->depth++;
     c_indent(c);
     fprintf(c->out, "const int64_t %s = %s;\n", var, thread);
     c_indent(c);
     fprintf(c->out, "(void)%s;\n", var);
+    cu_fragments(c, s);
     c->depth--;
   } else if (s->loop.map == IR_BLOCK) {
     fprintf(c->out, "for (int64_t %s = blockIdx.x; %s < %" PRId64 "; %s += gridDim.x) {\n", var, var, s->loop.trip,
@@ -129,7 +139,10 @@ static void loop(c_printer *c, const ir_stmt *s) {
   } else {
     fprintf(c->out, "for (int64_t %s = 0; %s < %" PRId64 "; %s++) {\n", var, var, s->loop.trip, var);
   }
+  const bool region = cu_is_region(c->p, s);
+  if (region) c->own = cu_fragment_element;
   opened_body(c, s);
+  if (region) c->own = NULL;
   if (s->loop.map == IR_WARP) c_line(c, "__syncthreads();\n");
 }
 
@@ -150,7 +163,10 @@ static void points(c_printer *c, const ir_stmt *s) {
   int before[256];
   for (int i = 0; s->kind == IR_NEST && s->nest.from && i < op->n_reads; i++)
     before[i] = at[op->reads[i].tensor], at[op->reads[i].tensor] = s->nest.from[i];
-  cu_points(c, s);
+  if (c->own)
+    cu_fragment_points(c, s);
+  else
+    cu_points(c, s);
   for (int i = op->n_reads - 1; s->kind == IR_NEST && s->nest.from && i >= 0; i--)
     at[op->reads[i].tensor] = before[i];
 }
@@ -159,14 +175,17 @@ static void body(c_printer *c, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     const ir_stmt *s = b->s[i];
     switch (s->kind) {
-    case IR_LET: c_let(c, s); break;
+    case IR_LET:
+      c_let(c, s);
+      if (c->own) c_indent(c), fprintf(c->out, "(void)%s;\n", c->p->var_name[s->let.var]);
+      break;
     case IR_FOR: loop(c, s); break;
     case IR_IF: guard(c, s); break;
     case IR_COPY: copy(c, s); break;
     case IR_WAIT:
       c_indent(c);
       fprintf(c->out, "copy_wait<%d>();\n", s->wait.left);
-      c_line(c, "__syncthreads();\n");
+      if (!c->own) c_line(c, "__syncthreads();\n"); /* a region's barriers are statements */
       break;
     case IR_BARRIER: c_line(c, "__syncthreads();\n"); break;
     case IR_NEST:
@@ -194,7 +213,8 @@ static void kernels(c_printer *c, const cu_room *room) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
     fprintf(c->out,
-            "\nstatic __global__ void __launch_bounds__(THREADS) part%d(const %s_args args, float *const workspace) {\n"
+            "\nstatic __global__ void __launch_bounds__(THREADS) part%d(const %s_args args, unsigned char *const "
+            "workspace) {\n"
             "  SHARED(shared);\n",
             n++, c->name);
     c->depth = 1;
@@ -210,20 +230,20 @@ static void kernels(c_printer *c, const cu_room *room) {
 static void launch(c_printer *c, const cu_room *room) {
   fprintf(c->out,
           "\n/* Shared memory above 48 KiB must be asked for. */\n"
-          "static cudaError_t start_all(const %s_args *args, float *workspace, cudaStream_t stream) {\n"
+          "static cudaError_t start_all(const %s_args *args, unsigned char *workspace, cudaStream_t stream) {\n"
           "  const dim3 threads(%d, %d);\n  cudaError_t bad;\n  (void)bad;\n",
           c->name, CU_LANES, CU_ROWS);
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
     const int64_t blocks = s->loop.trip < CU_MOST_BLOCKS ? s->loop.trip : CU_MOST_BLOCKS;
-    if (room->shared * 4 > 48 * 1024)
+    if (room->shared > 48 * 1024)
       fprintf(c->out,
               "  bad = cudaFuncSetAttribute(part%d, cudaFuncAttributeMaxDynamicSharedMemorySize, %" PRId64 ");\n"
               "  if (bad != cudaSuccess) return bad;\n",
-              n, room->shared * 4);
+              n, room->shared);
     fprintf(c->out, "  START(part%d, %" PRId64 ", threads, %" PRId64 ", stream, *args, workspace);\n", n++, blocks,
-            room->shared * 4);
+            room->shared);
   }
   fputs("  return cudaGetLastError();\n}\n", c->out);
 }
@@ -250,9 +270,12 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
           "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include <cuda_runtime.h>\n#endif\n"
           "#include <math.h>\n#include <string.h>\n\n",
           out);
-    fprintf(out, "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n", CU_ROWS * CU_LANES,
-            CU_LANES);
-    cu_functions(out, c.wl);
+    fprintf(out,
+            "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
+            "#define LANE ((int)threadIdx.x)\n",
+            CU_WARPS * CU_LANES, CU_LANES);
+    cu_device(out, &p);
+    cu_functions(out, c.wl, p.machine.data);
     kernels(&c, room);
     launch(&c, room);
     cu_entries(out, k, room);

@@ -126,7 +126,9 @@ static void over(c_printer *c, const ir_stmt *s) {
   const int opened = c_open_when(c, s) + open_loops(c, &none, 0, none.op->n_out_dims);
   c_indent(c);
   if (s->kind == IR_SAVE) {
-    c_element_of(c, s->save.to), fputs(" = ", c->out), c_element_of(c, s->save.from);
+    const ir_type type = c->p->buffers[s->save.to].type;
+    c_element_of(c, s->save.to), fputs(" = ", c->out), c_round(c, type);
+    c_element_of(c, s->save.from), c_rounded(c, type);
   } else if (s->kind == IR_CORRECT) {
     c_element(c, none.op, -1), fputs(" *= expf(", c->out), c_element_of(c, s->correct.before);
     fputs(" - ", c->out), c_element_of(c, s->correct.after), fputc(')', c->out);

@@ -5,31 +5,18 @@
 #include "codegen/target/cuda/print/cuda.h"
 
 static const char plain[] =
-    "#define DEVICE static __device__ __forceinline__\n"
-    "#if !defined(START) /* an emulation may say otherwise */\n"
-    "#define START(part, blocks, threads, bytes, stream, ...) part<<<(unsigned)(blocks), threads, bytes, "
-    "stream>>>(__VA_ARGS__)\n"
-    "#define SHARED(name) extern __shared__ __align__(128) float name[]\n"
-    "/* One element on its way to shared memory; the end of a group; until at most `left` groups are under way. */\n"
-    "DEVICE void copy_async(float *to, const float *from) {\n"
-    "#if __CUDA_ARCH__ >= 800\n"
-    "  asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), "
-    "\"l\"(from) : \"memory\");\n"
-    "#else\n  *to = *from;\n#endif\n}\n"
-    "DEVICE void copy_end(void) {\n"
-    "#if __CUDA_ARCH__ >= 800\n  asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\n#endif\n}\n"
-    "template <int left> DEVICE void copy_wait(void) {\n"
-    "#if __CUDA_ARCH__ >= 800\n  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(left) : \"memory\");\n#endif\n}\n"
-    "#endif\n"
     "DEVICE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }\n"
     "DEVICE int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }\n"
     "DEVICE int64_t pick(int64_t a, int64_t b, int64_t yes, int64_t no) { return a < b ? yes : no; }\n"
-    "/* The greater, the smaller; b where a is not a number. */\n"
-    "DEVICE float greater(float a, float b) { return a > b ? a : b; }\n"
-    "DEVICE float smaller(float a, float b) { return a < b ? a : b; }\n"
-    "DEVICE float greater_of(float a, float b) { return a > b || b != b ? a : b; }\n"
-    "DEVICE float smaller_of(float a, float b) { return a < b || b != b ? a : b; }\n"
+    "/* The greater, the smaller; of what is not a number and one, the number. */\n"
+    "DEVICE float greater(float a, float b) { return fmaxf(a, b); }\n"
+    "DEVICE float smaller(float a, float b) { return fminf(a, b); }\n"
+    "DEVICE float greater_of(float a, float b) { return fmaxf(a, b); }\n"
+    "DEVICE float smaller_of(float a, float b) { return fminf(a, b); }\n"
     "DEVICE float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n";
+
+/* exp of data in bfloat16: 1e-5 relative is far below what they are rounded by. */
+static const char exp_bf16[] = "exp_near(x)";
 
 static const struct {
   tf_kind kind;
@@ -41,10 +28,10 @@ static const struct {
     {TF_K_ERF, "erff(x)"},
     {TF_K_SIGMOID, "1.0f / (1.0f + expf(-x))"},
     {TF_K_GELU, "0.5f * x * (1.0f + erff(x * 0.70710678f))"},
-    {TF_K_RELU, "x > 0.0f ? x : 0.0f"},
+    {TF_K_RELU, "fmaxf(x, 0.0f)"},
 };
 
-void cu_functions(FILE *out, const tf_workload *wl) {
+void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
   uint32_t kinds = 0;
   for (int o = 0; o < wl->n_ops; o++)
     kinds |= wl->ops[o].kinds;
@@ -52,7 +39,7 @@ void cu_functions(FILE *out, const tf_workload *wl) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (kinds >> functions[i].kind & 1)
       fprintf(out, "DEVICE float %s(float x) { return %s; }\n", tf_micro_math_find((int)functions[i].kind)->name,
-              functions[i].value);
+              functions[i].kind == TF_K_EXP && data == IR_BF16 ? exp_bf16 : functions[i].value);
   if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }
@@ -74,7 +61,7 @@ static void span(FILE *out, const tf_tensor *t) {
   fprintf(out, "(size_t)(%" PRId64, t->rank ? t->extent[t->rank - 1] : 1);
   for (int r = 0; r + 1 < t->rank; r++)
     fprintf(out, " + %" PRId64 " * args->", t->extent[r] - 1), c_stride_field(out, t->name), fprintf(out, "[%d]", r);
-  fputs(") * sizeof(float)", out);
+  fputs(") * sizeof *args->", out), c_field(out, t->name);
 }
 
 static void send(FILE *out, const tf_tensor *t) {
@@ -101,14 +88,14 @@ void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
   const tf_workload *wl = k->p->tree->workload;
   fprintf(out,
           "\n#define BAD_ARGUMENT %s_bad_argument\n\n"
-          "size_t %s_device_workspace(void) { return (size_t)(INT64_C(%" PRId64 ") + 64) * sizeof(float); }\n\n"
+          "size_t %s_device_workspace(void) { return (size_t)(INT64_C(%" PRId64 ") + 256); }\n\n"
           "int %s_device(const %s_args *args, void *workspace, size_t bytes, void *stream) {\n"
           "  if (!args || !workspace) return BAD_ARGUMENT;\n",
           n, n, room->common + room->blocks * room->each, n, n);
   each_argument(out, wl, ask_null);
   fprintf(out,
           "  if (bytes < %s_device_workspace()) return %s_small_workspace;\n"
-          "  float *from = (float *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
+          "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
           "  return start_all(args, from, (cudaStream_t)stream) == cudaSuccess ? %s_done : %s_no_isa;\n}\n\n"
           "size_t %s_workspace(void) { return 64; }\n\n"
           "/* An array on the device with what stands in the host's. */\n"

@@ -14,11 +14,11 @@
  *   the outermost memory is off chip; another that is unbounded counts as 1 MB
  *   a unit has as many adders and multipliers as its dearest kind needs for its rate (energy_table.c)
  *   networks take nothing; all shrinks with the square of the feature size */
-#include "model/spec/area_table.h"
+#include "model/spec/table/area.h"
 
 #include <math.h>
 
-#include "model/spec/energy_table.h"
+#include "model/spec/table/energy.h"
 
 static const double TABLE_NM = 45;
 static const double CELL = 0.346, TWO_PORTS = 1.3, FLIP_FLOP = 4.522, MULTIPLEXER = 1.862;

@@ -13,7 +13,7 @@
  *   all else scales with the feature size (switched capacitance, supply held)
  *   div and sqrt are 4 multiply-accumulates (Newton), exp log tanh erf sigmoid gelu are 5
  *     (a polynomial), copies cost nothing beyond their words */
-#include "model/spec/energy_table.h"
+#include "model/spec/table/energy.h"
 
 #include <math.h>
 #include <stddef.h>

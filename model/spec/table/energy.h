@@ -1,6 +1,6 @@
 /* Energies for what an architecture leaves out (docs/FORMATS.md, "energy table"). */
-#ifndef MODEL_SPEC_ENERGY_TABLE_H
-#define MODEL_SPEC_ENERGY_TABLE_H
+#ifndef MODEL_SPEC_TABLE_ENERGY_H
+#define MODEL_SPEC_TABLE_ENERGY_H
 #include <stdbool.h>
 #include <stdint.h>
 

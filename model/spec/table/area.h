@@ -1,6 +1,6 @@
 /* Areas for what an architecture leaves out (docs/FORMATS.md, "area"). */
-#ifndef MODEL_SPEC_AREA_TABLE_H
-#define MODEL_SPEC_AREA_TABLE_H
+#ifndef MODEL_SPEC_TABLE_AREA_H
+#define MODEL_SPEC_TABLE_AREA_H
 #include "tileflow/spec.h"
 
 /* um2 of one instance of memory l; 0 for one that is off chip. */

@@ -1,0 +1,128 @@
+/* What tensor cores multiply, and how its matrices stand in shared memory. */
+#include "codegen/target/cuda/pass/pass.h"
+
+/* Whether an index of the read moves with the dim. */
+static bool moves(const ir_program *p, const tf_ref *ref, int dim) {
+  bool any = false;
+  for (int r = 0; r < p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int i = 0; i < ref->index[r].n_terms; i++)
+      any |= ref->index[r].terms[i].dim == dim;
+  return any;
+}
+
+/* The longest dim, from position `from` to `to`, that moves the reads of `which` alone (bit by read); -1: none. */
+static int longest(const ir_program *p, const ir_stmt *s, int from, int to, unsigned which) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  int best = -1;
+  for (int k = from; k < to; k++) {
+    unsigned moved = 0;
+    for (int i = 0; i < 2; i++)
+      moved |= (unsigned)moves(p, &op->reads[i], op->dims[k]) << i;
+    if (moved == which && s->range[k].most > 1 && (best < 0 || s->range[k].most > s->range[best].most)) best = k;
+  }
+  return best;
+}
+
+/* Columns are the output's neighbours where these are one operand's alone. */
+static int columns_of(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
+  const int last = p->tree->workload->ops[s->op].n_out_dims - 1;
+  for (t->b = 0; t->b < 2; t->b++)
+    if (longest(p, s, last, last + 1, 1u << t->b) == last) return last;
+  t->b = 1;
+  return longest(p, s, 0, last + 1, 2);
+}
+
+bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  if (p->machine.data != IR_BF16 || s->kind != IR_NEST || !low_is_product(op) || s->nest.divides >= 0) return false;
+  t->n = columns_of(p, s, t);
+  t->a = 1 - t->b;
+  t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a);
+  t->k = longest(p, s, op->n_out_dims, op->n_dims, 3);
+  return t->n >= 0 && t->m >= 0 && t->k >= 0;
+}
+
+cu_tile cu_tile_of(const ir_buffer *b) {
+  cu_tile t = {.rows = b->extent[b->rows], .pieces = (b->extent[b->columns] * ir_bytes(b->type) + 15) / 16};
+  t.pitch = t.pieces;
+  if (t.pieces % 8 == 0)
+    t.mask = 7;
+  else if (t.pieces == 4 || t.pieces == 2)
+    t.shift = t.pieces == 4 ? 1 : 2, t.mask = (int)t.pieces - 1;
+  else
+    t.pitch |= 1;
+  return t;
+}
+
+int64_t cu_bytes(const ir_buffer *b) {
+  if (!b->matrix || b->role != IR_COPIED) return b->words * b->slots * ir_bytes(b->type);
+  const cu_tile t = cu_tile_of(b);
+  return t.rows * t.pitch * 16 * b->slots;
+}
+
+static int add(cu_access *a, int n, int buffer, const tf_ref *ref, bool writes) {
+  a[n] = (cu_access){buffer, ref, writes};
+  return n + 1;
+}
+
+int cu_accesses(const ir_program *p, const ir_stmt *s, cu_access *a) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  int n = 0;
+  if (op->n_reads + 3 > CU_MOST_ACCESSES) return -1;
+  if (s->kind == IR_SAVE) {
+    n = add(a, n, s->save.to, NULL, true);
+    return add(a, n, s->save.from, NULL, false);
+  }
+  n = add(a, n, p->buffer_of[op->out], NULL, true);
+  if (s->kind == IR_CORRECT)
+    n = add(a, n, s->correct.before, NULL, false), n = add(a, n, s->correct.after, NULL, false);
+  if (s->kind == IR_DIVIDE) n = add(a, n, s->divide.by, NULL, false);
+  for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
+    n = add(a, n, s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor], &op->reads[i], false);
+  return n;
+}
+
+static bool touches(const ir_program *p, const ir_stmt *s, int buffer) {
+  const tf_op *op = &p->tree->workload->ops[s->op];
+  const bool makes = ir_facts_of(s)->points && s->kind != IR_SAVE; /* which names what it touches */
+  bool any = ir_names(s, buffer) || (makes && p->buffer_of[op->out] == buffer);
+  for (int i = 0; s->kind == IR_NEST && i < op->n_reads; i++)
+    any |= (s->nest.from ? s->nest.from[i] : p->buffer_of[op->reads[i].tensor]) == buffer;
+  return any;
+}
+
+int cu_touches(const ir_program *p, ir_stmt *const *s, int n, int buffer) {
+  int found = 0;
+  for (int i = 0; i < n; i++)
+    found += touches(p, s[i], buffer) + cu_touches(p, s[i]->body.s, s[i]->body.n, buffer);
+  return found;
+}
+
+const ir_stmt *cu_saved_by(const ir_program *p, const ir_body *b, int i) {
+  ir_fragments t;
+  if (i + 1 >= b->n || !cu_roles(p, b->s[i], &t)) return NULL;
+  const ir_stmt *nest = b->s[i], *s = b->s[i + 1];
+  const tf_op *op = &p->tree->workload->ops[nest->op];
+  const int sums = p->buffer_of[op->out];
+  bool ok = s->kind == IR_SAVE && s->op == nest->op && s->save.from == sums && p->buffers[sums].role == IR_BOX &&
+            cu_touches(p, p->body.s, p->body.n, sums) == 2;
+  for (int k = 0; k < op->n_out_dims && ok; k++)
+    ok = ir_same(s->range[k].lo, nest->range[k].lo) && ir_same(s->range[k].hi, nest->range[k].hi);
+  for (int k = 0; k < nest->nest.n_fresh && ok; k++)
+    ok = nest->nest.fresh[k].var < 0;
+  return ok ? s : NULL;
+}
+
+void cu_narrow(lowering *w, const ir_stmt *save, const ir_range *r) {
+  ir_buffer *b = &w->p->buffers[save->save.from];
+  b->words = 1;
+  for (int k = 0; k < b->rank; k++)
+    b->base[k] = r[k].lo, b->words *= b->extent[k] = r[k].most;
+}
+
+bool cu_is_region(const ir_program *p, const ir_stmt *loop) {
+  bool any = false;
+  for (int i = 0; loop->loop.map == IR_WARP && i < p->n_buffers && !any; i++)
+    any = p->buffers[i].space == CU_FRAGMENT && cu_touches(p, loop->body.s, loop->body.n, i) > 0;
+  return any;
+}

@@ -1,0 +1,252 @@
+/* What can be a region: all of its statements have the rows in common, and of what they make only the lanes of one warp
+ * touch an element. */
+#include "codegen/target/cuda/pass/region.h"
+
+#include <string.h>
+
+enum { MOST_FLOATS = 128, MOST_SUMS = 160 }; /* of a lane: of one buffer, of all that products make */
+
+static const tf_op *op_of(const cu_region *g, const ir_stmt *s) { return &g->p->tree->workload->ops[s->op]; }
+
+/* Statements that can be there, and the variables that they set. */
+static bool collect(cu_region *g, ir_stmt *const *s, int n, const ir_stmt *loop) {
+  for (int i = 0; i < n; i++) {
+    ir_fragments t;
+    if (s[i]->kind == IR_LET) {
+      g->inside[s[i]->let.var] = true;
+    } else if (s[i]->kind == IR_FOR && s[i]->loop.map == IR_SERIAL) {
+      g->inside[s[i]->loop.var] = true;
+      if (!collect(g, s[i]->body.s, s[i]->body.n, s[i])) return false;
+    } else if (ir_facts_of(s[i])->points && g->n_points < CU_MOST_WORK) {
+      g->point[g->n_points++] = s[i];
+      if (!cu_roles(g->p, s[i], &t)) continue;
+      if (g->n_work == CU_MOST_PRODUCTS) return false;
+      g->work[g->n_work++] = (cu_work){.s = s[i], .roles = t, .loop = loop};
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_outside(const cu_region *g, ir_atom a) { return a.var < 0 || !g->inside[a.var]; }
+static bool same_ends(const ir_range *a, const ir_range *b) { return ir_same(a->lo, b->lo) && ir_same(a->hi, b->hi); }
+
+/* Position of the dim in what the statement goes over; -1. */
+static int position(const cu_region *g, const ir_stmt *s, int dim) {
+  const int k = low_find_dim(op_of(g, s), dim);
+  return k < ir_n_ranges(g->p, s) ? k : -1;
+}
+
+/* Whether the dim is of every output, over the same range, which is set outside. */
+static bool is_common(const cu_region *g, int dim, const ir_range *r) {
+  bool ok = is_outside(g, r->lo) && is_outside(g, r->hi);
+  for (int i = 0; i < g->n_points && ok; i++) {
+    const int k = position(g, g->point[i], dim);
+    ok = k >= 0 && k < op_of(g, g->point[i])->n_out_dims && same_ends(&g->point[i]->range[k], r);
+  }
+  return ok;
+}
+
+/* Whether all dims of a product but its matrices' have one setting, and its sums start in here. */
+static bool is_plain(const cu_region *g, const cu_work *t) {
+  bool ok = true;
+  for (int k = 0; k < op_of(g, t->s)->n_dims; k++)
+    ok &= k == t->roles.m || k == t->roles.n || k == t->roles.k || t->s->range[k].most == 1;
+  for (int i = 0; i < t->s->nest.n_fresh; i++)
+    ok &= t->s->nest.fresh[i].var < 0 || g->inside[t->s->nest.fresh[i].var];
+  return ok;
+}
+
+/* ---- fragments ------------------------------------------------------------------------------------------------------
+ */
+
+/* What nobody outside touches. */
+static void find_own(const cu_region *g) {
+  for (int b = 0; b < g->p->n_buffers; b++) {
+    const ir_buffer *at = &g->p->buffers[b];
+    const int here = cu_touches(g->p, g->s, g->n, b);
+    g->own[b] = here && at->role == IR_BOX && at->slots == 1 && at->space != CU_FRAGMENT && at->type == IR_F32 &&
+                here == cu_touches(g->p, g->p->body.s, g->p->body.n, b);
+  }
+}
+
+/* The dim at rank r; -1: no dim alone. */
+static int dim_at(const cu_region *g, const cu_access *a, int r) {
+  const tf_workload *wl = g->p->tree->workload;
+  if (!a->ref) return wl->ops[wl->tensors[g->p->buffers[a->buffer].tensor].producer].dims[r];
+  return cu_alone(&a->ref->index[r]);
+}
+
+/* Whether the access finds rows along one rank and at most one other of more than one element, from its start on; sets
+ * the form of the buffer, or finds it set alike. */
+static bool set_form(const cu_region *g, const ir_stmt *s, const cu_access *a) {
+  ir_buffer *b = &g->p->buffers[a->buffer];
+  int rows = -1, columns = -1;
+  for (int r = 0; r < b->rank; r++) {
+    const int dim = dim_at(g, a, r);
+    if (dim == g->dim_m && rows < 0 && ir_same(b->base[r], g->m.lo)) {
+      rows = r;
+    } else if (b->extent[r] > 1) {
+      const int k = dim < 0 ? -1 : position(g, s, dim);
+      if (columns >= 0 || k < 0 || dim == g->dim_m || !ir_same(s->range[k].lo, b->base[r])) return false;
+      columns = r;
+    }
+  }
+  if (rows < 0 || (b->matrix && (b->rows != rows || b->columns != columns))) return false;
+  b->matrix = true, b->rows = rows, b->columns = columns;
+  return true;
+}
+
+/* Statements but products go along one dim beside the rows at most. */
+static bool is_row_work(const cu_region *g, const ir_stmt *s) {
+  int long_dims = 0;
+  for (int k = 0; k < ir_n_ranges(g->p, s); k++)
+    long_dims += op_of(g, s)->dims[k] != g->dim_m && s->range[k].most > 1;
+  return long_dims <= 1;
+}
+
+/* Whether the buffer, which others touch too, may be written like that: an element by one lane, which nobody here
+ * reads. */
+static bool may_write(const cu_region *g, const ir_stmt *s, int buffer) {
+  bool ok = s->kind == IR_SAVE || (s->kind == IR_NEST && op_of(g, s)->reduce == TF_ASSIGN);
+  for (int i = 0; i < g->n_points && ok; i++) {
+    cu_access a[CU_MOST_ACCESSES];
+    const int n = cu_accesses(g->p, g->point[i], a);
+    for (int k = 0; k < n && ok; k++)
+      ok = a[k].buffer != buffer || (a[k].writes && g->point[i] == s);
+  }
+  return ok;
+}
+
+static bool fits(const cu_region *g, const ir_stmt *s) {
+  cu_access a[CU_MOST_ACCESSES];
+  ir_fragments t;
+  const bool product = cu_roles(g->p, s, &t);
+  const int n = cu_accesses(g->p, s, a);
+  if (n < 0 || (!product && !is_row_work(g, s))) return false;
+  for (int i = 0; i < n; i++) {
+    if (g->own[a[i].buffer] ? !set_form(g, s, &a[i]) : a[i].writes && !may_write(g, s, a[i].buffer)) return false;
+    const tf_op *op = op_of(g, s);
+    if (product && g->own[a[i].buffer] && a[i].ref == &op->reads[t.b]) return false; /* other lanes have it */
+  }
+  return true;
+}
+
+/* The one dim along which each lane has elements in a matrix that a statement touches must be the same in all. */
+static bool columns_agree(const cu_region *g, const ir_stmt *s) {
+  cu_access a[CU_MOST_ACCESSES];
+  ir_fragments t;
+  if (cu_roles(g->p, s, &t)) {
+    const tf_op *op = op_of(g, s);
+    const int n = cu_accesses(g->p, s, a);
+    for (int i = 0; i < n; i++) {
+      const ir_buffer *b = &g->p->buffers[a[i].buffer];
+      const int dim = op->dims[a[i].writes ? t.n : t.k];
+      if (g->own[a[i].buffer] && (b->columns < 0 || dim_at(g, &a[i], b->columns) != dim)) return false;
+    }
+    return true;
+  }
+  int dim = -1;
+  const int n = cu_accesses(g->p, s, a);
+  for (int i = 0; i < n; i++) {
+    const ir_buffer *b = &g->p->buffers[a[i].buffer];
+    if (!g->own[a[i].buffer] || b->columns < 0) continue;
+    const int here = dim_at(g, &a[i], b->columns);
+    if (dim >= 0 && here != dim) return false;
+    dim = here;
+  }
+  for (int k = 0; dim >= 0 && k < ir_n_ranges(g->p, s); k++)
+    if (s->range[k].most > 1 && op_of(g, s)->dims[k] != g->dim_m && op_of(g, s)->dims[k] != dim) return false;
+  return true;
+}
+
+/* ---- warps ----------------------------------------------------------------------------------------------------------
+ */
+
+static int64_t split(int64_t length, int warps) { return cu_sides_up((length + warps - 1) / warps); }
+
+/* Rows alone; or rows and columns, where no row is needed as a whole: least is multiplied in vain, then least is loaded
+ * again. */
+static void share_out(cu_region *g) {
+  int64_t least = INT64_MAX;
+  g->warps_m = CU_WARPS, g->warps_n = 1;
+  g->rows = split(g->m.most, CU_WARPS);
+  for (int m = 1; g->dim_n >= 0 && m <= CU_WARPS; m *= 2) {
+    const int64_t rows = split(g->m.most, m), columns = split(g->n_all.most, CU_WARPS / m);
+    const int64_t cost = rows * columns * 1024 + rows + columns;
+    if (cost >= least) continue;
+    least = cost;
+    g->warps_m = m, g->warps_n = CU_WARPS / m;
+    g->rows = rows, g->columns = columns;
+  }
+}
+
+/* Whether no statement needs more of a row than an element: all have columns of one dim, and sum over others. */
+static bool find_columns(cu_region *g) {
+  const cu_work *first = &g->work[0];
+  g->dim_n = op_of(g, first->s)->dims[first->roles.n];
+  g->n_all = first->s->range[first->roles.n];
+  bool ok = is_common(g, g->dim_n, &g->n_all);
+  for (int i = 0; i < g->n_work && ok; i++) {
+    const tf_op *op = op_of(g, g->work[i].s);
+    const int from = g->work[i].s->nest.from ? g->work[i].s->nest.from[g->work[i].roles.a]
+                                             : g->p->buffer_of[op->reads[g->work[i].roles.a].tensor];
+    ok = !g->own[from] && op->dims[g->work[i].roles.n] == g->dim_n;
+  }
+  for (int i = 0; i < g->n_points && ok; i++)
+    ok = g->point[i]->kind != IR_NEST || op_of(g, g->point[i])->reduce == TF_ASSIGN ||
+         cu_roles(g->p, g->point[i], &(ir_fragments){0});
+  for (int b = 0; b < g->p->n_buffers && ok; b++)
+    ok = !g->own[b] || g->p->buffers[b].columns >= 0;
+  if (!ok) g->dim_n = -1;
+  return ok;
+}
+
+/* Whether fragments are few enough for the registers. */
+static bool has_registers(const cu_region *g) {
+  int64_t sums = 0;
+  bool ok = true;
+  for (int b = 0; b < g->p->n_buffers; b++) {
+    const ir_buffer *at = &g->p->buffers[b];
+    if (!g->own[b]) continue;
+    const int64_t columns = at->columns < 0 ? 4 : g->dim_n >= 0 ? g->columns : cu_sides_up(at->extent[at->columns]);
+    const int64_t floats = g->rows * columns / 32;
+    ok &= floats <= MOST_FLOATS;
+    for (int i = 0; i < g->n_work; i++)
+      if (g->p->buffer_of[op_of(g, g->work[i].s)->out] == b) sums += floats;
+  }
+  return ok && sums <= MOST_SUMS;
+}
+
+static void unset_forms(const cu_region *g) {
+  for (int b = 0; b < g->p->n_buffers; b++)
+    if (g->own[b]) g->p->buffers[b].matrix = false;
+}
+
+static bool find(cu_region *g) {
+  if (!collect(g, g->s, g->n, NULL) || !g->n_work) return false;
+  const cu_work *first = &g->work[0];
+  g->dim_m = op_of(g, first->s)->dims[first->roles.m];
+  g->m = first->s->range[first->roles.m];
+  bool ok = is_common(g, g->dim_m, &g->m);
+  for (int i = 0; i < g->n_work && ok; i++)
+    ok = is_plain(g, &g->work[i]) && op_of(g, g->work[i].s)->dims[g->work[i].roles.m] == g->dim_m;
+  if (!ok) return false;
+  find_own(g);
+  for (int i = 0; i < g->n_points && ok; i++)
+    ok = fits(g, g->point[i]);
+  for (int i = 0; i < g->n_points && ok; i++)
+    ok = columns_agree(g, g->point[i]);
+  if (ok) find_columns(g), share_out(g);
+  ok = ok && has_registers(g) && cu_plan_tiles(g);
+  if (!ok) unset_forms(g);
+  return ok;
+}
+
+bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
+  *g = (cu_region){.p = w->p, .n = n, .s = s, .dim_n = -1};
+  g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
+  g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
+  return !low_failed(w) && find(g);
+}

@@ -1,0 +1,49 @@
+/* A region: statements of a block that its warps do side by side, each for rows (and columns) of its own, so that what
+ * they make stays in registers as fragments. */
+#ifndef CODEGEN_TARGET_CUDA_PASS_REGION_H
+#define CODEGEN_TARGET_CUDA_PASS_REGION_H
+#include "codegen/target/cuda/pass/pass.h"
+
+enum { CU_MOST_WORK = 64, CU_MOST_PRODUCTS = 8 };
+
+/* An operand of a product: whether it comes to shared memory, once for all steps of the loops around or for each. */
+typedef struct {
+  bool tile, lasting;
+  int rows; /* rank of the tensor that goes along the rows of a tile; its last rank goes along their neighbours */
+  int buffer;
+  int64_t bytes; /* of one slot */
+} cu_operand;
+
+typedef struct {
+  const ir_stmt *s;
+  ir_fragments roles;
+  const ir_stmt *loop; /* the loop of the region in whose body it stands; NULL: none */
+  bool next;           /* tiles of the loop's next step come while one is multiplied */
+  int64_t step, trip;  /* the sum is in `trip` pieces of `step` */
+  int slots;
+  cu_operand side[2]; /* a, b */
+} cu_work;
+
+typedef struct {
+  const ir_program *p;
+  int n;
+  ir_stmt *const *s; /* its statements ... */
+  int n_points;
+  const ir_stmt *point[CU_MOST_WORK]; /* ... and those among and below them that compute */
+  int n_work;
+  cu_work work[CU_MOST_PRODUCTS];
+  int dim_m, dim_n;  /* dims of the workload that warps share out; dim_n -1: each has all columns */
+  ir_range m, n_all; /* of the block */
+  int warps_m, warps_n;
+  int64_t rows, columns; /* of a warp; columns: dim_n alone */
+  bool *inside;          /* [n_vars] set in the region */
+  bool *own;             /* [n_buffers] fragments */
+} cu_region;
+
+/* region.c: whether the n statements can be a region.  Its arrays are in the arena; sets the form of its fragments. */
+bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g);
+/* staged.c: what comes to shared memory, and how; false: there is no room. */
+bool cu_plan_tiles(cu_region *g);
+/* spmd.c: appends the region. */
+void cu_region_make(lowering *w, cu_region *g);
+#endif

@@ -1,0 +1,356 @@
+/* A region as a loop over warps: every range of rows becomes a warp's, and tiles come to shared memory before the
+ * product that reads them, each warp copying a part. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/target/cuda/pass/region.h"
+
+typedef struct {
+  lowering *w;
+  cu_region *g;
+  ir_atom warp;
+  ir_range m, n;       /* the warp's */
+  const ir_stmt *loop; /* the loop of the region around, as it was; NULL: none */
+  const ir_body *body; /* its body: where values are let */
+} spmd;
+
+/* A piece of a product's sum: where it begins, and the tiles that hold it. */
+typedef struct {
+  ir_range k;
+  ir_atom slot;
+} piece;
+
+static const tf_op *op_of(const spmd *p, const ir_stmt *s) { return &p->w->plan->wl->ops[s->op]; }
+
+static void barrier(lowering *w) {
+  ir_stmt *s = low_add(w, IR_BARRIER);
+  if (s) s->barrier.map = IR_WARP;
+}
+
+static void wait(lowering *w, int left) {
+  ir_stmt *s = low_add(w, IR_WAIT);
+  if (s) s->wait.left = left;
+  barrier(w);
+}
+
+/* ---- values of the loop's other steps -------------------------------------------------------------------------------
+ */
+
+/* What the atom is when the loop's variable is `to`: values that the body lets are said again. */
+static ir_atom moved(const spmd *p, ir_atom a, ir_atom to) {
+  if (a.var < 0) return a;
+  if (a.var == p->loop->loop.var) return (ir_atom){to.var, to.off + a.off};
+  for (int i = 0; i < p->body->n; i++) {
+    const ir_stmt *s = p->body->s[i];
+    if (s->kind != IR_LET || s->let.var != a.var) continue;
+    ir_expr e = s->let.expr;
+    ir_atom *arg = TF_ARRAY(p->w->p->arena, ir_atom, (size_t)e.n + 1);
+    for (int k = 0; k < e.n && !low_failed(p->w); k++)
+      arg[k] = moved(p, e.arg[k], to);
+    e.arg = arg;
+    ir_stmt *new = low_add(p->w, IR_LET);
+    const int var = low_var(p->w, "next_");
+    if (low_failed(p->w)) return a;
+    new->let.var = var;
+    new->let.expr = e;
+    return (ir_atom){var, a.off};
+  }
+  return a;
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------------------------------
+ */
+
+/* Ranges of the block in the piece. */
+static void set_ranges(const spmd *p, const cu_work *t, const piece *at) {
+  const tf_op *op = op_of(p, t->s);
+  for (int i = 0; i < op->n_dims; i++)
+    *low_range(p->w, t->s->op, op->dims[i]) = i == t->roles.k ? at->k : t->s->range[i];
+}
+
+static const tf_ref *ref_of(const spmd *p, const cu_work *t, int i) {
+  return &op_of(p, t->s)->reads[i ? t->roles.b : t->roles.a];
+}
+
+static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
+  const cu_region *g = p->g;
+  const tf_op *op = op_of(p, t->s);
+  if (dim == op->dims[t->roles.k]) return cu_sides_up(t->step);
+  if (dim == g->dim_m) return g->rows * g->warps_m;
+  return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
+}
+
+static void open_tile(const spmd *p, const cu_work *t, int i, cu_operand *side) {
+  lowering *w = p->w;
+  const tf_ref *ref = ref_of(p, t, i);
+  char what[32];
+  const int at = side->buffer = low_buffer(w, ref->tensor, w->plan->wl->tensors[ref->tensor].name, false, 0);
+  if (low_failed(w)) return;
+  ir_buffer *b = &w->p->buffers[at];
+  snprintf(what, sizeof what, "tile%d", at);
+  b->id = low_derived(w, w->p->tensor_id[ref->tensor], what);
+  b->role = IR_COPIED;
+  b->type = w->p->machine.data;
+  b->space = CU_SHARED;
+  b->slots = side->lasting ? 1 : t->slots;
+  b->matrix = true, b->rows = side->rows, b->columns = b->rank - 1;
+  b->words = 1;
+  for (int r = 0; r < b->rank; r++) {
+    const bool is = r == b->rows || r == b->columns;
+    b->words *= b->extent[r] = is ? side_length(p, t, ref->index[r].terms[0].dim) : 1;
+  }
+}
+
+/* The operand's box in the piece; `to`: when the loop's variable is that (NULL: now); `some`: there is none unless. */
+static void copy_one(const spmd *p, const cu_work *t, int i, const piece *at, const ir_atom *to, const ir_range *some) {
+  lowering *w = p->w;
+  const tf_ref *ref = ref_of(p, t, i);
+  const int rank = w->plan->wl->tensors[ref->tensor].rank;
+  ir_range *box = TF_ARRAY(w->p->arena, ir_range, (size_t)rank + 1);
+  set_ranges(p, t, at);
+  for (int r = 0; r < rank && !low_failed(w); r++) {
+    box[r] = low_index(w, t->s->op, &ref->index[r]);
+    if (to) box[r].lo = moved(p, box[r].lo, *to), box[r].hi = moved(p, box[r].hi, *to);
+  }
+  if (low_failed(w)) return;
+  if (some) box[0].hi = low_pick(w, "to", *some, box[0].hi, box[0].lo);
+  if (some) box[0].exact = box[0].some = false;
+  ir_stmt *s = low_add(w, IR_COPY);
+  if (!s) return;
+  s->range = box;
+  s->copy.to = t->side[i].buffer;
+  s->copy.from = w->p->buffer_of[ref->tensor];
+  s->copy.slot = t->side[i].lasting ? ir_number(0) : at->slot;
+  s->copy.parts = CU_WARPS;
+  s->copy.part = p->warp;
+}
+
+/* Those tiles that last, or those that do not; the last copy ends a group, and there is one in any case. */
+static void copy_all(const spmd *p, const cu_work *t, const piece *at, const ir_atom *to, const ir_range *some) {
+  for (int i = 0; i < 2; i++)
+    if (t->side[i].tile && !t->side[i].lasting) copy_one(p, t, i, at, to, some);
+  const ir_body *b = p->w->into;
+  if (!low_failed(p->w)) b->s[b->n - 1]->copy.ends = true;
+}
+
+static void copy_lasting(const spmd *p, const cu_work *t) {
+  for (int i = 0; i < 2; i++)
+    if (t->side[i].tile && t->side[i].lasting) copy_one(p, t, i, &(piece){.k = t->s->range[t->roles.k]}, NULL, NULL);
+}
+
+static bool has_moving(const cu_work *t) {
+  return (t->side[0].tile && !t->side[0].lasting) || (t->side[1].tile && !t->side[1].lasting);
+}
+
+/* ---- products -------------------------------------------------------------------------------------------------------
+ */
+
+static ir_range *warp_ranges(const spmd *p, const ir_stmt *s) {
+  const tf_op *op = op_of(p, s);
+  ir_range *r = cu_ranges(p->w, s);
+  for (int k = 0; r && k < ir_n_ranges(p->w->p, s); k++) {
+    if (op->dims[k] == p->g->dim_m) r[k] = p->m;
+    if (op->dims[k] == p->g->dim_n) r[k] = p->n;
+  }
+  return r;
+}
+
+/* Where the tile of the piece at hand begins. */
+static void set_tile(const spmd *p, const cu_work *t, int i, const piece *at) {
+  set_ranges(p, t, at);
+  ir_buffer *b = &p->w->p->buffers[t->side[i].buffer];
+  if (!t->side[i].lasting) b->slot = at->slot;
+  for (int r = 0; r < b->rank; r++)
+    b->base[r] = low_index(p->w, t->s->op, &ref_of(p, t, i)->index[r]).lo;
+}
+
+static void multiply(const spmd *p, const cu_work *t, const piece *at) {
+  lowering *w = p->w;
+  const tf_op *op = op_of(p, t->s);
+  ir_range *r = warp_ranges(p, t->s);
+  int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
+  ir_atom *fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
+  ir_fragments *roles = TF_ARRAY(w->p->arena, ir_fragments, 1);
+  if (low_failed(w)) return;
+  r[t->roles.k] = at->k;
+  *roles = t->roles;
+  for (int i = 0; i < op->n_reads; i++)
+    from[i] = t->s->nest.from ? t->s->nest.from[i] : w->p->buffer_of[op->reads[i].tensor];
+  for (int i = 0; i < 2; i++) {
+    if (!t->side[i].tile) continue;
+    from[i ? t->roles.b : t->roles.a] = t->side[i].buffer;
+    set_tile(p, t, i, at);
+  }
+  ir_stmt *s = cu_again(w, t->s, r);
+  if (!s) return;
+  s->nest.from = from;
+  s->nest.fragments = roles;
+  s->nest.fresh = fresh;
+  s->nest.n_fresh = 0;
+  for (int k = op->n_out_dims; k < op->n_dims; k++)
+    if (r[k].lo.var >= 0) fresh[s->nest.n_fresh++] = r[k].lo;
+}
+
+/* The piece of the sum that begins at a step. */
+static piece piece_at(const spmd *p, const cu_work *t, ir_atom step, ir_atom slot) {
+  const ir_range *k = &t->s->range[t->roles.k];
+  const ir_atom lo = low_sum(p->w, "from", k->lo, t->step, step);
+  return (piece){
+      .k = {.lo = lo, .hi = low_min(p->w, "to", k->hi, (ir_atom){lo.var, lo.off + t->step}), .most = t->step},
+      .slot = slot};
+}
+
+/* Piece after piece, `slots` - 1 of which are on their way. */
+static void in_pieces(const spmd *p, const cu_work *t) {
+  lowering *w = p->w;
+  const low_mark outside = {w->into, w->n_lets};
+  const bool moving = has_moving(t);
+  low_mark mark;
+  for (int i = 0; i < t->slots - 1 && moving && !low_failed(w); i++) {
+    const piece first = piece_at(p, t, ir_number(i), ir_number(i));
+    copy_all(p, t, &first, NULL, NULL);
+  }
+  const ir_atom step = cu_open_for(w, IR_SERIAL, op_of(p, t->s)->dims[t->roles.k], t->trip, &mark);
+  if (moving) {
+    const ir_atom ahead = {step.var, step.off + t->slots - 1};
+    if (t->slots > 1) wait(w, t->slots - 2);
+    const piece next = piece_at(p, t, ahead, low_by(w, "into", IR_MOD, ahead, t->slots));
+    copy_all(p, t, &next, NULL, &(ir_range){.lo = ahead, .hi = ir_number(t->trip), .most = t->trip});
+    if (t->slots == 1) wait(w, 0);
+  }
+  const ir_range *k = &t->s->range[t->roles.k];
+  piece now = {.k = low_split(w, w->p->dim_id[op_of(p, t->s)->dims[t->roles.k]], *k, step, t->step, t->trip),
+               .slot = t->slots > 1 ? low_by(w, "now", IR_MOD, step, t->slots) : ir_number(0)};
+  now.k.some = k->exact;
+  multiply(p, t, &now);
+  if (moving && t->slots == 1) barrier(w);
+  low_close(w, outside);
+  if (moving && p->loop) barrier(w);
+}
+
+/* All of the sum: in a loop the next step's tiles come meanwhile, behind those of the loop's other products. */
+static void at_once(const spmd *p, const cu_work *t, int in_loop) {
+  lowering *w = p->w;
+  piece now = {.k = t->s->range[t->roles.k], .slot = ir_number(0)};
+  if (t->next && p->loop) {
+    const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, 1};
+    wait(w, in_loop - 1);
+    const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, 2)};
+    copy_all(p, t, &then, &next,
+             &(ir_range){.lo = next, .hi = ir_number(p->loop->loop.trip), .most = p->loop->loop.trip});
+    now.slot = low_by(w, "now", IR_MOD, step, 2);
+  } else if (has_moving(t)) {
+    copy_all(p, t, &now, NULL, NULL);
+    wait(w, 0);
+  }
+  multiply(p, t, &now);
+  if (!t->next && has_moving(t) && p->loop) barrier(w);
+}
+
+/* ---- statements -----------------------------------------------------------------------------------------------------
+ */
+
+static void statements(spmd *p, ir_stmt *const *s, int n);
+
+static cu_work *work_of(const spmd *p, const ir_stmt *s) {
+  for (int i = 0; i < p->g->n_work; i++)
+    if (p->g->work[i].s == s) return &p->g->work[i];
+  return NULL;
+}
+
+/* Products of the loop whose next tiles come meanwhile. */
+static int count_next(const spmd *p, const ir_stmt *loop) {
+  int n = 0;
+  for (int i = 0; i < p->g->n_work; i++)
+    n += p->g->work[i].loop == loop && p->g->work[i].next;
+  return n;
+}
+
+static void loop(spmd *p, ir_stmt *s) {
+  lowering *w = p->w;
+  const spmd outside = *p;
+  const low_mark mark = {w->into, w->n_lets};
+  const int ahead = count_next(p, s);
+  p->loop = s, p->body = &s->body;
+  for (int i = 0; i < p->g->n_work && !low_failed(w); i++) {
+    const cu_work *t = &p->g->work[i];
+    const ir_atom first = ir_number(0);
+    if (t->loop == s && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = first}, &first, NULL);
+  }
+  ir_stmt *again = cu_again(w, s, NULL);
+  if (!again) return;
+  again->body = (ir_body){0, NULL};
+  low_open(w, &again->body);
+  statements(p, s->body.s, s->body.n);
+  low_close(w, mark);
+  *p = outside;
+  if (ahead && p->loop) barrier(w);
+}
+
+static void statements(spmd *p, ir_stmt *const *s, int n) {
+  for (int i = 0; i < n && !low_failed(p->w); i++) {
+    const cu_work *t = work_of(p, s[i]);
+    if (s[i]->kind == IR_FOR)
+      loop(p, s[i]);
+    else if (t && t->trip > 1)
+      in_pieces(p, t);
+    else if (t)
+      at_once(p, t, count_next(p, p->loop));
+    else
+      cu_again(p->w, s[i], ir_facts_of(s[i])->points ? warp_ranges(p, s[i]) : NULL);
+  }
+}
+
+/* What the region makes is in fragments: a warp's rows of it, all columns or the warp's. */
+static void set_fragments(const spmd *p) {
+  for (int i = 0; i < p->w->p->n_buffers; i++) {
+    ir_buffer *b = &p->w->p->buffers[i];
+    if (!p->g->own[i]) continue;
+    b->space = CU_FRAGMENT;
+    b->base[b->rows] = p->m.lo;
+    b->extent[b->rows] = p->g->rows;
+    if (b->columns >= 0 && p->g->dim_n >= 0) b->base[b->columns] = p->n.lo, b->extent[b->columns] = p->g->columns;
+    if (b->columns >= 0) b->extent[b->columns] = cu_sides_up(b->extent[b->columns]);
+    b->words = 1;
+    for (int r = 0; r < b->rank; r++)
+      b->words *= b->extent[r];
+  }
+}
+
+/* Tiles that last are in the first group. */
+static void lasting(const spmd *p) {
+  ir_stmt *last = NULL;
+  for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
+    const int before = p->w->into->n;
+    copy_lasting(p, &p->g->work[i]);
+    if (p->w->into->n > before) last = p->w->into->s[p->w->into->n - 1];
+  }
+  if (!last) return;
+  last->copy.ends = true;
+  wait(p->w, 0);
+}
+
+void cu_region_make(lowering *w, cu_region *g) {
+  const low_mark outside = {w->into, w->n_lets};
+  low_mark mark;
+  spmd p = {.w = w, .g = g};
+  p.warp = cu_open_for(w, IR_WARP, g->dim_m, CU_WARPS, &mark);
+  const ir_atom of_m = g->warps_n == 1 ? p.warp : low_by(w, "rows", IR_DIV, p.warp, g->warps_n);
+  p.m = low_split(w, w->p->dim_id[g->dim_m], g->m, of_m, g->rows, g->warps_m);
+  if (g->dim_n >= 0) {
+    const ir_atom of_n = g->warps_n == 1 ? ir_number(0) : low_by(w, "columns", IR_MOD, p.warp, g->warps_n);
+    p.n = low_split(w, w->p->dim_id[g->dim_n], g->n_all, of_n, g->columns, g->warps_n);
+  }
+  for (int i = 0; i < g->n_work && !low_failed(w); i++)
+    for (int k = 0; k < 2; k++)
+      if (g->work[i].side[k].tile) open_tile(&p, &g->work[i], k, &g->work[i].side[k]);
+  if (!low_failed(w)) set_fragments(&p);
+  if (!low_failed(w)) lasting(&p);
+  if (!low_failed(w))
+    for (int i = 0; i < g->n_work; i++)
+      for (int k = 0; k < 2; k++)
+        if (g->work[i].side[k].lasting)
+          set_tile(&p, &g->work[i], k, &(piece){.k = g->work[i].s->range[g->work[i].roles.k]});
+  if (!low_failed(w)) statements(&p, g->s, g->n);
+  low_close(w, outside);
+}

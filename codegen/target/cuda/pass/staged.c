@@ -1,0 +1,110 @@
+/* Which operands of a region's products come to shared memory, in what pieces, and how many pieces at once. */
+#include "codegen/target/cuda/pass/region.h"
+
+/* Neighbours along k that are multiplied at a time where there are more; the longest sum whose operands come as a whole
+ * in a loop; pieces on their way at once; bytes of them in all. */
+enum { STEP = 64, MOST_WHOLE = 256, STAGES = 3, MOST_BYTES = 160 * 1024 };
+
+static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
+
+static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
+  const tf_op *op = op_of(g, t);
+  if (dim == op->dims[t->roles.k]) return cu_sides_up(t->step);
+  if (dim == g->dim_m) return g->rows * g->warps_m;
+  if (dim == op->dims[t->roles.n])
+    return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
+  return 1;
+}
+
+/* Whether the index is one of the dims of the operand's matrix, alone; false in `other` where it has neither. */
+static bool is_side(const cu_region *g, const cu_work *t, int i, const tf_index *ix, bool *other) {
+  const tf_op *op = op_of(g, t);
+  const int x = op->dims[i ? t->roles.n : t->roles.m], k = op->dims[t->roles.k];
+  for (int j = 0; j < ix->n_terms; j++)
+    *other &= ix->terms[j].dim != x && ix->terms[j].dim != k && ix->terms[j].coef > 0;
+  const int dim = cu_alone(ix);
+  return dim >= 0 && (dim == x || dim == k);
+}
+
+/* Whether the operand is an argument's matrix whose rows are neighbours in memory. */
+static bool find_tile(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+  const tf_op *op = op_of(g, t);
+  const tf_ref *ref = &op->reads[i ? t->roles.b : t->roles.a];
+  const tf_tensor *z = &g->p->tree->workload->tensors[ref->tensor];
+  side->rows = -1;
+  if (z->producer >= 0 || z->rank < 2) return false;
+  for (int r = 0; r < z->rank; r++) {
+    bool other = true;
+    const bool is = is_side(g, t, i, &ref->index[r], &other);
+    if (z->pad[r] || (!is && !other) || (is && r < z->rank - 1 && side->rows >= 0) || (r == z->rank - 1 && !is))
+      return false;
+    if (is && r < z->rank - 1) side->rows = r;
+  }
+  return side->rows >= 0 && ref->index[side->rows].terms[0].dim != ref->index[z->rank - 1].terms[0].dim;
+}
+
+/* Whether its box is the same in all steps of the region's loops. */
+static bool is_lasting(const cu_region *g, const cu_work *t, int i) {
+  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  bool lasting = t->loop && t->trip == 1;
+  for (int r = 0; r < g->p->tree->workload->tensors[ref->tensor].rank; r++)
+    for (int j = 0; j < ref->index[r].n_terms; j++) {
+      const ir_range *at = &t->s->range[low_find_dim(op_of(g, t), ref->index[r].terms[j].dim)];
+      lasting &= (at->lo.var < 0 || !g->inside[at->lo.var]) && (at->hi.var < 0 || !g->inside[at->hi.var]);
+    }
+  return lasting;
+}
+
+static void find_bytes(const cu_region *g, const cu_work *t, int i, cu_operand *side) {
+  const tf_ref *ref = &op_of(g, t)->reads[i ? t->roles.b : t->roles.a];
+  const int last = g->p->tree->workload->tensors[ref->tensor].rank - 1;
+  int64_t extent[2] = {length_of(g, t, ref->index[side->rows].terms[0].dim),
+                       length_of(g, t, ref->index[last].terms[0].dim)};
+  side->bytes = cu_bytes(&(ir_buffer){.role = IR_COPIED,
+                                      .matrix = true,
+                                      .rows = 0,
+                                      .columns = 1,
+                                      .extent = extent,
+                                      .type = g->p->machine.data,
+                                      .slots = 1});
+}
+
+static void plan_one(const cu_region *g, cu_work *t) {
+  const tf_op *op = op_of(g, t);
+  const int64_t k = t->s->range[t->roles.k].most;
+  const int a = t->s->nest.from ? t->s->nest.from[t->roles.a] : g->p->buffer_of[op->reads[t->roles.a].tensor];
+  const bool whole = g->own[a] || k <= STEP || (t->loop && k <= MOST_WHOLE);
+  t->step = whole ? k : STEP;
+  t->trip = (k + t->step - 1) / t->step;
+  bool moves = false;
+  for (int i = 0; i < 2; i++) {
+    cu_operand *side = &t->side[i];
+    side->tile = find_tile(g, t, i, side);
+    if (!side->tile) continue;
+    side->lasting = is_lasting(g, t, i);
+    moves |= !side->lasting;
+    find_bytes(g, t, i, side);
+  }
+  t->next = t->loop && t->trip == 1 && moves;
+  t->slots = t->next ? 2 : t->trip < STAGES ? (int)t->trip : STAGES;
+}
+
+static int64_t bytes_of(const cu_region *g) {
+  int64_t sum = 0;
+  for (int i = 0; i < g->n_work; i++)
+    for (int k = 0; k < 2; k++)
+      if (g->work[i].side[k].tile)
+        sum += g->work[i].side[k].bytes * (g->work[i].side[k].lasting ? 1 : g->work[i].slots);
+  return sum;
+}
+
+bool cu_plan_tiles(cu_region *g) {
+  for (int i = 0; i < g->n_work; i++)
+    plan_one(g, &g->work[i]);
+  for (int i = g->n_work - 1; i >= 0 && bytes_of(g) > MOST_BYTES; i--) {
+    cu_work *t = &g->work[i];
+    if (t->next) t->next = false, t->slots = 1;
+    if (t->slots > 2) t->slots = 2;
+  }
+  return bytes_of(g) <= MOST_BYTES;
+}

@@ -1,0 +1,135 @@
+/* Products on tensor cores: finds the regions. */
+#include <string.h>
+
+#include "codegen/target/cuda/pass/region.h"
+
+/* Every nest says where it reads, so that what it reads may be made elsewhere. */
+static void name_reads(lowering *w, const ir_body *b) {
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
+    ir_stmt *s = b->s[i];
+    name_reads(w, &s->body);
+    if (s->kind != IR_NEST || s->nest.from) continue;
+    const tf_op *op = &w->plan->wl->ops[s->op];
+    int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
+    for (int k = 0; k < op->n_reads && from; k++)
+      from[k] = w->p->buffer_of[op->reads[k].tensor];
+    s->nest.from = from;
+  }
+}
+
+/* Room for two tiles and the sums of each op. */
+static void grow(lowering *w) {
+  const size_t n = (size_t)w->p->n_buffers + 3 * (size_t)w->plan->wl->n_ops + 1;
+  ir_buffer *more = TF_ARRAY(w->p->arena, ir_buffer, n);
+  if (more) memcpy(more, w->p->buffers, (size_t)w->p->n_buffers * sizeof *more);
+  if (more) w->p->buffers = more;
+}
+
+/* The region of n statements, in their place. */
+static bool put(lowering *w, ir_stmt *const *s, int n) {
+  cu_region g;
+  if (low_failed(w) || !cu_region_of(w, s, n, &g)) return false;
+  cu_region_make(w, &g);
+  return true;
+}
+
+static void whole(lowering *w, ir_body *b, bool top) {
+  ir_body new = {0, NULL};
+  const low_mark mark = low_open(w, &new);
+  int first = 0; /* values are the block's */
+  while (!low_failed(w) && first < b->n && b->s[first]->kind == IR_LET)
+    cu_again(w, b->s[first++], NULL);
+  if (!top && first < b->n && put(w, b->s + first, b->n - first)) {
+    low_close(w, mark);
+    if (!low_failed(w)) *b = new;
+    return;
+  }
+  low_close(w, mark);
+  for (int i = 0; i < b->n && !low_failed(w); i++)
+    if (b->s[i]->kind != IR_FOR || b->s[i]->loop.map != IR_WARP) whole(w, &b->s[i]->body, false);
+}
+
+void low_cuda_tensor_rows(lowering *w) {
+  if (w->p->machine.data != IR_BF16) return;
+  w->n_lets = 0;
+  name_reads(w, &w->p->body);
+  grow(w);
+  whole(w, &w->p->body, true);
+}
+
+/* ---- product by product ---------------------------------------------------------------------------------------------
+ */
+
+static bool is_settled(const lowering *w, const ir_stmt *nest, const ir_stmt *s) {
+  return s->kind == IR_SAVE && s->op == nest->op && s->save.from == w->p->buffer_of[w->plan->wl->ops[nest->op].out];
+}
+
+/* Whether anything but nests and copies of it touches what the op makes. */
+static bool is_corrected(const ir_program *p, const ir_body *b, int op) {
+  bool any = false;
+  for (int i = 0; i < b->n && !any; i++) {
+    const ir_kind kind = b->s[i]->kind;
+    any = ((kind == IR_CORRECT || kind == IR_DIVIDE) && b->s[i]->op == op) || is_corrected(p, &b->s[i]->body, op);
+  }
+  return any;
+}
+
+/* The nest makes fragments, which are copied to where it made its sums before. */
+static bool apart(lowering *w, ir_stmt *s) {
+  const int z = w->plan->wl->ops[s->op].out, to = w->p->buffer_of[z];
+  if (is_corrected(w->p, &w->p->body, s->op)) return false;
+  const int at = low_buffer(w, z, w->p->buffers[to].name, false, 0);
+  ir_range *box = cu_ranges(w, s);
+  char *id = low_derived(w, w->p->tensor_id[z], "fragments");
+  if (low_failed(w)) return false;
+  ir_buffer *b = &w->p->buffers[at];
+  b->id = id;
+  b->role = IR_BOX, b->type = IR_F32, b->space = 0, b->words = 1;
+  for (int r = 0; r < b->rank; r++)
+    b->base[r] = box[r].lo, b->words *= b->extent[r] = box[r].most;
+  ir_stmt save = {.kind = IR_SAVE, .op = s->op, .range = box};
+  save.save.from = at, save.save.to = to;
+  ir_body two = {0, NULL};
+  const low_mark mark = low_open(w, &two);
+  w->p->buffer_of[z] = at;
+  cu_again(w, s, NULL), cu_again(w, &save, NULL);
+  low_close(w, mark);
+  ir_body *const in = w->into;
+  const int before = in->n;
+  if (low_failed(w)) return false;
+  /* it must be seen to be nobody else's: the statements stand in the program while it is asked */
+  ir_stmt old = *s;
+  *s = (ir_stmt){.kind = IR_FOR, .body = two};
+  const bool ok = put(w, two.s, two.n);
+  *s = old;
+  if (ok) return true;
+  in->n = before;
+  w->p->buffer_of[z] = to;
+  w->p->n_buffers = at;
+  return false;
+}
+
+static void each(lowering *w, ir_body *b) {
+  ir_body new = {0, NULL};
+  const low_mark mark = low_open(w, &new);
+  for (int i = 0; i < b->n && !low_failed(w); i++) {
+    ir_stmt *s = b->s[i];
+    ir_fragments t;
+    const bool product = s->kind == IR_NEST && cu_roles(w->p, s, &t);
+    if (product && i + 1 < b->n && is_settled(w, s, b->s[i + 1]) && put(w, &b->s[i], 2)) {
+      i++;
+      continue;
+    }
+    if (product && apart(w, s)) continue;
+    ir_stmt *same = cu_again(w, s, NULL);
+    if (same && ir_facts_of(s)->body && !(s->kind == IR_FOR && s->loop.map == IR_WARP)) each(w, &same->body);
+  }
+  low_close(w, mark);
+  if (!low_failed(w)) *b = new;
+}
+
+void low_cuda_tensor(lowering *w) {
+  if (w->p->machine.data != IR_BF16) return;
+  w->n_lets = 0;
+  each(w, &w->p->body);
+}

@@ -1,0 +1,233 @@
+/* What a warp's lanes do in a region.  A fragment of 16 rows and 8 columns is 4 numbers in each lane: those of rows
+ * LANE / 4 and 8 below, columns 2 * (LANE % 4) and the next.  A matrix is NAME[16 rows: tm][8 columns: tn][2 * th +
+ * te]; a column has its number of a row, NAME[tm][th], in each of the four lanes of the row. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen/target/cuda/pass/pass.h"
+#include "codegen/target/cuda/print/cuda.h"
+
+/* The statement's dims, by position: of rows; of columns (-1: none). */
+typedef struct {
+  const ir_stmt *s;
+  const tf_op *op;
+  int m, c;
+  bool memory; /* it touches what is in memory */
+} shape;
+
+bool cu_fragment_element(c_printer *c, const ir_buffer *b) {
+  if (b->space != CU_FRAGMENT) return false;
+  fprintf(c->out, b->columns < 0 ? "%s[tm][th]" : "%s[tm][tn][2 * th + te]", b->id);
+  return true;
+}
+
+void cu_fragments(c_printer *c, const ir_stmt *warps) {
+  for (int i = 0; i < c->p->n_buffers; i++) {
+    const ir_buffer *b = &c->p->buffers[i];
+    if (b->space != CU_FRAGMENT || !cu_touches(c->p, warps->body.s, warps->body.n, i)) continue;
+    c_indent(c);
+    fprintf(c->out, "float %s[%" PRId64 "]", b->id, b->extent[b->rows] / 16);
+    if (b->columns >= 0)
+      fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[b->columns] / 8);
+    else
+      fputs("[2];\n", c->out);
+  }
+}
+
+/* The dim at a rank of what the access touches; -1. */
+static int dim_at(const c_printer *c, const cu_access *a, int r) {
+  if (a->ref) return cu_alone(&a->ref->index[r]);
+  return c->wl->ops[c->wl->tensors[c->p->buffers[a->buffer].tensor].producer].dims[r];
+}
+
+static shape shape_of(const c_printer *c, const ir_stmt *s) {
+  shape t = {.s = s, .op = &c->wl->ops[s->op], .m = -1, .c = -1};
+  cu_access a[CU_MOST_ACCESSES];
+  const int n = cu_accesses(c->p, s, a);
+  for (int i = 0; i < n; i++) {
+    const ir_buffer *b = &c->p->buffers[a[i].buffer];
+    t.memory |= b->space != CU_FRAGMENT;
+    if (b->space != CU_FRAGMENT) continue;
+    t.m = low_find_dim(t.op, dim_at(c, &a[i], b->rows));
+    if (b->columns >= 0) t.c = low_find_dim(t.op, dim_at(c, &a[i], b->columns));
+  }
+  for (int k = 0; k < ir_n_ranges(c->p, s) && t.c < 0; k++)
+    if (k != t.m && s->range[k].most > 1) t.c = k;
+  return t;
+}
+
+static int64_t steps(const ir_range *r, int64_t by) { return (r->most + by - 1) / by; }
+
+/* "const int64_t d_DIM = lo + ...;" */
+static void set_dim(c_printer *c, const shape *t, int k, const char *more) {
+  const char *dim = c_dim_name(c, t->op, k);
+  c_indent(c);
+  fprintf(c->out, "const int64_t d_%s = ", dim);
+  c_atom(c->out, c->p, t->s->range[k].lo);
+  fprintf(c->out, "%s;\n%*s(void)d_%s;\n", more, 2 * c->depth, "", dim);
+}
+
+/* Dims with one setting; where they may have none, there is nothing to do. */
+static int open_single(c_printer *c, const shape *t) {
+  int opened = 0;
+  for (int k = 0; k < ir_n_ranges(c->p, t->s); k++) {
+    if (k == t->m || k == t->c) continue;
+    const ir_range *r = &t->s->range[k];
+    if (!r->exact) {
+      c_line(c, "if (");
+      c_atom(c->out, c->p, r->lo), fputs(" < ", c->out), c_atom(c->out, c->p, r->hi), fputs(") {\n", c->out);
+      c->depth++, opened++;
+    }
+    set_dim(c, t, k, "");
+  }
+  return opened;
+}
+
+static void unrolled(c_printer *c, const char *var, int64_t trip, int64_t by) {
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {\n", var, var, trip, var, by);
+  c->depth++;
+}
+
+static int open_rows(c_printer *c, const shape *t) {
+  unrolled(c, "tm", steps(&t->s->range[t->m], 16), 1);
+  unrolled(c, "th", 2, 1);
+  set_dim(c, t, t->m, " + 16 * tm + 8 * th + LANE / 4");
+  return 2;
+}
+
+static int open_columns(c_printer *c, const shape *t) {
+  unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
+  unrolled(c, "te", 2, 1);
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (LANE % 4) + te");
+  return 2;
+}
+
+/* Whether fragments may reach behind the end of the range. */
+static bool is_ragged(const ir_range *r, int64_t by) { return !r->exact || r->most % by; }
+
+static void behind(c_printer *c, const shape *t, int k) {
+  fprintf(c->out, "d_%s >= ", c_dim_name(c, t->op, k));
+  c_atom(c->out, c->p, t->s->range[k].hi);
+}
+
+/* Leaves out what is behind the end: in memory nothing is there, and a sum must not have it. */
+static void skip_behind(c_printer *c, const shape *t, int k, int64_t by) {
+  if (k < 0 || !is_ragged(&t->s->range[k], by)) return;
+  c_line(c, "if ("), behind(c, t, k), fputs(") continue;\n", c->out);
+}
+
+/* ---- statements -----------------------------------------------------------------------------------------------------
+ */
+
+static void factor(c_printer *c, const ir_stmt *s) {
+  if (s->kind == IR_CORRECT) {
+    fputs(" *= exp_near(", c->out), c_element_of(c, s->correct.before);
+    fputs(" - ", c->out), c_element_of(c, s->correct.after), fputc(')', c->out);
+  } else {
+    fputs(" /= ", c->out), c_element_of(c, s->divide.by);
+  }
+}
+
+static void element(c_printer *c, const shape *t) {
+  if (t->s->kind == IR_NEST) {
+    c_accumulate(c, t->op, NULL, t->s->nest.divides);
+    return;
+  }
+  c_indent(c);
+  if (t->s->kind == IR_SAVE) {
+    const ir_type type = c->p->buffers[t->s->save.to].type;
+    c_element_of(c, t->s->save.to), fputs(" = ", c->out), c_round(c, type);
+    c_element_of(c, t->s->save.from), c_rounded(c, type);
+  } else {
+    c_element(c, t->op, -1), factor(c, t->s);
+  }
+  fputs(";\n", c->out);
+}
+
+static void map(c_printer *c, const shape *t) {
+  int opened = open_rows(c, t);
+  if (t->memory) skip_behind(c, t, t->m, 16);
+  if (t->c >= 0) opened += open_columns(c, t);
+  if (t->memory) skip_behind(c, t, t->c, 8);
+  element(c, t);
+  c_close(c, opened);
+}
+
+/* Whether neighbours in the lane are neighbours in memory, of two bytes each. */
+static bool saves_pairs(const c_printer *c, const shape *t) {
+  if (t->s->kind != IR_SAVE || t->c < 0) return false;
+  const ir_buffer *to = &c->p->buffers[t->s->save.to], *from = &c->p->buffers[t->s->save.from];
+  return to->space != CU_FRAGMENT && to->type == IR_BF16 && t->c == to->rank - 1 && from->space == CU_FRAGMENT;
+}
+
+static void save_pairs(c_printer *c, const shape *t) {
+  const char *from = c->p->buffers[t->s->save.from].id;
+  int opened = open_rows(c, t);
+  skip_behind(c, t, t->m, 16);
+  unrolled(c, "tn", steps(&t->s->range[t->c], 8), 1);
+  set_dim(c, t, t->c, " + 8 * tn + 2 * (LANE % 4)");
+  c_line(c, "put_pair(&");
+  c_element_of(c, t->s->save.to);
+  fprintf(c->out, ", %s[tm][tn][2 * th], %s[tm][tn][2 * th + 1], ", from, from);
+  c_atom(c->out, c->p, t->s->range[t->c].hi);
+  fprintf(c->out, " - d_%s);\n", c_dim_name(c, t->op, t->c));
+  c_close(c, opened + 1);
+}
+
+static void combine(c_printer *c, tf_reduce r, const char *a, const char *b) {
+  const bool sign = r == TF_REDUCE_ADD || r == TF_REDUCE_MUL;
+  fprintf(c->out, sign ? "%s %s %s" : "%s(%s, %s)", sign ? a : c_combine(r), sign ? c_combine(r) : a, b);
+}
+
+/* Along each row: in the lane, then across the four lanes that share it. */
+static void reduce(c_printer *c, const shape *t) {
+  const tf_reduce r = t->op->reduce;
+  const char *out = c_buffer(c, t->op, -1)->id;
+  int opened = open_rows(c, t);
+  c_indent(c);
+  fprintf(c->out, "float sum = %s;\n", c_start(t->s, r));
+  if (t->memory && is_ragged(&t->s->range[t->m], 16))
+    c_line(c, "if (!("), behind(c, t, t->m), fputs(")) {\n", c->out), c->depth++;
+  const int columns = open_columns(c, t);
+  skip_behind(c, t, t->c, 8);
+  c_accumulate(c, t->op, "sum", t->s->nest.divides);
+  c_close(c, columns + (t->memory && is_ragged(&t->s->range[t->m], 16)));
+  for (int lane = 1; lane <= 2; lane++) {
+    char other[48];
+    snprintf(other, sizeof other, "of_lane(sum, LANE ^ %d)", lane);
+    c_line(c, "sum = "), combine(c, r, "sum", other), fputs(";\n", c->out);
+  }
+  char old[96];
+  snprintf(old, sizeof old, "%.80s[tm][th]", out);
+  c_indent(c), fprintf(c->out, "%s = %s", old, t->s->nest.n_fresh ? "fresh ? sum : " : "");
+  if (t->s->nest.n_fresh)
+    combine(c, r, "sum", old);
+  else
+    fputs("sum", c->out);
+  fputs(";\n", c->out);
+  c_close(c, opened);
+}
+
+void cu_fragment_points(c_printer *c, const ir_stmt *s) {
+  const shape t = shape_of(c, s);
+  c_line(c, "{ /* ");
+  fprintf(c->out, "%s */\n", t.op->name);
+  c->depth++;
+  if (s->kind == IR_NEST && s->nest.fragments) {
+    cu_fragment_product(c, s);
+    c_close(c, 1);
+    return;
+  }
+  int opened = s->kind != IR_NEST && c_open_when(c, s);
+  if (s->kind == IR_NEST) c_fresh_flag(c, s);
+  opened += open_single(c, &t);
+  if (s->kind == IR_NEST && t.op->reduce != TF_ASSIGN)
+    reduce(c, &t);
+  else if (saves_pairs(c, &t))
+    save_pairs(c, &t);
+  else
+    map(c, &t);
+  c_close(c, opened + 1);
+}

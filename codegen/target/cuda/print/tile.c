@@ -1,0 +1,102 @@
+/* A matrix on its way to shared memory: all threads of the block, a piece of 16 bytes each in turn.  What a
+ * box that is not empty has not of the tile becomes zero. */
+#include <inttypes.h>
+
+#include "codegen/target/cuda/pass/pass.h"
+#include "codegen/target/cuda/print/cuda.h"
+
+static void length(c_printer *c, const char *name, const ir_range *r) {
+  c_indent(c);
+  fprintf(c->out, "const int64_t %s = ", name);
+  c_atom(c->out, c->p, r->hi), fputs(" - (", c->out), c_atom(c->out, c->p, r->lo), fputs(");\n", c->out);
+}
+
+/* Rows that are there: none where another rank has nothing. */
+static void rows(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
+  length(c, "there", &s->range[to->rows]);
+  length(c, "columns", &s->range[to->columns]);
+  c_line(c, "const int64_t rows = ");
+  for (int r = 0; r < to->rank; r++) {
+    if (r == to->rows || r == to->columns || s->range[r].exact) continue;
+    c_atom(c->out, c->p, s->range[r].hi), fputs(" <= ", c->out), c_atom(c->out, c->p, s->range[r].lo);
+    fputs(" ? 0 : ", c->out);
+  }
+  fputs("there;\n", c->out);
+}
+
+/* The first element of the row, as far as it does not hang on the row. */
+static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
+  const ir_buffer *from = &c->p->buffers[s->copy.from];
+  c_indent(c);
+  fprintf(c->out, "const %s *const from = %s", c_type(from->type), from->id);
+  for (int r = 0; r < from->rank; r++) {
+    fputs(" + (", c->out), c_atom(c->out, c->p, s->range[r].lo), fputs(" - (", c->out);
+    c_atom(c->out, c->p, from->base[r]), fputs("))", c->out);
+    if (r < from->rank - 1) fprintf(c->out, " * %s_s%d", from->id, r);
+  }
+  fprintf(c->out, ";\n%*sconst int64_t stride = %s_s%d;\n", 2 * c->depth, "", from->id, to->rows);
+}
+
+static void open_turns(c_printer *c, int64_t n) {
+  c_line(c, "#pragma unroll\n");
+  c_indent(c);
+  fprintf(c->out, "for (int j = 0; j < %" PRId64 "; j++) {\n", n);
+  c->depth++;
+}
+
+/* A thread stays at its piece of a row and goes from row to row: the bank that a piece is in hangs on the row mod 8. */
+static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at_once) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  c_indent(c);
+  fprintf(c->out, "const int row = THREAD / %" PRId64 ", left = (int)least(columns - THREAD %% %" PRId64 " * 8, 8);\n",
+          t->pieces, t->pieces);
+  c_indent(c);
+  fprintf(c->out, "const %s *at = from + row * stride + THREAD %% %" PRId64 " * 8;\n", c_type(to->type), t->pieces);
+  c_line(c, "uint16_t *const place = &");
+  fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, THREAD %% %" PRId64 ")) * 8];\n",
+          t->rows * t->pitch, t->pitch, t->shift, t->mask, t->pieces);
+  open_turns(c, t->rows / at_once);
+  c_indent(c);
+  fprintf(c->out, "copy_piece(place + j * %" PRId64 ", at, row + j * %" PRId64 " < rows ? left : 0, whole);\n",
+          at_once * t->pitch * 8, at_once);
+  c_indent(c), fprintf(c->out, "at += %" PRId64 " * stride;\n", at_once);
+  c_close(c, 1);
+}
+
+static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  const int64_t pieces = t->rows * t->pieces;
+  open_turns(c, (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
+  c_line(c, "const int i = THREAD + j * THREADS;\n");
+  if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
+  c_indent(c);
+  fprintf(c->out, "const int row = i / %" PRId64 ", piece = i %% %" PRId64 ";\n", t->pieces, t->pieces);
+  c_line(c, "copy_piece(&");
+  fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out,
+          ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * 8], from + row * stride + piece * 8,\n%*s"
+          "row < rows ? (int)least(columns - piece * 8, 8) : 0, whole);\n",
+          t->rows * t->pitch, t->pitch, t->shift, t->mask, 2 * c->depth + 11, "");
+  c_close(c, 1);
+}
+
+void cu_tile_copy(c_printer *c, const ir_stmt *s) {
+  const ir_buffer *to = &c->p->buffers[s->copy.to];
+  const cu_tile t = cu_tile_of(to);
+  const int64_t at_once = CU_WARPS * CU_LANES / t.pieces; /* rows */
+  c_line(c, "{ /* copy ");
+  fprintf(c->out, "%s */\n", to->name);
+  c->depth++;
+  rows(c, s, to);
+  origin(c, s, to);
+  c_line(c, "const bool whole = ((uintptr_t)from | (uintptr_t)stride * sizeof *from) % 16 == 0;\n");
+  c_line(c, "if (rows > 0 && columns > 0) {\n");
+  c->depth++;
+  if (at_once % 8 == 0 && t.rows % at_once == 0)
+    by_rows(c, s, &t, at_once);
+  else
+    by_pieces(c, s, &t);
+  c_close(c, 2);
+  if (s->copy.ends) c_line(c, "copy_end();\n");
+}

@@ -1,0 +1,333 @@
+/* When each step of a tree loads, works and stores: the terms of latency.c laid out in time. */
+#include "tileflow/trace.h"
+
+#include <stdlib.h>
+
+#include "model/cost/state.h"
+
+typedef struct {
+  struct tf_model *m;
+  tf_trace *out;
+  int room;
+  bool failed;
+  int64_t *cur; /* [n_loops] where the temporal loops stand */
+} tracer;
+
+/* A node in a span of time that has `share` equal ones like it: it gets that part of all it does. */
+typedef struct {
+  double begin, end, share;
+} span;
+
+static double more(double a, double b) { return a > b ? a : b; }
+
+static double part(double whole, const span *in) { return in->share > 0 ? whole / in->share : 0; }
+
+static void add(tracer *t, tf_interval x) {
+  tf_trace *out = t->out;
+  if (t->failed || x.end <= x.begin || x.words <= 0) return;
+  if (out->n == t->room) {
+    int room = t->room ? 2 * t->room : 256;
+    tf_interval *at = room > t->room ? realloc(out->at, (size_t)room * sizeof *at) : NULL;
+    t->failed = !at;
+    if (!at) return;
+    out->at = at;
+    t->room = room;
+  }
+  out->at[out->n++] = x;
+}
+
+/* ---- words that pass -------------------------------------------------------------------------- */
+
+/* Words that pass a memory's ports within a span of time, loads from its beginning, stores up to its end: neither
+ * for longer than the span. */
+static void pass(tracer *t, int node, int level, int at, tf_ports w, bool inner, const span *in) {
+  const tf_pace pace = tf_pace_at(t->m, at);
+  const double load = tf_port_time(pace, inner ? (tf_ports){0, w.write} : (tf_ports){w.read, 0});
+  const double store = tf_port_time(pace, inner ? (tf_ports){w.read, 0} : (tf_ports){0, w.write});
+  const double all = in->end - in->begin;
+  tf_interval x = {TF_TRACE_LOAD, level, -1, node, -1, in->begin, in->begin + (load < all ? load : all), 0};
+  x.words = inner ? w.write : w.read;
+  add(t, x);
+  x.kind = TF_TRACE_STORE;
+  x.begin = store < all ? in->end - store : in->begin;
+  x.end = in->end;
+  x.words = inner ? w.read : w.write;
+  add(t, x);
+}
+
+static tf_ports scaled(tf_ports w, double by) { return (tf_ports){w.read * by, w.write * by}; }
+
+/* All that a Tile moves, the share of the span. */
+static void pass_all(tracer *t, int n, const span *in) {
+  const tf_view *v = &t->m->views->node[n];
+  for (int l = 0; l < v->n_legs && in->share > 0; l++)
+    pass(t, n, v->legs[l].level, v->legs[l].pass, scaled(tf_leg_ports(t->m, v, l), 1 / in->share), l == 0, in);
+}
+
+/* ---- words held ------------------------------------------------------------------------------- */
+
+static void hold(tracer *t, int node, int level, int z, double words, const span *in) {
+  const double width = (double)t->m->plan->wl->tensors[z].word_bits / t->m->plan->arch->memories[level].word_bits;
+  add(t, (tf_interval){TF_TRACE_HOLD, level, -1, node, z, in->begin, in->end, words * width});
+}
+
+static void hold_slices(tracer *t, int n, const span *in) {
+  const tf_view *v = &t->m->views->node[n];
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    const tf_slice *s = &t->m->plan->slices[i];
+    const int times = t->m->plan->arch->memories[s->level].double_buffered ? 2 : 1;
+    hold(t, n, s->level, s->tensor, (double)t->m->box[i] * times, in);
+  }
+}
+
+/* Tensors whose home scope n is; n 0: those that are at home in the outermost memory all the time, too. */
+static void hold_homes(tracer *t, int n, const span *in) {
+  const tf_plan *p = t->m->plan;
+  for (int z = 0; z < p->wl->n_tensors; z++) {
+    const int level = p->home_level[z];
+    const bool here = level == 0 ? n == 0 : p->home_scope[z] == n;
+    if (here) hold(t, n, level, z, (double)t->m->res.counts[level * p->wl->n_tensors + z].peak, in);
+  }
+}
+
+/* ---- nodes -------------------------------------------------------------------------------------- */
+
+static void place(tracer *t, int n, const span *in);
+
+/* Time of node n in the span; of a run that is shown by itself that of this run. */
+static double time_of(tracer *t, int n, const span *in);
+
+static void place_op(tracer *t, int n, const span *in) {
+  const struct tf_model *m = t->m;
+  const tf_op_result *r = &m->res.ops[m->plan->tree->nodes[n].op];
+  const tf_view *v = &m->views->node[n];
+  const double work = part(tf_work_time(m, m->plan->tree->nodes[n].op), in), all = in->end - in->begin;
+  const double points = part((double)r->points + (double)r->corrections, in);
+  add(t, (tf_interval){TF_TRACE_WORK, -1, r->unit, n, -1, in->begin, in->begin + (work < all ? work : all), points});
+  for (int i = v->first_pass; i < v->first_pass + v->n_passes && in->share > 0; i++)
+    pass(t, n, m->views->passes[i].level, i, scaled(m->below[i], 1 / in->share), false, in);
+}
+
+/* Children one after another, each as long as its own time takes of all of them; or all from the beginning on. */
+static void place_scope(tracer *t, int n, const span *in) {
+  const tf_node *node = &t->m->plan->tree->nodes[n];
+  const bool at_once = tf_plan_at_once(node);
+  double sum = 0, at = in->begin;
+  for (int c = 0; c < node->n_children; c++)
+    sum = at_once ? more(sum, time_of(t, node->children[c], in)) : sum + time_of(t, node->children[c], in);
+  const double scale = sum > 0 ? (in->end - in->begin) / sum : 0;
+  for (int c = 0; c < node->n_children; c++) {
+    const double end = at + time_of(t, node->children[c], in) * scale;
+    place(t, node->children[c], &(span){at, end < in->end ? end : in->end, in->share});
+    if (!at_once) at = end;
+  }
+}
+
+/* ---- runs of a Tile ------------------------------------------------------------------------------- */
+
+/* A run of a Tile: what is loaded before it works, beside that, and stored after it. */
+typedef struct {
+  double before, time, after;
+  double work; /* of the child, over the Tile's loops; it may be less than time */
+  int row;     /* of its words among those of the Tile; -1: an even share of all */
+  bool stores; /* beside the work or after it */
+} run;
+
+static bool by_steps(const tracer *t, int n) { return t->m->by_steps && t->m->views->node[n].n_slices; }
+
+/* Row of the run at hand: of the innermost loop above that does not stand at its start; the last is the first run. */
+static int row_of(const tracer *t, int n) {
+  const tf_view *v = &t->m->views->node[n];
+  int row = 0;
+  while (row < v->n_rows - 1 && t->cur[v->row_loop[row]] == 0)
+    row++;
+  return row;
+}
+
+static bool last_of_all(const tracer *t, int n) {
+  const tf_view *v = &t->m->views->node[n];
+  bool last = true;
+  for (int j = 0; j < v->n_rows - 1; j++)
+    last &= t->cur[v->row_loop[j]] + 1 >= t->m->ev.trip[v->row_loop[j]];
+  return last;
+}
+
+static tf_ports leg_words(const tracer *t, int n, int row, int leg) {
+  const tf_view *v = &t->m->views->node[n];
+  const double runs = row < 0 ? (double)t->m->steps[n] : t->m->class_steps[v->row + row];
+  if (runs <= 0) return (tf_ports){0, 0};
+  return scaled(row < 0 ? tf_leg_ports(t->m, v, leg) : t->m->cells[v->cell + row * v->n_legs + leg], 1 / runs);
+}
+
+/* The longest time of the words of a run at a port: of loads, of stores, of both together. */
+static void leg_times(const tracer *t, int n, int row, double *load, double *store, double *both) {
+  const tf_view *v = &t->m->views->node[n];
+  *load = *store = *both = 0;
+  for (int l = 0; l < v->n_legs; l++) {
+    const tf_pace pace = tf_pace_at(t->m, v->legs[l].pass);
+    const tf_ports w = leg_words(t, n, row, l);
+    const double read = tf_port_time(pace, (tf_ports){w.read, 0}), write = tf_port_time(pace, (tf_ports){0, w.write});
+    *load = more(*load, l ? read : write);
+    *store = more(*store, l ? write : read);
+    *both = more(*both, tf_port_time(pace, w));
+  }
+}
+
+static int64_t trips_of(const tracer *t, int n) {
+  const tf_node *node = &t->m->plan->tree->nodes[n];
+  int64_t all = 1;
+  for (int l = 0; l < node->n_temporal; l++)
+    all *= t->m->ev.trip[t->m->plan->first_loop[n] + l];
+  return all;
+}
+
+static void set_step(tracer *t, int n, int64_t k) {
+  for (int l = t->m->plan->tree->nodes[n].n_temporal - 1; l >= 0; l--) {
+    const int loop = t->m->plan->first_loop[n] + l;
+    t->cur[loop] = k % t->m->ev.trip[loop];
+    k /= t->m->ev.trip[loop];
+  }
+}
+
+/* Whether runs of the Tile's child are shown each by itself. */
+static bool opens(const tracer *t, int n) {
+  return t->m->steps[t->m->plan->tree->nodes[n].children[0]] <= t->out->most;
+}
+
+/* The child in each step of the Tile's loops, one after another from `begin` on, each `scale` times as long as it
+ * takes; scale 0: none is placed.  Returns what they take. */
+static double place_steps(tracer *t, int n, double begin, double scale) {
+  const int child = t->m->plan->tree->nodes[n].children[0];
+  const bool apart = opens(t, n);
+  const double share = (double)t->m->steps[apart ? child : n];
+  double sum = 0;
+  for (int64_t k = 0; k < (apart ? trips_of(t, n) : 1) && !t->failed; k++) {
+    set_step(t, n, k);
+    span in = {begin + sum * scale, 0, share};
+    const double one = time_of(t, child, &in);
+    in.end = in.begin + one * scale;
+    if (scale > 0) place(t, child, &in);
+    sum += one;
+  }
+  set_step(t, n, 0);
+  t->out->whole &= apart;
+  return sum;
+}
+
+/* The run at hand as latency.c has it: words beside the work of the run before (double-buffer) but for the first load
+ * and the last store, all at once (perfect), or one after another (none). */
+static run run_of(tracer *t, int n) {
+  const double work = place_steps(t, n, 0, 0);
+  const int row = by_steps(t, n) ? row_of(t, n) : -1, first = t->m->views->node[n].n_rows - 1;
+  double load, store, both, end = 0, unused;
+  leg_times(t, n, row, &load, &store, &both);
+  if (by_steps(t, n) && last_of_all(t, n)) leg_times(t, n, first, &unused, &end, &unused);
+  if (row == first) return (run){load, work, end, work, row, false};
+  if (t->m->plan->arch->overlap == TF_OVERLAP_NONE) return (run){load, work, store, work, row, true};
+  return (run){0, more(work, both), end, work, row, true};
+}
+
+static double length(const run *r) { return r->before + r->time + r->after; }
+
+/* Words of a row that the run at hand loads or stores. */
+static void pass_row(tracer *t, int n, int row, bool loads, bool stores, const span *in) {
+  const tf_view *v = &t->m->views->node[n];
+  for (int l = 0; l < v->n_legs; l++) {
+    tf_ports w = leg_words(t, n, row, l);
+    if (!loads) *(l ? &w.read : &w.write) = 0;
+    if (!stores) *(l ? &w.write : &w.read) = 0;
+    pass(t, n, v->legs[l].level, v->legs[l].pass, w, l == 0, in);
+  }
+}
+
+/* One run, stretched to the span. */
+static void place_run(tracer *t, int n, const span *in) {
+  const run r = run_of(t, n);
+  const double whole = length(&r), scale = whole > 0 ? (in->end - in->begin) / whole : 0;
+  const double start = in->begin + r.before * scale, tail = in->end - r.after * scale;
+  const bool apart = by_steps(t, n) && last_of_all(t, n); /* the last store, of the first run's words */
+  pass_row(t, n, r.row, true, r.stores, &(span){in->begin, apart ? tail : in->end, 1});
+  if (apart) pass_row(t, n, t->m->views->node[n].n_rows - 1, false, true, &(span){tail, in->end, 1});
+  if (scale > 0) place_steps(t, n, start, scale);
+}
+
+/* Whether the span is one run of the node. */
+static bool one_run(const tracer *t, int n, const span *in) {
+  const double runs = (double)t->m->steps[n];
+  return in->share >= runs && in->share <= runs;
+}
+
+static double time_of(tracer *t, int n, const span *in) {
+  const tf_node *node = &t->m->plan->tree->nodes[n];
+  if (node->kind == TF_TILE && one_run(t, n, in)) {
+    const run r = run_of(t, n);
+    return length(&r);
+  }
+  if (node->kind != TF_SCOPE) return part(t->m->res.nodes[n].cycles, in);
+  double time = 0;
+  for (int c = 0; c < node->n_children; c++) {
+    const double one = time_of(t, node->children[c], in);
+    time = tf_plan_at_once(node) ? more(time, one) : time + one;
+  }
+  return time;
+}
+
+static void place_tile(tracer *t, int n, const span *in) {
+  const int child = t->m->plan->tree->nodes[n].children[0];
+  hold_slices(t, n, in);
+  if (one_run(t, n, in)) {
+    place_run(t, n, in);
+    return;
+  }
+  t->out->whole = false;
+  pass_all(t, n, in);
+  const double end = in->begin + time_of(t, child, in);
+  place(t, child, &(span){in->begin, end < in->end ? end : in->end, in->share});
+}
+
+static void place(tracer *t, int n, const span *in) {
+  const tf_node *node = &t->m->plan->tree->nodes[n];
+  if (n == 0 || node->kind == TF_SCOPE) hold_homes(t, n, in);
+  if (node->kind == TF_OP)
+    place_op(t, n, in);
+  else if (node->kind == TF_TILE)
+    place_tile(t, n, in);
+  else
+    place_scope(t, n, in);
+}
+
+tf_trace *tf_trace_of(tf_model *m, int64_t most, tf_diags *d) {
+  tf_result r;
+  const tf_loc at = m->plan->tree->nodes[0].at;
+  if (!tf_model_eval(m, NULL, &r)) {
+    tf_fail(d, at, TF_E_OVERFLOW, "the mapping cannot be counted");
+    return NULL;
+  }
+  tracer t = {.m = m, .out = calloc(1, sizeof *t.out), .cur = calloc((size_t)m->plan->n_loops + 1, sizeof *t.cur)};
+  t.failed = !t.out || !t.cur;
+  if (!t.failed) {
+    t.out->most = most;
+    t.out->cycles = r.cycles;
+    t.out->whole = true;
+    place(&t, 0, &(span){0, r.cycles, 1});
+  }
+  free(t.cur);
+  if (!t.failed) return t.out;
+  tf_trace_free(t.out);
+  tf_fail(d, at, TF_E_LIMIT, "out of memory");
+  return NULL;
+}
+
+void tf_trace_free(tf_trace *t) {
+  if (t) free(t->at);
+  free(t);
+}
+
+const char *tf_trace_key(tf_trace_kind kind) {
+  static const char *const keys[] = {
+#define X(id, key) key,
+      TF_TRACES(X)
+#undef X
+  };
+  return keys[kind];
+}
