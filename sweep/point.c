@@ -99,7 +99,9 @@ static void evaluate(work *w, const char *own) {
     keep_error(w);
   } else if (!counted) {
     row->state = TF_POINT_INVALID;
-    row->message = r.overflow ? "a count passes 2^63 - 1" : "the trip counts do not reach the extents";
+    row->message = tf_model_gave_up(m) ? "it takes too many steps to walk"
+                   : r.overflow        ? "a count passes 2^63 - 1"
+                                       : "the trip counts do not reach the extents";
   } else if (!r.feasible) {
     row->state = TF_POINT_NONE;
     row->message = "the mapping does not fit";
@@ -260,4 +262,12 @@ bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sw
   tf_diags_free(w.d);
   out->row.took = tf_now() - began;
   return ok;
+}
+
+void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out) {
+  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN};
+  for (int g = 0; g < TF_N_GOALS; g++)
+    out->row.figures[g] = out->row.bounds[g] = NAN;
+  sweep_point_bounds(s, point, memo, out->row.bounds);
+  out->row.figures[TF_GOAL_AREA] = out->row.bounds[TF_GOAL_AREA];
 }

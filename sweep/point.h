@@ -33,6 +33,9 @@ typedef struct {
 /* Fills out->row.  False: stopped, or out of memory; then the row is void. */
 bool sweep_point_find(const tf_sweep *s, int64_t point, const sweep_how *how, sweep_found *out);
 
+/* The row of a point that need not be solved. */
+void sweep_point_skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out);
+
 /* Bounds of all mappings at the point, and the area.  False: its input is not sound. */
 bool sweep_point_bounds(const tf_sweep *s, int64_t point, sweep_memo *memo, double bounds[TF_N_GOALS]);
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
-#include "sweep/source.h"
+#include "sweep/crew.h"
 #include "sweep/store/store.h"
 
 enum { MOST_THREADS = 256, FRONT_FOLLOWED = 4096 };
@@ -17,21 +17,13 @@ static bool stopped(void *ctx) {
   return s->opts->stop && s->opts->stop(s->opts->ctx);
 }
 
-static void skip(const tf_sweep *s, int64_t point, sweep_memo *memo, sweep_found *out) {
-  out->row = (tf_sweep_row){.point = point, .state = TF_POINT_SKIPPED, .held_words = NAN};
-  for (int g = 0; g < TF_N_GOALS; g++)
-    out->row.figures[g] = out->row.bounds[g] = NAN;
-  sweep_point_bounds(s, point, memo, out->row.bounds);
-  out->row.figures[TF_GOAL_AREA] = out->row.bounds[TF_GOAL_AREA];
-}
-
 static bool find_one(sweep_source *s, const sweep_piece *p, int k, sweep_memo *memo) {
   sweep_item *item = calloc(1, sizeof *item);
   const tf_sweep *sweep = s->plan->s;
   sweep_how how = {sweep_plan_start(s->plan, p->i, p->work[k]), stopped, s, memo};
   bool ok = item != NULL;
   if (ok && p->skip)
-    skip(sweep, p->point[k], memo, &item->found);
+    sweep_point_skip(sweep, p->point[k], memo, &item->found);
   else if (ok)
     ok = sweep_point_find(sweep, p->point[k], &how, &item->found);
   if (!ok && item) {
@@ -129,14 +121,23 @@ static bool write_all(owner *w, sweep_item *all) {
   return sweep_store_commit(w->store, w->d);
 }
 
-static int start_workers(sweep_source *s, int threads, pthread_t *thread) {
+static bool start_one(sweep_source *s, pthread_t *thread, void *(*as)(void *ctx), void *ctx) {
+  sweep_source_workers(s, 1);
+  if (pthread_create(thread, NULL, as, ctx) == 0) return true;
+  sweep_source_workers(s, -1);
+  return false;
+}
+
+/* Threads that work, and one for each worker elsewhere.  Returns how many there are. */
+static int start_workers(sweep_source *s, int threads, sweep_mate *mates, pthread_t *thread) {
   int n = 0;
-  for (; n < threads; n++) {
-    sweep_source_workers(s, 1);
-    if (pthread_create(&thread[n], NULL, work, s) == 0) continue;
-    sweep_source_workers(s, -1);
-    break;
+  for (int i = 0; i < s->opts->crew.n; i++) {
+    mates[i] = (sweep_mate){s, i};
+    if (!start_one(s, &thread[n], sweep_mate_work, &mates[i])) return n;
+    n++;
   }
+  for (int i = 0; i < threads && start_one(s, &thread[n], work, s); i++)
+    n++;
   return n;
 }
 
@@ -170,14 +171,19 @@ static bool own(owner *w, sweep_source *s, int started) {
 
 static bool run(owner *w) {
   sweep_source s;
-  pthread_t thread[MOST_THREADS];
+  pthread_t *thread = NULL;
+  sweep_mate *mates = NULL;
   int threads = w->o->threads ? w->o->threads : tf_threads_there();
   if (threads > MOST_THREADS) threads = MOST_THREADS;
   if (!sweep_source_make(&s, w->plan, w->o)) return tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  int started = start_workers(&s, threads, thread);
+  thread = calloc((size_t)(threads + w->o->crew.n), sizeof *thread);
+  mates = calloc((size_t)w->o->crew.n + 1, sizeof *mates);
+  int started = thread && mates ? start_workers(&s, threads, mates, thread) : 0;
   bool ok = own(w, &s, started);
   for (int i = 0; i < started; i++)
     pthread_join(thread[i], NULL);
+  free(thread);
+  free(mates);
   ok = sweep_store_commit(w->store, w->d) && ok;
   if (s.broken) ok = tf_fail(w->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   sweep_source_free(&s);

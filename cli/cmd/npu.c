@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
+#include "cli/npu/report.h"
 #include "cli/os/safe_write.h"
-#include "cli/report/npu.h"
 
 typedef struct {
   cli_input in;

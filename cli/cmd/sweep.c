@@ -8,6 +8,7 @@
 #include "cli/cmd/commands.h"
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
+#include "cli/os/ranks.h"
 #include "cli/report/sweep_report.h"
 
 typedef struct {
@@ -77,9 +78,10 @@ static cli_status report(tf_store *store, const sweep_options *o, tf_diags *d) {
   return CLI_DONE;
 }
 
-static cli_status run(const tf_sweep *sweep, tf_store *store, const sweep_options *o, tf_diags *d) {
+static cli_status run(const tf_sweep *sweep, tf_store *store, const sweep_options *o, cli_ranks *ranks, tf_diags *d) {
   shown line = {cli_meter_new(o->in.quiet), tf_sweep_grid_of(sweep)};
-  tf_sweep_opts opts = {.threads = o->threads,
+  tf_sweep_opts opts = {.threads = ranks && !o->threads ? 1 : o->threads,
+                        .crew = cli_ranks_crew(ranks),
                         .shard = o->shards[0],
                         .shards = o->shards[1],
                         .full = o->full,
@@ -94,14 +96,25 @@ static cli_status run(const tf_sweep *sweep, tf_store *store, const sweep_option
   return ok ? report(store, o, d) : complain(d);
 }
 
-static cli_status sweep_into(const tf_sweep *sweep, const char *path, const sweep_options *o, tf_diags *d) {
+/* A rank that works for rank 0, whose store and report it is. */
+static cli_status serve(const tf_sweep *sweep, cli_ranks *ranks) {
+  const tf_sweep_owner owner = cli_ranks_owner(ranks);
+  const tf_sweep_opts opts = {.stop = cli_interrupted};
+  cli_hold_interrupt(0);
+  bool ok = tf_sweep_serve(sweep, &owner, &opts);
+  cli_release_interrupt();
+  return ok ? CLI_DONE : CLI_FAILED;
+}
+
+static cli_status sweep_into(const tf_sweep *sweep, const char *path, const sweep_options *o, cli_ranks *ranks,
+                             tf_diags *d) {
   struct stat st;
   if (o->resume && stat(path, &st) != 0) {
     fprintf(stderr, "%s: error[E_IO]: there is no store to go on with; without --resume one is made\n", path);
     return CLI_BAD_INPUT;
   }
   tf_store *store = tf_store_of(path, sweep, d);
-  cli_status status = store ? run(sweep, store, o, d) : complain(d);
+  cli_status status = store ? run(sweep, store, o, ranks, d) : complain(d);
   tf_store_close(store);
   return status;
 }
@@ -116,6 +129,8 @@ static void check(void *options, tf_diags *d) {
 
 static cli_status sweep(const void *options) {
   const sweep_options *o = options;
+  cli_ranks *ranks = cli_ranks_begin();
+  const bool mine = cli_ranks_mine(ranks) == 0;
   tf_diags *d = tf_diags_new();
   tf_sweep *read = d ? tf_sweep_read(o->in.files, o->in.n_files, o->in.set, o->in.n_set, d) : NULL;
   char *path = NULL;
@@ -124,10 +139,11 @@ static cli_status sweep(const void *options) {
     fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
     status = CLI_FAILED;
   } else if (!read) {
-    cli_complain(d);
+    if (mine) cli_complain(d); /* all ranks read the same */
   } else {
-    status = sweep_into(read, path, o, d);
+    status = mine ? sweep_into(read, path, o, ranks, d) : serve(read, ranks);
   }
+  cli_ranks_end(ranks, !read || !mine || status == CLI_DONE, (int)status);
   free(path);
   tf_sweep_free(read);
   tf_diags_free(d);

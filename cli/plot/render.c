@@ -1,12 +1,11 @@
 /* gnuplot, run in a temporary folder: the figure appears whole or not at all. */
-#define _XOPEN_SOURCE 700
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/os/run_program.h"
 #include "cli/os/safe_write.h"
+#include "cli/os/temp_dir.h"
 #include "cli/plot/plot.h"
 
 enum { SECONDS = 120 };
@@ -15,27 +14,16 @@ static const char *const names[] = {"figure.gp", "data.csv", "said", "figure"};
 enum { SCRIPT, DATA, SAID, FIGURE, N_NAMES };
 
 typedef struct {
-  char dir[256];
-  char path[N_NAMES][300];
+  char *dir;
+  char path[N_NAMES][300]; /* a longer name is cut, and so not found */
 } place;
 
 static bool make_place(place *p, const char *format) {
-  const char *under = getenv("TMPDIR");
-  snprintf(p->dir, sizeof p->dir, "%.200s/tileflow-XXXXXX", under && *under ? under : "/tmp");
-  if (!mkdtemp(p->dir)) {
-    fprintf(stderr, "%s: error[E_IO]: cannot make a temporary folder\n", p->dir);
-    return false;
-  }
-  for (int i = 0; i < N_NAMES; i++)
-    snprintf(p->path[i], sizeof p->path[i], "%s/%s%s%s", p->dir, names[i], i == FIGURE ? "." : "",
+  p->dir = cli_temp_dir();
+  for (int i = 0; i < N_NAMES && p->dir; i++)
+    snprintf(p->path[i], sizeof p->path[i], "%.256s/%s%s%s", p->dir, names[i], i == FIGURE ? "." : "",
              i == FIGURE ? format : "");
-  return true;
-}
-
-static void leave_place(const place *p) {
-  for (int i = 0; i < N_NAMES; i++)
-    unlink(p->path[i]);
-  rmdir(p->dir);
+  return p->dir != NULL;
 }
 
 static bool put_inputs(const place *p, const plot_chart *c, const plot_choice *w) {
@@ -92,6 +80,6 @@ cli_status plot_render(const plot_chart *c, const plot_choice *w, const char *fi
       complain(&p, how);
     cli_text_free(&picture);
   }
-  leave_place(&p);
+  cli_temp_dir_drop(p.dir);
   return status;
 }

@@ -1,16 +1,14 @@
-#define _XOPEN_SOURCE 700
 #include "cli/session/measure.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/os/interrupt.h"
 #include "cli/os/meter.h"
 #include "cli/os/run_program.h"
 #include "cli/os/safe_dir.h"
+#include "cli/os/temp_dir.h"
 #include "cli/text.h"
 
 enum { TURNS = 3, COMPILE_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3 };
@@ -25,23 +23,6 @@ typedef struct {
   cli_meter meter;
   bool no_tool; /* make is not there */
 } bench;
-
-/* ---- the temporary folder ------------------------------------------------------------------- */
-
-static int drop(const char *path, const struct stat *st, int flag, struct FTW *at) {
-  (void)st, (void)flag, (void)at;
-  return remove(path);
-}
-
-static char *fresh_dir(void) {
-  const char *under = getenv("TMPDIR");
-  cli_text path = {0};
-  cli_printf(&path, "%s/tileflow-XXXXXX", under && *under ? under : "/tmp");
-  if (!path.bad && mkdtemp(path.text)) return path.text;
-  fprintf(stderr, "%s: error[E_IO]: cannot make a temporary folder\n", path.bad ? "" : path.text);
-  cli_text_free(&path);
-  return NULL;
-}
 
 static bool write_kernel(const bench *b, int i) {
   const tf_emitted *e = b->kernels[i];
@@ -144,7 +125,7 @@ static cli_status time_all(bench *b) {
 /* In a temporary folder, from which Ctrl-C has a way out: it is gone afterwards. */
 static cli_status time_in_folder(bench *b) {
   cli_hold_interrupt(0);
-  char *dir = fresh_dir();
+  char *dir = cli_temp_dir();
   cli_status status = dir ? CLI_DONE : CLI_FAILED;
   b->dir = dir;
   for (int i = 0; status == CLI_DONE && i < b->n; i++) {
@@ -153,8 +134,7 @@ static cli_status time_in_folder(bench *b) {
   }
   if (status == CLI_DONE) status = time_all(b);
   cli_meter_end(&b->meter);
-  if (dir) nftw(dir, drop, 16, FTW_DEPTH | FTW_PHYS);
-  free(dir);
+  cli_temp_dir_drop(dir);
   cli_release_interrupt();
   return status == CLI_DONE && cli_interrupted(NULL) ? CLI_INTERRUPTED : status;
 }

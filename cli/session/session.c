@@ -49,6 +49,11 @@ cli_status cli_check_result(cli_session *s) {
   bool overflow = s->result.overflow;
   for (int l = 0; !overflow && l < s->spec->arch->n_memories; l++)
     overflow = !cli_sum_counts(s, l, &sum);
+  if (s->model && tf_model_gave_up(s->model)) {
+    tf_fail(s->diags, s->tree->nodes[0].at, TF_E_LIMIT,
+            "only a walk of its steps could count this mapping, and they are more than 20 million");
+    return fail(s);
+  }
   if (overflow) {
     tf_fail(s->diags, s->tree->nodes[0].at, TF_E_OVERFLOW, "a count of this mapping passes 2^63 - 1");
     return fail(s);

@@ -81,6 +81,10 @@ void tf_model_free(tf_model *m);
  * an evaluation may walk before it gives up (as if a count had overflowed); 20 million at first. */
 void tf_model_walk_limit(tf_model *m, int64_t steps);
 
+/* Whether the last evaluation failed because of that, not because a count had overflowed: of the mapping nothing is
+ * known. */
+bool tf_model_gave_up(const tf_model *m);
+
 /* Whether the last evaluation took the short way (every trip count divides, nothing idles; borders clip only what is
  * read); others take it some fifty times as long. */
 bool tf_model_quick(const tf_model *m);

@@ -139,8 +139,25 @@ typedef struct {
   int front;   /* machines that no other beats; -1: too many to follow */
 } tf_sweep_progress;
 
+/* A message between processes that work on one sweep. */
 typedef struct {
-  int threads;             /* 0: one for each processor */
+  char *at; /* owned */
+  size_t n, room, read;
+} tf_bytes;
+void tf_bytes_free(tf_bytes *b);
+
+/* Other processes of the same build that were given the same files, each of which runs tf_sweep_serve. */
+typedef struct {
+  int n;                                                                /* 0: none */
+  bool (*ask)(void *ctx, int worker, tf_bytes *what, tf_bytes *answer); /* 0 .. n - 1, each from a thread of its own;
+                                                                           sends and waits; an empty message is not
+                                                                           answered. False: it is not there any more */
+  void *ctx;
+} tf_sweep_crew;
+
+typedef struct {
+  int threads; /* 0: one for each processor */
+  tf_sweep_crew crew;
   int shard, shards;       /* this process takes every shards-th machine, from the shard-th (1 .. shards); 0: all */
   bool full;               /* points are solved that bounds would skip, too */
   double time_limit;       /* seconds, after which no point is begun; 0: none */
@@ -152,6 +169,15 @@ typedef struct {
 /* Finds what the store lacks.  The rows are the same with any number of threads, and however often it was stopped or
  * killed on the way.  False with an error in d; what was found until then is in the store. */
 bool tf_sweep_run(const tf_sweep *s, tf_store *store, const tf_sweep_opts *o, tf_sweep_progress *last, tf_diags *d);
+/* Works for a process that runs the sweep, as one of its crew: `listen` waits for what it asks (an empty message: the
+ * end), `answer` sends what was found.  Of the options only `stop` counts.  False: it was stopped, or memory ran out.
+ */
+typedef struct {
+  bool (*listen)(void *ctx, tf_bytes *what);
+  bool (*answer)(void *ctx, const tf_bytes *found);
+  void *ctx;
+} tf_sweep_owner;
+bool tf_sweep_serve(const tf_sweep *s, const tf_sweep_owner *owner, const tf_sweep_opts *o);
 
 /* ---- machines and their front --------------------------------------------------------- */
 typedef struct {

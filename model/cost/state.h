@@ -73,8 +73,11 @@ struct tf_model {
   int64_t *home_words;        /* [n_tensors] slice of one iteration of the home scope; inputs, outputs: all */
   int64_t *treated;           /* [2 * op] words of a streamed output corrected in every run of the scope,
                                  [2 * op + 1] in one run a production */
+  struct tf_most *most;       /* general/most.h; NULL: no borders, or not made so far */
   struct tf_even *even;       /* what the quick count needs; NULL: it never applies */
   bool quick;                 /* it did, the last time */
+  int64_t walked;             /* steps that the walk took, the last time; 0: it was not asked */
+  bool gave_up;               /* only the walk could have counted, and did not, the last time */
   bool quick_only;            /* nothing else is tried where it might */
   struct tf_tape *lanes;      /* quick/lanes.h; NULL: not made so far, or the tree has none */
   bool lanes_made;

@@ -8,6 +8,9 @@
  * setting looked at.  Does not depend on the machine. */
 int64_t tf_model_effort(const tf_model *m);
 
+/* Steps that the last evaluation walked; 0: it did not. */
+int64_t tf_model_walked(const tf_model *m);
+
 /* true: from now on an evaluation fails (as if a count had overflowed) where the tree has a quick count and the trip
  * counts do not permit it, instead of counting the long way.  false: counts again. */
 void tf_model_quick_only(tf_model *m, bool only);

@@ -149,15 +149,20 @@ static bool count(tf_model *m) {
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
   m->ev.irregular |= m->plan->n_retains && tf_retain_uneven(&m->ev, m->scratch.zero);
   if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
-  if (m->ev.irregular) return tf_walk(m);
-  tf_home_sizes(m);
-  tf_sizes(m);
-  return true;
+  if (!m->ev.irregular) tf_home_sizes(m);
+  if (!m->ev.irregular) tf_sizes(m);
+  if (!m->ev.irregular) return true;
+  m->gave_up = !tf_walk(m);
+  return !m->gave_up;
 }
 
 int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK; }
 
+int64_t tf_model_walked(const tf_model *m) { return m->walked; }
+
 bool tf_model_quick(const tf_model *m) { return m->quick; }
+
+bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 
@@ -175,6 +180,8 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   memcpy(m->ev.trip, trips ? trips : m->own_trip, (size_t)m->plan->n_loops * sizeof *trips);
   m->ev.irregular = m->plan->irregular;
   m->ev.work = 0;
+  m->gave_up = false;
+  m->walked = 0;
   bool ok = m->quick = m->even && !m->ev.irregular && tf_even_count(m);
   if (!ok && m->quick_only && m->even) {
     out->overflow = true;

@@ -27,7 +27,6 @@ typedef struct {
 typedef struct {
   int64_t *cur, *prv, *zero; /* [n_loops] now, at the entry before, at their start */
   int64_t *fixed;            /* [n_loops] where loops stand that are not counted over: 0 but at borders */
-  int64_t *top;              /* [n_loops] the best setting so far, where one is looked for */
   tf_ival **made;            /* [n_ops] for ev->made */
   int64_t *pair;             /* [n_loops] loop of the slice's path that stands for it, -1 */
   struct tf_boxes *boxes;    /* of the general count (sums.h); NULL: the above is not there yet */

@@ -43,7 +43,7 @@ typedef struct {
   tf_watch watch;
   tf_solve_result *res;
   const tf_solve_result *known; /* where there is a tie: of which mapping */
-  bool failed;
+  bool failed, unknown;         /* unknown: as of a task */
 } solver;
 
 static double value_of_floor(const solver *v) { return tf_bounds_value(v->o->objective, &v->floor, v->arch); }
@@ -150,6 +150,7 @@ static void take(solver *v, tf_x_task *t) {
   take_counts(v, &t->counts);
   take_best(v, &t->best);
   v->failed |= t->failed;
+  v->unknown |= t->unknown;
 }
 
 static bool stopped(solver *v) {
@@ -314,7 +315,7 @@ static char *copy_of(const char *text) {
 
 static void prove(solver *v) {
   tf_solve_result *r = v->res;
-  double open = open_bound(v);
+  const double open = v->unknown ? fmin(open_bound(v), value_of_floor(v)) : open_bound(v);
   r->proved = !promises(v, open);
   r->bound = r->proved ? best_of(v) : fmin(fmax(open, value_of_floor(v)), best_of(v));
   r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
@@ -449,10 +450,8 @@ static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_so
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
-  if (r && makes_padded(wl))
-    bound_padded(arch, wl, o, r);
-  else if (r)
-    settle_ties(arch, wl, o, r);
+  if (r) settle_ties(arch, wl, o, r);
+  if (r && makes_padded(wl)) bound_padded(arch, wl, o, r);
   return r;
 }
 

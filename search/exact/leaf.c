@@ -1,6 +1,7 @@
 /* Whole mappings: legal, fitting, the best so far. */
 #include <stdlib.h>
 
+#include "model/eval/hooks.h"
 #include "search/common/complete.h"
 #include "search/common/objective.h"
 #include "search/exact/state.h"
@@ -48,10 +49,22 @@ static void note_violations(tf_x_worker *w, const tf_result *r) {
     w->task->counts.by_mesh++;
 }
 
+/* Steps that a mapping may be walked, where only that counts it; and so many cost as much as an evaluation. */
+enum { WALK_MOST = 20000, WALKED_AN_EVAL = 64 };
+
+static bool counted(tf_x_worker *w, const int64_t *trips, tf_result *r) {
+  tf_model_walk_limit(w->model, WALK_MOST);
+  const bool ok = tf_model_eval(w->model, trips, r);
+  tf_model_walk_limit(w->model, 0);
+  w->task->counts.evals += tf_model_walked(w->model) / WALKED_AN_EVAL;
+  return ok;
+}
+
 void tf_x_leaf(tf_x_worker *w, const int64_t *trips) {
   tf_result r;
-  if (!tf_model_eval(w->model, trips, &r)) {
+  if (!counted(w, trips, &r)) {
     w->task->counts.by_rules++; /* a count passes 2^63, or the trip counts do not cover */
+    w->task->unknown |= tf_model_gave_up(w->model);
     return;
   }
   if (r.feasible)

@@ -62,6 +62,7 @@ typedef struct {
   tf_x_counts counts;
   tf_x_best best;
   bool cut, failed; /* cut: stopped before its end */
+  bool unknown;     /* there were mappings that the model gave up counting: nothing is proved of them */
 } tf_x_task;
 
 typedef struct tf_x_worker tf_x_worker;

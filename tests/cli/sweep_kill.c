@@ -1,6 +1,7 @@
 /* A sweep that is killed by SIGKILL again and again, and goes on: in the end its rows are those of one that was left
- * alone. sweep_kill TOOL [KILLS]      in the root of the sources; 8 kills where none are given The moments are spread
- * over the time that the whole sweep takes, in an order that is always the same. */
+ * alone. sweep_kill TOOL [KILLS [MPIRUN]]   in the root of the sources; 8 kills where none are given; with mpirun's
+ * path three ranks, of which one is killed.  The moments are spread over the time that the whole sweep takes, in an
+ * order that is always the same. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <signal.h>
@@ -20,13 +21,20 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static pid_t start(const char *tool, const char *store, int threads) {
+/* mpirun NULL: one process of so many threads; else three of them. */
+static pid_t start(const char *tool, const char *store, int threads, const char *mpirun) {
   char count[12];
   snprintf(count, sizeof count, "%d", threads);
   pid_t child = fork();
   if (child != 0) return child;
   int null = open("/dev/null", O_WRONLY);
   dup2(null, 1);
+  if (mpirun) {
+    dup2(null, 2); /* it says at length that a rank was killed */
+    execl(mpirun, mpirun, "--oversubscribe", "--allow-run-as-root", "-n", "3", tool, "sweep", "examples/sweep.yaml",
+          "--store", store, "--set", "evals=100", (char *)NULL);
+    _exit(127);
+  }
   execl(tool, tool, "sweep", "examples/sweep.yaml", "--store", store, "--threads", count, "--set", "evals=100",
         (char *)NULL);
   _exit(127);
@@ -69,8 +77,20 @@ static int is_part(const char *a, const char *b, int *lines) {
   return 1;
 }
 
+/* The k-th child of a process; itself while it has none. */
+static pid_t child_of(pid_t parent, int k) {
+  char path[64];
+  long child = 0;
+  snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)parent, (long)parent);
+  FILE *f = fopen(path, "r");
+  for (int i = 0; f && i <= k; i++)
+    if (fscanf(f, "%ld", &child) != 1) break;
+  if (f) fclose(f);
+  return child ? (pid_t)child : parent;
+}
+
 typedef struct {
-  const char *tool;
+  const char *tool, *mpirun;
   char store[120], csv[120], whole[120];
   char *want;
   double takes;
@@ -92,12 +112,13 @@ static int check_left(const test *t) {
 }
 
 static int kill_one(test *t, int k) {
-  pid_t child = start(t->tool, t->store, 1 + k % 3);
+  pid_t child = start(t->tool, t->store, 1 + k % 3, t->mpirun);
   double part = (double)(k * STEP % PARTS) / PARTS * t->takes;
   struct timespec pause = {(time_t)part, (long)(1e9 * (part - (double)(time_t)part))};
   nanosleep(&pause, NULL);
-  kill(child, SIGKILL);
+  kill(t->mpirun ? child_of(child, k % 3) : child, SIGKILL);
   int status = wait_for(child);
+  if (t->mpirun && status > 0) status = -1; /* it says so where a rank was killed */
   t->landed += status < 0;
   t->finished += status == 0;
   int ok = (status <= 0) && check_left(t);
@@ -118,20 +139,21 @@ static int same(const test *t) {
 
 int main(int argc, char **argv) {
   char dir[] = "/tmp/sweep-kill-XXXXXX", journal[140];
-  test t = {.tool = argc > 1 ? argv[1] : "", .kills = argc > 2 ? atoi(argv[2]) : 8};
+  test t = {
+      .tool = argc > 1 ? argv[1] : "", .kills = argc > 2 ? atoi(argv[2]) : 8, .mpirun = argc > 3 ? argv[3] : NULL};
   size_t n;
   if (argc < 2 || !mkdtemp(dir)) return 2;
   snprintf(t.store, sizeof t.store, "%s/killed.tfdb", dir);
   snprintf(t.csv, sizeof t.csv, "%s/rows.csv", dir);
   snprintf(t.whole, sizeof t.whole, "%s/whole.tfdb", dir);
   double began = now();
-  int ok = wait_for(start(t.tool, t.whole, 2)) == 0 && rows_of(t.tool, t.whole, t.csv) == 0;
+  int ok = wait_for(start(t.tool, t.whole, 2, t.mpirun)) == 0 && rows_of(t.tool, t.whole, t.csv) == 0;
   t.takes = now() - began;
   t.want = text_of(t.csv, &n);
   ok = ok && n > 0;
   for (int k = 0; ok && k < t.kills; k++)
     ok = kill_one(&t, k);
-  ok = ok && wait_for(start(t.tool, t.store, 2)) == 0 && same(&t);
+  ok = ok && wait_for(start(t.tool, t.store, 2, NULL)) == 0 && same(&t);
   printf("%d kills, %d landed, %d sweeps had ended: %s\n", t.kills, t.landed, t.finished, ok ? "same rows" : "FAILED");
   snprintf(journal, sizeof journal, "%s-journal", t.store);
   unlink(journal);

@@ -72,6 +72,14 @@ static bool ends_well(const ended *e, const ended *fed) {
   return (status == FAILED || status == BAD_INPUT) && told;
 }
 
+/* Where its words part from those of the run that had all memory. */
+static void show_difference(const ended *e, const ended *fed) {
+  const char *got = e->out, *want = fed->out, *line = fed->out;
+  for (; got && *got && *got == *want; got++, want++)
+    if (*want == '\n') line = want + 1;
+  if (got && *got != *want) fprintf(stderr, "instead of: %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
 static int starve(int argc, char **argv, long nth, bool all, const ended *fed) {
   ended e = run_apart(argc, argv, nth, all);
   const bool well = ends_well(&e, fed);
@@ -79,6 +87,7 @@ static int starve(int argc, char **argv, long nth, bool all, const ended *fed) {
     fprintf(stderr, "call %ld%s without memory: status %d, signal %d\n%s", nth, all ? " and all behind" : "",
             WIFEXITED(e.status) ? WEXITSTATUS(e.status) : -1, WIFSIGNALED(e.status) ? WTERMSIG(e.status) : 0,
             e.err ? e.err : "");
+  if (!well) show_difference(&e, fed);
   forget(e);
   return !well;
 }

@@ -207,6 +207,27 @@ static void test_too_small(void) {
   }
 }
 
+/* ---- what only a walk counts ------------------------------------------------------------------------- */
+/* Two reads of T move apart, so fused mappings are walked.  Those of many steps are given up, and what the others cost
+ * is counted; as of the first nothing is known, the best of the others is not proved. */
+static void test_walked(void) {
+  static const char text[] =
+      "architecture:\n  name: a\n  clock: 1 GHz\n  word-bits: 16\n  technology: 16 nm\n  memories:\n"
+      "  - {name: M, bandwidth: 4}\n  - {name: B, capacity: 4096, bandwidth: 8}\n"
+      "  compute:\n  - {name: u, ops: [mac], below: B}\n"
+      "workload:\n  name: w\n  dims: {m: 48, l: 48, a: 32, k: 4}\n"
+      "  ops:\n  - T[m,a] += A[m,k] * B[k,a]\n  - S[m,l] += T[m,a] * T[l,a]\n";
+  enum { EVALS = 400, A_WALK = 400 };
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = case_spec(text, d);
+  tf_solve_opts o = {.objective = TF_ENERGY, .budget = {.threads = 1, .max_evals = EVALS}, .alone = true};
+  tf_solve_result *r = s ? tf_solve_exact(s->arch, s->workload, &o, d) : NULL;
+  CHECK(r && !r->proved && r->evals <= 2 * EVALS + A_WALK);
+  tf_solve_free(r);
+  tf_spec_free(s);
+  tf_diags_free(d);
+}
+
 int main(int argc, char **argv) {
   if (argc > 2) { /* test_exact CASES SEED: more of them */
     tf_rng rng = tf_rng_new((uint64_t)atoll(argv[2]), 77);
@@ -217,5 +238,6 @@ int main(int argc, char **argv) {
   test_twin();
   test_threads();
   test_too_small();
+  test_walked();
   return check_report();
 }

@@ -301,6 +301,57 @@ static double value_alone(const problem *p, const char *text, tf_objective o) {
   return v;
 }
 
+/* Of mappings of small_open whose trip counts divide: the least value, of these the least and the most energy. */
+typedef struct {
+  double value, least_pj, most_pj;
+} ties;
+
+static void tie(ties *t, double value, double pj) {
+  if (value < t->value) *t = (ties){value, pj, pj};
+  if (value > t->value) return;
+  t->least_pj = fmin(t->least_pj, pj);
+  t->most_pj = fmax(t->most_pj, pj);
+}
+
+static ties all_of_small(const problem *p, tf_objective o) {
+  static const char text[] = "D for m=12 n=8 k=6\n  B for m=1 n=1 k=1 spatial n=1@x\n    op C\n";
+  ties t = {INFINITY, 0, 0};
+  tf_tree *tree = tf_tree_parse(text, (tf_loc){0}, p->s->arch, p->s->workload, p->d);
+  tf_model *m = tree ? tf_model_new(tree, p->d) : NULL;
+  for (int64_t i = 0; m && i < 12 * 8 * 6 * 2; i++) {
+    const int64_t a = 1 + i % 12, b = 1 + i / 12 % 8, c = 1 + i / 96 % 6, x = 1 + i / 576;
+    const int64_t trips[] = {a, b, c, 12 / a, 8 / (b * x), 6 / c, x};
+    tf_result r;
+    if (12 % a || 8 % (b * x) || 6 % c || !tf_model_eval(m, trips, &r) || !r.feasible) continue;
+    tie(&t, o == TF_LATENCY ? r.cycles : r.energy_pj * r.seconds, r.energy_pj);
+  }
+  CHECK(m != NULL);
+  tf_model_free(m);
+  tf_tree_free(tree);
+  return t;
+}
+
+/* Of mappings with the same value the one with least energy is told: of a given mapping's space, and of all there is.
+ */
+static void test_ties(void) {
+  problem p = from_text(small_open);
+  const ties t = all_of_small(&p, TF_LATENCY);
+  CHECK(t.least_pj < t.most_pj);
+  for (int k = 0; k < 3; k++) {
+    tf_search_opts o = {
+        .strategy = k ? NULL : "exhaustive", .budget.threads = k == 1 ? 1 : 3, .budget.max_evals = k ? 20000 : 0};
+    tf_search_result *r = run(&p, &o);
+    const bool there = r && r->n_best;
+    CHECK(there && r->best[0].value <= t.value);
+    CHECK(!there || r->best[0].value < t.value || r->best[0].figures.energy_pj <= t.least_pj * (1 + 1e-12));
+    for (int i = 0; there && i < r->n_pareto; i++)
+      CHECK(r->pareto[i].figures.cycles > r->best[0].value ||
+            r->pareto[i].figures.energy_pj >= r->best[0].figures.energy_pj);
+    tf_search_free(r);
+  }
+  drop(&p);
+}
+
 /* So many mappings as asked for, none twice, ascending, each worth what it says, the same with any number of threads;
  * and of a space seen whole, a longer list starts with a shorter one's values. */
 static void test_variants(void) {
@@ -403,6 +454,7 @@ int main(void) {
   test_effort();
   test_template();
   test_stream_template();
+  test_ties();
   test_variants();
   test_threads();
   test_resume();

@@ -477,6 +477,7 @@ bool tf_walk(struct tf_model *m) {
   run_node(&e, 0);
   m->ev.exact = false;
   m->ev.made = NULL;
+  m->walked = m->walk_max - e.budget;
   finish_ops(m);
   finish_cells(&e);
   free(e.behind);

@@ -1,134 +1,22 @@
-/* Where borders clip boxes, the largest of them need not be the first: the settings that make a box, or the
- * instances in use, largest are climbed to, loop by loop.  Away from borders all settings are
- * alike, and the lengths that a loop gives are unimodal along it: first, middle and last suffice. */
+/* Where borders clip boxes, the largest of them need not be the first: the settings that make a box, or all that an
+ * m-tile holds, or the instances in use, largest are looked for (most.h). */
 #include <string.h>
 
 #include "model/cost/general/general.h"
+#include "model/cost/general/most.h"
 #include "model/flow/retain.h"
 
-typedef int64_t measure(struct tf_model *m, const void *what, const int64_t *digits);
-
-/* Moves digits[] of the loops to where the measure is largest near by. */
-static void climb_from(struct tf_model *m, const int *loops, int n_loops, measure *size, const void *what,
-                       int64_t *digits) {
-  int64_t best = size(m, what, digits);
-  for (int pass = 0; pass < 2; pass++)
-    for (int k = 0; k < n_loops; k++) {
-      int l = loops[k];
-      int64_t n = tf_turns(&m->ev, l, digits);
-      const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
-      int64_t kept = digits[l];
-      for (int t = 0; t < 4; t++) {
-        digits[l] = tries[t];
-        int64_t now = size(m, what, digits);
-        if (now > best) {
-          best = now;
-          kept = tries[t];
-        }
-      }
-      digits[l] = kept;
-    }
+static int64_t sat_mul(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* What is looked at: the loops that matter, and where the largest was found. */
-typedef struct {
-  struct tf_model *m;
-  measure *size;
-  const void *what;
-  int n, loops[TF_MAX_PATH];
-  int64_t *digits, *top, best;
-} hunt;
-
-static void keep_larger(hunt *h) {
-  int64_t now = h->size(h->m, h->what, h->digits);
-  if (now <= h->best) return;
-  h->best = now;
-  memcpy(h->top, h->digits, (size_t)h->m->plan->n_loops * sizeof *h->top);
+static int64_t sat_add(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_add_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-/* Settings of all loops together. */
-static double settings(const hunt *h) {
-  double n = 1;
-  for (int i = 0; i < h->n; i++)
-    n *= (double)h->m->ev.trip[h->loops[i]];
-  return n;
-}
-
-/* Every combination of the loops from i on. */
-static void try_every(hunt *h, int i) {
-  if (i == h->n) {
-    keep_larger(h);
-    return;
-  }
-  int64_t *digit = &h->digits[h->loops[i]];
-  *digit = 0;
-  for (int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits), t = 0; t < n; t++) {
-    *digit = t;
-    try_every(h, i + 1);
-  }
-  *digit = 0;
-}
-
-/* Every combination of first, middle and last settings of the loops from i on. */
-static void try_all(hunt *h, int i) {
-  if (i == h->n) {
-    keep_larger(h);
-    return;
-  }
-  int64_t *digit = &h->digits[h->loops[i]];
-  *digit = 0;
-  int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits);
-  const int64_t tries[] = {0, (n - 1) / 2, n / 2, n - 1};
-  for (int t = 0; t < 4; t++) {
-    *digit = tries[t];
-    if (t == 0 || tries[t] != tries[t - 1]) try_all(h, i + 1);
-  }
-  *digit = 0;
-}
-
-/* The loops of the path, of those in `mask`, that may make a difference. */
-static void list_loops(hunt *h, int node, bool temporal, bool spatial, uint64_t mask) {
-  const tf_plan *p = h->m->plan;
-  const tf_path *path = &p->path[node];
-  for (int k = 0; k < path->n; k++) {
-    int l = path->loops[k];
-    bool wanted = p->loops[l].axis == TF_TEMPORAL ? temporal : spatial;
-    if (mask >> k & 1 && wanted && h->m->ev.trip[l] > 1 && p->loops[l].op >= 0) h->loops[h->n++] = l;
-  }
-}
-
-enum {
-  TF_TRY_ALL = 6,    /* loops of which first, middle and last are tried in every combination */
-  TF_TRY_EVERY = 256 /* settings that are all tried: boxes narrower than the padding may meet the tensor anywhere */
-};
-
-/* The largest measure, and in scratch.prv the setting that has it, of the loops in `mask`: among all settings where
- * they are few, among first, middle and last ones of few loops, else climbing from the first, the middle and the last.
- */
-static int64_t climb(struct tf_model *m, int node, bool temporal, bool spatial, uint64_t mask, measure *size,
-                     const void *what) {
-  int64_t *digits = m->scratch.prv;
-  hunt h = {.m = m, .size = size, .what = what, .digits = digits, .top = m->scratch.top, .best = -1};
-  size_t bytes = (size_t)m->plan->n_loops * sizeof *digits;
-  list_loops(&h, node, temporal, spatial, m->plan->n_retains ? ~UINT64_C(0) : mask);
-  memset(digits, 0, bytes);
-  bool every = settings(&h) <= TF_TRY_EVERY;
-  if (every)
-    try_every(&h, 0);
-  else if (h.n <= TF_TRY_ALL)
-    try_all(&h, 0);
-  for (int start = 0; start < 3 && !every && h.n > TF_TRY_ALL; start++) {
-    memset(digits, 0, bytes);
-    for (int i = 0; i < h.n && start; i++) {
-      int64_t n = tf_turns(&m->ev, h.loops[i], digits);
-      digits[h.loops[i]] = start == 1 ? n / 2 : n - 1;
-    }
-    climb_from(m, h.loops, h.n, size, what, digits);
-    keep_larger(&h);
-  }
-  memcpy(digits, h.top, bytes);
-  return h.best;
-}
+/* ---- what m-tiles hold ----------------------------------------------------------------------------- */
 
 /* The retaining scope whose runs decide what slice s holds, NULL: none. */
 static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
@@ -138,42 +26,156 @@ static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
   return NULL;
 }
 
-/* The lengths of slice s at the digits; false: it is not entered there. */
-static bool lengths(struct tf_model *m, const tf_slice *s, const int64_t *digits, int64_t *len) {
-  const tf_retain *h = decider(m->plan, s);
-  bool any = true;
-  tf_made made;
-  if (h) tf_retain_at(&m->ev, &m->scratch, h, digits, &made);
-  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++) {
-    len[r] = tf_slice_rank(&m->ev, s, r, digits).len;
-    any &= len[r] > 0;
-  }
-  any &= !h || tf_retain_touched(&m->ev, h, s, digits);
-  m->ev.made = NULL;
-  return any;
+/* Puts in force what the runs of the scope that decides about slice s make, where the loops at hand say which run it
+ * is.  False: s is not entered there. */
+static bool decide(struct tf_model *m, const tf_slice *s, const int64_t *digits, tf_made *made) {
+  const tf_retain *h = m->ev.whole ? NULL : decider(m->plan, s);
+  const uint64_t runs = h ? h->moves | m->plan->path[h->scope].temporal : 0;
+  if (!h || runs & ~m->most->loops) return true;
+  tf_retain_at(&m->ev, &m->scratch, h, digits, made);
+  return tf_retain_touched(&m->ev, h, s, digits);
 }
 
-static int64_t box_at(struct tf_model *m, const void *what, const int64_t *digits) {
-  const tf_slice *s = what;
-  int64_t words = 1, len[TF_MAX_RANK];
-  if (!lengths(m, s, digits, len)) return 0;
-  for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
-    if (__builtin_mul_overflow(words, len[r], &words)) return INT64_MAX;
+/* Lengths which[0 .. n), all of one slice. */
+static void look_slice(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+  const tf_slice *s = &m->plan->slices[m->most->slice[which[0]]];
+  tf_made made;
+  bool any = decide(m, s, digits, &made);
+  for (int k = 0; k < n; k++) {
+    out[k] = tf_slice_rank(&m->ev, s, m->most->rank[which[k]], digits);
+    any &= out[k].len > 0;
+  }
+  m->ev.made = NULL;
+  for (int k = 0; k < n && !any && !m->ev.whole; k++)
+    out[k].len = 0;
+}
+
+static void look_tile(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+  for (int k = 0, end; k < n; k = end) {
+    for (end = k + 1; end < n && m->most->slice[which[end]] == m->most->slice[which[k]];)
+      end++;
+    look_slice(m, &which[k], end - k, digits, &out[k]);
+  }
+}
+
+/* The loops that must be looked at together for rank r of the slice. */
+static uint64_t rank_loops(const tf_slice *s, int r) {
+  for (int c = 0; c < s->n_comp; c++)
+    for (int k = 0; k < s->comp[c].n_rank; k++)
+      if (s->comp[c].rank[k] == r) return s->comp[c].loops;
+  return 0;
+}
+
+static void ask_rank(struct tf_model *m, int slice, int z, int r, uint64_t loops) {
+  tf_most *q = m->most;
+  const tf_tensor *t = &m->plan->wl->tensors[z];
+  q->slice[q->n] = slice;
+  q->rank[q->n] = r;
+  q->mask[q->n] = loops;
+  q->from[q->n] = t->lo[r];
+  q->extent[q->n++] = t->extent[r];
+}
+
+static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
+  tf_most *q = m->most;
+  q->node = n;
+  q->n = 0;
+  q->steady = !m->plan->cuts; /* ranges that a border cuts are split from there on */
+  q->skip = 0;
+  q->look = look_tile;
+  for (int i = v->first; i < v->first + v->n_slices; i++) {
+    const tf_slice *s = &m->plan->slices[i];
+    for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
+      ask_rank(m, i, s->tensor, r, rank_loops(s, r));
+  }
+}
+
+/* What vector v of group g has of slice i: its lengths multiplied. */
+static int64_t words_of(const tf_most *q, const tf_most_group *g, int v, int i) {
+  int64_t words = 1;
+  for (int k = 0; k < g->n; k++)
+    if (q->slice[q->which[g->first + k]] == i) words = sat_mul(words, tf_most_len(q, g, v, k));
   return words;
 }
 
-/* Bits that m-tile `what` holds at the digits. */
-static int64_t tile_at(struct tf_model *m, const void *what, const int64_t *digits) {
-  const tf_view *v = what;
+/* The largest box of slice i, whatever others have there. */
+static int64_t largest_box(const tf_most *q, int i) {
+  int64_t words = 1;
+  for (int g = 0; g < q->n_groups; g++) {
+    int64_t best = 0;
+    for (int v = 0; v < q->group[g].n_front && q->group[g].n; v++) {
+      const int64_t now = words_of(q, &q->group[g], v, i);
+      best = now > best ? now : best;
+    }
+    words = q->group[g].n ? sat_mul(words, best) : words;
+  }
+  return words;
+}
+
+/* The largest of each length, where its box is not empty everywhere. */
+static void largest_lengths(struct tf_model *m, const tf_view *v) {
+  const tf_most *q = m->most;
+  const tf_plan *p = m->plan;
+  for (int i = v->first; i < v->first + v->n_slices; i++)
+    memset(&m->rank_len[m->views->rank_at[i]], 0,
+           (size_t)p->wl->tensors[p->slices[i].tensor].rank * sizeof *m->rank_len);
+  for (int g = 0; g < q->n_groups; g++)
+    for (int k = 0; k < q->group[g].n; k++) {
+      const int f = q->which[q->group[g].first + k], i = q->slice[f];
+      int64_t *most = &m->rank_len[m->views->rank_at[i] + q->rank[f]];
+      for (int w = 0; w < q->group[g].n_front && m->box[i]; w++) {
+        const int64_t len = tf_most_len(q, &q->group[g], w, k);
+        *most = len > *most ? len : *most;
+      }
+    }
+}
+
+/* Bits of an m-tile where each group has the vector picked. */
+static int64_t bits_at(const struct tf_model *m, const tf_view *v, const int *pick) {
+  const tf_most *q = m->most;
   int64_t bits = 0;
   for (int i = v->first; i < v->first + v->n_slices; i++) {
-    int64_t b, word = m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits;
-    if (__builtin_mul_overflow(box_at(m, &m->plan->slices[i], digits), word, &b) ||
-        __builtin_add_overflow(bits, b, &bits))
-      return INT64_MAX;
+    int64_t words = 1;
+    for (int g = 0; g < q->n_groups; g++)
+      words = sat_mul(words, words_of(q, &q->group[g], pick[g], i));
+    bits = sat_add(bits, sat_mul(words, m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits));
   }
   return bits;
 }
+
+enum { MOST_PICKS = 4096 };
+
+/* Most bits that an m-tile holds at one moment: of every pick of a vector for each group.  -1: there are too many. */
+static int64_t most_bits(const struct tf_model *m, const tf_view *v) {
+  const tf_most *q = m->most;
+  int pick[TF_MAX_PATH + 1] = {0}, g = 0, left = MOST_PICKS;
+  int64_t most = 0;
+  while (g < q->n_groups && left-- > 0) {
+    const int64_t now = bits_at(m, v, pick);
+    most = now > most ? now : most;
+    for (g = 0; g < q->n_groups && pick[g] + 1 >= q->group[g].n_front; g++)
+      pick[g] = 0;
+    if (g < q->n_groups) pick[g]++;
+  }
+  return g < q->n_groups ? -1 : most;
+}
+
+void tf_border_sizes(struct tf_model *m) {
+  const tf_plan *p = m->plan;
+  for (int n = 0; n < p->tree->n_nodes && !m->ev.irregular; n++) {
+    const tf_view *v = &m->views->node[n];
+    if (!v->n_slices) continue;
+    ask_tile(m, n, v);
+    m->ev.irregular |= !tf_most_find(m, m->most);
+    for (int i = v->first; i < v->first + v->n_slices; i++)
+      m->box[i] = largest_box(m->most, i);
+    largest_lengths(m, v);
+    m->at_once[n] = most_bits(m, v);
+    m->ev.irregular |= m->at_once[n] < 0;
+  }
+}
+
+/* ---- intermediates at home ------------------------------------------------------------------------- */
 
 /* The retaining scope whose runs decide how much of intermediate z its home holds, NULL: none. */
 static const tf_retain *home_decider(const tf_plan *p, int z) {
@@ -181,118 +183,148 @@ static const tf_retain *home_decider(const tf_plan *p, int z) {
   return in >= 0 && tf_plan_above(p, p->retains[in].scope, p->home_scope[z]) ? &p->retains[in] : NULL;
 }
 
-static int64_t home_at(struct tf_model *m, const void *what, const int64_t *digits) {
-  int z = *(const int *)what;
-  return tf_home_words(m, z, home_decider(m->plan, z), digits);
+static void look_home(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+  const int z = *(const int *)m->most->what;
+  tf_ival box[TF_MAX_RANK];
+  uint64_t ranks = 0;
+  for (int k = 0; k < n; k++)
+    ranks |= UINT64_C(1) << m->most->rank[which[k]];
+  tf_home_box(m, z, home_decider(m->plan, z), ranks, digits, box);
+  for (int k = 0; k < n; k++)
+    out[k] = box[m->most->rank[which[k]]];
 }
 
-/* Instances in use at the step of the digits. */
-static int64_t width_at(struct tf_model *m, const void *what, const int64_t *digits) {
-  tf_sum sum;
-  memcpy(m->scratch.fixed, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  bool ok = tf_sum_over(&m->ev, &m->scratch, what, NULL, false, TF_OVER_WIDTH, &sum);
-  memset(m->scratch.fixed, 0, (size_t)m->plan->n_loops * sizeof *digits);
-  return ok ? sum.box : 0;
+/* Loops that bring several runs into one memory are gone through by tf_home_box. */
+static void ask_home(struct tf_model *m, const int *z) {
+  tf_most *q = m->most;
+  const tf_plan *p = m->plan;
+  const int node = p->home_scope[*z], o = p->wl->tensors[*z].producer;
+  const tf_path *path = &p->path[node];
+  q->node = node;
+  q->n = 0;
+  q->steady = false;
+  q->skip = 0;
+  q->look = look_home;
+  q->what = z;
+  for (int k = 0; k < path->n; k++)
+    q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
+  const tf_retain *h = home_decider(p, *z);
+  for (int r = 0; r < p->wl->ops[o].n_out_dims; r++) {
+    const uint64_t all = path->n ? ~UINT64_C(0) >> (TF_MAX_PATH - path->n) : 0;
+    ask_rank(m, *z, *z, r, h ? all : tf_dim_mask(p, o, p->wl->ops[o].dims[r], node));
+  }
 }
 
-/* Positions of the loops that move slice s. */
-static uint64_t movers(const tf_plan *p, const tf_slice *s) {
-  uint64_t mask = 0;
-  for (int r = 0; r < p->wl->tensors[s->tensor].rank; r++)
-    mask |= tf_slice_mask(p, s, r);
-  return mask;
-}
-
-static int64_t range_of(struct tf_model *m, const void *what, const int64_t *digits) {
-  const int *od = what;
-  return tf_dim_range(&m->ev, od[0], od[1], m->plan->tree->op_node[od[0]], digits).len;
-}
-
-int64_t tf_border_range(struct tf_model *m, int o, int d) {
-  const int what[2] = {o, d};
-  const int leaf = m->plan->tree->op_node[o];
-  return climb(m, leaf, true, true, tf_dim_mask(m->plan, o, d, leaf), range_of, what);
+/* Of the vectors of each group, the one that makes most of its share. */
+static int64_t home_words(struct tf_model *m, int z) {
+  const tf_most *q = m->most;
+  int64_t words = 1;
+  for (int g = 0; g < q->n_groups; g++) {
+    int64_t best = q->group[g].n ? 0 : 1;
+    for (int v = 0; v < q->group[g].n_front && q->group[g].n; v++) {
+      tf_ival box[TF_MAX_RANK];
+      for (int r = 0; r < TF_MAX_RANK; r++)
+        box[r] = (tf_ival){0, 1};
+      for (int k = 0; k < q->group[g].n; k++)
+        box[q->rank[q->which[q->group[g].first + k]]].len = tf_most_len(q, &q->group[g], v, k);
+      const int64_t now = tf_home_share(m, z, box);
+      best = now > best ? now : best;
+    }
+    words = sat_mul(words, best);
+  }
+  return words;
 }
 
 void tf_border_homes(struct tf_model *m) {
   const tf_plan *p = m->plan;
-  for (int z = 0; z < p->wl->n_tensors; z++) {
+  for (int z = 0; z < p->wl->n_tensors && !m->ev.irregular; z++) {
     if (p->home_scope[z] < 0) continue;
-    uint64_t mask = 0;
-    const tf_op *maker = &p->wl->ops[p->wl->tensors[z].producer];
-    for (int r = 0; r < maker->n_out_dims; r++)
-      mask |= tf_dim_mask(p, p->wl->tensors[z].producer, maker->dims[r], p->home_scope[z]);
-    m->home_words[z] = climb(m, p->home_scope[z], true, true, mask, home_at, &z);
+    ask_home(m, &z);
+    m->ev.irregular |= tf_home_runs(m, z) > TF_MOST_RUNS || !tf_most_find(m, m->most);
+    m->home_words[z] = home_words(m, z);
   }
 }
 
-/* The bits that m-tile v holds where all its slices are largest at one moment: in the first, the middle or the last
- * setting of the loops; -1: in none of them.  No setting has more. */
-static int64_t all_largest(struct tf_model *m, const hunt *h, const tf_view *v) {
-  int64_t most = 0, *digits = m->scratch.prv;
-  for (int i = v->first; i < v->first + v->n_slices; i++) {
-    int64_t b, word = m->plan->wl->tensors[m->plan->slices[i].tensor].word_bits;
-    if (__builtin_mul_overflow(m->box[i], word, &b) || __builtin_add_overflow(most, b, &most)) return -1;
-  }
-  for (int at = 0; at < 3; at++) {
-    memset(digits, 0, (size_t)m->plan->n_loops * sizeof *digits);
-    for (int i = 0; i < h->n && at; i++) {
-      const int64_t n = tf_turns(&m->ev, h->loops[i], digits);
-      digits[h->loops[i]] = at == 1 ? n / 2 : n - 1;
-    }
-    if (tile_at(m, v, digits) == most) return most;
-  }
-  return -1;
+/* ---- ranges, instances ----------------------------------------------------------------------------- */
+
+static void look_range(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+  const int *od = m->most->what;
+  (void)which;
+  for (int k = 0; k < n; k++)
+    out[k] = tf_dim_range(&m->ev, od[0], od[1], m->plan->tree->op_node[od[0]], digits);
 }
 
-/* Most bits that m-tile n holds at one moment, of the loops in `mask`: of too many settings to try all, climbing also
- * from where each of its slices is largest. */
-static int64_t most_at_once(struct tf_model *m, int n, const tf_view *v, uint64_t mask) {
-  const tf_plan *p = m->plan;
-  hunt h = {.m = m};
-  list_loops(&h, n, true, true, p->n_retains ? ~UINT64_C(0) : mask);
-  int64_t most = all_largest(m, &h, v);
-  if (most >= 0) return most;
-  most = climb(m, n, true, true, mask, tile_at, v);
-  for (int i = v->first; i < v->first + v->n_slices && settings(&h) > TF_TRY_EVERY; i++) {
-    climb(m, n, true, true, movers(p, &p->slices[i]), box_at, &p->slices[i]);
-    climb_from(m, h.loops, h.n, tile_at, v, m->scratch.prv);
-    int64_t now = tile_at(m, v, m->scratch.prv);
-    most = now > most ? now : most;
-  }
+int64_t tf_border_range(struct tf_model *m, int o, int d) {
+  tf_most *q = m->most;
+  const int what[2] = {o, d}, leaf = m->plan->tree->op_node[o];
+  q->node = leaf;
+  q->n = 1;
+  q->steady = false;
+  q->skip = 0;
+  q->look = look_range;
+  q->what = what;
+  q->mask[0] = tf_dim_mask(m->plan, o, d, leaf);
+  q->from[0] = 0;
+  q->extent[0] = m->plan->wl->dims[d].extent;
+  if (!tf_most_find(m, q)) m->ev.irregular = true;
+  int64_t most = 0;
+  for (int g = 0; g < q->n_groups; g++)
+    if (q->group[g].n) most = tf_most_len(q, &q->group[g], 0, 0);
   return most;
 }
 
-void tf_border_sizes(struct tf_model *m) {
-  const tf_plan *p = m->plan;
-  for (int i = 0; i < p->n_tile_slices; i++) {
-    const tf_slice *s = &p->slices[i];
-    m->box[i] = climb(m, s->node, true, true, movers(p, s), box_at, s);
-    lengths(m, s, m->scratch.prv, &m->rank_len[m->views->rank_at[i]]);
+enum { TF_WIDTH_LOOKS = 4096 };
+
+/* Instances in use at once that one comp of node n's loops gives: at the step, of all, that has most. */
+typedef struct {
+  struct tf_model *m;
+  const tf_slice *at; /* of that comp alone */
+  int n, loops[TF_MAX_PATH], left;
+  int64_t all, most; /* instances there are */
+} breadth;
+
+static bool widen(breadth *b, int i) {
+  int64_t *fixed = b->m->scratch.fixed;
+  tf_sum sum;
+  if (b->most >= b->all) return true;
+  if (i == b->n) {
+    bool ok = b->left-- > 0 && tf_sum_over(&b->m->ev, &b->m->scratch, b->at, NULL, false, TF_OVER_WIDTH, &sum);
+    b->most = ok && sum.box > b->most ? sum.box : b->most;
+    return ok;
   }
-  for (int n = 0; n < p->tree->n_nodes; n++) {
-    const tf_view *v = &m->views->node[n];
-    uint64_t mask = 0;
-    for (int i = v->first; i < v->first + v->n_slices; i++)
-      mask |= movers(p, &p->slices[i]);
-    if (v->n_slices) m->at_once[n] = most_at_once(m, n, v, mask);
+  bool ok = true;
+  fixed[b->loops[i]] = 0;
+  for (int64_t n = tf_turns(&b->m->ev, b->loops[i], fixed), t = 0; t < n && ok; t++) {
+    fixed[b->loops[i]] = t;
+    ok = widen(b, i + 1);
   }
+  fixed[b->loops[i]] = 0;
+  return ok;
 }
 
 int64_t tf_border_width(struct tf_model *m, int n) {
-  const tf_plan *p = m->plan;
-  uint64_t mask = 0;
-  for (int k = 0; k < p->path[n].n; k++) { /* all that the spatial loops' ranges depend on */
-    const tf_ploop *l = &p->loops[p->path[n].loops[k]];
-    if (l->axis == TF_TEMPORAL || l->op < 0) continue;
-    for (int i = 0; i < l->n_leader; i++)
-      mask |= tf_base_mask(p, l->leaders[i], l->dim);
-    for (int j = 0; j < k; j++)
-      mask |= (uint64_t)(p->loops[p->path[n].loops[j]].lead == l->lead && p->loops[p->path[n].loops[j]].dim == l->dim)
-              << j;
+  const tf_path *path = &m->plan->path[n];
+  int64_t width = 1;
+  for (int c = 0; c < m->plan->at[n].n_comp; c++) {
+    tf_slice at = m->plan->at[n];
+    breadth b = {.m = m, .at = &at, .left = TF_WIDTH_LOOKS, .all = 1};
+    at.comp = &at.comp[c];
+    at.n_comp = 1;
+    for (int k = 0; k < path->n; k++) {
+      if (!(at.comp->loops >> k & 1) || m->ev.trip[path->loops[k]] <= 1 || m->plan->loops[path->loops[k]].op < 0)
+        continue;
+      if (path->temporal >> k & 1)
+        b.loops[b.n++] = path->loops[k];
+      else
+        b.all = sat_mul(b.all, m->ev.trip[path->loops[k]]);
+    }
+    m->ev.irregular |= !widen(&b, 0);
+    width = sat_mul(width, b.most);
   }
-  return climb(m, n, true, false, mask, width_at, &p->at[n]);
+  return width;
 }
+
+/* ---- steps with nothing to do ---------------------------------------------------------------------- */
 
 /* The shortest range of dim d that consumers below node n ask of op o, borders left out: of full tiles, or of those cut
  * short at the end of every loop. */

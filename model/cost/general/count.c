@@ -3,6 +3,7 @@
 
 #include "model/cost/general/comps.h"
 #include "model/cost/general/general.h"
+#include "model/cost/general/most.h"
 #include "model/flow/layout.h"
 #include "model/tree/cover.h"
 
@@ -16,11 +17,11 @@ bool tf_general_ready(struct tf_model *m) {
   m->scratch.zero = TF_ARRAY(a, int64_t, loops);
   m->scratch.pair = TF_ARRAY(a, int64_t, loops);
   m->scratch.fixed = TF_ARRAY(a, int64_t, loops);
-  m->scratch.top = TF_ARRAY(a, int64_t, loops);
   m->scratch.made = TF_ARRAY(a, tf_ival *, (size_t)m->plan->wl->n_ops);
   if (!m->scratch.cur || !m->scratch.prv || !m->scratch.zero || !m->scratch.pair || !m->scratch.fixed ||
-      !m->scratch.top || !m->scratch.made || !tf_comps_fill(a, m->plan))
+      !m->scratch.made || !tf_comps_fill(a, m->plan))
     return false;
+  if (m->plan->clips && !(m->most = tf_most_new(a, m))) return false;
   m->cover = tf_cover_new(a, m->plan->facts);
   if (!m->cover) return false;
   m->scratch.boxes = TF_NEW(a, tf_boxes);

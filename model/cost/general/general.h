@@ -18,11 +18,16 @@ bool tf_count_class(struct tf_model *m, const tf_slice *s, const tf_pclass *c, b
 /* Sizes of m-tiles' slices, and of intermediates at home. */
 void tf_sizes(struct tf_model *m);
 void tf_home_sizes(struct tf_model *m);
-/* Words of intermediate z's slice at home, loops above its scope at the digits.  h: the retaining scope whose runs
- * decide what is made of it, NULL: none. */
-int64_t tf_home_words(struct tf_model *m, int z, const struct tf_retain *h, const int64_t *digits);
+/* What runs of intermediate z's home scope that share a memory leave there of the ranks asked for, loops above the
+ * scope at the digits: a box[TF_MAX_RANK].  h: the retaining scope whose runs decide what is made of it, NULL: none. */
+void tf_home_box(struct tf_model *m, int z, const struct tf_retain *h, uint64_t ranks, const int64_t *digits,
+                 tf_ival *box);
+/* How many such runs: tf_home_box looks at each where borders cut ranges. */
+double tf_home_runs(const struct tf_model *m, int z);
+enum { TF_MOST_RUNS = 4096 };
 
-/* The same sizes, and instances of node n in use at once, where borders clip boxes. */
+/* The same sizes, and instances of node n in use at once, where borders clip boxes.  What only the walk can tell
+ * sets ev->irregular. */
 void tf_border_sizes(struct tf_model *m);
 void tf_border_homes(struct tf_model *m);
 /* The longest range of dim d that is left at op o's leaf. */

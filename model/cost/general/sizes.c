@@ -11,15 +11,14 @@ static int64_t sat_mul(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? INT64_MAX : r;
 }
 
-enum { TF_EVERY_INSTANCE = 64 };
-
 /* What runs of a scope that share a memory leave of an intermediate there. */
 typedef struct {
   struct tf_model *m;
   int z;
   const tf_retain *h; /* whose runs decide what is made of it; NULL: none */
+  uint64_t ranks;     /* that are asked for */
   bool every;         /* all instances are looked at */
-  tf_ival all[TF_MAX_RANK];
+  tf_ival *all;       /* [TF_MAX_RANK] */
 } leavings;
 
 /* Joins what the instance at scratch.cur leaves: of what is retained, the whole of it.  False: nothing. */
@@ -32,18 +31,19 @@ static bool leave(leavings *g) {
   if (g->h) tf_retain_at(ev, &g->m->scratch, g->h, g->m->scratch.cur, &made);
   if (g->h && g->m->plan->retained[g->z]) ev->made[t->producer] = NULL;
   for (int r = 0; r < t->rank && any; r++) {
+    if (!(g->ranks >> r & 1)) continue;
     int d = g->m->plan->wl->ops[t->producer].dims[r];
     box[r] = tf_dim_range(ev, t->producer, d, g->m->plan->home_scope[g->z], g->m->scratch.cur);
     any = box[r].len > 0;
   }
   ev->made = NULL;
   for (int r = 0; r < t->rank && any; r++)
-    g->all[r] = tf_around(g->all[r], box[r]);
+    if (g->ranks >> r & 1) g->all[r] = tf_around(g->all[r], box[r]);
   return any;
 }
 
-/* The same of all instances that the loops from path position k on bring into one memory; of many, of the first and the
- * last of each loop that leave anything (a border may leave nothing), and the middle. */
+/* The same of all instances that the loops from path position k on bring into one memory; where no border has a say, of
+ * the first and the last of each loop. */
 static bool brought(leavings *g, int k) {
   const tf_plan *p = g->m->plan;
   const tf_path *path = &p->path[p->home_scope[g->z]];
@@ -53,26 +53,18 @@ static bool brought(leavings *g, int k) {
   if (k >= path->n) return leave(g);
   int64_t *digit = &g->m->scratch.cur[path->loops[k]];
   *digit = 0;
-  int64_t n = tf_turns(&g->m->ev, path->loops[k], g->m->scratch.cur), first = 0, last = n - 1;
-  bool any = false, ends = false;
-  for (; first < n && (g->every || !any); first++) {
-    *digit = first;
+  const int64_t n = tf_turns(&g->m->ev, path->loops[k], g->m->scratch.cur);
+  bool any = false;
+  for (int64_t t = 0; t < n; t += g->every || n < 2 ? 1 : n - 1) {
+    *digit = t;
     any |= brought(g, k + 1);
-  }
-  for (; last >= first && !ends; last--) {
-    *digit = last;
-    ends = brought(g, k + 1);
-  }
-  if (first <= n / 2 && n / 2 <= last) {
-    *digit = n / 2;
-    brought(g, k + 1);
   }
   *digit = 0;
   return any;
 }
 
 /* Instances that loops bring into one memory at z's home. */
-static double runs_at_once(const struct tf_model *m, int z) {
+double tf_home_runs(const struct tf_model *m, int z) {
   const tf_path *path = &m->plan->path[m->plan->home_scope[z]];
   double n = 1;
   for (int k = 0; k < path->n; k++)
@@ -80,18 +72,26 @@ static double runs_at_once(const struct tf_model *m, int z) {
   return n;
 }
 
-/* The slice of intermediate z that one iteration of its home scope leaves in one instance. */
-int64_t tf_home_words(struct tf_model *m, int z, const tf_retain *h, const int64_t *digits) {
-  leavings g = {.m = m, .z = z, .h = h, .every = runs_at_once(m, z) <= TF_EVERY_INSTANCE};
+void tf_home_box(struct tf_model *m, int z, const tf_retain *h, uint64_t ranks, const int64_t *digits, tf_ival *box) {
+  leavings g = {.m = m, .z = z, .h = h, .ranks = ranks, .every = m->plan->cuts, .all = box};
+  memset(box, 0, TF_MAX_RANK * sizeof *box);
   memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  return brought(&g, 0) ? tf_home_share(m, z, g.all) : 0;
+  brought(&g, 0);
+}
+
+/* The slice of intermediate z that the first iteration of its home scope leaves in one instance: no other leaves more.
+ */
+static int64_t first_home_words(struct tf_model *m, int z) {
+  tf_ival box[TF_MAX_RANK];
+  tf_home_box(m, z, NULL, ~UINT64_C(0), m->scratch.zero, box);
+  return tf_home_share(m, z, box);
 }
 
 void tf_home_sizes(struct tf_model *m) {
   const tf_plan *p = m->plan;
   if (p->cuts) tf_border_homes(m);
-  for (int z = 0; z < p->wl->n_tensors && !p->cuts; z++) /* the first step has the largest */
-    if (p->home_scope[z] >= 0) m->home_words[z] = tf_home_words(m, z, NULL, m->scratch.zero);
+  for (int z = 0; z < p->wl->n_tensors && !p->cuts; z++)
+    if (p->home_scope[z] >= 0) m->home_words[z] = first_home_words(m, z);
 }
 
 void tf_sizes(struct tf_model *m) {

@@ -233,12 +233,12 @@ static void at_once(const spmd *p, const cu_work *t, int in_loop) {
   lowering *w = p->w;
   piece now = {.k = t->s->range[t->roles.k], .slot = ir_number(0)};
   if (t->next && p->loop) {
-    const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, 1};
-    wait(w, in_loop - 1);
-    const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, 2)};
+    const ir_atom step = {p->loop->loop.var, 0}, next = {step.var, t->slots - 1};
+    wait(w, in_loop * (t->slots - 1) - 1);
+    const piece then = {.k = now.k, .slot = low_by(w, "into", IR_MOD, next, t->slots)};
     copy_all(p, t, &then, &next,
              &(ir_range){.lo = next, .hi = ir_number(p->loop->loop.trip), .most = p->loop->loop.trip});
-    now.slot = low_by(w, "now", IR_MOD, step, 2);
+    now.slot = low_by(w, "now", IR_MOD, step, t->slots);
   } else if (has_moving(t)) {
     copy_all(p, t, &now, NULL, NULL);
     wait(w, 0);
@@ -266,17 +266,30 @@ static int count_next(const spmd *p, const ir_stmt *loop) {
   return n;
 }
 
+/* How many of the loop's steps have their tiles on the way when it begins: the same in all of its products. */
+static int steps_ahead(const spmd *p, const ir_stmt *loop) {
+  int ahead = 0;
+  for (int i = 0; i < p->g->n_work; i++)
+    if (p->g->work[i].loop == loop && p->g->work[i].next) ahead = p->g->work[i].slots - 1;
+  return ahead;
+}
+
+static void first_tiles(const spmd *p, const ir_stmt *loop, int step) {
+  const ir_atom at = ir_number(step);
+  for (int i = 0; i < p->g->n_work && !low_failed(p->w); i++) {
+    const cu_work *t = &p->g->work[i];
+    if (t->loop == loop && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = at}, &at, NULL);
+  }
+}
+
 static void loop(spmd *p, ir_stmt *s) {
   lowering *w = p->w;
   const spmd outside = *p;
   const low_mark mark = {w->into, w->n_lets};
-  const int ahead = count_next(p, s);
+  const int ahead = steps_ahead(p, s);
   p->loop = s, p->body = &s->body;
-  for (int i = 0; i < p->g->n_work && !low_failed(w); i++) {
-    const cu_work *t = &p->g->work[i];
-    const ir_atom first = ir_number(0);
-    if (t->loop == s && t->next) copy_all(p, t, &(piece){.k = t->s->range[t->roles.k], .slot = first}, &first, NULL);
-  }
+  for (int step = 0; step < ahead; step++)
+    first_tiles(p, s, step);
   ir_stmt *again = cu_again(w, s, NULL);
   if (!again) return;
   again->body = (ir_body){0, NULL};

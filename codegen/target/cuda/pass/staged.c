@@ -3,7 +3,7 @@
 
 /* Neighbours along k that are multiplied at a time where there are more; the longest sum whose operands come as a whole
  * in a loop; pieces on their way at once; bytes of them in all. */
-enum { STEP = 64, MOST_WHOLE = 256, STAGES = 3, MOST_BYTES = 160 * 1024 };
+enum { STEP = 64, MOST_WHOLE = 256, STAGES = 3, MOST_BYTES = 160 * 1024, FEW_BYTES = 112 * 1024 };
 
 static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
@@ -98,6 +98,14 @@ static int64_t bytes_of(const cu_region *g) {
   return sum;
 }
 
+/* One step more ahead in all loops that have it, if few bytes do: two blocks then share a multiprocessor. */
+static void go_further(cu_region *g) {
+  const cu_region before = *g;
+  for (int i = 0; i < g->n_work; i++)
+    if (g->work[i].next && g->work[i].loop->loop.trip >= STAGES) g->work[i].slots = STAGES;
+  if (bytes_of(g) > FEW_BYTES) *g = before;
+}
+
 bool cu_plan_tiles(cu_region *g) {
   for (int i = 0; i < g->n_work; i++)
     plan_one(g, &g->work[i]);
@@ -106,5 +114,6 @@ bool cu_plan_tiles(cu_region *g) {
     if (t->next) t->next = false, t->slots = 1;
     if (t->slots > 2) t->slots = 2;
   }
+  go_further(g);
   return bytes_of(g) <= MOST_BYTES;
 }

@@ -8,9 +8,12 @@ static const char head[] =
     "#include \"kernel_device.h\"\n\nenum { ROUNDS = 31 };\n\n"
     "static int later(const void *a, const void *b) {\n  const float x = *(const float *)a, y = *(const float *)b;\n"
     "  return (x > y) - (x < y);\n}\n\n"
-    "static float *numbers(size_t n) {\n  float *here = (float *)malloc(n * sizeof *here), *there = NULL;\n"
+    "/* From 1/64 to 1.6; bfloat16 from 1/128 on. */\n"
+    "static float number(size_t i, float) { return (float)(i * 37 % 101 + 1) / 64; }\n"
+    "static uint16_t number(size_t i, uint16_t) { return (uint16_t)(0x3c00 + i * 37 % 101 + i % 2 * 0x8000); }\n\n"
+    "template <class T> static T *numbers(size_t n) {\n  T *here = (T *)malloc(n * sizeof *here), *there = NULL;\n"
     "  if (!here || cudaMalloc((void **)&there, n * sizeof *here) != cudaSuccess) exit(2);\n"
-    "  for (size_t i = 0; i < n; i++) here[i] = (float)(i * 37 % 101 + 1) / 64;\n"
+    "  for (size_t i = 0; i < n; i++) here[i] = number(i, T());\n"
     "  cudaMemcpy(there, here, n * sizeof *here, cudaMemcpyHostToDevice);\n  free(here);\n  return there;\n}\n\n";
 
 static const char rounds[] =
@@ -49,7 +52,8 @@ void cu_bench(FILE *out, const c_package *k) {
     if (!c_is_argument(&wl->tensors[z])) continue;
     for (int r = 0; r < wl->tensors[z].rank; r++)
       words *= wl->tensors[z].extent[r];
-    fputs("  args.", out), c_field(out, wl->tensors[z].name), fprintf(out, " = numbers(%" PRId64 ");\n", words);
+    fputs("  args.", out), c_field(out, wl->tensors[z].name),
+        fprintf(out, " = numbers<%s>(%" PRId64 ");\n", c_type(c_argument_type(k->p, z)), words);
   }
   fputs(rounds, out);
   fprintf(out,

@@ -1,6 +1,6 @@
 /* What a run of the NPU's simulator took. */
-#ifndef CLI_REPORT_NPU_H
-#define CLI_REPORT_NPU_H
+#ifndef CLI_NPU_REPORT_H
+#define CLI_NPU_REPORT_H
 #include "cli/text.h"
 #include "tileflow/npu.h"
 

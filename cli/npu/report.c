@@ -1,5 +1,5 @@
 /* A run of the NPU's simulator as text, as JSON, and as a timeline. */
-#include "cli/report/npu.h"
+#include "cli/npu/report.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,0 +1,223 @@
+/* Finds the largest boxes.  Loops that no length ties together are looked at apart, so the settings add up instead of
+ * multiplying; of each group's, those are passed over in which no length can pass one that is known: a box is no longer
+ * than it is without borders, and the further outside the tensor the less is left of it. */
+#include "model/cost/general/most.h"
+
+#include <string.h>
+
+enum { MOST_LOOKS = 1 << 15 }; /* settings of a group, and sets of them, that are looked at */
+
+static int lengths_of(const tf_plan *p, const tf_view *v) {
+  int n = 0;
+  for (int i = v->first; i < v->first + v->n_slices; i++)
+    n += p->wl->tensors[p->slices[i].tensor].rank;
+  return n;
+}
+
+tf_most *tf_most_new(tf_arena *a, const struct tf_model *m) {
+  tf_most *q = TF_NEW(a, tf_most);
+  int room = TF_MAX_RANK;
+  for (int n = 0; n < m->plan->tree->n_nodes; n++) {
+    int own = lengths_of(m->plan, &m->views->node[n]);
+    room = own > room ? own : room;
+  }
+  if (!q) return NULL;
+  size_t n = (size_t)room;
+  q->room = room;
+  q->slice = TF_ARRAY(a, int, n);
+  q->rank = TF_ARRAY(a, int, n);
+  q->mask = TF_ARRAY(a, uint64_t, n);
+  q->from = TF_ARRAY(a, int64_t, n);
+  q->extent = TF_ARRAY(a, int64_t, n);
+  q->which = TF_ARRAY(a, int, n);
+  q->front = TF_ARRAY(a, int64_t, n * TF_MOST_FRONT);
+  q->len = TF_ARRAY(a, int64_t, n);
+  q->at = TF_ARRAY(a, tf_ival, n);
+  q->whole = TF_ARRAY(a, tf_ival, n);
+  q->shift = TF_ARRAY(a, int64_t, n * TF_MAX_PATH);
+  return q->slice && q->rank && q->mask && q->from && q->extent && q->which && q->front && q->len && q->at &&
+                 q->whole && q->shift
+             ? q
+             : NULL;
+}
+
+/* ---- groups -------------------------------------------------------------------------------------- */
+
+static void add_group(tf_most *q, uint64_t loops) {
+  int kept = 0;
+  for (int g = 0; g < q->n_groups; g++) {
+    if (q->group[g].loops & loops)
+      loops |= q->group[g].loops;
+    else
+      q->group[kept++] = q->group[g];
+  }
+  q->group[kept] = (tf_most_group){.loops = loops};
+  q->n_groups = kept + 1;
+}
+
+/* Loops of one chain, or of which one enters the range of another, go together, and those that move one length.  The
+ * last group has the lengths that no loop moves. */
+static void make_groups(const struct tf_model *m, tf_most *q) {
+  const tf_slice *at = &m->plan->at[q->node];
+  int n = 0;
+  q->n_groups = 0;
+  for (int c = 0; c < at->n_comp; c++)
+    if (at->comp[c].loops) add_group(q, at->comp[c].loops);
+  for (int i = 0; i < q->n; i++)
+    if (q->mask[i]) add_group(q, q->mask[i]);
+  q->group[q->n_groups++] = (tf_most_group){.loops = 0};
+  for (int g = 0; g < q->n_groups; g++) {
+    q->group[g].first = n;
+    for (int i = 0; i < q->n; i++)
+      if (q->mask[i] ? q->mask[i] & q->group[g].loops : !q->group[g].loops) q->which[n++] = i;
+    q->group[g].n = n - q->group[g].first;
+  }
+}
+
+/* ---- one group ------------------------------------------------------------------------------------- */
+
+typedef struct {
+  struct tf_model *m;
+  tf_most *q;
+  tf_most_group *g;
+  int n, loops[TF_MAX_PATH];
+  int64_t turns[TF_MAX_PATH]; /* at most */
+  int64_t *digits;
+  int64_t left; /* looks */
+} hunt;
+
+static bool as_long(const int64_t *a, const int64_t *b, int n) {
+  for (int i = 0; i < n; i++)
+    if (a[i] < b[i]) return false;
+  return true;
+}
+
+/* Whether some vector that is known has all these lengths. */
+static bool known(const hunt *h, const int64_t *len) {
+  const int64_t *front = &h->q->front[(size_t)TF_MOST_FRONT * (size_t)h->g->first];
+  for (int v = 0; v < h->g->n_front; v++)
+    if (as_long(&front[v * h->g->n], len, h->g->n)) return true;
+  return false;
+}
+
+/* Adds a vector that is not known, in the place of those that it makes needless.  False: no room. */
+static bool keep(hunt *h, const int64_t *len) {
+  int64_t *front = &h->q->front[(size_t)TF_MOST_FRONT * (size_t)h->g->first];
+  const int n = h->g->n;
+  int kept = 0;
+  for (int v = 0; v < h->g->n_front; v++)
+    if (!as_long(len, &front[v * n], n)) memmove(&front[kept++ * n], &front[v * n], (size_t)n * sizeof *front);
+  h->g->n_front = kept;
+  if (kept == TF_MOST_FRONT) return false;
+  memcpy(&front[kept * n], len, (size_t)n * sizeof *front);
+  h->g->n_front++;
+  return true;
+}
+
+static bool look(hunt *h) {
+  tf_most *q = h->q;
+  h->left--;
+  h->m->ev.work++;
+  q->look(h->m, &q->which[h->g->first], h->g->n, h->digits, q->at);
+  for (int k = 0; k < h->g->n; k++)
+    q->len[k] = q->at[k].len > 0 ? q->at[k].len : 0;
+  return known(h, q->len) || keep(h, q->len);
+}
+
+/* What is left of a box as long as `whole` that lies at whole.lo + down to whole.lo + up, at its best place. */
+static int64_t most_left(tf_ival whole, int64_t down, int64_t up, int64_t from, int64_t extent) {
+  const int64_t over = extent - whole.len, lo = whole.lo - from; /* whole inside, or all around, from 0 to over */
+  const int64_t first = over < 0 ? over : 0, last = over < 0 ? 0 : over, most = over < 0 ? extent : whole.len;
+  const int64_t off = lo + down > last ? lo + down - last : lo + up < first ? first - lo - up : 0;
+  return off < most ? most - off : 0;
+}
+
+/* Whether with the loops before i where they stand some length may pass what is known. */
+static bool promises(hunt *h, int i) {
+  tf_most *q = h->q;
+  for (int k = 0; k < h->g->n; k++) {
+    const int f = q->which[h->g->first + k];
+    const int64_t *shift = &q->shift[(size_t)f * TF_MAX_PATH];
+    int64_t down = 0, up = 0;
+    for (int j = 0; j < h->n && q->steady; j++) {
+      const int64_t by = shift[j] * (j < i ? h->digits[h->loops[j]] : h->turns[j] - 1);
+      if (j < i || by < 0) down += by;
+      if (j < i || by > 0) up += by;
+    }
+    q->len[k] = q->steady ? most_left(q->whole[f], down, up, q->from[f], q->extent[f]) : q->extent[f];
+  }
+  return !known(h, q->len);
+}
+
+/* Every setting of the loops from i on that promises more.  False: there are too many. */
+static bool descend(hunt *h, int i) {
+  if (!promises(h, i)) return true;
+  if (i == h->n) return look(h);
+  int64_t *digit = &h->digits[h->loops[i]];
+  bool ok = true;
+  *digit = 0;
+  for (int64_t n = tf_turns(&h->m->ev, h->loops[i], h->digits), t = 0; t < n && ok; t++) {
+    *digit = t;
+    ok = h->left-- > 0 && descend(h, i + 1);
+  }
+  *digit = 0;
+  return ok;
+}
+
+/* Where boxes lie, borders aside, and how far each loop moves them. */
+static void find_places(hunt *h) {
+  tf_most *q = h->q;
+  tf_eval *ev = &h->m->ev;
+  const int *which = &q->which[h->g->first];
+  ev->noclip = ev->whole = true;
+  q->look(h->m, which, h->g->n, h->digits, q->at);
+  for (int k = 0; k < h->g->n; k++)
+    q->whole[which[k]] = q->at[k];
+  for (int j = 0; j < h->n; j++) {
+    h->digits[h->loops[j]] = 1;
+    q->look(h->m, which, h->g->n, h->digits, q->at);
+    h->digits[h->loops[j]] = 0;
+    for (int k = 0; k < h->g->n; k++)
+      q->shift[(size_t)which[k] * TF_MAX_PATH + (size_t)j] = q->at[k].lo - q->whole[which[k]].lo;
+  }
+  ev->noclip = ev->whole = false;
+}
+
+/* The first, the middle and the last settings: away from borders one of them has the largest of all. */
+static bool look_first(hunt *h) {
+  bool ok = true;
+  for (int at = 0; at < 3 && ok; at++) {
+    for (int j = 0; j < h->n && at; j++) {
+      const int64_t n = tf_turns(&h->m->ev, h->loops[j], h->digits);
+      h->digits[h->loops[j]] = at == 1 ? n / 2 : n - 1;
+    }
+    ok = look(h);
+    for (int j = 0; j < h->n; j++)
+      h->digits[h->loops[j]] = 0;
+  }
+  return ok;
+}
+
+static bool find(struct tf_model *m, tf_most *q, tf_most_group *g) {
+  const tf_path *path = &m->plan->path[q->node];
+  hunt h = {.m = m, .q = q, .g = g, .digits = m->scratch.prv, .left = MOST_LOOKS};
+  memset(h.digits, 0, (size_t)m->plan->n_loops * sizeof *h.digits);
+  g->n_front = 0;
+  q->loops = g->loops;
+  for (int k = 0; k < path->n; k++) {
+    const int l = path->loops[k];
+    if (!((g->loops & ~q->skip) >> k & 1) || m->ev.trip[l] <= 1 || m->plan->loops[l].op < 0) continue;
+    h.turns[h.n] = q->steady ? tf_turns(&m->ev, l, h.digits) : m->ev.trip[l];
+    h.loops[h.n] = l;
+    h.n += h.turns[h.n] > 1;
+  }
+  if (q->steady) find_places(&h);
+  return look_first(&h) && descend(&h, 0);
+}
+
+bool tf_most_find(struct tf_model *m, tf_most *q) {
+  make_groups(m, q);
+  for (int g = 0; g < q->n_groups; g++)
+    if (q->group[g].n && !find(m, q, &q->group[g])) return false;
+  return true;
+}

@@ -1,0 +1,129 @@
+#!/bin/sh
+# Faults planted in the text of two kernels of bfloat16, a product and streamed attention: the emulator, or the comparison
+# behind it, finds each within 50 seeds.
+# usage: faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
+tileflow=$1 step=${2:-1}
+command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+{
+  cat <<'A'
+architecture:
+  name: gpu
+  clock: 1 GHz
+  memories:
+  - {name: HBM, bandwidth: 64}
+  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}
+  compute:
+  - {name: u, ops: [mac, add, sub, div, max, exp], below: SMEM, mesh: [16, 16]}
+A
+} >"$work/gpu.yaml"
+cat >"$work/product.yaml" <<'Y'
+workload:
+  name: product
+  dims: {m: 70, n: 96, k: 200}
+  ops:
+  - "C[m,n] += A[m,k] * B[k,n]"
+mapping: |
+  HBM for m=1
+    SMEM for m=70 n=96 k=200
+      op C
+Y
+cat >"$work/attention.yaml" <<'Y'
+workload:
+  name: attention
+  dims: {h: 2, m: 40, l: 60, a: 24, n: 40}
+  ops:
+  - "S[h,m,l] += Q[h,m,a] * K[h,l,a]"
+  - "X[h,m] max= S[h,m,l]"
+  - "E[h,m,l] = exp(S[h,m,l] - X[h,m])"
+  - "Z[h,m] += E[h,m,l]"
+  - "P[h,m,l] = E[h,m,l] / Z[h,m]"
+  - "O[h,m,n] += P[h,m,l] * V[h,l,n]"
+mapping: |
+  HBM for h=2 l=3
+    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O
+      SMEM for m=40 l=20 a=24
+        op S
+      SMEM for m=40 l=20
+        op X
+      SMEM for m=40 l=20
+        op E
+      SMEM for m=40 l=20
+        op Z
+      SMEM for m=40 l=20
+        op P
+      SMEM for m=40 n=40 l=20
+        op O
+Y
+for kernel in product attention; do
+  "$tileflow" emit --quiet "$work/gpu.yaml" "$work/$kernel.yaml" --target cuda --dtype bf16 -o "$work/$kernel" || exit 1
+  make -s -C "$work/$kernel" emulate CXX=g++ CXXFLAGS=-O0 >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
+done
+
+number=0 planted=0 lost=0
+# KERNEL, what is wrong, and the edit of its text that makes it so.
+fault() {
+  number=$((number + 1))
+  [ $(((number - 1) % step)) = 0 ] || return 0
+  planted=$((planted + 1))
+  at=$work/$1
+  sed "$3" "$at/kernel.cu" >"$at/fault.cu"
+  if cmp -s "$at/kernel.cu" "$at/fault.cu"; then echo "FAIL: $1: $2: the text has no such place" && lost=$((lost + 1)) && return 0; fi
+  g++ -std=c++17 -DTILEFLOW_EMULATE -w -O0 -x c++ -c -o "$at/fault.o" "$at/fault.cu" &&
+    g++ -o "$at/fault" "$at/emulate-test.o" "$at/fault.o" -lm || { lost=$((lost + 1)); return 0; }
+  seed=1
+  while [ $seed -le 50 ]; do
+    TILEFLOW_SEED=$seed timeout 20 "$at/fault" >"$work/said" 2>&1 || break
+    seed=$((seed + 1))
+  done
+  [ $seed -le 50 ] && echo "$1: $2: seed $seed, $(grep -o 'emulation.*\|error.*norm' "$work/said" | head -1)" && return 0
+  echo "FAIL: $1: $2: not found in 50 seeds"
+  lost=$((lost + 1))
+}
+
+main='/static __global__/,/^}/'
+fault product 'a group too many left' 's/copy_wait<1>/copy_wait<2>/'
+fault product 'no wait' "$main s/copy_wait<1>();//"
+fault product 'no barrier behind the wait' "$main {/copy_wait<1>/{n;d;};}"
+fault product 'two slots for three pieces' 's/(i_k_[0-9]* + 2) % 3/(i_k_8 + 2) % 2/'
+fault product 'the slot before' 's/= (i_k_\([0-9]*\)) % 3/= (i_k_\1 + 2) % 3/'
+fault product 'the slot that is being filled' 's/= (i_k_\([0-9]*\)) % 3/= (i_k_\1 + 1) % 3/'
+fault product 'a group that never ends' "0,/^ *copy_end();/s/^ *copy_end();//"
+fault product 'swizzle left out where rows are read' '/load_matrices(/s/spot<8, 0, 7>/spot<8, 0, 0>/'
+fault product 'half a swizzle where columns are read' '/load_matrices_turned(/s/spot<16, 0, 7>/spot<16, 0, 3>/'
+fault product 'another swizzle where rows are written' '/copy_piece(/s/spot<8, 0, 7>/spot<8, 1, 7>/'
+fault product 'another pitch where columns are read' '/load_matrices_turned(/s/spot<16, 0, 7>/spot<17, 0, 7>/'
+fault product 'not turned' "$main s/load_matrices_turned/load_matrices/"
+fault product 'turned' "$main s/load_matrices(fa/load_matrices_turned(fa/"
+fault product 'eight rows twice' '/load_matrices(fa/s/LANE % 16/LANE % 8/'
+fault product 'the same eight of the sum twice' '/load_matrices(fa/s/ + LANE \/ 16)/)/'
+fault product 'an address off its 16 bytes' '/load_matrices(fa/s/)) \* 8\]/)) * 8 + 1]/'
+fault product 'a step of the sum left out' "$main s/tk < 4/tk < 3/"
+fault product 'the wrong half of columns' 's/fa\[tm\], fb + 2/fa[tm], fb + 0/'
+fault product 'sums in the wrong place' 's/\[tn + 1\], fa/[tn + 0], fa/'
+fault product 'sums that do not start' "$main {/zero_fragments/d;}"
+fault product 'sums that start in each piece' 's/if (fresh) {/if (1) {/'
+fault product 'two warps do the same columns' 's/\(columns_[0-9]* = (\)i_m_1)/\1i_m_1 \& 6)/'
+fault product 'slots that overlap' 's/\* 1024 + spot/* 512 + spot/'
+fault product 'half of the threads copy rows' 's/const int row = THREAD \/ 16,/const int row = THREAD \/ 32,/'
+fault product 'every row is the first' 's/at += 16 \* stride;//'
+fault product 'a barrier that one warp leaves out' "$main s/^        __syncthreads();/        if (threadIdx.y) __syncthreads();/"
+fault product 'half of a warp does not load' "$main s/^\( *\)load_matrices(fa/\1if (LANE < 16) load_matrices(fa/"
+fault product 'rows eight apart changed about' 's/8 \* th + LANE \/ 4/8 * (1 - th) + LANE \/ 4/'
+fault product 'neighbours changed about' 's/\[2 \* th\], \(C_sums\[tm\]\[tn\]\)\[2 \* th + 1\]/[2 * th + 1], \1[2 * th]/'
+fault attention 'a group too many left' "$main s/copy_wait<1>/copy_wait<2>/"
+fault attention 'values are not waited for' "$main {/nest\|P \*\//,\$s/copy_wait<1>();//;}"
+fault attention 'no barrier behind waits' "$main {/copy_wait<1>/{n;d;};}"
+fault attention 'half of the query comes' "$main s/row + j \* 64 < rows ? left/row < 16 ? left/"
+fault attention 'sums are not corrected' "$main s/\*= exp_near(.*)/*= 1.0f/"
+fault attention 'the maximum before is not kept' "$main s/X_before\[tm\]\[th\] = X\[tm\]\[th\];//"
+fault attention 'half of the lanes of a row' "$main s/, of_lane(sum, LANE ^ 2)/, sum/"
+fault attention 'lanes of another row' "$main s/LANE ^ 1/LANE ^ 4/"
+fault attention 'keys behind the end count' "$main s/if (d_l >= .*) continue;//"
+fault attention 'the other half of the row is multiplied' "$main s/2 \* tk + 1\]/2 * tk + 0]/"
+fault attention 'not divided' "$main s/ \/= Z\[tm\]\[th\]//"
+fault attention 'the keys of the step before' "$main s/= (i_l_\([0-9]*\)) % 2/= (i_l_\1 + 1) % 2/"
+echo "$planted faults planted, $lost not found"
+[ "$lost" = 0 ]
