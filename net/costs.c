@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "net/net.h"
+#include "search/common/objective.h"
+#include "tileflow/planner.h"
 #include "tileflow/solve.h"
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings tried */
@@ -152,8 +154,27 @@ bool net_cost_of(void *costs, int id, double *cost) {
   return !net_stopped(c);
 }
 
+/* The mapping whose kernel promises most, where the planner finds one that fits. */
+static bool by_planner(net_costs *c, net_cost *x, int64_t evals) {
+  const tf_planner_opts o = {.kernel = {.isa = c->o->isa}, .objective = c->o->objective, .budget = part_of(c, evals)};
+  tf_diags *d = tf_diags_new();
+  tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
+  char *text = p && p->tree && p->result.feasible && !p->result.overflow ? tf_tree_text(p->tree) : NULL;
+  if (p) c->evals += p->evals;
+  if (text) {
+    const tf_figures f = tf_figures_of(c->arch, x->group->workload, &p->result);
+    free(x->mapping);
+    x->mapping = text;
+    x->value = tf_objective_value(c->o->objective, &f);
+  }
+  tf_planned_free(p);
+  tf_diags_free(d);
+  return !net_stopped(c);
+}
+
 bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
+  if (c->o->isa) return by_planner(c, x, evals);
   return by_search(c, x, evals, c->d) && !net_stopped(c);
 }
 

@@ -40,6 +40,8 @@ static void describe(const cli_session *s, cli_text *out) {
   cli_cell(&t, "%s", cli_si(b->energy_pj * 1e-12, "J").s);
   cli_cell(&t, "that traffic, and every point once");
   cli_table_end(&t, out);
+  const char *masked = cli_masked_line(s->spec->workload);
+  if (masked) cli_printf(out, "\n%s\n", masked);
 }
 
 /* Words of all memories within, all instances together; -1: some memory has no limit; 0: there is none, or too many. */

@@ -9,6 +9,7 @@
 #include "cli/os/safe_dir.h"
 #include "cli/report/report.h"
 #include "cli/session/measure.h"
+#include "cli/session/network.h"
 #include "cli/session/session.h"
 
 typedef struct {
@@ -60,6 +61,8 @@ static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) 
 static void say(const tf_planned *p, const job *r) {
   if (p->n_measured) cli_measured_print(p);
   const char *of = strcmp(r->o->target, "cpu") != 0 ? r->o->target : r->plan.kernel.isa;
+  const char *masked = cli_masked_line(p->tree->workload);
+  if (masked) puts(masked);
   printf("%s: %s for %s.  Next: make -C %s test\n", r->o->out, p->tree->workload->name, of, r->o->out);
 }
 
@@ -201,8 +204,31 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
 
+/* Of a network: its plan says all but what kernels are called and for what they are. */
+static cli_status run_network(const emit_options *o) {
+  const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
+  cli_text command = {0};
+  if (strcmp(o->target, "cpu") != 0 || o->measure || o->dump_ir || !o->out) {
+    fputs(
+        "tileflow: error[E_USAGE]: a plan is emitted for --target cpu, with -o, and without --measure and --dump-ir\n",
+        stderr);
+    return CLI_BAD_INPUT;
+  }
+  reproduce(o, isa, &command);
+  const tf_emit_options e = {.isa = isa,
+                             .dtype = o->dtype,
+                             .micro = o->micro,
+                             .name = o->name,
+                             .version = TILEFLOW_VERSION,
+                             .command = command.text};
+  const cli_status status = cli_emit_network(&o->in, o->out, &e);
+  cli_text_free(&command);
+  return status;
+}
+
 static cli_status run(const void *options) {
   const emit_options *o = options;
+  if (cli_has_plan(&o->in)) return run_network(o);
   cli_session s;
   job r = {.o = o};
   tf_planned *p = NULL;
@@ -226,7 +252,9 @@ const cli_command cmd_emit = {
     .about = "Writes a new folder with the mapping as C17 (kernel.c, kernel.h) or CUDA C++ (--target cuda), a test "
              "that holds it against "
              "a plain evaluation in double, a benchmark, a Makefile, a CMake file, a README and a manifest. "
-             "Where no mapping is given, or some of it is open, one is searched for first.\n"
+             "Where no mapping is given, or some of it is open, one is searched for first.  Of a network's plan "
+             "(docs/HOWTO-plan.md), "
+             "a kernel for each of its groups, and network.c, which calls them in order.\n"
              "Exit status: 0, 2 for bad input (or a folder that is there already), 3 if the mapping does not fit.\n",
     .example = "arch-specs/xeon-gold-6240.yaml workloads/gemm-chain/g1.yaml \\\n"
                "    workloads/dataflows/cpu/gemm-chain-rows.yaml -o g1-kernel",

@@ -16,13 +16,14 @@ typedef struct {
   cli_figures figures;
   cli_looking look;
   int64_t max_ops;
-  const char *out;
+  const char *out, *target, *isa;
 } plan_options;
 static const cli_slot slots[] = {
     CLI_FIGURES_AT(plan_options, figures),   CLI_AT(plan_options, OBJECTIVE, look.objective),
     CLI_AT(plan_options, SEED, look.seed),   CLI_AT(plan_options, THREADS, look.threads),
     CLI_AT(plan_options, EVALS, look.evals), CLI_AT(plan_options, MAX_OPS, max_ops),
-    CLI_AT(plan_options, OUT, out)};
+    CLI_AT(plan_options, OUT, out),          CLI_AT(plan_options, TARGET, target),
+    CLI_AT(plan_options, ISA, isa)};
 
 static const tf_loc nowhere = {0};
 
@@ -36,6 +37,9 @@ static void show(void *ctx, const tf_progress *p) {
 static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
   cli_meter m = cli_meter_new(o->in.quiet);
   const tf_net_opts opts = {.objective = o->look.objective,
+                            .isa = !o->target ? NULL
+                                   : o->isa   ? o->isa
+                                              : tf_emit_isa(NULL),
                             .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
                             .budget = {.max_evals = o->look.evals,
                                        .threads = o->look.threads,
@@ -121,6 +125,13 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
   return status;
 }
 
+static void check(void *options, tf_diags *d) {
+  const plan_options *o = options;
+  if (o->target && strcmp(o->target, "cpu") != 0)
+    tf_fail(d, nowhere, TF_E_USAGE, "plans are made for kernels of --target cpu, not of '%.40s'", o->target);
+  if (o->isa && !o->target) tf_fail(d, nowhere, TF_E_USAGE, "--isa says for which kernels: --target cpu, too");
+}
+
 static cli_status run(const void *options) {
   tf_diags *d = tf_diags_new();
   if (!d) return CLI_FAILED;
@@ -136,11 +147,14 @@ const cli_command cmd_plan = {
     .about =
         "Reads an architecture and a network (an ONNX model, or a workload of any size), cuts it into groups of ops "
         "that are fused each by itself, by dynamic programming, and prints what each group costs, the sums beside "
-        "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  Of a file "
+        "what no execution can beat, and the memory that passes between groups (docs/HOWTO-plan.md).  With --target "
+        "cpu each group gets the mapping "
+        "whose kernel promises most, not the one of least cost by the model.  Of a file "
         "with a plan (-o wrote it) it prints the same of that plan.\n"
         "Exit status: 0, 2 for bad input, 130 if interrupted.\n",
     .example = "arch-specs/edge.yaml tests/data/onnx/mob-17.onnx",
     .size = sizeof(plan_options),
     CLI_SLOTS(slots),
+    .check = check,
     .run = run,
 };

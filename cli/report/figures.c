@@ -122,6 +122,13 @@ bool cli_print_report(const cli_session *s) {
   return ok;
 }
 
+const char *cli_masked_line(const tf_workload *wl) {
+  return tf_workload_masked(wl)
+             ? "Masked points are counted as work; a kernel of emit skips blocks that are wholly masked and may take "
+               "less."
+             : NULL;
+}
+
 bool cli_write_found(const cli_session *s, const cli_input *in, const cli_figures *f, const char *mapping) {
   bool ok = cli_write_figures(s, f, false);
   if (mapping) {

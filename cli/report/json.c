@@ -10,8 +10,9 @@
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static json_t *names(const cli_session *s) {
-  return json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture", s->spec->arch->name, "workload",
-                   s->spec->workload->name);
+  return json_pack("{s:s, s:s, s:s, s:s*}", "tileflow", TILEFLOW_VERSION, "architecture", s->spec->arch->name,
+                   "workload", s->spec->workload->name, "masked_points",
+                   tf_workload_masked(s->spec->workload) ? "counted" : NULL);
 }
 
 static const char *energy_source(bool from_table) { return from_table ? "table" : "given"; }

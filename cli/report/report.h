@@ -16,6 +16,9 @@ void cli_csv_cell(cli_text *out, const char *text);
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
 void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);
 
+/* What is counted of a workload with a mask; NULL where there is none. */
+const char *cli_masked_line(const tf_workload *wl);
+
 /* How the mapping was found, and the mapping. */
 void cli_report_found(const cli_session *s, cli_text *out);
 /* What the closed form says of it; nothing for another method. */

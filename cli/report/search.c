@@ -35,6 +35,8 @@ void cli_report_found(const cli_session *s, cli_text *out) {
   cli_printf(out, "%s %s the bound that no mapping%s can beat%s; stopped by %s\n\n", f->objective,
              cli_times(f->value, f->bound).s, f->space ? " of the solver's space" : "",
              f->space ? " (others may: docs/HOWTO-solve.md)" : "", f->stopped_by);
+  const char *masked = cli_masked_line(s->spec->workload);
+  if (masked) cli_printf(out, "%s\n\n", masked);
   cli_report_closed(s, out);
   cli_mapping_yaml(s, out);
 }

@@ -10,6 +10,7 @@ typedef struct {
   const tf_workload *wl;
   bool *set;             /* [variable] visible here */
   bool *taken;           /* [variable] some statement sets it */
+  const ir_expr **value; /* [variable] what a let has set it to; NULL: it has not */
   bool *written;         /* [buffer] something has been put there */
   const ir_stmt *around; /* the statement in whose body we are; NULL: none */
   unsigned maps;         /* of the loops around, bit by ir_map */
@@ -77,6 +78,7 @@ static void let(checker *c, const ir_stmt *s) {
   for (int i = 0; c->ok && i < e->n; i++)
     atom(c, "let", e->arg[i]);
   sets(c, "let", s->let.var, false);
+  if (c->ok) c->value[s->let.var] = e;
 }
 
 /* ---- buffers
@@ -240,6 +242,12 @@ static void product(checker *c, const ir_stmt *s) {
 /* ---- statements
  * ------------------------------------------------------------------------------------------------------ */
 
+/* Whether a is lo less some other value: of the first block that is not left out. */
+static bool is_since(const checker *c, ir_atom a, ir_atom lo) {
+  const ir_expr *e = a.var >= 0 ? c->value[a.var] : NULL;
+  return e && e->fn == IR_SUM && e->n == 2 && e->arg[0].var == lo.var && e->coef[0] == 1 && e->coef[1] == -1;
+}
+
 /* A sum starts where all it goes over does: every lower end that moves is asked. */
 static void starts(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
@@ -247,7 +255,7 @@ static void starts(checker *c, const ir_stmt *s) {
     const ir_atom lo = s->range[k].lo;
     bool asked = lo.var < 0 && lo.off == 0;
     for (int i = 0; i < s->nest.n_fresh; i++)
-      asked |= ir_same(lo, s->nest.fresh[i]);
+      asked |= ir_same(lo, s->nest.fresh[i]) || (lo.var >= 0 && is_since(c, s->nest.fresh[i], lo));
     must(c, asked, "nest %s: its sum over '%s' never starts", op->name, c->wl->dims[op->dims[k]].name);
   }
   for (int i = 0; c->ok && i < s->nest.n_fresh; i++)
@@ -479,10 +487,11 @@ static void packs(checker *c) {
 bool ir_check(const ir_program *p, char *why, size_t size) {
   checker c = {.p = p, .wl = p->tree->workload, .why = why, .size = size, .ok = true};
   c.set = calloc((size_t)p->n_vars + 1, 2 * sizeof *c.set);
+  c.value = calloc((size_t)p->n_vars + 1, sizeof *c.value);
   c.written = calloc((size_t)p->n_buffers + 1, sizeof *c.written);
   c.sent = calloc((size_t)p->n_buffers + 1, sizeof *c.sent);
   c.open = calloc((size_t)p->platform->n_queues + 1, sizeof *c.open);
-  const bool room = c.set && c.written && c.sent && c.open;
+  const bool room = c.set && c.value && c.written && c.sent && c.open;
   c.taken = c.set ? c.set + p->n_vars + 1 : NULL;
   for (int i = 0; room && c.ok && i < p->n_buffers; i++) {
     buffer(&c, i);
@@ -493,6 +502,7 @@ bool ir_check(const ir_program *p, char *why, size_t size) {
          c.wl->tensors[z].name);
   if (room) packs(&c), body(&c, NULL, &p->body), all_come(&c);
   free(c.set);
+  free(c.value);
   free(c.written);
   free(c.sent);
   free(c.open);

@@ -115,7 +115,7 @@ static void nest_point(machine *m, const ir_stmt *s, const int64_t *point, bool 
   if (!out) return;
   bool first = fresh;
   for (int k = op->n_out_dims; k < op->n_dims; k++)
-    first &= point[op->dims[k]] == 0;
+    first &= point[op->dims[k]] == atom(m, s->range[k].lo);
   double v = ir_value(op, read, point, s->nest.divides);
   if (m->counts) {
     ir_count *c = &m->counts->buffer[m->p->buffer_of[op->out]];

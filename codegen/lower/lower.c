@@ -293,6 +293,7 @@ void low_infer(lowering *w, int n) {
       ir_range r = inferred_range(w, o, k, n);
       *low_range(w, o, op->dims[k]) = r;
     }
+    low_mask_infer(w, o);
     if (w->keeps[op->out] && p->home_scope[op->out] == n) low_keep(w, n, o);
   }
 }
@@ -305,8 +306,10 @@ static void lower_scope(lowering *w, int n) {
   if (low_failed(w) || !low_stream_check(w, n)) return;
   memcpy(before, w->cur, ranges * sizeof *before);
   low_infer(w, n);
+  low_mask_open(w, n);
   open_homes(w, n);
   low_sums sums = low_open_sums(w, n, 0, -1);
+  const low_mark mark = low_mask_visit(w, n);
   for (int c = 0; c < t->n_children; c++) {
     low_keep_pass(w, n, t->children[c]);
     low_stage_pass(w, n, t->children[c]);
@@ -314,7 +317,9 @@ static void lower_scope(lowering *w, int n) {
     lower_node(w, t->children[c]);
     low_stream_after(w, n, t->children[c]);
   }
+  if (mark.into) low_close(w, mark);
   low_settle(w, sums);
+  low_mask_close(w, n);
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
@@ -346,7 +351,8 @@ static void lower_nest(lowering *w, int n) {
   s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   for (int k = 0; k < op->n_dims && !low_failed(w); k++) {
     s->range[k] = *low_range(w, o, op->dims[k]);
-    if (k >= op->n_out_dims && s->range[k].lo.var >= 0) s->nest.fresh[s->nest.n_fresh++] = s->range[k].lo;
+    if (k >= op->n_out_dims && s->range[k].lo.var >= 0)
+      s->nest.fresh[s->nest.n_fresh++] = low_mask_fresh(w, o, op->dims[k], s->range[k].lo);
   }
   s->nest.finite = op->reduce == TF_REDUCE_MAX && s->nest.n_fresh > 0 && w->plan->stream_scope[o] >= 0 &&
                    w->plan->wl->tensors[op->out].n_consumers > 0;
@@ -499,6 +505,7 @@ ir_program *low_lower(const tf_tree *tree, const low_target *target, const ir_ma
     if (low_threads(&w)) hoist(&w);
     low_stage_start(&w);
     low_keep_plan(&w);
+    low_mask_find(&w);
     lower_node(&w, 0);
     run_passes(&w, errors);
   }

@@ -4,12 +4,26 @@
 #include "codegen/ir/ir.h"
 #include "codegen/ir/names.h"
 #include "codegen/lower/target.h"
+#include "model/demand/masked.h"
 #include "model/flow/range.h"
 
 typedef struct {
   ir_expr expr;
   int var;
 } low_let;
+
+/* A mask of scores, and what is left out where it leaves nothing (mask.c). */
+typedef struct {
+  int scope; /* the innermost with all that it makes void below; -1: there is no mask that does */
+  tf_mask of;
+  bool inside;    /* the scope is open, rows stand whole, and what the mask makes void ends at `limit` */
+  bool streaming; /* the scope is open, and blocks of l that lie before the first that a row sees, or from `limit` on
+                     are left out */
+  ir_atom limit;
+  ir_range few;  /* whole rows: what others make for them, of few lengths */
+  ir_atom fresh; /* streamed: 0 in the first block that is not left out ... */
+  ir_range seen; /* ... and a range that is empty in those that are */
+} low_mask;
 
 struct lowering {
   ir_program *p;
@@ -36,6 +50,7 @@ struct lowering {
   int *from;          /* [tensor] the innermost that holds it here; -1: the argument */
   ir_range *chain;    /* `cur` on entry to the child of the nearest scope, at that depth */
   int chain_depth;
+  low_mask mask;
 };
 
 /* Whether memory has run out.  Statements and values are none then, and lead nowhere; a function asks before it uses
@@ -86,6 +101,18 @@ bool low_is_dim(const tf_index *ix, int dim);
 
 /* The other lengths of a range, as far as there is room for them; false: there is none, and they are unknown. */
 bool low_add_length(ir_range *r, int64_t length);
+
+/* mask.c: once, when the plan is there; behind the ranges of scope n, and when it ends; behind those of op o at a
+ * scope; around what scope n runs, closed by low_close where `into` is set. */
+void low_mask_find(lowering *w);
+void low_mask_open(lowering *w, int n);
+void low_mask_close(lowering *w, int n);
+void low_mask_infer(lowering *w, int o);
+low_mark low_mask_visit(lowering *w, int n);
+/* Of op o's range of a dim that it reduces: what is 0 where the reduction starts, given its lower end; what is the
+ * extent where it is complete, given its upper end. */
+ir_atom low_mask_fresh(const lowering *w, int o, int dim, ir_atom lo);
+ir_atom low_mask_last(lowering *w, int o, int dim, ir_atom hi);
 
 /* keep.c: what scopes retain.  low_keep_start, behind the arrays of `w`; low_keep_plan, when loops have been hoisted.
  */

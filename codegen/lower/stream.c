@@ -92,16 +92,17 @@ static void correct(lowering *w, int o, int x) {
   if (!s) return;
   s->correct.after = w->p->buffer_of[w->plan->wl->ops[x].out];
   s->correct.before = saved(w, w->plan->wl->ops[x].out);
-  s->correct.fresh = lo;
+  s->correct.fresh = low_mask_fresh(w, x, streamed_dim(w, x), lo);
 }
 
 static void divide(lowering *w, int o, int z) {
   const ir_range *r = low_range(w, z, streamed_dim(w, z));
-  int64_t extent = w->plan->wl->dims[streamed_dim(w, z)].extent;
+  const int64_t extent = w->plan->wl->dims[streamed_dim(w, z)].extent;
+  const ir_atom last = low_mask_last(w, z, streamed_dim(w, z), r->hi);
   ir_stmt *s = low_over_output(w, IR_DIVIDE, o);
   if (!s) return;
   s->divide.by = w->p->buffer_of[w->plan->wl->ops[z].out];
-  s->divide.last = r->hi;
+  s->divide.last = last;
   s->divide.at = extent;
 }
 

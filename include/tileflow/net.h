@@ -1,6 +1,7 @@
 /* Networks: a workload of many ops cut into groups that are fused each by itself (docs/HOWTO-plan.md). */
 #ifndef TILEFLOW_NET_H
 #define TILEFLOW_NET_H
+#include "tileflow/emit.h"
 #include "tileflow/search.h"
 
 /* ---- groups ----------------------------------------------------------------------- */
@@ -30,6 +31,8 @@ enum {
 typedef struct {
   tf_objective objective; /* a sum over groups: not EDP */
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
+  const char *isa; /* of the CPU's kernels that the plan is for: each group gets the mapping whose kernel promises most,
+                      as tf_planner_run has it; NULL: the mapping of least cost by the model */
   tf_budget budget; /* max_evals: of the search for each distinct group that the plan has; time_limit: not asked */
 } tf_net_opts;
 
@@ -82,4 +85,12 @@ typedef struct {
 /* bytes_each: of an element; 0: as wide as the tensors' words.  False with an error in d. */
 bool tf_net_memory_of(const tf_net_plan *p, const tf_workload *wl, int bytes_each, tf_net_memory *out, tf_diags *d);
 void tf_net_memory_free(tf_net_memory *m);
+
+/* ---- emission ----------------------------------------------------------------------- */
+/* Files of one folder: network.h, network.c, a kernel for each distinct group (g1.c, g1.h, g1_parts.h, ..), test.c,
+ * bench.c, Makefile, README.md.  The network is called as a kernel is (emit.h): its inputs and outputs are arguments,
+ * the rest lies in the workspace.  What kernels lay out of inputs (weights) may be laid out once: NAME_pack.  o: isa,
+ * name (NULL: "network"), version, command; float32 alone.  NULL with errors in d. */
+tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
+                            tf_diags *d);
 #endif

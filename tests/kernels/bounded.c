@@ -36,6 +36,7 @@ static bounded plus(rounding by, bounded a, bounded b) {
 }
 
 static bounded times(rounding by, bounded a, bounded b) {
+  if (by->masked && ((is_zero(a) && !isfinite(b.v)) || (is_zero(b) && !isfinite(a.v)))) return unknown;
   if ((isinf(a.v) && may_be_zero(b) && !is_zero(b)) || (isinf(b.v) && may_be_zero(a) && !is_zero(a))) return unknown;
   return step(by, a.v * b.v, fabs(a.v) * b.e + fabs(b.v) * a.e + a.e * b.e);
 }
@@ -201,6 +202,11 @@ static bounded element(const tf_workload *wl, rounding by, const tf_op *op, boun
 }
 
 void bounded_run(const tf_workload *wl, const bounded_rounding *by, bounded **data) {
+  bounded_rounding masked = *by;
+  for (int o = 0; o < wl->n_ops; o++)
+    for (int i = 0; i < wl->ops[o].n_expr; i++)
+      masked.masked |= wl->ops[o].expr[i].what == TF_X_DIM;
+  by = &masked;
   for (int i = 0; i < wl->n_ops; i++) {
     const tf_op *op = &wl->ops[wl->topo[i]];
     int64_t point[256] = {0}, at = 0;

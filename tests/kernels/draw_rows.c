@@ -10,7 +10,7 @@ static int parts(int n, int by) { return (n + by - 1) / by; }
 typedef struct {
   const char *name, *expr;
 } op;
-static const op all[][6] = {
+static const op all[][7] = {
     {{"X", "X[h,m] max= S[h,m,l]"},
      {"D", "D[h,m,l] = S[h,m,l] - X[h,m]"},
      {"E", "E[h,m,l] = exp(D[h,m,l])"},
@@ -20,6 +20,31 @@ static const op all[][6] = {
      {"E", "E[h,m,l] = exp(S[h,m,l] - X[h,m])"},
      {"Z", "Z[h,m] += E[h,m,l]"},
      {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
+    {{"T", "T[h,m,l] = select(l <= m, S[h,m,l] * 0.5, -inf)"}, /* rows that end where the mask does */
+     {"X", "X[h,m] max= T[h,m,l]"},
+     {"D", "D[h,m,l] = T[h,m,l] - X[h,m]"},
+     {"E", "E[h,m,l] = exp(D[h,m,l])"},
+     {"Z", "Z[h,m] += E[h,m,l]"},
+     {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
+    {{"T", "T[h,m,l] = select(m + 20 > l and l != 7, S[h,m,l] - W[h,m], -inf)"},
+     {"X", "X[h,m] max= T[h,m,l]"},
+     {"E", "E[h,m,l] = exp(T[h,m,l] - X[h,m])"},
+     {"Z", "Z[h,m] += E[h,m,l]"},
+     {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
+    {{"T", "T[h,m,l] = select(l <= m, S[h,m,l], -inf)"}, /* and one that does not: other values are read there */
+     {"X", "X[h,m] max= T[h,m,l]"},
+     {"E", "E[h,m,l] = exp(S[h,m,l] - X[h,m])"},
+     {"P", "P[h,m,l] = E[h,m,l] + U[l]"}},
+    {{"T", "T[h,m,l] = select(l <= m and m - l < 30, S[h,m,l], -inf)"}, /* both ends, and rows that see nothing */
+     {"X", "X[h,m] max= T[h,m,l]"},
+     {"E", "E[h,m,l] = exp(T[h,m,l] - X[h,m])"},
+     {"Z", "Z[h,m] += E[h,m,l]"},
+     {"P", "P[h,m,l] = E[h,m,l] / Z[h,m]"}},
+    {{"T", "T[h,m,l] = select(not l + 9 > m, S[h,m,l], -inf)"},
+     {"X", "X[h,m] max= T[h,m,l]"},
+     {"E", "E[h,m,l] = exp(T[h,m,l] - X[h,m])"},
+     {"P", "P[h,m,l] = E[h,m,l] * 2"}},
+    {{"T", "T[h,m,l] = select(l <= m + 3, S[h,m,l], -inf)"}, {"P", "P[h,m,l] = exp(T[h,m,l])"}},
     {{"P", "P[h,m,l] = exp(S[h,m,l])"}},
     {{"E", "E[h,m,l] = max(S[h,m,l], 0) * U[l]"}, {"P", "P[h,m,l] = E[h,m,l] + W[h,m]"}},
     {{"X", "X[h,m] min= S[h,m,l]"},
@@ -55,7 +80,7 @@ void draw_rows(page *p, uint64_t seed) {
   page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
               "bandwidth: 1}\n"
               "  - {name: L2, bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, "
-              "neg, relu], below: L2, mesh: [1, 1]}\n");
+              "neg, relu, select], below: L2, mesh: [1, 1]}\n");
   page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
   if (made) page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
   for (const op *o = between_ops; o->name; o++)

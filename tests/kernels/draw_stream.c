@@ -6,6 +6,22 @@
 
 static int parts(int n, int by) { return (n + by - 1) / by; }
 
+/* A mask of places: some leave whole blocks nothing, some whole rows.  NULL: none; what hides keys is added. */
+static const char *condition(tf_rng *g, char *text, size_t size) {
+  const int c = rng_between(g, -20, 60), w = rng_between(g, 1, 60);
+  switch (tf_rng_below(g, 9)) {
+  case 0: snprintf(text, size, "l <= m"); break;
+  case 1: snprintf(text, size, "m + %d > l and l != 7", c); break;
+  case 2: snprintf(text, size, "l <= m and m - l < %d", w); break;
+  case 3: snprintf(text, size, "not (l > m + %d or l + %d < m)", c < 0 ? -c : c, w); break;
+  case 4: snprintf(text, size, "%d <= m - l", c); break;
+  case 5: snprintf(text, size, "l == m or l < %d", w); break;
+  case 6: snprintf(text, size, "m < %d and l < %d or m >= %d and l >= %d", w, w, w, w); break;
+  default: return NULL;
+  }
+  return text;
+}
+
 static void own(page *p, const char *name, const char *loops) {
   page_say(p, "          L1\n            L2%s\n              op %s\n", loops, name);
 }
@@ -30,15 +46,19 @@ void draw_stream(page *p, uint64_t seed) {
   const int m_trip = parts(m, rows), l_trip = parts(l, keys);
   const char *s = masked ? "T" : "S";
   char text[128];
+  const char *sees = masked ? condition(&g, text, sizeof text) : NULL;
   p->len = 0;
   page_say(p,
            "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
            "bandwidth: 1, capacity: %d KiB%s}\n  - {name: L2, bandwidth: 1}\n  compute:\n"
-           "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu], below: L2, mesh: [1, 1]}\n",
+           "  - {name: u, ops: [mac, add, sub, mul, div, max, min, exp, neg, relu, select], below: L2, mesh: [1, 1]}\n",
            1 << rng_between(&g, 0, 12), threads ? ", mesh: [3, 1]" : "");
   page_say(p, "workload:\n  name: w\n  dims: {h: %d, m: %d, l: %d, a: %d, n: %d}\n  ops:\n", h, m, l, a, n);
   page_say(p, "  - \"S[h,m,l] += Q[h,m,a] * K[h,l,a]\"\n");
-  if (masked) page_say(p, "  - \"T[h,m,l] = S[h,m,l] * 0.25 + B[m,l]\"\n");
+  if (sees)
+    page_say(p, "  - \"T[h,m,l] = select(%s, S[h,m,l] * 0.25, -inf)\"\n", sees);
+  else if (masked)
+    page_say(p, "  - \"T[h,m,l] = S[h,m,l] * 0.25 + B[m,l]\"\n");
   page_say(p, "  - \"X[h,m] max= %s[h,m,l]\"\n", s);
   if (!joined) page_say(p, "  - \"D[h,m,l] = %s[h,m,l] - X[h,m]\"\n  - \"E[h,m,l] = exp(D[h,m,l])\"\n", s);
   if (joined) page_say(p, "  - \"E[h,m,l] = exp(%s[h,m,l] - X[h,m])\"\n", s);

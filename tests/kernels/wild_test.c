@@ -256,7 +256,7 @@ static bool emitted_right(session *s, const drawn *c, uint64_t seed, uint64_t tu
                 units  ? 1.3e-38
                 : half ? 1e-40
                        : 3e-45,
-                false}};
+                false, false}};
   tf_emitted *e = tf_emit_cpu(c->tree, &with, c->diags);
   for (int i = 0; e && i < e->n; i++)
     t.by.floored |= strstr(e->file[i].text, "fresh ? -3.40282347e38f") != NULL;
@@ -296,7 +296,7 @@ int main(int argc, char **argv) {
   uint64_t turn = 0, at = plan.seed * UINT64_C(1000000007);
   if (plan.only) one(&s, plan.only, 0);
   for (; !plan.only && turn < (uint64_t)plan.cases && s.refused < 10 * plan.cases; at++)
-    turn += one(&s, at | (turn % 4 == 3 ? DRAW_ROWS : DRAW_WILD), turn);
+    turn += one(&s, at | (turn % 8 == 3 ? DRAW_STREAM : turn % 4 == 3 ? DRAW_ROWS : DRAW_WILD), turn);
   printf("wild: %ld kernels right, %ld wrong; %ld mappings refused; elements: %ld finite, %ld infinite, %ld not a "
          "number, %ld that nobody can tell\n",
          s.kernels, s.wrong, s.refused, s.finite, s.infinite, s.nan, s.unknown);

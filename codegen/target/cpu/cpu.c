@@ -37,8 +37,12 @@ static double cycles_of(const tf_tree *tree, const tf_emit_options *o, tf_diags 
 const tf_target tf_target_cpu = {
     .name = "cpu",
     .what = "C17 with micro-kernels",
-    .lower =
-        {.platform = &low_cpu_platform, .depth = 1, .close_by = low_close_by, .nest = low_product, .passes = passes},
+    .lower = {.platform = &low_cpu_platform,
+              .depth = 1,
+              .skips = true,
+              .close_by = low_close_by,
+              .nest = low_product,
+              .passes = passes},
     .machine = machine_of,
     .print = tf_cpu_print,
     .cycles = cycles_of,

@@ -126,7 +126,7 @@ static void list_places(c_printer *c, const tf_op *op, const ir_stmt *s) {
 }
 
 static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
-  const ir_atom lo = s->range[op->n_out_dims].lo;
+  const ir_atom lo = c_fresh_of(op, s, op->n_out_dims);
   c_line(c, "const int begun = ");
   if (lo.var < 0)
     fputs(lo.off ? "1;\n" : "0;\n", c->out);

@@ -94,6 +94,14 @@ void c_fresh_flag(c_printer *c, const ir_stmt *s) {
   fputs(";\n", c->out);
 }
 
+ir_atom c_fresh_of(const tf_op *op, const ir_stmt *s, int k) {
+  int i = 0;
+  if (s->range[k].lo.var < 0) return s->range[k].lo;
+  for (int d = op->n_out_dims; d < k; d++)
+    i += s->range[d].lo.var >= 0;
+  return s->nest.fresh[i];
+}
+
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */
 int c_steady_divisor(const c_printer *c, const tf_op *op, const ir_stmt *s, int dim) {
   const tf_expr *root = &op->expr[op->n_expr - 1];

@@ -93,6 +93,8 @@ bool c_runs_along(const c_printer *c, const tf_op *op, int dim, bool in_output);
 /* "acc = combine(acc, value);", acc being the output where it is NULL. */
 void c_accumulate(c_printer *c, const tf_op *op, const char *acc, int skip);
 void c_fresh_flag(c_printer *c, const ir_stmt *s);
+/* What is 0 where the reduction over the op's k-th dim starts: its lower end, or that less the first block's. */
+ir_atom c_fresh_of(const tf_op *op, const ir_stmt *s, int k);
 /* Whether the sum starts over, as an expression where the loops around it stand; it has n_fresh. */
 void c_is_fresh(c_printer *c, const ir_stmt *s);
 /* The read by which the whole is divided and which the innermost loop does not move; -1: none. */

@@ -200,7 +200,11 @@ static void add_flag(c_printer *c, const tf_op *op, const ir_stmt *s) {
   for (int k = op->n_out_dims; k < op->n_dims; k++) {
     bool at_zero = s->range[k].lo.var < 0 && k == s->nest.product->k;
     if (at_zero) continue;
-    fprintf(c->out, "%sd_%s != 0", any ? " || " : "", c->p->dim_id[op->dims[k]]);
+    const ir_atom lo = s->range[k].lo, fresh = c_fresh_of(op, s, k);
+    fprintf(c->out, "%sd_%s", any ? " || " : "", c->p->dim_id[op->dims[k]]);
+    if (!ir_same(lo, fresh))
+      fputs(" - (", c->out), c_atom(c->out, c->p, lo), fputs(") + ", c->out), c_atom(c->out, c->p, fresh);
+    fputs(" != 0", c->out);
     any = true;
   }
   fputs(any ? ";\n" : "0;\n", c->out);

@@ -1,0 +1,213 @@
+/* Blocks that a mask leaves nothing of (model/demand/masked.h): T = select(l <= q + c, .., -inf) below a softmax.
+ *
+ * Where the condition is false nobody needs what the ops of the group make.  In rows that stand whole, no element from
+ * the block's last q + c + 1 on is made: all of the group end there, at the scope below which they meet, for its range
+ * of q; what one of them reads another has made.  In rows that are streamed, a block of l that no q of the block sees
+ * is left out with all that is made for it; the running values start at the first block that is not, and the last one
+ * divides. */
+#include "codegen/lower/lower.h"
+#include "model/spec/dims.h"
+
+/* The innermost scope with all that the mask makes void below; -1: there is none. */
+static int scope_of(const lowering *w, const tf_mask *m) {
+  int found = -1;
+  for (int n = 0; n < w->plan->tree->n_nodes; n++) {
+    bool all = w->plan->tree->nodes[n].kind == TF_SCOPE;
+    for (int k = 0; all && k < w->plan->wl->n_ops; k++)
+      all = !m->in[k] || tf_plan_above(w->plan, n, w->plan->tree->op_node[k]);
+    if (all) found = n;
+  }
+  return found;
+}
+
+void low_mask_find(lowering *w) {
+  const tf_workload *wl = w->plan->wl;
+  w->mask = (low_mask){.scope = -1};
+  for (int o = 0; w->target->skips && w->plan->n_retains == 0 && o < wl->n_ops && w->mask.scope < 0; o++) {
+    low_mask m = {.limit = ir_number(0), .fresh = ir_number(0)};
+    if (!tf_mask_of(wl, o, w->p->arena, &m.of)) continue;
+    m.scope = scope_of(w, &m.of);
+    if (m.scope >= 0) w->mask = m;
+  }
+}
+
+/* ---- what a block of rows sees -------------------------------------------------------------------------- */
+
+/* The range of q of all that the mask makes void, if they agree in it and in that of l; NULL: they do not. */
+static const ir_range *block_of(lowering *w, const ir_range **l) {
+  const ir_range *q = NULL;
+  for (int o = 0; o < w->plan->wl->n_ops; o++) {
+    if (!w->mask.of.in[o]) continue;
+    const ir_range *mine = low_range(w, o, w->mask.of.q), *keys = low_range(w, o, w->mask.of.l);
+    if (!mine->some || !keys->exact) return NULL;
+    if (q && (!low_same_range(q, mine) || !low_same_range(*l, keys))) return NULL;
+    q = mine, *l = keys;
+  }
+  return q;
+}
+
+/* The first `by` * i, or the extent, from which no row of the block needs anything; by at least. */
+static ir_atom limit_of(lowering *w, const ir_range *q, int64_t by) {
+  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
+  if (w->mask.of.hi >= extent) return ir_number(extent);
+  ir_atom end = low_sum(w, "seen", ir_number(w->mask.of.hi + by - 1), 1, q->hi);
+  if (w->mask.of.hi < 0) end = low_max(w, "seen", end, ir_number(by));
+  const ir_atom times = low_by(w, "seen", IR_DIV, end, by);
+  return low_min(w, "seen", ir_number(extent), low_sum(w, "seen", ir_number(0), by, times));
+}
+
+/* The last `by` * i up to which no row of the block needs anything; the extent less `by` at most. */
+static ir_atom first_of(lowering *w, const ir_range *q, int64_t by) {
+  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
+  if (w->mask.of.lo <= -w->plan->wl->dims[w->mask.of.q].extent) return ir_number(0);
+  ir_atom from = low_sum(w, "hidden", ir_number(w->mask.of.lo), 1, q->lo);
+  from = low_min(w, "hidden", ir_number(extent - by), low_max(w, "hidden", from, ir_number(0)));
+  return low_sum(w, "hidden", ir_number(0), by, low_by(w, "hidden", IR_DIV, from, by));
+}
+
+/* ---- rows that stand whole --------------------------------------------------------------------------------- */
+
+static bool is_whole(const lowering *w, const ir_range *r) {
+  return r->exact && r->lo.var < 0 && r->lo.off == 0 && r->most == w->plan->wl->dims[w->mask.of.l].extent;
+}
+
+/* A range that is not the whole row is that of readers, which end there, or a part of it. */
+static void end_at(lowering *w, int o) {
+  ir_range *r = low_range(w, o, w->mask.of.l);
+  if (!is_whole(w, r)) return;
+  r->hi = w->mask.limit;
+  r->exact = false;
+}
+
+void low_mask_infer(lowering *w, int o) {
+  if (!w->mask.inside || tf_op_slot(&w->plan->wl->ops[o], w->mask.of.l) < 0) return;
+  ir_range *r = low_range(w, o, w->mask.of.l);
+  if (w->mask.of.in[o])
+    end_at(w, o);
+  else if (r->lo.var < 0 && ir_same(r->hi, w->mask.limit))
+    *r = w->mask.few;
+}
+
+/* The least part of a row, a quarter or more, that every loop below scope n over the row divides or is divided by; 0:
+ * none. */
+static int64_t part_of_row(const lowering *w, int n, int64_t extent, int64_t alike) {
+  const tf_plan *p = w->plan;
+  for (int64_t part = ((extent + 3) / 4 + alike - 1) / alike * alike; part < extent; part += alike) {
+    bool all = true;
+    for (int l = 0; l < p->n_loops; l++)
+      for (int i = 0; i < p->loops[l].n_leader && p->loops[l].dim == w->mask.of.l; i++) {
+        const int64_t step = w->run.step[p->loops[l].leaders[i] * p->n_loops + l];
+        all &= !tf_plan_above(p, n, p->loops[l].node) || step % part == 0 || part % step == 0;
+      }
+    if (all) return part;
+  }
+  return 0;
+}
+
+/* Products want few lengths, which they know; what they make for the others ends at a part of the row. */
+static ir_range few_lengths(lowering *w, int n, const ir_range *q, int64_t extent, int64_t alike) {
+  const int64_t part = part_of_row(w, n, extent, alike);
+  ir_range r = {.lo = ir_number(0), .hi = ir_number(extent), .most = extent, .some = true, .exact = part == 0};
+  if (part == 0) return r;
+  r.hi = limit_of(w, q, part);
+  for (int64_t length = part; length < extent; length += part)
+    low_add_length(&r, length);
+  return r;
+}
+
+static void cut_rows(lowering *w, int n, const ir_range *q) {
+  enum { ALIKE = 64 }; /* rows end at a multiple of it: no vector of a machine is longer */
+  const tf_workload *wl = w->plan->wl;
+  const int64_t extent = wl->dims[w->mask.of.l].extent;
+  const ir_range block = *q;
+  w->mask.limit = limit_of(w, &block, ALIKE);
+  w->mask.few = few_lengths(w, n, &block, extent, ALIKE);
+  if (w->mask.limit.var < 0) return; /* the block has all rows */
+  w->mask.inside = true;
+  for (int o = 0; o < wl->n_ops; o++)
+    if (w->mask.of.in[o]) end_at(w, o);
+  low_infer(w, n); /* what is made for them */
+}
+
+/* ---- rows that are streamed ---------------------------------------------------------------------------------- */
+
+/* Whether scope n streams all that the mask makes void and that reduces; *none: nothing of it is streamed anywhere. */
+static bool streams(const lowering *w, int n, bool *none) {
+  bool all = true;
+  *none = true;
+  for (int o = 0; o < w->plan->wl->n_ops; o++) {
+    const tf_op *op = &w->plan->wl->ops[o];
+    if (!w->mask.of.in[o]) continue;
+    *none &= w->plan->stream_scope[o] < 0;
+    if (tf_out_rank(op, w->mask.of.l) < 0) all &= w->plan->stream_scope[o] == n;
+  }
+  return all && !*none;
+}
+
+/* Whether nobody needs what any op below scope n makes for a block that the mask leaves nothing of. */
+static bool all_void(lowering *w, int n) {
+  const tf_workload *wl = w->plan->wl;
+  bool *void_of = TF_ARRAY(w->p->arena, bool, (size_t)wl->n_ops + 1), all = true;
+  for (int i = wl->n_ops - 1; i >= 0 && !low_failed(w); i--) {
+    const int o = wl->topo[i];
+    const tf_tensor *z = &wl->tensors[wl->ops[o].out];
+    bool fed = z->n_consumers > 0;
+    for (int c = 0; c < z->n_consumers; c++)
+      fed &= void_of[z->consumers[c]] && tf_plan_above(w->plan, n, w->plan->tree->op_node[z->consumers[c]]);
+    void_of[o] = w->mask.of.in[o] || fed;
+    all &= void_of[o] || !tf_plan_above(w->plan, n, w->plan->tree->op_node[o]);
+  }
+  return all && !low_failed(w);
+}
+
+static void cut_stream(lowering *w, int n, const ir_range *q, const ir_range *l) {
+  const int64_t extent = w->plan->wl->dims[w->mask.of.l].extent;
+  if (l->lo.var < 0 || extent % l->most != 0 || !all_void(w, n)) return;
+  const ir_range block = *q, keys = *l;
+  const ir_atom first = first_of(w, &block, keys.most), limit = limit_of(w, &block, keys.most);
+  if (first.var < 0 && limit.var < 0) return;
+  w->mask.streaming = true;
+  w->mask.limit = limit;
+  w->mask.fresh = low_sum(w, "since", keys.lo, -1, first);
+  w->mask.seen = keys;
+  w->mask.seen.lo = low_max(w, "seen", keys.lo, first);
+  w->mask.seen.hi = low_min(w, "seen", keys.hi, limit);
+  w->mask.seen.some = w->mask.seen.exact = false;
+}
+
+low_mark low_mask_visit(lowering *w, int n) {
+  const low_mark none = {NULL, 0}, mark = {w->into, w->n_lets};
+  ir_stmt *s = w->mask.streaming && n == w->mask.scope ? low_add(w, IR_IF) : NULL;
+  if (!s) return none;
+  s->guard.n = 1;
+  s->guard.range = TF_NEW(w->p->arena, ir_range);
+  if (low_failed(w)) return none;
+  *s->guard.range = w->mask.seen;
+  low_open(w, &s->body);
+  return mark;
+}
+
+ir_atom low_mask_fresh(const lowering *w, int o, int dim, ir_atom lo) {
+  return w->mask.streaming && w->mask.of.in[o] && dim == w->mask.of.l ? w->mask.fresh : lo;
+}
+
+ir_atom low_mask_last(lowering *w, int o, int dim, ir_atom hi) {
+  if (!w->mask.streaming || !w->mask.of.in[o] || dim != w->mask.of.l) return hi;
+  return low_sum(w, "last", (ir_atom){hi.var, hi.off + w->plan->wl->dims[dim].extent}, -1, w->mask.limit);
+}
+
+/* ---- both ------------------------------------------------------------------------------------------------------ */
+
+void low_mask_open(lowering *w, int n) {
+  const ir_range *q, *l = NULL;
+  bool none;
+  if (n != w->mask.scope || w->mask.of.lo > w->mask.of.hi || !(q = block_of(w, &l))) return;
+  if (streams(w, n, &none))
+    cut_stream(w, n, q, l);
+  else if (none && is_whole(w, l))
+    cut_rows(w, n, q);
+}
+
+void low_mask_close(lowering *w, int n) {
+  if (n == w->mask.scope) w->mask.inside = w->mask.streaming = false;
+}

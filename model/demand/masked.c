@@ -1,0 +1,221 @@
+#include "model/demand/masked.h"
+
+#include <math.h>
+
+#include "model/spec/dims.h"
+#include "tileflow/model.h"
+
+enum { DIMS = 64, EXPRS = 512 };
+
+/* ---- the condition -------------------------------------------------------------------------------------- */
+
+/* An expression as c + sum coef[i] * dims[i] of the op; false: it is none, or of large numbers. */
+typedef struct {
+  int64_t c, coef[DIMS];
+} form;
+
+static bool form_of(const tf_op *op, int i, int64_t by, form *f) {
+  const tf_expr *e = &op->expr[i];
+  if (by > INT32_MAX || by < -INT32_MAX) return false;
+  if (e->what == TF_X_NUMBER) {
+    if (!(fabs(e->number) < INT32_MAX) || floor(e->number) != e->number) return false;
+    f->c += by * (int64_t)e->number;
+    return true;
+  }
+  if (e->what == TF_X_DIM) {
+    f->coef[tf_op_slot(op, e->dim)] += by;
+    return true;
+  }
+  if (e->what != TF_X_CALL) return false;
+  switch (e->call) {
+  case TF_K_NEG: return form_of(op, e->arg[0], -by, f);
+  case TF_K_ADD: return form_of(op, e->arg[0], by, f) && form_of(op, e->arg[1], by, f);
+  case TF_K_SUB: return form_of(op, e->arg[0], by, f) && form_of(op, e->arg[1], -by, f);
+  default: return false;
+  }
+}
+
+/* f >= 0 as an end of the band: more - less + c >= 0 of two dims. */
+static void add_end(const tf_op *op, const form *f, tf_mask *m) {
+  int less = -1, more = -1;
+  for (int k = 0; k < op->n_dims; k++) {
+    if (f->coef[k] == 0) continue;
+    int *at = f->coef[k] == -1 ? &less : f->coef[k] == 1 ? &more : NULL;
+    if (!at || *at >= 0) return;
+    *at = op->dims[k];
+  }
+  if (less < 0 || more < 0) return;
+  if (m->l < 0) m->l = less, m->q = more;
+  if (m->l == less && m->q == more && f->c < m->hi) m->hi = f->c;
+  if (m->l == more && m->q == less && -f->c > m->lo) m->lo = -f->c;
+}
+
+/* Whether the expression is 1 or 0. */
+static bool is_truth(const tf_op *op, int i) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what != TF_X_CALL) return false;
+  if (e->call == TF_K_MIN || e->call == TF_K_MAX) return is_truth(op, e->arg[0]) && is_truth(op, e->arg[1]);
+  return e->call >= TF_K_LT;
+}
+
+/* The truth that is compared with 0; -1: none is. */
+static int against_zero(const tf_op *op, const tf_expr *e) {
+  for (int i = 0; (e->call == TF_K_EQ || e->call == TF_K_NE) && i < 2; i++) {
+    const tf_expr *zero = &op->expr[e->arg[i]];
+    if (zero->what == TF_X_NUMBER && zero->number == 0 && is_truth(op, e->arg[1 - i])) return e->arg[1 - i];
+  }
+  return -1;
+}
+
+/* a <= b (a < b), or with `no` what is left where that is false. */
+static void add_order(const tf_op *op, int a, int b, bool strict, bool no, tf_mask *m) {
+  form f = {.c = -(strict != no)};
+  if (form_of(op, a, no ? 1 : -1, &f) && form_of(op, b, no ? -1 : 1, &f)) add_end(op, &f, m);
+}
+
+/* All that the condition (no: its opposite) says of the distance of two dims: each of those that it joins by `and`. */
+static void find_band(const tf_op *op, int i, bool no, tf_mask *m) {
+  const tf_expr *e = &op->expr[i];
+  if (!is_truth(op, i)) return;
+  const int inside = against_zero(op, e);
+  if (inside >= 0) {
+    find_band(op, inside, (e->call == TF_K_EQ) != no, m);
+  } else if (e->call == (no ? TF_K_MAX : TF_K_MIN)) {
+    find_band(op, e->arg[0], no, m);
+    find_band(op, e->arg[1], no, m);
+  } else if (e->call == TF_K_LT || e->call == TF_K_LE) {
+    add_order(op, e->arg[0], e->arg[1], e->call == TF_K_LT, no, m);
+  } else if (e->call == (no ? TF_K_NE : TF_K_EQ)) {
+    add_order(op, e->arg[0], e->arg[1], false, false, m);
+    add_order(op, e->arg[1], e->arg[0], false, false, m);
+  }
+}
+
+/* ---- what the condition makes void ----------------------------------------------------------------------- */
+
+/* Whether the reference reads what its maker makes at the very point, as far as the mask's dims go. */
+static bool at_point(const tf_workload *wl, const tf_ref *ref, const tf_mask *m) {
+  const tf_tensor *z = &wl->tensors[ref->tensor];
+  if (z->producer < 0) return false;
+  const tf_op *maker = &wl->ops[z->producer];
+  for (int r = 0; r < z->rank; r++) {
+    const tf_index *ix = &ref->index[r];
+    if (maker->dims[r] != m->l && maker->dims[r] != m->q) continue;
+    if (ix->n_terms != 1 || ix->c != 0 || ix->terms[0].coef != 1 || ix->terms[0].dim != maker->dims[r]) return false;
+  }
+  return true;
+}
+
+/* A call of what is a number, or NAN: not known. */
+static double known_call(tf_kind call, double a, double b) {
+  switch (call) {
+  case TF_K_ADD: return isinf(a) ? a : isinf(b) ? b : a + b;
+  case TF_K_SUB: return isinf(a) ? a : isinf(b) ? -b : a - b;
+  case TF_K_MUL: return a == 0 || b == 0 ? 0 : a * b;
+  case TF_K_DIV: return a == 0 ? 0 : a / b;
+  case TF_K_EXP: return exp(a);
+  default: return NAN;
+  }
+}
+
+/* The value of the op where the condition is false, with value[tensor]; NAN: nobody knows it, a number. */
+static double known(const tf_workload *wl, const tf_op *op, const tf_mask *m, const double *value) {
+  double v[EXPRS];
+  if (op->n_expr > EXPRS) return NAN;
+  for (int i = 0; i < op->n_expr; i++) {
+    const tf_expr *e = &op->expr[i];
+    const double a = e->n_args ? v[e->arg[0]] : NAN, b = e->n_args > 1 ? v[e->arg[1]] : NAN;
+    v[i] = e->what == TF_X_NUMBER ? e->number : NAN;
+    if (e->what == TF_X_READ && at_point(wl, &op->reads[e->ref], m)) v[i] = value[op->reads[e->ref].tensor];
+    if (e->what == TF_X_CALL) v[i] = known_call(e->call, a, b);
+  }
+  return v[op->n_expr - 1];
+}
+
+static bool reads_known(const tf_op *op, const double *value) {
+  for (int i = 0; i < op->n_reads; i++)
+    if (!isnan(value[op->reads[i].tensor])) return true;
+  return false;
+}
+
+static double identity(tf_reduce r) {
+  return r == TF_REDUCE_ADD ? 0 : r == TF_REDUCE_MUL ? 1 : r == TF_REDUCE_MAX ? -INFINITY : INFINITY;
+}
+
+/* Whether all that comes of the mask is constant or adds nothing where it is false.  Fills m->in. */
+static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    value[z] = NAN;
+  for (int o = 0; o < wl->n_ops; o++)
+    m->in[o] = o == m->op;
+  value[wl->ops[m->op].out] = -INFINITY;
+  for (int i = 0; i < wl->n_ops; i++) {
+    const int o = wl->topo[i];
+    const tf_op *op = &wl->ops[o];
+    if (o == m->op || !reads_known(op, value)) continue;
+    const double v = known(wl, op, m, value);
+    if (isnan(v) || tf_out_rank(op, m->q) < 0 || tf_op_slot(op, m->l) < 0) return false;
+    m->in[o] = true;
+    if (op->reduce == TF_ASSIGN)
+      value[op->out] = v;
+    else if (tf_out_rank(op, m->l) >= 0 || v != identity(op->reduce))
+      return false;
+  }
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (!isnan(value[z]) && wl->tensors[z].n_consumers == 0) return false;
+  return true;
+}
+
+bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
+  const tf_op *op = &wl->ops[o];
+  const tf_expr *root = &op->expr[op->n_expr - 1];
+  *m = (tf_mask){.op = o, .l = -1, .q = -1, .lo = -TF_MASK_FAR, .hi = TF_MASK_FAR};
+  if (op->reduce != TF_ASSIGN || op->n_dims > DIMS || root->what != TF_X_CALL || root->call != TF_K_SELECT)
+    return false;
+  const tf_expr *no = &op->expr[root->arg[2]];
+  if (no->what != TF_X_NUMBER || no->number != -INFINITY) return false;
+  find_band(op, root->arg[0], false, m);
+  if (m->l < 0) return false;
+  double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
+  m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  if (tf_arena_failed(arena)) return false;
+  if (fits(wl, m, value)) return true;
+  *m = (tf_mask){.op = o, .l = m->q, .q = m->l, .lo = -m->hi, .hi = -m->lo, .in = m->in};
+  return fits(wl, m, value);
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------ */
+
+/* The sum of least(x, n) over x = 1 .. last; -1: it passes 2^63 - 1. */
+static int64_t ramp(int64_t last, int64_t n) {
+  int64_t up, flat = 0;
+  if (last <= 0) return 0;
+  const int64_t top = last < n ? last : n, half = top % 2 ? top : top / 2, other = top % 2 ? (top + 1) / 2 : top + 1;
+  if (__builtin_mul_overflow(half, other, &up) || __builtin_mul_overflow(last - top, n, &flat)) return -1;
+  return __builtin_add_overflow(up, flat, &up) ? -1 : up;
+}
+
+static int64_t between(int64_t x, int64_t least, int64_t most) { return x < least ? least : x > most ? most : x; }
+
+/* Pairs with l - q <= most: of q so many l as lie in l0 .. q + most, at most nl. */
+static int64_t up_to(int64_t most, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
+  const int64_t first = between(most, l0 - q0 - nq, l0 - q0 + nl - 1) + q0 - l0 + 1;
+  const int64_t all = ramp(first + nq - 1, nl), less = ramp(first - 1, nl);
+  return all < 0 || less < 0 ? -1 : all - less;
+}
+
+int64_t tf_mask_pairs(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int64_t nl) {
+  if (nq <= 0 || nl <= 0 || m->lo > m->hi) return 0;
+  const int64_t all = up_to(m->hi, q0, nq, l0, nl), less = up_to(m->lo - 1, q0, nq, l0, nl);
+  return all < 0 || less < 0 ? -1 : all - less;
+}
+
+bool tf_workload_masked(const tf_workload *wl) {
+  tf_arena *arena = tf_arena_new();
+  bool any = !arena;
+  tf_mask m;
+  for (int o = 0; !any && o < wl->n_ops; o++)
+    any = tf_mask_of(wl, o, arena, &m) || tf_arena_failed(arena);
+  tf_arena_free(arena);
+  return any;
+}

@@ -1,0 +1,233 @@
+/* A plan as a folder of C17: a kernel for each distinct group, and network.c that calls them. */
+#include "net/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/target/target.h"
+
+enum { FILES_EACH = 3, FILES_MORE = 8, FILE_NAME = 40 };
+
+/* ---- kernels ------------------------------------------------------------------------------------------------ */
+/* Whether it has panels that may be laid out beforehand. */
+static bool packs_some(const net_kernel *k) {
+  bool any = k->program->n_packs > 0;
+  for (int i = 0; i < k->files->n; i++)
+    if (!strcmp(k->files->file[i].name, "kernel.h")) any = any && strstr(k->files->file[i].text, "_packed(void)");
+  return any;
+}
+
+static bool make_kernel(net_emission *e, int i, const char *name) {
+  net_kernel *k = &e->kernel[i];
+  tf_emit_options o = *e->o;
+  ir_type data = IR_F32;
+  snprintf(k->name, sizeof k->name, "%.120s_g%d", name, i + 1);
+  k->group = &e->plan->groups[i];
+  o.name = k->name;
+  o.result = NULL;
+  o.measured = NULL;
+  k->tree =
+      tf_tree_parse(k->group->mapping, k->group->group->workload->at, e->tree.arch, k->group->group->workload, e->d);
+  if (!k->tree || !tf_micro_data(o.dtype, &data, e->d)) return false;
+  const ir_machine machine = tf_micro_machine(e->isa, data);
+  k->files = tf_emit(k->tree, "cpu", &o, e->d);
+  k->program = k->files ? low_lower(k->tree, &tf_target_cpu.lower, &machine, e->d) : NULL;
+  if (!k->program) return false;
+  k->packs = packs_some(k);
+  return true;
+}
+
+/* ---- the network as the printers of a kernel's files read it ------------------------------------------------ */
+/* Panels of inputs of the network, with its own numbers. */
+static bool gather_packs(net_emission *e) {
+  int most = 0;
+  for (int i = 0; i < e->plan->n; i++)
+    if (e->kernel[i].program) most += e->plan->n * e->kernel[i].program->n_packs;
+  e->whole.packs = calloc((size_t)most + 1, sizeof *e->whole.packs);
+  if (!e->whole.packs) return tf_fail(e->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  for (int i = 0; i < e->plan->n; i++) {
+    const net_kernel *k = &e->kernel[e->plan->groups[i].like];
+    if (!k->program) continue; /* never so: each group has the kernel of its like */
+    bool inputs = k->packs;
+    const int from = e->whole.n_packs;
+    for (int p = 0; p < k->program->n_packs; p++) {
+      const int op = e->plan->groups[i].group->op[k->program->packs[p].op];
+      const ir_product *product = k->program->packs[p].product;
+      inputs = inputs && e->wl->tensors[e->wl->ops[op].reads[product->b].tensor].producer < 0;
+      e->whole.packs[e->whole.n_packs++] = (ir_pack){.op = op, .product = product};
+    }
+    if (!inputs) e->whole.n_packs = from;
+  }
+  return true;
+}
+
+static void begin_package(net_emission *e) {
+  e->tree.workload = e->wl;
+  e->whole.tree = &e->tree;
+  e->whole.machine = tf_micro_machine(e->isa, IR_F32);
+  e->package = (c_package){.p = &e->whole,
+                           .o = e->o,
+                           .isa = e->isa,
+                           .source = tf_micro_source_find(e->o->micro),
+                           .name = C_NAME,
+                           .entry = C_NAME,
+                           .packed = e->whole.n_packs};
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------- */
+/* text with each `from` replaced, malloc'd; frees text. */
+static char *replace(char *text, const char *from, const char *to) {
+  char *out = NULL;
+  size_t size = 0;
+  FILE *f = text ? open_memstream(&out, &size) : NULL;
+  const char *at = text, *next;
+  for (; f && (next = strstr(at, from)) != NULL; at = next + strlen(from))
+    fprintf(f, "%.*s%s", (int)(next - at), at, to);
+  if (f) fputs(at, f);
+  free(text);
+  if (f && fclose(f) == 0) return out;
+  free(out);
+  return NULL;
+}
+
+static bool add_file(tf_emitted *out, const char *name, char *text) {
+  char *kept = (char *)out->file[out->n].name; /* room for it */
+  if (!text) return false;
+  snprintf(kept, FILE_NAME, "%s", name);
+  out->file[out->n++].text = text;
+  return true;
+}
+
+static bool add_kernel(tf_emitted *out, const net_kernel *k, int i) {
+  static const char *const names[FILES_EACH] = {"kernel.c", "kernel.h", "parts.h"}, *const ends[] = {".c", ".h",
+                                                                                                     "_parts.h"};
+  char header[FILE_NAME], parts[FILE_NAME], name[FILE_NAME];
+  snprintf(header, sizeof header, "\"g%d.h\"", i + 1);
+  snprintf(parts, sizeof parts, "\"g%d_parts.h\"", i + 1);
+  bool ok = true;
+  for (int f = 0; f < k->files->n; f++)
+    for (int r = 0; r < FILES_EACH; r++) {
+      if (strcmp(k->files->file[f].name, names[r]) != 0) continue;
+      snprintf(name, sizeof name, "g%d%s", i + 1, ends[r]);
+      char *text = replace(replace(strdup(k->files->file[f].text), "\"kernel.h\"", header), "\"parts.h\"", parts);
+      ok = add_file(out, name, text) && ok;
+    }
+  return ok;
+}
+
+static void print_makefile(FILE *out, const net_emission *e) {
+  fprintf(
+      out,
+      "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
+      "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = network.o",
+      e->isa->flags, e->package.source->libraries, *e->package.source->libraries ? " " : "");
+  for (int i = 0; i < e->plan->n; i++)
+    if (e->plan->groups[i].like == i) fprintf(out, " g%d.o", i + 1);
+  fputs("\n\nall: libnetwork.a test bench\nlibnetwork.a: $(OBJECTS)\n\t$(AR) rcs $@ $(OBJECTS)\n"
+        "network.o: network.c network.h\n\t$(CC) $(ALL) -c -o $@ network.c\n"
+        "g%.o: g%.c g%.h g%_parts.h\n\t$(CC) $(ALL) -c -o $@ $<\n"
+        "test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t./test\n"
+        "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
+        "clean:\n\trm -f $(OBJECTS) libnetwork.a test bench\n.PHONY: all clean\n",
+        out);
+}
+
+static void print_readme(FILE *out, const net_emission *e) {
+  fputs("# ", out), c_plain_text(out, e->wl->name);
+  fprintf(out,
+          "\n\nA network of %d ops as %d fused kernels, called in order (%d different ones).  `network.h` says how to "
+          "call it, `make test` holds it "
+          "against a plain evaluation in double (within 1e-4 of the norm of each output), `make bench` times it.\n",
+          e->wl->n_ops, e->plan->n, e->plan->n_distinct);
+  fprintf(out, "\nInstruction set: %s.  Between kernels: %lld bytes.\n", e->isa->name, (long long)e->memory.bytes);
+  if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
+}
+
+static void print_header(FILE *out, const net_emission *e) { c_kernel_h(out, &e->package); }
+static void print_test(FILE *out, const net_emission *e) { c_test_c(out, &e->package); }
+static void print_bench(FILE *out, const net_emission *e) { c_bench_c(out, &e->package); }
+
+static const struct {
+  const char *name;
+  void (*print)(FILE *out, const net_emission *e);
+} rows[] = {{"network.h", print_header}, {"network.c", net_print_calls}, {"test.c", print_test},
+            {"bench.c", print_bench},    {"Makefile", print_makefile},   {"README.md", print_readme}};
+
+static bool add_row(tf_emitted *out, const net_emission *e, int r, const char *name) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  if (!f) return false;
+  rows[r].print(f, e);
+  if (fclose(f) != 0) {
+    free(text);
+    return false;
+  }
+  char *named = c_with_name(text, name);
+  free(text);
+  named = replace(named, "\"kernel.h\"", "\"network.h\"");
+  if (!strcmp(rows[r].name, "test.c")) named = replace(named, "error <= 1e-5", "error <= 1e-4");
+  return add_file(out, rows[r].name, named);
+}
+
+static tf_emitted *emitted_new(int most) {
+  tf_emitted *out = calloc(1, sizeof *out);
+  if (out) out->file = calloc((size_t)most, sizeof *out->file + FILE_NAME);
+  for (int i = 0; out && out->file && i < most; i++)
+    out->file[i].name = (char *)(out->file + most) + (size_t)i * FILE_NAME;
+  if (out && out->file) return out;
+  free(out);
+  return NULL;
+}
+
+static tf_emitted *write_files(const net_emission *e, const char *name) {
+  tf_emitted *out = emitted_new(e->plan->n_distinct * FILES_EACH + FILES_MORE);
+  bool ok = out != NULL;
+  for (int i = 0; ok && i < e->plan->n; i++)
+    if (e->plan->groups[i].like == i) ok = add_kernel(out, &e->kernel[i], i);
+  for (size_t r = 0; ok && r < sizeof rows / sizeof *rows; r++)
+    ok = add_row(out, e, (int)r, name);
+  if (ok) return out;
+  tf_emitted_free(out);
+  tf_fail(e->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return NULL;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------------------------ */
+static bool check(net_emission *e) {
+  const tf_micro_isa *isas[TF_MICRO_MOST_ISAS];
+  const int n = tf_micro_isas(e->o->isa, e->o->dtype, isas, e->d);
+  if (!n) return false;
+  e->isa = isas[0];
+  if (n > 1)
+    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted for one instruction set, not for 'multi'");
+  if (e->o->dtype && strcmp(e->o->dtype, "f32") != 0)
+    return tf_fail(e->d, (tf_loc){0}, TF_E_NAME, "a network is emitted in f32, not yet in '%.40s'", e->o->dtype);
+  return tf_net_memory_of(e->plan, e->wl, 4, &e->memory, e->d);
+}
+
+static tf_emitted *emit(net_emission *e, const char *name) {
+  if (!check(e)) return NULL;
+  e->kernel = calloc((size_t)e->plan->n + 1, sizeof *e->kernel);
+  if (!e->kernel) return NULL;
+  for (int i = 0; i < e->plan->n; i++)
+    if (e->plan->groups[i].like == i && !make_kernel(e, i, name)) return NULL;
+  if (!gather_packs(e)) return NULL;
+  begin_package(e);
+  return write_files(e, name);
+}
+
+tf_emitted *tf_net_emit_cpu(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl, const tf_emit_options *o,
+                            tf_diags *d) {
+  net_emission e = {.plan = p, .wl = wl, .o = o, .d = d, .tree = {.arch = arch}};
+  tf_emitted *out = emit(&e, o->name ? o->name : "network");
+  for (int i = 0; e.kernel && i < p->n; i++) {
+    tf_emitted_free(e.kernel[i].files);
+    ir_free(e.kernel[i].program);
+    tf_tree_free(e.kernel[i].tree);
+  }
+  free(e.kernel);
+  free(e.whole.packs);
+  tf_net_memory_free(&e.memory);
+  return out;
+}

@@ -1,0 +1,32 @@
+/* The files of a network for a CPU, while they are made. */
+#ifndef NET_EMIT_H
+#define NET_EMIT_H
+#include "codegen/target/cpu/print/files.h"
+#include "net/net.h"
+
+/* The kernel of one distinct group. */
+typedef struct {
+  char name[160]; /* prefix of what it exports */
+  const tf_net_group *group;
+  tf_tree *tree;
+  tf_emitted *files; /* as tf_emit has them */
+  ir_program *program;
+  bool packs; /* it has panels that may be laid out beforehand */
+} net_kernel;
+
+typedef struct {
+  const tf_net_plan *plan;
+  const tf_workload *wl;
+  const tf_emit_options *o;
+  tf_diags *d;
+  tf_net_memory memory;
+  net_kernel *kernel; /* [plan->n] of groups that are their own like */
+  ir_program whole;   /* as the printers of a kernel's files read it: the network as if it were one */
+  tf_tree tree;       /* of it: the workload alone */
+  c_package package;
+  const tf_micro_isa *isa;
+} net_emission;
+
+/* emit_calls.c: network.c, its calls in the order of the plan. */
+void net_print_calls(FILE *out, const net_emission *e);
+#endif

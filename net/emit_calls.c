@@ -1,0 +1,137 @@
+/* network.c: the kernels in the order of the plan, on arguments and on the arena. */
+#include <inttypes.h>
+
+#include "net/emit.h"
+
+static const net_kernel *kernel_of(const net_emission *e, int i) { return &e->kernel[e->plan->groups[i].like]; }
+
+/* k.X = args->X; and its strides, or a place in the arena, where it lies without gaps. */
+static void bind(FILE *out, const net_emission *e, int i, int t) {
+  const tf_tensor *inside = &kernel_of(e, i)->group->group->workload->tensors[t];
+  const int z = e->plan->groups[i].group->tensor[t];
+  const tf_tensor *outside = &e->wl->tensors[z];
+  if (!c_is_argument(inside)) return;
+  fputs("  k.", out), c_field(out, inside->name);
+  if (e->memory.offset[z] >= 0) {
+    fprintf(out, " = (float *)(void *)(arena + %" PRId64 ");\n", e->memory.offset[z]);
+    return;
+  }
+  fputs(" = args->", out), c_field(out, outside->name), fputs(";\n", out);
+  if (inside->rank < 2) return;
+  fputs("  memcpy(k.", out), c_stride_field(out, inside->name), fputs(", args->", out);
+  c_stride_field(out, outside->name), fputs(", sizeof k.", out), c_stride_field(out, inside->name), fputs(");\n", out);
+}
+
+static void bind_all(FILE *out, const net_emission *e, int i) {
+  const net_kernel *k = kernel_of(e, i);
+  const tf_workload *wl = k->group->group->workload;
+  fprintf(out, "  %s_args k;\n  %s_dense(&k);\n", k->name, k->name);
+  for (int t = 0; t < wl->n_tensors; t++)
+    bind(out, e, i, t);
+}
+
+/* Whether panels of the group's arguments are laid out beforehand: they do not change from call to call. */
+static bool packs(const net_emission *e, int i) {
+  const net_kernel *k = kernel_of(e, i);
+  const tf_net_group *g = &e->plan->groups[i];
+  bool ok = k->packs;
+  for (int p = 0; ok && p < k->program->n_packs; p++) {
+    const tf_op *op = &k->group->group->workload->ops[k->program->packs[p].op];
+    const int t = op->reads[k->program->packs[p].product->b].tensor;
+    ok = e->wl->tensors[g->group->tensor[t]].producer < 0;
+  }
+  return ok;
+}
+
+static void call(FILE *out, const net_emission *e, int i) {
+  const net_kernel *k = kernel_of(e, i);
+  fprintf(out, "\n/* %d:", i + 1);
+  for (int o = 0; o < e->plan->groups[i].group->workload->n_ops; o++)
+    fprintf(out, " %s", e->plan->groups[i].group->workload->ops[o].name);
+  fprintf(
+      out,
+      " */\nstatic int run_%d(const %s_args *args, char *arena, void *scratch, size_t bytes, const char **packed) {\n",
+      i + 1, C_NAME);
+  bind_all(out, e, i);
+  fputs("  (void)args;\n  (void)arena;\n  (void)packed;\n", out);
+  if (packs(e, i)) fprintf(out, "  k.packed = *packed;\n  if (*packed) *packed += lines(%s_packed());\n", k->name);
+  fprintf(out, "  return %s(&k, scratch, bytes);\n}\n", k->name);
+  if (!packs(e, i)) return;
+  fprintf(out, "\nstatic int pack_%d(const %s_args *args, char *arena, char **packed) {\n", i + 1, C_NAME);
+  bind_all(out, e, i);
+  fprintf(out,
+          "  (void)args;\n  (void)arena;\n  const int status = %s_pack(&k, *packed, %s_packed());\n  *packed += "
+          "lines(%s_packed());\n  return "
+          "status;\n}\n",
+          k->name, k->name, k->name);
+}
+
+static void sizes(FILE *out, const net_emission *e) {
+  fprintf(out, "\nstatic size_t most_scratch(void) {\n  size_t most = 0, n;\n");
+  for (int i = 0; i < e->plan->n; i++)
+    if (e->plan->groups[i].like == i) fprintf(out, "  if ((n = %s_workspace()) > most) most = n;\n", e->kernel[i].name);
+  fprintf(out, "  return most;\n}\n\nsize_t %s_workspace(void) { return (size_t)ARENA + 64 + most_scratch(); }\n",
+          C_NAME);
+}
+
+static void entry(FILE *out, const net_emission *e) {
+  fprintf(out,
+          "\nstatic int run_all(const %s_args *args, void *workspace) {\n"
+          "  char *arena = (char *)(((uintptr_t)workspace + 63) / 64 * 64), *scratch = arena + ARENA;\n"
+          "  const size_t bytes = most_scratch();\n  const char *packed = %s;\n  int status = 0;\n",
+          C_NAME, c_packs(&e->package) ? "args->packed" : "NULL");
+  for (int i = 0; i < e->plan->n; i++)
+    fprintf(out, "  if (!status) status = run_%d(args, arena, scratch, bytes, &packed);\n", i + 1);
+  fprintf(out,
+          "  return status;\n}\n\nint %s(const %s_args *args, void *workspace, size_t bytes) {\n  if (!args) return "
+          "%s_bad_argument;\n",
+          C_NAME, C_NAME, C_NAME);
+  for (int z = 0; z < e->wl->n_tensors; z++)
+    if (c_is_argument(&e->wl->tensors[z]))
+      fputs("  if (!args->", out), c_field(out, e->wl->tensors[z].name),
+          fprintf(out, ") return %s_bad_argument;\n", C_NAME);
+  fprintf(out,
+          "  if (workspace && bytes < %s_workspace()) return %s_small_workspace;\n"
+          "  void *own = workspace ? NULL : malloc(%s_workspace());\n"
+          "  if (!workspace && !own) return %s_no_memory;\n"
+          "  const int status = run_all(args, workspace ? workspace : own);\n  free(own);\n  return status;\n}\n",
+          C_NAME, C_NAME, C_NAME, C_NAME);
+}
+
+static void packing(FILE *out, const net_emission *e) {
+  if (!c_packs(&e->package)) return;
+  fprintf(out, "\nsize_t %s_packed(void) {\n  size_t n = 0;\n", C_NAME);
+  for (int i = 0; i < e->plan->n; i++)
+    if (packs(e, i)) fprintf(out, "  n += lines(%s_packed());\n", kernel_of(e, i)->name);
+  fprintf(out,
+          "  return n;\n}\n\nint %s_pack(const %s_args *args, void *packed, size_t bytes) {\n  if (!args || !packed",
+          C_NAME, C_NAME);
+  for (int p = 0; p < e->whole.n_packs; p++)
+    fputs(" || !args->", out), c_field(out, c_packed_tensor(&e->package, p)->name);
+  fprintf(out,
+          ") return %s_bad_argument;\n  if (bytes < %s_packed()) return %s_small_workspace;\n  char *at = packed;\n  "
+          "int status = 0;\n",
+          C_NAME, C_NAME, C_NAME);
+  for (int i = 0; i < e->plan->n; i++)
+    if (packs(e, i)) fprintf(out, "  if (!status) status = pack_%d(args, NULL, &at);\n", i + 1);
+  fputs("  return status;\n}\n", out);
+}
+
+void net_print_calls(FILE *out, const net_emission *e) {
+  fprintf(out, "/* %s: ", C_NAME), c_plain_text(out, e->wl->name);
+  fprintf(out, ", group after group.  Written by tileflow; see README.md. */\n#include \"network.h\"\n\n#include "
+               "<stdlib.h>\n#include <string.h>\n\n");
+  for (int i = 0; i < e->plan->n; i++)
+    if (e->plan->groups[i].like == i) fprintf(out, "#include \"g%d.h\"\n", i + 1);
+  fprintf(
+      out,
+      "\n/* Bytes of what passes from group to group (the most alive at once: %" PRId64
+      "). */\n#define ARENA INT64_C(%" PRId64
+      ")\n\n/* Rounded up to cache lines. */\nstatic inline size_t lines(size_t n) { return (n + 63) / 64 * 64; }\n",
+      e->memory.least, e->memory.bytes);
+  for (int i = 0; i < e->plan->n; i++)
+    call(out, e, i);
+  sizes(out, e);
+  entry(out, e);
+  packing(out, e);
+}

@@ -1,0 +1,65 @@
+/* Networks drawn at random, planned, emitted, compiled and run: the emitted test holds each against a plain evaluation
+ * in double. network_test [--cases N] [--seed S]     N networks; exit 77 where there is no compiler */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/unit/case.h"
+#include "tests/unit/net_draw.h"
+
+static const char arch[] = "architecture:\n"
+                           "  name: small\n"
+                           "  clock: 1 GHz\n"
+                           "  memories:\n"
+                           "  - {name: DRAM, bandwidth: 4}\n"
+                           "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
+                           "  compute:\n"
+                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
+
+static bool write_file(const char *folder, const tf_emitted_file *f) {
+  char path[300];
+  snprintf(path, sizeof path, "%s/%s", folder, f->name);
+  FILE *out = fopen(path, "w");
+  const bool ok = out && fputs(f->text, out) >= 0;
+  return out && fclose(out) == 0 && ok;
+}
+
+/* What the emitted test says; written, compiled without optimisation, and run. */
+static bool passes(const tf_emitted *e) {
+  char folder[] = "/tmp/network_test_XXXXXX", command[700];
+  bool ok = mkdtemp(folder) != NULL;
+  for (int i = 0; ok && i < e->n; i++)
+    ok = write_file(folder, &e->file[i]);
+  snprintf(command, sizeof command,
+           "cd %s && ${CC:-cc} -std=c17 -O0 -Wall -Wextra -Werror -Wno-unknown-pragmas -o test test.c network.c g*.c "
+           "-lm >said 2>&1 && ./test "
+           ">>said 2>&1 || { cat said; false; }",
+           folder);
+  ok = ok && system(command) == 0;
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command) == 0 && ok;
+}
+
+static void one(uint64_t seed) {
+  test_case e = case_of(arch, net_draw_text(seed, 4 + (int)(seed % 9)));
+  tf_net_opts o = {.objective = TF_LATENCY, .max_ops = 1 + (int)(seed % 4)};
+  o.budget = (tf_budget){.max_evals = 40, .seed = seed, .threads = 1};
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  const tf_emit_options emit = {.isa = "portable", .name = "net"};
+  tf_emitted *files = p ? tf_net_emit_cpu(p, e.spec->arch, e.spec->workload, &emit, e.d) : NULL;
+  if (!CHECK(files != NULL)) case_complain(e.d);
+  if (files && !CHECK(passes(files)))
+    printf("seed %llu: %d groups\n%s", (unsigned long long)seed, p->n, net_draw_text(seed, 4 + (int)(seed % 9)));
+  tf_emitted_free(files);
+  tf_net_plan_free(p);
+  case_drop(&e);
+}
+
+int main(int argc, char **argv) {
+  long cases = 6, seed = 1;
+  for (int i = 1; i + 1 < argc; i += 2)
+    *(strcmp(argv[i], "--seed") == 0 ? &seed : &cases) = atol(argv[i + 1]);
+  if (system("command -v ${CC:-cc} >/dev/null") != 0) return 77;
+  for (long k = 0; k < cases; k++)
+    one((uint64_t)(seed + k));
+  return check_report();
+}
