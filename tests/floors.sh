@@ -45,12 +45,14 @@ BEGIN {
   room["codegen/target/model"] = 5.5
   room["codegen/target/cuda/pass"] = 5.3; room["codegen/target/cuda/print"] = 5.4
   room["codegen/target/cuda"] = 5.5
+  room["codegen/target/npu/sim"] = 5.1;   room["codegen/target/npu/text"] = 5.2
+  room["codegen/target/npu/pass"] = 5.2;  room["codegen/target/npu"] = 5.5
   room["planner"] = 6
   # beside the sweep: it plans many workloads
   room["net"] = 7
   # beside the command line: it names the version, which stands in the umbrella
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
-  room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
+  room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10
   room["cli/cmd"] = 11
   # floor of a public header: that of the room that implements it
@@ -61,7 +63,7 @@ BEGIN {
   public["import.h"] = 4;  public["export.h"] = 4
   public["instr.h"] = 4
   public["model.h"] = 4;   public["why.h"] = 4;   public["trace.h"] = 4;   public["search.h"] = 5
-  public["emit.h"] = 5
+  public["emit.h"] = 5;    public["npu.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
   public["planner.h"] = 6
   public["net.h"] = 7;     public["sweep.h"] = 7;   public["tileflow.h"] = 7

@@ -35,7 +35,7 @@
   X(POINT, "--point", "N", POINT, "print the mapping of that point, or write it with --mapping") \
   X(MERGE, "--merge", NULL, FLAG, "take what the second and later stores hold into the first") \
   X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
-  X(TARGET, "--target", "cpu|cuda|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
+  X(TARGET, "--target", "cpu|cuda|npu|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
   X(ISA, "--isa", "NAME", WORD, \
     "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's " \
     "best if not given") \
@@ -71,6 +71,10 @@
   X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
   X(PARETO, "--pareto", "FILE|-", RESULT, \
     "write the mappings that none beats in cycles, energy, traffic and words held, as CSV") \
+  X(TIMELINE, "--timeline", "FILE|-", RESULT, "write as JSON when each instruction began and ended") \
+  X(TEXT, "--text", "FILE|-", RESULT, "write the program as the disassembler says it") \
+  X(DATA, "--data", "DIR", WORD, "read inputs from DIR/TENSOR.f64, raw doubles, and write outputs there; else random") \
+  X(TIMING, "--timing", NULL, FLAG, "count cycles and words alone: no values, and of faults only deadlocks") \
   X(MAX_OPS, "--max-ops", "N", EVALS, "of a group, at most; 8 if not given, 32 at the most") \
   X(PAPER, "--paper", NULL, FLAG, "count the mappings as the thesis does in its table 5.3")
 /* clang-format on */

@@ -46,7 +46,10 @@ typedef struct {
   X(OVERFLOW, "E_OVERFLOW") /* a count passes 2^63 - 1 */                                  \
   X(USAGE, "E_USAGE")       /* bad command line */                                         \
   X(CAPACITY, "E_CAPACITY") /* infeasible: a memory overflows */                           \
-  X(FANOUT, "E_FANOUT")     /* infeasible: more instances or units than there are */
+  X(FANOUT, "E_FANOUT")     /* infeasible: more instances or units than there are */       \
+  X(HAZARD, "E_HAZARD")     /* NPU: two accesses that no flag orders */                    \
+  X(DEADLOCK, "E_DEADLOCK") /* NPU: queues that wait for each other, or for no one */      \
+  X(UNWRITTEN, "E_UNWRITTEN") /* NPU: an element is read that nobody wrote */
 /* clang-format on */
 typedef enum {
 #define X(id, key) TF_E_##id,

@@ -11,6 +11,7 @@
 #include "tileflow/instr.h"
 #include "tileflow/model.h"
 #include "tileflow/net.h"
+#include "tileflow/npu.h"
 #include "tileflow/planner.h"
 #include "tileflow/search.h"
 #include "tileflow/slope.h"

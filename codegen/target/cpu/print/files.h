@@ -29,6 +29,10 @@ void c_parts_h(FILE *out, const c_package *k);
 bool c_chooser_c(FILE *out, c_package *k);
 void c_chooser_h(FILE *out, const c_package *k);
 void c_test_c(FILE *out, const c_package *k);
+/* For tests of other targets: includes and functions, number(i, tensor) and room(n, size) among them; then, within a
+ * function, statements that fill r_TENSOR, arrays of doubles, for each op. */
+void c_reference_head(FILE *out, const tf_workload *wl);
+void c_reference_ops(FILE *out, const tf_workload *wl);
 void c_bench_c(FILE *out, const c_package *k);
 void c_makefile(FILE *out, const c_package *k);
 void c_cmake(FILE *out, const c_package *k);

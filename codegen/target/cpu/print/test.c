@@ -113,7 +113,7 @@ static void reference_op(FILE *out, const tf_workload *wl, const tf_op *op) {
 }
 
 static const char includes[] = "#include <math.h>\n#include <stdarg.h>\n#include <stdio.h>\n#include "
-                               "<stdlib.h>\n#include <string.h>\n\n#include \"kernel.h\"\n\n";
+                               "<stdlib.h>\n#include <string.h>\n\n";
 static const char fetch[] = "/* The element at the coordinates (coordinate, extent, ...); zero outside. */\n"
                             "static inline double fetch(const double *x, int rank, ...) {\n"
                             "  va_list ap;\n  long long i = 0;\n  int in = 1;\n"
@@ -159,14 +159,14 @@ static const char *numbers(uint32_t kinds, ir_type data) {
                          : "v == 0 ? -128 : v == 100 ? 127 : v - 50";
 }
 
-static void head(FILE *out, const tf_workload *wl, ir_type data) {
+static void head(FILE *out, const tf_workload *wl, ir_type data, const char *header) {
   uint32_t kinds = 0;
   bool borders = false;
   for (int z = 0; z < wl->n_tensors; z++)
     borders |= padded(&wl->tensors[z]) && wl->tensors[z].n_consumers > 0;
   for (int o = 0; o < wl->n_ops; o++)
     kinds |= wl->ops[o].kinds;
-  fputs(includes, out);
+  fprintf(out, "%s%s", includes, header);
   if (borders) fputs(fetch, out);
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
     if (kinds >> functions[i].kind & 1) fputs(functions[i].text, out);
@@ -293,15 +293,21 @@ static void packed_again(FILE *out, const c_package *k) {
   fputs("  free(packed);\n", out);
 }
 
+void c_reference_head(FILE *out, const tf_workload *wl) { head(out, wl, IR_F32, ""); }
+
+void c_reference_ops(FILE *out, const tf_workload *wl) {
+  for (int i = 0; i < wl->n_ops; i++)
+    reference_op(out, wl, &wl->ops[wl->topo[i]]);
+}
+
 void c_test_c(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   fputs("/* Holds the kernel against ", out), c_plain_text(out, wl->name),
       fputs(" evaluated plainly in double. */\n", out);
-  head(out, wl, k->p->machine.data);
+  head(out, wl, k->p->machine.data, "#include \"kernel.h\"\n\n");
   fprintf(out, "int main(void) {\n  %s_args args;\n  int bad = 0;\n  memset(&args, 0, sizeof args);\n", k->name);
   declare(out, k);
-  for (int i = 0; i < wl->n_ops; i++)
-    reference_op(out, wl, &wl->ops[wl->topo[i]]);
+  c_reference_ops(out, wl);
   fprintf(out,
           "  size_t bytes = %s_workspace();\n  void *workspace = room(bytes, 1);\n  memset(workspace, 0xff, bytes);\n"
           "  if (%s(&args, workspace, bytes) == %s_no_isa) return puts(\"not run: this computer has not the "

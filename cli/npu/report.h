@@ -1,0 +1,11 @@
+/* What a run of the NPU's simulator took. */
+#ifndef CLI_NPU_REPORT_H
+#define CLI_NPU_REPORT_H
+#include "cli/text.h"
+#include "tileflow/npu.h"
+
+void npu_text(const tf_npu_result *r, cli_text *out);
+void npu_json(const tf_npu_result *r, cli_text *out);
+/* Who did what from when to when. */
+void npu_timeline(const tf_npu_result *r, cli_text *out);
+#endif

@@ -1,0 +1,27 @@
+/* The NPU: its programs are made from the mapping itself, step by step; the loop IR shows its loops alone, with
+ * memories that are filled by copies. */
+#include "codegen/target/npu/npu.h"
+
+#include <string.h>
+
+#include "codegen/lower/lower.h"
+
+static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}};
+static const ir_platform platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = spaces};
+static const low_pass passes[] = {{"share", low_share}, {"unused", low_drop_unused}, {NULL, NULL}};
+
+/* Types follow from the words of the workload's tensors. */
+static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
+  *machine = (ir_machine){.data = IR_F32};
+  if (!o->dtype || !strcmp(o->dtype, "f32")) return true;
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target npu has no data of '%.40s': types follow from word-bits", o->dtype);
+}
+
+const tf_target tf_target_npu = {
+    .name = "npu",
+    .what = "programs of the NPU's simulator",
+    .lower = {.platform = &platform, .copies = true, .depth = 2, .passes = passes},
+    .machine = machine_of,
+    .print = tf_npu_print,
+    .run = ir_run,
+};

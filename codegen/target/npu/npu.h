@@ -1,0 +1,8 @@
+/* The NPU as a target (docs/NPU.md). */
+#ifndef CODEGEN_TARGET_NPU_NPU_H
+#define CODEGEN_TARGET_NPU_NPU_H
+#include "codegen/target/target.h"
+
+/* emit.c: as tf_emit. */
+tf_emitted *tf_npu_print(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+#endif

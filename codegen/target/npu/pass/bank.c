@@ -1,0 +1,131 @@
+/* Where tensors are in the machine's memories. */
+#include <string.h>
+
+#include "codegen/target/npu/pass/pass.h"
+
+static const npu_memory *memory_of(const npu_build *b, const npu_bank *k) { return &b->t.machine.memory[k->memory]; }
+
+/* Global memory holds tensors as they are. */
+static void be_global(npu_build *b, npu_bank *k) {
+  const tf_tensor *z = &b->p->wl->tensors[k->tensor];
+  int64_t step = 1;
+  for (int r = z->rank - 1; r >= 0; r--) {
+    k->ext[r] = z->extent[r];
+    k->org[r] = z->lo[r];
+    k->stride[r] = step;
+    step *= z->extent[r];
+  }
+  k->held = true;
+}
+
+int npu_bank_of(npu_build *b, int tensor, int memory, int level) {
+  for (int i = 0; i < b->n_banks; i++)
+    if (b->bank[i].tensor == tensor && b->bank[i].memory == memory && b->bank[i].level == level) return i;
+  if (b->n_banks == NPU_BANKS) {
+    npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
+    return -1;
+  }
+  npu_bank *k = &b->bank[b->n_banks];
+  const tf_tensor *z = &b->p->wl->tensors[tensor];
+  *k = (npu_bank){.memory = memory, .tensor = tensor, .level = level, .rank = z->rank, .slots = 1, .owner = -1};
+  k->type = npu_type_of(z);
+  k->doubled = b->t.doubled;
+  if (memory == 0) be_global(b, k);
+  return b->n_banks++;
+}
+
+void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box) {
+  k->slot = (k->slot + 1) % k->slots;
+  for (int r = 0; r < k->rank; r++) {
+    k->org[r] = box[r].lo;
+    if (b->dry && box[r].len > k->ext[r]) k->ext[r] = box[r].len;
+  }
+  memcpy(k->box, box, sizeof *box * (size_t)k->rank);
+  if (b->dry && k->blocks) {
+    const npu_tile t = npu_tile_of(b, k, box);
+    const int64_t bytes = t.batch * t.words * npu_type_bytes(k->type);
+    k->bytes = bytes > k->bytes ? bytes : k->bytes;
+  }
+  k->held = true;
+  k->dirty = false;
+}
+
+/* Rows begin where operands may. */
+static void lay_out(const npu_build *b, npu_bank *k) {
+  const int64_t align = memory_of(b, k)->align, size = npu_type_bytes(k->type);
+  int64_t step = 1;
+  if (k->blocks) {
+    k->bytes = (k->bytes + align - 1) / align * align;
+    return;
+  }
+  for (int r = k->rank - 1; r >= 0; r--) {
+    k->stride[r] = step;
+    step *= k->ext[r];
+    if (r == k->rank - 1) step = (step * size + align - 1) / align * align / size;
+  }
+  k->bytes = (step * size + align - 1) / align * align;
+}
+
+/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them. */
+static bool place(npu_build *b, int memory) {
+  const npu_memory *m = &b->t.machine.memory[memory];
+  int64_t used = 0, at = 0;
+  for (int i = 0; i < b->n_banks; i++)
+    used += b->bank[i].memory == memory ? b->bank[i].bytes : 0;
+  if (used > m->bytes) {
+    npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used, m->name,
+             (long long)m->bytes);
+    return false;
+  }
+  for (int slots = 2; slots <= NPU_SLOTS; slots++)
+    for (int i = 0; i < b->n_banks; i++) {
+      npu_bank *k = &b->bank[i];
+      if (k->memory != memory || !k->doubled || used + k->bytes > m->bytes) continue;
+      k->slots = slots;
+      used += k->bytes;
+    }
+  for (int i = 0; i < b->n_banks; i++) {
+    npu_bank *k = &b->bank[i];
+    if (k->memory != memory) continue;
+    k->at = at;
+    at += k->slots * k->bytes;
+  }
+  return true;
+}
+
+bool npu_banks_place(npu_build *b) {
+  bool ok = true;
+  for (int i = 0; i < b->n_banks; i++)
+    if (b->bank[i].memory) lay_out(b, &b->bank[i]);
+  for (int m = 1; m < b->t.machine.n_memories; m++)
+    ok = place(b, m) && ok;
+  for (int i = 0; i < b->n_banks; i++) {
+    b->bank[i].held = b->bank[i].memory == 0;
+    b->bank[i].dirty = false;
+    b->bank[i].slot = 0;
+    b->bank[i].owner = -1;
+  }
+  return ok;
+}
+
+int64_t npu_bank_at(const npu_bank *k, const int64_t *x) {
+  int64_t at = 0;
+  for (int r = 0; r < k->rank; r++) {
+    const int64_t ext = k->ext[r] ? k->ext[r] : 1, off = (x[r] - k->org[r]) % ext;
+    at += (off < 0 ? off + ext : off) * k->stride[r];
+  }
+  return npu_slot_at(k) + at * npu_type_bytes(k->type);
+}
+
+bool npu_bank_whole(const npu_bank *k, const tf_ival *box) {
+  bool whole = true;
+  for (int r = 0; r < k->rank; r++) {
+    const int64_t ext = k->ext[r] ? k->ext[r] : 1, off = (box[r].lo - k->org[r]) % ext;
+    whole &= (off < 0 ? off + ext : off) + box[r].len <= ext;
+  }
+  return whole;
+}
+
+npu_operand npu_operand_at(const npu_build *b, const npu_bank *k, int64_t at) {
+  return (npu_operand){.memory = k->memory, .tensor = k->memory ? -1 : b->global[k->tensor], .type = k->type, .at = at};
+}

@@ -1,0 +1,121 @@
+/* The machine that an architecture describes.  A line of memories says one core: of Ascend's kind where they are called
+ * L1, UB and L0, of which L0A and L0B are a sixth each and L0C is the rest; else outermost memory, one buffer and the
+ * array's registers, whose cube works on rows of the buffer. */
+#include <math.h>
+#include <string.h>
+
+#include "codegen/target/npu/pass/pass.h"
+
+enum { GM, L1, UB, L0C, L0A, L0B };              /* memories of Ascend's kind, in this order; */
+enum { MTE2, MTE1, CUBE, VECTOR, MTE3, QUEUES }; /* queues of both */
+static const char *const queues[QUEUES] = {"mte2", "mte1", "cube", "vector", "mte3"};
+
+static int level_of(const tf_arch *a, const char *name) {
+  for (int i = 0; i < a->n_memories; i++)
+    if (!strcmp(a->memories[i].name, name)) return i;
+  return -1;
+}
+
+static int64_t cores(const tf_memory *m) { return m->mesh[0] * m->mesh[1]; }
+static double rate(double words) { return isfinite(words) ? words : 0; }
+static double slower(double a, double b) { return a < b ? a : b; }
+
+static void add_path(npu_machine *m, int from, int to, int queue, double words, const tf_memory *outer) {
+  m->path[m->n_paths++] = (npu_path){from, to, queue, rate(words), outer->latency + outer->issue};
+}
+
+static bool add_memory(npu_machine *m, const char *name, int64_t bytes, int64_t align, tf_diags *d) {
+  m->memory[m->n_memories++] = (npu_memory){name, bytes, align};
+  return m->n_memories == 1 || (bytes > 0 && bytes <= INT64_C(1) << 28) ||
+         tf_fail(d, (tf_loc){0}, TF_E_CAPACITY, "emit: '%.40s' of an NPU needs a capacity, at most 2^28 bytes", name);
+}
+
+static int64_t bytes_of(const tf_memory *m) { return m->capacity_words < 0 ? 0 : m->capacity_words * m->word_bits / 8; }
+
+/* The units that multiply, and the others; -1: there are none. */
+static int unit_of(const tf_arch *a, bool mac) {
+  for (int i = 0; i < a->n_units; i++)
+    if ((a->units[i].kinds >> TF_K_MAC & 1) == mac) return i;
+  return -1;
+}
+
+static void add_vector(const tf_arch *a, npu_target *t) {
+  const int u = unit_of(a, false);
+  t->vector_level = u < 0 ? -1 : a->units[u].below;
+  if (u < 0 || t->vector_level >= NPU_LEVELS || t->memory_of[t->vector_level] < 0) return;
+  const double lanes = (double)(a->units[u].mesh[0] * a->units[u].mesh[1]) * a->units[u].rate;
+  t->machine.vector = (npu_vector){VECTOR, t->memory_of[t->vector_level], lanes >= 1 ? (int64_t)lanes : 1, 0};
+}
+
+/* ---- of Ascend's kind ------------------------------------------------------------------------------------------- */
+static bool line_of(const tf_arch *a, npu_target *t, tf_diags *d) {
+  const int l1 = level_of(a, "L1"), ub = level_of(a, "UB"), l0 = level_of(a, "L0"), mac = unit_of(a, true);
+  const tf_memory *g = &a->memories[0], *one = &a->memories[l1], *u = &a->memories[ub], *zero = &a->memories[l0];
+  npu_machine *m = &t->machine;
+  const int64_t part = bytes_of(zero) / 6 / 32 * 32;
+  if (!add_memory(m, g->name, 0, 1, d) || !add_memory(m, "L1", bytes_of(one), 32, d) ||
+      !add_memory(m, "UB", bytes_of(u), 32, d) || !add_memory(m, "L0C", bytes_of(zero) - 2 * part, 32, d) ||
+      !add_memory(m, "L0A", part, 32, d) || !add_memory(m, "L0B", part, 32, d))
+    return false;
+  t->memory_of[0] = GM;
+  t->memory_of[l1] = L1;
+  t->memory_of[ub] = UB;
+  t->memory_of[l0] = L0C;
+  t->deep = l0;
+  add_path(m, GM, L1, MTE2, g->read_bw, g);
+  add_path(m, GM, UB, MTE2, g->read_bw, g);
+  add_path(m, L1, L0A, MTE1, one->read_bw, one);
+  add_path(m, L1, L0B, MTE1, one->read_bw, one);
+  add_path(m, L1, UB, MTE1, one->read_bw, one);
+  add_path(m, L0C, UB, VECTOR, slower(zero->read_bw, u->write_bw), zero);
+  add_path(m, UB, L0C, VECTOR, slower(u->read_bw, zero->write_bw), u);
+  add_path(m, UB, L1, MTE3, slower(u->read_bw, one->write_bw), u);
+  add_path(m, UB, GM, MTE3, g->write_bw, g);
+  add_path(m, L1, GM, MTE3, g->write_bw, g);
+  const double macs = (double)(a->units[mac].mesh[0] * a->units[mac].mesh[1]) * a->units[mac].rate;
+  m->cube = (npu_cube){CUBE, L0C, L0A, L0B, 16, 16, 16, 4096 / macs, 0, a->units[mac].pipeline, false};
+  return true;
+}
+
+/* ---- a buffer and an array -----------------------------------------------------------------------------------------
+ */
+/* The array holds a block of the left operand, which comes through the buffer's port; a column of the right one and of
+ * the sums pass that port for each column of the product. */
+static bool array_of(const tf_arch *a, npu_target *t, tf_diags *d) {
+  const tf_memory *g = &a->memories[0], *buffer = &a->memories[1], *reg = &a->memories[2];
+  const tf_unit *mac = &a->units[unit_of(a, true)];
+  npu_machine *m = &t->machine;
+  const int64_t high = reg->mesh[0], deep = reg->mesh[1];
+  const int64_t align = a->word_bits / 8;
+  if (!add_memory(m, g->name, 0, 1, d) || !add_memory(m, buffer->name, bytes_of(buffer), align, d)) return false;
+  t->flat = true;
+  t->memory_of[0] = 0;
+  t->memory_of[1] = 1;
+  t->deep = 1;
+  add_path(m, 0, 1, MTE2, slower(g->read_bw, buffer->write_bw), g);
+  add_path(m, 1, 0, MTE3, g->write_bw, g);
+  const double column = (double)(high + deep) / buffer->read_bw, fill = (double)(high * deep) / buffer->read_bw;
+  m->cube = (npu_cube){CUBE,          1,   1, 1, high, 1, deep, column > 1 / mac->rate ? column : 1 / mac->rate, fill,
+                       mac->pipeline, true};
+  return true;
+}
+
+bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d) {
+  memset(t, 0, sizeof *t);
+  memset(t->memory_of, -1, sizeof t->memory_of);
+  t->machine.name = a->name;
+  t->machine.cube.queue = t->machine.vector.queue = -1;
+  t->machine.n_queues = QUEUES;
+  memcpy(t->machine.queue, queues, sizeof queues);
+  t->doubled = a->overlap != TF_OVERLAP_NONE;
+  const bool line = level_of(a, "L1") > 0 && level_of(a, "UB") > 0 && level_of(a, "L0") > 0;
+  const bool array = a->n_memories == 3 && cores(&a->memories[1]) == 1 && cores(&a->memories[2]) > 1;
+  if (a->n_memories > NPU_LEVELS || unit_of(a, true) < 0 || (!line && !array))
+    return tf_fail(d, (tf_loc){0}, TF_E_LEVEL,
+                   "emit: '%.40s' is no NPU: that has L1, UB and L0, or one buffer and an array's registers "
+                   "(docs/NPU.md)",
+                   a->name);
+  if (!(line ? line_of(a, t, d) : array_of(a, t, d))) return false;
+  add_vector(a, t);
+  return true;
+}

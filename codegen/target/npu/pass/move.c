@@ -1,0 +1,116 @@
+/* Transfers of boxes between banks. */
+#include <string.h>
+
+#include "codegen/target/npu/pass/pass.h"
+
+npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) {
+  if (b->dry || !b->ok) return NULL;
+  const int via = npu_path_of(&b->t.machine, from.memory, to.memory);
+  npu_instr *i = b->steps-- > 0 ? npu_add(b->out, NPU_COPY) : NULL;
+  if (via < 0)
+    npu_stop(b, (tf_loc){0}, "no path from '%s' to '%s', which '%.40s' would take",
+             b->t.machine.memory[from.memory].name, b->t.machine.memory[to.memory].name,
+             b->p->wl->tensors[tensor].name);
+  else if (!i)
+    npu_stop(b, (tf_loc){0}, "the program would be too long");
+  if (via < 0 || !i) return NULL;
+  i->to = to;
+  i->from[0] = from;
+  i->via = via;
+  i->queue = b->t.machine.path[via].queue;
+  i->tag = b->p->wl->tensors[tensor].name;
+  return i;
+}
+
+void npu_dim_add(npu_build *b, npu_instr *i, int64_t count, int64_t to, int64_t a, int64_t c, int64_t e) {
+  const int64_t step[4] = {to, a, c, e};
+  if (count == 1) return;
+  npu_dim *last = i->n_dims ? &i->dim[i->n_dims - 1] : NULL;
+  bool joins = last != NULL;
+  for (int k = 0; k < 4 && joins; k++)
+    joins = last->step[k] == count * step[k];
+  if (joins) {
+    last->count *= count;
+    memcpy(last->step, step, sizeof step);
+    return;
+  }
+  if (i->n_dims == NPU_DIMS) {
+    npu_stop(b, (tf_loc){0}, "a transfer or operation of more than %d dims", NPU_DIMS);
+    return;
+  }
+  npu_dim *d = &i->dim[i->n_dims++];
+  *d = (npu_dim){.count = count};
+  memcpy(d->step, step, sizeof step);
+}
+
+/* ---- boxes ---------------------------------------------------------------------------------------------------- */
+static void copy_box(npu_build *b, const npu_bank *from, const npu_bank *to, const tf_ival *box) {
+  int64_t x[TF_MAX_RANK];
+  for (int r = 0; r < from->rank; r++)
+    x[r] = box[r].lo;
+  npu_instr *i = npu_copy(b, npu_operand_at(b, to, npu_bank_at(to, x)), npu_operand_at(b, from, npu_bank_at(from, x)),
+                          from->tensor);
+  for (int r = 0; r < from->rank && i; r++)
+    npu_dim_add(b, i, box[r].len, to->stride[r], from->stride[r], 0, 0);
+}
+
+/* Elements of v from its begin on up to the seam of the bank. */
+static int64_t before_seam(const npu_bank *k, int r, tf_ival v) {
+  const int64_t off = ((v.lo - k->org[r]) % k->ext[r] + k->ext[r]) % k->ext[r];
+  return v.len < k->ext[r] - off ? v.len : k->ext[r] - off;
+}
+
+/* Cuts the box at seams of both banks, rank by rank. */
+static void copy_pieces(npu_build *b, const npu_bank *from, const npu_bank *to, tf_ival *box, int r) {
+  if (r == from->rank) {
+    copy_box(b, from, to, box);
+    return;
+  }
+  const tf_ival all = box[r];
+  for (tf_ival rest = all; rest.len > 0 && b->ok;) {
+    const int64_t a = before_seam(from, r, rest), c = before_seam(to, r, rest), n = a < c ? a : c;
+    box[r] = (tf_ival){rest.lo, n};
+    copy_pieces(b, from, to, box, r + 1);
+    rest = (tf_ival){rest.lo + n, rest.len - n};
+  }
+  box[r] = all;
+}
+
+static void move_direct(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
+  tf_ival part[TF_MAX_RANK];
+  if (b->dry || !b->ok) return;
+  if (from->blocks || to->blocks) {
+    npu_move_blocks(b, from->blocks ? from : to, from->blocks ? to : from, box, from->blocks);
+    return;
+  }
+  memcpy(part, box, sizeof *box * (size_t)from->rank);
+  copy_pieces(b, from, to, part, 0);
+}
+
+/* By the vector unit's memory, where no path is direct. */
+void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
+  const npu_machine *m = &b->t.machine;
+  if (npu_path_of(m, from->memory, to->memory) >= 0 || m->vector.queue < 0 || from->memory == to->memory) {
+    move_direct(b, from, to, box);
+    return;
+  }
+  int *way = &b->transit[from->tensor];
+  if (*way < 0 && b->n_banks < NPU_BANKS) {
+    *way = b->n_banks;
+    b->bank[b->n_banks++] = (npu_bank){.memory = m->vector.memory,
+                                       .tensor = from->tensor,
+                                       .level = -1,
+                                       .type = npu_type_of(&b->p->wl->tensors[from->tensor]),
+                                       .rank = from->rank,
+                                       .doubled = b->t.doubled,
+                                       .slots = 1,
+                                       .owner = -1};
+  }
+  if (*way < 0) {
+    npu_stop(b, (tf_loc){0}, "more than %d places of tensors", NPU_BANKS);
+    return;
+  }
+  npu_bank_open(b, &b->bank[*way], box);
+  move_direct(b, from, &b->bank[*way], box);
+  move_direct(b, &b->bank[*way], to, box);
+}

@@ -1,0 +1,119 @@
+/* A mapping as a program: once to find the sizes of all places, once to make the instructions, then flags. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/target/npu/pass/pass.h"
+
+enum { MOST_STEPS = 1 << 19 };
+
+/* A name for the assembler: letters, digits and _, none of the machine's own. */
+static const char *name_of(npu_build *b, const char *name, bool own_too) {
+  char text[64];
+  size_t n = 0;
+  for (const char *c = name; *c && n < sizeof text - 2; c++)
+    text[n++] = isalnum((unsigned char)*c) ? *c : '_';
+  for (int i = own_too ? 0 : b->t.machine.n_memories; i < b->t.machine.n_memories + b->t.machine.n_queues; i++) {
+    const char *own =
+        i < b->t.machine.n_memories ? b->t.machine.memory[i].name : b->t.machine.queue[i - b->t.machine.n_memories];
+    if (strlen(own) == n && !memcmp(own, text, n)) text[n++] = '_';
+  }
+  char *kept = tf_arena_strndup(b->out->arena, text, n);
+  b->ok = b->ok && kept;
+  return kept;
+}
+
+static void add_tensor(npu_build *b, int z) {
+  const tf_tensor *t = &b->p->wl->tensors[z];
+  tf_npu *p = b->out;
+  int64_t words = 1;
+  for (int r = 0; r < t->rank; r++)
+    words *= words > INT64_C(1) << 30 || t->extent[r] > INT64_C(1) << 30 ? 2 : t->extent[r];
+  const int64_t bytes = words * npu_type_bytes(npu_type_of(t)), begin = p->tensor_at[p->n_tensors];
+  if (p->n_tensors == NPU_TENSORS || words > INT64_C(1) << 29 || begin + bytes > INT64_C(1) << 30)
+    npu_stop(b, t->at, "more than %d tensors, or more than 2^30 bytes", NPU_TENSORS);
+  if (t->word_bits != 16 && t->word_bits != 32)
+    npu_stop(b, t->at, "words of '%.40s' have %d bits, not 16 or 32", t->name, t->word_bits);
+  if (!b->ok) return;
+  b->global[z] = p->n_tensors;
+  p->tensor[p->n_tensors++] = (npu_tensor){name_of(b, t->name, true), npu_type_of(t), words, t->producer < 0,
+                                           t->producer >= 0 && t->n_consumers == 0};
+  p->tensor_at[p->n_tensors] = (begin + bytes + 63) / 64 * 64;
+}
+
+static void add_tensors(npu_build *b) {
+  b->out->machine = b->t.machine;
+  npu_machine *m = &b->out->machine;
+  m->name = name_of(b, m->name, false);
+  b->t.machine.memory[0].name = m->memory[0].name = name_of(b, b->t.machine.memory[0].name, false);
+  if (b->t.flat) b->t.machine.memory[1].name = m->memory[1].name = name_of(b, m->memory[1].name, false);
+  for (int z = 0; z < b->p->wl->n_tensors && b->ok; z++) {
+    b->global[z] = -1;
+    if (b->p->home_level[z] == 0) add_tensor(b, z);
+  }
+}
+
+static void fill(int *list, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    list[i] = -1;
+}
+
+static bool make(npu_build *b, const tf_tree *tree) {
+  tf_arena *a = b->arena;
+  b->p = tf_plan_new(a, tree);
+  if (!b->p) return false;
+  const size_t ops = (size_t)b->p->wl->n_ops, tensors = (size_t)b->p->wl->n_tensors, loops = (size_t)b->p->n_loops + 1;
+  b->ev.plan = b->p;
+  b->ev.exact = true;
+  b->ev.trip = TF_ARRAY(a, int64_t, loops);
+  b->ev.step = TF_ARRAY(a, int64_t, loops * ops);
+  b->ev.made = TF_ARRAY(a, tf_ival *, ops);
+  b->cur = TF_ARRAY(a, int64_t, loops);
+  b->global = TF_ARRAY(a, int, tensors);
+  b->transit = TF_ARRAY(a, int, tensors);
+  b->temp = TF_ARRAY(a, int, ops *NPU_TEMPS);
+  if (!b->ev.trip || !b->ev.step || !b->ev.made || !b->cur || !b->global || !b->transit || !b->temp) return false;
+  for (int l = 0; l < b->p->n_loops; l++)
+    b->ev.trip[l] = tree->nodes[b->p->loops[l].node].loops[b->p->loops[l].slot].trip;
+  fill(b->transit, tensors);
+  fill(b->temp, ops * NPU_TEMPS);
+  return tf_eval_steps(&b->ev);
+}
+
+static bool run(npu_build *b, const tf_tree *tree) {
+  if (tree->open) return tf_fail(b->d, (tf_loc){0}, TF_E_OPEN, "emit for npu: the mapping has open parts");
+  if (!npu_target_of(tree->arch, &b->t, b->d)) return false;
+  if (!make(b, tree))
+    return tf_fail(b->d, (tf_loc){0}, TF_E_LIMIT, "out of memory, or a product of trip counts passes 2^63");
+  add_tensors(b);
+  b->dry = true;
+  if (!b->ok || !npu_walk(b) || !npu_banks_place(b)) return false;
+  b->dry = false;
+  if (!npu_walk(b)) return false;
+  return npu_flags_add(b->out) || tf_fail(b->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+}
+
+tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
+  npu_build *b = calloc(1, sizeof *b);
+  const size_t errors = tf_diags_errors(d);
+  if (b) {
+    b->out = npu_new();
+    b->arena = tf_arena_new();
+    b->d = d;
+    b->ok = true;
+    b->steps = MOST_STEPS;
+  }
+  bool ok = b && b->out && b->arena && run(b, tree);
+  if (!ok && tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  tf_npu *p = b ? b->out : NULL;
+  for (size_t k = 0; p && ok && k < p->n; k++) { /* tags are the workload's names: they outlive it here */
+    p->instr[k].tag = tf_arena_strndup(p->arena, p->instr[k].tag, strlen(p->instr[k].tag));
+    ok = p->instr[k].tag != NULL;
+  }
+  if (b) tf_arena_free(b->arena);
+  free(b);
+  if (ok) return p;
+  tf_npu_free(p);
+  return NULL;
+}

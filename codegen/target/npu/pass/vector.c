@@ -1,0 +1,169 @@
+/* Element expressions and their sums, maxima and so on, on the vector unit: an operation for each call, over the whole
+ * box. */
+#include <math.h>
+#include <string.h>
+
+#include "codegen/target/npu/pass/pass.h"
+
+/* A value at hand: a number, or an operand with the elements from one value of each of the op's dims to the next. */
+typedef struct {
+  npu_operand o;
+  int64_t step[TF_MAX_RANK];
+} value;
+
+static int op_of(tf_kind k) {
+  switch (k) {
+#define ROW(kind)                                                                                                      \
+  case TF_K_##kind: return NPU_##kind
+    ROW(ADD);
+    ROW(SUB);
+    ROW(MUL);
+    ROW(DIV);
+    ROW(MAX);
+    ROW(MIN);
+    ROW(NEG);
+    ROW(EXP);
+    ROW(LOG);
+    ROW(SQRT);
+    ROW(TANH);
+    ROW(ERF);
+    ROW(SIGMOID);
+    ROW(RELU);
+    ROW(GELU);
+    ROW(ABS);
+    ROW(LT);
+    ROW(LE);
+    ROW(EQ);
+    ROW(NE);
+#undef ROW
+  case TF_K_SELECT: return NPU_SEL;
+  default: return NPU_MOV;
+  }
+}
+
+/* ---- operands -------------------------------------------------------------------------------------------------- */
+static value number(double v) { return (value){.o = {.memory = -1, .tensor = -1, .number = v}}; }
+
+static value read_value(npu_build *b, const tf_op *op, int read, const tf_ival *range, const npu_bank *k) {
+  const tf_ref *ref = &op->reads[read];
+  const tf_tensor *z = &b->p->wl->tensors[ref->tensor];
+  value v = number(0);
+  int64_t x[TF_MAX_RANK];
+  tf_ival box[TF_MAX_RANK];
+  for (int r = 0; r < z->rank; r++) {
+    x[r] = ref->index[r].c;
+    box[r] = (tf_ival){x[r], 1};
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      for (int i = 0; i < op->n_dims; i++) {
+        if (op->dims[i] != ref->index[r].terms[t].dim) continue;
+        const int64_t coef = ref->index[r].terms[t].coef;
+        x[r] += coef * range[i].lo;
+        v.step[i] += coef * k->stride[r];
+        box[r].lo += coef * (coef > 0 ? range[i].lo : range[i].lo + range[i].len - 1);
+        box[r].len += (coef > 0 ? coef : -coef) * (range[i].len - 1);
+      }
+    if (z->pad[r]) npu_stop(b, ref->at, "the vector unit does not read padding, as of '%.40s'", z->name);
+  }
+  if (!npu_bank_whole(k, box)) npu_stop(b, ref->at, "'%.40s' would have a seam where it is read", z->name);
+  v.o = npu_operand_at(b, k, npu_bank_at(k, x));
+  return v;
+}
+
+static value out_value(const npu_build *b, const tf_op *op, const tf_ival *range, const npu_bank *k) {
+  value v = number(0);
+  int64_t x[TF_MAX_RANK];
+  for (int r = 0; r < op->n_out_dims; r++) {
+    x[r] = range[r].lo;
+    v.step[r] = k->stride[r];
+  }
+  v.o = npu_operand_at(b, k, npu_bank_at(k, x));
+  return v;
+}
+
+/* The place of the i-th value within the expression, in float32, over all of the op's dims. */
+static value temp_value(npu_build *b, int o, int i, const tf_ival *range) {
+  const tf_op *op = &b->p->wl->ops[o];
+  if (i >= NPU_TEMPS || (b->temp[o * NPU_TEMPS + i] < 0 && b->n_banks == NPU_BANKS)) {
+    npu_stop(b, op->at, "an expression of more than %d parts, or too many places", NPU_TEMPS);
+    return number(0);
+  }
+  int *at = &b->temp[o * NPU_TEMPS + i];
+  if (*at < 0) {
+    *at = b->n_banks;
+    b->bank[b->n_banks++] = (npu_bank){.memory = b->t.machine.vector.memory,
+                                       .tensor = op->out,
+                                       .level = -1,
+                                       .type = NPU_F32,
+                                       .rank = op->n_dims,
+                                       .slots = 1,
+                                       .owner = -1};
+  }
+  npu_bank *k = &b->bank[*at];
+  npu_bank_open(b, k, range);
+  value v = number(0);
+  memcpy(v.step, k->stride, sizeof v.step);
+  v.o = (npu_operand){.memory = k->memory, .tensor = -1, .type = NPU_F32, .at = k->at};
+  return v;
+}
+
+/* ---- operations ----------------------------------------------------------------------------------------------------
+ */
+static void add_op(npu_build *b, int o, npu_op what, const tf_ival *range, int n_dims, const value *to,
+                   const value *from) {
+  if (b->dry || !b->ok) return;
+  npu_instr *i = b->steps-- > 0 ? npu_add(b->out, what) : NULL;
+  if (!i) {
+    npu_stop(b, (tf_loc){0}, "the program would be too long");
+    return;
+  }
+  const int n = npu_facts_of(what)->sources;
+  i->queue = b->t.machine.vector.queue;
+  i->tag = b->p->wl->ops[o].name;
+  i->to = to->o;
+  for (int k = 0; k < n; k++)
+    i->from[k] = from[k].o;
+  for (int k = 0; k < n_dims; k++)
+    npu_dim_add(b, i, range[k].len, to->step[k], from[0].step[k], n > 1 ? from[1].step[k] : 0,
+                n > 2 ? from[2].step[k] : 0);
+}
+
+/* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its own). */
+static value run_expr(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank, const value *to) {
+  const tf_op *op = &b->p->wl->ops[o];
+  value v[64];
+  for (int i = 0; i < op->n_expr && b->ok; i++) {
+    const tf_expr *e = &op->expr[i];
+    if (i == 64 || e->what == TF_X_DIM) npu_stop(b, op->at, "the vector unit has no such expression yet");
+    if (!b->ok) return number(0);
+    v[i] = number(e->what == TF_X_NUMBER ? e->number : 0);
+    if (e->what == TF_X_READ) v[i] = read_value(b, op, e->ref, range, bank[e->ref]);
+    if (e->what != TF_X_CALL) continue;
+    value from[3] = {number(0), number(0), number(0)};
+    for (int k = 0; k < e->n_args; k++)
+      from[k] = v[e->arg[k]];
+    v[i] = to && i == op->n_expr - 1 ? *to : temp_value(b, o, i, range);
+    add_op(b, o, (npu_op)op_of(e->call), range, op->n_dims, &v[i], from);
+  }
+  return b->ok ? v[op->n_expr - 1] : number(0);
+}
+
+void npu_vector_op(npu_build *b, int o, const tf_ival *range, npu_bank *const *bank) {
+  static const struct {
+    npu_op op;
+    double start;
+  } sums[] = {[TF_REDUCE_ADD] = {NPU_RADD, 0},
+              [TF_REDUCE_MUL] = {NPU_RMUL, 1},
+              [TF_REDUCE_MAX] = {NPU_RMAX, -INFINITY},
+              [TF_REDUCE_MIN] = {NPU_RMIN, INFINITY}};
+  const tf_op *op = &b->p->wl->ops[o];
+  const value out = out_value(b, op, range, bank[op->n_reads]);
+  if (op->reduce == TF_ASSIGN) {
+    const value v = run_expr(b, o, range, bank, &out);
+    if (op->expr[op->n_expr - 1].what != TF_X_CALL) add_op(b, o, NPU_MOV, range, op->n_dims, &out, &v);
+    return;
+  }
+  const value start = number(sums[op->reduce].start);
+  if (!npu_goes_on(op, range)) add_op(b, o, NPU_MOV, range, op->n_out_dims, &out, &start);
+  const value v = run_expr(b, o, range, bank, NULL);
+  add_op(b, o, sums[op->reduce].op, range, op->n_dims, &out, &v);
+}

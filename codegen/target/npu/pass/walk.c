@@ -1,0 +1,364 @@
+/* The execution of the mapping, as docs/SEMANTICS.md has it, step by step: entering a tile loads what it lacks, leaving
+ * it stores what it made, and an op is done for all of its innermost tile at once. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/target/npu/pass/pass.h"
+
+void npu_stop(npu_build *b, tf_loc at, const char *fmt, ...) {
+  char text[200];
+  va_list args;
+  if (!b->ok) return;
+  va_start(args, fmt);
+  vsnprintf(text, sizeof text, fmt, args);
+  va_end(args);
+  b->ok = tf_fail(b->d, at, TF_E_LIMIT, "emit for npu: %s", text);
+}
+
+static const tf_workload *workload(const npu_build *b) { return b->p->wl; }
+
+/* Whether some op below node n has work. */
+static bool busy(const npu_build *b, int n) {
+  for (int i = n; i < b->p->tree->nodes[n].end; i++)
+    if (b->p->tree->nodes[i].kind == TF_OP && !tf_op_idle(&b->ev, b->p->tree->nodes[i].op, n, b->cur)) return true;
+  return false;
+}
+
+/* The op below node n, where no scope is in between; -1. */
+static int alone(const npu_build *b, int n) {
+  const tf_node *nodes = b->p->tree->nodes;
+  while (nodes[n].kind == TF_TILE)
+    n = nodes[n].children[0];
+  return nodes[n].kind == TF_OP ? nodes[n].op : -1;
+}
+
+/* ---- results go out ---------------------------------------------------------------------------------------- */
+static npu_bank *above(npu_build *b, const tf_slice *s) {
+  const int k = npu_bank_of(b, s->tensor, b->t.memory_of[s->above], s->above);
+  return k < 0 ? NULL : &b->bank[k];
+}
+
+static void drain(npu_build *b, npu_bank *k) {
+  const int at = (int)(k - b->bank);
+  npu_bank *to = above(b, &b->p->slices[k->owner]);
+  if (!to) return;
+  npu_move(b, &b->bank[at], to, b->bank[at].box);
+  b->bank[at].dirty = false;
+  to->dirty = to->owner >= 0;
+}
+
+/* Stores what banks of the tensor (-1: of all) hold at that level or further in, the innermost first. */
+static void flush(npu_build *b, int tensor, int level) {
+  for (int l = b->t.deep; l >= level; l--)
+    for (int i = 0; i < b->n_banks && b->ok; i++)
+      if (b->bank[i].dirty && b->bank[i].level == l && (tensor < 0 || b->bank[i].tensor == tensor))
+        drain(b, &b->bank[i]);
+}
+
+/* ---- entering a tile ------------------------------------------------------------------------------------------ */
+static int64_t volume(const tf_ival *box, int rank) {
+  int64_t v = 1;
+  for (int r = 0; r < rank; r++)
+    v *= box[r].len > 0 ? box[r].len : 0;
+  return v;
+}
+
+/* Loads what of the box is not in `old`: rank by rank what lies before and behind it. */
+static void load_rest(npu_build *b, npu_bank *from, npu_bank *to, tf_ival *box, const tf_ival *old) {
+  tf_ival rest[TF_MAX_RANK];
+  memcpy(rest, box, sizeof *box * (size_t)to->rank);
+  for (int r = 0; r < to->rank; r++) {
+    const tf_ival all = rest[r], both = tf_common_part(all, old[r]);
+    rest[r] = (tf_ival){all.lo, both.lo - all.lo};
+    if (rest[r].len > 0) npu_move(b, from, to, rest);
+    rest[r] = (tf_ival){both.lo + both.len, all.lo + all.len - both.lo - both.len};
+    if (rest[r].len > 0) npu_move(b, from, to, rest);
+    rest[r] = both;
+  }
+}
+
+static bool overlaps(const npu_bank *k, const tf_ival *box) {
+  tf_ival both[TF_MAX_RANK];
+  for (int r = 0; r < k->rank; r++)
+    both[r] = tf_common_part(box[r], k->box[r]);
+  return k->held && volume(both, k->rank) > 0;
+}
+
+static void enter_input(npu_build *b, npu_bank *k, const tf_slice *s, tf_ival *box) {
+  const int at = (int)(k - b->bank);
+  npu_bank *from = above(b, s);
+  if (!from) return;
+  k = &b->bank[at]; /* banks may have been added, but never move: one array */
+  if (!k->blocks && overlaps(k, box)) {
+    tf_ival old[TF_MAX_RANK];
+    memcpy(old, k->box, sizeof old);
+    load_rest(b, from, k, box, old);
+    memcpy(k->box, box, sizeof *box * (size_t)k->rank);
+    for (int r = 0; r < k->rank && b->dry; r++)
+      k->ext[r] = box[r].len > k->ext[r] ? box[r].len : k->ext[r];
+    return;
+  }
+  npu_bank_open(b, k, box);
+  npu_move(b, from, k, box);
+}
+
+static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_ival *box) {
+  const tf_tensor *z = &workload(b)->tensors[s->tensor];
+  const tf_op *op = &workload(b)->ops[z->producer];
+  bool on = false;
+  for (int d = op->n_out_dims; d < op->n_dims; d++)
+    on |= tf_dim_range(&b->ev, z->producer, op->dims[d], s->node, b->cur).lo != 0;
+  if (overlaps(k, box)) npu_stop(b, op->at, "tiles of '%.40s' that overlap", z->name);
+  npu_bank *from = on ? above(b, s) : NULL;
+  npu_bank_open(b, k, box);
+  if (from) npu_move(b, from, k, box);
+  k->dirty = true;
+}
+
+/* The cube's memory, by what the tensor is to the op. */
+static int bank_in_cube(npu_build *b, const tf_slice *s) {
+  const int o = alone(b, s->node);
+  if (o < 0 || !npu_is_product(&workload(b)->ops[o], workload(b))) {
+    npu_stop(b, b->p->tree->nodes[s->node].at,
+             "below a Tile of L0 stands one product of two tensors with plain indices");
+    return -1;
+  }
+  const tf_op *op = &workload(b)->ops[o];
+  const int role = op->out == s->tensor ? 0 : op->reads[0].tensor == s->tensor ? 1 : 2;
+  const npu_cube *c = &b->t.machine.cube;
+  const int k = npu_bank_of(b, s->tensor, role == 0 ? c->sums : role == 1 ? c->left : c->right, s->level);
+  if (k < 0) return -1;
+  if (b->bank[k].op != o) b->bank[k].held = false;
+  b->bank[k].blocks = true;
+  b->bank[k].op = o;
+  b->bank[k].role = role;
+  if (role == 0) b->bank[k].type = NPU_F32;
+  return k;
+}
+
+static int bank_of_slice(npu_build *b, const tf_slice *s) {
+  if (s->level == b->t.deep && !b->t.flat) return bank_in_cube(b, s);
+  return npu_bank_of(b, s->tensor, b->t.memory_of[s->level], s->level);
+}
+
+static void enter(npu_build *b, int i) {
+  const tf_slice *s = &b->p->slices[i];
+  const int rank = workload(b)->tensors[s->tensor].rank;
+  tf_ival box[TF_MAX_RANK];
+  bool touched = false;
+  for (int t = 0; t < s->n_touch; t++)
+    touched |= !tf_op_idle(&b->ev, s->touch[t].op, s->node, b->cur);
+  for (int r = 0; r < rank; r++)
+    box[r] = tf_slice_rank(&b->ev, s, r, b->cur);
+  if (!touched || volume(box, rank) == 0) return;
+  if (b->t.memory_of[s->level] < 0 || b->t.memory_of[s->above] < 0) {
+    npu_stop(b, b->p->tree->nodes[s->node].at, "the machine has no memory of its own for this Tile, or outside of it");
+    return;
+  }
+  const int at = bank_of_slice(b, s);
+  if (at < 0) return;
+  npu_bank *k = &b->bank[at];
+  const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)rank);
+  if (!same) flush(b, s->tensor, s->makes ? s->level : s->above + 1);
+  if (!same && b->ok && s->makes) enter_result(b, k, s, box);
+  if (!same && b->ok && !s->makes) enter_input(b, k, s, box);
+  if (s->makes) k->dirty = true;
+  k->owner = i;
+}
+
+/* ---- ops ----------------------------------------------------------------------------------------------------------
+ */
+/* Where op o finds the tensor: in its innermost tile, or at its home; -1: not at that level. */
+static int at_hand(npu_build *b, int o, int tensor, int level) {
+  const int leaf = b->p->tree->op_node[o];
+  for (int i = 0; i < b->p->n_tile_slices; i++) {
+    const tf_slice *s = &b->p->slices[i];
+    if (s->tensor == tensor && s->level == level && tf_plan_above(b->p, s->node, leaf)) return bank_of_slice(b, s);
+  }
+  if (b->p->home_level[tensor] == level && level > 0 && (b->t.flat || level < b->t.deep))
+    return npu_bank_of(b, tensor, b->t.memory_of[level], level);
+  npu_stop(b, workload(b)->ops[o].at, "'%.40s' of '%.40s' needs a Tile of %s", workload(b)->tensors[tensor].name,
+           workload(b)->ops[o].name, b->p->arch->memories[level].name);
+  return -1;
+}
+
+static int level_of(const npu_build *b, int o) {
+  return npu_is_product(&workload(b)->ops[o], workload(b)) ? b->t.deep : b->t.vector_level;
+}
+
+static void run_op(npu_build *b, int o, const tf_ival *range) {
+  const tf_op *op = &workload(b)->ops[o];
+  npu_bank *bank[8] = {NULL};
+  if (op->n_reads > 7) npu_stop(b, op->at, "an op that reads more than 7 tensors");
+  for (int i = 0; i <= op->n_reads && b->ok; i++) {
+    if (i < op->n_reads) flush(b, op->reads[i].tensor, level_of(b, o) + 1);
+    const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, level_of(b, o));
+    if (k < 0) return;
+    bank[i] = &b->bank[k];
+  }
+  if (!b->ok) return;
+  if (!npu_is_product(op, workload(b))) {
+    npu_vector_op(b, o, range, bank);
+    return;
+  }
+  npu_bank *const operands[3] = {bank[2], bank[0], bank[1]};
+  for (int i = 0; i < 3 && operands[i]; i++) {
+    operands[i]->op = o;
+    operands[i]->role = i;
+  }
+  npu_product(b, o, range, operands);
+}
+
+/* The ranges of the op's dims at its leaf, from the first setting of the loops of Tile n from its k-th on, and of all
+ * further in, up to the last. */
+static void span(npu_build *b, int o, int n, int k, tf_ival *range) {
+  const tf_plan *p = b->p;
+  const tf_op *op = &p->wl->ops[o];
+  const int leaf = p->tree->op_node[o];
+  const tf_path *path = &p->path[leaf];
+  tf_ival first[TF_MAX_RANK];
+  for (int d = 0; d < op->n_dims; d++)
+    first[d] = tf_dim_range(&b->ev, o, op->dims[d], leaf, b->cur);
+  for (int i = 0; i < path->n; i++) {
+    const int l = path->loops[i];
+    const bool inside = p->loops[l].node == n ? p->loops[l].slot >= k : tf_plan_above(p, n, p->loops[l].node);
+    if (inside) b->cur[l] = b->ev.trip[l] - 1;
+  }
+  for (int d = 0; d < op->n_dims; d++) {
+    const tf_ival last = tf_dim_range(&b->ev, o, op->dims[d], leaf, b->cur),
+                  all = tf_dim_range(&b->ev, o, op->dims[d], n, b->cur);
+    const int64_t end = last.len > 0 ? last.lo + last.len : all.lo + all.len;
+    range[d] = (tf_ival){first[d].lo, end - first[d].lo};
+  }
+  for (int i = 0; i < path->n; i++)
+    if (p->loops[path->loops[i]].node >= n)
+      b->cur[path->loops[i]] *= p->loops[path->loops[i]].node == n && p->loops[path->loops[i]].slot < k;
+}
+
+/* A product of rows: one instruction for each setting of the tile's loops but the innermost. */
+static void stream(npu_build *b, int o, int n, int k) {
+  const tf_node *t = &b->p->tree->nodes[n], *child = &b->p->tree->nodes[t->children[0]];
+  const bool last = child->kind != TF_TILE || child->level != t->level;
+  tf_ival range[TF_MAX_RANK];
+  if (k < t->n_temporal - last) {
+    const int l = b->p->first_loop[n] + k;
+    for (int64_t i = 0; i < b->ev.trip[l] && b->ok; i++) {
+      b->cur[l] = i;
+      stream(b, o, n, k + 1);
+    }
+    b->cur[l] = 0;
+  } else if (!last) {
+    stream(b, o, t->children[0], 0);
+  } else if (busy(b, b->p->tree->op_node[o])) {
+    span(b, o, n, k, range);
+    run_op(b, o, range);
+  }
+}
+
+static void run_here(npu_build *b, int o, int n) {
+  const tf_op *op = &workload(b)->ops[o];
+  tf_ival range[TF_MAX_RANK];
+  if (b->t.flat && npu_is_product(op, workload(b))) {
+    stream(b, o, n, 0);
+    return;
+  }
+  for (int d = 0; d < op->n_dims; d++)
+    range[d] = tf_dim_range(&b->ev, o, op->dims[d], n, b->cur);
+  run_op(b, o, range);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------------------------------
+ */
+static void node(npu_build *b, int n);
+
+static void loops(npu_build *b, int n, int k) {
+  const tf_node *t = &b->p->tree->nodes[n];
+  const int l = b->p->first_loop[n] + k;
+  if (k == t->n_temporal) {
+    node(b, t->children[0]);
+    return;
+  }
+  for (int64_t i = 0; i < b->ev.trip[l] && b->ok; i++) {
+    b->cur[l] = i;
+    loops(b, n, k + 1);
+  }
+  b->cur[l] = 0;
+}
+
+static void tile(npu_build *b, int n) {
+  const tf_node *t = &b->p->tree->nodes[n];
+  const int o = alone(b, n);
+  if (o >= 0 && t->level == level_of(b, o)) {
+    run_here(b, o, n);
+    return;
+  }
+  for (int k = t->n_temporal; k < t->n_loops; k++)
+    if (b->ev.trip[b->p->first_loop[n] + k] > 1)
+      npu_stop(b, t->at, "one core: no loop spreads tiles over instances of a memory");
+  if (b->ok) loops(b, n, 0);
+}
+
+/* A run of the scope begins: what lives in it is made anew. */
+static void begin_scope(npu_build *b, int n) {
+  for (int z = 0; z < workload(b)->n_tensors; z++) {
+    const int o = workload(b)->tensors[z].producer, level = b->p->home_level[z];
+    tf_ival box[TF_MAX_RANK];
+    if (b->p->home_scope[z] != n) continue;
+    for (int i = 0; i < b->n_banks; i++)
+      if (b->bank[i].tensor == z && b->bank[i].owner >= 0) b->bank[i].held = b->bank[i].dirty = false;
+    if (!level) continue;
+    for (int r = 0; r < workload(b)->tensors[z].rank; r++)
+      box[r] = tf_dim_range(&b->ev, o, workload(b)->ops[o].dims[r], n, b->cur);
+    if (b->t.memory_of[level] < 0 || (!b->t.flat && level == b->t.deep))
+      npu_stop(b, b->p->tree->nodes[n].at, "'%.40s' cannot live in that memory", workload(b)->tensors[z].name);
+    const int k = b->ok ? npu_bank_of(b, z, b->t.memory_of[level], level) : -1;
+    if (k >= 0) npu_bank_open(b, &b->bank[k], box);
+  }
+}
+
+/* Seq n passes to the child: the memories further in give up what it does not touch. */
+static void pass(npu_build *b, int n, int child) {
+  for (int i = 0; i < b->n_banks; i++) {
+    npu_bank *k = &b->bank[i];
+    if (!k->held || k->owner < 0 || tf_node_touches(b->p->facts, child, k->tensor) ||
+        !tf_plan_above(b->p, n, b->p->slices[k->owner].node))
+      continue;
+    flush(b, k->tensor, k->level);
+    k->held = false;
+  }
+}
+
+static void scope(npu_build *b, int n) {
+  const tf_node *t = &b->p->tree->nodes[n];
+  if (tf_plan_at_once(t) || t->n_retain || t->n_stream)
+    npu_stop(b, t->at, "of scopes there are Seq and Shar, without retain and stream");
+  if (b->ok) begin_scope(b, n);
+  for (int c = 0; c < t->n_children && b->ok; c++) {
+    if (!busy(b, t->children[c])) continue;
+    if (t->scope == TF_SEQ) pass(b, n, t->children[c]);
+    node(b, t->children[c]);
+  }
+}
+
+static void node(npu_build *b, int n) {
+  const tf_node *t = &b->p->tree->nodes[n];
+  if (!b->ok || !busy(b, n)) return;
+  for (int i = 0; i < b->p->n_tile_slices && b->ok; i++)
+    if (b->p->slices[i].node == n && b->p->slices[i].level <= b->t.deep) enter(b, i);
+  if (!b->ok) return;
+  if (t->kind == TF_TILE)
+    tile(b, n);
+  else if (t->kind == TF_SCOPE)
+    scope(b, n);
+  else
+    npu_stop(b, t->at, "'%.40s' needs a Tile of %s", workload(b)->ops[t->op].name,
+             level_of(b, t->op) < 0 ? "a vector unit" : b->p->arch->memories[level_of(b, t->op)].name);
+}
+
+bool npu_walk(npu_build *b) {
+  memset(b->cur, 0, sizeof *b->cur * (size_t)b->p->n_loops);
+  node(b, 0);
+  if (b->ok) flush(b, -1, 1);
+  return b->ok;
+}

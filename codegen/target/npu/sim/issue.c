@@ -1,0 +1,73 @@
+/* The scalar unit: walks the program's loops and gives each instruction to its queue. */
+#include <stdlib.h>
+
+#include "codegen/target/npu/sim/run.h"
+
+typedef struct {
+  npu_run *r;
+  int64_t at[NPU_DEPTH];
+  int depth;
+  size_t room[NPU_QUEUES], steps_room;
+  bool ok;
+} issuer;
+
+static int64_t place(const tf_npu *p, const issuer *s, const npu_operand *o) {
+  int64_t at = o->at + (o->tensor >= 0 ? p->tensor_at[o->tensor] : 0);
+  for (int k = 0; k < s->depth; k++)
+    at += o->step[k] * s->at[k];
+  return at;
+}
+
+static bool grow(void **list, size_t n, size_t *room, size_t size) {
+  if (n < *room) return true;
+  *room = *room ? 2 * *room : 256;
+  void *more = realloc(*list, *room * size);
+  if (more) *list = more;
+  return more != NULL;
+}
+
+static void give(issuer *s, int queue, uint32_t step) {
+  npu_run *r = s->r;
+  s->ok = s->ok && grow((void **)&r->list[queue], r->n[queue], &s->room[queue], sizeof *r->list[queue]);
+  if (s->ok) r->list[queue][r->n[queue]++] = step;
+}
+
+static void issue(issuer *s, size_t k) {
+  npu_run *r = s->r;
+  const npu_instr *i = &r->p->instr[k];
+  const int queue = i->op == NPU_WAIT ? i->flag.to : i->queue;
+  s->ok = s->ok && grow((void **)&r->steps, r->n_steps, &s->steps_room, sizeof *r->steps);
+  if (!s->ok) return;
+  npu_step *step = &r->steps[r->n_steps];
+  step->instr = (uint32_t)k;
+  for (int o = 0; o <= npu_facts_of(i->op)->sources; o++)
+    step->at[o] = place(r->p, s, npu_operand_of(i, o));
+  for (int q = 0; q < r->p->machine.n_queues; q++)
+    if (i->op == NPU_BARRIER || q == queue) give(s, q, (uint32_t)r->n_steps);
+  r->n_steps++;
+}
+
+/* Where the program goes on behind instruction k. */
+static size_t walk(issuer *s, const tf_npu *p, size_t k) {
+  const npu_instr *i = &p->instr[k];
+  if (i->op == NPU_FOR) {
+    s->at[s->depth++] = 0;
+  } else if (i->op == NPU_END) {
+    if (++s->at[s->depth - 1] < p->instr[i->loop.other].loop.trip) return i->loop.other + 1;
+    s->depth--;
+  } else {
+    issue(s, k);
+  }
+  return k + 1;
+}
+
+bool npu_issue(npu_run *r) {
+  issuer s = {.r = r, .ok = true};
+  const int64_t most = r->o->most ? r->o->most : INT64_C(1) << 22;
+  int64_t walked = 0; /* loops count, too: they may be empty */
+  r->left = most * 4096;
+  for (size_t k = 0; k < r->p->n && s.ok; k = walk(&s, r->p, k))
+    if (++walked > 4 * most || (int64_t)r->n_steps >= most)
+      return tf_fail(r->d, r->p->instr[k].loc, TF_E_LIMIT, "more than %lld instructions would run", (long long)most);
+  return s.ok || tf_fail(r->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+}

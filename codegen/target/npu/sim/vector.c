@@ -1,0 +1,39 @@
+/* What the operations of the vector unit compute. */
+#include <math.h>
+
+#include "codegen/target/npu/sim/program.h"
+#include "model/spec/kinds.h"
+
+/* The kind of work that an operation is. */
+static tf_kind kind_of(npu_op op) {
+  switch (op) {
+  case NPU_ADD:
+  case NPU_RADD: return TF_K_ADD;
+  case NPU_SUB: return TF_K_SUB;
+  case NPU_MUL:
+  case NPU_RMUL: return TF_K_MUL;
+  case NPU_DIV: return TF_K_DIV;
+  case NPU_MAX:
+  case NPU_RMAX: return TF_K_MAX;
+  case NPU_MIN:
+  case NPU_RMIN: return TF_K_MIN;
+  case NPU_LT: return TF_K_LT;
+  case NPU_LE: return TF_K_LE;
+  case NPU_EQ: return TF_K_EQ;
+  case NPU_NE: return TF_K_NE;
+  case NPU_NEG: return TF_K_NEG;
+  case NPU_EXP: return TF_K_EXP;
+  case NPU_LOG: return TF_K_LOG;
+  case NPU_SQRT: return TF_K_SQRT;
+  case NPU_TANH: return TF_K_TANH;
+  case NPU_ERF: return TF_K_ERF;
+  case NPU_SIGMOID: return TF_K_SIGMOID;
+  case NPU_RELU: return TF_K_RELU;
+  case NPU_GELU: return TF_K_GELU;
+  case NPU_ABS: return TF_K_ABS;
+  case NPU_SEL: return TF_K_SELECT;
+  default: return TF_K_COPY;
+  }
+}
+
+double npu_value(npu_op op, const double *a) { return tf_kind_apply(kind_of(op), a); }

@@ -1,0 +1,181 @@
+/* Products, chains of two with a map in between, attention, and maps with reductions: extents that divide nothing,
+ * loops in any order, tiles of any number of blocks, partial sums that go out and come back. */
+#include "tests/npu/draw.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+
+typedef struct {
+  tf_rng rng;
+  char *at;
+  size_t left;
+} drawing;
+
+static void put(drawing *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void put(drawing *d, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  const int n = vsnprintf(d->at, d->left, fmt, args);
+  va_end(args);
+  if (n < 0 || (size_t)n >= d->left) return;
+  d->at += n;
+  d->left -= (size_t)n;
+}
+
+static int one_of(drawing *d, int n) { return (int)tf_rng_below(&d->rng, (uint32_t)n); }
+
+/* A dim: how far its tiles of L0, of L1 and it itself go. */
+typedef struct {
+  const char *name;
+  int zero, one, all;
+} dim;
+
+static dim draw_dim(drawing *d, const char *name, int block) {
+  dim x = {.name = name};
+  x.zero = block * (1 + one_of(d, block > 1 ? 2 : 1));
+  x.one = x.zero * (1 + one_of(d, 2));
+  x.all = x.one * (1 + one_of(d, 2)) + (one_of(d, 2) ? -one_of(d, x.zero) : 0);
+  return x;
+}
+
+static int trips(int all, int by) { return (all + by - 1) / by; }
+
+/* Loops over the dims in a random order; of which level: 0 over tiles of L0 in one of L1, 1 over those of L1. */
+static void put_loops(drawing *d, const dim *dims, int n, int level) {
+  int order[8];
+  bool any = false;
+  for (int i = 0; i < n; i++)
+    order[i] = i;
+  for (int i = n - 1; i > 0; i--) {
+    const int k = one_of(d, i + 1), was = order[i];
+    order[i] = order[k];
+    order[k] = was;
+  }
+  for (int i = 0; i < n; i++) {
+    const dim *x = &dims[order[i]];
+    const int t = level ? trips(x->all, x->one) : x->one / x->zero;
+    if (t > 1) put(d, "%s%s=%d", any ? " " : " for ", x->name, t);
+    any |= t > 1;
+  }
+}
+
+/* Within a Tile of L0: blocks of 16. */
+static void put_blocks(drawing *d, const dim *m, const dim *n, const dim *k) {
+  const dim *const x[3] = {m, n, k};
+  bool any = false;
+  for (int i = 0; i < 3; i++)
+    if (x[i]->zero > 16) {
+      put(d, "%s%s=%d", any ? " " : " for ", x[i]->name, x[i]->zero / 16);
+      any = true;
+    }
+  put(d, " spatial %s=16@x %s=16@y %s=16@x\n", m->name, n->name, k->name);
+}
+
+static void put_arch(drawing *d) {
+  static const char *const overlap[] = {"double-buffer", "none"};
+  put(d,
+      "architecture:\n  name: drawn\n  word-bits: 32\n  overlap: %s\n  memories:\n"
+      "  - {name: GM, bandwidth: {read: %d, write: %d}}\n"
+      "  - {name: L1, capacity: %d KiB, bandwidth: {read: %d}}\n  - {name: UB, capacity: 256 KiB, bandwidth: {read: "
+      "64}}\n"
+      "  - {name: L0, capacity: 192 KiB}\n  compute:\n"
+      "  - {name: cube, ops: [mac], below: L0, mesh: [256, 16], rate: 1}\n"
+      "  - {name: vector, below: UB, mesh: [64, 1], rate: 1, ops: [add, sub, mul, div, max, min, exp, sqrt, tanh, "
+      "relu, "
+      "abs, neg, select]}\n",
+      overlap[one_of(d, 4) == 0], 8 << one_of(d, 3), 8 << one_of(d, 3), 256 << one_of(d, 2), 32 << one_of(d, 3));
+}
+
+static void draw_product(drawing *d) {
+  const dim b = draw_dim(d, "b", 1), m = draw_dim(d, "m", 16), n = draw_dim(d, "n", 16), k = draw_dim(d, "k", 16);
+  const dim all[4] = {b, m, n, k};
+  const bool left = one_of(d, 2), right = one_of(d, 2);
+  put(d, "workload:\n  name: product\n  dims: {b: %d, m: %d, n: %d, k: %d}\n  ops:\n  - C[b,m,n] += %s * %s\n", b.all,
+      m.all, n.all, k.all, left ? "A[b,m,k]" : "A[b,k,m]", right ? "B[k,n]" : "B[n,k]");
+  put(d, "mapping: |\n  GM");
+  put_loops(d, all, 4, 1);
+  put(d, "\n    L1");
+  put_loops(d, all, 4, 0);
+  put(d, "%s\n      L0", one_of(d, 2) ? " bypass C" : "");
+  put_blocks(d, &m, &n, &k);
+  put(d, "        op C\n");
+}
+
+static void draw_chain(drawing *d) {
+  static const char *const maps[] = {"max(C[m,l], 0)", "exp(C[m,l] * 0.125)", "C[m,l] / (1 + abs(C[m,l]))",
+                                     "tanh(C[m,l]) - X[l]"};
+  const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16), n = draw_dim(d, "n", 16);
+  const dim first[2] = {l, k}, second[2] = {n, l};
+  const int map = one_of(d, 4), rows = m.one;
+  put(d,
+      "workload:\n  name: chain\n  dims: {m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - C[m,l] += A[m,k] * B[k,l]\n"
+      "  - F[m,l] = %s\n  - E[m,n] += F[m,l] * D[l,n]\nmapping: |\n  GM for m=%d\n    %s keep C@UB F@L1\n      L1",
+      m.all, l.all, k.all, n.all, maps[map], trips(m.all, rows), one_of(d, 2) ? "Seq" : "Shar");
+  const dim inner = {"m", m.zero, rows, rows};
+  const dim a[3] = {first[0], first[1], inner}, b[3] = {second[0], second[1], inner};
+  for (int i = 0; i < 2; i++) {
+    const dim *x = i ? b : a;
+    /* all of what is behind L1 in one Tile of it: trips of both */
+    dim whole[3];
+    for (int q = 0; q < 3; q++)
+      whole[q] = (dim){x[q].name, x[q].zero, trips(x[q].all, x[q].zero) * x[q].zero, 0};
+    put_loops(d, whole, 3, 0);
+    if (i) {
+      put(d, "%s\n        L0", one_of(d, 2) ? " bypass E" : "");
+      put_blocks(d, &m, &n, &l);
+      put(d, "          op E\n");
+    } else {
+      put(d, "\n        UB bypass A B\n          L0");
+      put_blocks(d, &m, &l, &k);
+      put(d, "            op C\n      L1%s\n        UB for m=%d l=%d spatial l=64@x\n          op F\n      L1",
+          map == 3 && one_of(d, 2) ? " bypass X" : "", rows, trips(l.all, 64));
+    }
+  }
+}
+
+static void draw_attention(drawing *d) {
+  const dim m = draw_dim(d, "m", 16), l = draw_dim(d, "l", 16), k = draw_dim(d, "k", 16);
+  const int h = 1 + one_of(d, 2), rows = m.one;
+  put(d,
+      "workload:\n  name: attention\n  dims: {h: %d, m: %d, l: %d, k: %d, n: %d}\n  ops:\n  - S[h,m,l] += Q[h,m,k] * "
+      "K[h,l,k]\n  - X[h,m] max= S[h,m,l]\n  - P[h,m,l] = exp(S[h,m,l] - X[h,m])\n  - D[h,m] += P[h,m,l]\n"
+      "  - R[h,m,l] = P[h,m,l] / D[h,m]\n  - O[h,m,n] += R[h,m,l] * V[h,l,n]\n",
+      h, m.all, l.all, k.all, k.all);
+  put(d, "mapping: |\n  GM for h=%d m=%d\n    Seq keep S@UB X@UB P@UB D@UB R@L1\n", h, trips(m.all, rows));
+  put(d, "      L1 for l=%d m=%d k=%d\n        UB bypass Q K\n          L0", trips(l.all, l.zero), rows / m.zero,
+      trips(k.all, k.zero));
+  put_blocks(d, &m, &l, &k);
+  put(d, "            op S\n");
+  for (const char *op = "XPD"; *op; op++)
+    put(d, "      UB for m=%d l=%d spatial l=64@x\n        op %c\n", rows, trips(l.all, 64), *op);
+  put(d, "      L1 bypass P D\n        UB for m=%d l=%d spatial l=64@x\n          op R\n", rows, trips(l.all, 64));
+  const dim n = {"n", k.zero, k.one, k.all};
+  put(d, "      L1 for n=%d m=%d l=%d bypass O\n        L0", trips(n.all, n.zero), rows / m.zero, trips(l.all, l.zero));
+  put_blocks(d, &m, &n, &l);
+  put(d, "          op O\n");
+}
+
+static void draw_map(drawing *d) {
+  static const char *const ops[] = {
+      "F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",     "F[m] max= A[m,n] - B[n]", "F[n] += exp(A[m,n] * 0.5)",
+      "F[m,n] = select(A[m,n] < B[n], A[m,n], 1)", "F[m] += A[m,2*n] * B[n]", "F[m,n] = max(A[m,n], -B[n]) / 4"};
+  const int m = 1 + one_of(d, 40), n = 1 + one_of(d, 150), by = 8 << one_of(d, 3), high = 1 + one_of(d, 8);
+  put(d, "workload:\n  name: map\n  dims: {m: %d, n: %d}\n  ops:\n  - %s\nmapping: |\n  GM for", m, n,
+      ops[one_of(d, 6)]);
+  if (one_of(d, 2))
+    put(d, " m=%d n=%d", trips(m, high), trips(n, by));
+  else
+    put(d, " n=%d m=%d", trips(n, by), trips(m, high));
+  put(d, "\n    UB for m=%d spatial n=%d@x\n      op F\n", high, by);
+}
+
+void draw_npu(uint64_t seed, char *text, size_t size) {
+  static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention, draw_map};
+  drawing d = {tf_rng_new(seed, 77), text, size};
+  *text = 0;
+  put_arch(&d);
+  draws[seed % 4](&d);
+}

@@ -1,0 +1,195 @@
+/* Random workloads emitted for the NPU and run in its simulator: outputs equal the workload's own, words of each path
+ * the model's, flags are all needed (each left out is found).
+ *   npu_test [--cases N] [--one SEED] */
+#include <stdlib.h>
+
+#include "codegen/target/npu/pass/pass.h"
+#include "tests/kernels/whole.h"
+#include "tests/npu/draw.h"
+#include "tests/unit/case.h"
+
+typedef struct {
+  int cases, refused, planted, found;
+  double late, worst; /* cycles against the model's, of those that ran */
+} tally;
+
+/* ---- one program --------------------------------------------------------------------------------------------- */
+static int tensor_of(const tf_workload *wl, const char *name) {
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (!strcmp(wl->tensors[z].name, name)) return z;
+  return -1;
+}
+
+/* In float32 all along, but for sums of a tile: relative to the largest element. */
+static bool is_near(const double *got, const double *want, int64_t n, double most) {
+  double top = 1e-30, off = 0;
+  for (int64_t i = 0; i < n; i++) {
+    top = fabs(want[i]) > top ? fabs(want[i]) : top;
+    off = !(fabs(got[i] - want[i]) <= off) ? fabs(got[i] - want[i]) : off;
+  }
+  return off <= most * top;
+}
+
+static bool run_values(const test_case *e, const tf_npu *p, tf_npu_result *r) {
+  const tf_workload *wl = e->spec->workload;
+  double **want = whole_new(wl), *data[NPU_TENSORS] = {NULL};
+  tf_npu_tensor t;
+  whole_run(wl, want);
+  for (int i = 0; tf_npu_tensor_at(p, i, &t); i++) {
+    data[i] = calloc((size_t)t.words, sizeof **data);
+    if (t.in) memcpy(data[i], want[tensor_of(wl, t.name)], (size_t)t.words * sizeof **data);
+  }
+  bool ok = tf_npu_run(p, NULL, data, r, e->d);
+  for (int i = 0; tf_npu_tensor_at(p, i, &t); i++) {
+    if (t.out) ok = is_near(data[i], want[tensor_of(wl, t.name)], t.words, 1e-4) && ok;
+    free(data[i]);
+  }
+  whole_free(wl, want);
+  return ok;
+}
+
+/* Words that leave (or reach) a memory for a tensor, over all paths. */
+static int64_t flow(const tf_npu_result *r, const char *memory, const char *tensor, bool leave) {
+  int64_t words = 0;
+  for (int i = 0; i < r->n_flows; i++)
+    if (!strncmp(leave ? r->flows[i].from : r->flows[i].to, memory, strlen(memory)) && !strcmp(r->flows[i].tag, tensor))
+      words += r->flows[i].words;
+  return words;
+}
+
+/* The levels between which nothing computes: what leaves is read and drained, what comes is filled and updated. */
+static bool words_agree(const test_case *e, const tf_npu_result *r, const char *memory, int level, bool innermost) {
+  const tf_workload *wl = e->spec->workload;
+  bool ok = true;
+  for (int z = 0; z < wl->n_tensors; z++) {
+    const tf_counts *c = &e->r.counts[level * wl->n_tensors + z];
+    const char *name = wl->tensors[z].name;
+    const int64_t out = innermost ? c->drain : c->read + c->drain, in = innermost ? c->fill : c->fill + c->update;
+    const bool same = flow(r, memory, name, true) == out && flow(r, memory, name, false) == in;
+    if (!same)
+      printf("%s of %s: out %lld, model %lld; in %lld, model %lld\n", memory, name,
+             (long long)flow(r, memory, name, true), (long long)out, (long long)flow(r, memory, name, false),
+             (long long)in);
+    ok = ok && same;
+  }
+  return ok;
+}
+
+/* ---- flags ----------------------------------------------------------------------------------------------------- */
+/* The program without its k-th wait, and the set that it is for; NULL: there are not so many. */
+static tf_npu *without(const tf_npu *p, size_t k) {
+  size_t at = 0, n = 0;
+  for (; at < p->n && (p->instr[at].op != NPU_WAIT || n++ < k); at++) {
+  }
+  if (at == p->n) return NULL;
+  const npu_instr *wait = &p->instr[at];
+  int nth = 0;
+  for (size_t i = 0; i < at; i++)
+    nth += p->instr[i].op == NPU_WAIT && p->instr[i].queue == wait->queue && p->instr[i].flag.to == wait->flag.to;
+  tf_npu *less = npu_new();
+  less->machine = p->machine;
+  less->n_tensors = p->n_tensors;
+  memcpy(less->tensor, p->tensor, sizeof p->tensor);
+  memcpy(less->tensor_at, p->tensor_at, sizeof p->tensor_at);
+  for (size_t i = 0; i < p->n; i++) {
+    const npu_instr *s = &p->instr[i];
+    const bool its = s->op == NPU_SET && s->queue == wait->queue && s->flag.to == wait->flag.to && nth-- == 0;
+    if (i != at && !its) *npu_add(less, s->op) = *s;
+  }
+  return less;
+}
+
+static void plant(const test_case *e, const tf_npu *p, uint64_t seed, tally *t) {
+  size_t waits = 0;
+  for (size_t i = 0; i < p->n; i++)
+    waits += p->instr[i].op == NPU_WAIT;
+  for (size_t k = seed % 7; k < waits; k += 1 + waits / 3) {
+    tf_npu *less = without(p, k);
+    tf_diags *d = tf_diags_new();
+    tf_npu_result r;
+    const bool ok = tf_npu_run(less, NULL, NULL, &r, d);
+    t->planted++;
+    t->found += !ok;
+    if (ok) printf("seed %llu: flag %zu is not missed\n", (unsigned long long)seed, k);
+    tf_npu_result_free(&r);
+    tf_npu_free(less);
+    tf_diags_free(d);
+  }
+  (void)e;
+}
+
+/* ---- cases ------------------------------------------------------------------------------------------------------ */
+static bool text_again(const tf_npu *p, tf_diags *d) {
+  char *once = tf_npu_text(p);
+  const tf_text text = {"kernel.npu", once, strlen(once)};
+  tf_npu *same = tf_npu_read(&text, d);
+  char *twice = same ? tf_npu_text(same) : NULL;
+  const bool ok = twice && !strcmp(once, twice);
+  tf_npu_free(same);
+  free(once);
+  free(twice);
+  return ok;
+}
+
+static void check_case(test_case *e, uint64_t seed, tally *t, bool loud) {
+  tf_npu_result r = {0};
+  tf_npu *p = e->tree ? npu_compile(e->tree, e->d) : NULL;
+  t->cases++;
+  if (!p) {
+    t->refused++;
+    if (loud) case_complain(e->d);
+    return;
+  }
+  bool ok = text_again(p, e->d) && run_values(e, p, &r);
+  ok = words_agree(e, &r, "GM", 0, false) && words_agree(e, &r, "L1", 1, false) && words_agree(e, &r, "L0", 3, true) &&
+       ok;
+  if (!CHECK(ok) || loud) {
+    printf("seed %llu: %g cycles, model %g\n", (unsigned long long)seed, r.cycles, e->r.cycles);
+    case_complain(e->d);
+  }
+  const double late = r.cycles / e->r.cycles - 1;
+  t->late += fabs(late);
+  t->worst = fabs(late) > fabs(t->worst) ? late : t->worst;
+  plant(e, p, seed, t);
+  tf_npu_result_free(&r);
+  tf_npu_free(p);
+}
+
+static void draw_case(uint64_t seed, tally *t, bool loud) {
+  static char text[8192];
+  test_case e = {.d = tf_diags_new()};
+  draw_npu(seed, text, sizeof text);
+  if (loud) puts(text);
+  case_read(&e, text);
+  if (e.model) tf_model_eval(e.model, NULL, &e.r);
+  if (!CHECK(e.model)) {
+    printf("seed %llu\n%s\n", (unsigned long long)seed, text);
+    case_complain(e.d);
+  } else if (e.r.feasible) {
+    check_case(&e, seed, t, loud);
+  }
+  tf_model_free(e.model);
+  tf_tree_free(e.tree);
+  tf_spec_free(e.spec);
+  tf_diags_free(e.d);
+}
+
+int main(int argc, char **argv) {
+  tally t = {0};
+  int cases = 40;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (!strcmp(argv[i], "--cases")) cases = atoi(argv[i + 1]);
+    if (!strcmp(argv[i], "--one")) {
+      draw_case((uint64_t)atoll(argv[i + 1]), &t, true);
+      return check_report();
+    }
+  }
+  for (int s = 0; s < cases; s++)
+    draw_case((uint64_t)s, &t, false);
+  printf("%d cases, %d refused; %d flags left out, %d found; cycles beside the model's: %.1f %% on average, %.1f %% at "
+         "worst\n",
+         t.cases, t.refused, t.planted, t.found, 100 * t.late / (t.cases - t.refused + 1e-9), 100 * t.worst);
+  CHECK_I64(t.found, t.planted);
+  CHECK(t.refused * 5 < t.cases);
+  return check_report();
+}
