@@ -117,13 +117,27 @@ static bool open_file(tf_store *s, int flags, tf_diags *d) {
   return sweep_store_exec(s, "PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL", d);
 }
 
+/* What a file says of itself. */
+typedef struct {
+  int64_t id, format, tables;
+} marks;
+
+/* Of one moment: another process may be making the store. */
+static bool read_marks(tf_store *s, marks *m, tf_diags *d) {
+  if (!sweep_store_exec(s, "SAVEPOINT marks", d)) return false;
+  bool failed = false;
+  m->id = sweep_store_number(s, "PRAGMA application_id", &failed, d);
+  m->format = failed ? 0 : sweep_store_number(s, "PRAGMA user_version", &failed, d);
+  m->tables = failed ? 0 : sweep_store_number(s, "SELECT count(*) FROM sqlite_master", &failed, d);
+  sqlite3_exec(s->db, "RELEASE marks", NULL, NULL, NULL);
+  return !failed;
+}
+
 /* 0: nothing is in the file yet; -1 with an error: it is no store that we read. */
 static int64_t format_of(tf_store *s, tf_diags *d) {
-  bool failed = false;
-  int64_t id = sweep_store_number(s, "PRAGMA application_id", &failed, d);
-  int64_t format = failed ? 0 : sweep_store_number(s, "PRAGMA user_version", &failed, d);
-  int64_t tables = failed ? 0 : sweep_store_number(s, "SELECT count(*) FROM sqlite_master", &failed, d);
-  if (failed) return -1;
+  marks m;
+  if (!read_marks(s, &m, d)) return -1;
+  const int64_t id = m.id, format = m.format, tables = m.tables;
   if (id == 0 && format == 0 && tables == 0) return 0;
   if (id != SWEEP_STORE_ID || format < 1) {
     sweep_store_refuse(s, d, "is a database, but no store of a sweep");

@@ -65,7 +65,7 @@ static void run_op(const tf_workload *wl, const tf_op *op, double **data) {
   for (int64_t i = 0; i < n; i++)
     data[op->out][i] = ir_identity(op->reduce);
   do {
-    double read[16];
+    double read[64]; /* the most that an op has */
     int64_t at = 0;
     for (int i = 0; i < op->n_reads; i++)
       read[i] = fetch(wl, data, &op->reads[i], point);
