@@ -1,7 +1,6 @@
 /* Random cases lowered for CUDA: the loops are sound, the interpreter sees no race and no missing wait, and what they
  * make equals the whole workload.
  *   cuda_test [--cases N] [--seed S] [--one SEED] */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +14,6 @@ typedef struct {
   ir_type data;
   bool show;
 } session;
-
-static bool near(const tf_workload *wl, double **want, double **got) {
-  for (int z = 0; z < wl->n_tensors; z++) {
-    if (wl->tensors[z].producer < 0 || wl->tensors[z].n_consumers) continue;
-    for (int64_t i = 0; i < whole_words(&wl->tensors[z]); i++)
-      if (!(fabs(got[z][i] - want[z][i]) <= 1e-9 * (1 + fabs(want[z][i])))) return false;
-  }
-  return true;
-}
 
 static bool copies(const ir_program *p) {
   bool any = false;
@@ -47,7 +37,7 @@ static bool runs_equal(session *s, const ir_program *p) {
   if (ok) whole_run(wl, want);
   ok = ok && ir_run_told(p, got, NULL, why, sizeof why);
   if (*why) printf("# %s\n", why);
-  ok = ok && near(wl, want, got);
+  ok = ok && whole_equal(wl, want, got);
   s->staged += ok && copies(p);
   s->fragments += ok && multiplies(&p->body);
   whole_free(wl, want);

@@ -79,3 +79,16 @@ void whole_run(const tf_workload *wl, double **data) {
   for (int i = 0; i < wl->n_ops; i++)
     run_op(wl, &wl->ops[wl->topo[i]], data);
 }
+
+static bool same(double want, double got) {
+  return isnan(want) ? isnan(got) : want == got || fabs(got - want) <= 1e-9 * (1 + fabs(want));
+}
+
+bool whole_equal(const tf_workload *wl, double **want, double **got) {
+  bool equal = true;
+  for (int z = 0; z < wl->n_tensors; z++)
+    for (int64_t i = 0; wl->tensors[z].producer >= 0 && !wl->tensors[z].n_consumers && i < whole_words(&wl->tensors[z]);
+         i++)
+      equal &= same(want[z][i], got[z][i]);
+  return equal;
+}
