@@ -92,3 +92,13 @@ cli_figure cli_times(double value, double bound) {
   if (bound > 0) snprintf(f.s, sizeof f.s, "%.2f x", value / bound);
   return f;
 }
+
+void cli_csv_cell(cli_text *out, const char *text) {
+  bool quote = false;
+  for (const char *p = text; *p; p++)
+    quote |= *p == ',' || *p == '"';
+  if (quote) cli_printf(out, "\"");
+  for (const char *p = text; *p; p++)
+    cli_printf(out, *p == '"' ? "\"\"" : "%c", (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p);
+  if (quote) cli_printf(out, "\"");
+}

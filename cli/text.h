@@ -15,6 +15,9 @@ typedef struct {
 } cli_text;
 void cli_printf(cli_text *t, const char *fmt, ...) TF_PRINTF(2, 3);
 void cli_text_free(cli_text *t);
+/* A text as a cell of CSV, in one line, quoted where it holds what would end the cell: many tools read a row a line, so
+ * a break in a name is a blank. */
+void cli_csv_cell(cli_text *out, const char *text);
 
 /* Code points, which is how many columns our output takes. */
 size_t cli_columns(const char *s);

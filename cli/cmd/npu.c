@@ -9,10 +9,10 @@
 
 typedef struct {
   cli_input in;
-  const char *json, *timeline, *text, *data;
+  const char *json, *trace, *text, *data;
   bool timing;
 } npu_options;
-static const cli_slot slots[] = {CLI_AT(npu_options, JSON, json), CLI_AT(npu_options, TIMELINE, timeline),
+static const cli_slot slots[] = {CLI_AT(npu_options, JSON, json), CLI_AT(npu_options, TRACE, trace),
                                  CLI_AT(npu_options, TEXT, text), CLI_AT(npu_options, DATA, data),
                                  CLI_AT(npu_options, TIMING, timing)};
 static const tf_loc nowhere = {0};
@@ -93,13 +93,13 @@ static bool put_program(const char *path, const tf_npu *p) {
 
 static cli_status print(const tf_npu *p, const tf_npu_result *r, const npu_options *o) {
   const bool quiet = o->in.quiet || o->in.stdout_taken;
-  const bool ok = put(o->json, r, npu_json) && put(o->timeline, r, npu_timeline) && put_program(o->text, p) &&
+  const bool ok = put(o->json, r, npu_json) && put(o->trace, r, npu_trace) && put_program(o->text, p) &&
                   (quiet || put("-", r, npu_text));
   return ok ? CLI_DONE : CLI_FAILED;
 }
 
 static cli_status run_program(const tf_npu *p, const npu_options *o, tf_diags *d) {
-  const tf_npu_options how = {.timing_only = o->timing, .spans = o->timeline != NULL};
+  const tf_npu_options how = {.timing_only = o->timing, .spans = o->trace != NULL};
   tf_npu_result r = {0};
   tensors x = {0};
   cli_status status = CLI_BAD_INPUT;

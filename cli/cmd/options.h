@@ -71,7 +71,6 @@
   X(MAPPING, "--mapping", "FILE|-", RESULT, "write the mapping as YAML") \
   X(PARETO, "--pareto", "FILE|-", RESULT, \
     "write the mappings that none beats in cycles, energy, traffic and words held, as CSV") \
-  X(TIMELINE, "--timeline", "FILE|-", RESULT, "write as JSON when each instruction began and ended") \
   X(TEXT, "--text", "FILE|-", RESULT, "write the program as the disassembler says it") \
   X(DATA, "--data", "DIR", WORD, "read inputs from DIR/TENSOR.f64, raw doubles, and write outputs there; else random") \
   X(TIMING, "--timing", NULL, FLAG, "count cycles and words alone: no values, and of faults only deadlocks") \

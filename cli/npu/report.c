@@ -1,4 +1,4 @@
-/* A run of the NPU's simulator as text, as JSON, and as a timeline. */
+/* A run of the NPU's simulator as text, as JSON, and as a trace. */
 #include "cli/npu/report.h"
 
 #include <inttypes.h>
@@ -59,15 +59,18 @@ void npu_json(const tf_npu_result *r, cli_text *out) {
            JSON_INDENT(2), out);
 }
 
-void npu_timeline(const tf_npu_result *r, cli_text *out) {
-  json_t *spans = json_array();
+/* As `eval --trace` writes one (docs/FORMATS.md), queues being the resources; flags and barriers take no time there. */
+void npu_trace(const tf_npu_result *r, cli_text *out) {
+  cli_printf(out, "kind,resource,what,begin,end,words\n");
   for (size_t i = 0; i < r->n_spans; i++) {
-    char what[160];
     const tf_npu_span *s = &r->spans[i];
+    if (s->end <= s->begin) continue;
+    char what[160];
     snprintf(what, sizeof what, "%s%s%.100s", s->what, *s->tag ? " " : "", s->tag);
-    json_array_append_new(spans, json_pack("{s:s, s:s, s:i, s:f, s:f}", "resource", s->queue, "what", what, "line",
-                                           (int)s->line, "begin", s->begin, "end", s->end));
+    cli_printf(out, "work,");
+    cli_csv_cell(out, s->queue);
+    cli_printf(out, ",");
+    cli_csv_cell(out, what);
+    cli_printf(out, ",%.15g,%.15g,%lld\n", s->begin, s->end, (long long)s->words);
   }
-  put_json(json_pack("{s:s, s:f, s:o}", "tileflow", TILEFLOW_VERSION, "cycles", r->cycles, "timeline", spans),
-           JSON_INDENT(1), out);
 }

@@ -7,5 +7,5 @@
 void npu_text(const tf_npu_result *r, cli_text *out);
 void npu_json(const tf_npu_result *r, cli_text *out);
 /* Who did what from when to when. */
-void npu_timeline(const tf_npu_result *r, cli_text *out);
+void npu_trace(const tf_npu_result *r, cli_text *out);
 #endif

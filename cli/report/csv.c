@@ -37,18 +37,6 @@ typedef struct {
   column next;
 } writer;
 
-/* A text in one line, quoted where it holds what would end the cell: many tools read a row a line, so a break in a name
- * is a blank. */
-void cli_csv_cell(cli_text *out, const char *text) {
-  bool quote = false;
-  for (const char *p = text; *p; p++)
-    quote |= *p == ',' || *p == '"';
-  if (quote) cli_printf(out, "\"");
-  for (const char *p = text; *p; p++)
-    cli_printf(out, *p == '"' ? "\"\"" : "%c", (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p);
-  if (quote) cli_printf(out, "\"");
-}
-
 /* Commas up to column c. */
 static void go_to(writer *w, column c) {
   for (; w->next <= c; w->next++)

@@ -10,8 +10,6 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out);
 void cli_report_csv(const cli_session *s, cli_text *out);
 /* Intervals of time, a row each. */
 void cli_trace_csv(const cli_session *s, const tf_trace *t, cli_text *out);
-/* A text as a cell, quoted where it holds what would end the cell. */
-void cli_csv_cell(cli_text *out, const char *text);
 /* The version, the names and the bounds alone, for a run without a mapping. */
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
 void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);

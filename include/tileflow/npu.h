@@ -21,11 +21,12 @@ typedef struct {
 } tf_npu_tensor;
 bool tf_npu_tensor_at(const tf_npu *p, int i, tf_npu_tensor *t);
 
-/* One instruction's time in its queue. */
+/* One instruction's time in its queue, and the words it moved or made; multiply-adds of a product. */
 typedef struct {
   const char *queue, *what, *tag; /* tag: what was written behind `@`; "" if nothing */
   uint32_t line;
   double begin, end;
+  int64_t words;
 } tf_npu_span;
 
 /* Words that one path moved for one tag, and the cycles they took. */

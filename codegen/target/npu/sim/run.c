@@ -71,17 +71,20 @@ static tf_npu_flow *flow_of(npu_run *r, tf_npu_result *out, const npu_instr *i) 
   return &more[out->n_flows++];
 }
 
+static int64_t mads(const npu_instr *i) { return i->op == NPU_MAD ? i->mad.m * i->mad.n * i->mad.k : 0; }
+
 static void note(npu_run *r, tf_npu_result *out, const npu_instr *i, double begin, double end) {
   out->queues[i->queue].instructions++;
   out->queues[i->queue].busy += end - begin;
-  if (i->op == NPU_MAD) out->mads += i->mad.m * i->mad.n * i->mad.k;
+  out->mads += mads(i);
   if (npu_is_vector(i->op)) out->lanes += npu_count(i);
   tf_npu_flow *f = i->via >= 0 ? flow_of(r, out, i) : NULL;
   if (f) f->words += npu_count(i);
   if (f) f->cycles += end - begin;
+  const int64_t words = i->via >= 0 || npu_is_vector(i->op) ? npu_count(i) : mads(i);
   if (out->spans)
     out->spans[out->n_spans++] =
-        (tf_npu_span){r->p->machine.queue[i->queue], npu_facts_of(i->op)->name, i->tag, i->loc.line, begin, end};
+        (tf_npu_span){r->p->machine.queue[i->queue], npu_facts_of(i->op)->name, i->tag, i->loc.line, begin, end, words};
 }
 
 /* ---- queues ------------------------------------------------------------------------------------------------ */
