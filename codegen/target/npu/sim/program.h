@@ -75,7 +75,7 @@ typedef struct {
   X(COPY, "copy", 1) X(LOAD, "load", 1) X(MAD, "mad", 2) X(MOV, "mov", 1) X(ADD, "add", 2) X(SUB, "sub", 2) \
   X(MUL, "mul", 2) X(DIV, "div", 2) X(MAX, "max", 2) X(MIN, "min", 2) X(LT, "lt", 2) X(LE, "le", 2) \
   X(EQ, "eq", 2) X(NE, "ne", 2) X(NEG, "neg", 1) X(EXP, "exp", 1) X(LOG, "log", 1) X(SQRT, "sqrt", 1) \
-  X(TANH, "tanh", 1) X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1) X(RELU, "relu", 1) X(GELU, "gelu", 1) \
+  X(TANH, "tanh", 1) X(ERF, "erf", 1) X(SIGMOID, "sigmoid", 1) X(SILU, "silu", 1) X(RELU, "relu", 1) X(GELU, "gelu", 1) \
   X(ABS, "abs", 1) X(SEL, "sel", 3) X(RADD, "radd", 1) X(RMUL, "rmul", 1) X(RMAX, "rmax", 1) X(RMIN, "rmin", 1)
 /* clang-format on */
 typedef enum {

@@ -28,6 +28,7 @@ static tf_kind kind_of(npu_op op) {
   case NPU_TANH: return TF_K_TANH;
   case NPU_ERF: return TF_K_ERF;
   case NPU_SIGMOID: return TF_K_SIGMOID;
+  case NPU_SILU: return TF_K_SILU;
   case NPU_RELU: return TF_K_RELU;
   case NPU_GELU: return TF_K_GELU;
   case NPU_ABS: return TF_K_ABS;
