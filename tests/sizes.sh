@@ -1,5 +1,6 @@
 #!/bin/sh
-# Files fit a person's head: no C file over 800 lines, no function over 60, no folder over 25 files.
+# Files fit a person's head: no C file over 800 lines, no function over 60 or, but in tests and benches, of more than 7
+# parameters, no folder over 25 files.
 #   tests/sizes.sh [ROOT]
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
@@ -13,6 +14,17 @@ awk '
 function complain(what, n, most) {
   printf "%s:%d: %s has %d lines, %d are allowed\n", file, start, what, n, most
   bad++
+}
+# Of a function whose head is `text`; commas within brackets of a parameter are none of the list.
+function parameters(text, i, c, depth, n) {
+  n = 1
+  for (i = index(text, "("); i <= length(text); i++) {
+    c = substr(text, i, 1)
+    if (c == "(" || c == "{") depth++
+    else if (c == ")" || c == "}") { if (--depth == 0) break }
+    else if (c == "," && depth == 1) n++
+  }
+  return n
 }
 function close_file() {
   start = 1
@@ -36,10 +48,18 @@ state == "body" && line ~ /^}/ {
 state == "between" && line ~ /^[A-Za-z_]/ {
   start = FNR
   name = line; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name)
+  head = ""
   state = "head"
 }
 state == "head" {
-  if (line ~ /{$/) state = "body"
+  head = head line
+  if (line ~ /{$/) {
+    state = "body"
+    if (head ~ /\(/ && file !~ /^(tests|bench)/ && parameters(head) > 7) {
+      printf "%s:%d: %s has %d parameters, 7 are allowed\n", file, start, name, parameters(head)
+      bad++
+    }
+  }
   else if (line ~ /[;}]$/) state = "between"
 }
 END {

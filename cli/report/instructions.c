@@ -20,7 +20,7 @@ static bool make_pair(instr_table *t, int i, int o, tf_diags *d) {
   if (!t->place[at]) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   for (int64_t k = 0; k < m->n; k++)
     if (m->maps[k].executable &&
-        !tf_instr_place_of(wl, o, in, &m->maps[k], t->spec->arch, t->paper, &t->place[at][k], d))
+        !tf_instr_place_of(wl, o, in, &m->maps[k], (tf_instr_timing){t->spec->arch, t->paper}, &t->place[at][k], d))
       return false;
   return true;
 }

@@ -286,8 +286,9 @@ static bool rows_before(FILE *out, tf_micro *u, const block *b) {
   return plain != NULL;
 }
 
-const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, const int64_t size[2], bool asks,
                                  bool rounds, const tf_micro_ahead *ahead) {
+  const int64_t m = size[0], n = size[1];
   const tf_micro_kernel *k = tf_micro_kernel_of(kernel);
   block b = {.kernel = k,
              .lanes = k->lanes ? k->lanes : u->isa->lanes,

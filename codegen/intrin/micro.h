@@ -140,9 +140,9 @@ typedef struct {
   const char *open, *vector, *close; /* of row i (the last is to - 1): before, at each whole vector, behind */
 } tf_micro_ahead;
 
-/* As tf_micro_block, of rows of float32 that are not there yet; `const NAME *of` is its last argument, behind those of
- * `asks`.  Instruction sets whose vectors have more lanes than tiles have rows. */
-const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
+/* As tf_micro_block, of size[0] rows by size[1], and of rows of float32 that are not there yet; `const NAME *of` is its
+ * last argument, behind those of `asks`.  Instruction sets whose vectors have more lanes than tiles have rows. */
+const char *tf_micro_block_ahead(FILE *out, tf_micro *u, const ir_kernel *kernel, const int64_t size[2], bool asks,
                                  bool rounds, const tf_micro_ahead *ahead);
 
 /* Operands of a product of few rows: of float32 or bfloat16 where they stand. */

@@ -238,8 +238,8 @@ static void stage(machine *m, const ir_stmt *s) {
   if (ahead && atom(m, s->stage.last) == 0) then = box_of(m, ahead, b->rank);
   origin o = {m, s->stage.from};
   m->staged[buffer].node = s->stage.node;
-  if (m->ok && !ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL, from_outside, &o,
-                         m->counts ? &m->counts->buffer[buffer] : NULL))
+  if (m->ok && !ir_stage(b, &m->staged[buffer], m->data[buffer], &now, ahead ? &then : NULL,
+                         (ir_source){from_outside, &o}, m->counts ? &m->counts->buffer[buffer] : NULL))
     ir_fault(m, "stage %s: the source lacks some of its tile", b->name);
   for (int r = 0; r < b->rank; r++)
     m->var[b->base[r].var] = now.lo[r];

@@ -22,8 +22,7 @@ static int64_t place(const ir_buffer *b, const ir_held *h, const int64_t *at) {
 }
 
 typedef struct {
-  ir_source *source;
-  void *ctx;
+  ir_source source;
   ir_count *count;
   bool ok;
 } filling;
@@ -41,7 +40,7 @@ static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_he
       left /= box->hi[r] - box->lo[r];
     }
     int64_t there = place(b, held, at);
-    const double *v = there >= 0 ? &from[there] : f->source(f->ctx, at);
+    const double *v = there >= 0 ? &from[there] : f->source.element(f->source.ctx, at);
     if (!(f->ok = v != NULL)) return;
     to[place(b, box, at)] = *v;
     if (!f->count) continue;
@@ -64,9 +63,9 @@ static bool take_in(const ir_buffer *b, ir_staged *s, double *data, const ir_hel
   return f->ok;
 }
 
-bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then,
-              ir_source *source, void *ctx, ir_count *count) {
-  filling f = {source, ctx, count, true};
+bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then, ir_source source,
+              ir_count *count) {
+  filling f = {source, count, true};
   if (!now->any) { /* the tile touches nothing of it */
     s->held[s->half].any = s->ahead = false;
     return true;

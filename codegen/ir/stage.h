@@ -11,11 +11,14 @@ typedef struct {
   ir_held held[2];
 } ir_staged;
 
-/* An element of where tiles are taken from; NULL: it is not there. */
-typedef double *ir_source(void *ctx, const int64_t *at);
+/* Where tiles are taken from: an element of it; NULL: it is not there. */
+typedef struct {
+  double *(*element)(void *ctx, const int64_t *at);
+  void *ctx;
+} ir_source;
 
 /* Carries out IR_STAGE: lo .. hi - 1 is needed now, then[0], then[1] likewise in the next step (NULL: there is none).
  * data: the halves one after the other.  False: the source lacks something, or memory ran out. */
-bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then,
-              ir_source *source, void *ctx, ir_count *count);
+bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then, ir_source source,
+              ir_count *count);
 #endif

@@ -49,9 +49,12 @@ void tf_instr_maps_free(tf_instr_maps *m);
 
 /* Where everything lies, and the time of Eq. 5.6-5.8 for one schedule: calls that make different tiles of the output
  * run on all units side by side, those of one tile one after the other; sources are read at each call, an output tile
- * is written once; what is packed passes the outermost memory once.  paper: calls do not overlap (latency, as Eq. 5.7
- * has it), else they start as throughput allows.  arch NULL: nothing but the calls counts.  False with an error in d
- * where a count passes 2^63 - 1.  needs: map->executable. */
-bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, const tf_arch *arch,
-                       bool paper, tf_instr_place *out, tf_diags *d);
+ * is written once; what is packed passes the outermost memory once.  False with an error in d where a count passes
+ * 2^63 - 1.  needs: map->executable. */
+typedef struct {
+  const tf_arch *arch; /* NULL: nothing but the calls counts */
+  bool paper;          /* calls do not overlap (latency, as Eq. 5.7 has it), else they start as throughput allows */
+} tf_instr_timing;
+bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, tf_instr_timing how,
+                       tf_instr_place *out, tf_diags *d);
 #endif

@@ -130,8 +130,8 @@ static double time_of(const placing *p, const tf_arch *a, bool paper) {
   return a ? fmax(compute, longest_transfer(p, a, tiles)) : compute;
 }
 
-bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, const tf_arch *arch,
-                       bool paper, tf_instr_place *out, tf_diags *d) {
+bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const tf_instr_map *map, tf_instr_timing how,
+                       tf_instr_place *out, tf_diags *d) {
   placing p = {wl, &wl->ops[op], in, map, out};
   int64_t slots, points = 1;
   *out = (tf_instr_place){0};
@@ -144,6 +144,6 @@ bool tf_instr_place_of(const tf_workload *wl, int op, const tf_instr *in, const 
     return tf_fail(d, p.op->at, TF_E_OVERFLOW, "the calls or packed words of op '%.60s' on '%.60s' pass 2^63 - 1",
                    p.op->name, in->name);
   out->utilization = (double)points / (double)slots;
-  out->cycles = time_of(&p, arch, paper);
+  out->cycles = time_of(&p, how.arch, how.paper);
   return true;
 }

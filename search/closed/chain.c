@@ -257,8 +257,9 @@ static double swept(const tf_chain *c, const tf_c_length *len, const double *s) 
   return all;
 }
 
-static double tree_words(const tf_chain *c, const tf_c_use *u, int k, tf_scope kind, const int *order, int n,
-                         const double *s, bool reloads) {
+static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, const int *order, int n, const double *s,
+                         bool reloads) {
+  const int k = index_of(c, u->op);
   double words = 1, once;
   bool keep = true, dropped = kind == TF_SEQ && c->n_ops > 1 && !u->all;
   for (int r = 0; r < u->rank; r++)
@@ -279,8 +280,7 @@ double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n,
   double all = 0;
   for (int i = 0; i < c->n_uses; i++) {
     const tf_c_use *u = &c->uses[i];
-    int k = index_of(c, u->op);
-    if (u->io && !(u->again && kind != TF_SEQ && u->all)) all += tree_words(c, u, k, kind, order, n, s, reloads);
+    if (u->io && !(u->again && kind != TF_SEQ && u->all)) all += tree_words(c, u, kind, order, n, s, reloads);
   }
   return all;
 }

@@ -326,9 +326,15 @@ static void put_parts(writer *w, const group *parts, int n, int level, int paren
   }
 }
 
+typedef struct {
+  const group *at;
+  int n;
+} groups;
+
 /* The children of a scope whose parts on one kind of unit share one of their own. */
-static void put_runs(writer *w, const group *parts, int n, const int *name, int level, int parent, tf_scope kind,
-                     bool spread) {
+static void put_runs(writer *w, groups of, const int *name, int level, int parent, tf_scope kind, bool spread) {
+  const group *parts = of.at;
+  const int n = of.n;
   for (int k = 0, end; k < n; k = end) {
     group run = new_group(w, w->s->wl->n_ops);
     if (w->bad) return;
@@ -371,7 +377,7 @@ static void put_scope(writer *w, const group *g, int level, const group *parts, 
   put_keep(w, g, name, level, true);
   if (stream) put_stream(w, g, level, dim);
   if (join >= 0)
-    put_runs(w, parts, n, runs, level, scope, (tf_scope)join, !keep);
+    put_runs(w, (groups){parts, n}, runs, level, scope, (tf_scope)join, !keep);
   else
     put_parts(w, parts, n, level, scope, !keep);
 }

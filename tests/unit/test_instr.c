@@ -186,7 +186,7 @@ static bool computes(const test_case *e, const tf_instr_map *map) {
   r.in = e->spec->instrs;
   r.map = map;
   r.p = &p;
-  if (!CHECK(tf_instr_place_of(r.wl, 0, r.in, map, NULL, false, &p, e->d))) return false;
+  if (!CHECK(tf_instr_place_of(r.wl, 0, r.in, map, (tf_instr_timing){0}, &p, e->d))) return false;
   for (int d = 0; d < r.op->n_dims; d++)
     extent[d] = r.wl->dims[r.op->dims[d]].extent;
   if (!pack(extent)) return false;
@@ -367,7 +367,7 @@ static void test_figure(void) {
   test_case e = case_instr(MMA, "n: 1, k: 4, p: 2, q: 2, c: 1, r: 3, s: 3", ops[C2D].expr);
   tf_instr_map map = map_of(e.spec->workload, names, 3);
   tf_instr_place p;
-  CHECK(tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map, NULL, false, &p, e.d));
+  CHECK(tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map, (tf_instr_timing){0}, &p, e.d));
   static const int64_t extent[] = {4, 4, 9}, tiles[] = {2, 2, 5}, words[] = {40, 40, 16};
   static const int64_t step[3][3] = {{20, 0, 4}, {0, 4, 8}, {8, 4, 0}}; /* image, weight, output by i1, i2, r1 */
   for (int l = 0; l < 3; l++) {
@@ -418,12 +418,13 @@ static void test_layers(void) {
     tf_instr_place p;
     int64_t fewest = INT64_MAX;
     CHECK_ROW(&rows[i], listed(&m, &map));
-    CHECK_ROW(&rows[i], tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map, NULL, false, &p, e.d));
+    CHECK_ROW(&rows[i], tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &map, (tf_instr_timing){0}, &p, e.d));
     CHECK_ROW_I64(&rows[i], p.calls, rows[i].calls);
     CHECK_ROW(&rows[i], fabs(p.utilization - rows[i].used) < 5e-5);
     CHECK_ROW_I64(&rows[i], m.effective, rows[i].r == 1 ? 7 : 35);
     for (int64_t k = 0; k < m.n; k++)
-      if (tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &m.maps[k], NULL, false, &p, e.d) && p.calls < fewest)
+      if (tf_instr_place_of(e.spec->workload, 0, e.spec->instrs, &m.maps[k], (tf_instr_timing){0}, &p, e.d) &&
+          p.calls < fewest)
         fewest = p.calls;
     CHECK_ROW_I64(&rows[i], fewest, rows[i].fewest);
     tf_instr_maps_free(&m);

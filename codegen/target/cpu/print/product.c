@@ -119,7 +119,7 @@ static void call_with(c_printer *c, const tf_op *op, const ir_stmt *s, const tf_
   const int64_t m = size[0], n = size[1];
   const ir_product *p = s->nest.product;
   const bool asks = s->nest.n_asks > 0, rounds = s->nest.rounds_for != NULL;
-  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, m, n, asks, rounds, ahead)
+  const char *name = ahead ? tf_micro_block_ahead(c->blocks, c->micro, p->kernel, size, asks, rounds, ahead)
                            : tf_micro_block(c->blocks, c->micro, p->kernel, m, n, asks, rounds);
   if (!name) {
     c->failed = true;

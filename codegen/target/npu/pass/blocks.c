@@ -61,21 +61,25 @@ static void cut(int64_t from, int64_t n, int64_t by, int64_t part[3]) {
   part[2] = n - head - part[1];
 }
 
-/* Elements row .. of a rectangle that stands in whole blocks, or in one, along each side. */
-static void put(npu_build *b, const piece *q, int64_t row, int64_t rows, int64_t off_row, int64_t column,
-                int64_t columns, int64_t off_column) {
+/* Part of a side: n elements from `first` of the matrix on, `off` behind the rectangle's first. */
+typedef struct {
+  int64_t first, n, off;
+} span;
+
+/* A part of the rectangle that stands in whole blocks, or in one, along each side. */
+static void put(npu_build *b, const piece *q, span row, span column) {
   const npu_tile *t = &q->t;
-  const int64_t in = q->matrix * t->words + row / t->high * t->line + column / t->wide * t->high * t->wide +
-                     row % t->high * t->wide + column % t->wide;
+  const int64_t in = q->matrix * t->words + row.first / t->high * t->line + column.first / t->wide * t->high * t->wide +
+                     row.first % t->high * t->wide + column.first % t->wide;
   const npu_operand blocks =
       npu_operand_at(b, q->blocks, npu_slot_at(q->blocks) + in * npu_type_bytes(q->blocks->type));
   const npu_operand flat = npu_operand_at(b, q->rows,
-                                          npu_bank_at(q->rows, q->x) + (off_row * q->down + off_column * q->right) *
+                                          npu_bank_at(q->rows, q->x) + (row.off * q->down + column.off * q->right) *
                                                                            npu_type_bytes(q->rows->type));
   npu_instr *i = npu_copy(b, q->out ? flat : blocks, q->out ? blocks : flat, q->blocks->tensor);
   if (!i) return;
-  const int64_t high = rows > t->high ? t->high : rows, wide = columns > t->wide ? t->wide : columns;
-  const int64_t count[4] = {rows / high, columns / wide, high, wide};
+  const int64_t high = row.n > t->high ? t->high : row.n, wide = column.n > t->wide ? t->wide : column.n;
+  const int64_t count[4] = {row.n / high, column.n / wide, high, wide};
   const int64_t of[4] = {t->line, t->high * t->wide, t->wide, 1};
   const int64_t at[4] = {high * q->down, wide * q->right, q->down, q->right};
   for (int k = 0; k < 4; k++)
@@ -89,7 +93,7 @@ static void put_rectangle(npu_build *b, const piece *q, int64_t row, int64_t row
   for (int i = 0; i < 3; r += down[i++]) {
     c = 0;
     for (int j = 0; j < 3; c += right[j++])
-      if (down[i] && right[j]) put(b, q, row + r, down[i], r, column + c, right[j], c);
+      if (down[i] && right[j]) put(b, q, (span){row + r, down[i], r}, (span){column + c, right[j], c});
   }
 }
 
