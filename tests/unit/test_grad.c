@@ -146,9 +146,9 @@ static const struct {
      "  - Y[m] += A[m,l] * (l != m) * (m + 1) - select(A[m,l] < B[l], A[m,l], 2*B[l] - l)\n"},
     {__LINE__, "m: 4, l: 3", "", "  - T[m,l] = A[2*m + l] * (m - 2*l + 1)\n  - Y[l] += exp(T[m,l]) / (m + 1)\n"},
     {__LINE__, "m: 4", "",
-     "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) * silu(X[m]) / relu(X[m] - "
-     "0.1)\n"
+     "  - A[m] = log(X[m]) + sqrt(X[m]) - tanh(X[m])\n  - B[m] = erf(A[m]) * sigmoid(X[m]) / relu(X[m] - 0.1)\n"
      "  - Y[m] = abs(B[m] - 0.4) + gelu(-A[m])\n"},
+    {__LINE__, "m: 4, l: 3", "", "  - G[m] += X[m,l] * W[l]\n  - Y[m] = silu(G[m]) * U[m]\n"},
 };
 
 static void test_known(void) {
@@ -178,7 +178,7 @@ static void say_index(page *p, tf_rng *rng) {
 
 static void say_drawn(page *p, uint64_t seed) {
   static const char *const sign[] = {"+=", "+=", "+=", "max=", "*="};
-  static const char *const function[] = {"", "", "exp", "silu", "tanh", "sqrt"};
+  static const char *const function[] = {"", "", "exp", "sigmoid", "tanh", "sqrt"};
   tf_rng rng = tf_rng_new(seed, 1);
   say(p, "workload:\n  dims: {i: %d, j: %d, k: %d, r: %d}\n  ops:\n", 1 + draw(&rng, 4), 1 + draw(&rng, 3),
       1 + draw(&rng, 3), 1 + draw(&rng, 3));
