@@ -34,7 +34,7 @@ static const command commands[] = {
     {"mapping found", {"solve", EDGE, ATTENTION}},
     {"mapping found", {"search", EDGE, ATTENTION, "--evals", "1e9"}},
     {"\"interrupt\"", {"search", EDGE, ATTENTION, "--evals", "1e9", "--json", "-"}},
-    {NULL, {"emit", XEON, ATTENTION, "--isa", "avx2", "-o", "OUT"}},
+    {NULL, {"emit", XEON, ATTENTION, "--isa", "avx2", "-o", "OUT", "--evals", "1e9"}},
     {NULL, {"emit", XEON, ATTENTION, "--isa", "portable", "-o", "OUT", "--measure", "64"}},
 };
 static const int moments[] = {5, 60, 300, 1200}; /* ms of all threads */
