@@ -59,17 +59,23 @@ static char *copy_name(const char *s) {
   return copy;
 }
 
+/* An error, and no file: places in a text that could not be kept could not be shown. */
+static uint16_t without_memory(tf_diags *d) {
+  tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return 0;
+}
+
 /* File numbers start at 1; 0, also returned when no more can be kept, is "no file". */
 uint16_t tf_diags_add_file(tf_diags *d, const char *name, const char *text, size_t len) {
   if (d->n_files >= UINT16_MAX) return 0;
   void *files = d->files;
-  if (!grow(&files, &d->files_room, d->n_files, sizeof *d->files)) return 0;
+  if (!grow(&files, &d->files_room, d->n_files, sizeof *d->files)) return without_memory(d);
   d->files = files;
   tf_source f = {copy_name(name), copy_text(text, len), len};
   if (!f.name || !f.text) {
     free(f.name);
     free(f.text);
-    return 0;
+    return without_memory(d);
   }
   d->files[d->n_files++] = f;
   return (uint16_t)d->n_files;

@@ -81,6 +81,6 @@ typedef struct {
   tf_search_result *search;
 } cli_session;
 
-/* Prints the diagnostics to stderr. */
+/* Prints the diagnostics to stderr; of NULL, and where some were lost for it: that memory ran out. */
 void cli_complain(const tf_diags *d);
 #endif

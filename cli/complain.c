@@ -4,7 +4,8 @@
 #include "cli/cli.h"
 
 void cli_complain(const tf_diags *d) {
-  char *text = tf_diags_text(d);
-  fputs(text ? text : "tileflow: error[E_LIMIT]: out of memory\n", stderr);
+  char *text = d ? tf_diags_text(d) : NULL;
+  const bool lost = d && tf_diags_errors(d) && text && !*text; /* an error that there was no memory to keep */
+  fputs(text && !lost ? text : "tileflow: error[E_LIMIT]: out of memory\n", stderr);
   free(text);
 }

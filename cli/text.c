@@ -34,6 +34,11 @@ void cli_text_free(cli_text *t) {
   *t = (cli_text){0};
 }
 
+const char *cli_part(const cli_text *part, cli_text *whole) {
+  whole->bad |= part->bad;
+  return part->text ? part->text : "";
+}
+
 size_t cli_columns(const char *s) {
   size_t n = 0;
   for (; *s; s++)

@@ -15,6 +15,9 @@ typedef struct {
 } cli_text;
 void cli_printf(cli_text *t, const char *fmt, ...) TF_PRINTF(2, 3);
 void cli_text_free(cli_text *t);
+/* The text of a part that is about to be printed into `whole`: where memory ran out for the one it has for the other.
+ */
+const char *cli_part(const cli_text *part, cli_text *whole);
 /* A text as a cell of CSV, in one line, quoted where it holds what would end the cell: many tools read a row a line, so
  * a break in a name is a blank. */
 void cli_csv_cell(cli_text *out, const char *text);

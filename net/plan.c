@@ -39,13 +39,15 @@ bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d) 
                  (long long)r.violations[0].need, r.violations[0].unit < 0 ? "of" : "below",
                  arch->memories[r.violations[0].level].name, (long long)r.violations[0].have);
   else if (m && !ok)
-    ok = tf_fail(d, at, r.overflow ? TF_E_OVERFLOW : TF_E_COVER,
-                 r.overflow ? "a count of this mapping passes 2^63 - 1" : "the trip counts do not reach the extents");
+    ok = tf_model_starved(m) ? tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory")
+                             : tf_fail(d, at, r.overflow ? TF_E_OVERFLOW : TF_E_COVER,
+                                       r.overflow ? "a count of this mapping passes 2^63 - 1"
+                                                  : "the trip counts do not reach the extents");
   if (ok) g->figures = tf_figures_of(arch, wl, &r);
   if (ok) memcpy(g->bottleneck, r.bottleneck, sizeof g->bottleneck);
   tf_model_free(m);
   tf_tree_free(tree);
-  return ok && (tf_bounds_of(arch, wl, &g->bounds) || tf_fail(d, at, TF_E_OVERFLOW, "a bound passes 2^63 - 1"));
+  return ok && tf_bounds_find(arch, wl, &g->bounds, d);
 }
 
 static bool take_group(planning *s, int i) {
@@ -90,7 +92,7 @@ bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diag
       return tf_fail(d, wl->at, TF_E_OVERFLOW, "the words of all groups pass 2^63 - 1");
   }
   p->total.edp = p->total.energy_pj * p->total.cycles / arch->clock_hz;
-  return tf_bounds_of(arch, wl, &p->bounds) || tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  return tf_bounds_find(arch, wl, &p->bounds, d);
 }
 
 /* A longer search for each distinct group of the cut. */

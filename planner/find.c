@@ -69,7 +69,7 @@ static bool search(planner *p, const tf_tree *open, int part) {
   tf_bounds bounds;
   view v = {.p = p};
   const tf_search_opts so = options_of(p, &v, part);
-  if (!tf_bounds_of(p->arch, p->wl, &bounds)) return tf_fail(p->d, p->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  if (!tf_bounds_find(p->arch, p->wl, &bounds, p->d)) return false;
   v.bound = tf_bounds_value(so.objective, &bounds, p->arch);
   tf_search_result *r = tf_search_run(p->arch, p->wl, open, &so, p->d);
   if (!r) return false;

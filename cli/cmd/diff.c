@@ -117,6 +117,7 @@ static cli_status run(const void *options) {
   sides s = {.a = o->in, .b = o->in, .both = calloc(2 * o->in.n_files + 2, sizeof *s.both)};
   tf_diags *d = tf_diags_new();
   cli_status status = CLI_FAILED;
+  if (!s.both || !d) cli_complain(NULL);
   if (s.both && d) {
     status = CLI_BAD_INPUT;
     bool ok = o->in.n_first || pick(o, &s, d);

@@ -255,7 +255,7 @@ static cli_status run(const void *options) {
   cli_status status = cli_evaluate(&s, &o->in, &o->look);
   if (status == CLI_DONE) {
     bool ok = cli_slopes_of(&s, &p);
-    if (!ok) fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+    if (!ok) cli_complain(NULL);
     if (ok && o->json) ok = write_one(&s, &p, o->json, explain_json);
     if (ok && !o->in.quiet && !o->in.stdout_taken) ok = write_one(&s, &p, "-", explain_text);
     fflush(stdout); /* before what goes to stderr */

@@ -43,6 +43,7 @@ static cli_status run(const void *options) {
   tf_diags *d = tf_diags_new();
   cli_text text = {0};
   cli_status status = CLI_BAD_INPUT;
+  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   if (differentiate(o, &text, d))
     status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;

@@ -40,6 +40,7 @@ static cli_status run(const void *options) {
   cli_text text = {0}, notes = {0};
   cli_status status = CLI_BAD_INPUT;
   bool ok = false;
+  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   if (o->host && o->in.n_files > 0)
     tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' is not read: import --host takes no files", o->in.files[0]);

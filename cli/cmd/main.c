@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
   cli_catch_signals();
   tf_diags *d = tf_diags_new();
   if (!d) {
-    fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+    cli_complain(NULL);
     return CLI_FAILED;
   }
   cli_status status = dispatch(argc, argv, d);

@@ -89,12 +89,13 @@ static cli_status run(const void *options) {
   tf_diags *d = tf_diags_new();
   plot_input *in = NULL;
   plot_chart c = {0};
+  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   bool ok = plot_inputs_read(&o->in, &in, d) && find_kind(o->as, d)->draw(in, o->in.n_files, &o->choice, &c, d);
   cli_status status = ok ? CLI_DONE : CLI_BAD_INPUT;
   if (!ok && !c.bad) cli_complain(d);
   if (c.bad) {
-    fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+    cli_complain(NULL);
     status = CLI_FAILED;
   }
   if (status == CLI_DONE && o->script && !write_script(&c, o)) status = CLI_FAILED;

@@ -115,6 +115,7 @@ static cli_status results(const void *options) {
   const results_options *o = options;
   tf_diags *d = tf_diags_new();
   tf_store *s = d ? tf_store_open(o->in.files[0], d) : NULL;
+  if (!d) cli_complain(NULL);
   bool failed = !d, ok = s && merge(s, o, d);
   if (ok) ok = o->point >= 0 ? print_mapping(s, o, d) : show(s, o, &failed, d);
   if (d && tf_diags_errors(d)) cli_complain(d);

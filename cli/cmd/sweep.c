@@ -136,7 +136,7 @@ static cli_status sweep(const void *options) {
   char *path = NULL;
   cli_status status = CLI_BAD_INPUT;
   if (!d || (read && !name_store(o, tf_sweep_grid_of(read), &path))) {
-    fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+    cli_complain(NULL);
     status = CLI_FAILED;
   } else if (!read) {
     if (mine) cli_complain(d); /* all ranks read the same */

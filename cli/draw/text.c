@@ -54,7 +54,7 @@ static void put_node(const cli_session *s, const lines *l, int node, cli_table *
   cli_text line = {0};
   put_lead(s->tree, l, node, node, &line);
   cli_node_line(s->tree, node, &line);
-  cli_cell(t, "%s", line.text ? line.text : "");
+  cli_cell(t, "%s", cli_part(&line, &t->cells));
   cli_text_free(&line);
   cli_cell(t, "%s", cli_count(r->runs).s);
   put_words(t, holds, words.peak);

@@ -2,6 +2,7 @@
 #include "cli/os/interrupt.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -92,8 +93,19 @@ static void block(int how) {
   sigprocmask(how, &set, NULL);
 }
 
-void cli_begin_write(void) { block(SIG_BLOCK); }
-void cli_end_write(void) { block(SIG_UNBLOCK); }
+static atomic_bool writing;
+
+void cli_begin_write(void) {
+  block(SIG_BLOCK);
+  atomic_store(&writing, true);
+}
+
+void cli_end_write(void) {
+  atomic_store(&writing, false);
+  block(SIG_UNBLOCK);
+}
+
+bool cli_writing(void) { return atomic_load(&writing); }
 
 void cli_default_signals(void) {
   catch (SIGXFSZ, SIG_DFL);

@@ -23,6 +23,8 @@ bool cli_interrupted(void *ctx);
  * would be left of. */
 void cli_begin_write(void);
 void cli_end_write(void);
+/* Whether it is between them, in whatever thread. */
+bool cli_writing(void);
 
 /* In a child, before it becomes another program: signals are as they were. */
 void cli_default_signals(void);

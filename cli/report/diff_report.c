@@ -95,7 +95,7 @@ static void put_term(const diff *d, const diff_term *x, cli_table *t) {
   cli_cell(t, "%s%s", x->b < x->a ? "-" : "+", figure(x, by).s);
   put_ratio(t, x);
   put_reason(d, x, &reason);
-  cli_cell(t, "%s", reason.text ? reason.text : "");
+  cli_cell(t, "%s", cli_part(&reason, &t->cells));
   cli_text_free(&reason);
 }
 
@@ -203,7 +203,7 @@ void diff_csv(const diff *d, cli_text *out) {
     cli_printf(out, ",%s,%.15g,%.15g,%.15g,", t->counter ? t->counter : "", t->a, t->b, t->b - t->a);
     if (t->a != 0) cli_printf(out, "%.15g", ratio(t));
     cli_printf(out, ",");
-    cli_csv_cell(out, reason.text ? reason.text : "");
+    cli_csv_cell(out, cli_part(&reason, out));
     cli_printf(out, "\n");
     cli_text_free(&reason);
   }

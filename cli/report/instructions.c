@@ -188,7 +188,7 @@ static void put_op(const instr_table *t, int i, int o, cli_text *out) {
       words += (double)p[k].operand[q].words;
     put_dims(t, in, op, &m->maps[k], &dims);
     cli_cell(&table, " ");
-    cli_cell(&table, "%s", dims.text ? dims.text : "");
+    cli_cell(&table, "%s", cli_part(&dims, &table.cells));
     cli_cell(&table, "%" PRId64, p[k].calls);
     cli_cell(&table, "%.1f %%", 100 * p[k].utilization);
     cli_cell(&table, "%s", cli_real(words).s);

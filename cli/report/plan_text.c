@@ -57,7 +57,7 @@ static void put_group(const cli_plan *p, int i, cli_table *t) {
   cli_cell(t, "%s", cli_si(g->figures.energy_pj * 1e-12, "J").s);
   cli_cell(t, "%s", g->bottleneck);
   put_ops(g->group->workload, &ops);
-  cli_cell(t, "%s", ops.text ? ops.text : "");
+  cli_cell(t, "%s", cli_part(&ops, &t->cells));
   cli_text_free(&ops);
 }
 

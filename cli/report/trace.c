@@ -9,7 +9,7 @@ static void put_ops(const tf_tree *tree, int node, cli_text *out) {
   for (int n = node; n < tree->nodes[node].end; n++)
     if (tree->nodes[n].kind == TF_OP)
       cli_printf(&name, "%s%s", name.len ? "+" : "", tree->workload->ops[tree->nodes[n].op].name);
-  cli_csv_cell(out, name.text ? name.text : "");
+  cli_csv_cell(out, cli_part(&name, out));
   out->bad |= name.bad;
   cli_text_free(&name);
 }

@@ -84,7 +84,7 @@ static void put_row(const cli_session *s, const tf_why_row *r, bool first, cli_t
     cli_skip(t, 3);
   cli_cell(t, "%s", cli_times((double)cli_cause_words(r), (double)r->size).s);
   cli_cause(s, r, &why);
-  cli_cell(t, "%s", why.text ? why.text : "");
+  cli_cell(t, "%s", cli_part(&why, &t->cells));
   cli_text_free(&why);
 }
 

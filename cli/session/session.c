@@ -18,7 +18,7 @@ static cli_status fail(const cli_session *s) {
 cli_status cli_open(cli_session *s, const cli_input *in) {
   *s = (cli_session){.in = in, .diags = tf_diags_new(), .origin = "given"};
   if (!s->diags) {
-    fputs("tileflow: error[E_LIMIT]: out of memory\n", stderr);
+    cli_complain(NULL);
     return CLI_FAILED;
   }
   s->spec = cli_read_spec(in, s->diags);
@@ -38,9 +38,13 @@ cli_status cli_check_sections(cli_session *s) {
 }
 
 cli_status cli_find_bounds(cli_session *s) {
-  if (tf_bounds_of(s->spec->arch, s->spec->workload, &s->bounds)) return CLI_DONE;
-  tf_fail(s->diags, s->spec->workload->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
-  return fail(s);
+  return tf_bounds_find(s->spec->arch, s->spec->workload, &s->bounds, s->diags) ? CLI_DONE : fail(s);
+}
+
+static cli_status without_memory(cli_session *s) {
+  tf_fail(s->diags, nowhere, TF_E_LIMIT, "out of memory");
+  cli_complain(s->diags);
+  return CLI_FAILED;
 }
 
 /* Counts are exact or an error, the sums that the reports print too. */
@@ -49,6 +53,7 @@ cli_status cli_check_result(cli_session *s) {
   bool overflow = s->result.overflow;
   for (int l = 0; !overflow && l < s->spec->arch->n_memories; l++)
     overflow = !cli_sum_counts(s, l, &sum);
+  if (s->model && tf_model_starved(s->model)) return without_memory(s);
   if (s->model && tf_model_gave_up(s->model)) {
     tf_fail(s->diags, s->tree->nodes[0].at, TF_E_LIMIT,
             "only a walk of its steps could count this mapping, and they are more than 20 million");
@@ -71,7 +76,8 @@ cli_status cli_count_words(cli_session *s) {
   }
   cli_status status = cli_check_result(s);
   tf_why_free(&s->why);
-  if (status == CLI_DONE) tf_why_of(s->model, &s->why);
+  /* causes may not be known, but not for want of memory: their lines would be missing */
+  if (status == CLI_DONE && !tf_why_of(s->model, &s->why) && tf_model_starved(s->model)) return without_memory(s);
   return status;
 }
 

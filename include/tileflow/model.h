@@ -85,6 +85,9 @@ void tf_model_walk_limit(tf_model *m, int64_t steps);
  * known. */
 bool tf_model_gave_up(const tf_model *m);
 
+/* Whether memory ran out in it, or in tf_why_of: what the model found last is void, and what it finds from then on. */
+bool tf_model_starved(const tf_model *m);
+
 /* Whether the last evaluation took the short way (every trip count divides, nothing idles; borders clip only what is
  * read); others take it some fifty times as long. */
 bool tf_model_quick(const tf_model *m);
@@ -122,7 +125,7 @@ typedef struct {
   int64_t traffic_words; /* compulsory words in and out of the outermost memory */
 } tf_bounds;
 /* Words of input z that every mapping reads: elements inside the tensor that some needed point touches, each once.
- * False if they pass 2^63 - 1. */
+ * False if they pass 2^63 - 1, or memory ran out. */
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
 /* Whether some op is masked (docs/SEMANTICS.md section 1): then evaluations count points that nobody needs, and a
  * kernel that skips them may take less.  True as well without memory. */
@@ -131,6 +134,8 @@ bool tf_workload_masked(const tf_workload *wl);
 double tf_bounds_units(const tf_arch *arch, int unit);
 /* Whether op o divides by a sum: a mapping that streams may put that off, and then the op has no points of its own. */
 bool tf_bounds_may_wait(const tf_workload *wl, int o);
-/* False if the words pass 2^63 - 1. */
+/* False if the words pass 2^63 - 1, or memory ran out. */
 bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out);
+/* The same; d is told which of them it was. */
+bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d);
 #endif

@@ -77,6 +77,7 @@ struct tf_model {
   struct tf_even *even;       /* what the quick count needs; NULL: it never applies */
   bool quick;                 /* it did, the last time */
   int64_t walked;             /* steps that the walk took, the last time; 0: it was not asked */
+  bool starved;               /* there was no memory for something outside the arena */
   bool gave_up;               /* only the walk could have counted, and did not, the last time */
   bool quick_only;            /* nothing else is tried where it might */
   struct tf_tape *lanes;      /* quick/lanes.h; NULL: not made so far, or the tree has none */

@@ -84,16 +84,30 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out)
   return true;
 }
 
-bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
+/* Sets of coordinates are parts of what they should be where the arena failed: then nothing is known. */
+static bool bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, bool *starved) {
   tf_demand d;
   bool ok = tf_demand_of(wl, &d) && find_bounds(arch, &d, out);
+  *starved = tf_arena_failed(d.arena);
   tf_demand_free(&d);
-  return ok;
+  return ok && !*starved;
+}
+
+bool tf_bounds_of(const tf_arch *arch, const tf_workload *wl, tf_bounds *out) {
+  bool starved;
+  return bounds_of(arch, wl, out, &starved);
+}
+
+bool tf_bounds_find(const tf_arch *arch, const tf_workload *wl, tf_bounds *out, tf_diags *d) {
+  bool starved;
+  if (bounds_of(arch, wl, out, &starved)) return true;
+  return starved ? tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory")
+                 : tf_fail(d, wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
 }
 
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {
   tf_demand d;
-  bool ok = tf_demand_of(wl, &d) && (*words = tf_demand_touched(&d, z)) >= 0;
+  bool ok = tf_demand_of(wl, &d) && (*words = tf_demand_touched(&d, z)) >= 0 && !tf_arena_failed(d.arena);
   tf_demand_free(&d);
   return ok;
 }

@@ -27,6 +27,7 @@ typedef struct {
   const tf_tensor *tensor;
   const tf_ref *ref;
   const tf_coords *dims; /* of the op */
+  tf_arena *arena;
   int n_ranks, rank[MOST_TOGETHER], n_dims, dim[MOST_TOGETHER];
   int64_t n, *seen; /* elements, as one number each */
   int64_t at[MOST_TOGETHER];
@@ -106,21 +107,20 @@ static int64_t count_group(group *g) {
   for (int i = 0; i < g->n_ranks; i++)
     extents = times(extents, g->tensor->extent[g->rank[i]]);
   if (settings > MOST_SETTINGS || extents < 0) return -1;
-  g->seen = malloc(((size_t)settings + 1) * sizeof *g->seen);
+  g->seen = TF_ARRAY(g->arena, int64_t, (size_t)settings + 1);
   if (!g->seen) return -1;
   g->n = 0;
   each_setting(g, 0);
   qsort(g->seen, (size_t)g->n, sizeof *g->seen, by_value);
   for (int64_t i = 0; i < g->n; i++)
     n += i == 0 || g->seen[i] != g->seen[i - 1];
-  free(g->seen);
   return n;
 }
 
 /* ---- one reference ------------------------------------------------------------------------------ */
 /* part: rank by rank, dims that several ranks have standing still. */
 static int64_t count_together(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
-  group g = {.tensor = &d->wl->tensors[ref->tensor], .ref = ref, .dims = tf_demand_dims(d, o)};
+  group g = {.tensor = &d->wl->tensors[ref->tensor], .ref = ref, .dims = tf_demand_dims(d, o), .arena = d->arena};
   int64_t n = 1;
   uint64_t done = 0;
   if (g.tensor->rank > 64) return count(part, g.tensor->rank);

@@ -152,8 +152,9 @@ static bool count(tf_model *m) {
   if (!m->ev.irregular) tf_home_sizes(m);
   if (!m->ev.irregular) tf_sizes(m);
   if (!m->ev.irregular) return true;
-  m->gave_up = !tf_walk(m);
-  return !m->gave_up;
+  const bool walked = tf_walk(m);
+  m->gave_up = !walked && !m->starved;
+  return walked;
 }
 
 int64_t tf_model_effort(const tf_model *m) { return m->quick ? 1 : GENERAL_FIXED + m->ev.work / VISITS_A_QUICK; }
@@ -163,6 +164,8 @@ int64_t tf_model_walked(const tf_model *m) { return m->walked; }
 bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }
+
+bool tf_model_starved(const tf_model *m) { return m->starved || tf_arena_failed(m->arena); }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
 

@@ -38,6 +38,7 @@ static bool row_room(why_log *w) {
   int *slice = realloc(w->slice, (size_t)room * sizeof *slice);
   w->slice = slice ? slice : w->slice;
   w->room = rows && slice ? room : w->room;
+  w->m->starved |= !rows || !slice;
   return w->ok = rows && slice;
 }
 
@@ -283,6 +284,7 @@ static bool begin(why_log *w, struct tf_model *m) {
   size_t n = (size_t)p->n_tile_slices + 1;
   *w = (why_log){.m = m, .ok = tf_general_ready(m) && tf_eval_steps(&m->ev)};
   w->base = calloc(n, sizeof *w->base);
+  if (!w->base) w->m->starved = true;
   if (!w->base) return false;
   for (int i = 0; i < p->n_tile_slices; i++)
     w->base[i] = base_cause(p, i);
@@ -295,6 +297,7 @@ static bool by_walk(why_log *w) {
   tf_result again;
   size_t bytes = ((size_t)m->plan->n_loops + 1) * sizeof *m->ev.trip;
   int64_t *trips = malloc(bytes);
+  if (!trips) m->starved = true;
   if (!trips) return false;
   memcpy(trips, m->ev.trip, bytes);
   m->log = w;

@@ -258,6 +258,7 @@ tf_spec *tf_spec_read_texts(const tf_text *texts, size_t n, const tf_setting *se
     whole = read_all(&r, texts, n, &all);
   if (whole || all.params.n) read_sections(&r, &all, set, n_set, &s->spec);
   s->params = r.params;
+  if (tf_diags_errors(d) == before && tf_arena_failed(arena)) tf_no_memory(&r);
   if (tf_diags_errors(d) == before) return &s->spec;
   tf_spec_free(&s->spec);
   return NULL;

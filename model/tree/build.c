@@ -92,9 +92,9 @@ static void copy_lists(tf_build *b, const tf_node *like) {
 
 int tf_build_node(tf_build *b, const tf_node *like) {
   tf_tree *t = b->tree;
+  if (!b->whole) return -1; /* the parent may not be there */
   int i = t->n_nodes, depth = like->parent < 0 ? 0 : tf_tree_depth(t, like->parent) + 1;
   tf_loc at = like->at.len ? like->at : printed_at(i, depth);
-  if (!b->whole) return -1;
   assert(like->parent < i);
   if (depth >= TF_TREE_MAX_DEPTH || i == TF_TREE_MAX_NODES) {
     b->whole = false;

@@ -356,8 +356,7 @@ static bool solve(solver *v) {
   r->n_levels = v->arch->n_memories;
   for (int l = 0; l < r->n_levels; l++)
     r->levels[l].least = INT64_MAX;
-  if (!tf_bounds_of(v->arch, v->wl, &v->floor))
-    return tf_fail(v->diags, v->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
+  if (!tf_bounds_find(v->arch, v->wl, &v->floor, v->diags)) return false;
   if (!raise_floor(v)) return tf_fail(v->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   v->everywhere = value_of_floor(v);
   for (int o = 0; o < v->wl->n_ops; o++)

@@ -6,17 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/os/memory.h"
 #include "tests/memory/starve.h"
 
 static atomic_long calls;
 static long first;
-static bool all_behind;
+static bool all_behind, of_tool;
 
 void starve_from(long nth, bool all) {
   first = nth;
   all_behind = all;
   atomic_store(&calls, 0);
 }
+
+void starve_tool(void) { of_tool = true; }
 
 long starve_calls(void) { return atomic_load(&calls); }
 
@@ -38,10 +41,13 @@ char *__wrap_strdup(const char *s);
 char *__wrap_strndup(const char *s, size_t n);
 FILE *__wrap_open_memstream(char **text, size_t *n);
 
-void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
-void *__wrap_calloc(size_t n, size_t size) { return fails() ? NULL : __real_calloc(n, size); }
-void *__wrap_realloc(void *p, size_t size) { return fails() ? NULL : __real_realloc(p, size); }
-FILE *__wrap_open_memstream(char **text, size_t *n) { return fails() ? NULL : __real_open_memstream(text, n); }
+/* What the caller gets who is given nothing: in the tool, the end. */
+static void *nothing(void) { return of_tool ? cli_had(NULL, 1) : NULL; }
+
+void *__wrap_malloc(size_t size) { return fails() ? nothing() : __real_malloc(size); }
+void *__wrap_calloc(size_t n, size_t size) { return fails() ? nothing() : __real_calloc(n, size); }
+void *__wrap_realloc(void *p, size_t size) { return fails() ? nothing() : __real_realloc(p, size); }
+FILE *__wrap_open_memstream(char **text, size_t *n) { return fails() ? nothing() : __real_open_memstream(text, n); }
 
 char *__wrap_strndup(const char *s, size_t n) {
   const size_t length = strnlen(s, n);

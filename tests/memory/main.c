@@ -1,9 +1,13 @@
-/* starve_test [--runs N] COMMAND...: the command of the tool, run again and again in a memory that has run out at the
- * nth call of the allocator, for the first of them one by one and then evenly over the rest, N in all: once for that
- * call alone and once for all behind it.
+/* starve_test [--runs N] [--tool FILE] COMMAND...: the command of the tool, run again and again in a memory that has
+ * run out at the nth call of the allocator, for the first of them one by one and then evenly over the rest, N in all:
+ * once for that call alone and once for all behind it.
  *
  * Each run must end as the one that had all memory, with the same words, or say that memory has run out and fail.  It
- * may not crash, nor print anything else. */
+ * may not crash, nor print anything else.
+ *
+ * --tool: with the end that the tool has (cli/os/memory.h).  FILE is what the command writes: afterwards it is whole or
+ * not there, and nothing lies beside it under a name that begins with its own. */
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +24,10 @@ int __wrap_main(int argc, char **argv);
 typedef struct {
   int status; /* as waitpid gives it */
   long calls;
-  char *out, *err;
+  char *out, *err, *file; /* file: what was written; NULL: none is there */
 } ended;
+
+static const char *written; /* --tool */
 
 static char *contents(FILE *f) {
   const long n = fseek(f, 0, SEEK_END) ? -1 : ftell(f);
@@ -44,10 +50,28 @@ static void run(int argc, char **argv, int words[3], long nth, bool all) {
   exit(status);
 }
 
+/* What the command wrote; a store of a sweep holds other bytes each time, and is looked at by tests of its own. */
+static char *file_written(void) {
+  FILE *f = written && !strstr(written, ".tfdb") ? fopen(written, "r") : NULL;
+  return f ? contents(f) : NULL;
+}
+
+/* Whether a temporary file was left beside it. */
+static bool litter(void) {
+  char pattern[4096];
+  glob_t found;
+  if (!written || strstr(written, ".tfdb")) return false;
+  snprintf(pattern, sizeof pattern, "%s.*", written);
+  const bool any = glob(pattern, 0, NULL, &found) == 0;
+  if (any) globfree(&found);
+  return any;
+}
+
 static ended run_apart(int argc, char **argv, long nth, bool all) {
   FILE *f[3] = {tmpfile(), tmpfile(), tmpfile()};
   ended e = {.status = -1};
   if (!f[0] || !f[1] || !f[2]) return e;
+  if (written) unlink(written);
   fflush(NULL);
   const pid_t child = fork();
   if (child == 0) run(argc, argv, (int[3]){fileno(f[0]), fileno(f[1]), fileno(f[2])}, nth, all);
@@ -56,17 +80,20 @@ static ended run_apart(int argc, char **argv, long nth, bool all) {
   fclose(f[2]);
   e.out = contents(f[0]);
   e.err = contents(f[1]);
+  e.file = file_written();
   return e;
 }
 
 static void forget(ended e) {
   free(e.out);
   free(e.err);
+  free(e.file);
 }
 
 static bool ends_well(const ended *e, const ended *fed) {
   if (!e->out || !e->err || !WIFEXITED(e->status)) return false;
   const int status = WEXITSTATUS(e->status);
+  if (litter() || (e->file && strcmp(e->file, fed->file ? fed->file : "") != 0)) return false;
   if (status == WEXITSTATUS(fed->status)) return strcmp(e->out, fed->out) == 0;
   const bool told = strstr(e->err, "out of memory") || strstr(e->err, "Cannot allocate memory"); /* ours; strerror's */
   return (status == FAILED || status == BAD_INPUT) && told;
@@ -95,6 +122,8 @@ static int starve(int argc, char **argv, long nth, bool all, const ended *fed) {
 int __wrap_main(int argc, char **argv) {
   long runs = RUNS, from = 1, nth = 1, step = 1, done = 0;
   if (argc > 2 && strcmp(argv[1], "--runs") == 0) runs = strtol(argv[2], NULL, 10), from = 3;
+  if (argc > from + 1 && strcmp(argv[from], "--tool") == 0) written = argv[from + 1], from += 2;
+  if (written) starve_tool();
   char **args = argv + from - 1;
   const int n = argc - (int)from + 1;
   const ended fed = run_apart(n, args, 0, false);
@@ -103,7 +132,7 @@ int __wrap_main(int argc, char **argv) {
   if (!ran) fprintf(stderr, "the command itself fails: %s", fed.err ? fed.err : "\n");
   for (; ran && nth <= fed.calls; nth += step, done++) {
     bad += starve(n, args, nth, false, &fed);
-    bad += starve(n, args, nth, true, &fed);
+    if (!written) bad += starve(n, args, nth, true, &fed); /* the tool ends with the first */
     /* half of the runs one by one, the others evenly over the rest */
     if (2 * done >= runs) step = (fed.calls - runs / 2) / (runs / 2) + 1;
   }

@@ -470,6 +470,7 @@ bool tf_walk(struct tf_model *m) {
   e.st = e.behind ? tf_store_new(m->plan, &m->ev) : NULL;
   if (!e.st) {
     free(e.behind);
+    m->starved = true;
     return false;
   }
   m->ev.exact = true;

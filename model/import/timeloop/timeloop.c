@@ -126,6 +126,7 @@ char *tf_import_timeloop(const tf_text *texts, size_t n, tf_diags *d) {
     ok &= find_sections(c, &texts[i], found);
   if (ok && tf_diags_errors(d) == 0) ok = read_sections(c, found);
   ok = ok && tf_diags_errors(d) == 0; /* the YAML reader goes on after its own */
+  if (c && tf_diags_errors(d) == 0 && tf_arena_failed(a)) ok = tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (ok) {
     tf_page_add(&out, "# Imported from Timeloop's format.\n%s", notes.text ? notes.text : "");
     tl_write(c, &out);

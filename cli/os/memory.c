@@ -1,0 +1,21 @@
+#include "cli/os/memory.h"
+
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/os/interrupt.h"
+
+static const size_t most = (size_t)1 << 30;
+
+/* Nothing here may allocate, nor flush what was printed so far: of a report that is not whole nobody should see a part. */
+static void end(void) {
+  static const char said[] = "tileflow: error[E_LIMIT]: out of memory\n";
+  ssize_t n = write(2, said, sizeof said - 1);
+  (void)n;
+  _exit(CLI_FAILED);
+}
+
+void *cli_had(void *p, size_t bytes) {
+  if (!p && bytes > 0 && bytes <= most && !cli_writing()) end();
+  return p;
+}
