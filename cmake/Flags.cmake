@@ -4,9 +4,7 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON) # for clang-tidy and editors
 
-# Release is the default, at -O2 and without asserts; Debug has the asserts.
-set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "")
-set(CMAKE_C_FLAGS_DEBUG "-O1 -g" CACHE STRING "")
+# Release is the default, with CMake's own -O3 -DNDEBUG; Debug has the asserts, and -O1 (CMakeLists.txt, before project).
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, RelWithDebInfo or Debug" FORCE)
 endif()
