@@ -159,7 +159,9 @@ static edge *take_least(search *s, state *x) {
   return taken;
 }
 
-static bool settle(search *s, int i) {
+/* The least cost of reaching place i, over the edges that end there: those whose bound cannot beat it are not priced.
+ * False if pricing failed. */
+static bool least_cost_to(search *s, int i) {
   for (edge *e; (e = take_least(s, &s->at[i])) != NULL;) {
     const double before = s->at[e->from].cost;
     double cost;
@@ -183,7 +185,7 @@ static bool walk(search *s) {
   s->at[0].cost = 0;
   for (int size = 0; size < s->wl->n_ops; size++)
     for (int i = s->size[size] - 1; i >= 0; i = s->at[i].next_size - 1) {
-      if (s->price && !settle(s, i)) return false;
+      if (s->price && !least_cost_to(s, i)) return false;
       growing g = {.from = i};
       if (!extend(s, &g, s->at[i].p)) return false;
     }
@@ -193,7 +195,7 @@ static bool walk(search *s) {
 /* ---- the result ------------------------------------------------------------------------------------------- */
 static bool read_back(search *s, net_cuts *out) {
   const int n_ops = s->wl->n_ops, last = find_state(s, n_ops, 0);
-  if (last < 0 || !settle(s, last)) return false;
+  if (last < 0 || !least_cost_to(s, last)) return false;
   out->cost = s->at[last].cost;
   out->n = 0;
   for (int i = last; s->at[i].best; i = s->at[i].best->from)

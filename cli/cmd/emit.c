@@ -58,7 +58,7 @@ static cli_status dump(const tf_planned *p, const emit_options *o, tf_diags *d) 
   return ok ? CLI_DONE : CLI_FAILED;
 }
 
-static void say(const tf_planned *p, const job *r) {
+static void print_next_step(const tf_planned *p, const job *r) {
   if (p->n_measured) cli_measured_print(p);
   const char *of = strcmp(r->o->target, "cpu") != 0 ? r->o->target : r->plan.kernel.isa;
   const char *masked = cli_masked_line(p->tree->workload);
@@ -71,7 +71,7 @@ static cli_status emit(const tf_planned *p, const job *r, tf_diags *d) {
   bool there = true; /* or bad input of another kind */
   bool ok = e && cli_safe_dir(r->o->out, e->file, (size_t)e->n, &there);
   tf_emitted_free(e);
-  if (ok && !r->o->in.quiet && !r->o->dump_ir) say(p, r);
+  if (ok && !r->o->in.quiet && !r->o->dump_ir) print_next_step(p, r);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
 }
 

@@ -67,7 +67,7 @@ static cli_figure change(double cycles, double before) {
 }
 
 /* ---- text --------------------------------------------------------------------------------- */
-static void say_bound(const cli_session *s, cli_text *out) {
+static void print_bound(const cli_session *s, cli_text *out) {
   int n;
   resource *all = resources_of(s, &n);
   const double cycles = s->result.cycles;
@@ -89,7 +89,7 @@ static void say_bound(const cli_session *s, cli_text *out) {
 }
 
 /* What is there and used: changes of these leave the mapping's cycles, its loops say how many it uses. */
-static void say_room(const cli_session *s, cli_text *out) {
+static void print_room(const cli_session *s, cli_text *out) {
   const tf_arch *a = s->spec->arch;
   cli_printf(out, "\n");
   for (int l = 0; l < a->n_memories; l++) {
@@ -107,7 +107,7 @@ static void say_room(const cli_session *s, cli_text *out) {
                  cli_real(tf_bounds_units(a, u)).s, a->units[u].name, cli_count(s->result.units[u].units).s);
 }
 
-static void say_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
+static void print_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
   bool alone = false;
   cli_printf(out, "\nFor 10 %% fewer cycles (%s):\n", cli_real(p->goal).s);
   for (int i = 0; i < p->n; i++) {
@@ -130,7 +130,7 @@ static void say_goal(const cli_session *s, const cli_slopes *p, cli_text *out) {
 }
 
 /* What the cycles follow most need not be what is busy most. */
-static void say_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) {
+static void print_steepest(const cli_session *s, const cli_slopes *p, cli_text *out) {
   const cli_knob *best = NULL;
   for (int i = 0; i < p->n; i++)
     if (!best || p->knobs[i].tenth < best->tenth) best = &p->knobs[i];
@@ -141,7 +141,7 @@ static void say_steepest(const cli_session *s, const cli_slopes *p, cli_text *ou
     cli_printf(out, "No bandwidth, rate or latency alone changes the cycles.\n");
 }
 
-static void say_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
+static void print_slopes(const cli_session *s, const cli_slopes *p, cli_text *out) {
   cli_printf(out, "\nEach 10 %% faster, and taking no time at all, changes the cycles by:\n");
   for (int i = 0; i < p->n; i++) {
     const cli_knob *k = &p->knobs[i];
@@ -160,11 +160,11 @@ static void say_slopes(const cli_session *s, const cli_slopes *p, cli_text *out)
 }
 
 static void explain_text(const cli_session *s, const cli_slopes *p, cli_text *out) {
-  say_bound(s, out);
-  say_steepest(s, p, out);
-  say_room(s, out);
-  say_goal(s, p, out);
-  say_slopes(s, p, out);
+  print_bound(s, out);
+  print_steepest(s, p, out);
+  print_room(s, out);
+  print_goal(s, p, out);
+  print_slopes(s, p, out);
   cli_report_why(s, out);
 }
 

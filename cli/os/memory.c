@@ -7,7 +7,8 @@
 
 static const size_t most = (size_t)1 << 30;
 
-/* Nothing here may allocate, nor flush what was printed so far: of a report that is not whole nobody should see a part. */
+/* Nothing here may allocate, nor flush what was printed so far: of a report that is not whole nobody should see a part.
+ */
 static void end(void) {
   static const char said[] = "tileflow: error[E_LIMIT]: out of memory\n";
   ssize_t n = write(2, said, sizeof said - 1);

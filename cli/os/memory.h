@@ -1,8 +1,8 @@
 /* What the command does when memory runs out: it says so and ends, with status 1.
  *
- * The library hands a failed allocation up to whoever called it; a C program may go on.  The command could not do better
- * than end, and a search that lost a candidate on the way would print another result than it has with all memory.  So in
- * the tool every allocation of ours passes here (allocator.c). */
+ * The library hands a failed allocation up to whoever called it; a C program may go on.  The command could not do
+ * better than end, and a search that lost a candidate on the way would print another result than it has with all
+ * memory.  So in the tool every allocation of ours passes here (allocator.c). */
 #ifndef CLI_MEMORY_H
 #define CLI_MEMORY_H
 #include <stddef.h>

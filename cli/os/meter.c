@@ -48,7 +48,7 @@ void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *mor
   cli_text_free(&t);
 }
 
-void cli_meter_say(cli_meter *m, const char *fmt, ...) {
+void cli_meter_line(cli_meter *m, const char *fmt, ...) {
   char line[160];
   va_list args;
   if (!m->on) return;

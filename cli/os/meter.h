@@ -19,7 +19,7 @@ void cli_meter_show(cli_meter *m, int64_t evals, double seconds, const char *mor
 /* The same with the best so far (INFINITY: nothing fits yet) behind `more`. */
 void cli_meter_show_best(cli_meter *m, int64_t evals, double seconds, double best, const char *more);
 /* A line of its own words. */
-void cli_meter_say(cli_meter *m, const char *fmt, ...) TF_PRINTF(2, 3);
+void cli_meter_line(cli_meter *m, const char *fmt, ...) TF_PRINTF(2, 3);
 /* Takes the line away. */
 void cli_meter_end(cli_meter *m);
 #endif

@@ -106,7 +106,7 @@ static cli_ran take_turn(bench *b, int i, bool counts) {
 /* All in turn, so that what else the machine does falls on all alike. */
 static cli_status time_all(bench *b) {
   for (int i = 0; i < b->n; i++) {
-    cli_meter_say(&b->meter, "compiling kernel %d of %d", i + 1, b->n);
+    cli_meter_line(&b->meter, "compiling kernel %d of %d", i + 1, b->n);
     cli_ran how = compile(b, i);
     if (how == CLI_STOPPED) return CLI_INTERRUPTED;
     if (how == CLI_NOT_THERE) return CLI_FAILED;
@@ -114,7 +114,7 @@ static cli_status time_all(bench *b) {
   }
   for (int turn = 0; turn < TURNS; turn++)
     for (int i = 0; i < b->n; i++) {
-      cli_meter_say(&b->meter, "timing kernel %d of %d, turn %d of %d", i + 1, b->n, turn + 1, TURNS);
+      cli_meter_line(&b->meter, "timing kernel %d of %d, turn %d of %d", i + 1, b->n, turn + 1, TURNS);
       if (b->m[i].measured >= 0 && take_turn(b, i, true) == CLI_STOPPED) return CLI_INTERRUPTED;
     }
   return CLI_DONE;

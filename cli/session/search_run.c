@@ -53,7 +53,7 @@ static tf_search_result *run(cli_session *s, const cli_looking *l) {
   return r;
 }
 
-static void say(cli_session *s, const cli_looking *l) {
+static void keep_found(cli_session *s, const cli_looking *l) {
   const tf_search_result *r = s->search;
   s->found = (cli_found){.method = r->strategy,
                          .objective = tf_objective_key((int)l->objective),
@@ -101,7 +101,7 @@ cli_status cli_search(cli_session *s, const cli_looking *l) {
   if (status != CLI_DONE) return status;
   s->search = run(s, l);
   if (!s->search) return complain(s, l->log && !l->resume ? CLI_FAILED : CLI_BAD_INPUT);
-  say(s, l);
+  keep_found(s, l);
   if (s->search->n_best == 0) return cli_none_found(s, s->search->evals, s->search->stopped_by);
   char *text = copy_of(s->search->best[0].text);
   if (text) return cli_adopt(s, text, "search");

@@ -55,7 +55,7 @@ static cli_status none(const cli_session *s, const tf_solve_result *r) {
   return CLI_INFEASIBLE;
 }
 
-static void say(cli_session *s, const cli_looking *l, const method *by, const tf_solve_result *r) {
+static void keep_found(cli_session *s, const cli_looking *l, const method *by, const tf_solve_result *r) {
   s->found = (cli_found){.method = by->name,
                          .objective = tf_objective_key((int)l->objective),
                          .value = r->value,
@@ -104,7 +104,7 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_
     cli_complain(s->diags);
     return CLI_BAD_INPUT;
   }
-  say(s, l, by, r);
+  keep_found(s, l, by, r);
   return r->text ? adopt(s, r) : none(s, r);
 }
 
@@ -141,7 +141,7 @@ cli_status cli_find(cli_session *s, const cli_looking *l) {
   cli_status status = CLI_DONE;
   bool done = r && r->text && (r->proved || cli_interrupted(NULL));
   if (done) {
-    say(s, l, &methods[EXACT], r);
+    keep_found(s, l, &methods[EXACT], r);
     status = adopt(s, r);
   } else if (!begin_with(s, r)) {
     status = CLI_FAILED;

@@ -218,7 +218,7 @@ static void lower_loops(lowering *w, int n, int k) {
   }
   low_sums sums = low_open_sums(w, n, k, -1);
   lower_steps(w, n, k);
-  low_settle(w, sums);
+  low_save_sums(w, sums);
 }
 
 /* Loop k of Tile n, and what stands in it. */
@@ -318,7 +318,7 @@ static void lower_scope(lowering *w, int n) {
     low_stream_after(w, n, t->children[c]);
   }
   if (mark.into) low_close(w, mark);
-  low_settle(w, sums);
+  low_save_sums(w, sums);
   low_mask_close(w, n);
   memcpy(w->cur, before, ranges * sizeof *before);
 }
@@ -366,7 +366,7 @@ static void lower_nest(lowering *w, int n) {
 static void lower_op(lowering *w, int n) {
   low_sums sums = low_open_sums(w, n, 0, w->plan->tree->nodes[n].op);
   lower_nest(w, n);
-  low_settle(w, sums);
+  low_save_sums(w, sums);
 }
 
 /* Tiles of inputs are taken in; behind the Tile, those around it are read again. */

@@ -147,13 +147,13 @@ bool low_is_product(const tf_op *op);
 bool low_is_whole(const lowering *w, int o);
 /* Outputs that are narrower than their sums get a float32 buffer of their own where the first loop that reduces begins:
  * n, k are the Tile and its loop that comes next (or a scope that streams), alone the op whose nest does (or -1).
- * low_settle writes what is ready to the outputs. */
+ * low_save_sums writes them to the outputs, rounded, once they are whole. */
 typedef struct {
   int n;
   int *ops;
 } low_sums;
 low_sums low_open_sums(lowering *w, int n, int k, int alone);
-void low_settle(lowering *w, low_sums s);
+void low_save_sums(lowering *w, low_sums s);
 /* Whether sums of an output have begun outside of loop k of Tile n. */
 bool low_has_sums(const lowering *w, int n, int k);
 

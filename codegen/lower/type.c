@@ -116,7 +116,7 @@ low_sums low_open_sums(lowering *w, int n, int k, int alone) {
   return s;
 }
 
-void low_settle(lowering *w, low_sums s) {
+void low_save_sums(lowering *w, low_sums s) {
   for (int i = 0; i < s.n; i++) {
     int z = w->plan->wl->ops[s.ops[i]].out;
     ir_stmt *save = low_over_output(w, IR_SAVE, s.ops[i]);

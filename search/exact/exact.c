@@ -394,9 +394,9 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
 }
 
 /* ---- ties ------------------------------------------------------------------------------------------- */
-/* Of the mappings that are as good as the one found, the space is looked through for one of less energy, with as many
- * evaluations as there were, at least TIE_LEAST and at most TIE_MOST.  What is proved stays so. */
-static void settle_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
+/* Solves once more for less energy, among the mappings that are as good as the one found: with as many evaluations as
+ * that took, at least TIE_LEAST and at most TIE_MOST.  What is proved stays so. */
+static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
   bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
   if (!r->text || o->objective == TF_ENERGY || (over && !r->proved)) return;
   tf_x_tie tie = {o->objective, r->value};
@@ -449,7 +449,7 @@ static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_so
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
-  if (r) settle_ties(arch, wl, o, r);
+  if (r) break_ties(arch, wl, o, r);
   if (r && makes_padded(wl)) bound_padded(arch, wl, o, r);
   return r;
 }

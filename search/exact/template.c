@@ -130,7 +130,8 @@ static void mark_open(const tf_x_template *t, int s, int too, bool *open) {
   }
 }
 
-static bool is_settled(const tf_x_template *t, const bool *open, int level) {
+/* Whether no Tile on the level is open, nor a scope that keeps a tensor there: its words are then known. */
+static bool nothing_open_at(const tf_x_template *t, const bool *open, int level) {
   for (int n = 0; n < t->tree->n_nodes; n++)
     if (open[n] && t->tree->nodes[n].kind == TF_TILE && t->tree->nodes[n].level == level) return false;
   for (int z = 0; z < t->facts->wl->n_tensors; z++) {
@@ -164,7 +165,7 @@ static bool set_stages(tf_x_template *t) {
     if (first) mark_open(t, t->n_shared - 1, s, x->alone);
     mark_open(t, s, -1, x->open);
     for (size_t l = 0; l < levels; l++)
-      x->settled[l] = is_settled(t, x->open, (int)l);
+      x->settled[l] = nothing_open_at(t, x->open, (int)l);
     x->complete = s == t->n_tiles - 1;
     x->bounds = x->op < 0 || t->apart || x->complete;
   }

@@ -303,8 +303,9 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
   return ok;
 }
 
-/* Whether what is chosen may lead to less than the limit, with the least times of the ops. */
-static bool still_promises(tf_x_worker *w, const tf_x_state *base, double *bound) {
+/* Whether some mapping with the choices made so far may cost less than the limit: a bound from the least times of the
+ * ops, given in *bound. */
+static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound) {
   const tf_x_template *t = w->t;
   double units[TF_X_OPS], time[TF_X_OPS], all[64];
   tf_result r;
@@ -420,7 +421,7 @@ static void walk(tf_x_worker *w, int stage, const tf_x_state *base, double paren
     return;
   }
   tf_x_list own[TF_X_OPS] = {{0}};
-  if (list_all_own(w, base, own) && still_promises(w, base, &parent))
+  if (list_all_own(w, base, own) && may_beat_limit(w, base, &parent))
     walk_choices(w, stage, base, parent);
   else
     w->task->counts.by_bound += !w->task->cut && !w->task->failed;

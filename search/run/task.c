@@ -171,9 +171,9 @@ static bool changes_nothing(const work *w, const tf_brief *b) {
   return worse;
 }
 
-/* Evaluates the rows asked for, in their order and no more than may be: those that change nothing by the figures of all
- * of them at once, the others by themselves. */
-static void look(work *w) {
+/* Evaluates the rows asked for, in their order, while the budget lasts.  One glance finds the figures of all of them at
+ * once; a row whose figures change nothing is done with that, the others are evaluated by themselves. */
+static void evaluate_rows(work *w) {
   tf_brief brief[TF_GLANCE_ROWS];
   int n_loops = w->trips->n_loops;
   uint32_t known = w->n_rows ? tf_model_glance(w->model, w->rows, w->n_rows, brief) : 0;
@@ -197,14 +197,14 @@ static double cost_of(void *ctx) {
   int n_loops = w->trips->n_loops;
   if (!w->rows) return cost_at(w, w->trips->trips);
   memcpy(&w->rows[w->n_rows++ * n_loops], w->trips->trips, (size_t)n_loops * sizeof *w->rows);
-  if (w->n_rows == TF_GLANCE_ROWS) look(w);
+  if (w->n_rows == TF_GLANCE_ROWS) evaluate_rows(w);
   return 0;
 }
 
 static bool may_go_on(void *ctx) {
   work *w = ctx;
   tf_task *t = w->t;
-  if (w->n_rows && w->spent + w->n_rows >= w->quota) look(w);
+  if (w->n_rows && w->spent + w->n_rows >= w->quota) evaluate_rows(w);
   if (!has_left(w)) return false;
   bool ask = (t->evals + w->n_rows) % LOOK_EVERY == 0 || tf_watch_asked(t->watch);
   t->cut = ask && tf_watch_over(t->watch);
@@ -217,7 +217,7 @@ static bool explore(work *w, const tf_way *in, void *state) {
   if (in->deaf && w->quota - w->spent >= GLANCE_FROM)
     w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
   bool all = tf_explore(in, state, &w->trips->space, may_go_on);
-  if (!w->t->cut) look(w);
+  if (!w->t->cut) evaluate_rows(w);
   return all && !w->t->cut && has_left(w);
 }
 

@@ -33,6 +33,6 @@ void tf_space_cover(tf_space_build *b);
 void tf_trips_measure(tf_trips *t, int i);
 /* Keeps of the n choices of decision i those after which every range can still be reached; returns how many. */
 int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n);
-/* Fills the looks of every decision. */
+/* Fills `fits` of every decision: the capacities that its choice may break. */
 void tf_space_checks(tf_space_build *b);
 #endif

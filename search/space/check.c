@@ -140,15 +140,16 @@ static int32_t left_to_divide(const maker *m, int i, int e) {
 
 typedef struct {
   int decision;
-  tf_slook look;
+  tf_sfit fit;
 } found;
 
 typedef struct {
   found *list; /* Tile by Tile */
   int n, room;
-} looks;
+} fits;
 
-static void add_look(maker *m, const tf_scheck *check, int i, looks *list) {
+/* Notes the capacity for decision i, if its loop divides a length of the check. */
+static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
   const tf_decision *d = &m->b->t->at[i];
   bool concerned = false;
   for (int e = 0; e < check->n_slots; e++)
@@ -209,7 +210,7 @@ static size_t most_terms(const tf_facts *f, int tile, size_t *boxes) {
   return terms;
 }
 
-static void check_tile(tf_space_build *b, int tile, looks *list) {
+static void check_tile(tf_space_build *b, int tile, fits *list) {
   const tf_facts *f = b->f;
   const tf_memory *mem = &f->arch->memories[f->tree->nodes[tile].level];
   size_t boxes, terms = most_terms(f, tile, &boxes);
@@ -227,26 +228,26 @@ static void check_tile(tf_space_build *b, int tile, looks *list) {
   check->slots = m.slots;
   list_above(&m);
   for (int k = 0; k < m.n_on && !b->bad; k++)
-    add_look(&m, check, m.on[k], list);
+    add_fit(&m, check, m.on[k], list);
 }
 
-/* Gives each decision what was found for it, Tile by Tile. */
-static void give_looks(tf_space_build *b, const looks *list) {
+/* Gives each decision the capacities found for it, Tile by Tile. */
+static void hand_out_fits(tf_space_build *b, const fits *list) {
   tf_decision *at = b->t->at;
-  tf_slook **next = array(b, (size_t)b->t->space.n, sizeof *next);
-  tf_slook *all = array(b, (size_t)list->n, sizeof *all);
+  tf_sfit **next = array(b, (size_t)b->t->space.n, sizeof *next);
+  tf_sfit *all = array(b, (size_t)list->n, sizeof *all);
   if (b->bad) return;
   for (int k = 0; k < list->n; k++)
-    at[list->list[k].decision].n_looks++;
-  for (int i = 0; i < b->t->space.n; all += at[i++].n_looks)
-    at[i].looks = next[i] = all;
+    at[list->list[k].decision].n_fits++;
+  for (int i = 0; i < b->t->space.n; all += at[i++].n_fits)
+    at[i].fits = next[i] = all;
   for (int k = 0; k < list->n; k++)
-    *next[list->list[k].decision]++ = list->list[k].look;
+    *next[list->list[k].decision]++ = list->list[k].fit;
 }
 
 void tf_space_checks(tf_space_build *b) {
-  looks list = {0};
+  fits list = {0};
   for (int n = 0; n < b->f->tree->n_nodes && !b->bad; n++)
     if (is_mtile(b->f, n)) check_tile(b, n, &list);
-  if (!b->bad) give_looks(b, &list);
+  if (!b->bad) hand_out_fits(b, &list);
 }

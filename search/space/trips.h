@@ -45,11 +45,12 @@ typedef struct {
   const int *slots;
 } tf_scheck;
 
+/* A capacity that a decision may break, as far as lengths are known when it is made. */
 typedef struct {
   const tf_scheck *check;
   const int32_t *divide; /* [check->n_slots] fixed trips still to come; 0: an open loop still can
                             bring it down to 1 */
-} tf_slook;
+} tf_sfit;
 
 /* One loop.  Fixed loops are decisions with one choice. */
 typedef struct {
@@ -69,8 +70,8 @@ typedef struct {
   const int *before;
   int n_infer; /* to be inferred before this decision */
   const tf_sinfer *infer;
-  int n_looks;
-  const tf_slook *looks;
+  int n_fits;
+  const tf_sfit *fits;
   uint64_t key;            /* level, axis, dim and place in the tree, to find its like elsewhere */
   uint64_t kin;            /* the same for like loops of ops on one kind of unit */
   int kin_first, kin_next; /* decisions of one kin, ascending; -1: none follows */

@@ -65,13 +65,14 @@ static double least_bits(const tf_scheck *c, const int32_t *len) {
   return sum;
 }
 
-static bool look_fits(tf_trips *t, const tf_decision *d, const tf_slook *look, int32_t trip) {
-  const tf_scheck *c = look->check;
+/* Whether the boxes of a Tile still fit if the decision takes this trip. */
+static bool fits_with(tf_trips *t, const tf_decision *d, const tf_sfit *fit, int32_t trip) {
+  const tf_scheck *c = fit->check;
   for (int e = 0; e < c->n_slots; e++) {
-    int32_t len = look->divide[e] ? t->len[c->slots[e]] : 1;
-    for (int k = 0; look->divide[e] && k < d->n_slots; k++)
+    int32_t len = fit->divide[e] ? t->len[c->slots[e]] : 1;
+    for (int k = 0; fit->divide[e] && k < d->n_slots; k++)
       if (d->slots[k] == c->slots[e]) len = ceil_div(len, trip);
-    t->scratch[e] = ceil_div(len, look->divide[e]);
+    t->scratch[e] = ceil_div(len, fit->divide[e]);
   }
   return least_bits(c, t->scratch) <= c->capacity_bits;
 }
@@ -80,12 +81,12 @@ static bool look_fits(tf_trips *t, const tf_decision *d, const tf_slook *look, i
  * does.  Larger trips leave smaller boxes. */
 static int first_fit(tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
   int first = 0;
-  for (int k = 0; k < d->n_looks && first < n; k++) {
-    if (look_fits(t, d, &d->looks[k], domain[first])) continue;
+  for (int k = 0; k < d->n_fits && first < n; k++) {
+    if (fits_with(t, d, &d->fits[k], domain[first])) continue;
     int lo = first + 1, hi = n;
     while (lo < hi) {
       int mid = (lo + hi) / 2;
-      if (look_fits(t, d, &d->looks[k], domain[mid]))
+      if (fits_with(t, d, &d->fits[k], domain[mid]))
         hi = mid;
       else
         lo = mid + 1;

@@ -27,7 +27,7 @@ static const char tables[] =
     " read INTEGER NOT NULL, \"update\" INTEGER NOT NULL, drain INTEGER NOT NULL, peak INTEGER NOT NULL,"
     " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;"
     "PRAGMA application_id = 1413891138; PRAGMA user_version = 1;";
-_Static_assert(SWEEP_STORE_ID == 1413891138 && SWEEP_STORE_FORMAT == 1, "as the tables say");
+_Static_assert(SWEEP_STORE_ID == 1413891138 && SWEEP_STORE_FORMAT == 1, "as the tables add_sql");
 
 /* ---- rows of a few columns ------------------------------------------------------------------------ */
 /* Binds by letter: t text, i int64_t, r double; runs the statement and makes it ready again. */
@@ -148,8 +148,9 @@ typedef struct {
   bool bad;
 } sql;
 
-static void say(sql *q, const char *fmt, ...) TF_PRINTF(2, 3);
-static void say(sql *q, const char *fmt, ...) {
+/* Appends to the statement; bad once memory ran out or a part is too long. */
+static void add_sql(sql *q, const char *fmt, ...) TF_PRINTF(2, 3);
+static void add_sql(sql *q, const char *fmt, ...) {
   char part[400];
   va_list args;
   va_start(args, fmt);
@@ -170,25 +171,26 @@ static int64_t file_stride(const tf_sweep_grid *g, bool of_workload) {
 
 static bool make_view(tf_store *s, const tf_sweep_grid *g, tf_diags *d) {
   sql q = {0};
-  say(&q, "CREATE VIEW points AS SELECT r.point, r.machine, r.work, a.name AS architecture, w.name AS workload");
-  if (g->n_mappings) say(&q, ", m.name AS mapping");
+  add_sql(&q, "CREATE VIEW points AS SELECT r.point, r.machine, r.work, a.name AS architecture, w.name AS workload");
+  if (g->n_mappings) add_sql(&q, ", m.name AS mapping");
   for (int i = 0; i < g->n_axes; i++)
     for (int p = 0; p < g->axes[i].n_params; p++)
-      say(&q, ", v%d_%d.value AS \"%.200s\"", i, p, g->axes[i].params[p]);
-  say(&q, ", r.state");
+      add_sql(&q, ", v%d_%d.value AS \"%.200s\"", i, p, g->axes[i].params[p]);
+  add_sql(&q, ", r.state");
   for (int k = 0; k < TF_N_GOALS; k++)
-    say(&q, ", r.%s", tf_goal_column(k));
+    add_sql(&q, ", r.%s", tf_goal_column(k));
   for (int k = 0; k < TF_GOAL_AREA; k++)
-    say(&q, ", r.bound_%s", tf_goal_column(k));
-  say(&q,
-      ", r.held_words, r.proved, r.evals, r.took, r.bottleneck, r.message FROM results r"
-      " JOIN files a ON a.role = 'architecture' AND a.number = r.machine / %lld"
-      " JOIN files w ON w.role = 'workload' AND w.number = r.work / %lld",
-      (long long)file_stride(g, false), (long long)file_stride(g, true));
-  if (g->n_mappings) say(&q, " JOIN files m ON m.role = 'mapping' AND m.number = r.work %% %d", g->n_mappings);
+    add_sql(&q, ", r.bound_%s", tf_goal_column(k));
+  add_sql(&q,
+          ", r.held_words, r.proved, r.evals, r.took, r.bottleneck, r.message FROM results r"
+          " JOIN files a ON a.role = 'architecture' AND a.number = r.machine / %lld"
+          " JOIN files w ON w.role = 'workload' AND w.number = r.work / %lld",
+          (long long)file_stride(g, false), (long long)file_stride(g, true));
+  if (g->n_mappings) add_sql(&q, " JOIN files m ON m.role = 'mapping' AND m.number = r.work %% %d", g->n_mappings);
   for (int i = 0; i < g->n_axes; i++)
     for (int p = 0; p < g->axes[i].n_params; p++)
-      say(&q,
+      add_sql(
+          &q,
           " JOIN axis_values v%d_%d ON v%d_%d.axis = %d AND v%d_%d.param = '%.200s' AND v%d_%d.position = r.%s / %lld "
           "%% %d",
           i, p, i, p, i, i, p, g->axes[i].params[p], i, p, g->axes[i].of_workload ? "work" : "machine",

@@ -57,7 +57,7 @@ static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
 }
 
 /* What changes times and energies alone. */
-static void say_losses(const ex_case *x, tf_page *p) {
+static void list_losses(const ex_case *x, tf_page *p) {
   static const char *const overlap[] = {[TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
   const tf_arch *a = x->arch;
   if (a->overlap != TF_OVERLAP_PERFECT) tf_page_add(p, "# not expressed: overlap: %s\n", overlap[a->overlap]);
@@ -76,7 +76,7 @@ static void say_losses(const ex_case *x, tf_page *p) {
 
 void ex_architecture(ex_case *x, const char *version, tf_page *p) {
   tf_page_add(p, "# Written by tileflow export: architecture %s.\n", x->arch->name);
-  say_losses(x, p);
+  list_losses(x, p);
   tf_page_add(p, "architecture:\n  version: %s\n  subtree:\n  - name: system\n    local:\n", version);
   for (int l = 0; l < ex_n_memories(x); l++)
     write_memory(x, l, !strcmp(version, "0.2"), p);

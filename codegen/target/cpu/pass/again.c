@@ -12,18 +12,18 @@ typedef struct {
 } cores;
 
 /* Whether one core goes through more than one step of loop i. */
-static bool goes_on(const low_around *w, int i) {
+static bool goes_on(const low_loops_around *w, int i) {
   return w->loop[i]->loop.trip > (ir_is_aside(w->loop[i]) ? ((const cores *)w->what)->instances : 1);
 }
 
-static bool moves_b(const low_around *w, const ir_stmt *s, int k) {
+static bool moves_b(const low_loops_around *w, const ir_stmt *s, int k) {
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *b = &wl->ops[s->op].reads[s->nest.product->b];
   return low_reads_dim(b, wl->tensors[b->tensor].rank, wl->ops[s->op].dims[k]);
 }
 
 /* Places along each dim, where those loops go on; how many in all, 0: too many to count. */
-static int64_t count(const low_around *w, const ir_stmt *s, uint64_t loops, int64_t *places) {
+static int64_t count(const low_loops_around *w, const ir_stmt *s, uint64_t loops, int64_t *places) {
   const tf_workload *wl = w->w->plan->wl;
   const tf_op *op = &wl->ops[s->op];
   int64_t all = 1;
@@ -37,7 +37,7 @@ static int64_t count(const low_around *w, const ir_stmt *s, uint64_t loops, int6
 }
 
 /* The outermost loop that comes back to the same boxes has all of them kept, if there is room. */
-static void spread(low_around *w, ir_stmt *s) {
+static void spread(low_loops_around *w, ir_stmt *s) {
   const tf_op *op = &w->w->plan->wl->ops[s->op];
   ir_buffer *pack = &w->w->p->buffers[s->nest.product->pack];
   uint64_t mask = 0;
@@ -61,7 +61,7 @@ static void spread(low_around *w, ir_stmt *s) {
   }
 }
 
-static void product(low_around *w, ir_stmt *s) {
+static void product(low_loops_around *w, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   if (p->way == IR_PAIRS && p->pack >= 0 && !p->slab && p->pairs.keep) spread(w, s);
 }
@@ -84,5 +84,5 @@ void low_panels_again(lowering *w) {
   for (int l = 1; l < a->n_memories; l++)
     all.instances *= (int)(a->memories[l].mesh[0] * a->memories[l].mesh[1]);
   all.most = room(a, all.instances);
-  low_walk_around(&(low_around){.w = w, .product = product, .what = &all});
+  low_walk_loops(&(low_loops_around){.w = w, .product = product, .what = &all});
 }

@@ -13,7 +13,7 @@ enum { SPARES = 2 };
 enum { SHARE = 4 };
 
 /* How often a core fills a box that hangs on those loops: once for each step of all loops down to the last of them. */
-static double fills(const low_around *w, uint64_t mask) {
+static double fills(const low_loops_around *w, uint64_t mask) {
   double n = 1;
   int last = w->depth;
   while (last > 0 && !(mask >> (last - 1) & 1))
@@ -36,7 +36,7 @@ static ir_range all_of(const tf_workload *wl, const tf_index *ix) {
 }
 
 /* The loops inside of one that comes back to the same box. */
-static uint64_t come_back(const low_around *w, uint64_t mask) {
+static uint64_t come_back(const low_loops_around *w, uint64_t mask) {
   for (int i = 0; i < w->depth; i++)
     if (!(mask >> i & 1) && !ir_is_aside(w->loop[i]) && w->loop[i]->loop.trip > 1) return ~UINT64_C(0) << i;
   return 0;
@@ -49,7 +49,7 @@ static double words_of(const ir_range *r, int rank) {
   return words;
 }
 
-static uint64_t box_moves(const low_around *w, const ir_range *r, int rank) {
+static uint64_t box_moves(const low_loops_around *w, const ir_range *r, int rank) {
   uint64_t mask = 0;
   for (int i = 0; i < rank; i++)
     mask |= low_range_hangs_on(w, &r[i]);
@@ -57,7 +57,7 @@ static uint64_t box_moves(const low_around *w, const ir_range *r, int rank) {
 }
 
 /* Takes the ranks that change where control comes back whole, if that spares copies. */
-static void widen(low_around *w, ir_stmt *s) {
+static void widen(low_loops_around *w, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_workload *wl = w->w->plan->wl;
   const tf_ref *a = &wl->ops[s->op].reads[p->a];
@@ -79,7 +79,7 @@ static void widen(low_around *w, ir_stmt *s) {
 }
 
 /* Which panels the nest wants that runs next: as the innermost loop moves them. */
-static ir_next next_of(const low_around *w, const ir_stmt *s) {
+static ir_next next_of(const low_loops_around *w, const ir_stmt *s) {
   int i = w->depth - 1;
   while (i >= 0 && w->loop[i]->loop.trip == 1)
     i--;
@@ -88,7 +88,7 @@ static ir_next next_of(const low_around *w, const ir_stmt *s) {
   return low_hangs_on(w, s->range[w->w->plan->wl->ops[s->op].n_out_dims].lo) >> i & 1 ? IR_NEXT_SUMS : IR_NEXT_SAME;
 }
 
-static void ask(low_around *w, ir_stmt *s) {
+static void ask(low_loops_around *w, ir_stmt *s) {
   const int64_t words = w->w->p->buffers[s->nest.product->channels.panels].words;
   ir_product *p = words > low_close_words(w->w->plan->arch) / SHARE ? TF_NEW(w->w->p->arena, ir_product) : NULL;
   if (!p) return;
@@ -97,11 +97,13 @@ static void ask(low_around *w, ir_stmt *s) {
   s->nest.product = p;
 }
 
-static void product(low_around *w, ir_stmt *s) {
+static void product(low_loops_around *w, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   if (p->way != IR_CHANNELS) return;
   if (p->slab && p->keep_slab) widen(w, s);
   ask(w, s);
 }
 
-void low_around_channels(lowering *w) { low_walk_around(&(low_around){.w = w, .product = product, .together = true}); }
+void low_around_channels(lowering *w) {
+  low_walk_loops(&(low_loops_around){.w = w, .product = product, .together = true});
+}

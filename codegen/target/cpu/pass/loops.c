@@ -1,15 +1,15 @@
 /* Walks the statements with the loops around them. */
 #include "codegen/target/cpu/pass/loops.h"
 
-uint64_t low_hangs_on(const low_around *at, ir_atom a) { return a.var < 0 ? 0 : at->moves[a.var]; }
+uint64_t low_hangs_on(const low_loops_around *at, ir_atom a) { return a.var < 0 ? 0 : at->moves[a.var]; }
 
-uint64_t low_range_hangs_on(const low_around *at, const ir_range *r) {
+uint64_t low_range_hangs_on(const low_loops_around *at, const ir_range *r) {
   return low_hangs_on(at, r->lo) | low_hangs_on(at, r->hi);
 }
 
-static void body(low_around *at, const ir_body *b);
+static void body(low_loops_around *at, const ir_body *b);
 
-static void loop(low_around *at, const ir_stmt *s) {
+static void loop(low_loops_around *at, const ir_stmt *s) {
   if (at->depth == AROUND_MOST) return;
   at->moves[s->loop.var] = UINT64_C(1) << at->depth;
   at->loop[at->depth++] = s;
@@ -17,13 +17,13 @@ static void loop(low_around *at, const ir_stmt *s) {
   at->depth--;
 }
 
-static void let(low_around *at, const ir_stmt *s) {
+static void let(low_loops_around *at, const ir_stmt *s) {
   at->moves[s->let.var] = 0;
   for (int i = 0; i < s->let.expr.n; i++)
     at->moves[s->let.var] |= low_hangs_on(at, s->let.expr.arg[i]);
 }
 
-static void body(low_around *at, const ir_body *b) {
+static void body(low_loops_around *at, const ir_body *b) {
   for (int i = 0; i < b->n; i++) {
     ir_stmt *s = b->s[i];
     if (s->kind == IR_LET)
@@ -37,7 +37,7 @@ static void body(low_around *at, const ir_body *b) {
   }
 }
 
-void low_walk_around(low_around *at) {
+void low_walk_loops(low_loops_around *at) {
   at->moves = TF_ARRAY(at->w->p->arena, uint64_t, (size_t)at->w->p->n_vars + 1);
   if (!low_failed(at->w)) body(at, &at->w->p->body);
 }

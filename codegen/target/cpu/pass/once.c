@@ -32,7 +32,7 @@ static bool writes(const lowering *w, const ir_body *b, int place) {
   return false;
 }
 
-static void product(low_around *at, ir_stmt *s) {
+static void product(low_loops_around *at, ir_stmt *s) {
   const ir_product *p = s->nest.product;
   lowering *w = at->w;
   if (p->way != IR_PAIRS || p->pairs.copy < 0 || p->pairs.keep_copy || s->nest.copied || s->nest.rows || s->nest.from)
@@ -49,4 +49,4 @@ static void product(low_around *at, ir_stmt *s) {
   s->nest.product = once;
 }
 
-void low_copy_once(lowering *w) { low_walk_around(&(low_around){.w = w, .product = product}); }
+void low_copy_once(lowering *w) { low_walk_loops(&(low_loops_around){.w = w, .product = product}); }

@@ -34,8 +34,8 @@ static bool can_read(const lowering *w, const ir_stmt *s, int i) {
   return step == 0 && !ir_read_moves(wl, op, i, op->n_out_dims - 2) && !low_padded(&wl->tensors[op->reads[i].tensor]);
 }
 
-/* Sums, differences and products of what is read. */
-static bool can_say(const tf_op *op) {
+/* Whether the op reduces sums, differences and products of what it reads. */
+static bool is_sum_of_products(const tf_op *op) {
   bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   for (int i = 0; can && i < op->n_expr; i++)
     can = op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ || op->expr[i].call == TF_K_MUL ||
@@ -56,7 +56,7 @@ static int taps_of(const tf_op *op, const ir_stmt *s) {
 
 static bool is_window(const lowering *w, const ir_stmt *s) {
   const tf_op *op = op_of(w, s);
-  if (s->kind != IR_NEST || s->nest.product || s->nest.from || s->nest.divides >= 0 || !can_say(op) ||
+  if (s->kind != IR_NEST || s->nest.product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(op) ||
       op->n_out_dims < 1 || taps_of(op, s) < 2)
     return false;
   bool can = buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by, any = false;

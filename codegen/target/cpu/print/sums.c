@@ -11,7 +11,8 @@ static const char *combine(tf_reduce r) {
   return r == TF_REDUCE_ADD ? "vec_add" : r == TF_REDUCE_MAX ? "vec_max" : "vec_min";
 }
 
-static bool can_say(const tf_op *op) {
+/* Whether vectors have code for all that the op does: a sum, maximum or minimum over one dim. */
+static bool has_vector_code(const tf_op *op) {
   bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   for (int i = 0; can && i < op->n_expr; i++)
     can =
@@ -21,7 +22,8 @@ static bool can_say(const tf_op *op) {
 
 bool c_is_value_sum(const c_printer *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
-  if (tf_micro_lanes(c->micro) < 2 || !can_say(op) || s->nest.divides >= 0 || c_buffer(c, op, -1)->type != IR_F32)
+  if (tf_micro_lanes(c->micro) < 2 || !has_vector_code(op) || s->nest.divides >= 0 ||
+      c_buffer(c, op, -1)->type != IR_F32)
     return false;
   const int dim = op->dims[op->n_out_dims];
   bool can = c_runs_along(c, op, dim, false) && c_steady_divisor(c, op, s, dim) < 0, any = false;

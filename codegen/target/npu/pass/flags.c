@@ -26,7 +26,8 @@ static void need(flagger *f, int queue, uint32_t n) {
   if (n > f->need[queue]) f->need[queue] = n;
 }
 
-static void look(void *ctx, const npu_instr *i, int operand, int64_t byte) {
+/* Notes what an operand must wait for: what was written there, and before a write also what was read there. */
+static void need_access(void *ctx, const npu_instr *i, int operand, int64_t byte) {
   flagger *f = ctx;
   const npu_operand *o = operand ? &i->from[operand - 1] : &i->to;
   cell *c = &f->cells[o->memory][byte / 2];
@@ -64,7 +65,7 @@ static void order(flagger *f, size_t at) {
   npu_instr *i = &f->p->instr[at];
   uint32_t *seen = f->seen[i->queue];
   memset(f->need, 0, sizeof f->need);
-  npu_touch(f->p, i, look, f);
+  npu_touch(f->p, i, need_access, f);
   for (int q = 0; q < NPU_QUEUES; q++)
     if (q == i->queue || f->need[q] <= seen[q]) f->need[q] = 0;
   for (int q = 0; q < NPU_QUEUES; q++)
