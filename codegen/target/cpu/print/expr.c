@@ -138,8 +138,8 @@ static void read_place(c_printer *c, const tf_ref *ref) {
 static const char *opened(ir_type from, ir_type to) {
   if (from == to || to == IR_I16) return "";
   if (to == IR_U8) return "(uint8_t)(128 + ";
-  if (to == IR_F32) return from == IR_BF16 ? "wide(" : "(float)(";
-  return to == IR_BF16 ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
+  if (to == IR_F32) return ir_is_half(from) ? "wide(" : "(float)(";
+  return ir_is_half(to) ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
 }
 
 void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
@@ -219,8 +219,8 @@ void c_element(c_printer *c, const tf_op *op, int ref) {
 
 const char *c_type(ir_type t) { return tf_micro_type(t); }
 
-void c_round(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? "narrow(" : "", c->out); }
-void c_rounded(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? ")" : "", c->out); }
+void c_round(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? "narrow(" : "", c->out); }
+void c_rounded(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? ")" : "", c->out); }
 
 void c_element_of(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];

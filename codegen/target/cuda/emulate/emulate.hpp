@@ -246,7 +246,7 @@ static inline void send(void *to, const void *from, int there, int all) {
 static inline void __syncthreads() { emulation::stop(emulation::AT_BARRIER); }
 
 static inline void copy_async(float *to, const float *from) { emulation::send(to, from, 4, 4); }
-static inline void copy_16(uint16_t *to, const uint16_t *from, int bytes) { emulation::send(to, from, bytes, 16); }
+static inline void copy_16(void *to, const void *from, int bytes) { emulation::send(to, from, bytes, 16); }
 static inline void copy_end() { emulation::fibers[emulation::now].groups++; }
 template <int left> static inline void copy_wait() {
   emulation::fiber &f = emulation::fibers[emulation::now];
@@ -259,18 +259,42 @@ template <int left> static inline void copy_wait() {
   f.n_copies = later;
 }
 
-static inline float wide(uint16_t h) {
-  const uint32_t u = (uint32_t)h << 16;
+static inline float __uint_as_float(uint32_t u) {
   float x;
   memcpy(&x, &u, sizeof x);
   return x;
 }
-static inline uint16_t narrow(float x) {
+static inline uint32_t __float_as_uint(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
+  return u;
+}
+static inline float wide_bf16(uint16_t h) { return __uint_as_float((uint32_t)h << 16); }
+static inline uint16_t narrow_bf16(float x) {
+  const uint32_t u = __float_as_uint(x);
   return x != x ? 0x7fff : (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
-static inline uint32_t pack(float x, float y) { return (uint32_t)narrow(y) << 16 | narrow(x); }
+static inline uint32_t pack_bf16(float x, float y) { return (uint32_t)narrow_bf16(y) << 16 | narrow_bf16(x); }
+/* float16: five bits of exponent, ten behind the point; 2^-24 is the least. */
+static inline float wide_f16(uint16_t h) {
+  const int exponent = h >> 10 & 31, rest = h & 1023;
+  const float x = exponent == 31 ? (rest ? NAN : INFINITY)
+                                 : ldexpf((float)(exponent ? rest + 1024 : rest), (exponent ? exponent : 1) - 25);
+  return h >> 15 ? -x : x;
+}
+static inline uint16_t narrow_f16(float x) {
+  const uint16_t sign = signbit(x) ? 0x8000 : 0;
+  const float size = fabsf(x);
+  int exponent = 0;
+  if (x != x) return 0x7fff;
+  if (size >= 65520) return sign | 0x7c00;
+  frexpf(size, &exponent);
+  if (size == 0 || exponent < -13) return (uint16_t)(sign | (int)rintf(ldexpf(size, 24)));
+  return (uint16_t)(sign | (((exponent + 14) << 10) + (int)rintf(ldexpf(size, 11 - exponent)) - 1024));
+}
+static inline uint32_t pack_f16(float x, float y) { return (uint32_t)narrow_f16(y) << 16 | narrow_f16(x); }
+/* To the nearest of ten bits behind the point, of two alike away from zero. */
+static inline uint32_t pack_tf32(float x) { return (__float_as_uint(x) + 0x1000) & 0xffffe000u; }
 
 static inline float exp_near(float x) { return expf(x); }
 
@@ -289,7 +313,7 @@ static inline float of_lane(float x, int lane) {
 namespace emulation {
 struct matrices {
   uint32_t *r;
-  const uint16_t *at;
+  const void *at;
 };
 /* Lane l has, of each matrix, elements 2 * (l % 4) and the next of row l / 4 (turned: of column l / 4). */
 static inline void load(void **all, bool turned) {
@@ -300,49 +324,84 @@ static inline void load(void **all, bool turned) {
       uint16_t two[2];
       for (int e = 0; e < 2; e++) {
         const int row = turned ? i % 4 * 2 + e : i / 4, column = turned ? i / 4 : i % 4 * 2 + e;
-        two[e] = ((matrices *)all[8 * k + row])->at[column];
+        two[e] = ((const uint16_t *)((matrices *)all[8 * k + row])->at)[column];
       }
       ((matrices *)all[i])->r[k] = (uint32_t)two[1] << 16 | two[0];
     }
   counted.to_fragments += 4 * 128;
 }
-struct operands {
-  float *d;
+template <class T> struct operands {
+  T *d;
   const uint32_t *a, *b;
 };
-static inline float half(uint32_t two, int which) { return wide((uint16_t)(two >> (16 * which))); }
-static inline void multiply(void **all) {
-  float a[16][16], b[16][8];
+/* What tensor cores take of a register: `many` neighbours along the sum. */
+struct type_bf16 {
+  typedef float sum;
+  enum { many = 2 };
+  static float part(uint32_t r, int e) { return wide_bf16((uint16_t)(r >> (16 * e))); }
+};
+struct type_f16 {
+  typedef float sum;
+  enum { many = 2 };
+  static float part(uint32_t r, int e) { return wide_f16((uint16_t)(r >> (16 * e))); }
+};
+struct type_tf32 {
+  typedef float sum;
+  enum { many = 1 };
+  static float part(uint32_t r, int) { return __uint_as_float(r & 0xffffe000u); }
+};
+struct type_s8 {
+  typedef int32_t sum;
+  enum { many = 4 };
+  static int32_t part(uint32_t r, int e) { return (int8_t)(r >> (8 * e)); }
+};
+template <class T> static inline void multiply(void **all) {
+  typedef typename T::sum sum;
+  typedef operands<sum> given;
+  const int many = T::many;
+  sum a[16][8 * T::many], b[8 * T::many][8];
   for (int l = 0; l < LANES; l++) {
-    const operands *o = (operands *)all[l];
+    const given *o = (given *)all[l];
     for (int i = 0; i < 4; i++)
-      for (int e = 0; e < 2; e++)
-        a[l / 4 + i % 2 * 8][l % 4 * 2 + i / 2 * 8 + e] = half(o->a[i], e);
+      for (int e = 0; e < many; e++)
+        a[l / 4 + i % 2 * 8][l % 4 * many + i / 2 * 4 * many + e] = T::part(o->a[i], e);
     for (int i = 0; i < 2; i++)
-      for (int e = 0; e < 2; e++)
-        b[l % 4 * 2 + i * 8 + e][l / 4] = half(o->b[i], e);
+      for (int e = 0; e < many; e++)
+        b[l % 4 * many + i * 4 * many + e][l / 4] = T::part(o->b[i], e);
   }
   for (int l = 0; l < LANES; l++)
     for (int i = 0; i < 4; i++) {
-      float sum = 0;
-      for (int k = 0; k < 16; k++)
-        sum += a[l / 4 + i / 2 * 8][k] * b[k][l % 4 * 2 + i % 2];
-      ((operands *)all[l])->d[i] += sum;
+      sum s = 0;
+      for (int k = 0; k < 8 * many; k++)
+        s += a[l / 4 + i / 2 * 8][k] * b[k][l % 4 * 2 + i % 2];
+      ((given *)all[l])->d[i] += s;
     }
   counted.products++;
 }
+template <class T> static inline void products(const char *what, typename T::sum *d, const uint32_t *a, const uint32_t *b) {
+  operands<typename T::sum> mine = {d, a, b};
+  together(what, &mine, multiply<T>);
+}
 } // namespace emulation
-static inline void load_matrices(uint32_t *r, const uint16_t *at) {
+static inline void load_matrices(uint32_t *r, const void *at) {
   emulation::matrices mine = {r, at};
   emulation::together("load_matrices", &mine, [](void **all) { emulation::load(all, false); });
 }
-static inline void load_matrices_turned(uint32_t *r, const uint16_t *at) {
+static inline void load_matrices_turned(uint32_t *r, const void *at) {
   emulation::matrices mine = {r, at};
   emulation::together("load_matrices_turned", &mine, [](void **all) { emulation::load(all, true); });
 }
 static inline void multiply_bf16(float *d, const uint32_t *a, const uint32_t *b) {
-  emulation::operands mine = {d, a, b};
-  emulation::together("multiply_bf16", &mine, emulation::multiply);
+  emulation::products<emulation::type_bf16>("multiply_bf16", d, a, b);
+}
+static inline void multiply_f16(float *d, const uint32_t *a, const uint32_t *b) {
+  emulation::products<emulation::type_f16>("multiply_f16", d, a, b);
+}
+static inline void multiply_tf32(float *d, const uint32_t *a, const uint32_t *b) {
+  emulation::products<emulation::type_tf32>("multiply_tf32", d, a, b);
+}
+static inline void multiply_s8(int32_t *d, const uint32_t *a, const uint32_t *b) {
+  emulation::products<emulation::type_s8>("multiply_s8", d, a, b);
 }
 
 static inline cudaError_t cudaMalloc(void **p, size_t n) {

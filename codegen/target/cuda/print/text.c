@@ -15,8 +15,8 @@ static const char plain[] =
     "DEVICE float smaller_of(float a, float b) { return fminf(a, b); }\n"
     "DEVICE float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n";
 
-/* exp of data in bfloat16: 1e-5 relative is far below what they are rounded by. */
-static const char exp_bf16[] = "exp_near(x)";
+/* exp of data in halves: 1e-5 relative is far below what they are rounded by. */
+static const char exp_half[] = "exp_near(x)";
 
 static const struct {
   tf_kind kind;
@@ -40,7 +40,7 @@ void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (kinds >> functions[i].kind & 1)
       fprintf(out, "DEVICE float %s(float x) { return %s; }\n", tf_micro_math_find((int)functions[i].kind)->name,
-              functions[i].kind == TF_K_EXP && data == IR_BF16 ? exp_bf16 : functions[i].value);
+              functions[i].kind == TF_K_EXP && ir_is_half(data) ? exp_half : functions[i].value);
   if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }
