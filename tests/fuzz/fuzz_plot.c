@@ -1,6 +1,6 @@
-/* Fuzzes what plot reads, JSON, CSV, logs of searches, and what it makes of them: any bytes, in any kind of figure, give a
- * chart that is written as CSV and as a script, or errors.  With -DTF_FUZZ_STANDALONE a main draws the samples of
- * tests/fuzz/plot, the files it is given, and the samples again with bytes changed and cut off. */
+/* Fuzzes what plot reads, JSON, CSV, logs of searches, and what it makes of them: any bytes, in any kind of figure,
+ * give a chart that is written as CSV and as a script, or errors.  With -DTF_FUZZ_STANDALONE a main draws the samples
+ * of tests/fuzz/plot, the files it is given, and the samples again with bytes changed and cut off. */
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +9,8 @@
 #include "tests/fuzz/standalone.h"
 
 /* The columns of tests/fuzz/plot/table.csv; others find none of them. */
-static const plot_choice choices[] = {{.x = "x", .y = "y", .z = "z"}, {.x = "x", .y = "y", .by = "by,z"}, {.y = "words"}, {0}};
+static const plot_choice choices[] = {
+    {.x = "x", .y = "y", .z = "z"}, {.x = "x", .y = "y", .by = "by,z"}, {.y = "words"}, {0}};
 
 static bool draw(const plot_kind *kind, const plot_input *in, size_t n, const plot_choice *w, tf_diags *d) {
   plot_chart c = {0};
@@ -58,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 #ifdef TF_FUZZ_STANDALONE
 /* In the root of the sources. */
-static const char *const samples[] = {"eval.json", "diff.json", "bound.json", "trace.csv",
+static const char *const samples[] = {"eval.json",  "diff.json", "bound.json", "trace.csv",
                                       "search.log", "table.csv", "slope.csv"};
 
 static void vary(const char *path) {
