@@ -38,22 +38,28 @@ static int cut(tf_rng *g, page *p, const char *dim, int n, const char **word) {
   return parts(n, trip);
 }
 
+/* A convolution below its rows: the names of op and dims, and what is left of each dim. */
+typedef struct {
+  const char *op, *channels, *columns, *reduced, *windows[2];
+  int k, q, c, r, s; /* channels, columns, reduced, the windows */
+} inner;
+
 /* The op's own levels: near memory, then units over its channels (and, seldom, more over its columns than channels can
  * have: then lanes do not run along channels). */
-static void own(tf_rng *g, page *t, const char *op, const char *channels, int k, const char *columns, int q,
-                const char *reduced, int c, int r, int s, const char *windows[2], int depth, bool whole) {
+static void own(tf_rng *g, page *t, const inner *x, int depth, bool whole) {
+  const int k = x->k, c = x->c;
   const int lanes = rng_between(g, 2, 4), wide = tf_rng_below(g, 4) == 0 ? 4 : 1,
             across = k > lanes && wide == 1 ? rng_between(g, 1, 2) : 1;
   const char *word = " for";
   page_say(t, "%*sL1", depth, "");
-  int k1 = !whole && tf_rng_below(g, 2) ? cut(g, t, channels, k, &word) : k,
-      c1 = !whole && tf_rng_below(g, 2) ? cut(g, t, reduced, c, &word) : c;
-  page_say(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", channels, parts(k1, lanes * across), columns,
-           parts(q, wide), reduced, c1, windows[0], r, windows[1], s);
-  page_say(t, " spatial %s=%d@x", channels, lanes);
-  if (across > 1) page_say(t, " %s=%d@y", channels, across);
-  if (wide > 1) page_say(t, " %s=%d@y", columns, wide);
-  page_say(t, "\n%*sop %s\n", depth + 4, "", op);
+  int k1 = !whole && tf_rng_below(g, 2) ? cut(g, t, x->channels, k, &word) : k,
+      c1 = !whole && tf_rng_below(g, 2) ? cut(g, t, x->reduced, c, &word) : c;
+  page_say(t, "\n%*sL2 for %s=%d %s=%d %s=%d %s=%d %s=%d", depth + 2, "", x->channels, parts(k1, lanes * across),
+           x->columns, parts(x->q, wide), x->reduced, c1, x->windows[0], x->r, x->windows[1], x->s);
+  page_say(t, " spatial %s=%d@x", x->channels, lanes);
+  if (across > 1) page_say(t, " %s=%d@y", x->channels, across);
+  if (wide > 1) page_say(t, " %s=%d@y", x->columns, wide);
+  page_say(t, "\n%*sop %s\n", depth + 4, "", x->op);
 }
 
 static void machine(page *p) {
@@ -69,7 +75,6 @@ static void image(page *p, const conv *v) {
 }
 
 static void single(tf_rng *g, page *p) {
-  static const char *windows[2] = {"r", "s"};
   const conv v = draw_one(g);
   const char *word = " for";
   page_say(p, "workload:\n  name: w\n  dims: {n: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n", v.n, v.k,
@@ -84,13 +89,12 @@ static void single(tf_rng *g, page *p) {
   page_say(p, "\n    L0 for p=%d%s", p1, "");
   if (!strstr(p->text, "for n=")) page_say(p, " n=%d", v.n);
   page_say(p, "\n");
-  own(g, p, "O", "k", k, "q", q, "c", v.c, v.r, v.s, windows, 6, false);
+  own(g, p, &(inner){"O", "k", "q", "c", {"r", "s"}, k, q, v.c, v.r, v.s}, 6, false);
 }
 
 /* Two, the second over what the first makes, with a border or without, rows and columns kept or made anew; in half of
  * the cases channels are whole and there is no border, so that those between them can stand in blocks. */
 static void chain(tf_rng *g, page *p) {
-  static const char *first[2] = {"r", "s"}, *second[2] = {"u", "v"};
   conv a = draw_one(g);
   conv b = draw_one(g);
   const bool whole = tf_rng_below(g, 2) == 0;
@@ -119,9 +123,9 @@ static void chain(tf_rng *g, page *p) {
   const int rows_of_m = (x - 1) * b.stride + b.r;
   page_say(p, "\n    L0\n      Seq%s\n        L0 for p=%d\n", !whole && tf_rng_below(g, 3) ? " retain M" : "",
            rows_of_m < a.p ? rows_of_m : a.p);
-  own(g, p, "M", "k", a.k, "q", a.q, "c", a.c, a.r, a.s, first, 10, whole);
+  own(g, p, &(inner){"M", "k", "q", "c", {"r", "s"}, a.k, a.q, a.c, a.r, a.s}, 10, whole);
   page_say(p, "        L0 for x=%d\n", x);
-  own(g, p, "O", "f", b.k, "y", y, "k", a.k, b.r, b.s, second, 10, whole);
+  own(g, p, &(inner){"O", "f", "y", "k", {"u", "v"}, b.k, y, a.k, b.r, b.s}, 10, whole);
 }
 
 void draw_conv(page *p, uint64_t seed) {

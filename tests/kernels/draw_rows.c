@@ -57,13 +57,19 @@ static const op all[][7] = {
 };
 enum { N_ALL = sizeof all / sizeof *all };
 
-/* The loops of one op below its tile of rows: m of them are left, and l columns. */
-static void own(page *p, const char *name, const char *dims, int h, int m, int l, const char *more, int n) {
+/* A dim and how far it goes; NULL: none. */
+typedef struct {
+  const char *name;
+  int n;
+} dim;
+
+/* The loops of one op below its tile of rows: m of them are left. */
+static void own(page *p, const char *name, int h, int m, dim inner, dim more) {
   page_say(p, "        L0 for");
   if (h > 1) page_say(p, " h=%d", h);
   page_say(p, " m=%d\n          L1\n            L2 for", m);
-  if (dims) page_say(p, " %s=%d", dims, l);
-  if (more) page_say(p, " %s=%d", more, n);
+  page_say(p, " %s=%d", inner.name, inner.n);
+  if (more.name) page_say(p, " %s=%d", more.name, more.n);
   page_say(p, "\n              op %s\n", name);
 }
 
@@ -88,8 +94,8 @@ void draw_rows(page *p, uint64_t seed) {
   page_say(p, "  - \"O[h,m,n] += P[h,m,l] * V[h,l,n]\"\nmapping: |\n  L0 for h=%d m=%d\n    L0\n      Seq\n", heads,
            trip);
   const int rest = h / heads;
-  if (made) own(p, "S", "l", rest, left, l, "a", a);
+  if (made) own(p, "S", rest, left, (dim){"l", l}, (dim){"a", a});
   for (const op *o = between_ops; o->name; o++)
-    own(p, o->name, "l", rest, left, l, NULL, 0);
-  own(p, "O", "n", rest, left, n, "l", l);
+    own(p, o->name, rest, left, (dim){"l", l}, (dim){NULL, 0});
+  own(p, "O", rest, left, (dim){"n", n}, (dim){"l", l});
 }

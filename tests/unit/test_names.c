@@ -138,27 +138,33 @@ static void stream(page *p, tf_rng *g, int from, int to) {
 }
 
 /* Ops from `from` to `to`, of rows m and keys l that are left to split. */
-static void group(page *p, tf_rng *g, int indent, int from, int to, int m, int l, bool streamed) {
+typedef struct {
+  int from, to, m, l;
+  bool streamed; /* by a scope above */
+} part;
+
+static void group(page *p, tf_rng *g, int indent, part x) {
+  const int from = x.from, to = x.to;
   if (to - from == 1) {
-    tile(p, indent, "L1", m, op[from].keys ? l : 1);
+    tile(p, indent, "L1", x.m, op[from].keys ? x.l : 1);
     page_say(p, "  %*sop %s\n", indent + 2, "", op[from].name);
     return;
   }
   if (indent == 0 || rng_chance(g, 2)) {
     const int rows = rng_chance(g, 2) ? 2 : 1, keys = rng_chance(g, 2) ? 2 : 1;
-    const int by_m = rows < m ? rows : 1, by_l = keys < l ? keys : 1;
+    const int by_m = rows < x.m ? rows : 1, by_l = keys < x.l ? keys : 1;
     tile(p, indent, indent ? "L1" : "L0", by_m, by_l);
-    m /= by_m;
-    l /= by_l;
+    x.m /= by_m;
+    x.l /= by_l;
     indent += 2;
   }
   page_say(p, "  %*sSeq", indent, "");
-  const bool here = !streamed && rng_chance(g, 2);
+  const bool here = !x.streamed && rng_chance(g, 2);
   if (here) stream(p, g, from, to);
   page_say(p, "\n");
   for (int at = from; at < to;) {
     int most = to - at - (at == from), n = rng_between(g, 1, most > 1 ? most : 1);
-    group(p, g, indent + 2, at, at + n, m, l, streamed || here);
+    group(p, g, indent + 2, (part){at, at + n, x.m, x.l, x.streamed || here});
     at += n;
   }
 }
@@ -174,7 +180,7 @@ static void draw_streams(page *p, tf_rng *g) {
   for (int i = 0; i < n; i++)
     page_say(p, "  - \"%s\"\n", op[i].text);
   page_say(p, "mapping: |\n");
-  group(p, g, 0, 0, n, 4, 8, false);
+  group(p, g, 0, (part){0, n, 4, 8, false});
 }
 
 static void one(const page *p, tf_rng *g, tally *all) {
