@@ -124,8 +124,9 @@ static void add_set(set *to, const set *from) {
     to->in[i] |= from->in[i];
 }
 
-/* One moment of m-tile n for tensor z, in all instances in which it happens. */
-static void enter(oracle *o, int n, int z) {
+/* One moment of m-tile n for tensor z, in all instances in which it happens.  Not inlined: its 2 MiB of stack would
+ * stand in every frame of the recursion over nodes. */
+static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
   shelf *s = shelf_of(o, n, z);
   moment m = {0, NULL};
   set now[MAX_PRODUCTIONS];
