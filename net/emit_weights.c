@@ -73,11 +73,12 @@ void net_print_weights(FILE *out, const net_emission *e) {
   int most = 1;
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (e->wl->tensors[z].rank > most) most = e->wl->tensors[z].rank;
-  fprintf(out,
-          "\n/* Inputs, any of which a file of weights may have: where their pointers and strides stand in the "
-          "arguments. */\nstatic const struct input {\n  const char *name;\n  int rank;\n  int64_t shape[%d];\n  size_t "
-          "field, stride;\n} inputs[] = {\n",
-          most);
+  fprintf(
+      out,
+      "\n/* Inputs, any of which a file of weights may have: where their pointers and strides stand in the "
+      "arguments. */\nstatic const struct input {\n  const char *name;\n  int rank;\n  int64_t shape[%d];\n  size_t "
+      "field, stride;\n} inputs[] = {\n",
+      most);
   for (int z = 0; z < e->wl->n_tensors; z++)
     if (c_is_input(&e->wl->tensors[z])) put_input(out, &e->wl->tensors[z]);
   fprintf(out, "};\n\n%s", reader);

@@ -109,8 +109,7 @@ static bool open_numbers(const writing *w, const char *name, const Onnx__TensorP
     return read_external(w, name, t, (size_t)size, x);
   if (raw && t->raw_data.len == (size_t)size) return (x->raw = t->raw_data.data) != NULL;
   if (!raw && ox_is_listed(t, n)) return true;
-  const bool none =
-      !raw && !t->n_float_data && !t->n_int64_data && !t->n_int32_data && !t->n_double_data;
+  const bool none = !raw && !t->n_float_data && !t->n_int64_data && !t->n_int32_data && !t->n_double_data;
   return none ? ox_fail(w->g, TF_E_MISSING, "weight '%.60s' has a shape and no numbers: they were taken out", name)
               : ox_fail(w->g, TF_E_SHAPE, "weight '%.60s' has not the numbers that its shape asks for", name);
 }
@@ -155,9 +154,7 @@ static bool has_numbers(const ox_tensor *t) {
   return t->op < 0 && t->name && (t->source.data || t->source.number || t->source.fold);
 }
 
-static uint64_t row_bytes(const ox_tensor *t) {
-  return 24 + 8 * (uint64_t)t->rank + (strlen(t->name) + 7) / 8 * 8;
-}
+static uint64_t row_bytes(const ox_tensor *t) { return 24 + 8 * (uint64_t)t->rank + (strlen(t->name) + 7) / 8 * 8; }
 
 /* Where each lies: at a cache line of its own. */
 static bool lay_out(writing *w) {
