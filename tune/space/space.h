@@ -46,9 +46,8 @@ typedef struct {
 
 enum { TUNE_FORM, TUNE_ISA, TUNE_FIRST }; /* decisions of every vector, and where the forms' begin */
 
-/* The space of a workload; isas: names, which it borrows, at least one.  more, NULL or lines of constraints (csp.h) on
- * every form that has what they name, with their file's number.  Borrows all.  NULL with errors in d: no form suits the
- * workload, the lines are wrong. */
+/* The space of a workload; isas: names, at least one.  Borrows all.  NULL with errors in d: no form suits the workload.
+ */
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
                            tf_diags *d);
 void tune_space_free(tune_space *s);
@@ -64,6 +63,10 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]);
 /* ---- decode.c */
 /* The mapping of a row; NULL where memory ran out or it breaks a rule that no constraint says. */
 tf_tree *tune_decode(const tune_space *s, const int32_t *row);
+
+/* ---- encode.c */
+/* The row whose mapping the tree is; false: it is none of the space's. */
+bool tune_encode(tune_space *s, const tf_tree *t, int isa, int32_t *row);
 
 /* ---- moves.c: neighbours (thesis 4.3.2). */
 /* Directions: of each split with n parts the n * (n - 1) moves of a factor from part j to part i, of each other
