@@ -11,10 +11,6 @@ static const cli_command *const commands[] = {CLI_COMMANDS(X)};
 #undef X
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
-/* What later versions will have. */
-static const char *const later[] = {"tune"};
-enum { N_LATER = sizeof later / sizeof later[0] };
-
 static void note_commands(tf_diags *d) {
   char list[400] = "";
   size_t len = 0;
@@ -30,12 +26,6 @@ const cli_command *cli_find_command(const char *name, tf_diags *d) {
     if (!strcmp(commands[i]->name, name)) return commands[i];
     cli_nearest_offer(&near, commands[i]->name);
   }
-  for (size_t i = 0; i < N_LATER; i++)
-    if (!strcmp(later[i], name)) {
-      tf_fail(d, nowhere, TF_E_USAGE, "this version has no command '%s' yet", name);
-      note_commands(d);
-      return NULL;
-    }
   if (name[0] == '-')
     tf_fail(d, nowhere, TF_E_USAGE, "the command comes before '%.60s'", name);
   else if (near.best)
