@@ -250,6 +250,15 @@ static char *of_schedule(cli_session *s, emit_options *o) {
   return mapping;
 }
 
+/* The text of the table; NULL: there is none. */
+static const char *isa_named(const char *name) {
+#define X(key, what)                                                                                                   \
+  if (!strcmp(name, key)) return key;
+  TF_ISAS(X)
+#undef X
+  return NULL;
+}
+
 /* The store's best for this computer; of another instruction set than the one asked for it is none. */
 static char *of_store(cli_session *s, emit_options *o) {
   tf_tune_best best;
@@ -260,16 +269,23 @@ static char *of_store(cli_session *s, emit_options *o) {
     tf_fail(s->diags, (tf_loc){0}, TF_E_STORE,
             "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned, here.machine);
   cli_trials_end(&here);
-#define X(key, what)                                                                                                   \
-  if (there && !strcmp(best.isa, key)) o->isa = key;
-  TF_ISAS(X)
-#undef X
+  if (there && o->isa && strcmp(o->isa, best.isa) != 0) {
+    tf_fail(s->diags, (tf_loc){0}, TF_E_USAGE, "the fastest kernel in %.100s is for %.20s: leave out --isa", o->tuned,
+            best.isa);
+    free(best.mapping);
+    best.mapping = NULL;
+  }
+  o->isa = there ? isa_named(best.isa) : o->isa;
   free(best.isa);
   return best.mapping;
 }
 
 /* The mapping that was tuned becomes the session's. */
 static cli_status take_tuned(cli_session *s, emit_options *o) {
+  if (s->tree) {
+    fputs("tileflow: error[E_USAGE]: a mapping is given, and another by --tuned or --schedule\n", stderr);
+    return CLI_BAD_INPUT;
+  }
   char *mapping = o->tuned ? of_store(s, o) : of_schedule(s, o);
   if (mapping) return cli_adopt(s, mapping, "tune");
   cli_complain(s->diags);

@@ -126,4 +126,11 @@ void cli_arguments_free(cli_arguments *a, const cli_command *c);
 
 /* A line for each option that the command takes. */
 void cli_options_help(const cli_command *c, FILE *out);
+/* ---- outputs.c: the files that a command writes. */
+/* Errors in d where two results go to the same file, or one over a file that is read; start: such files beside the
+ * command's, may be NULL. */
+void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags *d);
+/* Before work begins: whether the folders of the results are there and can be written to.  False after a message for
+ * each that is not. */
+bool cli_outputs_ready(const cli_arguments *a);
 #endif
