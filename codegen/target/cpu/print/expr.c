@@ -163,12 +163,13 @@ static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
     fprintf(c->out, "v_%s", c->p->tensor_id[ref->tensor]);
     return;
   }
-  const char *around = opened(c->p->buffers[c->p->buffer_of[ref->tensor]].type, to);
+  const ir_buffer *buffer = &c->p->buffers[c->p->buffer_of[ref->tensor]];
+  const char *around = opened(buffer->type, to);
   fputs(around, c->out);
   bool guarded = borders(c, ref);
   if (guarded) fputs(" ? ", c->out);
   read_place(c, ref);
-  if (guarded) fputs(" : 0)", c->out);
+  if (guarded) fputs(buffer->type == IR_F32 ? " : 0.0f)" : " : 0)", c->out);
   if (*around) fputc(')', c->out);
 }
 

@@ -45,13 +45,12 @@ const cu_mma *cu_mma_of(const ir_program *p) {
 }
 
 bool cu_machine(const char *dtype, ir_machine *machine) {
-  *machine = (ir_machine){.data = IR_F32};
+  *machine = (ir_machine){.data = IR_F32, .apart = true};
   if (!dtype || !strcmp(dtype, "f32")) return true;
   for (int i = 0; i < N_ROWS; i++)
     if (!strcmp(dtype, rows[i].dtype)) {
       const bool whole = rows[i].kernel.c == IR_I32;
       machine->data = rows[i].kernel.a;
-      machine->apart = true;
       *(whole ? &machine->whole : &machine->real) = &rows[i].kernel;
       return true;
     }

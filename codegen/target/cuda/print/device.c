@@ -8,6 +8,10 @@ static const char plain[] =
     "#define START(part, blocks, threads, bytes, stream, ...) part<<<(unsigned)(blocks), threads, bytes, "
     "stream>>>(__VA_ARGS__)\n"
     "#define SHARED(name) extern __shared__ __align__(128) unsigned char name[]\n"
+    "#define POINTER(T) T *\n"
+    "/* What an emulation must be told: bytes written; bytes that go to shared memory; what an array is. */\n"
+    "#define WRITES(at, bytes) (void)0\n#define PASSES(to, from, there, all) (void)0\n"
+    "#define TENSOR(what, at, element) (void)0\n"
     "/* One element on its way to shared memory; the end of a group; until at most `left` groups are under way. */\n"
     "DEVICE void copy_async(float *to, const float *from) {\n"
     "#if __CUDA_ARCH__ >= 800\n"
@@ -62,6 +66,7 @@ static const char both[] =
     "template <class T> DEVICE void copy_piece(T *to, const T *from, int n, bool whole) {\n"
     "  constexpr int all = 16 / (int)sizeof(T);\n"
     "  if (whole) {\n    copy_16(to, from, n > 0 ? n * (int)sizeof(T) : 0);\n    return;\n  }\n"
+    "  PASSES(to, from, n > 0 ? n * (int)sizeof(T) : 0, 16);\n"
     "#pragma unroll\n  for (int i = 0; i < all; i++) to[i] = i < n ? from[i] : T(0);\n}\n"
     "template <int n, class T> DEVICE void zero_fragments(T *x) {\n"
     "#pragma unroll\n  for (int i = 0; i < n; i++) x[i] = T(0);\n}\n";
@@ -69,11 +74,12 @@ static const char both[] =
 static const char both_halves[] =
     "DEVICE float wide(uint16_t h) { return wide_%s(h); }\nDEVICE uint16_t narrow(float x) { return narrow_%s(x); }\n"
     "DEVICE uint32_t pack(float x, float y) { return pack_%s(x, y); }\n"
-    "DEVICE void copy_async(uint16_t *to, const uint16_t *from) { *to = *from; }\n"
+    "DEVICE void copy_async(uint16_t *to, const uint16_t *from) {\n  PASSES(to, from, 2, 2);\n  *to = *from;\n}\n"
     "/* Two neighbours, of which `left` or fewer are there. */\n"
     "DEVICE void put_pair(uint16_t *to, float x, float y, int64_t left) {\n"
-    "  if (left >= 2 && (uintptr_t)to %% 4 == 0) {\n    *(uint32_t *)to = pack(x, y);\n    return;\n  }\n"
-    "  if (left >= 1) to[0] = narrow(x);\n  if (left >= 2) to[1] = narrow(y);\n}\n";
+    "  if (left >= 2 && (uintptr_t)to %% 4 == 0) {\n    WRITES(to, 4);\n    *(uint32_t *)to = pack(x, y);\n    "
+    "return;\n  }\n"
+    "  for (int i = 0; i < 2 && i < left; i++) {\n    WRITES(to + i, 2);\n    to[i] = narrow(i ? y : x);\n  }\n}\n";
 static const char both_tf32[] =
     "DEVICE uint32_t pack(float x) { return pack_tf32(x); }\n"
     "/* float32 as they stand in memory, rounded. */\n"
@@ -83,7 +89,7 @@ static const char both_bytes[] =
     "DEVICE uint32_t pack(float a, float b, float c, float d) {\n"
     "  return (uint32_t)(uint8_t)(int8_t)a | (uint32_t)(uint8_t)(int8_t)b << 8 | (uint32_t)(uint8_t)(int8_t)c << 16 |\n"
     "         (uint32_t)(uint8_t)(int8_t)d << 24;\n}\n"
-    "DEVICE void copy_async(int8_t *to, const int8_t *from) { *to = *from; }\n";
+    "DEVICE void copy_async(int8_t *to, const int8_t *from) {\n  PASSES(to, from, 1, 1);\n  *to = *from;\n}\n";
 
 /* Sums of 16 rows and 8 columns += rows of a by columns of b. */
 static void multiply(FILE *out, const cu_mma *m) {

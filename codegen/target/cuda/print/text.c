@@ -57,6 +57,11 @@ static void ask_null(FILE *out, const tf_tensor *t) {
   fputs("  if (!args->", out), c_field(out, t->name), fputs(") return BAD_ARGUMENT;\n", out);
 }
 
+static void name(FILE *out, const tf_tensor *t) {
+  fputs("  TENSOR(\"", out), c_plain_text(out, t->name), fputs("\", args->", out), c_field(out, t->name);
+  fputs(", sizeof *args->", out), c_field(out, t->name), fputs(");\n", out);
+}
+
 /* Bytes from the first element to the last. */
 static void span(FILE *out, const tf_tensor *t) {
   fprintf(out, "(size_t)(%" PRId64, t->rank ? t->extent[t->rank - 1] : 1);
@@ -96,7 +101,10 @@ void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
   each_argument(out, wl, ask_null);
   fprintf(out,
           "  if (bytes < %s_device_workspace()) return %s_small_workspace;\n"
-          "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
+          "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n",
+          n, n);
+  each_argument(out, wl, name);
+  fprintf(out,
           "  return start_all(args, from, (cudaStream_t)stream) == cudaSuccess ? %s_done : %s_no_isa;\n}\n\n"
           "size_t %s_workspace(void) { return 64; }\n\n"
           "/* An array on the device with what stands in the host's. */\n"
@@ -105,7 +113,7 @@ void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
           "         cudaMemcpy(*there, here, bytes, cudaMemcpyHostToDevice) == cudaSuccess;\n}\n\n"
           "int %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return BAD_ARGUMENT;\n",
-          n, n, n, n, n, n, n);
+          n, n, n, n, n);
   each_argument(out, wl, ask_null);
   fprintf(out,
           "  if (workspace && bytes < %s_workspace()) return %s_small_workspace;\n"
