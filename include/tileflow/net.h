@@ -69,6 +69,19 @@ char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workl
 /* The plan of a file, its groups evaluated; what only a search knows (window, evals, ..) is 0.  NULL with every error
  * in d: ops that are not there, in two groups or in none, groups before what they read is made, mappings. */
 tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d);
+/* The files of a plan: what it was made of, so that the plan alone leads back to them. */
+typedef struct tf_net_inputs tf_net_inputs;
+/* Lines for the end of the section: name and SHA-256 of each text that holds no plan, and settings.  Malloc'd; NULL:
+ * no memory. */
+char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set);
+/* What a plan says of them.  NULL with every error in d: no plan, one that names no files, lists of another form. */
+tf_net_inputs *tf_net_inputs_read(const tf_text *plan, tf_diags *d);
+void tf_net_inputs_free(tf_net_inputs *in);
+const char *tf_net_inputs_path(const tf_net_inputs *in, size_t i);       /* NULL behind the last */
+const tf_setting *tf_net_inputs_set(const tf_net_inputs *in, size_t *n); /* borrowed */
+/* Whether these texts, one for each path, hold what they held then; if not, an error in d for each that does not. */
+bool tf_net_inputs_same(const tf_net_inputs *in, const tf_text *texts, tf_diags *d);
+
 /* Whether a native file has that section, as far as a look at its lines says. */
 bool tf_net_has_plan(const tf_text *text);
 
