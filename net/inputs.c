@@ -8,8 +8,7 @@
 #include "net/net.h"
 
 enum { F_PATH, F_SHA, N_F };
-static const tf_yrow file_rows[N_F] = {[F_PATH] = {"path", TF_Y_SCALAR, true},
-                                       [F_SHA] = {"sha256", TF_Y_SCALAR, true}};
+static const tf_yrow file_rows[N_F] = {[F_PATH] = {"path", TF_Y_SCALAR, true}, [F_SHA] = {"sha256", TF_Y_SCALAR, true}};
 enum { S_NAME, S_VALUE, N_S };
 static const tf_yrow set_rows[N_S] = {[S_NAME] = {"name", TF_Y_SCALAR, true}, [S_VALUE] = {"value", TF_Y_SCALAR, true}};
 enum { MOST = 1000, SHOWN = 12 };
@@ -116,7 +115,8 @@ tf_net_inputs *tf_net_inputs_read(const tf_text *plan, tf_diags *d) {
   tf_net_inputs *in = a ? TF_NEW(a, tf_net_inputs) : NULL;
   if (in) in->arena = a;
   if (in && read_inputs(in, plan, d)) return in;
-  if (tf_diags_errors(d) == 0) tf_fail(d, (tf_loc){0}, in ? TF_E_MISSING : TF_E_LIMIT, in ? "no plan" : "out of memory");
+  if (tf_diags_errors(d) == 0)
+    tf_fail(d, (tf_loc){0}, in ? TF_E_MISSING : TF_E_LIMIT, in ? "no plan" : "out of memory");
   tf_arena_free(a);
   return NULL;
 }

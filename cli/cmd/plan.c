@@ -18,12 +18,16 @@ typedef struct {
   int64_t max_ops;
   const char *out, *target, *isa;
 } plan_options;
-static const cli_slot slots[] = {
-    CLI_FIGURES_AT(plan_options, figures),   CLI_AT(plan_options, OBJECTIVE, look.objective),
-    CLI_AT(plan_options, SEED, look.seed),   CLI_AT(plan_options, THREADS, look.threads),
-    CLI_AT(plan_options, EVALS, look.evals), CLI_AT(plan_options, MAX_OPS, max_ops),
-    CLI_AT(plan_options, OUT, out),          CLI_AT(plan_options, TARGET, target),
-    CLI_AT(plan_options, ISA, isa)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
+                                 CLI_AT(plan_options, OBJECTIVE, look.objective),
+                                 CLI_AT(plan_options, SEED, look.seed),
+                                 CLI_AT(plan_options, THREADS, look.threads),
+                                 CLI_AT(plan_options, EVALS, look.evals),
+                                 CLI_AT(plan_options, MAX_OPS, max_ops),
+                                 CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
+                                 CLI_AT(plan_options, OUT, out),
+                                 CLI_AT(plan_options, TARGET, target),
+                                 CLI_AT(plan_options, ISA, isa)};
 
 static const tf_loc nowhere = {0};
 
@@ -42,6 +46,7 @@ static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
                                               : tf_emit_isa(NULL),
                             .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
                             .budget = {.max_evals = o->look.evals,
+                                       .time_limit = o->look.time_limit,
                                        .threads = o->look.threads,
                                        .seed = o->look.seed,
                                        .stop = cli_interrupted,

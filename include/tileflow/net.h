@@ -33,7 +33,9 @@ typedef struct {
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
   const char *isa; /* of the CPU's kernels that the plan is for: each group gets the mapping whose kernel promises most,
                       as tf_planner_run has it; NULL: the mapping of least cost by the model */
-  tf_budget budget; /* max_evals: of the search for each distinct group that the plan has; time_limit: not asked */
+  tf_budget
+      budget; /* max_evals: of the search for each distinct group that the plan has; time_limit: of the whole; behind it
+                 groups are mapped by formulas alone where these find a mapping, and no longer searched for */
 } tf_net_opts;
 
 /* A group of a plan, as it is run: after those before it. */
@@ -57,7 +59,7 @@ typedef struct {
   int window;           /* ops ahead of the first that is not in a group yet, among which groups were looked for */
   bool exact;           /* that was all of them: by the costs that were found no cut into groups of max_ops is better */
   int64_t evals, candidates, evaluated; /* mappings; distinct groups that were met; of these, mapped */
-  tf_stop stopped_by;
+  tf_stop stopped_by;                   /* EXHAUSTED, or TIME: some search was left out or cut short */
 } tf_net_plan;
 
 /* Cuts the network into groups and maps each.  NULL with errors in d, or without where the budget's stop said so. */
