@@ -48,7 +48,7 @@ static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timin
 static void show(void *ctx, const tf_tune_progress *p) {
   job *j = ctx;
   cli_meter_line(&j->meter, "%d of %d kernels, the best %s ", p->trials, p->of,
-                isfinite(p->best) ? cli_si(p->best, "s").s : "-");
+                 isfinite(p->best) ? cli_si(p->best, "s").s : "-");
 }
 
 static double now(void *ctx) {
