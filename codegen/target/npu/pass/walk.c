@@ -120,8 +120,7 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
 static int bank_in_cube(npu_build *b, const tf_slice *s) {
   const int o = alone(b, s->node);
   if (o < 0 || !npu_is_product(&workload(b)->ops[o], workload(b))) {
-    npu_stop(b, b->p->tree->nodes[s->node].at,
-             "below a Tile of L0 stands one product of two tensors with plain indices");
+    npu_stop(b, b->p->tree->nodes[s->node].at, "below a Tile of L0 stands one product of two tensors");
     return -1;
   }
   const tf_op *op = &workload(b)->ops[o];
@@ -133,6 +132,7 @@ static int bank_in_cube(npu_build *b, const tf_slice *s) {
   b->bank[k].blocks = true;
   b->bank[k].op = o;
   b->bank[k].role = role;
+  npu_operand_dims(b, &b->bank[k]);
   if (role == 0) b->bank[k].type = NPU_F32;
   return k;
 }
@@ -142,16 +142,22 @@ static int bank_of_slice(npu_build *b, const tf_slice *s) {
   return npu_bank_of(b, s->tensor, b->t.memory_of[s->level], s->level);
 }
 
+/* The box of the slice as the bank has it: of an operand of the cube the ranges of its dims, so that padding and
+ * windows that overlap stand as the cube reads them. */
+static void box_of(npu_build *b, const tf_slice *s, const npu_bank *k, tf_ival *box) {
+  for (int r = 0; r < k->rank; r++)
+    box[r] = k->blocks && k->role
+                 ? tf_dim_range(&b->ev, k->op, workload(b)->ops[k->op].dims[k->dims[r]], s->node, b->cur)
+                 : tf_slice_rank(&b->ev, s, r, b->cur);
+}
+
 static void enter(npu_build *b, int i) {
   const tf_slice *s = &b->p->slices[i];
-  const int rank = workload(b)->tensors[s->tensor].rank;
   tf_ival box[TF_MAX_RANK];
   bool touched = false;
   for (int t = 0; t < s->n_touch; t++)
     touched |= !tf_op_idle(&b->ev, s->touch[t].op, s->node, b->cur);
-  for (int r = 0; r < rank; r++)
-    box[r] = tf_slice_rank(&b->ev, s, r, b->cur);
-  if (!touched || volume(box, rank) == 0) return;
+  if (!touched) return;
   if (b->t.memory_of[s->level] < 0 || b->t.memory_of[s->above] < 0) {
     npu_stop(b, b->p->tree->nodes[s->node].at, "the machine has no memory of its own for this Tile, or outside of it");
     return;
@@ -159,7 +165,9 @@ static void enter(npu_build *b, int i) {
   const int at = bank_of_slice(b, s);
   if (at < 0) return;
   npu_bank *k = &b->bank[at];
-  const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)rank);
+  box_of(b, s, k, box);
+  if (volume(box, k->rank) == 0) return;
+  const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)k->rank);
   if (!same) flush(b, s->tensor, s->makes ? s->level : s->above + 1);
   if (!same && b->ok && s->makes) enter_result(b, k, s, box);
   if (!same && b->ok && !s->makes) enter_input(b, k, s, box);
