@@ -9,7 +9,7 @@
  * which both hold, cancel.  Infinite: it cannot be emitted. */
 static double score(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
-  const double cycles = d ? tf_emit_cycles(c->tree, &p->kernel, d) : -1;
+  const double cycles = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
   tf_diags_free(d);
   return cycles < 0 ? INFINITY : c->cycles + cycles;
 }

@@ -17,6 +17,7 @@ typedef struct {
   int rank, slots, slot;
   int64_t ext[TF_MAX_RANK], stride[TF_MAX_RANK], org[TF_MAX_RANK];
   int64_t at, bytes; /* of slot 0; of a slot */
+  int first, last;   /* children of the outermost Seq between which it lives */
   tf_ival box[TF_MAX_RANK];
   bool held, dirty; /* it holds box; that is not yet written further out */
   bool doubled;     /* two slots where there is room */
@@ -62,9 +63,13 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d);
 
 /* program.c: the mapping as a program without loops, flags and all.  NULL with the reason in d. */
 tf_npu *npu_compile(const tf_tree *tree, tf_diags *d);
+/* Whether there will be one: the scopes are the machine's, all places fit, and it is not too long.  Else why not. */
+bool npu_fits(const tf_tree *tree, tf_diags *d);
 
 /* walk.c: all of the mapping. */
 bool npu_walk(npu_build *b);
+/* Level of the innermost tile of op o: the cube's or the vector unit's. */
+int npu_level_of(const npu_build *b, int o);
 
 /* bank.c: the bank of a tensor in a memory of the machine, made where there is none; -1: too many. */
 int npu_bank_of(npu_build *b, int tensor, int memory, int level);

@@ -191,7 +191,7 @@ static int at_hand(npu_build *b, int o, int tensor, int level) {
   return -1;
 }
 
-static int level_of(const npu_build *b, int o) {
+int npu_level_of(const npu_build *b, int o) {
   return npu_is_product(&workload(b)->ops[o], workload(b)) ? b->t.deep : b->t.vector_level;
 }
 
@@ -200,8 +200,8 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   npu_bank *bank[8] = {NULL};
   if (op->n_reads > 7) npu_stop(b, op->at, "an op that reads more than 7 tensors");
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
-    if (i < op->n_reads) flush(b, op->reads[i].tensor, level_of(b, o) + 1);
-    const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, level_of(b, o));
+    if (i < op->n_reads) flush(b, op->reads[i].tensor, npu_level_of(b, o) + 1);
+    const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));
     if (k < 0) return;
     bank[i] = &b->bank[k];
   }
@@ -287,8 +287,10 @@ static void loops(npu_build *b, int n, int k) {
     node(b, t->children[0]);
     return;
   }
-  for (int64_t i = 0; i < b->ev.trip[l] && b->ok; i++) {
-    b->cur[l] = i;
+  const int64_t last = b->ev.trip[l] - 1;
+  for (int64_t i = 0; i <= last && b->ok;
+       i = b->dry && i == 1 && last > 1 ? last : i + 1) { /* sizes are those of ... */
+    b->cur[l] = i;                                        /* ... the first, second, last */
     loops(b, n, k + 1);
   }
   b->cur[l] = 0;
@@ -297,7 +299,7 @@ static void loops(npu_build *b, int n, int k) {
 static void tile(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   const int o = alone(b, n);
-  if (o >= 0 && t->level == level_of(b, o)) {
+  if (o >= 0 && t->level == npu_level_of(b, o)) {
     run_here(b, o, n);
     return;
   }
@@ -361,7 +363,7 @@ static void node(npu_build *b, int n) {
     scope(b, n);
   else
     npu_stop(b, t->at, "'%.40s' needs a Tile of %s", workload(b)->ops[t->op].name,
-             level_of(b, t->op) < 0 ? "a vector unit" : b->p->arch->memories[level_of(b, t->op)].name);
+             npu_level_of(b, t->op) < 0 ? "a vector unit" : b->p->arch->memories[npu_level_of(b, t->op)].name);
 }
 
 bool npu_walk(npu_build *b) {
