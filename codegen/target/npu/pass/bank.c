@@ -50,7 +50,7 @@ void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box) {
   k->dirty = false;
 }
 
-/* Rows begin where operands may, unless they are shorter than what is between two such places. */
+/* Rows begin where operands may; not short ones that only transfers read, which may go element by element. */
 static void lay_out(const npu_build *b, npu_bank *k) {
   const int64_t align = memory_of(b, k)->align, size = npu_type_bytes(k->type);
   int64_t step = 1;
@@ -61,7 +61,8 @@ static void lay_out(const npu_build *b, npu_bank *k) {
   for (int r = k->rank - 1; r >= 0; r--) {
     k->stride[r] = step;
     step *= k->ext[r];
-    if (r == k->rank - 1 && step * size >= align) step = (step * size + align - 1) / align * align / size;
+    if (r == k->rank - 1 && (step * size >= align || k->memory == b->t.machine.vector.memory))
+      step = (step * size + align - 1) / align * align / size;
   }
   k->bytes = (step * size + align - 1) / align * align;
 }

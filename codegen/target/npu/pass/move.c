@@ -3,7 +3,7 @@
 
 #include "codegen/target/npu/pass/pass.h"
 
-static bool aligned(const npu_build *b, const npu_operand *o) {
+bool npu_aligned(const npu_build *b, const npu_operand *o) {
   return o->memory == 0 || o->at % b->t.machine.memory[o->memory].align == 0;
 }
 
@@ -20,7 +20,7 @@ npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) 
   if (via < 0 || !i) return NULL;
   i->to = to;
   i->from[0] = from;
-  if (!aligned(b, &to) || !aligned(b, &from)) {
+  if (!npu_aligned(b, &to) || !npu_aligned(b, &from)) {
     i->op = NPU_LOAD;
     i->window.in[0] = i->window.in[1] = 1;
   }

@@ -89,6 +89,8 @@ void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box);
 /* A copy whose dims follow, element by element (a window without a border) where an end of it is not aligned; NULL: it
  * is a dry walk, or the build has failed. */
 npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor);
+/* Whether the operand begins where its memory lets operands begin. */
+bool npu_aligned(const npu_build *b, const npu_operand *o);
 /* Appends a dim where it is more than one, or lets the last one grow. */
 void npu_dim_add(npu_build *b, npu_instr *i, npu_dim d);
 

@@ -107,11 +107,11 @@ static bool fit(npu_build *b, const tf_tree *tree) {
   return b->ok && is_short(b) && npu_walk(b) && npu_banks_place(b);
 }
 
+/* All instructions, but no flags. */
 static bool run(npu_build *b, const tf_tree *tree) {
   if (!fit(b, tree)) return false;
   b->dry = false;
-  if (!npu_walk(b)) return false;
-  return npu_flags_add(b->out) || tf_fail(b->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return npu_walk(b);
 }
 
 static void build_free(npu_build *b) {
@@ -132,7 +132,7 @@ static npu_build *build_new(tf_diags *d) {
 
 bool npu_fits(const tf_tree *tree, tf_diags *d) {
   npu_build *b = build_new(d);
-  const bool fits = b && fit(b, tree);
+  const bool fits = b && run(b, tree);
   build_free(b);
   return fits;
 }
@@ -151,7 +151,7 @@ tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
   const size_t errors = tf_diags_errors(d);
   npu_build *b = build_new(d);
   tf_npu *p = NULL;
-  if (b && run(b, tree) && keep_tags(b->out)) {
+  if (b && run(b, tree) && npu_flags_add(b->out) && keep_tags(b->out)) {
     p = b->out;
     b->out = NULL;
   }

@@ -117,6 +117,12 @@ static void add_op(npu_build *b, int o, npu_op what, const tf_ival *range, int n
     return;
   }
   const int n = npu_facts_of(what)->sources;
+  bool aligned = npu_aligned(b, &to->o);
+  for (int k = 0; k < n; k++)
+    aligned = aligned && (from[k].o.memory < 0 || npu_aligned(b, &from[k].o));
+  if (!aligned)
+    npu_stop(b, b->p->wl->ops[o].at, "'%.40s' in parts that begin where operands of the vector unit may not",
+             b->p->wl->ops[o].name);
   i->queue = b->t.machine.vector.queue;
   i->tag = b->p->wl->ops[o].name;
   i->to = to->o;
