@@ -75,8 +75,6 @@ static void find_life(const npu_build *b, npu_bank *k) {
   int n = 0;
   while (nodes[n].kind == TF_TILE)
     n = nodes[n].children[0];
-  k->first = 0;
-  k->last = INT32_MAX;
   if (nodes[n].kind != TF_SCOPE || nodes[n].scope != TF_SEQ) return;
   k->first = INT32_MAX;
   k->last = -1;
@@ -115,10 +113,16 @@ static int64_t pack(npu_build *b, int memory) {
   return end;
 }
 
-/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them. */
+/* Places of their own where there is room, so that no child waits for the one before; else those of others' by turns.
+ * One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them. */
 static bool place(npu_build *b, int memory) {
   const npu_memory *m = &b->t.machine.memory[memory];
-  const int64_t used = pack(b, memory);
+  int64_t used = pack(b, memory);
+  if (used > m->bytes) {
+    for (int i = 0; i < b->n_banks; i++)
+      if (b->bank[i].memory == memory) find_life(b, &b->bank[i]);
+    used = pack(b, memory);
+  }
   if (used > m->bytes) {
     npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used, m->name,
              (long long)m->bytes);
@@ -140,7 +144,8 @@ bool npu_banks_place(npu_build *b) {
   for (int i = 0; i < b->n_banks; i++)
     if (b->bank[i].memory) {
       lay_out(b, &b->bank[i]);
-      find_life(b, &b->bank[i]);
+      b->bank[i].first = 0;
+      b->bank[i].last = INT32_MAX;
     }
   for (int m = 1; m < b->t.machine.n_memories; m++)
     ok = place(b, m) && ok;
