@@ -84,7 +84,7 @@ static double kernel(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tune_decode(t->space, row);
   const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]]);
-  const double cycles = cycles_of(tree), inner = tree && d ? tf_emit_cycles(tree, &e, d) : -1;
+  const double cycles = cycles_of(tree), inner = tree && d ? tf_emit_cycles(tree, NULL, &e, d) : -1;
   tf_tree_free(tree);
   tf_diags_free(d);
   return inner < 0 ? INFINITY : cycles + inner;
