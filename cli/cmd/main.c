@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/cmd/outputs.h"
 #include "cli/os/interrupt.h"
 
 /* A full disk or a closed pipe shows at the latest here. */

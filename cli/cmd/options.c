@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd/outputs.h"
 #include "cli/nearest.h"
 #include "cli/session/session.h"
 #include "cli/wrap.h"

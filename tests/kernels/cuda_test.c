@@ -1,6 +1,8 @@
 /* Random cases lowered for CUDA: the loops are sound, the interpreter sees no race and no missing wait, and what they
  * make equals the whole workload.
- *   cuda_test [--cases N] [--seed S] [--one SEED] */
+ *   cuda_test [--cases N] [--seed S] [--one SEED]
+ *   cuda_test --yaml DIR [--cases N] [--seed S]: writes N that can be emitted, of all that is drawn, as files for
+ *   random.sh, which runs their text */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 
 typedef struct {
   long equal, wrong, refused, unlike, staged, fragments;
-  ir_type data;
+  ir_machine machine;
   bool show;
 } session;
 
@@ -61,7 +63,7 @@ static void one(void *ctx, uint64_t seed) {
     s->refused++;
   else if (!draw_can_emit(&c))
     s->unlike++;
-  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &(ir_machine){.data = s->data}, c.diags)) &&
+  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &s->machine, c.diags)) &&
            says(c.diags, "target cuda keeps nothing"))
     s->unlike++;
   else {
@@ -75,16 +77,54 @@ static void one(void *ctx, uint64_t seed) {
   draw_close(&c);
 }
 
+/* ---- files ---- */
+
+typedef struct {
+  const char *dir;
+  long left;
+  bool ok;
+} files;
+
+static void write_one(void *ctx, uint64_t seed) {
+  files *f = ctx;
+  drawn c;
+  char path[512];
+  draw(&c, seed);
+  if (f->left > 0 && c.tree && draw_can_emit(&c)) {
+    snprintf(path, sizeof path, "%.400s/%ld.yaml", f->dir, f->left--);
+    FILE *out = fopen(path, "w");
+    f->ok &= out && fputs(c.text.text, out) >= 0;
+    f->ok &= out && fclose(out) == 0;
+  }
+  draw_close(&c);
+}
+
+static int write_all(const draw_plan *plan, const char *dir) {
+  static const uint64_t kinds[] = {0, DRAW_CONV, DRAW_ROWS, DRAW_STREAM, DRAW_FORKS, DRAW_WINDOW, DRAW_FEW};
+  files f = {dir, plan->cases, true};
+  for (uint64_t i = 0; f.left > 0 && f.ok; i++)
+    write_one(&f, (plan->seed * 1000000007 + i) | kinds[i % (sizeof kinds / sizeof *kinds)]);
+  return !f.ok;
+}
+
 static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
 static void one_rows(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_ROWS); }
 
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 300);
+  for (int i = 1; i + 1 < argc; i++)
+    if (!strcmp(argv[i], "--yaml")) return write_all(&plan, argv[i + 1]);
   session s = {.show = plan.show};
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
-  for (int i = 0; i < 2; i++) {
-    s.data = i ? IR_BF16 : IR_F32;
-    draw_each(&plan, one, &s);
+  static const struct {
+    const char *dtype;
+    int part; /* of the cases: one in so many */
+  } types[] = {{"f32", 1}, {"bf16", 2}, {"tf32", 4}, {"int8", 4}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    draw_plan share = plan;
+    if (!plan.only) share.cases /= types[i].part;
+    tf_target_cuda.machine(&(tf_emit_options){.dtype = types[i].dtype}, &s.machine, NULL);
+    draw_each(&share, one, &s);
     draw_each(&few, one_conv, &s);
     draw_each(&few, one_rows, &s);
   }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
 void cu_device_h(FILE *out, const c_package *k) {
@@ -32,9 +33,9 @@ void cu_makefile(FILE *out, const c_package *k) {
         "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n\t$(NVCC) $(ALL) -o $@ test.o kernel.o "
         "-lm\n\t./test\n"
         "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
-        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
+        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= -O2\n"
         "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp\n"
-        "\t$(CC) -O2 -std=c17 -c -o emulate-test.o test.c\n"
+        "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
         "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
         "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o -lm\n\t./emulate\n"
         "clean:\n\trm -f kernel.o test.o libkernel.a test bench emulate emulate-*.o\n.PHONY: all clean\n",
@@ -79,7 +80,7 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
           "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
           "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
           "%s\n\n## Mapping\n\n",
-          k->p->machine.data == IR_BF16
+          cu_mma_of(k->p)
               ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
               : "Products run on the plain float32 units, not on tensor cores.");
   mapping_text(out, k);
