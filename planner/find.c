@@ -120,7 +120,23 @@ static bool search_templates(planner *p) {
   return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
 }
 
+/* The mappings that the target has of its own.  *any: there are. */
+static bool search_forms(planner *p, bool *any) {
+  bool ok = true;
+  for (int k = 0; ok && !plan_stopped(p); k++) {
+    tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
+    if (!t) break;
+    *any = true;
+    ok = search(p, t, 2);
+    tf_tree_free(t);
+  }
+  return ok;
+}
+
 bool plan_find(planner *p) {
+  bool forms = false;
+  if (!p->given && !search_forms(p, &forms)) return false;
+  if (!p->given && forms && p->plan->tree) return true;
   if (!p->given) return search_templates(p);
   if (p->given->open) return search(p, p->given, 1);
   p->plan->tree = p->given;
