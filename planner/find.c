@@ -32,7 +32,7 @@ static bool keep(planner *p, tf_search_result *r) {
   p->at = at;
   for (int i = 0; i < r->n_variants; i++) {
     tf_found *f = &r->variants[i];
-    p->at[p->n++] = (plan_candidate){f->value, f->figures.cycles, f->text, f->tree};
+    p->at[p->n++] = (plan_candidate){.value = f->value, .cycles = f->figures.cycles, .text = f->text, .tree = f->tree};
     f->text = NULL;
     f->tree = NULL;
   }
@@ -75,7 +75,8 @@ static bool search(planner *p, const tf_tree *open, int part) {
   if (!r) return false;
   p->plan->evals += r->evals;
   p->plan->stopped_by = r->stopped_by;
-  bool ok = keep(p, r);
+  const int from = p->n;
+  bool ok = keep(p, r) && (!open || plan_polish(p, open, from));
   if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].text);
   tf_search_free(r);
   return ok;
@@ -108,11 +109,12 @@ static tf_tree *template_of(const planner *p, tf_template form) {
 }
 
 /* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are
- * timed; else the best of all forms in which they pass through. */
+ * timed; else the best of all forms in which they pass through; else that in which they pass through the memory
+ * outside, too: weights larger than the last cache. */
 static bool search_templates(planner *p) {
   bool ok = true;
   for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
-    if (form > TF_TEMPLATE_STREAM && p->plan->tree && p->n_time == 0) break;
+    if ((form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR) && p->plan->tree && p->n_time == 0) break;
     tf_tree *t = template_of(p, (tf_template)form);
     ok = !t || search(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
     tf_tree_free(t);

@@ -7,7 +7,7 @@
 
 /* The model's cycles, and those of a core in micro-kernels and what they have laid out: in a ranking the multiply-adds,
  * which both hold, cancel.  Infinite: it cannot be emitted. */
-static double score(const planner *p, const plan_candidate *c) {
+double plan_score(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
   const double cycles = d ? tf_emit_cycles(c->tree, &p->kernel, d) : -1;
   tf_diags_free(d);
@@ -23,7 +23,7 @@ static int better(const void *a, const void *b) {
 bool plan_rank(planner *p) {
   int n = 0;
   for (int i = 0; i < p->n; i++) {
-    p->at[i].value = plan_stopped(p) ? INFINITY : score(p, &p->at[i]);
+    p->at[i].value = p->at[i].is_scored ? p->at[i].value : plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
     if (isfinite(p->at[i].value))
       p->at[n++] = p->at[i];
     else
