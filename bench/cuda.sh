@@ -82,42 +82,31 @@ case_of() {
   theirs "$name" "$what" "$gflop" "$setup"
 }
 
-for n in 1024 4096-large; do
-  size=${n%-large}
-  cat >"$work/gemm-$n.yaml" <<Y
+# A square product, in blocks of BLOCK x BLOCK, K of the sum at a time.
+# gemm NAME SIZE BLOCK K
+gemm() {
+  cat >"$work/$1.yaml" <<Y
 workload:
   name: gemm
-  dims: {m: $size, n: $size, k: $size}
+  dims: {m: $2, n: $2, k: $2}
   ops:
   - "C[m,n] += A[m,k] * B[k,n]"
 mapping: |
-  HBM for m=$((size / 64)) n=$((size / 64)) k=$((size / 32))
-    SMEM for m=64 n=64 k=32
+  HBM for m=$(($2 / $3)) n=$(($2 / $3)) k=$(($2 / $4))
+    SMEM for m=$3 n=$3 k=$4
       op C
 Y
-  case_of "gemm-$n" "$(awk "BEGIN { print 2 * $size ^ 3 / 1e9 }")" "A, B = r($size, $size), r($size, $size)" "A @ B" "$work/gemm-$n.yaml"
-done
+  case_of "$1" "$(awk "BEGIN { print 2 * $2 ^ 3 / 1e9 }")" "A, B = r($2, $2), r($2, $2)" "A @ B" "$work/$1.yaml"
+}
+gemm gemm-1024 1024 64 32
+gemm gemm-4096-large 4096 64 32
 case_of chain-g1 0.27 'A, B, D = r(8, 512, 64), r(8, 64, 512), r(8, 512, 64)' '(A @ B) @ D' workloads/gemm-chain/g1.yaml
 case_of attention-g1 0.54 'Q, K, V = r(1, 8, 512, 64), r(1, 8, 512, 64), r(1, 8, 512, 64)' \
   'F.scaled_dot_product_attention(Q, K, V, scale=1.0)' workloads/attention/g1.yaml
 
 # Blocks of 128 x 128 on tensor cores; attention in blocks of 128 queries, the keys streamed.
-for size in 1024 8192; do
-  name=gemm-$size-bf16
-  [ $size = 8192 ] && name=$name-large
-  cat >"$work/$name.yaml" <<Y
-workload:
-  name: gemm
-  dims: {m: $size, n: $size, k: $size}
-  ops:
-  - "C[m,n] += A[m,k] * B[k,n]"
-mapping: |
-  HBM for m=$((size / 128)) n=$((size / 128)) k=$((size / 64))
-    SMEM for m=128 n=128 k=64
-      op C
-Y
-  case_of "$name" "$(awk "BEGIN { print 2 * $size ^ 3 / 1e9 }")" "A, B = r($size, $size), r($size, $size)" "A @ B" "$work/$name.yaml"
-done
+gemm gemm-1024-bf16 1024 128 64
+gemm gemm-8192-bf16-large 8192 128 64
 # HEADS LENGTH WIDTH KEYS-AT-A-TIME
 attention_bf16() {
   name=attention-d$3-$2-bf16

@@ -25,6 +25,11 @@ if(TF_SANITIZE OR TF_FUZZ)
   target_link_options(tileflow_flags INTERFACE ${sanitize})
 endif()
 
+if(TF_TSAN)
+  target_compile_options(tileflow_flags INTERFACE -fsanitize=thread -fno-omit-frame-pointer)
+  target_link_options(tileflow_flags INTERFACE -fsanitize=thread)
+endif()
+
 if(TF_FUZZ)
   if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "TF_FUZZ needs clang: configure with CC=clang")

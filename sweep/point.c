@@ -193,31 +193,60 @@ static bool can_start(const work *w) {
   return t != NULL;
 }
 
-static bool by_search(work *w) {
-  const sweep_section *c = &w->s->section;
-  const tf_spec *p = w->spec;
-  if (p->mapping_text && !parse(w, p->mapping_text, p->mapping_at)) {
-    keep_error(w);
-    return true;
-  }
+/* The closed form's mapping for the search to begin with, found with a part of the budget; NULL: none, or stopped. */
+static tf_solve_result *by_formulas(const work *w, int64_t evals) {
+  enum { MOST = 2000, PART = 8 };
+  tf_solve_opts o = {.objective = sweep_objective(&w->s->grid),
+                     .budget.threads = 1,
+                     .budget.max_evals = evals / PART < MOST ? 1 + evals / PART : MOST,
+                     .budget.stop = w->how->stop,
+                     .budget.ctx = w->how->ctx};
+  tf_diags *d = tf_diags_new(); /* what has no closed form may still be searched */
+  tf_solve_result *r = d ? tf_solve_closed(w->spec->arch, w->spec->workload, &o, d) : NULL;
+  tf_diags_free(d);
+  return r;
+}
+
+static bool search_from(work *w, int64_t evals, const char *const *starts, int n) {
   tf_search_opts o = {.objective = sweep_objective(&w->s->grid),
-                      .budget.seed = c->seed,
+                      .budget.seed = w->s->section.seed,
                       .budget.threads = 1,
-                      .budget.max_evals = c->evals ? c->evals : EVALS_UNLESS_SAID,
+                      .budget.max_evals = evals,
                       .keep = 1,
-                      .starts = &w->how->start,
-                      .n_starts = !w->tree && can_start(w),
+                      .starts = starts,
+                      .n_starts = n,
                       .budget.stop = w->how->stop,
                       .budget.ctx = w->how->ctx};
-  tf_search_result *r = tf_search_run(p->arch, p->workload, w->tree, &o, w->d);
+  tf_search_result *r = tf_search_run(w->spec->arch, w->spec->workload, w->tree, &o, w->d);
   bool ok = !r || r->stopped_by != TF_STOP_INTERRUPT;
   if (ok && r) {
-    w->out->row.evals = r->evals;
+    w->out->row.evals += r->evals;
     adopt(w, r->n_best ? r->best[0].text : NULL);
   } else if (ok) {
     keep_error(w);
   }
   tf_search_free(r);
+  return ok;
+}
+
+static bool by_search(work *w) {
+  const tf_spec *p = w->spec;
+  int64_t evals = w->s->section.evals ? w->s->section.evals : EVALS_UNLESS_SAID;
+  const char *starts[2];
+  int n = 0;
+  if (p->mapping_text) {
+    if (parse(w, p->mapping_text, p->mapping_at)) return search_from(w, evals, NULL, 0);
+    keep_error(w);
+    return true;
+  }
+  tf_solve_result *first = by_formulas(w, evals);
+  bool stopped = first && first->stopped_by == TF_STOP_INTERRUPT;
+  if (first) w->out->row.evals = first->evals;
+  if (first && first->text) starts[n++] = first->text;
+  if (can_start(w)) starts[n++] = w->how->start;
+  int64_t left = evals > w->out->row.evals ? evals - w->out->row.evals : 1;
+  bool ok = !stopped && search_from(w, left, starts, n);
+  tf_solve_free(first);
   return ok;
 }
 

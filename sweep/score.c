@@ -92,6 +92,18 @@ bool sweep_front_beats(const tf_sweep_grid *g, const sweep_front *f, const doubl
   return false;
 }
 
+double sweep_slack(const tf_sweep_grid *g, tf_goal goal) { return goal == TF_GOAL_AREA ? 1 : 1 + g->within; }
+
+bool sweep_front_covers(const tf_sweep_grid *g, const sweep_front *f, const double *bound) {
+  for (int i = 0; g->within > 0 && i < f->n; i++) {
+    bool covers = true;
+    for (int k = 0; covers && k < g->n_goals; k++)
+      covers = f->score[i][g->goals[k]] <= bound[g->goals[k]] * sweep_slack(g, g->goals[k]);
+    if (covers) return true;
+  }
+  return false;
+}
+
 static bool grow(sweep_front *f) {
   if (f->n < f->room) return true;
   int room = f->room ? 2 * f->room : 64;

@@ -17,6 +17,9 @@ void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N
 /* Whether a beats b: nowhere more, and somewhere less; of equal ones the lower number beats, and each itself. */
 bool sweep_beats(const tf_sweep_grid *g, const double *a, int64_t a_no, const double *b, int64_t b_no);
 
+/* What a machine that attains this could still be better by, unheeded: a factor; of area, which is known, none. */
+double sweep_slack(const tf_sweep_grid *g, tf_goal goal);
+
 typedef struct {
   int n, room;
   bool bad; /* memory ran out, or `most` was passed */
@@ -26,6 +29,9 @@ typedef struct {
 } sweep_front;
 /* Adds it unless it is beaten, and drops what it beats.  Scores that are not all numbers are never added. */
 void sweep_front_add(const tf_sweep_grid *g, sweep_front *f, const double *score, int64_t no);
+/* Whether a machine of the front has no more area than these bounds and at most `within` above each other one, where
+ * the sweep says how much that is: no mapping on a machine of these bounds could be better by more than that. */
+bool sweep_front_covers(const tf_sweep_grid *g, const sweep_front *f, const double *bound);
 bool sweep_front_beats(const tf_sweep_grid *g, const sweep_front *f, const double *score, int64_t no);
 void sweep_front_free(sweep_front *f);
 #endif

@@ -55,7 +55,9 @@ static void decide(sweep_source *s, int64_t horizon) {
   const tf_sweep_grid *g = &p->s->grid;
   for (; s->in_front < horizon; s->in_front++)
     if (!p->ruled_out[s->in_front]) sweep_front_add(g, &s->front, p->score[s->in_front], p->machine[s->in_front]);
-  p->ruled_out[s->next] = sweep_front_beats(g, &s->front, p->bound[s->next], p->machine[s->next]);
+  const double *bound = p->bound[s->next];
+  p->ruled_out[s->next] =
+      sweep_front_beats(g, &s->front, bound, p->machine[s->next]) || sweep_front_covers(g, &s->front, bound);
   s->broken |= s->front.bad;
   s->ended |= s->broken;
 }

@@ -92,11 +92,11 @@ static bool find_front(const tf_sweep_grid *g, tf_sweep_summary *s) {
   return ok;
 }
 
-/* Raises the gaps of f to what a mapping on m that attains its bounds would leave: 0 where m cannot be as good in all.
- */
+/* Raises the gaps of f to what a mapping on m that attains its bounds would leave: 0 where m cannot be as good in all,
+ * or not by more than the sweep heeds. */
 static void raise_gaps(const tf_sweep_grid *g, tf_sweep_machine *f, const tf_sweep_machine *m) {
   for (int i = 0; i < g->n_goals; i++)
-    if (!(m->bound[g->goals[i]] <= f->score[g->goals[i]])) return;
+    if (!(m->bound[g->goals[i]] * sweep_slack(g, g->goals[i]) <= f->score[g->goals[i]])) return;
   for (int i = 0; i < g->n_goals; i++) {
     int k = (int)g->goals[i];
     double gap = f->score[k] > m->bound[k] ? f->score[k] / m->bound[k] - 1 : 0;
@@ -124,7 +124,8 @@ static bool sort_out(const tf_sweep_grid *g, const bool *solved, tf_sweep_summar
     if (s->machines[i].front) sweep_front_add(g, &f, s->machines[i].score, i);
   for (int64_t i = 0; i < s->n; i++) {
     if (s->machines[i].front) continue;
-    bool out = sweep_front_beats(g, &f, s->machines[i].bound, i);
+    const double *bound = s->machines[i].bound;
+    bool out = sweep_front_beats(g, &f, bound, i) || sweep_front_covers(g, &f, bound);
     *(!out ? &s->open : solved[i] ? &s->beaten : &s->skipped) += 1;
   }
   bool ok = !f.bad;

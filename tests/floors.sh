@@ -7,7 +7,7 @@
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 2
 
-files=$(find base model grad search sweep codegen planner net cli include examples bench tests/oracle -name '*.[ch]' \
+files=$(find base model grad search sweep codegen planner net tune cli include examples bench tests/oracle -name '*.[ch]' \
   2>/dev/null | LC_ALL=C sort)
 [ -n "$files" ] || { echo "no C files below $(pwd)" >&2; exit 2; }
 edges=$(mktemp) || exit 2
@@ -52,6 +52,9 @@ BEGIN {
   room["net"] = 7
   # beside the command line: it names the version, which stands in the umbrella
   room["sweep/section"] = 7.1; room["sweep/grid"] = 7.2; room["sweep/store"] = 7.3; room["sweep"] = 7.4
+  # kernels tried on a machine: constraints, the space of schedules, what learns, ways to walk it, what was measured
+  room["tune/csp"] = 7.1;  room["tune/learn"] = 7.1;  room["tune/space"] = 7.2;  room["tune/way"] = 7.3
+  room["tune/store"] = 7.2;  room["tune/run"] = 7.4
   room["cli"] = 7; room["cli/host"] = 7.5; room["cli/os"] = 8; room["cli/report"] = 9; room["cli/npu"] = 9; room["cli/draw"] = 10; room["cli/plot"] = 10
   room["cli/session"] = 10
   room["cli/cmd"] = 11
@@ -66,11 +69,11 @@ BEGIN {
   public["emit.h"] = 5;    public["npu.h"] = 5
   public["solve.h"] = 5;   public["slope.h"] = 5;   public["bound.h"] = 5
   public["planner.h"] = 6
-  public["net.h"] = 7;     public["sweep.h"] = 7;   public["tileflow.h"] = 7
+  public["net.h"] = 7;     public["sweep.h"] = 7;   public["tune.h"] = 7;   public["tileflow.h"] = 7
   # the one room, with the rooms in it, that may include a foreign library
   foreign["yaml.h"] = "model/yaml"
   foreign["jansson.h"] = "cli"
-  foreign["sqlite3.h"] = "sweep"
+  foreign["sqlite3.h"] = "sweep tune/store"
   foreign["mpi.h"] = "cli/os"
   foreign["onnx/onnx.pb-c.h"] = "model/import/onnx" # protobuf-c, from the schema of ONNX
   foreign["dnnl.h"] = foreign["dlfcn.h"] = foreign["cblas.h"] = foreign["libxsmm.h"] = foreign["omp.h"] = "bench" # peers
@@ -92,7 +95,7 @@ function room_of(path,   p) {
   split(path, p, "/")
   if (p[1] == "codegen") { sub(/\/[^\/]*$/, "", path); return path }
   if (p[1] == "model" && p[4] != "") return p[1] "/" p[2] "/" p[3]
-  return p[1] ~ /^(model|search|tests)$/ || p[1] == "cli" && p[3] != "" ? p[1] "/" p[2] : p[1]
+  return p[1] ~ /^(model|search|tests)$/ || p[1] ~ /^(cli|tune)$/ && p[3] != "" ? p[1] "/" p[2] : p[1]
 }
 
 # Whether they stand on one floor of the house and are neither one within the other nor sub-rooms of one folder.
@@ -127,8 +130,15 @@ function check_foreign(name,   r) {
   if (name in standard) return
   if (!(name in foreign))
     complain("no room is named for <" name ">: one room per foreign library, with a row in tests/floors.sh")
-  else if (index(r "/", foreign[name] "/") != 1)
+  else if (!within(r, foreign[name]))
     complain("only " foreign[name] " includes <" name ">")
+}
+
+# Whether a room is one of those named, or in one of them.
+function within(r, names,   p, n, i) {
+  n = split(names, p, " ")
+  for (i = 1; i <= n; i++) if (index(r "/", p[i] "/") == 1) return 1
+  return 0
 }
 
 # Where a quoted include is found: public headers, from the root, or beside the file.

@@ -178,10 +178,7 @@ static void check_cpu(const emit_options *o, tf_diags *d) {
   } own[] = {{o->isa, "--isa"}, {o->micro, "--micro"}, {o->measure, "--measure"}};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     if (own[i].given) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "%s is of --target cpu alone", own[i].option);
-  const bool bf16 = !strcmp(o->target, "cuda");
-  if (o->dtype && strcmp(o->dtype, "f32") != 0 && !(bf16 && !strcmp(o->dtype, "bf16")))
-    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--target %s has no data of '%.40s' yet: leave out --dtype, or give f32%s",
-            o->target, o->dtype, bf16 ? " or bf16" : "");
+  tf_emit_has_dtype(o->target, o->dtype, d);
 }
 
 static void check(void *options, tf_diags *d) {

@@ -33,23 +33,24 @@
   X(WHERE, "--where", "CONDITION", WORD, "list the points of which it holds, on columns of --csv") \
   X(TOP, "--top", "N", EVALS, "list the N best points by the first objective") \
   X(POINT, "--point", "N", POINT, "print the mapping of that point, or write it with --mapping") \
+  X(MACHINES, "--machines", NULL, FLAG, "--csv: a row a machine, scored over its workloads, not a row a point") \
   X(MERGE, "--merge", NULL, FLAG, "take what the second and later stores hold into the first") \
   X(TO, "--to", "NAME", WORD, "the tool it is for: timeloop or tileflow") \
   X(TARGET, "--target", "cpu|cuda|npu|staged", WORD, "what the kernel is for, cpu if not given; staged: loops alone") \
   X(ISA, "--isa", "NAME", WORD, \
     "portable, sse2, avx2, avxvnni, avx512, avx512_vnni, avx512_bf16, amx, neon, multi; this computer's " \
     "best if not given") \
-  X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8; f32 if not given") \
+  X(DTYPE, "--dtype", "NAME", WORD, "type of the data: f32, bf16, int8, for cuda f16 and tf32, too; f32 if not given") \
   X(MICRO, "--micro", "NAME", WORD, "where products of float32 come from: own, libxsmm; own if not given") \
   X(NAME, "--name", "NAME", WORD, "of the function, and prefix of all it exports; kernel if not given") \
   X(MEASURE, "--measure", "N", KERNELS, \
     "time the kernels of the model's N best mappings here, and keep the fastest") \
-  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, heat, diff, timeline, occupancy") \
+  X(AS, "--as", "KIND", WORD, "bars, roofline, slope, convergence, pareto, lines, points, heat, diff, timeline, occupancy") \
   X(SCRIPT, "--script", NULL, FLAG, "write the gnuplot script and its CSV beside the figure, too") \
   X(WIDTH, "--width", "one|two", WORD, "of a paper's columns that the figure takes; one if not given") \
   X(TITLE, "--title", "TEXT", WORD, "above the figure; else it says what was read") \
   X(X, "--x", "COLUMN", WORD, "along the axis") \
-  X(Y, "--y", "COLUMN", WORD, "up the axis; bars: cycles, energy, words") \
+  X(Y, "--y", "COLUMN", WORD, "up the axis; bars of JSON: cycles, energy, words") \
   X(Z, "--z", "COLUMN", WORD, "heat: what the colour shows") \
   X(DUMP_IR, "--dump-ir", NULL, FLAG, "print the loop IR, too") \
   X(HELP, "--help", NULL, FLAG, "print this") \

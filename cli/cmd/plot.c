@@ -108,15 +108,18 @@ static cli_status run(const void *options) {
 const cli_command cmd_plot = {
     .name = "plot",
     .summary = "figures of results, drawn by gnuplot",
-    .about = "Draws what other commands wrote as a figure, ready for a paper:\n"
-             "bars: JSON of eval, several mappings side by side; --y cycles, energy or words\n"
-             "roofline: JSON of eval, the roofs of each memory and the mappings under them\n"
-             "slope: JSON or CSV of bound; convergence: logs of search, or CSV with evaluations and best\n"
-             "pareto: CSV, --x cycles --y energy_pj if not given; lines: CSV, --x, --y, --by\n"
-             "heat: CSV, --x, --y, --z; diff: JSON of diff, what differs, as ratios\n"
-             "timeline: CSV of eval --trace, what loads, works and stores when; occupancy: words held meanwhile\n"
-             "It runs gnuplot.  --script leaves the script and its data beside the figure, to be changed by hand.\n"
-             "Exit status: 0, 1 if gnuplot is not there or fails, 2 for bad input.\n",
+    .about =
+        "Draws what other commands wrote as a figure, ready for a paper:\n"
+        "bars: JSON of eval, several mappings side by side; --y cycles, energy or words\n"
+        "roofline: JSON of eval, the roofs of each memory and the mappings under them\n"
+        "slope: JSON or CSV of bound, and JSON of eval: machines on it; convergence: logs of search, or CSV with "
+        "evaluations and best\n"
+        "or CSV, --x the groups, --y the figure, --by the bars\n"
+        "pareto: CSV, or a sweep's store; --x cycles --y energy_pj if not given; lines, points: CSV, --x, --y, --by\n"
+        "heat: CSV, --x, --y, --z; diff: JSON of diff, what differs, as ratios\n"
+        "timeline: CSV of eval --trace, what loads, works and stores when; occupancy: words held meanwhile\n"
+        "It runs gnuplot.  --script leaves the script and its data beside the figure, to be changed by hand.\n"
+        "Exit status: 0, 1 if gnuplot is not there or fails, 2 for bad input.\n",
     .example = "docs/results/slope.csv --as slope -o /tmp/slope.svg",
     .size = sizeof(plot_options),
     CLI_SLOTS(slots),

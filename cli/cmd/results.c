@@ -15,11 +15,12 @@ typedef struct {
   const char *where, *mapping; /* where NULL: every row */
   int64_t top;                 /* 0: not given */
   int64_t point;               /* -1: not given */
-  bool merge;
+  bool merge, machines;
 } results_options;
-static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures),  CLI_AT(results_options, WHERE, where),
-                                 CLI_AT(results_options, TOP, top),         CLI_AT(results_options, POINT, point),
-                                 CLI_AT(results_options, MAPPING, mapping), CLI_AT(results_options, MERGE, merge)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures),   CLI_AT(results_options, WHERE, where),
+                                 CLI_AT(results_options, TOP, top),          CLI_AT(results_options, POINT, point),
+                                 CLI_AT(results_options, MAPPING, mapping),  CLI_AT(results_options, MERGE, merge),
+                                 CLI_AT(results_options, MACHINES, machines)};
 
 static const tf_loc nowhere = {0};
 enum { TOP_UNLESS_SAID = 20 };
@@ -64,7 +65,10 @@ static bool write_files(tf_store *s, const results_options *o, const cli_rows *r
   cli_text csv = {0}, json = {0};
   bool ok = true;
   if (o->figures.csv) {
-    cli_rows_csv(tf_store_grid(s), rows, &csv);
+    if (o->machines)
+      cli_machines_csv(tf_store_grid(s), sum, &csv);
+    else
+      cli_rows_csv(tf_store_grid(s), rows, &csv);
     ok = cli_put_text(o->figures.csv, &csv);
   }
   if (o->figures.json) {
@@ -107,6 +111,9 @@ static void check(void *options, tf_diags *d) {
   const results_options *o = options;
   if (o->in.n_files > 1 && !o->merge)
     tf_fail(d, nowhere, TF_E_USAGE, "results takes one store; --merge takes the rows of others into it");
+  if (o->machines && !o->figures.csv) tf_fail(d, nowhere, TF_E_USAGE, "--machines says what --csv writes: give both");
+  if (o->machines && (o->where || o->top))
+    tf_fail(d, nowhere, TF_E_USAGE, "--machines has all machines: --where and --top are of points");
   if (o->in.n_set) tf_fail(d, nowhere, TF_E_USAGE, "results reads no params that --set could give");
   if (o->mapping && o->point < 0) tf_fail(d, nowhere, TF_E_USAGE, "--mapping needs --point N, whose mapping it writes");
 }
@@ -129,7 +136,8 @@ const cli_command cmd_results = {
     .arguments = "FILE",
     .about = "Prints the front of a sweep's store: machines that none beats in the sweep's objectives, and how much "
              "better another could still be.  --where and --top list points instead, the best first; --csv has one "
-             "row a point, by its number; --point prints the mapping of one as eval reads it; --merge takes the rows "
+             "row a point, by its number, with --machines a row a machine; --point prints the mapping of one as eval "
+             "reads it; --merge takes the rows "
              "of other stores of the same sweep (of shards) into the first.\n"
              "Exit status: 0, or 2 for a store that cannot be read.\n",
     .example = "edge-family.tfdb --where \"side >= 16 and state == 'found'\" --top 5",

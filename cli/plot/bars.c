@@ -1,4 +1,5 @@
 /* Several mappings side by side: a group of bars for each resource, a bar for each mapping. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,72 @@ static bool check_groups(const plot_input *in, const plot_chart *c, tf_diags *d)
                  in[0].path);
 }
 
+/* ---- of a table -------------------------------------------------------------------------------- */
+/* Which of the first n labels of a series this is; n: none. */
+static int label_at(const plot_series *s, const char *label) {
+  int k = 0;
+  while (k < s->n && strcmp(s->at[k].label, label) != 0)
+    k++;
+  return k;
+}
+
+/* A series for each value of column `by` (-1: one), each with a bar for each value of column x: NAN, none. */
+static bool make_groups(const plot_table *t, int x, int by, plot_chart *c) {
+  for (int row = 0; row < t->n_rows; row++) {
+    const char *name = by < 0 ? "" : plot_cell_at(t, row, by)->text;
+    int k = 0;
+    while (k < c->n && strncmp(c->series[k].name, name, sizeof c->series[k].name - 1) != 0)
+      k++;
+    if (k == c->n && !plot_add_series(c, name, PLOT_LINE, k)) return false;
+  }
+  for (int i = 0; i < c->n; i++)
+    for (int row = 0; row < t->n_rows; row++) {
+      const char *label = plot_cell_at(t, row, x)->text;
+      if (label_at(&c->series[i], label) == c->series[i].n)
+        plot_add_point(c, &c->series[i], c->series[i].n, NAN, label, NULL);
+      if (c->bad) return false;
+    }
+  return true;
+}
+
+static bool put_bar(const plot_table *t, int row, const int at[3], plot_chart *c, tf_diags *d) {
+  const char *name = at[2] < 0 ? "" : plot_cell_at(t, row, at[2])->text;
+  double v;
+  int k = 0;
+  if (!plot_number(t, row, at[1], &v, d)) return false;
+  while (strncmp(c->series[k].name, name, sizeof c->series[k].name - 1) != 0)
+    k++;
+  const plot_cell *label = plot_cell_at(t, row, at[0]);
+  plot_point *p = &c->series[k].at[label_at(&c->series[k], label->text)];
+  if (!isnan(p->y))
+    return tf_fail(d, label->at, TF_E_DUP, "a second row for '%.60s'%s%.60s: filter the rows first", label->text,
+                   *name ? " and " : "", name);
+  p->y = v;
+  return true;
+}
+
+/* Long tables: a bar a row, in groups by x, of a colour by `by`. */
+static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+  const plot_table *t = &in->table;
+  if (n != 1 || !w->x || !w->y)
+    return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "bars of CSV need one file, --x (the groups) and --y (the figure)");
+  const int at[3] = {plot_column(t, w->x, d), plot_column(t, w->y, d), w->by ? plot_column(t, w->by, d) : -1};
+  bool ok = at[0] >= 0 && at[1] >= 0 && (!w->by || at[2] >= 0) && make_groups(t, at[0], at[2], c);
+  for (int row = 0; ok && row < t->n_rows; row++)
+    ok = put_bar(t, row, at, c, d);
+  if (ok && !c->n) ok = tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
+  c->shape = PLOT_BARS;
+  snprintf(c->y_name, sizeof c->y_name, "%s", w->y);
+  for (char *p = c->y_name; *p; p++)
+    if (*p == '_') *p = ' ';
+  char name[120];
+  plot_base_name(in->path, name, sizeof name);
+  snprintf(c->title, sizeof c->title, "%s of %s", c->y_name, name);
+  return ok;
+}
+
 bool plot_bars(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+  if (!in[0].json) return bars_of_table(in, n, w, c, d);
   static const char *const whats[] = {"cycles", "energy", "words"};
   static const char *const y_names[] = {"busy cycles", "energy", "words through the ports"};
   const char *what = w->y ? w->y : whats[0];

@@ -6,11 +6,16 @@
 #include "cli/plot/plot.h"
 
 static const plot_kind kinds[] = {
-    {"bars", "JSON of eval, several mappings side by side: cycles, energy or words of each resource", plot_bars},
+    {"bars",
+     "JSON of eval, several mappings side by side: cycles, energy or words of each resource; CSV: --y of each --x and "
+     "--by",
+     plot_bars},
     {"roofline", "JSON of eval: the machine's roofs at each memory, the mappings as points", plot_roofline},
-    {"slope", "JSON or CSV of bound: least words proved and found, by the words on chip", plot_slope},
+    {"slope", "JSON or CSV of bound: least words proved and found, by the words on chip; JSON of eval: machines on it",
+     plot_slope},
     {"convergence", "logs of search, or CSV with evaluations and best", plot_convergence},
-    {"pareto", "CSV: points in two figures, and those that none beats", plot_pareto},
+    {"pareto", "CSV, or the store of a sweep: points in two figures, and those that none beats", plot_pareto},
+    {"points", "CSV: a point a row, marks for each --by", plot_points},
     {"heat", "CSV: one figure over two params", plot_heat},
     {"lines", "CSV: one figure over another, a line for each --by", plot_lines},
     {"diff", "JSON of diff: what differs between two mappings, term by term", plot_diff},
@@ -42,6 +47,12 @@ plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, 
   return s;
 }
 
+plot_series *plot_series_named(plot_chart *c, const char *name, plot_style style) {
+  for (int i = 0; i < c->n; i++)
+    if (!strcmp(c->series[i].name, name)) return &c->series[i];
+  return plot_add_series(c, name, style, c->n);
+}
+
 static char *copy(plot_chart *c, const char *text) {
   char *t = text ? strdup(text) : NULL;
   c->bad |= text && !t;
@@ -66,4 +77,14 @@ void plot_chart_free(plot_chart *c) {
   }
   free(c->series);
   *c = (plot_chart){0};
+}
+
+void plot_title_of(plot_chart *c, const char *what, const plot_input *in, size_t n) {
+  int at = snprintf(c->title, sizeof c->title, "%s of", what);
+  for (size_t i = 0; i < n && i < 3; i++) {
+    char name[60];
+    plot_base_name(in[i].path, name, sizeof name);
+    at += snprintf(c->title + at, sizeof c->title - (size_t)at, "%s %s", i ? "," : "", name);
+  }
+  if (n > 3) snprintf(c->title + at, sizeof c->title - (size_t)at, " and %zu more", n - 3);
 }

@@ -1,10 +1,11 @@
-/* The files of a figure: JSON, CSV, or the log of a search. */
+/* The files of a figure: JSON, CSV, the log of a search, or the store of a sweep. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/plot/plot.h"
+#include "cli/report/sweep_report.h"
 
 static const char log_head[] = "tileflow-search-log ";
 static const char store_head[] = "SQLite format 3";
@@ -53,7 +54,34 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
+/* Whether a file begins as SQLite's do: a store is large, and is not read as a text. */
+static bool is_store(const char *path) {
+  char head[sizeof store_head - 1];
+  FILE *f = fopen(path, "rb");
+  bool yes = f && fread(head, 1, sizeof head, f) == sizeof head && !memcmp(head, store_head, sizeof head);
+  if (f) fclose(f);
+  return yes;
+}
+
+/* The machines of a sweep, as `results --machines --csv` writes them; errors show its lines. */
+static bool read_store(plot_input *in, tf_diags *d) {
+  tf_store *s = tf_store_open(in->path, d);
+  tf_sweep_summary *sum = s ? tf_sweep_summary_of(s, d) : NULL;
+  cli_text csv = {0};
+  if (sum) cli_machines_csv(tf_store_grid(s), sum, &csv);
+  tf_text text = {in->path, csv.text, csv.len};
+  bool ok = sum && csv.text && !csv.bad;
+  if (sum && !ok) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (ok) in->file = tf_diags_add_file(d, in->path, csv.text, csv.len);
+  ok = ok && plot_table_read(&text, in->file, &in->table, d);
+  cli_text_free(&csv);
+  tf_sweep_summary_free(sum);
+  tf_store_close(s);
+  return ok;
+}
+
 static bool read_one(plot_input *in, tf_diags *d) {
+  if (is_store(in->path)) return read_store(in, d);
   tf_text text = tf_text_read(in->path, d);
   if (!text.text) return false;
   in->file = tf_diags_add_file(d, text.name, text.text, text.len);
@@ -62,10 +90,7 @@ static bool read_one(plot_input *in, tf_diags *d) {
   bool ok;
   while (blank < text.len && strchr(" \t\r\n", text.text[blank]))
     blank++;
-  if (begins(&text, store_head)) {
-    ok = tf_fail(d, (tf_loc){0}, TF_E_TYPE,
-                 "%.80s is a store: 'tileflow results STORE --csv FILE' writes what plot reads", in->path);
-  } else if (memchr(text.text, '\0', text.len)) {
+  if (memchr(text.text, '\0', text.len)) {
     ok = tf_fail(d, at, TF_E_SYNTAX, "the file is binary: plot reads JSON, CSV and logs of searches");
   } else if (begins(&text, log_head)) {
     ok = plot_log_read(&text, in->file, &in->table, d);

@@ -39,7 +39,8 @@ typedef struct {
   plot_table table; /* n_columns 0: it is JSON */
 } plot_input;
 
-/* Reads files of JSON, CSV and logs of searches.  False with every error in d; to be freed all the same. */
+/* Reads files of JSON, CSV, logs of searches, and stores of sweeps (as tables of machines).  False with every error in
+ * d; to be freed all the same. */
 bool plot_inputs_read(const cli_input *in, plot_input **out, tf_diags *d);
 void plot_inputs_free(plot_input *all, size_t n);
 /* The last part of a path without what stands behind its last point, in out[size]. */
@@ -55,7 +56,7 @@ typedef struct {
   char *note;  /* of a term: its two values; owned, may be NULL */
 } plot_point;
 
-typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE } plot_style;
+typedef enum { PLOT_LINE, PLOT_DASHED, PLOT_STEPS, PLOT_POINTS, PLOT_CURVE, PLOT_FAINT } plot_style;
 
 typedef struct {
   char name[120]; /* "": not in the key */
@@ -81,6 +82,10 @@ typedef struct {
 } plot_chart;
 
 plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, int colour);
+/* The series of that name; where there is none, a new one with the next colour. */
+plot_series *plot_series_named(plot_chart *c, const char *name, plot_style style);
+/* "WHAT of A, B, C and 2 more": the inputs that the title names. */
+void plot_title_of(plot_chart *c, const char *what, const plot_input *in, size_t n);
 /* label and note are copied; NULL: none. */
 void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note);
 void plot_chart_free(plot_chart *c);
@@ -104,6 +109,7 @@ bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart
 bool plot_convergence(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
+bool plot_points(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_diff(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);
 bool plot_timeline(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d);

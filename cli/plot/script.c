@@ -157,7 +157,31 @@ static void put_frame(const plot_chart *c, const plot_choice *w, const char *csv
   put_quoted(csv, out);
   cli_printf(out, "\nset datafile separator ','\nset encoding utf8\nset border 3 lc rgb '#444444'\n"
                   "set tics nomirror tc rgb '#222222'\nset grid lc rgb '#dddddd' lw 0.5\n");
-  put_text("title", w->title ? w->title : c->title, "", out);
+}
+
+/* gnuplot takes all letters for as wide as small ones: by how many the widest name is wider. */
+static int wider(const plot_chart *c) {
+  double most = 0;
+  for (int i = 0; i < c->n; i++) {
+    double more = 0;
+    for (const char *p = c->series[i].name; *p; p++)
+      more += (*p >= 'A' && *p <= 'Z') || *p == '+' ? 0.35 : -0.1;
+    most = fmax(most, more);
+  }
+  return (int)ceil(most);
+}
+
+/* The title, above the key where there is one: samples as long as that many letters, 0 without a key. */
+static void put_title(const plot_chart *c, const plot_choice *w, double samples, cli_text *out) {
+  const char *title = w->title ? w->title : c->title;
+  if (samples <= 0) {
+    put_text("title", title, "", out);
+    cli_printf(out, "set key off\n");
+    return;
+  }
+  cli_printf(out, "set key tmargin center horizontal Left reverse samplen %g width %d title ", samples, wider(c));
+  put_quoted(title, out);
+  cli_printf(out, " noenhanced\n");
 }
 
 /* Ticks of 0.5, 1.0, 1.5 with the power of ten, or the unit's prefix, in the axis's name. */
@@ -203,8 +227,20 @@ static span span_of(const plot_chart *c, char axis) {
   return s;
 }
 
-static void bars_script(const plot_chart *c, cli_text *out) {
+/* Names of groups stand level where they have room: 60 letters' width a column of the paper. */
+static const char *turn_names(const plot_chart *c, const plot_choice *w) {
+  const plot_series *s = &c->series[0];
+  size_t longest = 0;
+  for (int k = 0; k < s->n; k++)
+    longest = strlen(s->at[k].label) > longest ? strlen(s->at[k].label) : longest;
+  const size_t room = (w->two_columns ? 120 : 55) / (size_t)(s->n ? s->n : 1);
+  return longest < room ? "" : room < 4 ? " rotate by 90 right" : " rotate by -40 left";
+}
+
+static void bars_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
+  const char *rotated = turn_names(c, w);
   const span y = span_of(c, 'y');
+  put_title(c, w, c->n > 1 || *c->series[0].name ? 1 : 0, out);
   const scale s = c->log_y ? (scale){.by = 1} : scale_of(c->y_name, c->unit, y.most);
   put_text("ylabel", c->log_y ? c->y_name : s.name, "", out);
   if (c->log_y)
@@ -215,8 +251,8 @@ static void bars_script(const plot_chart *c, cli_text *out) {
   cli_printf(out,
              "set style data histogram\nset style histogram clustered gap 1\nset style fill solid border lc rgb "
              "'white'\nset boxwidth 0.95\nunset grid\nset grid ytics lc rgb '#dddddd' lw 0.5\n"
-             "set key tmargin center horizontal Left reverse samplen 1\nset xtics noenhanced scale 0%s\nplot \\\n",
-             c->series[0].n > 5 ? " rotate by -40 left" : "");
+             "set xtics noenhanced scale 0%s\nplot \\\n",
+             rotated);
   for (int i = 0; i < c->n; i++) {
     cli_printf(out, "  data using ($%d/%g):xtic(1) skip 1 title ", i + 2, s.by);
     put_quoted(c->series[i].name, out);
@@ -242,20 +278,30 @@ static double put_axis(const plot_chart *c, char axis, cli_text *out) {
              its.least / room, its.most * room);
   if (c->powers_of_two)
     cli_printf(out, "set format %c '2^{%%L}'\n", axis);
-  else
+  else if (*unit || its.least >= 1)
     cli_printf(out, "set format %c '%%.0s %%c%s'\n", axis, unit);
+  else /* a prefix for parts is read as a unit */
+    cli_printf(out, "set format %c '%%g'\n", axis);
   return 1;
 }
 
-static void xy_script(const plot_chart *c, cli_text *out) {
-  static const char *const with[] = {[PLOT_LINE] = "lines lw 1.5",
-                                     [PLOT_DASHED] = "lines lw 1.5 dt 2",
-                                     [PLOT_STEPS] = "steps lw 1.5",
-                                     [PLOT_POINTS] = "points",
-                                     [PLOT_CURVE] = "linespoints lw 1.2"};
+/* Of lines that may lie upon each other the later ones are thinner, so that each is seen. */
+static double width_of(const plot_chart *c, int line) {
+  int before = 0, lines = 0;
+  for (int i = 0; i < c->n; i++) {
+    lines += c->series[i].style == PLOT_LINE;
+    before += i < line && c->series[i].style == PLOT_LINE;
+  }
+  return lines > 1 && c->powers_of_two ? 2.4 - 1.6 * before / (lines - 1) : 1.5;
+}
+
+static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
+  static const char *const with[] = {
+      [PLOT_LINE] = "lines",    [PLOT_DASHED] = "lines lw 1.5 dt 2", [PLOT_STEPS] = "steps lw 1.5",
+      [PLOT_POINTS] = "points", [PLOT_CURVE] = "linespoints lw 1.2", [PLOT_FAINT] = "points pt 7 ps 0.25"};
   const double by_x = put_axis(c, 'x', out), by_y = put_axis(c, 'y', out);
-  cli_printf(out, "set key %s\nset xtics autofreq\nplot \\\n",
-             c->n > 1 ? "tmargin center horizontal Left reverse samplen 1.5" : "off");
+  put_title(c, w, c->n > 1 ? 1.5 : 0, out);
+  cli_printf(out, "set xtics autofreq\nplot \\\n");
   for (int i = 0; i < c->n; i++) {
     const plot_series *s = &c->series[i];
     const bool marked = s->style == PLOT_POINTS || s->style == PLOT_CURVE;
@@ -263,6 +309,7 @@ static void xy_script(const plot_chart *c, cli_text *out) {
       cli_printf(out, "  NaN with points");
     else
       cli_printf(out, "  data using ($1 == %d ? $3/%g : NaN):($4/%g) skip 1 with %s", i, by_x, by_y, with[s->style]);
+    if (s->style == PLOT_LINE && s->n) cli_printf(out, " lw %.2g", width_of(c, i));
     if (marked)
       cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
     else if (s->colour > COLOURS) /* colours come again, with other dashes */
@@ -273,7 +320,8 @@ static void xy_script(const plot_chart *c, cli_text *out) {
   }
 }
 
-static void heat_script(const plot_chart *c, cli_text *out) {
+static void heat_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
+  put_title(c, w, 0, out);
   const plot_series *s = &c->series[0];
   const int columns = rank_of(s, false, INFINITY), rows = rank_of(s, true, INFINITY);
   const span z = span_of(c, 'z');
@@ -282,7 +330,7 @@ static void heat_script(const plot_chart *c, cli_text *out) {
   put_text("xlabel", c->x_name, "", out);
   put_text("ylabel", c->y_name, "", out);
   put_text("cblabel", by.name, " offset 1.5,0", out);
-  cli_printf(out, "%sunset key\nunset grid\nset tics scale 0\nset format cb '%%g'\n", log ? "set logscale cb\n" : "");
+  cli_printf(out, "%sunset grid\nset tics scale 0\nset format cb '%%g'\n", log ? "set logscale cb\n" : "");
   if (z.most > z.least) cli_printf(out, "set cbrange [%.6g:%.6g]\n", z.least / by.by, z.most / by.by);
   cli_printf(out,
              "# viridis\nset palette defined (0 '#440154', 1 '#3b528b', 2 '#21918c', 3 '#5ec962', 4 '#fde725')\n"
@@ -300,7 +348,8 @@ static void heat_script(const plot_chart *c, cli_text *out) {
   cli_printf(out, "\n");
 }
 
-static void terms_script(const plot_chart *c, cli_text *out) {
+static void terms_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
+  put_title(c, w, 0, out);
   const plot_series *s = &c->series[0];
   double least = 0.5, most = 2;
   for (int k = 0; k < s->n; k++)
@@ -310,11 +359,11 @@ static void terms_script(const plot_chart *c, cli_text *out) {
     }
   least /= 2, most *= 2;
   put_text("xlabel", c->x_name, "", out);
-  cli_printf(out, "set logscale x\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\nset format x '%%g x'\nunset key\n",
-             least, most, s->n - 1);
+  cli_printf(out, "set logscale x 2\nset xrange [%.6g:%.6g]\nset yrange [%d.6:-0.6]\nset format x '%%g'\n", least,
+             most * 1.001, s->n - 1);
   cli_printf(out,
              "unset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset style fill solid noborder\nset border 1\n"
-             "set ytics scale 0 noenhanced\nset rmargin 18\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
+             "set ytics scale 0 noenhanced\nset rmargin 20\nset arrow from 1, graph 0 to 1, graph 1 nohead lc rgb "
              "'#444444'\n# a term that one side lacks goes to the edge\n"
              "v(x) = x eq '' ? %.6g : real(x) == 0 ? %.6g : real(x)\n",
              most, least);
@@ -344,7 +393,8 @@ static void put_lines(const plot_chart *c, cli_text *out) {
   cli_printf(out, ")\nset yrange [%d.6:-0.6]\n", named);
 }
 
-static void spans_script(const plot_chart *c, cli_text *out) {
+static void spans_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
+  put_title(c, w, 1, out);
   span ends = {0, 0};
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++)
@@ -352,11 +402,10 @@ static void spans_script(const plot_chart *c, cli_text *out) {
   const scale by = scale_of(c->x_name, c->x_unit, ends.most);
   put_text("xlabel", by.name, "", out);
   put_lines(c, out);
-  cli_printf(
-      out,
-      "set xrange [0:%.6g]\nunset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset border 1\n"
-      "set style fill solid noborder\nset key tmargin center horizontal Left reverse samplen 1 width 2\nplot \\\n",
-      ends.most / by.by);
+  cli_printf(out,
+             "set xrange [0:%.6g]\nunset grid\nset grid xtics lc rgb '#dddddd' lw 0.5\nset border 1\n"
+             "set style fill solid noborder\nplot \\\n",
+             ends.most / by.by);
   for (int i = 0; i < c->n; i++) {
     cli_printf(out,
                "  data using ($1 == %d ? ($5+$6)/%g : NaN):3:($5/%g):($6/%g):($3-0.38):($3+0.38) skip 1 \\\n"
@@ -370,10 +419,10 @@ static void spans_script(const plot_chart *c, cli_text *out) {
 void plot_script(const plot_chart *c, const plot_choice *w, const char *csv, const char *figure, cli_text *out) {
   put_frame(c, w, csv, figure, out);
   switch (c->shape) {
-  case PLOT_XY: xy_script(c, out); break;
-  case PLOT_BARS: bars_script(c, out); break;
-  case PLOT_HEAT: heat_script(c, out); break;
-  case PLOT_TERMS: terms_script(c, out); break;
-  case PLOT_SPANS: spans_script(c, out); break;
+  case PLOT_XY: xy_script(c, w, out); break;
+  case PLOT_BARS: bars_script(c, w, out); break;
+  case PLOT_HEAT: heat_script(c, w, out); break;
+  case PLOT_TERMS: terms_script(c, w, out); break;
+  case PLOT_SPANS: spans_script(c, w, out); break;
   }
 }

@@ -1,4 +1,4 @@
-/* Charts of tables: slope, convergence, pareto, lines, heat. */
+/* Charts of tables: convergence, pareto, lines, points, heat. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,23 +9,6 @@
 static bool need_table(const plot_input *in, const char *kind, tf_diags *d) {
   if (in->table.n_columns) return true;
   return tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_TYPE, "--as %s needs CSV, and this is JSON", kind);
-}
-
-/* The titles name the first inputs. */
-static void title_of(plot_chart *c, const char *what, const plot_input *in, size_t n) {
-  int at = snprintf(c->title, sizeof c->title, "%s of", what);
-  for (size_t i = 0; i < n && i < 3; i++) {
-    char name[60];
-    plot_base_name(in[i].path, name, sizeof name);
-    at += snprintf(c->title + at, sizeof c->title - (size_t)at, "%s %s", i ? "," : "", name);
-  }
-  if (n > 3) snprintf(c->title + at, sizeof c->title - (size_t)at, " and %zu more", n - 3);
-}
-
-static plot_series *series_named(plot_chart *c, const char *name, plot_style style) {
-  for (int i = 0; i < c->n; i++)
-    if (!strcmp(c->series[i].name, name)) return &c->series[i];
-  return plot_add_series(c, name, style, c->n);
 }
 
 /* A row's series: the cells of columns [n], apart by commas; without columns, the file's name if there are several. */
@@ -87,7 +70,7 @@ static bool add_rows(const plot_input *in, bool several, const plot_choice *w, p
     ok = ok && read;
     if (!read || isnan(at) || isnan(value)) continue;
     name_of(in, several, columns, n, row, name);
-    plot_add_point(c, series_named(c, name, style), at, value, NULL, NULL);
+    plot_add_point(c, plot_series_named(c, name, style), at, value, NULL, NULL);
   }
   return ok;
 }
@@ -109,21 +92,31 @@ static void say_column(const char *column, char out[120]) {
   snprintf(out, 120, "%.100s", column);
   for (char *p = out; *p; p++)
     if (*p == '_') *p = ' ';
-  char *pj = strstr(out, " pj");
+  char *pj = strstr(out, " pj"), *um2 = strstr(out, " um2");
   if (pj && !pj[3]) memcpy(pj, ", pJ", 5);
+  if (um2 && !um2[4]) memcpy(um2, ", um2", 6);
 }
 
-/* Energy stands in pJ in tables, and in J in figures. */
-static void use_joules(plot_chart *c, char axis) {
-  char *name = axis == 'x' ? c->x_name : axis == 'y' ? c->y_name : c->z_name, *pj = strstr(name, ", pJ");
-  if (!pj) return;
-  *pj = '\0';
-  strcpy(axis == 'x' ? c->x_unit : c->unit, "J");
+static void multiply(plot_chart *c, char axis, double by) {
   for (int i = 0; i < c->n; i++)
     for (int k = 0; k < c->series[i].n; k++) {
       plot_point *p = &c->series[i].at[k];
-      *(axis == 'x' ? &p->x : axis == 'y' ? &p->y : &p->z) *= 1e-12;
+      *(axis == 'x' ? &p->x : axis == 'y' ? &p->y : &p->z) *= by;
     }
+}
+
+/* Energy stands in pJ in tables, and in J in figures; areas in um2, and in mm2. */
+static void use_units(plot_chart *c, char axis) {
+  char *name = axis == 'x' ? c->x_name : axis == 'y' ? c->y_name : c->z_name;
+  char *pj = strstr(name, ", pJ"), *um2 = strstr(name, ", um2");
+  if (pj) {
+    *pj = '\0';
+    strcpy(axis == 'x' ? c->x_unit : c->unit, "J");
+    multiply(c, axis, 1e-12);
+  } else if (um2) {
+    strcpy(um2, ", mm²");
+    multiply(c, axis, 1e-6);
+  }
 }
 
 static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
@@ -133,20 +126,31 @@ static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_ch
   say_column(w->y, y);
   if (!*c->x_name) memcpy(c->x_name, x, sizeof x);
   if (!*c->y_name) memcpy(c->y_name, y, sizeof y);
-  use_joules(c, 'x');
-  use_joules(c, 'y');
+  use_units(c, 'x');
+  use_units(c, 'y');
   c->log_x = wide(c, false);
   c->log_y = wide(c, true);
   snprintf(what, sizeof what, "%.100s over %.100s", c->y_name, c->x_name);
-  if (!*c->title) title_of(c, what, in, n);
+  if (!*c->title) plot_title_of(c, what, in, n);
   return true;
 }
 
-bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+static bool all_rows(const plot_input *in, size_t n, const plot_choice *w, plot_style style, plot_chart *c,
+                     tf_diags *d) {
+  const char *kind = style == PLOT_CURVE ? "lines" : "points";
   bool ok = true;
-  if (!w->x || !w->y) return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--as lines needs --x COLUMN and --y COLUMN");
+  if (!w->x || !w->y) return tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--as %s needs --x COLUMN and --y COLUMN", kind);
   for (size_t i = 0; i < n; i++)
-    ok = need_table(&in[i], "lines", d) && add_rows(&in[i], n > 1, w, PLOT_CURVE, c, d) && ok;
+    ok = need_table(&in[i], kind, d) && add_rows(&in[i], n > 1, w, style, c, d) && ok;
+  return ok;
+}
+
+bool plot_points(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+  return all_rows(in, n, w, PLOT_POINTS, c, d) && finish(in, n, w, c, d);
+}
+
+bool plot_lines(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
+  bool ok = all_rows(in, n, w, PLOT_CURVE, c, d);
   for (int i = 0; i < c->n; i++)
     qsort(c->series[i].at, (size_t)c->series[i].n, sizeof *c->series[i].at, by_x);
   return ok && finish(in, n, w, c, d);
@@ -161,7 +165,7 @@ bool plot_convergence(const plot_input *in, size_t n, const plot_choice *w, plot
     ok = need_table(&in[i], "convergence", d) && add_rows(&in[i], n > 1, &own, PLOT_STEPS, c, d) && ok;
   if (!w->x) strcpy(c->x_name, "mappings evaluated");
   if (!w->y) strcpy(c->y_name, "best found");
-  title_of(c, "Convergence", in, n);
+  plot_title_of(c, "Convergence", in, n);
   return ok && finish(in, n, &own, c, d);
 }
 
@@ -179,7 +183,7 @@ static void add_front(plot_chart *c) {
     for (int k = 0; k < c->series[i].n; k++)
       all.at[m++] = c->series[i].at[k];
   qsort(all.at, (size_t)all.n, sizeof *all.at, by_x);
-  plot_series *front = plot_add_series(c, "front", PLOT_STEPS, 7);
+  plot_series *front = plot_add_series(c, "none better in both", PLOT_STEPS, 7);
   for (int i = 0; i < all.n;) {
     int stop = i;
     double least = all.at[i].y;
@@ -189,6 +193,11 @@ static void add_front(plot_chart *c) {
     i = stop;
   }
   free(all.at);
+  for (int k = c->n - 1; k > 0 && c->series[k - 1].style == PLOT_POINTS; k--) { /* marks stand above the line */
+    plot_series below = c->series[k];
+    c->series[k] = c->series[k - 1];
+    c->series[k - 1] = below;
+  }
 }
 
 /* Points of different work do not beat each other.  False with an error in d. */
@@ -204,13 +213,51 @@ static bool same_work(const plot_table *t, tf_diags *d) {
   return true;
 }
 
+/* The machines of a sweep: those beside its front, those on it, and of these what is proved. */
+static bool add_machines(const plot_input *in, const plot_choice *w, plot_chart *c, tf_diags *d) {
+  static const char *const names[] = {"beside the front", "on the front", "on the front, proved"};
+  static const int colours[] = {6, 1, 0}; /* grey, and drawn first */
+  const plot_table *t = &in->table;
+  int x = plot_column(t, w->x, d), y = plot_column(t, w->y, d);
+  const int front = plot_column(t, "front", NULL), proved = plot_column(t, "proved", NULL);
+  bool ok = x >= 0 && y >= 0;
+  for (int k = 0; ok && k < 3; k++) {
+    plot_series *s = plot_add_series(c, names[k], k ? PLOT_POINTS : PLOT_FAINT, colours[k]);
+    for (int row = 0; s && row < t->n_rows; row++) {
+      double at, value, on, sure;
+      bool read = plot_number(t, row, x, &at, d) && plot_number(t, row, y, &value, d);
+      read = read && plot_number(t, row, front, &on, d) && plot_number(t, row, proved, &sure, d);
+      if (!read) return false;
+      if (isnan(at) || isnan(value) || (on > 0) + (on > 0 && sure > 0) != k) continue;
+      plot_add_point(c, s, at, value, NULL, NULL);
+    }
+  }
+  int kept = 0;
+  for (int k = 0; k < c->n; k++) /* no key for what is not there */
+    if (c->series[k].n)
+      c->series[kept++] = c->series[k];
+    else
+      free(c->series[k].at);
+  c->n = kept;
+  return ok;
+}
+
+static const char *default_y(const plot_table *t) {
+  return plot_column(t, "energy_pj", NULL) < 0 && plot_column(t, "area_um2", NULL) >= 0 ? "area_um2" : "energy_pj";
+}
+
 bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   plot_choice own = *w;
   bool ok = true;
   if (!own.x) own.x = "cycles";
-  if (!own.y) own.y = "energy_pj";
   for (size_t i = 0; i < n; i++) {
     if (!need_table(&in[i], "pareto", d) || !same_work(&in[i].table, d)) return false;
+    if (!own.y) own.y = default_y(&in[i].table);
+    if (n == 1 && !own.by && plot_column(&in[i].table, "front", NULL) >= 0 &&
+        plot_column(&in[i].table, "proved", NULL) >= 0) {
+      ok = add_machines(&in[i], &own, c, d);
+      break;
+    }
     plot_choice of = own;
     /* rows proved stand apart; else all of a file are alike */
     if (!of.by) of.by = plot_column(&in[i].table, "proved", NULL) >= 0 ? "proved" : "";
@@ -222,7 +269,7 @@ bool plot_pareto(const plot_input *in, size_t n, const plot_choice *w, plot_char
       if (yes || no) strcpy(c->series[k].name, yes ? "proved" : "not proved");
     }
   }
-  title_of(c, "Pareto front", in, n);
+  plot_title_of(c, "Pareto front", in, n);
   ok = ok && finish(in, n, &own, c, d);
   if (ok) add_front(c);
   return ok;
@@ -254,65 +301,8 @@ bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   say_column(w->x, c->x_name);
   say_column(w->y, c->y_name);
   memcpy(c->z_name, z_name, sizeof z_name);
-  use_joules(c, 'z');
+  use_units(c, 'z');
   c->shape = PLOT_HEAT;
-  title_of(c, c->z_name, in, n);
-  return true;
-}
-
-/* One row of a slope; found: NAN where no mapping was. */
-static void add_capacity(plot_chart *c, const char *name, double words, double proved, double found) {
-  char with[120];
-  snprintf(with, sizeof with, "%.100s proved", name);
-  plot_add_point(c, series_named(c, with, PLOT_LINE), words, proved, NULL, NULL);
-  snprintf(with, sizeof with, "%.100s found", name);
-  if (!isnan(found)) plot_add_point(c, series_named(c, with, PLOT_POINTS), words, found, NULL, NULL);
-}
-
-static bool slope_of_json(const plot_input *in, plot_chart *c, tf_diags *d) {
-  json_t *rows = plot_member(in, in->json, "slope", JSON_ARRAY, d), *row;
-  json_t *name = plot_member(in, in->json, "workload", JSON_STRING, d);
-  size_t i;
-  if (!rows || !name) return false;
-  json_array_foreach(rows, i, row) {
-    double words, proved;
-    if (!plot_member_number(in, row, "on_chip_words", &words, d)) return false;
-    if (!plot_member_number(in, row, "proved_words", &proved, d)) return false;
-    json_t *found = json_object_get(row, "found_words");
-    add_capacity(c, json_string_value(name), words, proved, json_is_number(found) ? json_number_value(found) : NAN);
-  }
-  return true;
-}
-
-static bool slope_of_csv(const plot_table *t, plot_chart *c, tf_diags *d) {
-  static const char *const names[] = {"workload", "on_chip_words", "proved_words", "found_words"};
-  int at[4];
-  bool ok = true;
-  for (int i = 0; i < 4; i++)
-    ok = (at[i] = plot_column(t, names[i], d)) >= 0 && ok;
-  for (int row = 0; ok && row < t->n_rows; row++) {
-    double v[4];
-    for (int i = 1; i < 4; i++)
-      ok = plot_number(t, row, at[i], &v[i], d) && ok;
-    if (ok) add_capacity(c, plot_cell_at(t, row, at[0])->text, v[1], v[2], v[3]);
-  }
-  return ok;
-}
-
-bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
-  (void)w;
-  bool ok = true;
-  for (size_t i = 0; i < n; i++)
-    ok = (in[i].json ? slope_of_json(&in[i], c, d) : slope_of_csv(&in[i].table, c, d)) && ok;
-  if (!ok) return false;
-  if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
-  for (int i = 1; i < c->n; i++) /* what is found has the colour of what is proved */
-    for (int k = 0; k < i; k++)
-      if (!strncmp(c->series[i].name, c->series[k].name, strcspn(c->series[k].name, " ") + 1))
-        c->series[i].colour = c->series[k].colour;
-  c->log_x = c->log_y = c->powers_of_two = true;
-  strcpy(c->x_name, "words on chip");
-  strcpy(c->y_name, "words in and out of the chip");
-  title_of(c, "Ski-slope", in, n);
+  plot_title_of(c, c->z_name, in, n);
   return true;
 }

@@ -15,6 +15,7 @@ static void say_sweep(const tf_sweep_grid *g, cli_text *out) {
   cli_printf(out, "; method %s, objectives", tf_sweep_method_key((int)g->method));
   for (int i = 0; i < g->n_goals; i++)
     cli_printf(out, "%s %s", i ? "," : "", tf_goal_key((int)g->goals[i]));
+  if (g->within > 0) cli_printf(out, "; proofs within %s", cli_percent(g->within, 1).s);
   if (g->n_works > 1) cli_printf(out, " (%s over the workloads)", g->geometric ? "geometric mean" : "weighted sum");
   cli_printf(out, "\n");
 }
@@ -122,8 +123,9 @@ static void say_rest(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text
   cli_printf(out, "\n%s of %s machines are on the front", cli_count(s->n_front).s, cli_count(s->n).s);
   if (found) cli_printf(out, ", %s of these proved", cli_count(s->proved).s);
   if (s->skipped + s->beaten)
-    cli_printf(out, "; %s can never be, as a result beats their bounds (%s were not solved for that)",
-               cli_count(s->skipped + s->beaten).s, cli_count(s->skipped).s);
+    cli_printf(out, "; %s can never be%s, as a result beats their bounds%s (%s were not solved for that)",
+               cli_count(s->skipped + s->beaten).s, g->within > 0 ? " by more than that" : "",
+               g->within > 0 ? " or comes so near to them" : "", cli_count(s->skipped).s);
   if (s->open) cli_printf(out, "; %s could be, with a better mapping than was found", cli_count(s->open).s);
   cli_printf(out, ".\n");
   if (found && s->proved < s->n_front)

@@ -5,8 +5,8 @@
 
 const char *tf_micro_type(ir_type t) {
   static const char *const name[] = {
-      [IR_F32] = "float",   [IR_BF16] = "uint16_t", [IR_I8] = "int8_t",  [IR_U8] = "uint8_t",
-      [IR_I16] = "int16_t", [IR_I32] = "int32_t",   [IR_I64] = "int64_t"};
+      [IR_F32] = "float",  [IR_BF16] = "uint16_t", [IR_F16] = "uint16_t", [IR_I8] = "int8_t",
+      [IR_U8] = "uint8_t", [IR_I16] = "int16_t",   [IR_I32] = "int32_t",  [IR_I64] = "int64_t"};
   return name[t];
 }
 
@@ -142,8 +142,11 @@ const tf_micro_kernel *tf_micro_kernel_of(const ir_kernel *kernel) { return (con
 
 ir_machine tf_micro_machine(const tf_micro_isa *isa, ir_type data) {
   const char *real = data == IR_BF16 && isa->bf16 ? isa->bf16 : "f32", *whole = isa->int8 ? isa->int8 : "int8";
-  return (ir_machine){data, &tf_micro_kernel_find(real)->kernel,
-                      data == IR_I8 ? &tf_micro_kernel_find(whole)->kernel : NULL, isa->lanes, isa->registers};
+  return (ir_machine){.data = data,
+                      .real = &tf_micro_kernel_find(real)->kernel,
+                      .whole = data == IR_I8 ? &tf_micro_kernel_find(whole)->kernel : NULL,
+                      .lanes = isa->lanes,
+                      .registers = isa->registers};
 }
 
 bool tf_micro_has_tiles(const ir_machine *t) {

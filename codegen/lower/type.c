@@ -29,14 +29,15 @@ ir_type low_type(const lowering *w, int z, bool argument) {
   int maker = w->plan->wl->tensors[z].producer;
   if (maker < 0) return w->p->machine.data;
   if (low_is_whole(w, maker)) return IR_I32;
-  return argument && w->p->machine.data == IR_BF16 ? IR_BF16 : IR_F32;
+  return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 
 /* ---- sums of outputs ------------------------------------------------------------------------------------ */
 
 static bool needs_sums(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
-  return w->p->machine.data == IR_BF16 && w->plan->wl->tensors[op->out].n_consumers == 0 && op->reduce != TF_ASSIGN;
+  const bool apart = ir_is_half(w->p->machine.data) || w->p->machine.apart;
+  return apart && w->plan->wl->tensors[op->out].n_consumers == 0 && op->reduce != TF_ASSIGN;
 }
 
 /* Whether loop l splits a dim that op o reduces. */
@@ -74,7 +75,7 @@ static void open_one(lowering *w, int o) {
   if (low_failed(w)) return;
   ir_buffer *b = &w->p->buffers[i];
   b->id = id;
-  b->type = IR_F32;
+  b->type = low_type(w, z, false);
   b->space = low_space(w);
   b->words = 1;
   for (int r = 0; r < b->rank; r++) {

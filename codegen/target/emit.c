@@ -50,6 +50,12 @@ char *tf_target_ir(const tf_target *t, const tf_tree *tree, const tf_emit_option
   return text;
 }
 
+bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d) {
+  const tf_target *t = tf_target_find(target, d);
+  ir_machine machine;
+  return t && t->machine(&(tf_emit_options){.dtype = dtype}, &machine, d);
+}
+
 tf_emitted *tf_emit(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
   const tf_target *t = tf_target_find(target, d);
   return t ? tf_target_emit(t, tree, o, d) : NULL;

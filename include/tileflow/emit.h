@@ -30,7 +30,9 @@ typedef struct {
 #define TF_DTYPES(X)                                                                                         \
   X("f32", "float32", "float32")                                                                             \
   X("bf16", "bfloat16", "bfloat16, rounded to nearest even once their float32 sums are complete")             \
-  X("int8", "int8", "int32 where a product of two inputs makes them (exact), else float32")
+  X("int8", "int8", "int32 where a product of two inputs makes them (exact), else float32")                  \
+  X("f16", "float16 (cuda alone)", "float16, rounded as bf16 is")                                            \
+  X("tf32", "float32, rounded to 11 bits where they are multiplied (cuda alone)", "float32")
 /* clang-format on */
 
 typedef struct {
@@ -85,6 +87,9 @@ char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options 
 /* Whether a kernel can have that name, as far as can be said before it is there; else the reason, E_NAME.  Not words of
  * C and C++, what C's library and POSIX call something, or what may be a macro. */
 bool tf_emit_can_name(const char *name, tf_diags *d);
+
+/* Whether the target (a key as tf_emit has it; NULL: cpu) takes data of that type; else what it takes, E_NAME. */
+bool tf_emit_has_dtype(const char *target, const char *dtype, tf_diags *d);
 
 /* The best isa for data of that type (a key of TF_DTYPES; NULL: f32) that the computer it runs on has. */
 const char *tf_emit_isa(const char *dtype);

@@ -51,6 +51,7 @@ bool sweep_facts(tf_sweep *s) {
             add(s, "score", c->geometric ? "geometric-mean" : "sum") &&
             add(s, "seed", text_of(a, "%" PRIu64, c->seed)) &&
             add(s, "budget.evals", text_of(a, "%" PRId64, c->evals)) && add(s, "counts", c->counts ? "true" : "false");
+  if (ok && c->within > 0) ok = add(s, "within", text_of(a, "%.17g", c->within));
   for (int i = 0; ok && i < c->n_over; i++) {
     ok = add(s, text_of(a, "over.%s", c->over[i].name), values_text(a, &c->over[i]));
     if (ok && c->over[i].zip != i) ok = add(s, text_of(a, "zip.%s", c->over[i].name), c->over[c->over[i].zip].name);

@@ -333,6 +333,7 @@ static bool fill_grid(tf_sweep *s, tf_diags *d) {
   g->n_goals = c->n_goals;
   memcpy(g->goals, c->goals, sizeof g->goals);
   g->geometric = c->geometric;
+  g->within = c->within;
   bool ok = name_files(s, &s->archs, "architecture", &g->n_archs, &g->archs) &&
             name_files(s, &s->workloads, "workload", &g->n_workloads, &g->workloads) &&
             (!s->mappings.n || name_files(s, &s->mappings, "mapping", &g->n_mappings, &g->mappings));

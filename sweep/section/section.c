@@ -7,7 +7,23 @@
 #include "base/names.h"
 #include "sweep/section/over.h"
 
-enum { NAME, ARCHS, WORKLOADS, MAPPINGS, OVER, ZIP, WHERE, METHOD, OBJECTIVES, SCORE, BUDGET, SEED, COUNTS, N_KEYS };
+enum {
+  NAME,
+  ARCHS,
+  WORKLOADS,
+  MAPPINGS,
+  OVER,
+  ZIP,
+  WHERE,
+  METHOD,
+  OBJECTIVES,
+  SCORE,
+  BUDGET,
+  WITHIN,
+  SEED,
+  COUNTS,
+  N_KEYS
+};
 static const tf_yrow rows[N_KEYS] = {
     [NAME] = {"name", TF_Y_SCALAR, false},
     [ARCHS] = {"architectures", TF_Y_SCALAR | TF_Y_LIST, false},
@@ -20,6 +36,7 @@ static const tf_yrow rows[N_KEYS] = {
     [OBJECTIVES] = {"objectives", TF_Y_SCALAR | TF_Y_LIST, false},
     [SCORE] = {"score", TF_Y_SCALAR, false},
     [BUDGET] = {"budget", TF_Y_MAP, false},
+    [WITHIN] = {"within", TF_Y_SCALAR, false},
     [SEED] = {"seed", TF_Y_SCALAR, false},
     [COUNTS] = {"counts", TF_Y_SCALAR, false},
 };
@@ -187,6 +204,15 @@ static bool read_score(tf_reader *r, const tf_ynode *node, sweep_section *out) {
   return k >= 0;
 }
 
+static bool read_within(tf_reader *r, const tf_ynode *node, sweep_section *out) {
+  tf_value v;
+  if (!node) return true;
+  if (!tf_read_value(r, node, "within", &v)) return false;
+  out->within = v.f;
+  return (v.f >= 0 && v.f < 1) || tf_fail(r->diags, node->at, TF_E_RANGE,
+                                          "'within' is %g, must be at least 0 and below 1: 0.01 is a hundredth", v.f);
+}
+
 static bool read_seed(tf_reader *r, const tf_ynode *node, sweep_section *out) {
   int64_t seed = 1;
   bool ok = !node || tf_read_int(r, node, "seed", 0, INT64_MAX, &seed);
@@ -208,6 +234,7 @@ bool sweep_section_read(tf_reader *r, const tf_ynode *node, sweep_section *out) 
   ok = read_goals(r, v[OBJECTIVES], out) && ok;
   ok = read_score(r, v[SCORE], out) && ok;
   ok = read_budget(r, v[BUDGET], out) && ok;
+  ok = read_within(r, v[WITHIN], out) && ok;
   ok = read_seed(r, v[SEED], out) && ok;
   out->counts = out->method != TF_SWEEP_BOUND;
   if (v[COUNTS]) ok = tf_read_bool(r, v[COUNTS], "counts", &out->counts) && ok;

@@ -40,6 +40,7 @@ typedef struct {
   int n_goals;
   tf_goal goals[TF_N_GOALS];
   bool geometric;
+  double within;                             /* 0: not given */
   sweep_patterns archs, workloads, mappings; /* n 0: not given */
   int n_over;
   sweep_over *over;

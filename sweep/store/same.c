@@ -160,6 +160,12 @@ static bool take_goals(tf_sweep_grid *g, const char *text) {
   return g->n_goals > 0;
 }
 
+static bool take_within(tf_sweep_grid *g, const char *value) {
+  double v = strtod(value, NULL);
+  if (v > 0 && v < 1) g->within = v;
+  return v > 0 && v < 1;
+}
+
 static bool take_facts(tf_store *s, tf_diags *d) {
   tf_sweep_grid *g = &s->grid;
   bool failed = false, ok = true;
@@ -169,6 +175,7 @@ static bool take_facts(tf_store *s, tf_diags *d) {
     const char *key = text_at(q, 0), *value = text_at(q, 1);
     if (!strcmp(key, "name")) g->name = keep(s, value);
     if (!strcmp(key, "method")) method = index_of(value, tf_sweep_method_key);
+    if (!strcmp(key, "within")) ok = take_within(g, value) && ok;
     if (!strcmp(key, "score")) g->geometric = strcmp(value, "sum") != 0;
     if (!strcmp(key, "objectives")) ok = take_goals(g, value) && ok;
   }

@@ -55,6 +55,20 @@ expect 0 "found" results whole.tfdb --where "side >= 16 and workload == 'wide' a
 [ "$(wc -l <said)" -eq 4 ] || fail "--top 3 prints a head and three rows"
 expect 0 '"objectives": [' results whole.tfdb --json -
 expect 2 "no value 'sidee', did you mean 'side'?" results whole.tfdb --where "sidee > 1"
+# machines, a row each, scored over their workloads; plot reads the same of the store
+"$tool" results whole.tfdb --machines --csv machines.csv --quiet || fail "no table of machines"
+[ "$(wc -l <machines.csv)" -eq 15 ] || fail "14 machines, and a head, not $(wc -l <machines.csv)"
+front=$("$tool" results whole.tfdb | sed -n 's/^\([0-9]*\) of 14 machines are on the front.*/\1/p')
+[ "$(cut -d, -f12 machines.csv | grep -c 1)" -eq "${front:-0}" ] || fail "machines of the front: $front"
+sum=$(awk -F, '$2 == 0 && $4 == "small" { a = $9 } $2 == 0 && $4 == "wide" { b = $9 } END { printf "%.6g", a + 3 * b }' whole.tfdb.csv)
+[ "$(awk -F, '$1 == 0 { printf "%.6g", $6 }' machines.csv)" = "$sum" ] || fail "machine 0 does not score $sum"
+mkdir bin && printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho drawn >"$f"\n' >bin/gnuplot && chmod +x bin/gnuplot
+(PATH=$dir/bin:$PATH && "$tool" plot whole.tfdb --as pareto -o front.svg --script) || fail "a figure of a store"
+[ "$(grep -c 'on the front' front.csv)" -eq "${front:-0}" ] || fail "marks on the front: not $front"
+# what comes within a share of the bounds is not solved, and the machine that does stands for it
+sed 's/^  method: search/  within: 0.5\n&/' sweep.yaml >within.yaml
+expect 0 "proofs within 50 %" sweep within.yaml -o within.tfdb
+expect 2 "within is 0.5 there" sweep sweep.yaml -o within.tfdb
 # a mapping goes back into eval, with the figures of its row
 "$tool" results whole.tfdb --point 2 >mapping.yaml || fail "no mapping of point 2"
 words=$(sed -n '1s/.*: //p' mapping.yaml)

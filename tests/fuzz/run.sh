@@ -8,8 +8,9 @@ build=$(realpath "$1") || exit 2
 seconds=${2:-60}
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p "$build/findings" "$build/seeds"
-find tests/bad tests/data arch-specs workloads docs \( -name '*.yaml' -o -name '*.onnx' \) -size -64k |
+find tests/bad tests/data arch-specs workloads docs \( -name '*.yaml' -o -name '*.onnx' -o -name '*.csp' \) -size -64k |
   while read -r f; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done
+for f in tests/fuzz/plot/*; do cp "$f" "$build/seeds/$(echo "$f" | tr / _)"; done # what plot draws
 # TileFlow's architecture, problem and mapping as three texts, parted by form feeds
 for f in tests/bad/import-tileflow/nest_*.yaml tests/data/tileflow/13-test-attention/map*/*.yaml; do
   case $f in

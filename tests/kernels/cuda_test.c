@@ -11,7 +11,7 @@
 
 typedef struct {
   long equal, wrong, refused, unlike, staged, fragments;
-  ir_type data;
+  ir_machine machine;
   bool show;
 } session;
 
@@ -61,7 +61,7 @@ static void one(void *ctx, uint64_t seed) {
     s->refused++;
   else if (!draw_can_emit(&c))
     s->unlike++;
-  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &(ir_machine){.data = s->data}, c.diags)) &&
+  else if (!(p = low_lower(c.tree, &tf_target_cuda.lower, &s->machine, c.diags)) &&
            says(c.diags, "target cuda keeps nothing"))
     s->unlike++;
   else {
@@ -82,9 +82,15 @@ int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 300);
   session s = {.show = plan.show};
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
-  for (int i = 0; i < 2; i++) {
-    s.data = i ? IR_BF16 : IR_F32;
-    draw_each(&plan, one, &s);
+  static const struct {
+    const char *dtype;
+    int part; /* of the cases: one in so many */
+  } types[] = {{"f32", 1}, {"bf16", 2}, {"tf32", 4}, {"int8", 4}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    draw_plan share = plan;
+    if (!plan.only) share.cases /= types[i].part;
+    tf_target_cuda.machine(&(tf_emit_options){.dtype = types[i].dtype}, &s.machine, NULL);
+    draw_each(&share, one, &s);
     draw_each(&few, one_conv, &s);
     draw_each(&few, one_rows, &s);
   }

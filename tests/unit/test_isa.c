@@ -78,8 +78,11 @@ static const char check_block[] =
     "        wrong += want != c[i][j];\\\n      }\\\n    return wrong;\\\n  }\n";
 
 static void print(FILE *f) {
-  const ir_machine machine = {IR_I8, &tf_micro_kernel_find("f32")->kernel, &toy_product.kernel, toy_isa.lanes,
-                              toy_isa.registers};
+  const ir_machine machine = {.data = IR_I8,
+                              .real = &tf_micro_kernel_find("f32")->kernel,
+                              .whole = &toy_product.kernel,
+                              .lanes = toy_isa.lanes,
+                              .registers = toy_isa.registers};
   tf_micro *u = tf_micro_new(&toy_isa, tf_micro_source_find(NULL));
   if (!CHECK(u)) return;
   fputs(head, f);

@@ -191,6 +191,34 @@ static void check_fronts(void) {
   }
 }
 
+/* Whether one of all machines is near enough to these bounds: the front knows. */
+static void check_covers(void) {
+  enum { N = 40 };
+  tf_rng rng = tf_rng_new(5, 0);
+  int yes = 0, no = 0;
+  for (int round = 0; round < 200; round++) {
+    tf_sweep_grid g = {.n_goals = 3, .goals = {TF_GOAL_CYCLES, TF_GOAL_ENERGY, TF_GOAL_AREA}, .within = 0.1};
+    double v[N][TF_N_GOALS] = {{0}}, bound[TF_N_GOALS] = {0};
+    sweep_front f = {0};
+    bool covered = false;
+    for (int k = 0; k < g.n_goals; k++)
+      bound[g.goals[k]] = 10 + tf_rng_below(&rng, 20);
+    for (int i = 0; i < N; i++) {
+      for (int k = 0; k < g.n_goals; k++)
+        v[i][g.goals[k]] = 10 + tf_rng_below(&rng, 40);
+      covered |= v[i][TF_GOAL_CYCLES] <= 1.1 * bound[TF_GOAL_CYCLES] &&
+                 v[i][TF_GOAL_ENERGY] <= 1.1 * bound[TF_GOAL_ENERGY] && v[i][TF_GOAL_AREA] <= bound[TF_GOAL_AREA];
+      sweep_front_add(&g, &f, v[i], i);
+    }
+    CHECK(sweep_front_covers(&g, &f, bound) == covered);
+    *(covered ? &yes : &no) += 1;
+    g.within = 0;
+    CHECK(!sweep_front_covers(&g, &f, bound));
+    sweep_front_free(&f);
+  }
+  CHECK(yes > 20 && no > 20);
+}
+
 /* ---- whole sweeps ------------------------------------------------------------------------------------------------ */
 static const char arch_text[] = "params: {side: 4, kib: 8, dram: 2}\n"
                                 "architecture:\n"
@@ -341,6 +369,47 @@ static void check_view(void) {
   end(&f);
 }
 
+/* Whether a machine of the front has no more area and at most that factor more of the rest. */
+static bool stands_for(const tf_sweep_summary *front, const tf_sweep_grid *g, const double *score, double factor) {
+  for (int64_t i = 0; i < front->n; i++) {
+    const tf_sweep_machine *m = &front->machines[i];
+    bool near = m->front;
+    for (int k = 0; near && k < g->n_goals; k++)
+      near = m->score[g->goals[k]] <= score[g->goals[k]] * (g->goals[k] == TF_GOAL_AREA ? 1 : factor);
+    if (near) return true;
+  }
+  return false;
+}
+
+/* With `within` fewer machines are solved, and the front stands for all that a full run finds. */
+static void check_within(void) {
+  folder f;
+  int64_t skipped[2] = {0};
+  for (int near = 0; near < 2; near++) {
+    char text[500];
+    snprintf(
+        text, sizeof text,
+        "sweep:\n  method: closed\n  within: %s\n  architectures: arch.yaml\n  workloads: work.yaml\n"
+        "  objectives: [cycles, area]\n  over: {side: [1, 2, 4, 8], kib: {from: 1, to: 16, step: 1}, dram: [2, 4]}\n",
+        near ? "0.1" : "0");
+    if (!begin(&f, text)) return;
+    const tf_sweep_grid *g = tf_sweep_grid_of(f.s);
+    tf_sweep_summary *few = run(&f, true, &(tf_sweep_opts){.threads = 2});
+    tf_sweep_summary *all = run(&f, true, &(tf_sweep_opts){.threads = 1, .full = true});
+    if (few && all) {
+      skipped[near] = few->skipped;
+      CHECK_I64(all->skipped, 0);
+      for (int64_t i = 0; i < all->n; i++)
+        if (!isnan(all->machines[i].score[TF_GOAL_CYCLES]))
+          CHECK(stands_for(few, g, all->machines[i].score, 1 + g->within));
+    }
+    tf_sweep_summary_free(few);
+    tf_sweep_summary_free(all);
+    end(&f);
+  }
+  CHECK(skipped[1] > skipped[0]);
+}
+
 /* Decisions look back only, and further the further a sweep is. */
 static void check_horizon(void) {
   sweep_plan p = {.prune = true};
@@ -356,10 +425,12 @@ int main(void) {
   check_conditions();
   check_scores();
   check_fronts();
+  check_covers();
   check_horizon();
   check_view();
   check_skipping("solve", "  budget: {evals: 300}\n");
   check_skipping("search", "  budget: {evals: 100}\n  score: geometric-mean\n");
   check_skipping("closed", "");
+  check_within();
   return check_report();
 }

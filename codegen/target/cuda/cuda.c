@@ -13,16 +13,16 @@ static const low_pass passes[] = {
 
 /* Instruction sets are those of CPUs; what a kernel is compiled for nvcc says. */
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
-  *machine = (ir_machine){.data = IR_F32};
-  if (!o->dtype || !strcmp(o->dtype, "f32")) return true;
-  machine->data = IR_BF16;
-  if (!strcmp(o->dtype, "bf16")) return true;
-  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s' yet; known: f32, bf16", o->dtype);
+  char known[80] = "f32";
+  if (cu_machine(o->dtype, machine)) return true;
+  for (int i = 0; cu_mma_at(i); i++)
+    strcat(strcat(known, ", "), cu_mma_at(i)->dtype);
+  return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s", o->dtype, known);
 }
 
 const tf_target tf_target_cuda = {
     .name = "cuda",
-    .what = "CUDA C++ in float32",
+    .what = "CUDA C++: products on tensor cores, or in float32",
     .lower = {.platform = &low_cuda_platform, .depth = 1, .close_by = low_cuda_close_by, .passes = passes},
     .machine = machine_of,
     .print = tf_cuda_print,

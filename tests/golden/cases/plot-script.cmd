@@ -23,3 +23,8 @@ fig=l.svg && draw grid.csv --as lines --x side --y cycles --by kib -o $fig
 fig=diff.svg && draw d.json --as diff -o $fig
 fig=t.svg && draw t.csv --as timeline -o $fig
 fig=o.svg && draw t.csv --as occupancy -o $fig
+fig=b.svg && draw grid.csv --as bars --x kib --y cycles --by side -o $fig
+fig=n.svg && draw grid.csv --as points --x side --y cycles --by kib -o $fig
+fig=m.svg && draw slope.csv kept.json --as slope -o $fig
+printf 'cycles,area_um2,front,proved\n100,5e6,1,1\n90,6e6,1,0\n200,5e6,0,0\n,5e6,0,0\n' >machines.csv
+fig=f.svg && draw machines.csv --as pareto -o $fig

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Faults planted in the text of two kernels of bfloat16, a product and streamed attention: the emulator, or the comparison
-# behind it, finds each within 50 seeds.
+# Faults planted in the text of three kernels, a product and streamed attention of bfloat16, and the same attention on the plain
+# units: the emulator, or the comparison behind it, finds each within 50 seeds.  Races it finds whatever the order.
 # usage: faults.sh TILEFLOW [STEP]     every STEP-th of them (1: all).  Exit 77: no C++ compiler.
 tileflow=$1 step=${2:-1}
 command -v g++ >/dev/null || { echo "SKIP: no g++"; exit 77; }
@@ -57,8 +57,11 @@ mapping: |
       SMEM for m=40 n=40 l=20
         op O
 Y
-for kernel in product attention; do
-  "$tileflow" emit --quiet "$work/gpu.yaml" "$work/$kernel.yaml" --target cuda --dtype bf16 -o "$work/$kernel" || exit 1
+cp "$work/attention.yaml" "$work/plain.yaml"
+for kernel in product attention plain; do
+  dtype=bf16
+  [ $kernel = plain ] && dtype=f32
+  "$tileflow" emit --quiet "$work/gpu.yaml" "$work/$kernel.yaml" --target cuda --dtype $dtype -o "$work/$kernel" || exit 1
   make -s -C "$work/$kernel" emulate CXX=g++ CXXFLAGS=-O0 >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
 done
 
@@ -113,9 +116,9 @@ fault product 'a barrier that one warp leaves out' "$main s/^        __syncthrea
 fault product 'half of a warp does not load' "$main s/^\( *\)load_matrices(fa/\1if (LANE < 16) load_matrices(fa/"
 fault product 'rows eight apart changed about' 's/8 \* th + LANE \/ 4/8 * (1 - th) + LANE \/ 4/'
 fault product 'neighbours changed about' 's/\[2 \* th\], \(C_sums\[tm\]\[tn\]\)\[2 \* th + 1\]/[2 * th + 1], \1[2 * th]/'
-fault attention 'a group too many left' "$main s/copy_wait<1>/copy_wait<2>/"
-fault attention 'values are not waited for' "$main {/nest\|P \*\//,\$s/copy_wait<1>();//;}"
-fault attention 'no barrier behind waits' "$main {/copy_wait<1>/{n;d;};}"
+fault attention 'a group too many left' "$main s/copy_wait<3>/copy_wait<4>/"
+fault attention 'values are not waited for' "$main {/nest\|P \*\//,\$s/copy_wait<3>();//;}"
+fault attention 'no barrier behind waits' "$main {/copy_wait<3>/{n;d;};}"
 fault attention 'half of the query comes' "$main s/row + j \* 64 < rows ? left/row < 16 ? left/"
 fault attention 'sums are not corrected' "$main s/\*= exp_near(.*)/*= 1.0f/"
 fault attention 'the maximum before is not kept' "$main s/X_before\[tm\]\[th\] = X\[tm\]\[th\];//"
@@ -124,6 +127,10 @@ fault attention 'lanes of another row' "$main s/LANE ^ 1/LANE ^ 4/"
 fault attention 'keys behind the end count' "$main s/if (d_l >= .*) continue;//"
 fault attention 'the other half of the row is multiplied' "$main s/2 \* tk + 1\]/2 * tk + 0]/"
 fault attention 'not divided' "$main s/ \/= Z\[tm\]\[th\]//"
-fault attention 'the keys of the step before' "$main s/= (i_l_\([0-9]*\)) % 2/= (i_l_\1 + 1) % 2/"
+fault attention 'the keys of the step before' "$main s/= (i_l_\([0-9]*\)) % 3/= (i_l_\1 + 2) % 3/"
+fault plain 'no barrier behind the maximum' "$main {/{ \/\* X \*\//,/{ \/\* E \*\//s/__syncthreads();//;}"
+fault plain 'a row that two threads make' "$main s/= 5 \* i_m_/= 4 * i_m_/"
+fault plain 'copies that nobody waits for' "$main s/copy_wait<1>();//"
+fault plain 'the tile that is being filled' "$main s/now_\([0-9]*\) = (i_a_\([0-9]*\)) % 2/now_\1 = (i_a_\2 + 1) % 2/"
 echo "$planted faults planted, $lost not found"
 [ "$lost" = 0 ]

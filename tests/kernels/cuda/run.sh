@@ -1,5 +1,6 @@
 #!/bin/sh
-# CUDA kernels, compiled as C++ and run by `make emulate` in their folders, against the workload in double.  Exit 77: no C++ compiler.
+# CUDA kernels, compiled as C++ and run by `make emulate` in their folders, against the workload in double; and the words that they copy
+# against the model's for the mapping.  Exit 77: no C++ compiler.
 # usage: run.sh TILEFLOW
 set -e
 tileflow=$1
@@ -14,34 +15,54 @@ architecture:
   clock: 1 GHz
   memories:
   - {name: HBM, bandwidth: 64}
-  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8]}
+  - {name: SMEM, capacity: 4 MiB, bandwidth: 64, mesh: [8, 8], network: {multicast: false, reduce: false}}
   compute:
   - {name: u, ops: [mac, add, sub, mul, div, max, exp, relu], below: SMEM, mesh: [16, 16]}
 A
 }
 
-# NAME, then the workload and its mapping on stdin: emitted, compiled, run.
-check() {
-  { arch; cat; } >"$work/$1.yaml"
-  "$tileflow" emit --quiet "$work/$1.yaml" --target cuda -o "$work/$1"
-  make -s -C "$work/$1" emulate CXX=g++ CXXFLAGS="-O1 -Wall -Wextra -Wno-unused-function -Werror" >"$work/said" 2>&1 ||
-    { echo "FAIL: $1"; cat "$work/said"; exit 1; }
-  echo "$1: $(tr '\n' ' ' <"$work/said")"
+# What the kernel moved between global memory and its blocks, of each tensor named: as many words as the model says for HBM; `T:once`: each
+# word of T once, where the kernel keeps what the mapping loads again.
+words() {
+  "$tileflow" eval --csv - "$work/$1.yaml" >"$work/model" 2>/dev/null || [ $? = 3 ]
+  for tensor in $2; do
+    awk -F, -v tensor="${tensor%:*}" -v once="${tensor#*:}" -v name="$1" '
+      FNR == NR { if ($4 == "tensor" && $5 == "HBM" && $6 == tensor) want = once == "once" ? $9 : $11 + ($11 ? 0 : $12); next }
+      !seen && $1 ~ "^words " tensor ":" { gsub(/[^0-9,]/, ""); split($0, n, ","); got = n[1] + n[2] + n[3]; seen = 1 }
+      END { if (!seen || got != want) { print "FAIL: " name ": " got " words of " tensor ", the model has " want; exit 1 } }' \
+      "$work/model" "$work/said" || { cat "$work/said"; exit 1; }
+  done
 }
 
-check gemm <<'Y'
-workload:
+# NAME, TENSORS, OPTION..., then the workload and its mapping on stdin: emitted, compiled, run, its words counted.
+check() {
+  name=$1 tensors=$2
+  shift 2
+  { arch; cat; } >"$work/$name.yaml"
+  "$tileflow" emit --quiet "$work/$name.yaml" --target cuda "$@" -o "$work/$name"
+  set -- "$name"
+  TILEFLOW_WORDS=1 make -s -C "$work/$1" emulate CXX=g++ CXXFLAGS="-O0 -Wall -Wextra -Wno-unused-function -Werror" >"$work/said" 2>&1 ||
+    { echo "FAIL: $1"; cat "$work/said"; exit 1; }
+  words "$name" "$tensors"
+  echo "$name: $(sed -n '/error/p' "$work/said" | tr '\n' ' ')"
+}
+
+product='workload:
   name: gemm
-  dims: {m: 70, n: 90, k: 75}
+  dims: {m: 140, n: 150, k: 43}
   ops:
   - "C[m,n] += A[m,k] * B[k,n]"
 mapping: |
-  HBM for m=2 n=2
-    SMEM for m=35 n=45 k=75
-      op C
-Y
+  HBM spatial m=3@x n=3@y
+    SMEM for m=47 n=50 k=43
+      op C'
+echo "$product" | check gemm "A B C"
+# Blocks as large as the target would make them itself: smaller ones it takes together.
+large=$(echo "$product" | sed "s/m: 140, n: 150, k: 43/m: 250, n: 251, k: 21/; s/m=3@x n=3@y/m=2@x n=2@y/; s/m=47 n=50 k=43/m=125 n=126 k=21/")
+echo "$large" | check gemm-int8 "A B C" --dtype int8
+echo "$large" | check gemm-tf32 "A B C" --dtype tf32
 
-check chain <<'Y'
+check chain "A B D E" <<'Y'
 workload:
   name: chain
   dims: {b: 2, m: 67, l: 40, k: 33, n: 50}
@@ -77,10 +98,12 @@ ops() {
     echo "        op ${op%% *}"
   done
 }
-{ echo "$attention"; echo "  HBM for h=2 m=2"; echo "    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM"; ops 36; } | check attention
-{ echo "$attention"; echo "  HBM for h=2 m=2 l=3"; echo "    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O"; ops 12; } | check streamed
+{ echo "$attention"; echo "  HBM for h=2 m=2"; echo "    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM"; ops 36; } | check attention "Q K V O"
+{ echo "$attention"; echo "  HBM for h=2 m=2 l=3"; echo "    Seq keep S@SMEM X@SMEM E@SMEM Z@SMEM P@SMEM stream X Z O"; ops 12; } >"$work/streamed.text"
+check streamed "Q K V" <"$work/streamed.text"
+check streamed-bf16 "Q:once K V O:once" --dtype bf16 <"$work/streamed.text"
 
-check conv <<'Y'
+check conv "" <<'Y'
 workload:
   name: conv
   dims: {k: 18, c: 10, h: 14, w: 15, r: 3, s: 3}

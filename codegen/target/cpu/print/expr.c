@@ -138,8 +138,8 @@ static void read_place(c_printer *c, const tf_ref *ref) {
 static const char *opened(ir_type from, ir_type to) {
   if (from == to || to == IR_I16) return "";
   if (to == IR_U8) return "(uint8_t)(128 + ";
-  if (to == IR_F32) return from == IR_BF16 ? "wide(" : "(float)(";
-  return to == IR_BF16 ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
+  if (to == IR_F32) return ir_is_half(from) ? "wide(" : "(float)(";
+  return ir_is_half(to) ? from == IR_F32 ? "narrow(" : "narrow((float)" : "(";
 }
 
 void c_at(c_printer *c, const ir_buffer *b, int last, ir_type type) {
@@ -163,12 +163,13 @@ static void read_element(c_printer *c, const tf_ref *ref, ir_type to) {
     fprintf(c->out, "v_%s", c->p->tensor_id[ref->tensor]);
     return;
   }
-  const char *around = opened(c->p->buffers[c->p->buffer_of[ref->tensor]].type, to);
+  const ir_buffer *buffer = &c->p->buffers[c->p->buffer_of[ref->tensor]];
+  const char *around = opened(buffer->type, to);
   fputs(around, c->out);
   bool guarded = borders(c, ref);
   if (guarded) fputs(" ? ", c->out);
   read_place(c, ref);
-  if (guarded) fputs(" : 0)", c->out);
+  if (guarded) fputs(buffer->type == IR_F32 ? " : 0.0f)" : " : 0)", c->out);
   if (*around) fputc(')', c->out);
 }
 
@@ -219,8 +220,8 @@ void c_element(c_printer *c, const tf_op *op, int ref) {
 
 const char *c_type(ir_type t) { return tf_micro_type(t); }
 
-void c_round(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? "narrow(" : "", c->out); }
-void c_rounded(c_printer *c, ir_type t) { fputs(t == IR_BF16 ? ")" : "", c->out); }
+void c_round(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? "narrow(" : "", c->out); }
+void c_rounded(c_printer *c, ir_type t) { fputs(ir_is_half(t) ? ")" : "", c->out); }
 
 void c_element_of(c_printer *c, int buffer) {
   const ir_buffer *b = &c->p->buffers[buffer];

@@ -20,8 +20,9 @@ static void shape(FILE *out, const tf_tensor *z, const char *by) {
 }
 
 const char *c_type_name(ir_type t) {
-  static const char *const name[] = {[IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_I8] = "int8",  [IR_U8] = "uint8",
-                                     [IR_I16] = "int16",   [IR_I32] = "int32",     [IR_I64] = "int64"};
+  static const char *const name[] = {
+      [IR_F32] = "float32", [IR_BF16] = "bfloat16", [IR_F16] = "float16", [IR_I8] = "int8",
+      [IR_U8] = "uint8",    [IR_I16] = "int16",     [IR_I32] = "int32",   [IR_I64] = "int64"};
   return name[t];
 }
 
@@ -35,6 +36,10 @@ static const struct {
          "inputs as they are, intermediates and sums in float32, rounded to bfloat16 where they are stored as outputs\n"
          " * and where the instruction set multiplies bfloat16; to nearest even.  Within 1e-2 of the norm of the "
          "outputs (test.c holds it)."},
+    [IR_F16] = {"float16 (IEEE binary16, as uint16_t)",
+                "inputs as they are, intermediates and sums in float32, rounded to float16 where they are stored as "
+                "outputs\n * and where they are multiplied; to nearest even.  Within 2e-3 of the norm of the outputs "
+                "(test.c holds it)."},
     [IR_I8] =
         {"int8, int32 or float32, as said below",
          "products of two inputs are summed in int32 without error; all else in float32, within 1e-5 of the norm of\n"

@@ -15,6 +15,7 @@ typedef struct {
   const char *parts; /* its header */
   int n_isas;        /* several, best first, one of which is chosen at run time; 0: isa alone */
   const tf_micro_isa *const *isas;
+  const char *within;   /* of the norm: what outputs of float32 are held within; NULL: 1e-5 */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test has both */
   bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */

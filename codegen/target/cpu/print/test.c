@@ -144,6 +144,15 @@ static const char bf16_text[] =
     "  uint32_t u, rest;\n  memcpy(&u, &v, sizeof u);\n  rest = u & 0xffff;\n  u >>= 16;\n"
     "  if (rest > 0x8000 || (rest == 0x8000 && u % 2)) u++;\n  return (uint16_t)u;\n}\n\n";
 
+/* float16 by its definition, for what numbers here are: of no more than eleven bits, above 2^-14. */
+static const char f16_text[] =
+    "static float of_f16(uint16_t h) {\n"
+    "  int e = h >> 10 & 31;\n  float v = ldexpf((float)(e ? (h & 1023) + 1024 : h & 1023), (e ? e : 1) - 25);\n"
+    "  if (e == 31) v = h & 1023 ? NAN : INFINITY;\n  return h >> 15 ? -v : v;\n}\n\n"
+    "static uint16_t to_f16(float v) {\n"
+    "  int e;\n  float part = frexpf(fabsf(v), &e);\n  if (v == 0) return 0;\n"
+    "  return (uint16_t)((v < 0) << 15 | ((e + 14) << 10) + (int)(part * 2048) - 1024);\n}\n\n";
+
 static bool positive(uint32_t kinds) {
   bool quotient = (kinds >> TF_K_DIV & 1) && !(kinds >> TF_K_EXP & 1);
   return quotient || (kinds & (1u << TF_K_LOG | 1u << TF_K_SQRT));
@@ -178,6 +187,7 @@ static void head(FILE *out, const tf_workload *wl, ir_type data, const char *hea
         out);
   fprintf(out, "  return %s;\n}\n\n", numbers(kinds, data));
   if (data == IR_BF16) fputs(bf16_text, out);
+  if (data == IR_F16) fputs(f16_text, out);
   fputs(common, out);
 }
 
@@ -202,6 +212,8 @@ static void strides(FILE *out, const c_package *k, const tf_tensor *z) {
   }
 }
 
+static const char *wide_of(ir_type t) { return t == IR_BF16 ? "of_bf16(" : t == IR_F16 ? "of_f16(" : ""; }
+
 static void declare(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -209,7 +221,6 @@ static void declare(FILE *out, const c_package *k) {
     fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words(t));
     if (!c_is_argument(t)) continue;
     ir_type type = c_argument_type(k->p, z);
-    const bool half = type == IR_BF16;
     fprintf(out, "  %s *k_%s = room(%" PRId64 ", sizeof(%s));\n  args.", c_type(type), t->name, spaced_words(k, t),
             c_type(type));
     c_field(out, t->name), fprintf(out, " = k_%s;\n", t->name);
@@ -219,12 +230,13 @@ static void declare(FILE *out, const c_package *k) {
     fprintf(out,
             "  for (long long i = 0; i < %" PRId64
             "; i++) {\n    %s v = %s(float)number((unsigned long long)i, %d)%s;\n"
-            "    r_%s[i] = %s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
+            "    r_%s[i] = %sv%s;\n    k_%s[i / %" PRId64 " * %" PRId64 " + i %% %" PRId64 "] = v;\n  }\n",
             words(t), c_type(type),
-            half             ? "to_bf16("
+            type == IR_BF16  ? "to_bf16("
+            : type == IR_F16 ? "to_f16("
             : type == IR_F32 ? ""
                              : "(int8_t)",
-            z, half ? ")" : "", t->name, half ? "of_bf16(v)" : "v", t->name, last,
+            z, ir_is_half(type) ? ")" : "", t->name, wide_of(type), ir_is_half(type) ? ")" : "", t->name, last,
             t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
 }
@@ -238,10 +250,12 @@ static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type t
           "      off += (got - want) * (got - want);\n      norm += want * want;\n    }\n"
           "    double error = norm > 0 ? sqrt(off / norm) : sqrt(off);\n"
           "    printf(\"%s: error %%.2g of the norm\\n\", error);\n    if (!(error <= %s)) bad = 1;\n  }\n",
-          words(t), t->name, type == IR_BF16 ? "of_bf16(" : "", t->name, last, t->rank > 1 ? last + gap_of(k, t) : last,
-          last, type == IR_BF16 ? ")" : "", t->name,
+          words(t), t->name, wide_of(type), t->name, last, t->rank > 1 ? last + gap_of(k, t) : last, last,
+          ir_is_half(type) ? ")" : "", t->name,
           type == IR_BF16  ? "1e-2"
+          : type == IR_F16 ? "2e-3"
           : type == IR_I32 ? "0"
+          : k->within      ? k->within
                            : "1e-5");
 }
 

@@ -2,7 +2,10 @@
  * runs on the processor.  A block's threads are fibers, which go on in an order by seed (TILEFLOW_SEED) from barrier to
  * barrier; a copy comes at a moment between its begin and its wait, also by seed, and until then its place holds NaN.  What
  * the 32 lanes of a warp do together is done when all have come.  A barrier that some threads of a block do not come to,
- * lanes that do different things together, an address that is misaligned or outside of shared memory end the program. */
+ * lanes that do different things together, an address that is misaligned or in no array end the program, and so do races:
+ * two threads at one place, one of which writes, that no barrier orders; and whoever touches what a copy brings before it
+ * has been waited for.  These are told whatever the order.  TILEFLOW_WORDS=1 prints the elements of each array that went
+ * between memories and registers. */
 #ifndef TILEFLOW_EMULATE_HPP
 #define TILEFLOW_EMULATE_HPP
 #include <math.h>
@@ -36,12 +39,13 @@ struct copy {
   const unsigned char *from;
   int there, all; /* bytes of `from`; bytes of `to`, the others of which become zero */
   int group;
+  bool came;
 };
 enum waiting { NOWHERE, AT_BARRIER, IN_WARP };
 struct fiber {
   ucontext_t at;
   char *stack;
-  copy *copies; /* under way */
+  copy *copies; /* not waited for */
   int n_copies, most_copies;
   dim3 thread;
   int groups;
@@ -51,11 +55,33 @@ struct fiber {
   void *operands;
   void (*act)(void **);
 };
-/* Bytes between the memories and the registers, and what tensor cores did: of all blocks. */
+/* Bytes that all blocks moved, from or to an array. */
 struct counters {
-  long long to_shared, to_fragments, products;
+  long long to_shared, to_registers, from_registers;
 };
-static counters counted;
+/* Who touched some bytes last, and when.  All threads of a block meet in every barrier, so of their vector clocks one
+ * number is left: how many barriers there have been; it goes on from block to block. */
+struct cell {
+  uint32_t wrote, read, first; /* moments: of the last write, the last read, the first read of this launch */
+  int16_t writer, reader;      /* threads of the block; SEVERAL: more than one */
+  bool coming;                 /* a copy brings it that has not been waited for */
+};
+enum { GRAIN = TILEFLOW_GRAIN, SEVERAL = -1 }; /* bytes of a cell: of the smallest element */
+/* What cudaMalloc gave: an argument of the kernel, once it has a name, or a workspace. */
+struct array {
+  unsigned char *base;
+  size_t bytes;
+  cell *cells;
+  const char *name;
+  int element; /* bytes */
+  counters counted;
+};
+static array *arrays;
+static size_t n_arrays;
+static long long multiplied; /* of tensor cores */
+static counters of_shared; /* to_registers, from_registers */
+static cell *shared_cells;
+static uint32_t moment, block_began, launch_began;
 static fiber *fibers;
 static size_t n_fibers;
 static ucontext_t outside;
@@ -80,6 +106,134 @@ static inline void fail(const char *why) {
   exit(3);
 }
 
+static inline void *room(void *old, size_t bytes) {
+  void *const p = realloc(old, bytes);
+  if (!p) fail("out of memory");
+  return p;
+}
+
+/* ---- races ---- */
+
+static inline array *array_of(const void *at, size_t bytes) {
+  const uintptr_t from = (uintptr_t)at;
+  for (size_t i = 0; i < n_arrays; i++)
+    if (from >= (uintptr_t)arrays[i].base && from + bytes <= (uintptr_t)arrays[i].base + arrays[i].bytes)
+      return &arrays[i];
+  return NULL;
+}
+
+static inline bool is_shared(const void *at, size_t bytes) {
+  const uintptr_t from = (uintptr_t)at, base = (uintptr_t)shared;
+  return from >= base && from + bytes <= base + shared_bytes;
+}
+
+static inline void race(const char *what, const array *a, size_t byte, int other) {
+  char why[200];
+  if (a)
+    snprintf(why, sizeof why, "a race: %s %s, element %zu, of thread %d", what, a->name ? a->name : "the workspace",
+             byte / (size_t)(a->element ? a->element : 4), other);
+  else
+    snprintf(why, sizeof why, "a race: %s shared memory, byte %zu, of thread %d", what, byte, other);
+  fail(why);
+}
+
+/* One cell is read or written by thread `me`. */
+static inline void touch(cell *c, int me, bool write, const array *a, size_t byte) {
+  if (c->coming) race("before a copy has been waited for", a, byte, c->writer);
+  if (c->wrote == moment && c->writer != me) race(write ? "two writes of" : "a read beside the write of", a, byte, c->writer);
+  if (write && c->read == moment && c->reader != me) race("a write beside the read of", a, byte, c->reader);
+  if (a && c->wrote >= launch_began && c->wrote < block_began) race("another block wrote", a, byte, c->writer);
+  if (a && write && c->first >= launch_began && c->first < block_began) race("another block read", a, byte, c->reader);
+  if (write) {
+    c->wrote = moment, c->writer = (int16_t)me;
+    return;
+  }
+  c->reader = (int16_t)(c->read == moment && c->reader != me ? (int)SEVERAL : me);
+  c->read = moment;
+  if (c->first < launch_began) c->first = moment;
+}
+
+static inline void touch_all(const void *at, size_t bytes, int me, bool write, const array *a) {
+  const size_t from = (size_t)((uintptr_t)at - (uintptr_t)(a ? a->base : shared));
+  cell *const cells = a ? a->cells : shared_cells;
+  for (size_t i = from / GRAIN; i < (from + bytes + GRAIN - 1) / GRAIN; i++)
+    touch(&cells[i], me, write, a, i * GRAIN);
+}
+
+static inline array *found(const void *at, size_t bytes) {
+  if ((uintptr_t)at % bytes) fail("a misaligned address");
+  if (is_shared(at, bytes)) return NULL;
+  array *a = array_of(at, bytes);
+  if (!a) fail("an address in no array");
+  return a;
+}
+
+/* A thread's registers and memory. */
+static inline void reads(const void *at, size_t bytes) {
+  array *a = found(at, bytes);
+  (a ? a->counted : of_shared).to_registers += (long long)bytes;
+  touch_all(at, bytes, (int)now, false, a);
+}
+static inline void writes(const void *at, size_t bytes) {
+  array *a = found(at, bytes);
+  (a ? a->counted : of_shared).from_registers += (long long)bytes;
+  touch_all(at, bytes, (int)now, true, a);
+}
+
+/* An element as a thread sees it. */
+template <class T> struct element {
+  T *at;
+  operator T() const {
+    reads(at, sizeof(T));
+    return *at;
+  }
+  T *operator&() const { return at; }
+  const element &operator=(T x) const {
+    writes(at, sizeof(T));
+    *at = x;
+    return *this;
+  }
+  const element &operator=(const element &x) const { return *this = (T)x; }
+  const element &operator*=(T x) const { return *this = (T)*this * x; }
+  const element &operator/=(T x) const { return *this = (T)*this / x; }
+};
+template <class T> struct element<const T> {
+  const T *at;
+  operator T() const {
+    reads(at, sizeof(T));
+    return *at;
+  }
+  const T *operator&() const { return at; }
+};
+template <class T> struct pointer {
+  T *at;
+  pointer(T *p) : at(p) {}
+  template <class I> element<T> operator[](I i) const { return element<T>{at + i}; }
+  template <class I> pointer operator+(I i) const { return pointer(at + i); }
+  operator T *() const { return at; }
+};
+
+static inline void name(const char *what, const void *at, size_t element) {
+  array *a = array_of(at, element);
+  if (!a) fail("an argument that is not on the device");
+  a->name = what, a->element = (int)element;
+}
+
+static inline void say_words(const array &a) {
+  const long long by = a.element ? a.element : 4;
+  if (getenv("TILEFLOW_WORDS") && a.name)
+    printf("words %s: %lld to shared memory, %lld to registers, %lld from registers\n", a.name, a.counted.to_shared / by,
+           a.counted.to_registers / by, a.counted.from_registers / by);
+}
+static inline void say_fragments() {
+  if (getenv("TILEFLOW_WORDS"))
+    printf("shared memory: %lld bytes to registers, %lld from registers; %lld products on tensor cores\n",
+           of_shared.to_registers, of_shared.from_registers, multiplied);
+  of_shared = counters{0, 0, 0}, multiplied = 0;
+}
+
+/* ---- threads ---- */
+
 static void begin() {
   part(arguments);
   fibers[now].done = true;
@@ -97,7 +251,8 @@ static inline void stop(waiting w) {
   swapcontext(&fibers[now].at, &outside);
 }
 
-static inline void come(const copy &c) {
+static inline void come(copy &c) {
+  c.came = true;
   memcpy(c.to, c.from, (size_t)c.there);
   memset(c.to + c.there, 0, (size_t)(c.all - c.there));
 }
@@ -105,13 +260,8 @@ static inline void come(const copy &c) {
 /* Copies end when they like. */
 static inline void some_come() {
   for (size_t k = 0; k < n_fibers; k++)
-    for (int i = 0; i < fibers[k].n_copies;)
-      if (!draw(8)) {
-        come(fibers[k].copies[i]);
-        fibers[k].copies[i] = fibers[k].copies[--fibers[k].n_copies];
-      } else {
-        i++;
-      }
+    for (int i = 0; i < fibers[k].n_copies; i++)
+      if (!fibers[k].copies[i].came && !draw(8)) come(fibers[k].copies[i]);
 }
 
 /* All lanes of the warp have stopped: whether what they do together let them go on. */
@@ -147,6 +297,7 @@ static inline bool go_on() {
   const size_t n = n_fibers, warps = (n + LANES - 1) / LANES, first = draw((unsigned)warps);
   const size_t step = draw(2) ? 1 : warps - 1;
   size_t done = 0;
+  moment++;
   for (size_t i = 0; i < n; i++)
     fibers[i].waits = NOWHERE;
   for (size_t i = 0; i < warps; i++) {
@@ -157,12 +308,6 @@ static inline bool go_on() {
     done += fibers[i].done;
   if (done && done < n) fail("a barrier that not all threads come to");
   return done == 0;
-}
-
-static inline void *room(void *old, size_t bytes) {
-  void *const p = realloc(old, bytes);
-  if (!p) fail("out of memory");
-  return p;
 }
 
 /* As many as were ever needed; their stacks stay. */
@@ -177,6 +322,7 @@ static inline void make_fibers(size_t n) {
 static inline void run_block(dim3 threads) {
   const size_t n = (size_t)threads.x * threads.y * threads.z;
   make_fibers(n);
+  block_began = moment + 1;
   for (size_t i = 0; i < n; i++) {
     fiber &f = fibers[i];
     f.n_copies = 0, f.groups = 0, f.done = false;
@@ -200,12 +346,16 @@ template <class F> static inline void start(size_t blocks, dim3 threads, size_t 
   if (bytes > MOST_SHARED) fail("more shared memory than a block may have");
   void *const all = room(NULL, bytes + 256);
   shared = (unsigned char *)(((uintptr_t)all + 127) / 128 * 128), shared_bytes = bytes;
+  shared_cells = (cell *)room(NULL, (bytes / GRAIN + 1) * sizeof *shared_cells);
+  launch_began = moment + 1;
   for (size_t i = 0; i < blocks; i++) {
     blockIdx = dim3((unsigned)i);
     memset(shared, 0xff, bytes);
+    memset((void *)shared_cells, 0, (bytes / GRAIN + 1) * sizeof *shared_cells);
     run_block(threads);
   }
   free(all);
+  free(shared_cells);
 }
 
 /* Done when all lanes have come: act(operands of each). */
@@ -220,17 +370,40 @@ static inline void check(const void *at, size_t bytes, const char *why) {
   if (from < base || from + bytes > base + shared_bytes || from % bytes) fail(why);
 }
 
+/* From its begin to its wait nobody may touch what a copy brings. */
+static inline void set_coming(const copy &c, bool coming) {
+  for (size_t i = (size_t)(c.to - shared) / GRAIN, k = 0; k < (size_t)(c.all + GRAIN - 1) / GRAIN; i++, k++) {
+    shared_cells[i].coming = coming;
+    shared_cells[i].wrote = moment, shared_cells[i].writer = (int16_t)now;
+  }
+}
+
+/* Elements on their way to shared memory that go through registers. */
+static inline void passes(void *to, const void *from, int there, int all) {
+  array *a = there > 0 ? array_of(from, (size_t)there) : NULL;
+  if (there > 0 && !a) fail("a copy from an address in no array");
+  if (a) touch_all(from, (size_t)there, (int)now, false, a), a->counted.to_shared += there;
+  if (!is_shared(to, (size_t)all)) fail("a copy to where no shared memory is");
+  touch_all(to, (size_t)all, (int)now, true, NULL);
+}
+
 static inline void send(void *to, const void *from, int there, int all) {
   check(to, (size_t)all, "a copy to where no shared memory is, or misaligned");
   if ((uintptr_t)from % (unsigned)all) fail("a copy from a misaligned address");
   fiber &f = fibers[now];
-  const copy c = {(unsigned char *)to, (const unsigned char *)from, there, all, f.groups};
-  counted.to_shared += there;
-  if (!draw(3)) {
-    come(c);
-    return;
+  copy c = {(unsigned char *)to, (const unsigned char *)from, there, all, f.groups, false};
+  if (there) {
+    array *a = array_of(from, (size_t)there);
+    if (!a) fail("a copy from an address in no array");
+    touch_all(from, (size_t)there, (int)now, false, a);
+    a->counted.to_shared += there;
   }
-  memset(to, 0xff, (size_t)all);
+  touch_all(to, (size_t)all, (int)now, true, NULL);
+  set_coming(c, true);
+  if (!draw(3))
+    come(c);
+  else
+    memset(to, 0xff, (size_t)all);
   if (f.n_copies == f.most_copies) {
     f.most_copies = 2 * f.most_copies + 16;
     f.copies = (copy *)room(f.copies, (size_t)f.most_copies * sizeof *f.copies);
@@ -242,35 +415,64 @@ static inline void send(void *to, const void *from, int there, int all) {
 #define START(part, blocks, threads, bytes, stream, ...)                                                               \
   ((void)(stream), emulation::start(blocks, threads, bytes, [&] { part(__VA_ARGS__); }))
 #define SHARED(name) unsigned char *const name = emulation::shared
+#define POINTER(T) emulation::pointer<T>
+#define WRITES(at, bytes) emulation::writes(at, bytes)
+#define PASSES(to, from, there, all) emulation::passes(to, from, there, all)
+#define TENSOR(what, at, element) emulation::name(what, at, element)
 
 static inline void __syncthreads() { emulation::stop(emulation::AT_BARRIER); }
 
 static inline void copy_async(float *to, const float *from) { emulation::send(to, from, 4, 4); }
-static inline void copy_16(uint16_t *to, const uint16_t *from, int bytes) { emulation::send(to, from, bytes, 16); }
+static inline void copy_16(void *to, const void *from, int bytes) { emulation::send(to, from, bytes, 16); }
 static inline void copy_end() { emulation::fibers[emulation::now].groups++; }
 template <int left> static inline void copy_wait() {
   emulation::fiber &f = emulation::fibers[emulation::now];
   int later = 0;
   for (int i = 0; i < f.n_copies; i++)
-    if (f.copies[i].group < f.groups - left)
-      emulation::come(f.copies[i]);
-    else
+    if (f.copies[i].group < f.groups - left) {
+      if (!f.copies[i].came) emulation::come(f.copies[i]);
+      emulation::set_coming(f.copies[i], false);
+    } else
       f.copies[later++] = f.copies[i];
   f.n_copies = later;
 }
 
-static inline float wide(uint16_t h) {
-  const uint32_t u = (uint32_t)h << 16;
+static inline float __uint_as_float(uint32_t u) {
   float x;
   memcpy(&x, &u, sizeof x);
   return x;
 }
-static inline uint16_t narrow(float x) {
+static inline uint32_t __float_as_uint(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
+  return u;
+}
+static inline float wide_bf16(uint16_t h) { return __uint_as_float((uint32_t)h << 16); }
+static inline uint16_t narrow_bf16(float x) {
+  const uint32_t u = __float_as_uint(x);
   return x != x ? 0x7fff : (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
-static inline uint32_t pack(float x, float y) { return (uint32_t)narrow(y) << 16 | narrow(x); }
+static inline uint32_t pack_bf16(float x, float y) { return (uint32_t)narrow_bf16(y) << 16 | narrow_bf16(x); }
+/* float16: five bits of exponent, ten behind the point; 2^-24 is the least. */
+static inline float wide_f16(uint16_t h) {
+  const int exponent = h >> 10 & 31, rest = h & 1023;
+  const float x = exponent == 31 ? (rest ? NAN : INFINITY)
+                                 : ldexpf((float)(exponent ? rest + 1024 : rest), (exponent ? exponent : 1) - 25);
+  return h >> 15 ? -x : x;
+}
+static inline uint16_t narrow_f16(float x) {
+  const uint16_t sign = signbit(x) ? 0x8000 : 0;
+  const float size = fabsf(x);
+  int exponent = 0;
+  if (x != x) return 0x7fff;
+  if (size >= 65520) return sign | 0x7c00;
+  frexpf(size, &exponent);
+  if (size == 0 || exponent < -13) return (uint16_t)(sign | (int)rintf(ldexpf(size, 24)));
+  return (uint16_t)(sign | (((exponent + 14) << 10) + (int)rintf(ldexpf(size, 11 - exponent)) - 1024));
+}
+static inline uint32_t pack_f16(float x, float y) { return (uint32_t)narrow_f16(y) << 16 | narrow_f16(x); }
+/* To the nearest of ten bits behind the point, of two alike away from zero. */
+static inline uint32_t pack_tf32(float x) { return (__float_as_uint(x) + 0x1000) & 0xffffe000u; }
 
 static inline float exp_near(float x) { return expf(x); }
 
@@ -289,68 +491,121 @@ static inline float of_lane(float x, int lane) {
 namespace emulation {
 struct matrices {
   uint32_t *r;
-  const uint16_t *at;
+  const void *at;
 };
 /* Lane l has, of each matrix, elements 2 * (l % 4) and the next of row l / 4 (turned: of column l / 4). */
 static inline void load(void **all, bool turned) {
-  for (int i = 0; i < LANES; i++)
+  for (int i = 0; i < LANES; i++) {
     check(((matrices *)all[i])->at, 16, "matrices from where no shared memory is, or misaligned");
+    touch_all(((matrices *)all[i])->at, 16, SEVERAL, false, NULL);
+  }
   for (int k = 0; k < 4; k++)
     for (int i = 0; i < LANES; i++) {
       uint16_t two[2];
       for (int e = 0; e < 2; e++) {
         const int row = turned ? i % 4 * 2 + e : i / 4, column = turned ? i / 4 : i % 4 * 2 + e;
-        two[e] = ((matrices *)all[8 * k + row])->at[column];
+        two[e] = ((const uint16_t *)((matrices *)all[8 * k + row])->at)[column];
       }
       ((matrices *)all[i])->r[k] = (uint32_t)two[1] << 16 | two[0];
     }
-  counted.to_fragments += 4 * 128;
+  of_shared.to_registers += 4 * 128;
 }
-struct operands {
-  float *d;
+template <class T> struct operands {
+  T *d;
   const uint32_t *a, *b;
 };
-static inline float half(uint32_t two, int which) { return wide((uint16_t)(two >> (16 * which))); }
-static inline void multiply(void **all) {
-  float a[16][16], b[16][8];
+/* What tensor cores take of a register: `many` neighbours along the sum. */
+struct type_bf16 {
+  typedef float sum;
+  enum { many = 2 };
+  static float part(uint32_t r, int e) { return wide_bf16((uint16_t)(r >> (16 * e))); }
+};
+struct type_f16 {
+  typedef float sum;
+  enum { many = 2 };
+  static float part(uint32_t r, int e) { return wide_f16((uint16_t)(r >> (16 * e))); }
+};
+struct type_tf32 {
+  typedef float sum;
+  enum { many = 1 };
+  static float part(uint32_t r, int) { return __uint_as_float(r & 0xffffe000u); }
+};
+struct type_s8 {
+  typedef int32_t sum;
+  enum { many = 4 };
+  static int32_t part(uint32_t r, int e) { return (int8_t)(r >> (8 * e)); }
+};
+template <class T> static inline void multiply(void **all) {
+  typedef typename T::sum sum;
+  typedef operands<sum> given;
+  const int many = T::many;
+  sum a[16][8 * T::many], b[8 * T::many][8];
   for (int l = 0; l < LANES; l++) {
-    const operands *o = (operands *)all[l];
+    const given *o = (given *)all[l];
     for (int i = 0; i < 4; i++)
-      for (int e = 0; e < 2; e++)
-        a[l / 4 + i % 2 * 8][l % 4 * 2 + i / 2 * 8 + e] = half(o->a[i], e);
+      for (int e = 0; e < many; e++)
+        a[l / 4 + i % 2 * 8][l % 4 * many + i / 2 * 4 * many + e] = T::part(o->a[i], e);
     for (int i = 0; i < 2; i++)
-      for (int e = 0; e < 2; e++)
-        b[l % 4 * 2 + i * 8 + e][l / 4] = half(o->b[i], e);
+      for (int e = 0; e < many; e++)
+        b[l % 4 * many + i * 4 * many + e][l / 4] = T::part(o->b[i], e);
   }
   for (int l = 0; l < LANES; l++)
     for (int i = 0; i < 4; i++) {
-      float sum = 0;
-      for (int k = 0; k < 16; k++)
-        sum += a[l / 4 + i / 2 * 8][k] * b[k][l % 4 * 2 + i % 2];
-      ((operands *)all[l])->d[i] += sum;
+      sum s = 0;
+      for (int k = 0; k < 8 * many; k++)
+        s += a[l / 4 + i / 2 * 8][k] * b[k][l % 4 * 2 + i % 2];
+      ((given *)all[l])->d[i] += s;
     }
-  counted.products++;
+  multiplied++;
+}
+template <class T> static inline void products(const char *what, typename T::sum *d, const uint32_t *a, const uint32_t *b) {
+  operands<typename T::sum> mine = {d, a, b};
+  together(what, &mine, multiply<T>);
 }
 } // namespace emulation
-static inline void load_matrices(uint32_t *r, const uint16_t *at) {
+static inline void load_matrices(uint32_t *r, const void *at) {
   emulation::matrices mine = {r, at};
   emulation::together("load_matrices", &mine, [](void **all) { emulation::load(all, false); });
 }
-static inline void load_matrices_turned(uint32_t *r, const uint16_t *at) {
+static inline void load_matrices_turned(uint32_t *r, const void *at) {
   emulation::matrices mine = {r, at};
   emulation::together("load_matrices_turned", &mine, [](void **all) { emulation::load(all, true); });
 }
 static inline void multiply_bf16(float *d, const uint32_t *a, const uint32_t *b) {
-  emulation::operands mine = {d, a, b};
-  emulation::together("multiply_bf16", &mine, emulation::multiply);
+  emulation::products<emulation::type_bf16>("multiply_bf16", d, a, b);
+}
+static inline void multiply_f16(float *d, const uint32_t *a, const uint32_t *b) {
+  emulation::products<emulation::type_f16>("multiply_f16", d, a, b);
+}
+static inline void multiply_tf32(float *d, const uint32_t *a, const uint32_t *b) {
+  emulation::products<emulation::type_tf32>("multiply_tf32", d, a, b);
+}
+static inline void multiply_s8(int32_t *d, const uint32_t *a, const uint32_t *b) {
+  emulation::products<emulation::type_s8>("multiply_s8", d, a, b);
 }
 
 static inline cudaError_t cudaMalloc(void **p, size_t n) {
+  using namespace emulation;
   *p = malloc(n ? n : 1);
-  if (*p) memset(*p, 0xff, n);
-  return *p ? cudaSuccess : 1;
+  if (!*p) return 1;
+  memset(*p, 0xff, n);
+  arrays = (array *)room(arrays, (n_arrays + 1) * sizeof *arrays);
+  cell *const cells = (cell *)calloc(n / GRAIN + 1, sizeof *cells);
+  arrays[n_arrays++] = array{(unsigned char *)*p, n, cells, NULL, 0, counters{0, 0, 0}};
+  return cells ? cudaSuccess : 1;
 }
-static inline cudaError_t cudaFree(void *p) { return free(p), cudaSuccess; }
+static inline cudaError_t cudaFree(void *p) {
+  using namespace emulation;
+  for (size_t i = 0; p && i < n_arrays; i++) {
+    if (arrays[i].base != p) continue;
+    say_words(arrays[i]);
+    free(arrays[i].cells);
+    arrays[i] = arrays[--n_arrays];
+    if (!n_arrays) say_fragments();
+    break;
+  }
+  return free(p), cudaSuccess;
+}
 static inline cudaError_t cudaMemcpy(void *to, const void *from, size_t n, int) {
   return memcpy(to, from, n), cudaSuccess;
 }

@@ -32,9 +32,20 @@ static int columns_of(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
   return longest(p, s, 0, last + 1, 2);
 }
 
+int64_t cu_sums_up(const ir_program *p, int64_t n) {
+  const int64_t k = cu_mma_of(p)->kernel.k_round, by = k > CU_FRAGMENT_SIDE ? k : CU_FRAGMENT_SIDE;
+  return (n + by - 1) / by * by;
+}
+
+/* Whole numbers are multiplied where their sums are whole, too. */
+static bool is_type(const ir_program *p, const tf_op *op, const cu_mma *mma) {
+  return mma->kernel.c != IR_I32 || p->buffers[p->buffer_of[op->out]].type == IR_I32;
+}
+
 bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t) {
   const tf_op *op = &p->tree->workload->ops[s->op];
-  if (p->machine.data != IR_BF16 || s->kind != IR_NEST || !low_is_product(op) || s->nest.divides >= 0) return false;
+  const cu_mma *mma = cu_mma_of(p);
+  if (!mma || s->kind != IR_NEST || !low_is_product(op) || s->nest.divides >= 0 || !is_type(p, op, mma)) return false;
   t->n = columns_of(p, s, t);
   t->a = 1 - t->b;
   t->m = longest(p, s, 0, op->n_out_dims, 1u << t->a);

@@ -13,13 +13,32 @@ enum { CU_ROWS = 8, CU_LANES = 32, CU_WARPS = CU_ROWS, CU_SHARED_BYTES = 96 * 10
 enum { CU_PIECE_ROWS = 64, CU_PIECE_LANES = 64, CU_PIECE_MATRIX = 128 };
 extern const ir_platform low_cuda_platform;
 
+/* multiply.c: an instruction of tensor cores.  kernel: its types, what it multiplies at a time (m_round, n_round,
+ * k_round), and neighbours along the sum in a register (group). */
+typedef struct {
+  ir_kernel kernel;
+  const char *dtype; /* of the user who asks for it */
+  const char *type;  /* what its operations are called by */
+  const char *ptx;   /* shape and types */
+  const char *sass;  /* what it is in machine code */
+  bool turns;        /* ldmatrix loads it with the rows as columns */
+} cu_mma;
+/* The i-th; NULL: there are no more. */
+const cu_mma *cu_mma_at(int i);
+/* The program's; NULL: all is done on the plain units. */
+const cu_mma *cu_mma_of(const ir_program *p);
+/* The machine for data of that name (NULL: f32); false: there is none. */
+bool cu_machine(const char *dtype, ir_machine *machine);
+
 /* matrix.c: what tensor cores multiply.  Rows and columns of fragments come in sixteens. */
 enum { CU_FRAGMENT_SIDE = 16 };
 static inline int64_t cu_sides_up(int64_t n) {
   return (n + CU_FRAGMENT_SIDE - 1) / CU_FRAGMENT_SIDE * CU_FRAGMENT_SIDE;
 }
-/* Whether a nest is a product of matrices in bfloat16 and which dims are its; its other dims may have more settings
- * than one. */
+/* A length along the sum as the program's instruction has it, in sixteens at least. */
+int64_t cu_sums_up(const ir_program *p, int64_t n);
+/* Whether a nest is a product of matrices for the program's instruction and which dims are its; its other dims may have
+ * more settings than one. */
 bool cu_roles(const ir_program *p, const ir_stmt *s, ir_fragments *t);
 /* How a matrix stands in shared memory: rows of `pitch` pieces of 16 bytes, of which `pieces` are used; piece i of row
  * r is at i ^ (r >> shift & mask), so that eight rows of a column of pieces lie in different banks. */

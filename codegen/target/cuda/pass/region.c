@@ -66,8 +66,8 @@ static void find_own(const cu_region *g) {
   for (int b = 0; b < g->p->n_buffers; b++) {
     const ir_buffer *at = &g->p->buffers[b];
     const int here = cu_touches(g->p, g->s, g->n, b);
-    g->own[b] = here && at->role == IR_BOX && at->slots == 1 && at->space != CU_FRAGMENT && at->type == IR_F32 &&
-                here == cu_touches(g->p, g->p->body.s, g->p->body.n, b);
+    g->own[b] = here && at->role == IR_BOX && at->slots == 1 && at->space != CU_FRAGMENT &&
+                (at->type == IR_F32 || at->type == IR_I32) && here == cu_touches(g->p, g->p->body.s, g->p->body.n, b);
   }
 }
 

@@ -75,7 +75,7 @@ static const tf_ref *ref_of(const spmd *p, const cu_work *t, int i) {
 static int64_t side_length(const spmd *p, const cu_work *t, int dim) {
   const cu_region *g = p->g;
   const tf_op *op = op_of(p, t->s);
-  if (dim == op->dims[t->roles.k]) return cu_sides_up(t->step);
+  if (dim == op->dims[t->roles.k]) return cu_sums_up(p->w->p, t->step);
   if (dim == g->dim_m) return g->rows * g->warps_m;
   return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
 }

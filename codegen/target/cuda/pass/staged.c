@@ -1,15 +1,15 @@
 /* Which operands of a region's products come to shared memory, in what pieces, and how many pieces at once. */
 #include "codegen/target/cuda/pass/region.h"
 
-/* Neighbours along k that are multiplied at a time where there are more; the longest sum whose operands come as a whole
- * in a loop; pieces on their way at once; bytes of them in all. */
-enum { STEP = 64, MOST_WHOLE = 256, STAGES = 3, MOST_BYTES = 160 * 1024, FEW_BYTES = 112 * 1024 };
+/* Bytes of neighbours along k that are multiplied at a time where there are more; of the longest sum whose operands
+ * come as a whole in a loop; pieces on their way at once; bytes of them in all. */
+enum { STEP = 128, MOST_WHOLE = 512, STAGES = 3, MOST_BYTES = 160 * 1024, FEW_BYTES = 112 * 1024 };
 
 static const tf_op *op_of(const cu_region *g, const cu_work *t) { return &g->p->tree->workload->ops[t->s->op]; }
 
 static int64_t length_of(const cu_region *g, const cu_work *t, int dim) {
   const tf_op *op = op_of(g, t);
-  if (dim == op->dims[t->roles.k]) return cu_sides_up(t->step);
+  if (dim == op->dims[t->roles.k]) return cu_sums_up(g->p, t->step);
   if (dim == g->dim_m) return g->rows * g->warps_m;
   if (dim == op->dims[t->roles.n])
     return g->dim_n >= 0 ? g->columns * g->warps_n : cu_sides_up(t->s->range[t->roles.n].most);
@@ -73,8 +73,9 @@ static void plan_one(const cu_region *g, cu_work *t) {
   const tf_op *op = op_of(g, t);
   const int64_t k = t->s->range[t->roles.k].most;
   const int a = t->s->nest.from ? t->s->nest.from[t->roles.a] : g->p->buffer_of[op->reads[t->roles.a].tensor];
-  const bool whole = g->own[a] || k <= STEP || (t->loop && k <= MOST_WHOLE);
-  t->step = whole ? k : STEP;
+  const int bytes = ir_bytes(g->p->machine.data);
+  const bool whole = g->own[a] || k <= STEP / bytes || (t->loop && k <= MOST_WHOLE / bytes);
+  t->step = whole ? k : STEP / bytes;
   t->trip = (k + t->step - 1) / t->step;
   bool moves = false;
   for (int i = 0; i < 2; i++) {

@@ -50,7 +50,7 @@ static void whole(lowering *w, ir_body *b, bool top) {
 }
 
 void low_cuda_tensor_rows(lowering *w) {
-  if (w->p->machine.data != IR_BF16) return;
+  if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
   name_reads(w, &w->p->body);
   grow(w);
@@ -84,7 +84,7 @@ static bool apart(lowering *w, ir_stmt *s) {
   if (low_failed(w)) return false;
   ir_buffer *b = &w->p->buffers[at];
   b->id = id;
-  b->role = IR_BOX, b->type = IR_F32, b->space = 0, b->words = 1;
+  b->role = IR_BOX, b->type = low_type(w, z, false), b->space = 0, b->words = 1;
   for (int r = 0; r < b->rank; r++)
     b->base[r] = box[r].lo, b->words *= b->extent[r] = box[r].most;
   ir_stmt save = {.kind = IR_SAVE, .op = s->op, .range = box};
@@ -129,7 +129,7 @@ static void each(lowering *w, ir_body *b) {
 }
 
 void low_cuda_tensor(lowering *w) {
-  if (w->p->machine.data != IR_BF16) return;
+  if (!cu_mma_of(w->p)) return;
   w->n_lets = 0;
   each(w, &w->p->body);
 }

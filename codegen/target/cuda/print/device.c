@@ -1,4 +1,5 @@
 /* Operations of a device, each named once: PTX here, what they mean in emulate.hpp. */
+#include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
 static const char plain[] =
@@ -7,6 +8,10 @@ static const char plain[] =
     "#define START(part, blocks, threads, bytes, stream, ...) part<<<(unsigned)(blocks), threads, bytes, "
     "stream>>>(__VA_ARGS__)\n"
     "#define SHARED(name) extern __shared__ __align__(128) unsigned char name[]\n"
+    "#define POINTER(T) T *\n"
+    "/* What an emulation must be told: bytes written; bytes that go to shared memory; what an array is. */\n"
+    "#define WRITES(at, bytes) (void)0\n#define PASSES(to, from, there, all) (void)0\n"
+    "#define TENSOR(what, at, element) (void)0\n"
     "/* One element on its way to shared memory; the end of a group; until at most `left` groups are under way. */\n"
     "DEVICE void copy_async(float *to, const float *from) {\n"
     "#if __CUDA_ARCH__ >= 800\n"
@@ -19,62 +24,105 @@ static const char plain[] =
     "#if __CUDA_ARCH__ >= 800\n  asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(left) : \"memory\");\n#endif\n}\n";
 
 static const char tensor[] =
-    "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n#error \"tensor cores of bfloat16: sm_80 or later\"\n#endif\n"
-    "DEVICE float wide(uint16_t h) { return __uint_as_float((uint32_t)h << 16); }\n"
-    "DEVICE uint16_t narrow(float x) {\n  uint16_t h;\n  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(x));\n  "
-    "return "
-    "h;\n}\n"
-    "/* Two bfloat16, the first in the lower half. */\n"
-    "DEVICE uint32_t pack(float x, float y) {\n  uint32_t two;\n  asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(two) "
-    ": "
-    "\"f\"(y), \"f\"(x));\n  return two;\n}\n"
+    "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800\n#error \"tensor cores: sm_80 or later\"\n#endif\n"
     "/* exp, 1e-5 relative or better above -100; 0 below -87.3. */\n"
     "DEVICE float exp_near(float x) {\n  float y;\n  asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x * "
     "1.44269504f));\n  return y;\n}\n"
     "/* What the lane has. */\n"
     "DEVICE float of_lane(float x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }\n"
-    "/* Four matrices of 8 x 8, whose rows stand at the addresses that eight lanes each have; turned: their columns. "
-    "*/\n"
-    "DEVICE void load_matrices(uint32_t *r, const uint16_t *at) {\n"
+    "/* Four matrices of 8 rows of 16 bytes, which stand at the addresses that eight lanes each have; turned: their "
+    "columns of two bytes. */\n"
+    "DEVICE void load_matrices(uint32_t *r, const void *at) {\n"
     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\" : \"=r\"(r[0]), \"=r\"(r[1]), "
     "\"=r\"(r[2]), \"=r\"(r[3]) : \"r\"((unsigned)__cvta_generic_to_shared(at)) : \"memory\");\n}\n"
-    "DEVICE void load_matrices_turned(uint32_t *r, const uint16_t *at) {\n"
+    "DEVICE void load_matrices_turned(uint32_t *r, const void *at) {\n"
     "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];\" : \"=r\"(r[0]), "
     "\"=r\"(r[1]), "
     "\"=r\"(r[2]), \"=r\"(r[3]) : \"r\"((unsigned)__cvta_generic_to_shared(at)) : \"memory\");\n}\n"
-    "/* 16 x 8 sums += 16 x 16 by 16 x 8. */\n"
-    "DEVICE void multiply_bf16(float *d, const uint32_t *a, const uint32_t *b) {\n"
-    "  asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-    "{%0,%1,%2,%3};\" : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]) : \"r\"(a[0]), \"r\"(a[1]), "
-    "\"r\"(a[2]), "
-    "\"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\n}\n"
     "/* 16 bytes on their way to shared memory, of which `bytes` are there and the others zero. */\n"
-    "DEVICE void copy_16(uint16_t *to, const uint16_t *from, int bytes) {\n"
+    "DEVICE void copy_16(void *to, const void *from, int bytes) {\n"
     "  asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\"r\"((unsigned)__cvta_generic_to_shared(to)), "
     "\"l\"(from), \"r\"(bytes) : \"memory\");\n}\n";
 
+/* Of each type of halves: as a float, rounded, two of them with the first in the lower half. */
+static const char halves[] =
+    "DEVICE float wide_%s(uint16_t h) {\n%s}\n"
+    "DEVICE uint16_t narrow_%s(float x) {\n  uint16_t h;\n  asm(\"cvt.rn.%s.f32 %%0, %%1;\" : \"=h\"(h) : \"f\"(x));\n"
+    "  return h;\n}\n"
+    "DEVICE uint32_t pack_%s(float x, float y) {\n  uint32_t two;\n  asm(\"cvt.rn.%sx2.f32 %%0, %%1, %%2;\" : "
+    "\"=r\"(two) : \"f\"(y), \"f\"(x));\n  return two;\n}\n";
+static const char wide_bf16[] = "  return __uint_as_float((uint32_t)h << 16);\n";
+static const char wide_f16[] = "  float x;\n  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(x) : \"h\"(h));\n  return x;\n";
+static const char tf32[] = "DEVICE uint32_t pack_tf32(float x) {\n  uint32_t r;\n"
+                           "  asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(r) : \"f\"(x));\n  return r;\n}\n";
+
 static const char both[] =
-    "DEVICE void copy_async(uint16_t *to, const uint16_t *from) { *to = *from; }\n"
     "/* Where a piece of row eights + row stands, eights being a multiple of 8: eight rows of a column of pieces lie "
     "in "
     "different banks. */\n"
     "template <int pitch, int shift, int mask> DEVICE int spot(int eights, int row, int piece) {\n"
     "  return (eights + row) * pitch + (piece ^ (row >> shift & mask));\n}\n"
-    "/* Eight elements, of which `n` are there; whole: those in global memory stand on 16 bytes. */\n"
-    "DEVICE void copy_piece(uint16_t *to, const uint16_t *from, int n, bool whole) {\n"
-    "  if (whole) {\n    copy_16(to, from, n > 0 ? 2 * n : 0);\n    return;\n  }\n"
-    "#pragma unroll\n  for (int i = 0; i < 8; i++) to[i] = i < n ? from[i] : (uint16_t)0;\n}\n"
+    "/* A piece of 16 bytes, of whose elements `n` are there; whole: those in global memory stand on 16 bytes. */\n"
+    "template <class T> DEVICE void copy_piece(T *to, const T *from, int n, bool whole) {\n"
+    "  constexpr int all = 16 / (int)sizeof(T);\n"
+    "  if (whole) {\n    copy_16(to, from, n > 0 ? n * (int)sizeof(T) : 0);\n    return;\n  }\n"
+    "  PASSES(to, from, n > 0 ? n * (int)sizeof(T) : 0, 16);\n"
+    "#pragma unroll\n  for (int i = 0; i < all; i++) to[i] = i < n ? from[i] : T(0);\n}\n"
+    "template <int n, class T> DEVICE void zero_fragments(T *x) {\n"
+    "#pragma unroll\n  for (int i = 0; i < n; i++) x[i] = T(0);\n}\n";
+
+static const char both_halves[] =
+    "DEVICE float wide(uint16_t h) { return wide_%s(h); }\nDEVICE uint16_t narrow(float x) { return narrow_%s(x); }\n"
+    "DEVICE uint32_t pack(float x, float y) { return pack_%s(x, y); }\n"
+    "DEVICE void copy_async(uint16_t *to, const uint16_t *from) {\n  PASSES(to, from, 2, 2);\n  *to = *from;\n}\n"
     "/* Two neighbours, of which `left` or fewer are there. */\n"
     "DEVICE void put_pair(uint16_t *to, float x, float y, int64_t left) {\n"
-    "  if (left >= 2 && (uintptr_t)to % 4 == 0) {\n    *(uint32_t *)to = pack(x, y);\n    return;\n  }\n"
-    "  if (left >= 1) to[0] = narrow(x);\n  if (left >= 2) to[1] = narrow(y);\n}\n"
-    "template <int n> DEVICE void zero_fragments(float *x) {\n"
-    "#pragma unroll\n  for (int i = 0; i < n; i++) x[i] = 0.0f;\n}\n";
+    "  if (left >= 2 && (uintptr_t)to %% 4 == 0) {\n    WRITES(to, 4);\n    *(uint32_t *)to = pack(x, y);\n    "
+    "return;\n  }\n"
+    "  for (int i = 0; i < 2 && i < left; i++) {\n    WRITES(to + i, 2);\n    to[i] = narrow(i ? y : x);\n  }\n}\n";
+static const char both_tf32[] =
+    "DEVICE uint32_t pack(float x) { return pack_tf32(x); }\n"
+    "/* float32 as they stand in memory, rounded. */\n"
+    "DEVICE void settle(uint32_t *r) {\n"
+    "#pragma unroll\n  for (int i = 0; i < 4; i++) r[i] = pack(__uint_as_float(r[i]));\n}\n";
+static const char both_bytes[] =
+    "DEVICE uint32_t pack(float a, float b, float c, float d) {\n"
+    "  return (uint32_t)(uint8_t)(int8_t)a | (uint32_t)(uint8_t)(int8_t)b << 8 | (uint32_t)(uint8_t)(int8_t)c << 16 |\n"
+    "         (uint32_t)(uint8_t)(int8_t)d << 24;\n}\n"
+    "DEVICE void copy_async(int8_t *to, const int8_t *from) {\n  PASSES(to, from, 1, 1);\n  *to = *from;\n}\n";
+
+/* Sums of 16 rows and 8 columns += rows of a by columns of b. */
+static void multiply(FILE *out, const cu_mma *m) {
+  const bool whole = m->kernel.c == IR_I32;
+  fprintf(out, "/* 16 x 8 sums += 16 x %d by %d x 8. */\n", m->kernel.k_round, m->kernel.k_round);
+  fprintf(
+      out,
+      "DEVICE void multiply_%s(%s *d, const uint32_t *a, const uint32_t *b) {\n"
+      "  asm volatile(\"mma.sync.aligned.%s {%%0,%%1,%%2,%%3}, {%%4,%%5,%%6,%%7}, {%%8,%%9}, {%%0,%%1,%%2,%%3};\" :",
+      m->type, whole ? "int32_t" : "float", m->ptx);
+  for (int i = 0; i < 4; i++)
+    fprintf(out, "%s \"+%c\"(d[%d])", i ? "," : "", whole ? 'r' : 'f', i);
+  for (int i = 0; i < 6; i++)
+    fprintf(out, "%s \"r\"(%c[%d])", i ? "," : " :", i < 4 ? 'a' : 'b', i % 4);
+  fputs(");\n}\n", out);
+}
+
+static void operations(FILE *out, const cu_mma *m) {
+  const char *t = m->type;
+  fputs(tensor, out);
+  if (m->kernel.a == IR_F32) fputs(tf32, out);
+  if (ir_is_half(m->kernel.a)) fprintf(out, halves, t, m->kernel.a == IR_F16 ? wide_f16 : wide_bf16, t, t, t, t);
+  multiply(out, m);
+}
 
 void cu_device(FILE *out, const ir_program *p) {
-  const bool tensors = p->machine.data == IR_BF16;
+  const cu_mma *m = cu_mma_of(p);
   fputs(plain, out);
-  if (tensors) fputs(tensor, out);
+  if (m) operations(out, m);
   fputs("#endif\n", out);
-  if (tensors) fputs(both, out);
+  if (!m) return;
+  if (ir_is_half(m->kernel.a)) fprintf(out, both_halves, m->type, m->type, m->type);
+  if (m->kernel.a == IR_F32) fputs(both_tf32, out);
+  if (m->kernel.a == IR_I8) fputs(both_bytes, out);
+  fputs(both, out);
 }

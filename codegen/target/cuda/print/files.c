@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "codegen/target/cuda/pass/pass.h"
 #include "codegen/target/cuda/print/cuda.h"
 
 void cu_device_h(FILE *out, const c_package *k) {
@@ -79,7 +80,7 @@ void cu_readme(FILE *out, const c_package *k, const cu_room *room) {
           "    make emulate  the test without nvcc or a device: compiled as C++, threads one after the other\n\n"
           "`kernel.h`: arrays of the host.  `kernel_device.h`: arrays that are on the device already, and a stream.\n"
           "%s\n\n## Mapping\n\n",
-          k->p->machine.data == IR_BF16
+          cu_mma_of(k->p)
               ? "Products of matrices run on tensor cores (sm_80 or later), all else on the plain float32 units."
               : "Products run on the plain float32 units, not on tensor cores.");
   mapping_text(out, k);

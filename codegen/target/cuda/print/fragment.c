@@ -26,7 +26,7 @@ void cu_fragments(c_printer *c, const ir_stmt *warps) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->space != CU_FRAGMENT || !cu_touches(c->p, warps->body.s, warps->body.n, i)) continue;
     c_indent(c);
-    fprintf(c->out, "float %s[%" PRId64 "]", b->id, b->extent[b->rows] / 16);
+    fprintf(c->out, "%s %s[%" PRId64 "]", c_type(b->type), b->id, b->extent[b->rows] / 16);
     if (b->columns >= 0)
       fprintf(c->out, "[%" PRId64 "][4];\n", b->extent[b->columns] / 8);
     else
@@ -159,7 +159,7 @@ static void map(c_printer *c, const shape *t) {
 static bool saves_pairs(const c_printer *c, const shape *t) {
   if (t->s->kind != IR_SAVE || t->c < 0) return false;
   const ir_buffer *to = &c->p->buffers[t->s->save.to], *from = &c->p->buffers[t->s->save.from];
-  return to->space != CU_FRAGMENT && to->type == IR_BF16 && t->c == to->rank - 1 && from->space == CU_FRAGMENT;
+  return to->space != CU_FRAGMENT && ir_is_half(to->type) && t->c == to->rank - 1 && from->space == CU_FRAGMENT;
 }
 
 static void save_pairs(c_printer *c, const shape *t) {

@@ -28,7 +28,8 @@ static void open_arguments(c_printer *c) {
     const tf_tensor *t = &c->wl->tensors[z];
     if (!c_is_argument(t)) continue;
     const char *id = c->p->tensor_id[z];
-    fprintf(c->out, "  %s%s *const %s = args.", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)), id);
+    fprintf(c->out, "  POINTER(%s%s) const %s = args.", c_is_input(t) ? "const " : "", c_type(c_argument_type(c->p, z)),
+            id);
     c_field(c->out, t->name), fprintf(c->out, ";\n  (void)%s;\n", id);
     for (int r = 0; r + 1 < t->rank; r++)
       fprintf(c->out, "  const int64_t %s_s%d = args.", id, r), c_stride_field(c->out, t->name),
@@ -45,7 +46,7 @@ static void open_buffers(c_printer *c, const cu_room *room) {
   for (int i = 0; i < c->p->n_buffers; i++) {
     const ir_buffer *b = &c->p->buffers[i];
     if (b->role == IR_ARGUMENT || b->space == CU_FRAGMENT) continue;
-    fprintf(c->out, "  %s *const %s = (%s *)(%s + %" PRId64 ");\n  (void)%s;\n", c_type(b->type), b->id,
+    fprintf(c->out, "  POINTER(%s) const %s = (%s *)(%s + %" PRId64 ");\n  (void)%s;\n", c_type(b->type), b->id,
             c_type(b->type), part[b->space], c->offset[i], b->id);
   }
 }
@@ -266,10 +267,12 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
     memcpy(p.buffer_of, k->p->buffer_of, (size_t)n * sizeof *p.buffer_of);
     *room = (cu_room){.blocks = most_blocks(&p)};
     place_buffers(&p, c.offset, room);
-    fputs("/* Written by tileflow; README.md says how. */\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n"
-          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include <cuda_runtime.h>\n#endif\n"
-          "#include <math.h>\n#include <string.h>\n\n",
-          out);
+    fprintf(out,
+            "/* Written by tileflow; README.md says how. */\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n"
+            "#if defined(TILEFLOW_EMULATE)\n#define TILEFLOW_GRAIN %d\n#include \"emulate.hpp\"\n#else\n#include "
+            "<cuda_runtime.h>\n#endif\n"
+            "#include <math.h>\n#include <string.h>\n\n",
+            ir_bytes(p.machine.data));
     fprintf(out,
             "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
             "#define LANE ((int)threadIdx.x)\n",

@@ -1,5 +1,5 @@
-/* A product of fragments: for each 16 of the sum, rows of a and columns of b come from tiles in shared memory (by
- * ldmatrix), from fragments, or from wherever they stand, an element at a time. */
+/* A product of fragments: for each step of the sum (of the instruction: 8 to 32), rows of a and columns of b come from
+ * tiles in shared memory (by ldmatrix), from fragments, or from wherever they stand, an element at a time. */
 #include <inttypes.h>
 
 #include "codegen/target/cuda/pass/pass.h"
@@ -10,7 +10,12 @@ typedef struct {
   const tf_op *op;
   const ir_fragments *f;
   const ir_buffer *out;
+  const cu_mma *mma;
 } product;
+
+static int64_t step_of(const product *t) { return t->mma->kernel.k_round; }
+/* Elements of a piece of 16 bytes. */
+static int per_piece(const product *t) { return 16 / ir_bytes(t->mma->kernel.a); }
 
 static const ir_buffer *from(const c_printer *c, const product *t, int read) {
   return &c->p->buffers[t->s->nest.from ? t->s->nest.from[read] : c->p->buffer_of[t->op->reads[read].tensor]];
@@ -27,7 +32,7 @@ static void begin(c_printer *c, const product *t, const ir_buffer *b, int k, int
   difference(c, t->s->range[k].lo, b->base[rank]);
 }
 
-/* "&TILE[(slot * pieces + spot<..>(row, piece)) * 8]", with what follows the row's and the piece's begin. */
+/* "&TILE[(slot * pieces + spot<..>(row, piece)) * elements]", with what follows the row's and the piece's begin. */
 static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim, const char *row, int col_dim,
                  const char *piece) {
   const cu_tile tile = cu_tile_of(b);
@@ -35,7 +40,7 @@ static void spot(c_printer *c, const product *t, const ir_buffer *b, int row_dim
   fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(", tile.rows * tile.pitch, tile.pitch, tile.shift,
           tile.mask);
   begin(c, t, b, row_dim, b->rows), fprintf(c->out, ", %s, ", row);
-  begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / 8 + %s)) * 8]", piece);
+  begin(c, t, b, col_dim, b->columns), fprintf(c->out, " / %d + %s)) * %d]", per_piece(t), piece, per_piece(t));
 }
 
 /* Whether neighbours of the tile run along k. */
@@ -65,22 +70,31 @@ static void b_of_tile(c_printer *c, const product *t, const ir_buffer *b) {
   fputs(");\n", c->out);
 }
 
-static bool is_ragged(const ir_range *r) { return !r->exact || r->most % 16; }
+static bool is_ragged(const product *t, const ir_range *r) { return !r->exact || r->most % step_of(t); }
+
+/* Whether a is a fragment of sums with twice as many neighbours in a lane as a register has: then a step of the sum
+ * takes them in the order in which lanes have them, the even ones first, and b's alike. */
+static bool is_even_first(const c_printer *c, const product *t) {
+  return from(c, t, t->f->a)->space == CU_FRAGMENT && t->mma->kernel.group == 1;
+}
 
 /* Zero behind the end of the sum: what it is multiplied with may be no number. */
 static void a_of_fragment(c_printer *c, const product *t, const ir_buffer *b) {
   const ir_range *k = &t->s->range[t->f->k];
+  const bool pairs = t->mma->kernel.group == 2;
   for (int i = 0; i < 4; i++) {
     c_indent(c);
     fprintf(c->out, "fa[tm][%d] = pack(", i);
-    for (int e = 0; e < 2; e++) {
+    for (int e = 0; e < t->mma->kernel.group; e++) {
+      const int neighbour = pairs ? e : i / 2, eight = pairs ? i / 2 : 0;
       if (e) fputs(", ", c->out);
-      if (is_ragged(k)) {
+      if (is_ragged(t, k)) {
         c_atom(c->out, c->p, k->lo);
-        fprintf(c->out, " + 16 * tk + 2 * (LANE %% 4) + %d < ", i / 2 * 8 + e), c_atom(c->out, c->p, k->hi);
-        fputs(" ? ", c->out);
+        fprintf(c->out, " + %" PRId64 " * tk + 2 * (LANE %% 4) + %d < ", step_of(t), eight * 8 + neighbour);
+        c_atom(c->out, c->p, k->hi), fputs(" ? ", c->out);
       }
-      fprintf(c->out, "%s[tm][2 * tk + %d][%d]%s", b->id, i / 2, i % 2 * 2 + e, is_ragged(k) ? " : 0.0f" : "");
+      fprintf(c->out, "%s[tm][%stk + %d][%d]%s", b->id, pairs ? "2 * " : "", eight, i % 2 * 2 + neighbour,
+              is_ragged(t, k) ? " : 0.0f" : "");
     }
     fputs(");\n", c->out);
   }
@@ -93,23 +107,69 @@ static void set(c_printer *c, const product *t, int k, const char *more) {
   fprintf(c->out, "%s;\n%*s(void)d_%s;\n", more, 2 * c->depth, "", dim);
 }
 
+/* "d_DIM - begin" of the dim that the operand has along a rank of its tile. */
+static void within(c_printer *c, const product *t, int read, const ir_buffer *b, int rank) {
+  const int dim = t->op->reads[read].index[rank].terms[0].dim;
+  fprintf(c->out, "(int)(d_%s - (", c->p->dim_id[dim]), c_atom(c->out, c->p, b->base[rank]), fputs("))", c->out);
+}
+
+/* An element where it stands: at its place of a swizzled tile, or in memory. */
+static void value(c_printer *c, const product *t, int read) {
+  const ir_buffer *b = from(c, t, read);
+  if (!is_tile(b)) {
+    c_element(c, t->op, read);
+    return;
+  }
+  const cu_tile tile = cu_tile_of(b);
+  fprintf(c->out, "%s(%s[((", ir_is_half(b->type) ? "wide" : "(float)", b->id), c_atom(c->out, c->p, b->slot);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, ", tile.rows * tile.pitch, tile.pitch, tile.shift,
+          tile.mask);
+  within(c, t, read, b, b->rows), fputs(", ", c->out), within(c, t, read, b, b->columns);
+  fprintf(c->out, " / %d)) * %d + ", per_piece(t), per_piece(t));
+  within(c, t, read, b, b->columns), fprintf(c->out, " %% %d])", per_piece(t));
+}
+
 /* An element at a time, from where it stands. */
 static void direct(c_printer *c, const product *t, int read, int other, const char *place, const char *of_k,
                    const char *to) {
+  const int group = t->mma->kernel.group;
+  c_line(c, "#pragma unroll\n");
   c_line(c, "for (int i = 0; i < 4; i++) {\n");
   c->depth++;
-  c_line(c, "float two[2];\n");
+  c_indent(c), fprintf(c->out, "float part[%d];\n", group);
   set(c, t, other, place);
-  c_line(c, "for (int te = 0; te < 2; te++) {\n");
+  c_line(c, "#pragma unroll\n");
+  c_indent(c), fprintf(c->out, "for (int te = 0; te < %d; te++) {\n", group);
   c->depth++;
   set(c, t, t->f->k, of_k);
   c_indent(c);
-  fprintf(c->out, "two[te] = d_%s < ", c_dim_name(c, t->op, other)), c_atom(c->out, c->p, t->s->range[other].hi);
+  fprintf(c->out, "part[te] = d_%s < ", c_dim_name(c, t->op, other)), c_atom(c->out, c->p, t->s->range[other].hi);
   fprintf(c->out, " && d_%s < ", c_dim_name(c, t->op, t->f->k)), c_atom(c->out, c->p, t->s->range[t->f->k].hi);
-  fputs(" ? ", c->out), c_element(c, t->op, read), fputs(" : 0.0f;\n", c->out);
+  fputs(" ? ", c->out), value(c, t, read), fputs(" : 0.0f;\n", c->out);
   c_close(c, 1);
-  c_indent(c), fprintf(c->out, "%s[i] = pack(two[0], two[1]);\n", to);
+  c_indent(c), fprintf(c->out, "%s[i] = pack(part[0]", to);
+  for (int e = 1; e < group; e++)
+    fprintf(c->out, ", part[%d]", e);
+  fputs(");\n", c->out);
   c_close(c, 1);
+}
+
+/* Which of the sum lane and register have: half of the step by `half`, neighbours by the lane. */
+static void place_of_k(const product *t, const char *half, char *text, size_t size) {
+  const int group = t->mma->kernel.group;
+  snprintf(text, size, " + %" PRId64 " * tk + %d * (%s) + %d * (LANE %% 4) + te", step_of(t), 4 * group, half, group);
+}
+
+/* Whether ldmatrix brings the operand: the sum along neighbours, or what can be turned. */
+static bool is_loaded(const c_printer *c, const product *t, int read) {
+  const ir_buffer *b = from(c, t, read);
+  if (!is_tile(b)) return false;
+  return along_k(t, read, b) ? read == t->f->a || !is_even_first(c, t) : t->mma->turns;
+}
+
+/* What came as it stands in memory, as the instruction takes it. */
+static void settle(c_printer *c, const product *t, const char *to) {
+  if (t->mma->kernel.group == 1) c_indent(c), fprintf(c->out, "settle(%s);\n", to);
 }
 
 static void load_a(c_printer *c, const product *t) {
@@ -120,24 +180,28 @@ static void load_a(c_printer *c, const product *t) {
   c_indent(c);
   fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", t->out->extent[t->out->rows] / 16);
   c->depth++;
-  if (is_tile(b))
-    a_of_tile(c, t, b);
+  char of_k[80];
+  place_of_k(t, "i / 2", of_k, sizeof of_k);
+  if (is_loaded(c, t, t->f->a))
+    a_of_tile(c, t, b), settle(c, t, "fa[tm]");
   else if (b->space == CU_FRAGMENT)
     a_of_fragment(c, t, b);
   else
-    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + LANE / 4",
-           " + 16 * tk + 8 * (i / 2) + 2 * (LANE % 4) + te", "fa[tm]");
+    direct(c, t, t->f->a, t->f->m, " + 16 * tm + 8 * (i % 2) + LANE / 4", of_k, "fa[tm]");
   c_close(c, 1);
 }
 
 static void load_b(c_printer *c, const product *t) {
   const ir_buffer *b = from(c, t, t->f->b);
   c_line(c, "uint32_t fb[4];\n");
-  if (is_tile(b))
-    b_of_tile(c, t, b);
+  char of_k[80];
+  place_of_k(t, "i % 2", of_k, sizeof of_k);
+  if (is_even_first(c, t))
+    snprintf(of_k, sizeof of_k, " + %" PRId64 " * tk + 2 * (LANE %% 4) + i %% 2 + te", step_of(t));
+  if (is_loaded(c, t, t->f->b))
+    b_of_tile(c, t, b), settle(c, t, "fb");
   else
-    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + LANE / 4", " + 16 * tk + 8 * (i % 2) + 2 * (LANE % 4) + te",
-           "fb");
+    direct(c, t, t->f->b, t->f->n, " + 8 * (tn + i / 2) + LANE / 4", of_k, "fb");
 }
 
 static void zero(c_printer *c, const product *t, int64_t mt, int64_t nt) {
@@ -162,14 +226,15 @@ static int open_single(c_printer *c, const product *t) {
 }
 
 void cu_fragment_product(c_printer *c, const ir_stmt *s) {
-  const product t = {s, &c->wl->ops[s->op], s->nest.fragments, c_buffer(c, &c->wl->ops[s->op], -1)};
+  const product t = {s, &c->wl->ops[s->op], s->nest.fragments, c_buffer(c, &c->wl->ops[s->op], -1), cu_mma_of(c->p)};
   const int64_t mt = t.out->extent[t.out->rows] / 16, nt = t.out->extent[t.out->columns] / 8;
   c_fresh_flag(c, s);
   zero(c, &t, mt, nt);
   const int opened = open_single(c, &t);
   c_line(c, "#pragma unroll\n");
   c_indent(c);
-  fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n", (s->range[t.f->k].most + 15) / 16);
+  fprintf(c->out, "for (int tk = 0; tk < %" PRId64 "; tk++) {\n",
+          (s->range[t.f->k].most + step_of(&t) - 1) / step_of(&t));
   c->depth++;
   load_a(c, &t);
   c_line(c, "#pragma unroll\n");
@@ -180,6 +245,6 @@ void cu_fragment_product(c_printer *c, const ir_stmt *s) {
   c_indent(c), fprintf(c->out, "for (int tm = 0; tm < %" PRId64 "; tm++) {\n", mt);
   c->depth++;
   for (int i = 0; i < 2; i++)
-    c_indent(c), fprintf(c->out, "multiply_bf16(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.out->id, i, 2 * i);
+    c_indent(c), fprintf(c->out, "multiply_%s(%s[tm][tn + %d], fa[tm], fb + %d);\n", t.mma->type, t.out->id, i, 2 * i);
   c_close(c, 3 + opened);
 }

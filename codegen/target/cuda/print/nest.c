@@ -71,13 +71,14 @@ static const char *const acc[] = {"sum", "sum[t0]", "sum[t1][t0]"};
 
 static void start(c_printer *c, const sums *t) {
   c_indent(c);
-  fputs("float sum", c->out);
+  fputs(c->whole ? "int32_t sum" : "float sum", c->out);
   for (int i = t->n - 1; i >= 0; i--)
     fprintf(c->out, "[%" PRId64 "]", t->s->range[t->dim[i]].most);
   fputs(";\n", c->out);
   const int opened = open_sums(c, t, false);
   c_indent(c);
-  fprintf(c->out, "%s = %s%s", acc[t->n], t->s->nest.n_fresh ? "fresh ? " : "", c_start(t->s, t->op->reduce));
+  fprintf(c->out, "%s = %s%s", acc[t->n], t->s->nest.n_fresh ? "fresh ? " : "",
+          c->whole ? "0" : c_start(t->s, t->op->reduce));
   if (t->s->nest.n_fresh) fputs(" : ", c->out), c_element(c, t->op, -1);
   fputs(";\n", c->out);
   c_close(c, opened);
@@ -98,6 +99,7 @@ static int open_some(c_printer *c, const sums *t) {
 
 static void sum(c_printer *c, const ir_stmt *s) {
   const sums t = sums_of(c, s);
+  c->whole = c_buffer(c, t.op, -1)->type == IR_I32;
   c_fresh_flag(c, s);
   int opened = open_some(c, &t) + open_loops(c, &t, 0, t.op->n_out_dims);
   start(c, &t);
@@ -108,6 +110,7 @@ static void sum(c_printer *c, const ir_stmt *s) {
   c_indent(c);
   c_element(c, t.op, -1), fprintf(c->out, " = %s;\n", acc[t.n]);
   c_close(c, last + opened);
+  c->whole = false;
 }
 
 static void nest(c_printer *c, const ir_stmt *s) {

@@ -15,8 +15,8 @@ static const char plain[] =
     "DEVICE float smaller_of(float a, float b) { return fminf(a, b); }\n"
     "DEVICE float chosen(float c, float yes, float no) { return c != 0.0f ? yes : no; }\n";
 
-/* exp of data in bfloat16: 1e-5 relative is far below what they are rounded by. */
-static const char exp_bf16[] = "exp_near(x)";
+/* exp of data in halves: 1e-5 relative is far below what they are rounded by. */
+static const char exp_half[] = "exp_near(x)";
 
 static const struct {
   tf_kind kind;
@@ -40,7 +40,7 @@ void cu_functions(FILE *out, const tf_workload *wl, ir_type data) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     if (kinds >> functions[i].kind & 1)
       fprintf(out, "DEVICE float %s(float x) { return %s; }\n", tf_micro_math_find((int)functions[i].kind)->name,
-              functions[i].kind == TF_K_EXP && data == IR_BF16 ? exp_bf16 : functions[i].value);
+              functions[i].kind == TF_K_EXP && ir_is_half(data) ? exp_half : functions[i].value);
   if (kinds >> TF_K_EXP & 1) /* subnormals cost nothing here */
     fputs("DEVICE float fast_exp_low(float x) { return fast_exp(x); }\n", out);
 }
@@ -55,6 +55,11 @@ static void each_argument(FILE *out, const tf_workload *wl, void (*say)(FILE *ou
 
 static void ask_null(FILE *out, const tf_tensor *t) {
   fputs("  if (!args->", out), c_field(out, t->name), fputs(") return BAD_ARGUMENT;\n", out);
+}
+
+static void name(FILE *out, const tf_tensor *t) {
+  fputs("  TENSOR(\"", out), c_plain_text(out, t->name), fputs("\", args->", out), c_field(out, t->name);
+  fputs(", sizeof *args->", out), c_field(out, t->name), fputs(");\n", out);
 }
 
 /* Bytes from the first element to the last. */
@@ -96,7 +101,10 @@ void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
   each_argument(out, wl, ask_null);
   fprintf(out,
           "  if (bytes < %s_device_workspace()) return %s_small_workspace;\n"
-          "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n"
+          "  unsigned char *from = (unsigned char *)(((uintptr_t)workspace + 127) / 128 * 128);\n",
+          n, n);
+  each_argument(out, wl, name);
+  fprintf(out,
           "  return start_all(args, from, (cudaStream_t)stream) == cudaSuccess ? %s_done : %s_no_isa;\n}\n\n"
           "size_t %s_workspace(void) { return 64; }\n\n"
           "/* An array on the device with what stands in the host's. */\n"
@@ -105,7 +113,7 @@ void cu_entries(FILE *out, const c_package *k, const cu_room *room) {
           "         cudaMemcpy(*there, here, bytes, cudaMemcpyHostToDevice) == cudaSuccess;\n}\n\n"
           "int %s(const %s_args *args, void *workspace, size_t bytes) {\n"
           "  if (!args) return BAD_ARGUMENT;\n",
-          n, n, n, n, n, n, n);
+          n, n, n, n, n);
   each_argument(out, wl, ask_null);
   fprintf(out,
           "  if (workspace && bytes < %s_workspace()) return %s_small_workspace;\n"

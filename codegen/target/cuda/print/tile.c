@@ -37,6 +37,8 @@ static void origin(c_printer *c, const ir_stmt *s, const ir_buffer *to) {
   fprintf(c->out, ";\n%*sconst int64_t stride = %s_s%d;\n", 2 * c->depth, "", from->id, to->rows);
 }
 
+static int per_piece(const ir_buffer *b) { return 16 / ir_bytes(b->type); }
+
 static void open_turns(c_printer *c, int64_t n) {
   c_line(c, "#pragma unroll\n");
   c_indent(c);
@@ -47,19 +49,22 @@ static void open_turns(c_printer *c, int64_t n) {
 /* A thread stays at its piece of a row and goes from row to row: the bank that a piece is in hangs on the row mod 8. */
 static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at_once) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
+  const int per = per_piece(to);
   c_indent(c);
-  fprintf(c->out, "const int row = THREAD / %" PRId64 ", left = (int)least(columns - THREAD %% %" PRId64 " * 8, 8);\n",
-          t->pieces, t->pieces);
+  fprintf(c->out,
+          "const int row = THREAD / %" PRId64 ", left = (int)least(columns - THREAD %% %" PRId64 " * %d, %d);\n",
+          t->pieces, t->pieces, per, per);
   c_indent(c);
-  fprintf(c->out, "const %s *at = from + row * stride + THREAD %% %" PRId64 " * 8;\n", c_type(to->type), t->pieces);
-  c_line(c, "uint16_t *const place = &");
-  fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
-  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, THREAD %% %" PRId64 ")) * 8];\n",
-          t->rows * t->pitch, t->pitch, t->shift, t->mask, t->pieces);
+  fprintf(c->out, "const %s *at = from + row * stride + THREAD %% %" PRId64 " * %d;\n", c_type(to->type), t->pieces,
+          per);
+  c_indent(c);
+  fprintf(c->out, "%s *const place = &%s[((", c_type(to->type), to->id), c_atom(c->out, c->p, s->copy.slot);
+  fprintf(c->out, ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, THREAD %% %" PRId64 ")) * %d];\n",
+          t->rows * t->pitch, t->pitch, t->shift, t->mask, t->pieces, per);
   open_turns(c, t->rows / at_once);
   c_indent(c);
   fprintf(c->out, "copy_piece(place + j * %" PRId64 ", at, row + j * %" PRId64 " < rows ? left : 0, whole);\n",
-          at_once * t->pitch * 8, at_once);
+          at_once * t->pitch * per, at_once);
   c_indent(c), fprintf(c->out, "at += %" PRId64 " * stride;\n", at_once);
   c_close(c, 1);
 }
@@ -67,6 +72,7 @@ static void by_rows(c_printer *c, const ir_stmt *s, const cu_tile *t, int64_t at
 static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
   const ir_buffer *to = &c->p->buffers[s->copy.to];
   const int64_t pieces = t->rows * t->pieces;
+  const int per = per_piece(to);
   open_turns(c, (pieces + CU_WARPS * CU_LANES - 1) / (CU_WARPS * CU_LANES));
   c_line(c, "const int i = THREAD + j * THREADS;\n");
   if (pieces % (CU_WARPS * CU_LANES)) c_indent(c), fprintf(c->out, "if (i >= %" PRId64 ") break;\n", pieces);
@@ -75,9 +81,9 @@ static void by_pieces(c_printer *c, const ir_stmt *s, const cu_tile *t) {
   c_line(c, "copy_piece(&");
   fprintf(c->out, "%s[((", to->id), c_atom(c->out, c->p, s->copy.slot);
   fprintf(c->out,
-          ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * 8], from + row * stride + piece * 8,\n%*s"
-          "row < rows ? (int)least(columns - piece * 8, 8) : 0, whole);\n",
-          t->rows * t->pitch, t->pitch, t->shift, t->mask, 2 * c->depth + 11, "");
+          ") * %" PRId64 " + spot<%" PRId64 ", %d, %d>(0, row, piece)) * %d], from + row * stride + piece * %d,\n%*s"
+          "row < rows ? (int)least(columns - piece * %d, %d) : 0, whole);\n",
+          t->rows * t->pitch, t->pitch, t->shift, t->mask, per, per, 2 * c->depth + 11, "", per, per);
   c_close(c, 1);
 }
 

@@ -1,0 +1,58 @@
+/* Instructions of tensor cores, a row each.  Of all of them, m16n8 with k = 8 * group, lane l has in register i of a
+ * the neighbours group * (l % 4) + e, e < group, of the (i / 2)th half of the sum in row l / 4 + 8 * (i % 2); in
+ * register i of b those of the i-th half in column l / 4; and sums as print/fragment.c says (PTX ISA, 9.7.14). */
+#include "codegen/target/cuda/pass/pass.h"
+
+#include <string.h>
+
+enum { HALF = 16, TF32 = 8, BYTES = 32 }; /* of the sum at a time */
+
+static const cu_mma rows[] = {
+    {{"mma_bf16", IR_BF16, IR_BF16, IR_F32, HALF / 8, 16, 8, HALF, IR_F32},
+     "bf16",
+     "bf16",
+     "m16n8k16.row.col.f32.bf16.bf16.f32",
+     "HMMA.16816.F32.BF16",
+     true},
+    {{"mma_f16", IR_F16, IR_F16, IR_F32, HALF / 8, 16, 8, HALF, IR_F32},
+     "f16",
+     "f16",
+     "m16n8k16.row.col.f32.f16.f16.f32",
+     "HMMA.16816.F32",
+     true},
+    {{"mma_tf32", IR_F32, IR_F32, IR_F32, TF32 / 8, 16, 8, TF32, IR_F32},
+     "tf32",
+     "tf32",
+     "m16n8k8.row.col.f32.tf32.tf32.f32",
+     "HMMA.1688.F32.TF32",
+     false},
+    {{"mma_s8", IR_I8, IR_I8, IR_I32, BYTES / 8, 16, 8, BYTES, IR_I32},
+     "int8",
+     "s8",
+     "m16n8k32.row.col.s32.s8.s8.s32",
+     "IMMA.16832.S8.S8",
+     false},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+const cu_mma *cu_mma_at(int i) { return i >= 0 && i < N_ROWS ? &rows[i] : NULL; }
+
+const cu_mma *cu_mma_of(const ir_program *p) {
+  const ir_kernel *k = p->machine.data == IR_I8 ? p->machine.whole : p->machine.real;
+  for (int i = 0; k && i < N_ROWS; i++)
+    if (k == &rows[i].kernel) return &rows[i];
+  return NULL;
+}
+
+bool cu_machine(const char *dtype, ir_machine *machine) {
+  *machine = (ir_machine){.data = IR_F32, .apart = true};
+  if (!dtype || !strcmp(dtype, "f32")) return true;
+  for (int i = 0; i < N_ROWS; i++)
+    if (!strcmp(dtype, rows[i].dtype)) {
+      const bool whole = rows[i].kernel.c == IR_I32;
+      machine->data = rows[i].kernel.a;
+      *(whole ? &machine->whole : &machine->real) = &rows[i].kernel;
+      return true;
+    }
+  return false;
+}

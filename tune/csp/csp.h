@@ -1,0 +1,123 @@
+/* Systems of constraints over integers, as Heron writes a space of schedules (Bi et al., ASPLOS 2023; levels.md 3.2):
+ * variables with domains, some of them knobs, which a schedule chooses, and what holds between them.  A solution gives
+ * every variable a value. */
+#ifndef TUNE_CSP_CSP_H
+#define TUNE_CSP_CSP_H
+#include "base/arena.h"
+#include "base/rng.h"
+#include "tileflow/diag.h"
+
+/* What may hold: id, word of the text format, whether it has a result and then a list. */
+/* clang-format off */
+#define CSP_KINDS(X)                                                        \
+  X(PROD, "PROD", "v is the product of the list, all at least 1")           \
+  X(SUM, "SUM", "v is the sum of the list")                                 \
+  X(EQ, "EQ", "v is the one of the list")                                   \
+  X(LE, "LE", "v is at most the one of the list")                           \
+  X(SELECT, "SELECT", "v is the u-th of the list, from 0; u stands first")
+/* clang-format on */
+typedef enum {
+#define X(id, word, what) CSP_##id,
+  CSP_KINDS(X)
+#undef X
+      CSP_N_KINDS
+} csp_kind;
+
+enum {
+  CSP_SET_MAX = 1024, /* values of a set */
+  CSP_LIST_MAX = 64,  /* variables of one constraint */
+  CSP_VARS_MAX = 4096
+};
+#define CSP_MOST (INT64_C(1) << 62) /* no value is larger, and products stop there */
+
+/* A set, ascending, or (n = 0) all of lo .. hi; never below 0. */
+typedef struct {
+  const char *name;
+  bool knob, constant;
+  int64_t lo, hi;
+  int n;
+  const int64_t *set;
+  int word; /* of the state: where its bits begin */
+} csp_var;
+
+typedef struct {
+  csp_kind kind;
+  int v, n;
+  const int *list; /* [n] variables */
+} csp_rule;
+
+typedef struct {
+  tf_arena *arena;
+  int n_vars, n_rules, n_words, room_vars, room_rules;
+  csp_var *var;
+  csp_rule *rule;
+  int n_knobs;
+  int *knob;      /* [n_knobs] in the order in which they were made */
+  int **watchers; /* [n_vars] rules that name the variable, made by csp_ready */
+  int *n_watchers;
+} csp;
+
+/* ---- csp.c: building one.  Each returns a variable, -1 where memory runs out or a limit is passed. */
+csp *csp_new(tf_arena *a);
+/* A knob of not more values than a set may have is one. */
+int csp_range(csp *s, const char *name, bool knob, int64_t lo, int64_t hi);
+/* values: ascending, of which it keeps a copy. */
+int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values);
+int csp_number(csp *s, int64_t value); /* a variable that is that number; asked twice, the same one */
+int csp_find(const csp *s, const char *name, size_t len);
+bool csp_add(csp *s, csp_kind kind, int v, int n, const int *list);
+/* IN: the variable is one of these as well; false: none is left. */
+bool csp_in(csp *s, int v, int n, const int64_t *values);
+/* After the last rule, before anything below. */
+bool csp_ready(csp *s);
+/* Whether the values [n_vars] keep all domains and rules. */
+bool csp_holds(const csp *s, const int64_t *value);
+
+/* ---- propagate.c: what is left of each domain. */
+typedef struct {
+  int64_t lo, hi;
+} csp_left;
+typedef struct {
+  csp_left *left; /* [n_vars] */
+  uint64_t *bits; /* [n_words] of sets: which values are left */
+} csp_state;
+
+bool csp_state_new(const csp *s, tf_arena *a, csp_state *st); /* all domains whole; false: out of memory */
+void csp_state_whole(const csp *s, csp_state *st);
+void csp_state_copy(const csp *s, csp_state *to, const csp_state *from);
+/* Each narrows and carries on to a fixed point; false: nothing is left for some variable. */
+bool csp_settle(const csp *s, csp_state *st);
+bool csp_fix(const csp *s, csp_state *st, int v, int64_t value);
+/* The values that are left of a set, or of a range of at most `most`, ascending; how many.  -1: a wider range. */
+int csp_values(const csp *s, const csp_state *st, int v, int most, int64_t *out);
+bool csp_has(const csp *s, const csp_state *st, int v, int64_t value);
+/* Narrow without carrying on. */
+bool csp_narrow(const csp *s, csp_state *st, int v, int64_t lo, int64_t hi);
+bool csp_drop(const csp *s, csp_state *st, int v, int64_t value); /* of a set */
+
+/* ---- solve.c */
+typedef enum { CSP_FOUND, CSP_NONE, CSP_GAVE_UP, CSP_NO_MEMORY } csp_answer;
+/* A solution by lot: every one may come.  from: what is left to begin with (NULL: all).  It walks back where a choice
+ * leads nowhere, so NONE says that there is no solution; GAVE_UP after so many steps. */
+csp_answer csp_sample(const csp *s, const csp_state *from, tf_rng *rng, int64_t *value);
+/* Tells every solution, in order, until `each` says false.  The number told; -1: out of memory. */
+int64_t csp_each(const csp *s, bool (*each)(void *ctx, const int64_t *value), void *ctx);
+/* A child of two solutions (CGA): each key variable is as one parent has it (of a range: or between both), but for one
+ * of them where `mutate`; keys are given up by lot until a solution is left. */
+typedef struct {
+  const int64_t *a, *b; /* [n_vars] */
+  int n_keys;
+  const int *keys; /* variables */
+} csp_parents;
+csp_answer csp_cross(const csp *s, tf_rng *rng, const csp_parents *p, bool mutate, int64_t *value);
+
+/* ---- text.c */
+/* One line a variable or rule, # begins a comment:
+ *   knob NAME in {1,2,4}     var NAME in 1..64
+ *   PROD v = a b c           SUM v = a b       EQ v = a      LE v <= 48     SELECT v = u : a b c      IN v {8,16}
+ * A number stands for itself wherever a name does.  More lines on a system that is there: `s`; NULL: a new one.
+ * NULL with every error in d. */
+csp *csp_read(tf_arena *a, csp *s, uint16_t file, const char *text, size_t len, tf_diags *d);
+/* The text that csp_read reads back.  Malloc'd; NULL: out of memory. */
+char *csp_text(const csp *s);
+#endif
