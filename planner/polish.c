@@ -74,11 +74,11 @@ static int64_t factor(polish *q, int64_t n) {
 
 /* One of the loops over the dim that op o has for itself, other than `not`, whose count divides by f; -1: there is
  * none. */
-static int own_loop(polish *q, int o, int dim, int64_t f, int not) {
+static int own_loop(polish *q, int o, int dim, int64_t f, int not ) {
   int found = -1;
   uint32_t n = 0;
   for (int i = 0; i < q->n; i++)
-    if (i != not && !q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim && q->next[i] % f == 0 &&
+    if (i != not &&!q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim && q->next[i] % f == 0 &&
         !tf_rng_below(&q->rng, ++n))
       found = i;
   return found;
