@@ -143,7 +143,22 @@ static void print_readme(FILE *out, const net_emission *e) {
   if (e->o->command) fprintf(out, "\nWritten by\n\n    %s\n", e->o->command);
 }
 
-static void print_header(FILE *out, const net_emission *e) { c_kernel_h(out, &e->package); }
+/* The header of a kernel, and at its end what only networks have. */
+static void print_header(FILE *out, const net_emission *e) {
+  static const char end[] = "#ifdef __cplusplus\n}\n";
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  if (!f) return; /* add_row finds nothing in it */
+  c_kernel_h(f, &e->package);
+  const char *at = fclose(f) == 0 ? strstr(text, end) : NULL;
+  if (at) {
+    fprintf(out, "%.*s", (int)(at - text), text);
+    net_declare_weights(out);
+    fputs(at, out);
+  }
+  free(text);
+}
 static void print_test(FILE *out, const net_emission *e) { c_test_c(out, &e->package); }
 static void print_bench(FILE *out, const net_emission *e) { c_bench_c(out, &e->package); }
 

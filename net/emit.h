@@ -29,4 +29,8 @@ typedef struct {
 
 /* emit_calls.c: network.c, its calls in the order of the plan. */
 void net_print_calls(FILE *out, const net_emission *e);
+
+/* emit_weights.c: what of network.c and network.h reads files of weights. */
+void net_print_weights(FILE *out, const net_emission *e);
+void net_declare_weights(FILE *out);
 #endif

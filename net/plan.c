@@ -105,11 +105,26 @@ static bool improve(planning *s, int64_t evals) {
   return true;
 }
 
+/* No cut has a cost: tells of each op that has none as a group of its own. */
+static bool tell_unmapped(planning *s) {
+  net_costs *c = &s->costs;
+  for (int o = 0; o < c->wl->n_ops; o++) {
+    int id = -1;
+    double least, cost = INFINITY;
+    if (!net_meet(c, &o, 1, &id, &least) || (id >= 0 && !net_cost_of(c, id, &cost))) return false;
+    if (isinf(cost))
+      tf_fail(c->d, c->wl->ops[o].at, TF_E_CAPACITY, "no mapping of op '%.60s' was found that fits",
+              c->wl->ops[o].name);
+  }
+  return false;
+}
+
 static bool make(planning *s) {
   const net_costs *c = &s->costs;
   const net_prices prices = {.meet = net_meet, .cost = net_cost_of, .ctx = &s->costs};
   const int max_ops = c->o->max_ops ? c->o->max_ops : TF_NET_MAX_OPS;
   if (!net_partition(s->a, c->wl, max_ops, &prices, &s->cuts, c->d)) return false;
+  if (isinf(s->cuts.cost)) return tell_unmapped(s);
   if (!improve(s, c->o->budget.max_evals ? c->o->budget.max_evals : TF_NET_EVALS)) return false;
   tf_net_plan *p = s->plan;
   p->objective = c->o->objective;

@@ -9,7 +9,7 @@
 /* clang-format off */
 #define CLI_COMMANDS(X) \
   X(eval) X(check) X(tree) X(bound) X(diff) X(explain) X(solve) X(search) X(sweep) X(results) X(plot) \
-  X(plan) X(instructions) X(npu) X(grad) X(import) X(export) X(emit)
+  X(plan) X(pack) X(instructions) X(npu) X(grad) X(import) X(export) X(emit) X(tune)
 /* clang-format on */
 
 struct cli_command {

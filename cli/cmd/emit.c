@@ -11,18 +11,21 @@
 #include "cli/session/measure.h"
 #include "cli/session/network.h"
 #include "cli/session/session.h"
+#include "cli/session/trials.h"
 
 typedef struct {
   cli_input in;
   cli_looking look;
   const char *out, *target, *isa, *dtype, *micro, *name;
-  int measure; /* kernels to time; 0: none */
+  const char *tuned, *schedule; /* where the mapping comes from, if from there */
+  int measure;                  /* kernels to time; 0: none */
   bool dump_ir;
 } emit_options;
 static const cli_slot slots[] = {
-    CLI_LOOKING_AT(emit_options, look), CLI_AT(emit_options, OUT, out),         CLI_AT(emit_options, TARGET, target),
-    CLI_AT(emit_options, ISA, isa),     CLI_AT(emit_options, DTYPE, dtype),     CLI_AT(emit_options, MICRO, micro),
-    CLI_AT(emit_options, NAME, name),   CLI_AT(emit_options, MEASURE, measure), CLI_AT(emit_options, DUMP_IR, dump_ir)};
+    CLI_LOOKING_AT(emit_options, look), CLI_AT(emit_options, OUT, out),          CLI_AT(emit_options, TARGET, target),
+    CLI_AT(emit_options, ISA, isa),     CLI_AT(emit_options, DTYPE, dtype),      CLI_AT(emit_options, MICRO, micro),
+    CLI_AT(emit_options, NAME, name),   CLI_AT(emit_options, MEASURE, measure),  CLI_AT(emit_options, DUMP_IR, dump_ir),
+    CLI_AT(emit_options, TUNED, tuned), CLI_AT(emit_options, SCHEDULE, schedule)};
 
 /* The command line that makes the same files. */
 static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
@@ -33,6 +36,8 @@ static void reproduce(const emit_options *o, const char *isa, cli_text *t) {
     cli_printf(t, " --set %s=%s", o->in.set[i].name, o->in.set[i].value);
   cli_printf(t, " --target %s", o->target);
   if (!strcmp(o->target, "cpu")) cli_printf(t, " --isa %s", isa);
+  if (o->tuned) cli_printf(t, " --tuned %s", o->tuned);
+  if (o->schedule) cli_printf(t, " --schedule %s", o->schedule);
   if (o->measure) cli_printf(t, " --measure %d", o->measure);
   if (o->dtype) cli_printf(t, " --dtype %s", o->dtype);
   if (o->micro) cli_printf(t, " --micro %s", o->micro);
@@ -197,6 +202,11 @@ static void check(void *options, tf_diags *d) {
     tf_fail(d, (tf_loc){0}, TF_E_USAGE,
             "emit writes a folder, which cannot go to stdout: -o DIR (./- for a folder called -)");
   if (o->name) tf_emit_can_name(o->name, d);
+  if (o->tuned && o->schedule) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule each say which mapping");
+  if ((o->tuned || o->schedule) && o->measure)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure looks for a mapping, --tuned and --schedule say which");
+  if ((o->tuned || o->schedule) && strcmp(o->target, "cpu") != 0)
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--tuned and --schedule are of --target cpu alone");
   if (o->measure && !o->out)
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--measure needs -o DIR, where the fastest kernel goes");
 }
@@ -223,14 +233,75 @@ static cli_status run_network(const emit_options *o) {
   return status;
 }
 
+/* ---- what was tuned ---------------------------------------------------------------------------- */
+/* A schedule names its instruction set: one of those of this computer, or the one given. */
+static char *of_schedule(cli_session *s, emit_options *o) {
+  const char *isas[32], *isa = NULL;
+  int n = 0;
+  tf_text text = tf_text_read(o->schedule, s->diags);
+  if (!text.text) return NULL;
+#define X(key, what)                                                                                                   \
+  if (n < 32 && (o->isa ? !strcmp(o->isa, key) : tf_emit_runs(key))) isas[n++] = key;
+  TF_ISAS(X)
+#undef X
+  char *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &isa, s->diags);
+  if (mapping) o->isa = isa;
+  free((void *)(uintptr_t)text.text);
+  return mapping;
+}
+
+/* The text of the table; NULL: there is none. */
+static const char *isa_named(const char *name) {
+#define X(key, what)                                                                                                   \
+  if (!strcmp(name, key)) return key;
+  TF_ISAS(X)
+#undef X
+  return NULL;
+}
+
+/* The store's best for this computer; of another instruction set than the one asked for it is none. */
+static char *of_store(cli_session *s, emit_options *o) {
+  tf_tune_best best;
+  cli_trials here;
+  if (!cli_trials_begin(&here, 1)) return NULL;
+  const bool there = tf_tune_find(o->tuned, here.machine, s->spec->arch, s->spec->workload, o->dtype, &best, s->diags);
+  if (!there && tf_diags_errors(s->diags) == 0)
+    tf_fail(s->diags, (tf_loc){0}, TF_E_STORE,
+            "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned, here.machine);
+  cli_trials_end(&here);
+  if (there && o->isa && strcmp(o->isa, best.isa) != 0) {
+    tf_fail(s->diags, (tf_loc){0}, TF_E_USAGE, "the fastest kernel in %.100s is for %.20s: leave out --isa", o->tuned,
+            best.isa);
+    free(best.mapping);
+    best.mapping = NULL;
+  }
+  o->isa = there ? isa_named(best.isa) : o->isa;
+  free(best.isa);
+  return best.mapping;
+}
+
+/* The mapping that was tuned becomes the session's. */
+static cli_status take_tuned(cli_session *s, emit_options *o) {
+  if (s->tree) {
+    fputs("tileflow: error[E_USAGE]: a mapping is given, and another by --tuned or --schedule\n", stderr);
+    return CLI_BAD_INPUT;
+  }
+  char *mapping = o->tuned ? of_store(s, o) : of_schedule(s, o);
+  if (mapping) return cli_adopt(s, mapping, "tune");
+  cli_complain(s->diags);
+  return CLI_BAD_INPUT;
+}
+
 static cli_status run(const void *options) {
-  const emit_options *o = options;
+  emit_options own = *(const emit_options *)options;
+  emit_options *o = &own;
   if (cli_has_plan(&o->in)) return run_network(o);
   cli_session s;
   job r = {.o = o};
   tf_planned *p = NULL;
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
+  if (status == CLI_DONE && (o->tuned || o->schedule)) status = take_tuned(&s, o);
   if (status == CLI_DONE) {
     r.plan = options_of(&r, s.spec->workload);
     status = plan(&s, &r, &p);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cmd/outputs.h"
 #include "cli/nearest.h"
 #include "cli/session/session.h"
 #include "cli/wrap.h"
@@ -29,6 +28,7 @@ typedef enum {
   SECONDS,
   OBJECTIVE,
   STRATEGY,
+  TUNER,
   METHOD,
   SHARD,
   POINT
@@ -190,6 +190,7 @@ static int read_word(reader *r, const char *value, const char *what, const char 
 }
 
 static const char *strategy_name(int k) { return tf_search_strategy(k, NULL); }
+static const char *tuner_name(int k) { return tf_tune_strategy(k, NULL); }
 
 static bool read_name(reader *r, const row *o, const char *value, const char *what, const char *(*name)(int k)) {
   int k = read_word(r, value, what, name);
@@ -244,6 +245,7 @@ static bool take(reader *r, const row *o, char *value) {
   case SECONDS: return read_seconds(r, o, value);
   case OBJECTIVE: return read_objective(r, o, value);
   case STRATEGY: return read_name(r, o, value, "strategy", strategy_name);
+  case TUNER: return read_name(r, o, value, "strategy", tuner_name);
   case METHOD: return read_name(r, o, value, "method", cli_method);
   case SHARD: return read_shard(r, o, value);
   }
@@ -251,6 +253,13 @@ static bool take(reader *r, const row *o, char *value) {
 }
 
 /* ---- arguments ---------------------------------------------------------------------- */
+/* Whether the command takes another option of the same name. */
+static bool other(const cli_command *c, int i) {
+  for (int k = 0; k < CLI_N_OPTIONS; k++)
+    if (k != i && !strcmp(rows[k].name, rows[i].name) && takes(c, (cli_option)k)) return true;
+  return false;
+}
+
 /* The row of the first len letters of arg; NULL if there is none.  An option that the command
  * does not take is an error, too, but its value is known to be no file. */
 static const row *find(reader *r, const char *arg, size_t len) {
@@ -263,6 +272,7 @@ static const row *find(reader *r, const char *arg, size_t len) {
     const bool known = takes(r->command, (cli_option)i);
     if (known) cli_nearest_offer(&near, rows[i].name);
     if (strcmp(rows[i].name, name) != 0) continue;
+    if (!known && other(r->command, i)) continue; /* another row of that name is the command's */
     if (!known) tf_fail(r->diags, nowhere, TF_E_USAGE, "%s has no option %s", r->command->name, name);
     return &rows[i];
   }

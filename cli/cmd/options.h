@@ -63,6 +63,11 @@
   X(EVALS, "--evals", "N", EVALS, \
     "mappings a search may evaluate; without either: 500000, or 10 s; bound: 20000 for each capacity") \
   X(STRATEGY, "--strategy", "NAME", STRATEGY, "ga-mcts (the rule), mcts, ga, random, exhaustive") \
+  X(TUNER, "--strategy", "NAME", TUNER, "sa-q (the rule), sa, cga, model, random") \
+  X(TRIALS, "--trials", "N", EVALS, "schedules to measure, beside the model's first choice; without either: 64") \
+  X(WRITE_SCHEDULE, "--schedule", "FILE|-", RESULT, "write the fastest schedule, which emit --schedule reads") \
+  X(SCHEDULE, "--schedule", "FILE", WORD, "emit the mapping of a schedule that tune wrote") \
+  X(TUNED, "--tuned", "STORE", WORD, "emit the fastest mapping that tune has measured on this computer, from its store") \
   X(METHOD, "--method", "NAME", METHOD, "how to solve: exact (the rule), closed") \
   X(START, "--start", "FILE", PATHS, \
     "a mapping to begin with (YAML, JSON of eval, or what search printed); may be repeated") \
@@ -122,4 +127,11 @@ void cli_arguments_free(cli_arguments *a, const cli_command *c);
 
 /* A line for each option that the command takes. */
 void cli_options_help(const cli_command *c, FILE *out);
+/* outputs.c: the files that a command writes.
+ * Errors in d where two results go to the same file, or one over a file that is read; start: such files beside the
+ * command's, may be NULL. */
+void cli_check_outputs(const cli_arguments *a, const cli_paths *start, tf_diags *d);
+/* Before work begins: whether the folders of the results are there and can be written to.  False after a message for
+ * each that is not. */
+bool cli_outputs_ready(const cli_arguments *a);
 #endif

@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700 /* realpath */
-#include "cli/cmd/outputs.h"
+#include "cli/cmd/options.h"
 
 #include <errno.h>
 #include <stdio.h>

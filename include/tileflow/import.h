@@ -1,6 +1,8 @@
 /* Descriptions that other tools read, as native YAML. */
 #ifndef TILEFLOW_IMPORT_H
 #define TILEFLOW_IMPORT_H
+#include <stdio.h>
+
 #include "tileflow/spec.h"
 
 /* Reads Timeloop's architecture (version 0.2 to 0.4), problem (`shape`, `instance`) and
@@ -19,6 +21,12 @@ char *tf_import_tileflow(const tf_text *texts, size_t n, const tf_setting *set, 
  * has a name its extent.  Weights are inputs; what they hold is not read.  Operators that are not known are errors,
  * each once with its nodes; what data choose (a Gather) is an input of the workload, with a warning. */
 char *tf_import_onnx(const tf_text *text, const tf_setting *set, size_t n_set, tf_diags *d);
+
+/* What such a model holds for the tensors of its workload, as a file of weights (docs/FORMATS.md) that the library of
+ * `emit` reads: initializers and constants in float32, whatever type and place they have in the model; scale and shift
+ * of each BatchNormalization.  text's name is the model's path: data of files of their own lie beside it.  out: opened
+ * to be written; what is in it after an error is of no use.  False with every error in d. */
+bool tf_import_onnx_weights(const tf_text *text, const tf_setting *set, size_t n_set, FILE *out, tf_diags *d);
 
 /* Whether a text is an ONNX model: it begins with the field of its version, with which no YAML can. */
 bool tf_import_is_onnx(const tf_text *text);

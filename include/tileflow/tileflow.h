@@ -20,6 +20,7 @@
 #include "tileflow/sweep.h"
 #include "tileflow/trace.h"
 #include "tileflow/tree.h"
+#include "tileflow/tune.h"
 #include "tileflow/why.h"
 #define TILEFLOW_VERSION "0.1.0"
 #endif

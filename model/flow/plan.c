@@ -216,9 +216,19 @@ static bool add_slices(tf_arena *a, tf_plan *p) {
   return true;
 }
 
-/* The streamed sum by which op o divides, -1: none. */
+/* Whether all that reads what op o makes is streamed: what leaves the stream is not corrected there. */
+static bool stays_in_streams(const tf_plan *p, int o) {
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  bool all = z->n_consumers > 0;
+  for (int k = 0; k < z->n_consumers; k++)
+    all = all && p->stream_scope[z->consumers[k]] >= 0;
+  return all;
+}
+
+/* The streamed sum by which op o divides, where sums of the stream take that over; -1: none. */
 static int divisor(const tf_plan *p, int o) {
   const tf_op *op = &p->wl->ops[o];
+  if (!stays_in_streams(p, o)) return -1;
   for (int i = 0; i < op->n_expr; i++) {
     if (op->expr[i].what != TF_X_CALL || op->expr[i].call != TF_K_DIV || op->expr[op->expr[i].arg[1]].what != TF_X_READ)
       continue;

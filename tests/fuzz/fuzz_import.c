@@ -25,6 +25,19 @@ static size_t cut(char *copy, size_t size, tf_text *texts) {
   return n;
 }
 
+/* The model's weights: a file, or errors. */
+static void pack(const tf_text *model) {
+  char *file = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&file, &size);
+  tf_diags *d = tf_diags_new();
+  if (!f || !d) abort();
+  const bool ok = tf_import_onnx_weights(model, NULL, 0, f, d);
+  if (fclose(f) != 0 || ok == (tf_diags_errors(d) > 0) || (ok && size < 40)) abort();
+  free(file);
+  tf_diags_free(d);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *copy = malloc(size + 1);
   tf_diags *d = tf_diags_new();
@@ -43,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   free(native);
   tf_diags_free(d);
+  if (tf_import_is_onnx(&foreign[0])) pack(&foreign[0]);
   free(copy);
   return 0;
 }

@@ -1,6 +1,8 @@
 /* Random cases lowered for CUDA: the loops are sound, the interpreter sees no race and no missing wait, and what they
  * make equals the whole workload.
- *   cuda_test [--cases N] [--seed S] [--one SEED] */
+ *   cuda_test [--cases N] [--seed S] [--one SEED]
+ *   cuda_test --yaml DIR [--cases N] [--seed S]: writes N that can be emitted, of all that is drawn, as files for
+ *   random.sh, which runs their text */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,11 +77,43 @@ static void one(void *ctx, uint64_t seed) {
   draw_close(&c);
 }
 
+/* ---- files ---- */
+
+typedef struct {
+  const char *dir;
+  long left;
+  bool ok;
+} files;
+
+static void write_one(void *ctx, uint64_t seed) {
+  files *f = ctx;
+  drawn c;
+  char path[512];
+  draw(&c, seed);
+  if (f->left > 0 && c.tree && draw_can_emit(&c)) {
+    snprintf(path, sizeof path, "%.400s/%ld.yaml", f->dir, f->left--);
+    FILE *out = fopen(path, "w");
+    f->ok &= out && fputs(c.text.text, out) >= 0;
+    f->ok &= out && fclose(out) == 0;
+  }
+  draw_close(&c);
+}
+
+static int write_all(const draw_plan *plan, const char *dir) {
+  static const uint64_t kinds[] = {0, DRAW_CONV, DRAW_ROWS, DRAW_STREAM, DRAW_FORKS, DRAW_WINDOW, DRAW_FEW};
+  files f = {dir, plan->cases, true};
+  for (uint64_t i = 0; f.left > 0 && f.ok; i++)
+    write_one(&f, (plan->seed * 1000000007 + i) | kinds[i % (sizeof kinds / sizeof *kinds)]);
+  return !f.ok;
+}
+
 static void one_conv(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_CONV); }
 static void one_rows(void *ctx, uint64_t seed) { one(ctx, seed | DRAW_ROWS); }
 
 int main(int argc, char **argv) {
   const draw_plan plan = draw_options(argc, argv, 300);
+  for (int i = 1; i + 1 < argc; i++)
+    if (!strcmp(argv[i], "--yaml")) return write_all(&plan, argv[i + 1]);
   session s = {.show = plan.show};
   const draw_plan few = {.cases = plan.only ? 0 : plan.cases / 50, .seed = plan.seed};
   static const struct {

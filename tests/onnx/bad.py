@@ -32,10 +32,24 @@ def model(nodes, inputs=None, weights=(), outputs=None, opset=17):
     return made
 
 
-def case(name, what, arguments=""):
+def case(name, what, arguments="", command="import"):
     data = what if isinstance(what, bytes) else what.SerializeToString()
     (folder / f"{name}.onnx").write_bytes(data)
-    (folder / f"{name}.yaml").write_text(f"# tileflow import {name}.onnx{arguments}\n")
+    (folder / f"{name}.yaml").write_text(f"# tileflow {command} {name}.onnx{arguments}\n")
+
+
+def outside(name, shape, **data):
+    """A tensor whose numbers lie in another file."""
+    t = TensorProto(name=name, dims=shape, data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+    for key, text in data.items():
+        t.external_data.add(key=key, value=str(text))
+    return t
+
+
+def packed(name, *weights):
+    """Weights that `pack` cannot read, as factors of the one input."""
+    nodes = [node("Mul", [f"v{i}" if i else "x", w.name], f"v{i + 1}" if i + 1 < len(weights) else "y") for i, w in enumerate(weights)]
+    case(f"pack_{name}", model(nodes, weights=weights), " -o /dev/null", "pack")
 
 
 W = np.ones((4, 4, 3, 3), np.float32)
@@ -65,7 +79,6 @@ case("conv_pads", model([node("Conv", ["x", "w"], name="c", pads=[1, 1])], weigh
 case("conv_bias", model([node("Conv", ["x", "w", "b"], name="c")], weights=[const("w", W), const("b", np.ones(3, np.float32))]))
 case("auto_pad", model([node("Conv", ["x", "w"], name="c", auto_pad="SAME")], weights=[const("w", W)]))
 case("transposed", model([node("ConvTranspose", ["x", "w"], name="c", strides=[2, 2])], weights=[const("w", W)]))
-case("max_pool", model([node("MaxPool", ["x"], name="p", kernel_shape=[3, 3], pads=[1, 1, 1, 1])]))
 case("average_pool", model([node("Relu", ["x"], "a"), node("AveragePool", ["a"], name="p", kernel_shape=[3, 3], pads=[1, 1, 1, 1])]))
 case("pool_kernel", model([node("MaxPool", ["x"], name="p")]))
 case("pool_places", model([node("MaxPool", ["x"], ["y", "where"], "p", kernel_shape=[3, 3])], outputs=[value("y", None), value("where", None)]))
@@ -114,3 +127,11 @@ deep = b""
 while len(deep) < 3000:  # graph.node.attribute.g, again and again
     deep = wrap(0x0A, wrap(0x2A, wrap(0x32, deep)))
 case("deep", bytes([8, 8]) + wrap(0x3A, deep))
+
+packed("stripped", TensorProto(name="w", dims=[4, 6, 6], data_type=TensorProto.FLOAT), TensorProto(name="u", dims=[6, 6], data_type=TensorProto.FLOAT))
+packed("short", TensorProto(name="w", dims=[6, 6], data_type=TensorProto.FLOAT, raw_data=b"1234567"))
+packed("type", TensorProto(name="w", dims=[6, 6], data_type=TensorProto.COMPLEX64, raw_data=b"x" * 288))
+packed("outside", outside("w", [6, 6], location="../secret"), outside("u", [6, 6], location="/etc/passwd"), outside("t", [6, 6], location="a/../../b"), outside("s", [6, 6]))
+packed("no_file", outside("w", [6, 6], location="there_is_none.bin"))
+packed("length", outside("w", [6, 6], location="axis.onnx", length=145), outside("u", [6, 6], location="axis.onnx", offset="x"))
+packed("beyond", outside("w", [6, 6], location="axis.onnx", offset=1 << 40))

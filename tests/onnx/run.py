@@ -18,7 +18,7 @@ import sys
 FUNCTIONS = {
     "exp": math.exp, "log": math.log, "sqrt": math.sqrt, "tanh": math.tanh, "erf": math.erf, "abs": abs, "max": max, "min": min,
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "relu": lambda x: max(x, 0.0),
-    "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "select": lambda c, a, b: a if c else b,
+    "gelu": lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), "select": lambda c, a, b: a if c else b, "inf": math.inf,
 }
 REDUCE = {"+=": (0.0, lambda a, b: a + b), "*=": (1.0, lambda a, b: a * b), "max=": (-math.inf, max), "min=": (math.inf, min)}
 

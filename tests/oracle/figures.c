@@ -6,6 +6,13 @@
 /* The streamed sum by which op divides, so that its division waits (DECISIONS 11); -1: none. */
 static int late_divisor(const oracle *o, int op) {
   const tf_op *p = &o->wl->ops[op];
+  int taken = 0; /* readers of the quotient, all of which sum it in a stream: else nothing would divide */
+  for (int q = 0; q < o->wl->n_ops; q++) {
+    if (!touches(o, q, p->out) || q == op) continue;
+    if (stream_scope(o, q) < 0) return -1;
+    taken++;
+  }
+  if (!taken) return -1;
   for (int i = 0; i < p->n_expr; i++) {
     if (p->expr[i].what != TF_X_CALL || p->expr[i].call != TF_K_DIV) continue;
     const tf_expr *by = &p->expr[p->expr[i].arg[1]];

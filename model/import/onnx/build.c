@@ -89,7 +89,9 @@ bool ox_place(ox_net *g, ox_value *v) {
   int64_t shape[OX_RANK];
   for (int k = 0; k < v->rank; k++)
     shape[k] = ox_extent(v, k);
+  const ox_source source = {.data = v->data, .number = v->data ? NULL : v->number};
   ox_whole(v, t, v->rank, shape);
+  g->tensor[t].source = source;
   g->tensor[t].rank = v->rank;
   memcpy(g->tensor[t].shape, shape, sizeof shape);
   return true;
@@ -143,6 +145,7 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
                                                                                                   "min"};
   if (e->what == OX_NUMBER) return e->number >= 0;
   if (e->what == OX_READ) return g->tensor[e->tensor].positive;
+  if (e->what == OX_PLACE) return false;
   for (size_t i = 0; i < sizeof always / sizeof *always; i++)
     if (!strcmp(e->call, always[i])) return true;
   bool all = false;
@@ -153,7 +156,18 @@ static bool is_positive(const ox_net *g, const ox_expr *e) {
   return all;
 }
 
+ox_expr *ox_index_value(ox_net *g, const ox_index *x) {
+  ox_expr *e = need(g, TF_NEW(g->arena, ox_expr));
+  if (e) e->index = need(g, TF_NEW(g->arena, ox_index));
+  if (!e || !e->index) return NULL;
+  e->what = OX_PLACE;
+  *e->index = *x;
+  return e;
+}
+
 bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d) {
+  for (int i = 0; e->what == OX_PLACE && i < e->index->n; i++)
+    if (e->index->dim[i] == d && e->index->coef[i]) return true;
   for (int r = 0; e->what == OX_READ && r < g->tensor[e->tensor].rank; r++)
     for (int i = 0; i < e->index[r].n; i++)
       if (e->index[r].dim[i] == d && e->index[r].coef[i]) return true;

@@ -39,6 +39,7 @@ static bool same_index(const ox_index *a, const ox_index *b) {
 static bool same(const ox_net *g, const ox_expr *a, const ox_expr *b) {
   if (a->what != b->what || a->n_args != b->n_args) return false;
   if (a->what == OX_NUMBER) return a->number == b->number;
+  if (a->what == OX_PLACE) return same_index(a->index, b->index);
   bool equal = a->what == OX_READ ? a->tensor == b->tensor : !strcmp(a->call, b->call);
   for (int r = 0; a->what == OX_READ && equal && r < g->tensor[a->tensor].rank; r++)
     equal = same_index(&a->index[r], &b->index[r]);
@@ -96,8 +97,8 @@ static ox_expr *put(ox_net *g, const ox_op *op, const ox_expr *e, const ox_index
   *new = *e;
   for (int i = 0; i < e->n_args; i++)
     if (!(new->arg[i] = put(g, op, e->arg[i], index))) return NULL;
-  if (e->what != OX_READ) return new;
-  const int rank = g->tensor[e->tensor].rank;
+  if (e->what != OX_READ && e->what != OX_PLACE) return new;
+  const int rank = e->what == OX_PLACE ? 1 : g->tensor[e->tensor].rank;
   new->index = TF_ARRAY(g->arena, ox_index, (size_t)rank + 1);
   for (int r = 0; r < rank && new->index; r++) {
     new->index[r].c = e->index[r].c;

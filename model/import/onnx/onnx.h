@@ -6,6 +6,7 @@
 #ifndef MODEL_IMPORT_ONNX_ONNX_H
 #define MODEL_IMPORT_ONNX_ONNX_H
 #include <onnx/onnx.pb-c.h>
+#include <stdio.h>
 
 #include "base/arena.h"
 #include "model/import/common/page.h"
@@ -25,13 +26,23 @@ typedef struct {
 typedef struct {
   const char *name;
   int tensor, rank, n_factors;
-  int n[OX_RANK];          /* factors of each axis; an axis of one element has none */
-  ox_factor f[OX_FACTORS]; /* of all axes, in their order */
-  int64_t at[OX_RANK];     /* coordinates of the first element */
-  const double *number;    /* the elements in order; NULL: not known */
-  bool whole;              /* they are integers */
-  bool bad, empty;         /* its node failed and said why; it has no element */
+  int n[OX_RANK];                /* factors of each axis; an axis of one element has none */
+  ox_factor f[OX_FACTORS];       /* of all axes, in their order */
+  int64_t at[OX_RANK];           /* coordinates of the first element */
+  const double *number;          /* the elements in order; NULL: not known */
+  bool whole;                    /* they are integers */
+  const Onnx__TensorProto *data; /* of the file, where it is one of its tensors */
+  bool bad, empty;               /* its node failed and said why; it has no element */
 } ox_value;
+
+/* What a tensor holds that no op makes and no caller gives: of the file, or numbers that were computed here, or scale
+ * or shift of a BatchNormalization (its scale, shift, mean, variance). */
+typedef struct {
+  const Onnx__TensorProto *data, *batch[4];
+  const double *number;
+  double epsilon;
+  enum { OX_NO_FOLD, OX_SCALE, OX_SHIFT } fold;
+} ox_source;
 
 typedef struct {
   const char *name, *from; /* in the workload; in the graph */
@@ -40,6 +51,7 @@ typedef struct {
   int op;                                                /* that makes it; -1: an input */
   int reads;
   bool result, positive; /* the graph's; nothing in it is below 0 */
+  ox_source source;
 } ox_tensor;
 
 typedef struct {
@@ -49,10 +61,10 @@ typedef struct {
 } ox_index;
 
 typedef struct ox_expr {
-  enum { OX_NUMBER, OX_READ, OX_CALL } what;
+  enum { OX_NUMBER, OX_READ, OX_CALL, OX_PLACE } what;
   double number;
   int tensor;
-  ox_index *index;  /* [rank of tensor] */
+  ox_index *index;  /* OX_READ: [rank of tensor]; OX_PLACE: one, whose value it is */
   const char *call; /* "+ - * /", or a function of the language */
   int n_args;
   struct ox_expr *arg[3];
@@ -164,6 +176,7 @@ bool ox_combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *
  */
 ox_expr *ox_read(ox_net *g, const ox_value *v, const ox_axis *const *axis);
 ox_expr *ox_number(ox_net *g, double number);
+ox_expr *ox_index_value(ox_net *g, const ox_index *x); /* the index itself, as a number */
 ox_expr *ox_call(ox_net *g, const char *call, ox_expr *a, ox_expr *b, ox_expr *c);
 /* Whether some read of it moves with the dim. */
 bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d);
@@ -192,7 +205,12 @@ extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_mov
 /* ---- merge.c, write.c ---------------------------------------------------------------------------------- */
 bool ox_even_pads(ox_net *g); /* inputs are padded as far before as behind; where reads are not, a copy of it is read */
 void ox_merge(ox_net *g);     /* ops that only their one reader needs, both elementwise, become one */
+bool ox_name_tensors(ox_net *g); /* done with the names of values */
 bool ox_write(ox_net *g, const Onnx__ModelProto *model, tf_page *p);
+
+/* weights.c: the tensors of the workload whose numbers the model has, as a file of weights; false after an error.
+ * path: of the model, beside which data of its own files lie. */
+bool ox_write_weights(ox_net *g, const char *path, FILE *out);
 
 /* depth.c: whether messages stand in each other no deeper than the reader's stack bears. */
 bool ox_is_shallow(const char *text, size_t len);

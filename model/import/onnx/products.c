@@ -28,6 +28,7 @@ static bool matmul(ox_net *g) {
   ox_value a, b, out;
   if (!ox_placed(g, 0, &a) || !ox_placed(g, 1, &b)) return false;
   const bool row = a.rank == 1, column = b.rank == 1;
+  if (a.tensor == b.tensor && !ox_copy(g, &b, ox_part(g, "right"))) return false; /* two parts of one: each its own */
   if (!as_matrix(g, &a, true) || !as_matrix(g, &b, false)) return false;
   ox_axis axis[OX_RANK] = {0}, k = {0};
   const ox_axis *in[2][OX_RANK], *made[OX_RANK];

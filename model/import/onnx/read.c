@@ -281,7 +281,19 @@ static bool take_graph(ox_net *g) {
 
 bool tf_import_is_onnx(const tf_text *t) { return t->len > 1 && t->text[0] == 8 && t->text[1] > 0 && t->text[1] < 32; }
 
-char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_diags *d) {
+/* The workload as text, or, where `weights` is no NULL, what the model holds for it, in that file. */
+static void take_model(ox_net *g, const tf_text *t, const Onnx__ModelProto *m, tf_page *page, FILE *weights) {
+  g->graph = m->graph;
+  g->opset = opset_of(m);
+  g->oom = !g->arena;
+  if (g->oom || !take_graph(g)) return;
+  if (!weights)
+    g->oom |= !ox_write(g, m, page);
+  else if (!ox_write_weights(g, t->name, weights))
+    g->oom |= tf_diags_errors(g->diags) == 0;
+}
+
+static char *import(const tf_text *t, const tf_setting *set, size_t n_set, FILE *weights, tf_diags *d) {
   ox_net g = {
       .diags = d, .file = tf_diags_add_file(d, t->name, "", 0), .set = set, .n_set = n_set, .arena = tf_arena_new()};
   tf_page page = {0};
@@ -290,12 +302,8 @@ char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_d
     ox_fail(&g, TF_E_LIMIT, "messages stand more than 64 deep in each other");
   else if (!(m = onnx__model_proto__unpack(NULL, t->len, (const uint8_t *)t->text)) || !m->graph)
     ox_fail(&g, TF_E_SYNTAX, "neither YAML nor an ONNX model");
-  else {
-    g.graph = m->graph;
-    g.opset = opset_of(m);
-    g.oom = !g.arena;
-    if (!g.oom && take_graph(&g)) g.oom |= !ox_write(&g, m, &page);
-  }
+  else
+    take_model(&g, t, m, &page, weights);
   if ((g.oom || page.bad || g.notes.bad) && tf_diags_errors(d) == 0) ox_fail(&g, TF_E_LIMIT, "out of memory");
   if (m) onnx__model_proto__free_unpacked(m, NULL);
   tf_arena_free(g.arena);
@@ -303,4 +311,13 @@ char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_d
   if (tf_diags_errors(d) == 0) return page.text;
   free(page.text);
   return NULL;
+}
+
+char *tf_import_onnx(const tf_text *t, const tf_setting *set, size_t n_set, tf_diags *d) {
+  return import(t, set, n_set, NULL, d);
+}
+
+bool tf_import_onnx_weights(const tf_text *t, const tf_setting *set, size_t n_set, FILE *out, tf_diags *d) {
+  free(import(t, set, n_set, out, d));
+  return tf_diags_errors(d) == 0;
 }

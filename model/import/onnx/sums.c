@@ -182,10 +182,36 @@ static bool instance_norm(ox_net *g) {
   return begin(g, &v) && scaled(g, &v, normal(g, &v), 1, true);
 }
 
+/* The tensor of the file that the value is, all of it; NULL: it is none. */
+static const Onnx__TensorProto *file_tensor(const ox_net *g, const ox_value *v) {
+  if (v->tensor < 0) return v->data;
+  return ox_is_whole(g, v) ? g->tensor[v->tensor].source.data : NULL;
+}
+
+/* A tensor for scale or shift of a BatchNormalization. */
+static bool fold_weights(ox_net *g, int i, int64_t channels, ox_value *factor) {
+  static const char *const what[] = {"scale", "shift"};
+  const int t = ox_new_tensor(g, ox_part(g, what[i]));
+  if (t < 0) return false;
+  ox_whole(factor, t, 1, &channels);
+  ox_tensor *made = &g->tensor[t];
+  made->rank = 1;
+  made->shape[0] = channels;
+  made->source.epsilon = ox_float(g, "epsilon", 1e-5);
+  bool all = true;
+  for (size_t k = 0; k < 4; k++) {
+    const ox_value *w = ox_input(g, k + 1);
+    made->source.batch[k] = w ? file_tensor(g, w) : NULL;
+    all = all && made->source.batch[k];
+  }
+  if (all) made->source.fold = i ? OX_SHIFT : OX_SCALE;
+  return true;
+}
+
 /* Inference: mean and variance are weights, so it is a scale and a shift of each channel, which are made once. */
 static bool batch_norm(ox_net *g) {
   open_value v = {0};
-  ox_value out, factor[2];
+  ox_value out, factor[2] = {0};
   if (ox_int(g, "training_mode", 0)) return ox_fail(g, TF_E_NAME, "training_mode is not known");
   if (!ox_placed(g, 0, &v.x)) return false;
   if (v.x.rank < 2 || g->node->n_input != 5)
@@ -196,14 +222,8 @@ static bool batch_norm(ox_net *g) {
     if (!w || w->rank != 1 || ox_extent(w, 0) != channels)
       return ox_fail(g, TF_E_SHAPE, "weights of another shape than [%lld]", (long long)channels);
   }
-  static const char *const what[] = {"scale", "shift"};
-  for (int i = 0; i < 2; i++) {
-    const int t = ox_new_tensor(g, ox_part(g, what[i]));
-    if (t < 0) return false;
-    ox_whole(&factor[i], t, 1, &channels);
-    g->tensor[t].rank = 1;
-    g->tensor[t].shape[0] = channels;
-  }
+  for (int i = 0; i < 2; i++)
+    if (!fold_weights(g, i, channels, &factor[i])) return false;
   tf_page_add(&g->notes, "# %s: scale = %s / sqrt(%s + %g), shift = %s - %s * scale\n", g->node->output[0],
               g->node->input[1], g->node->input[4], ox_float(g, "epsilon", 1e-5), g->node->input[2], g->node->input[3]);
   if (!begin(g, &v)) return false;

@@ -21,7 +21,7 @@ enum {
   T_DOUBLE,
   T_BFLOAT16 = 16
 };
-static size_t bytes_of(int type) {
+size_t ox_bytes_of(int type) {
   switch (type) {
   case T_UINT8:
   case T_INT8:
@@ -46,10 +46,9 @@ static double half(unsigned bits) {
   return (double)sign * (exponent ? ldexp(1024 + fraction, exponent - 25) : ldexp(fraction, -24));
 }
 
-/* The element at p, of little-endian bytes. */
-static double element(int type, const uint8_t *p) {
+double ox_element(int type, const uint8_t *p) {
   uint64_t bits = 0;
-  for (size_t i = bytes_of(type); i-- > 0;)
+  for (size_t i = ox_bytes_of(type); i-- > 0;)
     bits = bits << 8 | p[i];
   float f;
   double d;
@@ -67,25 +66,34 @@ static double element(int type, const uint8_t *p) {
   }
 }
 
-/* Numbers in fields of their own instead of bytes. */
-static bool listed(const Onnx__TensorProto *t, int64_t n, double *x) {
+bool ox_is_listed(const Onnx__TensorProto *t, int64_t n) {
   const int type = t->data_type;
   const size_t have = type == T_FLOAT    ? t->n_float_data
                       : type == T_INT64  ? t->n_int64_data
                       : type == T_DOUBLE ? t->n_double_data
                                          : t->n_int32_data;
-  if (have != (uint64_t)n) return false;
+  return have == (uint64_t)n;
+}
+
+double ox_listed(const Onnx__TensorProto *t, int64_t i) {
+  const int type = t->data_type;
+  return type == T_FLOAT    ? (double)t->float_data[i]
+         : type == T_INT64  ? (double)t->int64_data[i]
+         : type == T_DOUBLE ? t->double_data[i]
+         : type == T_HALF   ? half((unsigned)t->int32_data[i] & 0xffff)
+                            : (double)t->int32_data[i];
+}
+
+/* Numbers in fields of their own instead of bytes. */
+static bool listed(const Onnx__TensorProto *t, int64_t n, double *x) {
+  if (!ox_is_listed(t, n)) return false;
   for (int64_t i = 0; i < n; i++)
-    x[i] = type == T_FLOAT    ? (double)t->float_data[i]
-           : type == T_INT64  ? (double)t->int64_data[i]
-           : type == T_DOUBLE ? t->double_data[i]
-           : type == T_HALF   ? half((unsigned)t->int32_data[i] & 0xffff)
-                              : (double)t->int32_data[i];
+    x[i] = ox_listed(t, i);
   return true;
 }
 
 static bool numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n, ox_value *out) {
-  const size_t each = bytes_of(t->data_type);
+  const size_t each = ox_bytes_of(t->data_type);
   const bool raw = t->has_raw_data && t->raw_data.len > 0;
   double *x = TF_ARRAY(g->arena, double, (size_t)n + 1);
   g->oom |= !x;
@@ -93,14 +101,14 @@ static bool numbers(ox_net *g, const Onnx__TensorProto *t, int64_t n, ox_value *
   if (raw ? t->raw_data.len != each * (size_t)n : !listed(t, n, x))
     return ox_fail(g, TF_E_SHAPE, "tensor '%.60s' has not the numbers that its shape asks for", t->name ? t->name : "");
   for (int64_t i = 0; i < n && raw; i++)
-    x[i] = element(t->data_type, t->raw_data.data + (size_t)i * each);
+    x[i] = ox_element(t->data_type, t->raw_data.data + (size_t)i * each);
   out->number = x;
   return true;
 }
 
 bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox_value *out) {
   int64_t n = 1;
-  *out = (ox_value){.tensor = -1, .name = name, .whole = is_whole(t->data_type)};
+  *out = (ox_value){.tensor = -1, .name = name, .whole = is_whole(t->data_type), .data = t};
   if (t->n_dims > OX_RANK) return ox_fail(g, TF_E_LIMIT, "tensor '%.60s' has more than %d axes", name, OX_RANK);
   for (size_t k = 0; k < t->n_dims; k++) {
     if (t->dims[k] < 0 || t->dims[k] > OX_MOST_EXTENT || !tf_mul(n, t->dims[k], &n))
@@ -109,7 +117,7 @@ bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox
   ox_whole(out, -1, (int)t->n_dims, t->dims);
   if (!ox_fits(g, out)) return false;
   out->empty = n == 0;
-  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !bytes_of(t->data_type))
+  if (n == 0 || n > OX_NUMBERS || t->data_location == 1 || !ox_bytes_of(t->data_type))
     return true; /* its shape is enough */
   const bool none = (!t->has_raw_data || !t->raw_data.len) && !t->n_float_data && !t->n_int64_data &&
                     !t->n_int32_data && !t->n_double_data;

@@ -5,4 +5,12 @@
 
 /* The value of a tensor of the file: its shape, and its numbers where they are few and stand in the file itself. */
 bool ox_tensor_value(ox_net *g, const Onnx__TensorProto *t, const char *name, ox_value *out);
+
+/* Bytes of an element; 0: a type that is not read. */
+size_t ox_bytes_of(int type);
+/* The element at p, of little-endian bytes. */
+double ox_element(int type, const uint8_t *p);
+/* Whether its n numbers stand in fields of their own, and if so the i-th. */
+bool ox_is_listed(const Onnx__TensorProto *t, int64_t n);
+double ox_listed(const Onnx__TensorProto *t, int64_t i);
 #endif

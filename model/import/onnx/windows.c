@@ -1,4 +1,5 @@
 /* Nodes whose windows slide over axes: convolutions and pooling. */
+#include <math.h>
 #include <string.h>
 
 #include "model/import/onnx/onnx.h"
@@ -257,6 +258,27 @@ static bool conv_transposed(ox_net *g) {
 
 /* ---- pooling -------------------------------------------------------------------------------------------------- */
 
+/* Whether the window's element lies within the axis; NULL where all do, or out of memory. */
+static ox_expr *within(ox_net *g, const slide *s) {
+  ox_index at = {.c = -s->before};
+  ox_expr *low = NULL, *high = NULL;
+  term(&at, &s->at, 1, s->stride);
+  term(&at, &s->tap, 1, s->dilation);
+  if (s->before > 0) low = ox_call(g, "<=", ox_number(g, 0), ox_index_value(g, &at), NULL);
+  if (beyond(s) > 0) high = ox_call(g, "<=", ox_index_value(g, &at), ox_number(g, (double)(s->in - 1)), NULL);
+  return low && high ? ox_call(g, "and", low, high, NULL) : low ? low : high;
+}
+
+/* The least number there is where a window's element lies outside. */
+static ox_expr *least_outside(ox_net *g, ox_expr *e, const slides *all) {
+  ox_expr *in = NULL;
+  for (int i = 0; i < all->n; i++) {
+    ox_expr *one = within(g, &all->s[i]);
+    in = in && one ? ox_call(g, "and", in, one, NULL) : in ? in : one;
+  }
+  return in ? ox_call(g, "select", in, e, ox_number(g, -INFINITY)) : e;
+}
+
 static bool pool(ox_net *g, const ox_value *x, slides *all, bool most) {
   ox_value out;
   ox_axis batch = {0}, channel = {0};
@@ -270,6 +292,7 @@ static bool pool(ox_net *g, const ox_value *x, slides *all, bool most) {
   const ox_axis *made[OX_RANK];
   const int n = made_axes(&batch, &channel, all, made);
   ox_expr *e = read_slid(g, x, &batch, &channel, all);
+  if (e && most && !g->tensor[x->tensor].positive) e = least_outside(g, e, all);
   if (!e || !ox_make(g, most ? g->node->output[0] : ox_part(g, "sum"), most ? "max=" : "+=", e, made, n, &out))
     return false;
   if (most) return ox_give(g, 0, &out);
@@ -290,9 +313,6 @@ static bool windows(ox_net *g, bool most) {
   if (!read_slides(g, &x, kernel, &all)) return false;
   for (int i = 0; i < all.n; i++) {
     if (!is_padded(&all.s[i])) continue;
-    if (most && !g->tensor[x.tensor].positive)
-      return ox_fail(g, TF_E_SHAPE,
-                     "padded windows of what may be below 0: what is outside counts as 0, not as the least number");
     if (!most && (!ox_int(g, "count_include_pad", 0) || beyond(&all.s[i]) > all.s[i].after))
       return ox_fail(g, TF_E_SHAPE, "means of padded windows that do not count what is outside");
   }

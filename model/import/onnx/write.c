@@ -13,8 +13,8 @@ enum { LONGEST = 80 }; /* of a name, with its end */
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 
 static bool is_function(const char *name) {
-  static const char *const words[] = {"exp",  "log", "sqrt", "tanh", "erf",    "sigmoid", "silu", "relu",
-                                      "gelu", "abs", "max",  "min",  "select", "inf",     "ceil", "floor"};
+  static const char *const words[] = {"exp", "log", "sqrt",   "tanh", "erf",  "sigmoid", "silu", "relu", "gelu", "abs",
+                                      "max", "min", "select", "inf",  "ceil", "floor",   "and",  "or",   "not"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(words[i], name)) return true;
   return false;
@@ -42,7 +42,7 @@ static bool is_dim(const char *name) { return name[0] == 'd' && name[strspn(name
 
 static bool is_taken(ox_net *g, const char *name) { return is_function(name) || is_dim(name) || ox_find(g, name); }
 
-static bool name_tensors(ox_net *g) {
+bool ox_name_tensors(ox_net *g) {
   g->n_values = 0; /* names of values are done with: their table holds those of tensors */
   memset(g->bucket, 0xff, (size_t)g->n_buckets * sizeof *g->bucket);
   g->value = TF_ARRAY(g->arena, ox_value, (size_t)g->n_tensors + 1);
@@ -101,6 +101,11 @@ static int level(const ox_expr *e) {
   return *e->call == '+' || *e->call == '-' ? 1 : 2;
 }
 
+/* Comparisons and what joins them, which bind less than all else: in brackets. */
+static bool is_condition(const ox_expr *e) {
+  return e->what == OX_CALL && (!strcmp(e->call, "<=") || !strcmp(e->call, "and"));
+}
+
 static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
   if (e->what == OX_NUMBER) {
     number(p, e->number);
@@ -116,7 +121,13 @@ static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
     tf_page_add(p, "]");
     return;
   }
-  const int at = level(e);
+  if (e->what == OX_PLACE) {
+    tf_page_add(p, "(");
+    index_of(g, p, e->index);
+    tf_page_add(p, ")");
+    return;
+  }
+  const int at = is_condition(e) ? 0 : level(e);
   if (at == 3) {
     tf_page_add(p, "%s(", e->call);
     for (int i = 0; i < e->n_args; i++) {
@@ -126,11 +137,11 @@ static void expr(const ox_net *g, tf_page *p, const ox_expr *e, int least) {
     tf_page_add(p, ")");
     return;
   }
-  if (at < least) tf_page_add(p, "(");
+  if (at < least || at == 0) tf_page_add(p, "(");
   expr(g, p, e->arg[0], at);
   tf_page_add(p, " %s ", e->call);
   expr(g, p, e->arg[1], *e->call == '-' || *e->call == '/' ? at + 1 : at);
-  if (at < least) tf_page_add(p, ")");
+  if (at < least || at == 0) tf_page_add(p, ")");
 }
 
 /* ---- sections ------------------------------------------------------------------------------------------------- */
@@ -226,7 +237,7 @@ static void head(const ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
 
 bool ox_write(ox_net *g, const Onnx__ModelProto *m, tf_page *p) {
   bool any = false;
-  if (!name_tensors(g)) return false;
+  if (!ox_name_tensors(g)) return false;
   head(g, m, p);
   tf_page_add(p, "workload:\n  name: ");
   char name[60];

@@ -66,7 +66,8 @@ struct cell {
   int16_t writer, reader;      /* threads of the block; SEVERAL: more than one */
   bool coming;                 /* a copy brings it that has not been waited for */
 };
-enum { GRAIN = TILEFLOW_GRAIN, SEVERAL = -1 }; /* bytes of a cell: of the smallest element */
+enum { SEVERAL = -1 };
+static size_t grain = 4; /* bytes of a cell: of the smallest element */
 /* What cudaMalloc gave: an argument of the kernel, once it has a name, or a workspace. */
 struct array {
   unsigned char *base;
@@ -156,8 +157,8 @@ static inline void touch(cell *c, int me, bool write, const array *a, size_t byt
 static inline void touch_all(const void *at, size_t bytes, int me, bool write, const array *a) {
   const size_t from = (size_t)((uintptr_t)at - (uintptr_t)(a ? a->base : shared));
   cell *const cells = a ? a->cells : shared_cells;
-  for (size_t i = from / GRAIN; i < (from + bytes + GRAIN - 1) / GRAIN; i++)
-    touch(&cells[i], me, write, a, i * GRAIN);
+  for (size_t i = from / grain; i < (from + bytes + grain - 1) / grain; i++)
+    touch(&cells[i], me, write, a, i * grain);
 }
 
 static inline array *found(const void *at, size_t bytes) {
@@ -217,6 +218,7 @@ static inline void name(const char *what, const void *at, size_t element) {
   array *a = array_of(at, element);
   if (!a) fail("an argument that is not on the device");
   a->name = what, a->element = (int)element;
+  if (element < grain) grain = element;
 }
 
 static inline void say_words(const array &a) {
@@ -346,12 +348,12 @@ template <class F> static inline void start(size_t blocks, dim3 threads, size_t 
   if (bytes > MOST_SHARED) fail("more shared memory than a block may have");
   void *const all = room(NULL, bytes + 256);
   shared = (unsigned char *)(((uintptr_t)all + 127) / 128 * 128), shared_bytes = bytes;
-  shared_cells = (cell *)room(NULL, (bytes / GRAIN + 1) * sizeof *shared_cells);
+  shared_cells = (cell *)room(NULL, (bytes / grain + 1) * sizeof *shared_cells);
   launch_began = moment + 1;
   for (size_t i = 0; i < blocks; i++) {
     blockIdx = dim3((unsigned)i);
     memset(shared, 0xff, bytes);
-    memset((void *)shared_cells, 0, (bytes / GRAIN + 1) * sizeof *shared_cells);
+    memset((void *)shared_cells, 0, (bytes / grain + 1) * sizeof *shared_cells);
     run_block(threads);
   }
   free(all);
@@ -372,7 +374,7 @@ static inline void check(const void *at, size_t bytes, const char *why) {
 
 /* From its begin to its wait nobody may touch what a copy brings. */
 static inline void set_coming(const copy &c, bool coming) {
-  for (size_t i = (size_t)(c.to - shared) / GRAIN, k = 0; k < (size_t)(c.all + GRAIN - 1) / GRAIN; i++, k++) {
+  for (size_t i = (size_t)(c.to - shared) / grain, k = 0; k < ((size_t)c.all + grain - 1) / grain; i++, k++) {
     shared_cells[i].coming = coming;
     shared_cells[i].wrote = moment, shared_cells[i].writer = (int16_t)now;
   }
@@ -590,7 +592,7 @@ static inline cudaError_t cudaMalloc(void **p, size_t n) {
   if (!*p) return 1;
   memset(*p, 0xff, n);
   arrays = (array *)room(arrays, (n_arrays + 1) * sizeof *arrays);
-  cell *const cells = (cell *)calloc(n / GRAIN + 1, sizeof *cells);
+  cell *const cells = (cell *)calloc(n + 1, sizeof *cells);
   arrays[n_arrays++] = array{(unsigned char *)*p, n, cells, NULL, 0, counters{0, 0, 0}};
   return cells ? cudaSuccess : 1;
 }

@@ -148,7 +148,10 @@ static bool columns_agree(const cu_region *g, const ir_stmt *s) {
     return true;
   }
   int dim = -1;
-  const int n = cu_accesses(g->p, s, a);
+  const int n = cu_accesses(g->p, s, a), out = g->p->buffer_of[op_of(g, s)->out];
+  /* what sums a row is a column */
+  if (s->kind == IR_NEST && op_of(g, s)->reduce != TF_ASSIGN && g->own[out] && g->p->buffers[out].columns >= 0)
+    return false;
   for (int i = 0; i < n; i++) {
     const ir_buffer *b = &g->p->buffers[a[i].buffer];
     if (!g->own[a[i].buffer] || b->columns < 0) continue;
@@ -245,7 +248,7 @@ static bool find(cu_region *g) {
 }
 
 bool cu_region_of(lowering *w, ir_stmt *const *s, int n, cu_region *g) {
-  *g = (cu_region){.p = w->p, .n = n, .s = s, .dim_n = -1};
+  *g = (cu_region){.p = w->p, .n = n, .s = s, .dim_n = -1, .n_buffers = w->p->n_buffers};
   g->inside = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_vars + 1);
   g->own = TF_ARRAY(w->p->arena, bool, (size_t)w->p->n_buffers + 1);
   return !low_failed(w) && find(g);

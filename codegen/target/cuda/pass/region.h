@@ -37,6 +37,7 @@ typedef struct {
   int warps_m, warps_n;
   int64_t rows, columns; /* of a warp; columns: dim_n alone */
   bool *inside;          /* [n_vars] set in the region */
+  int n_buffers;         /* when it was found: tiles come behind them */
   bool *own;             /* [n_buffers] fragments */
 } cu_region;
 

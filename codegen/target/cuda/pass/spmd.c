@@ -316,7 +316,7 @@ static void statements(spmd *p, ir_stmt *const *s, int n) {
 
 /* What the region makes is in fragments: a warp's rows of it, all columns or the warp's. */
 static void set_fragments(const spmd *p) {
-  for (int i = 0; i < p->w->p->n_buffers; i++) {
+  for (int i = 0; i < p->g->n_buffers; i++) {
     ir_buffer *b = &p->w->p->buffers[i];
     if (!p->g->own[i]) continue;
     b->space = CU_FRAGMENT;

@@ -33,9 +33,9 @@ void cu_makefile(FILE *out, const c_package *k) {
         "test: test.c kernel.o\n\t$(CC) -O2 -std=c17 -c -o test.o test.c\n\t$(NVCC) $(ALL) -o $@ test.o kernel.o "
         "-lm\n\t./test\n"
         "bench: bench.cu kernel.o\n\t$(NVCC) $(ALL) -o $@ bench.cu kernel.o\n"
-        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\n"
+        "EMULATE = -std=c++17 -DTILEFLOW_EMULATE -Wno-unknown-pragmas\nCXXFLAGS ?= -O1\nCFLAGS ?= -O2\n"
         "emulate: test.c kernel.cu kernel.h kernel_device.h emulate.hpp\n"
-        "\t$(CC) -O2 -std=c17 -c -o emulate-test.o test.c\n"
+        "\t$(CC) $(CFLAGS) -std=c17 -c -o emulate-test.o test.c\n"
         "\t$(CXX) $(EMULATE) $(CXXFLAGS) -x c++ -c -o emulate-kernel.o kernel.cu\n"
         "\t$(CXX) -o $@ emulate-test.o emulate-kernel.o -lm\n\t./emulate\n"
         "clean:\n\trm -f kernel.o test.o libkernel.a test bench emulate emulate-*.o\n.PHONY: all clean\n",

@@ -267,12 +267,11 @@ bool cu_kernel(FILE *out, const c_package *k, cu_room *room) {
     memcpy(p.buffer_of, k->p->buffer_of, (size_t)n * sizeof *p.buffer_of);
     *room = (cu_room){.blocks = most_blocks(&p)};
     place_buffers(&p, c.offset, room);
-    fprintf(out,
-            "/* Written by tileflow; README.md says how. */\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n"
-            "#if defined(TILEFLOW_EMULATE)\n#define TILEFLOW_GRAIN %d\n#include \"emulate.hpp\"\n#else\n#include "
-            "<cuda_runtime.h>\n#endif\n"
-            "#include <math.h>\n#include <string.h>\n\n",
-            ir_bytes(p.machine.data));
+    /* the emulation first: whoever compiles many kernels may have it compiled beforehand */
+    fputs("/* Written by tileflow; README.md says how. */\n"
+          "#if defined(TILEFLOW_EMULATE)\n#include \"emulate.hpp\"\n#else\n#include <cuda_runtime.h>\n#endif\n"
+          "#include <math.h>\n#include <string.h>\n\n#include \"kernel.h\"\n#include \"kernel_device.h\"\n\n",
+          out);
     fprintf(out,
             "#define THREADS %d\n#define THREAD ((int)(threadIdx.y * %d + threadIdx.x))\n"
             "#define LANE ((int)threadIdx.x)\n",

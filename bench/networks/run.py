@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""Networks from ONNX to one library, held against onnxruntime and timed beside it.
+
+  run.py TILEFLOW ARCH FOLDER [--size small|full|tiny] [--only NAME,..] [--peers ort,eager,compile,openvino] [--rounds N]
+
+Each network of models.py is written with random weights, planned (`plan --target cpu`), emitted, compiled, given its weights
+(`pack`) and run; outputs are compared with onnxruntime's (largest difference over the largest magnitude).  Times are of processor
+time, contestants in turns within one run, one thread each: the median of the rounds.  A line of JSON a network goes to stdout.
+Needs numpy, onnx and onnxruntime (PyPI); for the other peers torch and openvino.
+"""
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+import numpy as np
+import onnx
+import onnxruntime
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import models
+import peers
+
+LIMIT = 1e-4
+
+
+def clean(name):
+    """The importer's rule for names."""
+    name = re.sub(r"^[^A-Za-z0-9]*", "", name)
+    name = name if name[:1].isalpha() else "v" + name
+    name = re.sub(r"[^A-Za-z0-9]+", "_", name).rstrip("_")[:79]
+    return name[:-9] if name.endswith("_output_0") else name
+
+
+def command(args, log):
+    begun = time.process_time(), time.time()
+    done = subprocess.run(args, capture_output=True, text=True, timeout=580)
+    with open(log, "a") as f:
+        f.write("$ " + " ".join(map(str, args)) + "\n" + done.stdout + done.stderr)
+    if done.returncode:
+        raise RuntimeError(f"{args[1]}: {(done.stderr or done.stdout).strip().splitlines()[0][:200]}")
+    return time.time() - begun[1]
+
+
+def session(model, threads=1):
+    o = onnxruntime.SessionOptions()
+    o.intra_op_num_threads = o.inter_op_num_threads = threads
+    o.log_severity_level = 3
+    return onnxruntime.InferenceSession(model if isinstance(model, str) else model.SerializeToString(), o, ["CPUExecutionProvider"])
+
+
+def feeds_of(model, seed=3):
+    """Random data for the model's inputs; indices stay within what any table has."""
+    rng, feeds = np.random.default_rng(seed), {}
+    for i in model.graph.input:
+        shape = [d.dim_value for d in i.type.tensor_type.shape.dim]
+        ints = i.type.tensor_type.elem_type != onnx.TensorProto.FLOAT
+        feeds[i.name] = rng.integers(0, 2, shape) if ints else rng.standard_normal(shape).astype(np.float32)
+    return feeds
+
+
+class Library:
+    """An emitted network: its arguments by name, as network.h lists them."""
+
+    def __init__(self, folder, weights):
+        header = (folder / "network.h").read_text()
+        body = re.search(r"typedef struct \{(.*?)\} network_args;", header, re.S).group(1)
+        fields, self.shape, self.out = [], {}, []
+        for line in body.splitlines():
+            if m := re.match(r"\s*(const )?float \*(\w+); /\* ([\dx ]+)", line):
+                fields.append((m[2], ctypes.c_void_p))
+                self.shape[m[2]] = [int(n) for n in m[3].split("x")]
+                self.out += [] if m[1] else [m[2]]
+            elif m := re.match(r"\s*int64_t (\w+)\[(\d+)\]", line):
+                fields.append((m[1], ctypes.c_int64 * int(m[2])))
+            elif "*packed" in line:
+                fields.append(("packed", ctypes.c_void_p))
+        self.Args = type("Args", (ctypes.Structure,), {"_fields_": fields})
+        self.args, self.kept, self.lib = self.Args(), [], ctypes.CDLL(str(folder / "libnetwork.so"))
+        self.lib.network_workspace.restype = ctypes.c_size_t
+        self.file = np.fromfile(weights, np.uint8)
+        why = ctypes.create_string_buffer(200)
+        status = self.lib.network_weights(ctypes.byref(self.args), self.file.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(self.file.size), why, ctypes.c_size_t(200))
+        if status:
+            raise RuntimeError(f"network_weights: {why.value.decode()}")
+
+    def missing(self):
+        return [n for n in self.shape if not getattr(self.args, n)]
+
+    def set(self, name, array):
+        array = np.ascontiguousarray(array, np.float32).reshape(self.shape[name])
+        self.kept.append(array)
+        setattr(self.args, name, array.ctypes.data)
+        for r in range(array.ndim - 1):
+            getattr(self.args, name + "_stride")[r] = array.strides[r] // 4
+        return array
+
+    def ready(self):
+        self.outputs = {n: self.set(n, np.zeros(self.shape[n], np.float32)) for n in self.out}
+        if hasattr(self.lib, "network_pack"):
+            self.lib.network_packed.restype = ctypes.c_size_t
+            n = self.lib.network_packed()
+            self.panels = np.zeros(n + 64, np.uint8)
+            at = (self.panels.ctypes.data + 63) // 64 * 64
+            if self.lib.network_pack(ctypes.byref(self.args), ctypes.c_void_p(at), ctypes.c_size_t(n)):
+                raise RuntimeError("network_pack failed")
+            self.args.packed = at
+        self.bytes = self.lib.network_workspace()
+        self.workspace = np.zeros(self.bytes, np.uint8)
+        self.call = lambda: self.lib.network(ctypes.byref(self.args), ctypes.c_void_p(self.workspace.ctypes.data), ctypes.c_size_t(self.bytes))
+
+    def run(self):
+        if self.call():
+            raise RuntimeError("network refused its arguments")
+
+
+def give_inputs(lib, model, feeds):
+    """Data inputs, and what data choose (a Gather's result), which onnxruntime makes."""
+    names = {clean(n): n for n in feeds}
+    made = {clean(o): o for node in model.graph.node for o in node.output}
+    for n in lib.missing():
+        if n in lib.out:
+            continue
+        if n in names:
+            lib.set(n, feeds[names[n]])
+            continue
+        wide = onnx.ModelProto()
+        wide.CopyFrom(model)
+        wide.graph.output.append(onnx.helper.make_tensor_value_info(made[n], onnx.TensorProto.FLOAT, None))
+        lib.set(n, session(wide).run([made[n]], feeds)[0])
+
+
+def compare(lib, outputs):
+    worst = 0.0
+    for name, want in outputs.items():
+        n = clean(name)
+        got = lib.outputs[n if n in lib.outputs else n + "_2"].reshape(want.shape)
+        worst = max(worst, float(np.abs(got - want).max() / max(np.abs(want).max(), 1e-30)))
+    return worst
+
+
+def one(name, o, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    log, model = folder / "log", models.build(name, o.size)
+    path, plan, code, weights = (str(folder / n) for n in ("model.onnx", "plan.yaml", "code", "weights.bin"))
+    onnx.save(model, path)
+    row = {"network": name, "size": o.size, "nodes": len(model.graph.node)}
+    if not (o.reuse and os.path.exists(plan)):
+        row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan], log), 1)
+    subprocess.run(["rm", "-rf", code])
+    command([o.tileflow, "emit", o.arch, path, plan, "--target", "cpu", "-o", code, "--quiet"], log)
+    groups = json.load(open(folder / "plan.json"))["groups"]
+    row["groups"], row["kernels"] = len(groups), len({g["like"] for g in groups})
+    row["compile_s"] = round(command(["make", "-C", code, "-j2", "libnetwork.a", "CFLAGS=-O3 -fPIC", *o.make], log), 1)
+    command(["cc", "-shared", "-fopenmp", "-o", code + "/libnetwork.so", "-Wl,--whole-archive", code + "/libnetwork.a", "-Wl,--no-whole-archive", "-lm"], log)
+    command([o.tileflow, "pack", path, "-o", weights, "--quiet"], log)
+    feeds, s = feeds_of(model), session(model)
+    names = [x.name for x in s.get_outputs()]
+    want = dict(zip(names, s.run(names, feeds)))
+    lib = Library(pathlib.Path(code), weights)
+    give_inputs(lib, model, feeds)
+    lib.ready()
+    lib.run()
+    row["error"] = compare(lib, want)
+    row["equal"] = row["error"] <= LIMIT
+    if o.rounds:
+        row["ms"] = peers.race(lib.run, model, path, s, names, feeds, o.peers, o.rounds)
+    return row
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("tileflow"), p.add_argument("arch"), p.add_argument("folder", type=pathlib.Path)
+    p.add_argument("--size", default="small"), p.add_argument("--only", default=",".join(models.SIZES))
+    p.add_argument("--peers", default="ort"), p.add_argument("--rounds", type=int, default=0)
+    p.add_argument("--plan", nargs="*", default=[]), p.add_argument("--make", nargs="*", default=[])
+    p.add_argument("--reuse", action="store_true", help="take plans that are there")
+    o = p.parse_args()
+    o.peers = [x for x in o.peers.split(",") if x]
+    bad = 0
+    for name in o.only.split(","):
+        try:
+            row = one(name, o, o.folder.resolve() / name)
+        except (RuntimeError, subprocess.TimeoutExpired, KeyError) as e:
+            row = {"network": name, "size": o.size, "failed": str(e)[:300]}
+        bad |= not row.get("equal")
+        print(json.dumps(row), flush=True)
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())

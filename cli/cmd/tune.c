@@ -1,0 +1,222 @@
+/* tileflow tune: schedules measured on this computer. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cmd/commands.h"
+#include "cli/os/interrupt.h"
+#include "cli/os/meter.h"
+#include "cli/os/safe_write.h"
+#include "cli/report/report.h"
+#include "cli/session/session.h"
+#include "cli/session/trials.h"
+
+enum { TRIALS = 64, SHOWN = 10 };
+
+typedef struct {
+  cli_input in;
+  const char *strategy, *store, *isa, *dtype, *csv, *schedule;
+  int64_t trials;
+  uint64_t seed;
+  int threads;
+  double time_limit;
+} tune_options;
+static const cli_slot slots[] = {CLI_AT(tune_options, TUNER, strategy),
+                                 CLI_AT(tune_options, TRIALS, trials),
+                                 CLI_AT(tune_options, TIME_LIMIT, time_limit),
+                                 CLI_AT(tune_options, STORE, store),
+                                 CLI_AT(tune_options, SEED, seed),
+                                 CLI_AT(tune_options, THREADS, threads),
+                                 CLI_AT(tune_options, ISA, isa),
+                                 CLI_AT(tune_options, DTYPE, dtype),
+                                 CLI_AT(tune_options, CSV, csv),
+                                 CLI_AT(tune_options, WRITE_SCHEDULE, schedule)};
+
+typedef struct {
+  const tune_options *o;
+  cli_trials trials;
+  cli_meter meter;
+} job;
+
+static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  job *j = ctx;
+  return cli_trials_measure(&j->trials, kernels, n, out);
+}
+
+static void show(void *ctx, const tf_tune_progress *p) {
+  job *j = ctx;
+  cli_meter_say(&j->meter, "%d of %d kernels, the best %s ", p->trials, p->of,
+                isfinite(p->best) ? cli_si(p->best, "s").s : "-");
+}
+
+static double now(void *ctx) {
+  struct timespec t;
+  (void)ctx;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what came of it --------------------------------------------------------------------------- */
+static const tf_timing *first_of(const tf_tuned *t) {
+  return t->n && t->trials[0].timing.verdict == TF_TUNE_RAN ? &t->trials[0].timing : NULL;
+}
+
+static void say_verdicts(const tf_tuned *t) {
+  int n[TF_N_VERDICTS] = {0}, same = 0;
+  for (int k = 0; k < t->n; k++) {
+    n[t->trials[k].timing.verdict]++;
+    same += t->trials[k].same;
+  }
+  printf("%d kernels: ", t->n);
+  for (int v = 0, any = 0; v < TF_N_VERDICTS; v++)
+    if (n[v]) printf("%s%d %s", any++ ? ", " : "", n[v], tf_verdict_name((tf_verdict)v));
+  if (same) printf("; %d the same as others, not measured again", same);
+  if (t->resumed) printf("; %d from the store", t->resumed);
+  printf("\n%lld schedules drawn, %lld of them did not fit\n", (long long)t->drawn, (long long)t->unfit);
+}
+
+/* The better ones as they were found. */
+static void say_trials(const tf_tuned *t) {
+  double best = INFINITY;
+  puts("trial  measured  model's cycles  isa");
+  for (int k = 0; k < t->n; k++) {
+    const tf_trial *x = &t->trials[k];
+    if (k && (x->timing.verdict != TF_TUNE_RAN || x->timing.seconds >= best)) continue;
+    const bool ran = x->timing.verdict == TF_TUNE_RAN;
+    if (ran) best = x->timing.seconds;
+    printf("%5d  %8s  %14s  %s%s\n", k, ran ? cli_si(best, "s").s : tf_verdict_name(x->timing.verdict),
+           cli_real(x->cycles).s, x->isa, k == 0 ? "  the model's first choice" : "");
+  }
+}
+
+static void report(const tf_tuned *t, const job *j) {
+  const tf_timing *first = first_of(t);
+  printf("on %s, compiled by %s\n", j->trials.machine, j->trials.compiler);
+  say_verdicts(t);
+  say_trials(t);
+  if (t->best < 0) return;
+  const tf_trial *best = &t->trials[t->best];
+  if (first) printf("%.3f times as fast as the first choice\n", first->seconds / best->timing.seconds);
+  printf("\n%s\nmapping: |\n", best->text);
+  for (const char *p = best->mapping; *p;) {
+    const size_t n = strcspn(p, "\n");
+    printf("  %.*s\n", (int)n, p);
+    p += n + (p[n] == '\n');
+  }
+}
+
+static bool write_csv(const tf_tuned *t, const char *path) {
+  cli_text out = {0};
+  double best = INFINITY;
+  cli_printf(&out, "trial,verdict,seconds,best,cycles,isa,same,schedule\n");
+  for (int k = 0; k < t->n; k++) {
+    const tf_trial *x = &t->trials[k];
+    const bool ran = x->timing.verdict == TF_TUNE_RAN;
+    if (ran) best = fmin(best, x->timing.seconds);
+    cli_printf(&out, "%d,%s,", k, tf_verdict_name(x->timing.verdict));
+    if (ran) cli_printf(&out, "%.9g", x->timing.seconds);
+    cli_printf(&out, ",");
+    if (isfinite(best)) cli_printf(&out, "%.9g", best);
+    cli_printf(&out, ",%.9g,%s,%d,", x->cycles, x->isa, x->same);
+    cli_csv_cell(&out, x->text);
+    cli_printf(&out, "\n");
+  }
+  return cli_put_text(path, &out);
+}
+
+static bool write_schedule(const tf_tuned *t, const char *path) {
+  cli_text out = {0};
+  if (t->best < 0 || !*t->trials[t->best].text) {
+    fputs("tileflow: note: the fastest is none of the schedules; emit --tuned has its mapping\n", stderr);
+    return true;
+  }
+  cli_printf(&out, "%s", t->trials[t->best].text);
+  return cli_put_text(path, &out);
+}
+
+/* ---- the run ----------------------------------------------------------------------------------- */
+static tf_tune_opts options_of(job *j) {
+  const tune_options *o = j->o;
+  const char *isa = o->isa ? o->isa : tf_emit_isa(o->dtype);
+  return (tf_tune_opts){.strategy = o->strategy,
+                        .seed = o->seed,
+                        .trials = (int)(o->trials           ? o->trials
+                                        : o->time_limit > 0 ? INT32_MAX / 2
+                                                            : TRIALS),
+                        .time_limit = o->time_limit,
+                        .store = o->store,
+                        .machine = j->trials.machine,
+                        .compiler = j->trials.compiler,
+                        .plan = {.kernel = {.isa = isa, .dtype = o->dtype, .version = TILEFLOW_VERSION},
+                                 .budget = {.seed = 1, .threads = o->threads, .stop = cli_interrupted}},
+                        .measure = measure,
+                        .stop = cli_interrupted,
+                        .progress = j->meter.on ? show : NULL,
+                        .now = now,
+                        .ctx = j};
+}
+
+static cli_status write_all(const tf_tuned *t, const job *j) {
+  if (!j->o->in.quiet && !j->o->in.stdout_taken) report(t, j);
+  bool ok = !j->o->csv || write_csv(t, j->o->csv);
+  ok = ok && (!j->o->schedule || write_schedule(t, j->o->schedule));
+  if (t->best < 0) fputs("tileflow: none of the kernels could be compiled and run here\n", stderr);
+  return ok && t->best >= 0 ? CLI_DONE : CLI_FAILED;
+}
+
+/* A store that cannot be read or written is the machine's fault. */
+static cli_status tune(cli_session *s, job *j) {
+  const tf_tune_opts o = options_of(j);
+  tf_tuned *t = tf_tune_run(s->spec->arch, s->spec->workload, &o, s->diags);
+  cli_meter_end(&j->meter);
+  cli_status status = t ? write_all(t, j) : cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
+  if (!t && tf_diags_errors(s->diags)) {
+    cli_complain(s->diags);
+    status = CLI_BAD_INPUT;
+  }
+  if (status == CLI_INTERRUPTED && j->o->store)
+    fprintf(stderr, "tileflow: interrupted; what was measured is in %s, and the same command goes on\n", j->o->store);
+  tf_tuned_free(t);
+  return status;
+}
+
+static cli_status run(const void *options) {
+  const tune_options *o = options;
+  cli_session s;
+  job j = {.o = o};
+  cli_status status = cli_open(&s, &o->in);
+  if (status == CLI_DONE) status = cli_check_sections(&s);
+  if (status == CLI_DONE) status = cli_trials_begin(&j.trials, o->threads) ? CLI_DONE : CLI_FAILED;
+  if (status == CLI_DONE) {
+    j.meter = cli_meter_new(o->in.quiet);
+    status = tune(&s, &j);
+    cli_trials_end(&j.trials);
+  }
+  cli_close(&s);
+  return status;
+}
+
+static void check(void *options, tf_diags *d) {
+  tune_options *o = options;
+  if (o->trials > 1000000) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--trials: a million at most");
+  if (o->isa && !strcmp(o->isa, "multi"))
+    tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--isa multi is no instruction set that a kernel can be timed for");
+  if (!o->seed) o->seed = 1;
+}
+
+const cli_command cmd_tune = {
+    .name = "tune",
+    .summary = "measure kernels of many schedules here, and keep what was measured",
+    .about = "Proposes schedules of the workload's kernel, compiles and tests them side by side, times them one by one "
+             "on a core of their own, and says which is the fastest (docs/HOWTO-tune.md).  With --store every "
+             "measurement is kept: the same command goes on where it was ended, and emit --tuned takes the fastest.\n"
+             "Exit status: 0, 1 if no kernel could be run, 2 for bad input.\n",
+    .example = "arch-specs/host-template.yaml workloads/operators/gmm.yaml \\\n"
+               "    --set M=64 --set N=64 --set K=64 --trials 4",
+    .size = sizeof(tune_options),
+    CLI_SLOTS(slots),
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,213 @@
+#include "cli/session/trials.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/os/interrupt.h"
+#include "cli/os/run_program.h"
+#include "cli/os/safe_dir.h"
+#include "cli/os/safe_write.h"
+#include "cli/os/temp_dir.h"
+
+enum { COMPILE_SECONDS = 240, TEST_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3, TURNS = 8 };
+static const double turn_seconds = 0.2; /* that a turn should take */
+static const double steady = 0.02;      /* two medians that differ by less agree */
+
+/* ---- the computer ------------------------------------------------------------------------------ */
+/* What stands behind "KEY<blanks>:" in a file of /proc, malloc'd; NULL: it does not stand there. */
+static char *value_of(const char *path, const char *key) {
+  char line[1024];
+  char *out = NULL;
+  FILE *f = fopen(path, "r");
+  while (f && !out && fgets(line, sizeof line, f)) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, key, strlen(key)) != 0 || !colon) continue;
+    line[strcspn(line, "\n")] = '\0';
+    for (colon++; *colon == ' ' || *colon == '\t'; colon++) {
+    }
+    out = strdup(colon);
+  }
+  if (f) fclose(f);
+  return out;
+}
+
+/* The last core that this process may run on: the first has most of what else goes on.  -1: only one, or not known. */
+static int last_core(void) {
+  char *list = value_of("/proc/self/status", "Cpus_allowed_list");
+  int core = -1;
+  const char *p = list ? strrchr(list, ',') : NULL;
+  const char *q = list ? strrchr(p ? p : list, '-') : NULL;
+  if (list) core = atoi(q ? q + 1 : p ? p + 1 : list);
+  free(list);
+  return core;
+}
+
+static char *first_line(const char *path) {
+  char line[256] = "";
+  FILE *f = fopen(path, "r");
+  if (f && !fgets(line, sizeof line, f)) line[0] = '\0';
+  if (f) fclose(f);
+  line[strcspn(line, "\n")] = '\0';
+  return strdup(line);
+}
+
+static char *compiler_of(void) {
+  const char *cc = getenv("CC");
+  const char *const args[] = {cc && *cc ? cc : "cc", "--version", NULL};
+  char *dir = cli_temp_dir(), *line = NULL;
+  cli_text said = {0};
+  if (!dir) return NULL;
+  cli_printf(&said, "%s/said", dir);
+  if (!said.bad && cli_run_program(args, said.text, BENCH_SECONDS) == CLI_RAN) line = first_line(said.text);
+  cli_text_free(&said);
+  cli_temp_dir_drop(dir);
+  return line ? line : strdup("cc");
+}
+
+bool cli_trials_begin(cli_trials *t, int jobs) {
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
+  *t = (cli_trials){.jobs = jobs ? jobs : n > 0 ? (int)n : 1, .core = last_core()};
+  char *model = value_of("/proc/cpuinfo", "model name");
+  cli_text machine = {0};
+  cli_printf(&machine, "%s", model ? model : "unknown");
+  free(model);
+  t->machine = machine.bad ? NULL : machine.text;
+  t->compiler = compiler_of();
+  if (t->machine && t->compiler) return true;
+  if (machine.bad) cli_text_free(&machine);
+  fputs("tileflow: error[E_LIMIT]: out of memory, or no temporary folder\n", stderr);
+  return false;
+}
+
+void cli_trials_end(cli_trials *t) {
+  free(t->machine);
+  free(t->compiler);
+}
+
+/* ---- compiling --------------------------------------------------------------------------------- */
+/* Each kernel is compiled, and tested, in its folder; what came of it is told in rc: 0, 1 (wrong), 128 and more (a
+ * signal; killed at the limit), or, where there is no rc, no program. */
+static const char recipe[] =
+    "%%.done:\n"
+    "\t@$(MAKE) -s -C $* bench >$*/said 2>&1 && { timeout -s KILL %d $(MAKE) -s -C $* test >>$*/said 2>&1; r=$$?; "
+    "if [ $$r -ne 0 ] && [ $$r -ne 137 ] && [ -x $*/test ]; then (cd $* && timeout -s KILL %d ./test) >>$*/said 2>&1; "
+    "r=$$?; fi; echo $$r >$*/rc; }; true\n";
+
+static bool write_all(const char *dir, const tf_emitted *const *kernels, int n) {
+  cli_text make = {0}, path = {0};
+  bool ok = true, there;
+  cli_printf(&make, "all:");
+  for (int k = 0; k < n; k++)
+    cli_printf(&make, " %d.done", k);
+  cli_printf(&make, "\n");
+  cli_printf(&make, recipe, TEST_SECONDS, TEST_SECONDS);
+  for (int k = 0; ok && k < n; k++) {
+    cli_text folder = {0};
+    cli_printf(&folder, "%s/%d", dir, k);
+    ok = !folder.bad && cli_safe_dir(folder.text, kernels[k]->file, (size_t)kernels[k]->n, &there);
+    cli_text_free(&folder);
+  }
+  cli_printf(&path, "%s/all.mk", dir);
+  ok = ok && !make.bad && !path.bad && cli_safe_write(path.text, &make);
+  cli_text_free(&path);
+  cli_text_free(&make);
+  return ok;
+}
+
+static cli_ran compile_all(const cli_trials *t, const char *dir, int n) {
+  cli_text jobs = {0}, said = {0};
+  cli_printf(&jobs, "-j%d", t->jobs);
+  cli_printf(&said, "%s/said", dir);
+  const char *const args[] = {"make", "-s", "-k", jobs.text, "-C", dir, "-f", "all.mk", NULL};
+  const cli_ran how = jobs.bad || said.bad
+                          ? CLI_BROKE
+                          : cli_run_program(args, said.text, (double)n * (COMPILE_SECONDS + 2 * TEST_SECONDS));
+  cli_text_free(&jobs);
+  cli_text_free(&said);
+  return how;
+}
+
+static tf_verdict tested(const char *dir, int k) {
+  cli_text path = {0};
+  int rc = -1;
+  cli_printf(&path, "%s/%d/rc", dir, k);
+  FILE *f = path.bad ? NULL : fopen(path.text, "r");
+  if (f && fscanf(f, "%d", &rc) != 1) rc = -1;
+  if (f) fclose(f);
+  cli_text_free(&path);
+  return rc == 0               ? TF_TUNE_RAN
+         : rc < 0              ? TF_TUNE_NOT_COMPILED
+         : rc == 137           ? TF_TUNE_TOO_LONG
+         : rc > 128 || rc == 2 ? TF_TUNE_CRASHED
+                               : TF_TUNE_WRONG;
+}
+
+/* ---- timing ------------------------------------------------------------------------------------ */
+static double seconds_of(const char *path) {
+  double v = -1;
+  FILE *f = fopen(path, "r");
+  if (f && fscanf(f, "%*s %*f s, %*f GFLOP/s, %lf s of", &v) != 1) v = -1;
+  if (f) fclose(f);
+  return v;
+}
+
+/* One run of a bench; *seconds: the median of its rounds. */
+static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds, double *seconds) {
+  cli_text program = {0}, said = {0}, count = {0}, core = {0};
+  cli_printf(&program, "%s/%d/bench", dir, k);
+  cli_printf(&said, "%s/said", dir);
+  cli_printf(&count, "%d", rounds);
+  cli_printf(&core, "%d", t->core);
+  const bool bad = program.bad || said.bad || count.bad || core.bad;
+  const char *const pinned[] = {"taskset", "-c", core.text, program.text, count.text, NULL};
+  const char *const free_to_move[] = {program.text, count.text, NULL};
+  cli_ran how = bad ? CLI_BROKE : cli_run_program(t->core >= 0 ? pinned : free_to_move, said.text, BENCH_SECONDS);
+  if (how == CLI_NOT_THERE) how = cli_run_program(free_to_move, said.text, BENCH_SECONDS);
+  *seconds = how == CLI_RAN ? seconds_of(said.text) : -1;
+  if (how == CLI_RAN && *seconds <= 0) how = CLI_BROKE;
+  cli_text_free(&program);
+  cli_text_free(&said);
+  cli_text_free(&count);
+  cli_text_free(&core);
+  return how;
+}
+
+/* Turns until two medians agree, or there were enough; the lower of the last two counts. */
+static cli_ran time_one(const cli_trials *t, const char *dir, int k, tf_timing *out) {
+  double last, now;
+  int rounds = ROUNDS_FIRST;
+  cli_ran how = run_once(t, dir, k, rounds, &last);
+  if (how == CLI_RAN) {
+    const double most = turn_seconds / last;
+    rounds = most > ROUNDS_MOST ? ROUNDS_MOST : most < ROUNDS_FIRST ? ROUNDS_FIRST : (int)most;
+  }
+  bool agree = false;
+  for (out->turns = 1; how == CLI_RAN && !agree && out->turns < TURNS; out->turns++) {
+    how = run_once(t, dir, k, rounds, &now);
+    if (how != CLI_RAN) break;
+    agree = fabs(now - last) <= steady * fmin(now, last);
+    out->seconds = fmin(now, last);
+    last = now;
+  }
+  if (how == CLI_TOO_LONG) out->verdict = TF_TUNE_TOO_LONG;
+  if (how == CLI_BROKE) out->verdict = TF_TUNE_CRASHED;
+  return how;
+}
+
+bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  cli_hold_interrupt(0);
+  char *dir = cli_temp_dir();
+  cli_ran how = dir && write_all(dir, kernels, n) ? compile_all(t, dir, n) : CLI_STOPPED;
+  if (how == CLI_NOT_THERE)
+    fputs("tileflow: error[E_IO]: tune needs make and a C compiler (cc, or $CC), and there is no make\n", stderr);
+  for (int k = 0; k < n && how != CLI_STOPPED && how != CLI_NOT_THERE; k++) {
+    out[k] = (tf_timing){.verdict = tested(dir, k)};
+    if (out[k].verdict == TF_TUNE_RAN && time_one(t, dir, k, &out[k]) == CLI_STOPPED) how = CLI_STOPPED;
+  }
+  cli_temp_dir_drop(dir);
+  cli_release_interrupt();
+  return dir && how != CLI_STOPPED && how != CLI_NOT_THERE && !cli_interrupted(NULL);
+}

@@ -1,0 +1,21 @@
+/* What tune measures: kernels compiled beside each other, held against their tests, and timed one by one on a core of
+ * their own. */
+#ifndef CLI_TRIALS_H
+#define CLI_TRIALS_H
+#include "cli/cli.h"
+#include "cli/text.h"
+
+typedef struct {
+  int jobs;       /* compilers at once; 0: one for each processor */
+  int core;       /* that kernels are timed on; -1: none is theirs alone */
+  bool no_tool;   /* make, or the compiler, is not there: told at the first kernel */
+  char *compiler; /* what `$CC --version` says first; malloc'd */
+  char *machine;  /* the processor, and what else a time hangs on; malloc'd */
+} cli_trials;
+
+/* Looks at the computer; false after a message on stderr. */
+bool cli_trials_begin(cli_trials *t, int jobs);
+void cli_trials_end(cli_trials *t);
+/* For tf_tune_opts.  False: Ctrl-C, or nothing can be compiled here. */
+bool cli_trials_measure(cli_trials *t, const tf_emitted *const *kernels, int n, tf_timing *out);
+#endif

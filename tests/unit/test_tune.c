@@ -1,0 +1,256 @@
+/* Tuning with a measurer that is a function of the kernel's text: strategies, verdicts, the store, runs that are ended
+ * and gone on with; and what learns. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "tests/unit/check.h"
+#include "tileflow/tileflow.h"
+#include "tune/learn/net.h"
+#include "tune/learn/trees.h"
+
+static const char spec_text[] =
+    "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: 600}\n  - {name: L1, capacity: 120}\n"
+    "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, exp, relu, select], below: L1, mesh: [8, 2]}\n"
+    "workload:\n  name: gemm\n  dims: {m: 16, n: 16, k: 12}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n";
+
+typedef struct {
+  int measured, calls, most; /* most: after so many kernels it gives up; 0: never */
+} fake;
+
+static uint64_t hash(const tf_emitted *e) {
+  uint64_t h = 1469598103934665603u;
+  for (int f = 0; f < e->n; f++)
+    if (!strcmp(e->file[f].name, "kernel.c"))
+      for (const char *p = e->file[f].text; *p; p++)
+        h = (h ^ (unsigned char)*p) * 1099511628211u;
+  return h ^ h >> 29;
+}
+
+/* One kernel in eight has no time. */
+static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
+  fake *f = ctx;
+  f->calls++;
+  if (f->most && f->measured + n > f->most) return false;
+  f->measured += n;
+  for (int k = 0; k < n; k++) {
+    const uint64_t h = hash(kernels[k]);
+    out[k] = h % 8 ? (tf_timing){TF_TUNE_RAN, 1e-3 * (1 + (double)(h % 1000) / 1000), 2}
+                   : (tf_timing){(tf_verdict)(1 + h / 8 % 4), 0, 1};
+  }
+  return true;
+}
+
+static tf_spec *spec_of(tf_diags *d) {
+  const tf_text t = {"case.yaml", spec_text, sizeof spec_text - 1};
+  return tf_spec_read_texts(&t, 1, NULL, 0, d);
+}
+
+static const char *const isas[] = {"avx2", "portable"};
+
+static tf_tune_opts options(const char *strategy, int trials, const char *store, fake *f) {
+  return (tf_tune_opts){.strategy = strategy,
+                        .seed = 5,
+                        .trials = trials,
+                        .store = store,
+                        .machine = "test",
+                        .compiler = "none",
+                        .n_isas = 2,
+                        .isas = isas,
+                        .plan = {.kernel = {.isa = "avx2"}, .budget = {.seed = 1, .max_evals = 400}},
+                        .measure = measure,
+                        .ctx = f};
+}
+
+static bool alike(const tf_trial *a, const tf_trial *b) {
+  return a->no == b->no && !strcmp(a->text, b->text) && !strcmp(a->mapping, b->mapping) && !strcmp(a->isa, b->isa) &&
+         a->timing.verdict == b->timing.verdict && a->timing.seconds == b->timing.seconds && a->same == b->same;
+}
+
+static void check_same(const tf_tuned *a, const tf_tuned *b, int line) {
+  bool same = a && b && a->n == b->n && a->best == b->best;
+  for (int k = 0; same && k < a->n; k++)
+    same = alike(&a->trials[k], &b->trials[k]);
+  check_at(same, __FILE__, line, "two runs have the same trials");
+}
+
+/* Every schedule is another one, the best is the fastest, and one that ran has a time. */
+static void check_trials(const tf_tuned *t, int want) {
+  CHECK_I64(t->n, want);
+  CHECK(t->best >= 0);
+  for (int k = 0; k < t->n; k++) {
+    const tf_trial *x = &t->trials[k];
+    CHECK_I64(x->no, k);
+    CHECK(strlen(x->mapping) > 0);
+    CHECK(x->timing.verdict != TF_TUNE_RAN || x->timing.seconds >= t->trials[t->best].timing.seconds);
+    for (int j = 1; j < k; j++)
+      CHECK(strcmp(x->text, t->trials[j].text) != 0);
+  }
+}
+
+/* A run without an end, the same again, and one in a store that ends in the middle of it and is gone on with. */
+static void test_strategy(const tf_spec *s, const char *name, const char *store) {
+  enum { TRIALS = 24 };
+  tf_diags *d = tf_diags_new();
+  fake once = {0}, again = {0}, cut = {0}, rest = {0};
+  const tf_tune_opts o = options(name, TRIALS, NULL, &once), o2 = options(name, TRIALS, NULL, &again);
+  tf_tuned *a = tf_tune_run(s->arch, s->workload, &o, d), *b = tf_tune_run(s->arch, s->workload, &o2, d);
+  if (!CHECK(a && b)) puts(tf_diags_text(d));
+  if (a) check_trials(a, TRIALS + 1);
+  check_same(a, b, __LINE__);
+  CHECK_I64(once.measured, again.measured);
+
+  cut.most = once.measured / 2;
+  const tf_tune_opts first = options(name, TRIALS, store, &cut), second = options(name, TRIALS, store, &rest);
+  CHECK(!tf_tune_run(s->arch, s->workload, &first, d));
+  CHECK(tf_diags_errors(d) == 0);
+  tf_tuned *c = tf_tune_run(s->arch, s->workload, &second, d);
+  check_same(a, c, __LINE__);
+  if (c) CHECK(c->resumed > 0 && c->resumed < TRIALS);
+  CHECK_I64(cut.measured + rest.measured, once.measured); /* nothing twice */
+  fake none = {0};
+  const tf_tune_opts third = options(name, TRIALS, store, &none);
+  tf_tuned *e = tf_tune_run(s->arch, s->workload, &third, d);
+  check_same(a, e, __LINE__);
+  CHECK_I64(none.calls, 0);
+  tf_tuned_free(a);
+  tf_tuned_free(b);
+  tf_tuned_free(c);
+  tf_tuned_free(e);
+  tf_diags_free(d);
+}
+
+/* The best of all runs; nothing for another machine, or another type. */
+static void test_find(const tf_spec *s, const char *store) {
+  tf_diags *d = tf_diags_new();
+  tf_tune_best best;
+  fake f = {0};
+  double least = INFINITY;
+  for (int k = 0; tf_tune_strategy(k, NULL); k++) {
+    const tf_tune_opts o = options(tf_tune_strategy(k, NULL), 24, store, &f);
+    tf_tuned *t = tf_tune_run(s->arch, s->workload, &o, d);
+    if (t && t->trials[t->best].timing.seconds < least) least = t->trials[t->best].timing.seconds;
+    tf_tuned_free(t);
+  }
+  CHECK(tf_tune_find(store, "test", s->arch, s->workload, NULL, &best, d));
+  CHECK(best.seconds == least);
+  tf_tree *t = tf_tree_parse(best.mapping, (tf_loc){0}, s->arch, s->workload, d);
+  CHECK(t != NULL);
+  tf_tree_free(t);
+  free(best.mapping);
+  free(best.isa);
+  CHECK(!tf_tune_find(store, "another", s->arch, s->workload, NULL, &best, d) && !best.mapping);
+  CHECK(!tf_tune_find(store, "test", s->arch, s->workload, "bf16", &best, d) && !best.mapping);
+  CHECK(tf_diags_errors(d) == 0);
+  tf_diags_free(d);
+}
+
+/* ---- stores that cannot be used ---------------------------------------------------------------- */
+static void change(const char *store, const char *sql) {
+  sqlite3 *db;
+  CHECK(sqlite3_open(store, &db) == SQLITE_OK);
+  CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static void check_refused(const tf_spec *s, const char *store, const char *why, int line) {
+  tf_diags *d = tf_diags_new();
+  fake f = {0};
+  const tf_tune_opts o = options("random", 24, store, &f);
+  tf_tuned *t = tf_tune_run(s->arch, s->workload, &o, d);
+  char *said = tf_diags_text(d);
+  const bool ok = !t && strstr(said, "E_STORE") && strstr(said, why);
+  check_at(ok, __FILE__, line, why);
+  if (!ok) puts(said);
+  free(said);
+  tf_tuned_free(t);
+  tf_diags_free(d);
+}
+
+static void test_refused(const tf_spec *s, const char *store, const char *text) {
+  change(store, "UPDATE trial SET schedule = 'form whole' WHERE no = 3");
+  check_refused(s, store, "is not what the strategy asks for", __LINE__);
+  change(store, "UPDATE trial SET verdict = 'perhaps' WHERE no = 2");
+  check_refused(s, store, "a trial is damaged", __LINE__);
+  change(store, "DELETE FROM trial WHERE no = 2");
+  check_refused(s, store, "one is missing before it", __LINE__);
+  change(store, "PRAGMA user_version = 9");
+  check_refused(s, store, "another version", __LINE__);
+  change(store, "PRAGMA application_id = 7");
+  check_refused(s, store, "something else", __LINE__);
+  FILE *f = fopen(text, "w");
+  if (f) fputs("no database, only some text that is long enough to be read as one, and longer still than that\n", f);
+  if (f) fclose(f);
+  check_refused(s, text, "not a database", __LINE__);
+}
+
+/* ---- what learns ------------------------------------------------------------------------------- */
+static void test_net(void) {
+  tf_arena *a = tf_arena_new();
+  tf_rng rng = tf_rng_new(2, 2);
+  net *n = net_new(a, 2, 2, &rng), *m = net_new(a, 2, 2, &rng);
+  double loss = 0;
+  for (int k = 0; k < 6000; k++) { /* one output learns "one of both", the other "both" */
+    const double in[2] = {tf_rng_below(&rng, 2), tf_rng_below(&rng, 2)};
+    const int out = k % 2;
+    loss = net_teach(n, in, out, out ? in[0] * in[1] : in[0] != in[1]);
+  }
+  CHECK(loss < 0.1);
+  net_copy(m, n);
+  for (int k = 0; k < 4; k++) {
+    const double in[2] = {k & 1, k >> 1}, *q = net_ask(n, in);
+    CHECK(fabs(q[0] - (in[0] != in[1])) < 0.3);
+    CHECK(fabs(q[1] - in[0] * in[1]) < 0.3);
+    CHECK(net_ask(m, in)[0] == q[0]);
+  }
+  tf_arena_free(a);
+}
+
+/* A slope against differences: a step of the weights by hand. */
+static void test_trees(void) {
+  enum { N = 160, F = 3 };
+  tf_arena *a = tf_arena_new();
+  tf_rng rng = tf_rng_new(7, 2);
+  double x[N * F], y[N], gain[F], off = 0, spread = 0;
+  for (int k = 0; k < N; k++) {
+    for (int f = 0; f < F; f++)
+      x[k * F + f] = tf_rng_unit(&rng);
+    y[k] = (x[k * F] > 0.5 ? 3 : 1) * (x[k * F + 1] > 0.3 ? 2 : 1);
+  }
+  trees *t = trees_new(a, F);
+  CHECK(trees_learn(t, N, x, y));
+  for (int k = 0; k < N; k++) {
+    off += fabs(trees_ask(t, &x[k * F]) - y[k]) / N;
+    spread += fabs(t->mean - y[k]) / N;
+  }
+  CHECK(off < 0.02 * spread);
+  trees_gain(t, gain);
+  CHECK(gain[0] + gain[1] > 0.99 && gain[2] < 0.01); /* the third says nothing */
+  CHECK_NEAR(gain[0] + gain[1] + gain[2], 1, 1e-9);
+  CHECK(trees_learn(t, 0, x, y));
+  CHECK_NEAR(trees_ask(t, x), 0, 0);
+  tf_arena_free(a);
+}
+
+int main(void) {
+  char dir[] = "/tmp/test_tune_XXXXXX", store[64], text[64];
+  tf_diags *d = tf_diags_new();
+  tf_spec *s = spec_of(d);
+  test_net();
+  test_trees();
+  if (!CHECK(s && mkdtemp(dir))) return check_report();
+  snprintf(store, sizeof store, "%s/a.db", dir);
+  snprintf(text, sizeof text, "%s/b.db", dir);
+  for (int k = 0; tf_tune_strategy(k, NULL); k++)
+    test_strategy(s, tf_tune_strategy(k, NULL), store);
+  test_find(s, store);
+  test_refused(s, store, text);
+  unlink(store);
+  unlink(text);
+  rmdir(dir);
+  tf_spec_free(s);
+  tf_diags_free(d);
+  return check_report();
+}

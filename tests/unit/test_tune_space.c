@@ -1,0 +1,233 @@
+/* The space of schedules (tune/space): every row is a mapping that the model takes and that fits; splits are counted
+ * exactly; neighbours, children and traces stay inside. */
+#include <stdlib.h>
+
+#include "search/strategy/strategy.h"
+#include "tests/unit/case.h"
+#include "tests/unit/check.h"
+#include "tune/space/space.h"
+
+#define MACHINE                                                                                                        \
+  "architecture:\n  memories:\n  - {name: DRAM}\n  - {name: L2, capacity: %d}\n  - {name: L1, capacity: %d}\n"         \
+  "  compute:\n  - {name: fma, ops: [mac, add, mul, sub, div, max, exp, relu, select], below: L1, mesh: [8, 2]}\n"     \
+  "workload:\n"
+static const char *const isas[] = {"avx2", "portable"};
+
+static tf_spec *spec_of(const char *workload, int l2, int l1, tf_diags *d) {
+  static char text[4096];
+  int n = snprintf(text, sizeof text, MACHINE, l2, l1);
+  snprintf(text + n, sizeof text - (size_t)n, "%s", workload);
+  tf_text t = {"case.yaml", text, strlen(text)};
+  return tf_spec_read_texts(&t, 1, NULL, 0, d);
+}
+
+#define GEMM "  dims: {m: 16, n: 8, k: 12}\n  ops:\n  - C[m,n] += A[m,k] * B[k,n]\n"
+static const struct {
+  int line;
+  const char *workload;
+  int l2, l1;
+} cases[] = {
+    {__LINE__, GEMM, 300, 40},
+    {__LINE__,
+     "  dims: {n: 2, k: 8, p: 6, q: 6, c: 4, r: 3, s: 3}\n  tensors: {I: {pad: [0, 0, 1, 1]}}\n  ops:\n"
+     "  - O[n,k,p,q] += I[n, c, p + r - 1, q + s - 1] * W[k,c,r,s]\n",
+     900, 200},
+    {__LINE__,
+     "  dims: {b: 2, m: 8, k: 4, l: 8, n: 4}\n  ops:\n  - C[b,m,l] += A[b,m,k] * B[b,k,l]\n"
+     "  - E[b,m,n] += C[b,m,l] * D[b,l,n]\n",
+     400, 100},
+    {__LINE__,
+     "  dims: {m: 8, k: 16}\n  ops:\n  - S[m] += A[m,k]\n  - V[m] += (A[m,k] - S[m] / 16) * (A[m,k] - S[m] / 16)\n"
+     "  - O[m] = V[m] / 16\n",
+     400, 100},
+    {__LINE__,
+     "  dims: {p: 8, q: 8, r: 3, s: 3}\n  tensors: {T: {pad: [1]}, I: {pad: [1]}}\n"
+     "  ops:\n  - T[q] += I[q + r - 1] * W[r]\n  - O[p] += T[p + s - 1] * V[s]\n",
+     400, 100},
+};
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+/* Whether the row's mapping is one that fits. */
+static bool fits(const tune_space *s, const int32_t *row) {
+  tf_diags *d = tf_diags_new();
+  tf_tree *t = tune_decode(s, row);
+  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_result r;
+  const bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
+  tf_model_free(m);
+  tf_tree_free(t);
+  tf_diags_free(d);
+  return ok;
+}
+
+static bool same(const tune_space *s, const int32_t *a, const int32_t *b) {
+  return !memcmp(a, b, (size_t)s->space.n * sizeof *a);
+}
+
+static void trace_back(tune_space *s, const int32_t *row, int32_t *to, int line) {
+  tf_diags *d = tf_diags_new();
+  char *text = tune_trace(s, row);
+  const bool read =
+      text && tune_trace_read(s, tf_diags_add_file(d, "s", text, strlen(text)), text, strlen(text), to, d);
+  check_at(read && same(s, row, to), __FILE__, line, "a trace reads back to its row");
+  free(text);
+  tf_diags_free(d);
+}
+
+/* A move and its undoing; the product stays. */
+static void test_moves(tune_space *s, const int32_t *row, int32_t *to, int *moved) {
+  for (int k = 0; k < tune_directions(s); k++) {
+    if (!tune_step(s, row, k, to)) continue;
+    CHECK(!same(s, row, to));
+    CHECK(tf_space_follow(&s->space, to) && same(s, to, s->space.chosen));
+    ++*moved;
+  }
+}
+
+static void test_rows(void) {
+  for (int c = 0; c < N_CASES; c++) {
+    tf_diags *d = tf_diags_new();
+    tf_spec *spec = spec_of(cases[c].workload, cases[c].l2, cases[c].l1, d);
+    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 2, isas, d) : NULL;
+    if (!CHECK_ROW(&cases[c], s != NULL)) {
+      puts(tf_diags_text(d));
+      continue;
+    }
+    const size_t n = (size_t)s->space.n;
+    int32_t *row = calloc(4 * n, sizeof *row), *to = row + n, *was = row + 2 * n, *child = row + 3 * n;
+    tf_rng rng = tf_rng_new(3, (uint64_t)c);
+    int good = 0, moved = 0, all = 60;
+    for (int k = 0; k < all; k++) {
+      CHECK_ROW(&cases[c], tf_space_random(&s->space, &rng));
+      memcpy(row, s->space.chosen, n * sizeof *row);
+      good += fits(s, row);
+      trace_back(s, row, to, cases[c].line);
+      if (k < 6) test_moves(s, row, to, &moved);
+      if (k) CHECK_ROW(&cases[c], tune_breed(s, &rng, row, was, k % 2, child));
+      if (k) CHECK_ROW(&cases[c], tf_space_follow(&s->space, child) && same(s, child, s->space.chosen));
+      memcpy(was, row, n * sizeof *row);
+    }
+    CHECK_ROW(&cases[c], moved > 6);
+    if (spec->workload->n_ops == 1) CHECK_ROW_I64(&cases[c], good, all); /* one op: the constraints say all */
+    CHECK_ROW(&cases[c], good > 0);
+    free(row);
+    tune_space_free(s);
+    tf_spec_free(spec);
+    tf_diags_free(d);
+  }
+}
+
+/* ---- the whole of a small space ---------------------------------------------------------------- */
+typedef struct {
+  tune_space *s;
+  int64_t rows, bad;
+} tally;
+
+static double cost(void *ctx) {
+  tally *t = ctx;
+  t->rows++;
+  t->bad += !fits(t->s, t->s->space.chosen);
+  return 1;
+}
+
+static bool more(void *ctx) { return ((tally *)ctx)->rows < 200000; }
+
+/* One op, memories without limits: of each form the splits of each dim into its loops, the orders of each Tile. */
+static void test_count(void) {
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1000, 1000, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, d);
+  if (!CHECK(s != NULL)) return;
+  int64_t want = 0;
+  for (int f = 0; f < s->n_forms; f++) {
+    int loops[2] = {0}, units[2] = {0};
+    int64_t orders = 1;
+    for (int k = 0; k < s->form[f].s->n_knobs; k++) {
+      const tune_knob *x = &s->form[f].knob[k];
+      const tf_node *n = &s->form[f].tree->nodes[x->node];
+      if (x->loop < 0) orders *= tune_orders(n->n_temporal);
+      if (x->loop >= 0) loops[n->loops[x->loop].dim]++;
+      units[0] += x->loop >= 0 && n->loops[x->loop].axis == TF_SPATIAL_Y; /* of two: one factor of 4 is too many */
+    }
+    /* splits of 4 = 2^2 into n parts: n (n + 1) / 2, less those whose part on the axis of two is 4; of 2: n */
+    want += orders * (loops[0] * (loops[0] + 1) / 2 - units[0]) * loops[1];
+  }
+  tally t = {.s = s};
+  tf_arena *a = tf_arena_new();
+  s->space.cost = cost;
+  s->space.ctx = &t;
+  CHECK(
+      tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space, more));
+  CHECK_I64(t.rows, want);
+  CHECK_I64(t.bad, 0);
+  tf_arena_free(a);
+  tune_space_free(s);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
+/* ---- orders ------------------------------------------------------------------------------------ */
+static void test_orders(void) {
+  int order[TUNE_ORDER_LOOPS], was[64][TUNE_ORDER_LOOPS];
+  for (int n = 1; n <= 7; n++)
+    for (int k = 0; k < tune_orders(n); k++) {
+      int seen = 0;
+      tune_order(n, k, order);
+      for (int i = 0; i < n; i++)
+        seen |= 1 << order[i];
+      CHECK_I64(seen, (1 << n) - 1);
+      for (int i = 0; k == 0 && i < n; i++)
+        CHECK_I64(order[i], i);
+      for (int j = 0; j < k; j++)
+        CHECK(memcmp(was[j], order, (size_t)n * sizeof *order) != 0);
+      memcpy(was[k], order, sizeof order);
+    }
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+static void test_messages(void) {
+  static const struct {
+    int line;
+    const char *text, *want;
+  } row[] = {
+      {__LINE__, "form hole\n",
+       "s:1:6: error[E_NAME]: no form that suits the workload is called 'hole', did you mean 'whole'?"},
+      {__LINE__, "split L2.m 2\n", "s:1:1: error[E_MISSING]: a schedule begins with 'form NAME'"},
+      {__LINE__, "# nothing\n", "error[E_MISSING]"},
+      {__LINE__, "form whole\nsplit L2.mm 2\n", "s:2:7: error[E_NAME]: no loop of this form is called 'L2.mm'"},
+      {__LINE__, "form whole\nsplit DRAM.m 3\n", "s:2:14: error[E_RANGE]: '3' is no factor that 'DRAM.m' may have"},
+      {__LINE__, "form whole\nsplit DRAM.m 16\nsplit DRAM.m 16\n", "s:3:7: error[E_DUP]: 'DRAM.m' is said already"},
+      {__LINE__, "form whole\nspilt DRAM.m 16\n",
+       "s:2:1: error[E_KEY]: no line of a schedule begins with 'spilt', did you mean 'split'?"},
+      {__LINE__, "form whole\nisa avx9\n",
+       "s:2:5: error[E_NAME]: no instruction set of this computer is called 'avx9'"},
+      {__LINE__, "form whole\nsplit DRAM.m 2\n", "error[E_COVER]: no line says 'split"},
+      {__LINE__, "form whole\nsplit DRAM.m 16 1\n", "s:2:17: error[E_SYNTAX]: expected the line's end, not '1'"},
+  };
+  tf_diags *d = tf_diags_new();
+  tf_spec *spec = spec_of(GEMM, 300, 40, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, d);
+  if (!CHECK(s != NULL)) return;
+  int32_t *to = calloc((size_t)s->space.n, sizeof *to);
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    tf_diags *e = tf_diags_new();
+    const size_t len = strlen(row[i].text);
+    CHECK_ROW(&row[i], !tune_trace_read(s, tf_diags_add_file(e, "s", row[i].text, len), row[i].text, len, to, e));
+    char *said = tf_diags_text(e);
+    if (!CHECK_ROW(&row[i], strstr(said, row[i].want) != NULL)) printf("%s", said);
+    free(said);
+    tf_diags_free(e);
+  }
+  free(to);
+  tune_space_free(s);
+  tf_spec_free(spec);
+  tf_diags_free(d);
+}
+
+int main(void) {
+  test_orders();
+  test_rows();
+  test_count();
+  test_messages();
+  return check_report();
+}

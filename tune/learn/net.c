@@ -1,0 +1,91 @@
+#include "tune/learn/net.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double decay = 0.95, smallest = 1e-6; /* Zeiler's */
+
+static size_t cells(const net *n, int l) { return (size_t)n->size[l] * (size_t)n->size[l + 1]; }
+
+static bool give_room(net *n, int l, tf_arena *a) {
+  const size_t out = (size_t)n->size[l + 1], all = cells(n, l) + out;
+  n->weight[l] = TF_ARRAY(a, double, cells(n, l));
+  n->bias[l] = TF_ARRAY(a, double, out);
+  n->grad2[l] = TF_ARRAY(a, double, all);
+  n->step2[l] = TF_ARRAY(a, double, all);
+  return n->weight[l] && n->bias[l] && n->grad2[l] && n->step2[l];
+}
+
+net *net_new(tf_arena *a, int n_in, int n_out, tf_rng *rng) {
+  net *n = TF_NEW(a, net);
+  bool ok = n != NULL;
+  if (ok) *n = (net){.n_in = n_in, .n_out = n_out};
+  for (int l = 0; ok && l <= NET_LAYERS; l++) {
+    n->size[l] = l == 0 ? n_in : l == NET_LAYERS ? n_out : NET_WIDTH;
+    n->value[l] = TF_ARRAY(a, double, (size_t)n->size[l]);
+    n->delta[l] = TF_ARRAY(a, double, (size_t)n->size[l]);
+    ok = n->value[l] && n->delta[l];
+  }
+  for (int l = 0; ok && l < NET_LAYERS; l++) {
+    ok = give_room(n, l, a);
+    const double scale = sqrt(6.0 / n->size[l]); /* He: values keep their size from layer to layer */
+    for (size_t k = 0; ok && k < cells(n, l); k++)
+      n->weight[l][k] = (2 * tf_rng_unit(rng) - 1) * scale;
+  }
+  return ok ? n : NULL;
+}
+
+const double *net_ask(net *n, const double *in) {
+  memcpy(n->value[0], in, (size_t)n->n_in * sizeof *in);
+  for (int l = 0; l < NET_LAYERS; l++)
+    for (int o = 0; o < n->size[l + 1]; o++) {
+      const double *w = &n->weight[l][(size_t)o * (size_t)n->size[l]];
+      double sum = n->bias[l][o];
+      for (int i = 0; i < n->size[l]; i++)
+        sum += w[i] * n->value[l][i];
+      n->value[l + 1][o] = l + 1 < NET_LAYERS && sum < 0 ? 0 : sum;
+    }
+  return n->value[NET_LAYERS];
+}
+
+static void adapt(double *at, double slope, double *grad2, double *step2) {
+  *grad2 = decay * *grad2 + (1 - decay) * slope * slope;
+  const double step = -sqrt(*step2 + smallest) / sqrt(*grad2 + smallest) * slope;
+  *step2 = decay * *step2 + (1 - decay) * step * step;
+  *at += step;
+}
+
+/* Through layer l: what the values before it are to blame for, then its weights and biases move. */
+static void back(net *n, int l) {
+  const int in = n->size[l], out = n->size[l + 1];
+  memset(n->delta[l], 0, (size_t)in * sizeof *n->delta[l]);
+  for (int o = 0; o < out; o++) {
+    const double d = n->delta[l + 1][o];
+    if (d == 0) continue;
+    for (int i = 0; i < in; i++) {
+      const size_t k = (size_t)o * (size_t)in + (size_t)i;
+      n->delta[l][i] += n->weight[l][k] * d;
+      adapt(&n->weight[l][k], d * n->value[l][i], &n->grad2[l][k], &n->step2[l][k]);
+    }
+    const size_t k = cells(n, l) + (size_t)o;
+    adapt(&n->bias[l][o], d, &n->grad2[l][k], &n->step2[l][k]);
+  }
+  for (int i = 0; l > 0 && i < in; i++)
+    if (n->value[l][i] <= 0) n->delta[l][i] = 0;
+}
+
+double net_teach(net *n, const double *in, int output, double target) {
+  const double off = net_ask(n, in)[output] - target;
+  memset(n->delta[NET_LAYERS], 0, (size_t)n->n_out * sizeof *n->delta[0]);
+  n->delta[NET_LAYERS][output] = 2 * off;
+  for (int l = NET_LAYERS; l-- > 0;)
+    back(n, l);
+  return off * off;
+}
+
+void net_copy(net *to, const net *from) {
+  for (int l = 0; l < NET_LAYERS; l++) {
+    memcpy(to->weight[l], from->weight[l], cells(from, l) * sizeof *to->weight[l]);
+    memcpy(to->bias[l], from->bias[l], (size_t)from->size[l + 1] * sizeof *to->bias[l]);
+  }
+}

@@ -1,0 +1,364 @@
+/* The loop: rows are asked for, emitted, measured by whoever asked for the tuning, stored and told. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sha256.h"
+#include "tune/store/store.h"
+#include "tune/way/way.h"
+
+enum { BATCH = 4, BATCH_MOST = 64 };
+
+/* A candidate of the batch at hand. */
+typedef struct {
+  int32_t *row; /* NULL: the first choice, which is none of the space's */
+  tf_trial trial;
+  tf_emitted *files; /* NULL: it is not to be measured */
+  char kernel[65];   /* digest of its kernel's text */
+} candidate;
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_tune_opts *o;
+  tf_diags *d;
+  tf_arena *arena; /* of the result */
+  tune_space *space;
+  tune_world world;
+  const tune_way *way;
+  void *state;
+  tune_store *store;
+  int64_t run;
+  int batch, n_old, next_old;
+  tf_trial *old; /* [n_old] the store's, replayed before anything is measured */
+  tf_tuned *out;
+  int room;
+  char (*kernel)[65]; /* [room] digests, of out's trials */
+  double until;
+  bool no_memory, gave_up, mismatch;
+} tuner;
+
+const char *tf_verdict_name(tf_verdict v) {
+  static const char *const names[] = {
+#define X(id, name, what) name,
+      TF_VERDICTS(X)
+#undef X
+  };
+  return v < TF_N_VERDICTS ? names[v] : "";
+}
+
+const char *tf_tune_strategy(int k, const char **about) {
+  const tune_way *w = tune_way_at(k);
+  if (w && about) *about = w->about;
+  return w ? w->name : NULL;
+}
+
+/* ---- what the model says ----------------------------------------------------------------------- */
+static double cycles_of(const tf_tree *t) {
+  tf_diags *d = tf_diags_new();
+  tf_model *m = t && d ? tf_model_new(t, d) : NULL;
+  tf_result r;
+  const double cycles = m && tf_model_eval(m, NULL, &r) && r.feasible ? r.cycles : INFINITY;
+  tf_model_free(m);
+  tf_diags_free(d);
+  return cycles;
+}
+
+static double model(void *ctx, const int32_t *row) {
+  const tuner *t = ctx;
+  tf_tree *tree = tune_decode(t->space, row);
+  const double cycles = cycles_of(tree);
+  tf_tree_free(tree);
+  return cycles;
+}
+
+static tf_emit_options options_of(const tuner *t, const char *isa) {
+  tf_emit_options e = t->o->plan.kernel;
+  e.isa = isa;
+  return e;
+}
+
+static double kernel(void *ctx, const int32_t *row) {
+  const tuner *t = ctx;
+  tf_diags *d = tf_diags_new();
+  tf_tree *tree = tune_decode(t->space, row);
+  const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]]);
+  const double cycles = cycles_of(tree), inner = tree && d ? tf_emit_cycles(tree, &e, d) : -1;
+  tf_tree_free(tree);
+  tf_diags_free(d);
+  return inner < 0 ? INFINITY : cycles + inner;
+}
+
+/* ---- candidates -------------------------------------------------------------------------------- */
+/* The text in the result's memory; frees it. */
+static const char *keep(tuner *t, char *text) {
+  const char *own = text ? tf_arena_strndup(t->arena, text, strlen(text)) : NULL;
+  free(text);
+  t->no_memory |= !own;
+  return own ? own : "";
+}
+
+static const char *kernel_text(const tf_emitted *e) {
+  for (int f = 0; f < e->n; f++)
+    if (!strncmp(e->file[f].name, "kernel", 6) && strstr(e->file[f].name, ".c")) return e->file[f].text;
+  return "";
+}
+
+/* Mapping and kernel of a tree; takes its ownership. */
+static void fill(tuner *t, candidate *c, tf_tree *tree, const char *isa) {
+  tf_diags *d = tf_diags_new();
+  const tf_emit_options e = options_of(t, isa);
+  c->trial.mapping = keep(t, tree ? tf_tree_text(tree) : NULL);
+  c->trial.isa = isa;
+  c->trial.cycles = cycles_of(tree);
+  c->trial.timing = (tf_timing){.verdict = TF_TUNE_NOT_EMITTED};
+  c->files = tree && d ? tf_emit(tree, "cpu", &e, d) : NULL;
+  if (c->files) tf_sha256_text(kernel_text(c->files), strlen(kernel_text(c->files)), c->kernel);
+  tf_tree_free(tree);
+  tf_diags_free(d);
+}
+
+/* The trial whose kernel is the same; NULL: there is none. */
+static const tf_trial *seen(const tuner *t, const candidate *c) {
+  for (int k = 0; k < t->out->n; k++)
+    if (c->files && !t->out->trials[k].same && !strcmp(t->kernel[k], c->kernel)) return &t->out->trials[k];
+  return NULL;
+}
+
+/* ---- trials ------------------------------------------------------------------------------------ */
+static bool add(tuner *t, const candidate *c) {
+  tf_tuned *out = t->out;
+  if (out->n == t->room) {
+    const int to = t->room ? 2 * t->room : 64;
+    tf_trial *trials = realloc(out->trials, (size_t)to * sizeof *trials);
+    if (trials) out->trials = trials;
+    char(*digests)[65] = realloc(t->kernel, (size_t)to * sizeof *digests);
+    if (digests) t->kernel = digests;
+    t->no_memory |= !trials || !digests;
+    if (t->no_memory) return false;
+    t->room = to;
+  }
+  memcpy(t->kernel[out->n], c->kernel, sizeof *t->kernel);
+  const tf_timing *m = &c->trial.timing;
+  if (m->verdict == TF_TUNE_RAN && (out->best < 0 || m->seconds < out->trials[out->best].timing.seconds))
+    out->best = out->n;
+  out->trials[out->n++] = c->trial;
+  return true;
+}
+
+static void tell(tuner *t, const candidate *c) {
+  const tf_timing *m = &c->trial.timing;
+  if (c->row) t->way->tell(t->state, c->row, m->verdict == TF_TUNE_RAN ? m->seconds : INFINITY);
+  if (t->o->progress)
+    t->o->progress(t->o->ctx,
+                   &(tf_tune_progress){t->out->n, t->o->trials + 1,
+                                       t->out->best < 0 ? INFINITY : t->out->trials[t->out->best].timing.seconds});
+}
+
+/* What the store has of this trial takes the place of a measurement.  False: it is another schedule's. */
+static bool replay(tuner *t, candidate *c) {
+  const tf_trial *old = &t->old[t->next_old++];
+  c->trial.timing = old->timing;
+  c->trial.same = old->same;
+  t->out->resumed++;
+  if (!strcmp(old->text, c->trial.text) && !strcmp(old->mapping, c->trial.mapping) && !strcmp(old->isa, c->trial.isa))
+    return true;
+  t->mismatch = true;
+  return tf_fail(t->d, (tf_loc){0}, TF_E_STORE,
+                 "trial %d of this run in the store is not what the strategy asks for: it was made by another version; "
+                 "give another --seed, or another store",
+                 old->no);
+}
+
+/* Measures those of the batch that the store does not have; its trials stand in the result and the store afterwards. */
+static bool measure(tuner *t, candidate *c, int n) {
+  const tf_emitted *files[BATCH_MOST];
+  tf_timing timing[BATCH_MOST];
+  int of[BATCH_MOST], todo = 0, old = 0;
+  for (; old < n && t->next_old < t->n_old; old++)
+    if (!replay(t, &c[old])) return false;
+  for (int k = old; k < n; k++) {
+    const tf_trial *before = seen(t, &c[k]);
+    for (int j = 0; j < k && !before; j++) /* of the same batch */
+      if (c[j].files && c[k].files && !strcmp(c[j].kernel, c[k].kernel)) before = &c[j].trial;
+    c[k].trial.same = before != NULL;
+    if (before || !c[k].files) continue;
+    of[todo] = k;
+    files[todo++] = c[k].files;
+  }
+  if (todo && !t->o->measure(t->o->ctx, files, todo, timing)) {
+    t->gave_up = true;
+    return false;
+  }
+  for (int k = 0; k < todo; k++)
+    c[of[k]].trial.timing = timing[k];
+  for (int k = 0; k < n; k++) {
+    c[k].trial.no = t->out->n;
+    if (k >= old && c[k].trial.same) {
+      const tf_trial *before = seen(t, &c[k]); /* earlier ones of the batch stand in the result by now */
+      if (before) c[k].trial.timing = before->timing;
+    }
+    if (k >= old && !tune_store_add(t->store, t->run, &c[k].trial, t->d)) return false;
+    if (!add(t, &c[k])) return false;
+  }
+  for (int k = 0; k < n; k++)
+    tell(t, &c[k]);
+  return true;
+}
+
+static void drop(candidate *c, int n) {
+  for (int k = 0; k < n; k++)
+    tf_emitted_free(c[k].files);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------- */
+static int isa_of(const tuner *t, const char *isa) {
+  for (int k = 0; k < t->space->n_isas; k++)
+    if (isa && !strcmp(t->space->isa[k], isa)) return k;
+  return 0;
+}
+
+/* The plan's mapping: trial 0. */
+static bool first_choice(tuner *t) {
+  tf_planner_opts po = t->o->plan;
+  po.n_time = 0;
+  tf_planned *p = tf_planner_run(t->arch, t->wl, NULL, &po, t->d);
+  candidate c = {.row = TF_ARRAY(t->arena, int32_t, (size_t)t->space->space.n)};
+  const char *isa = po.kernel.isa ? po.kernel.isa : t->space->isa[0];
+  bool ok = p && c.row;
+  if (ok && p->tree) {
+    if (!tune_encode(t->space, p->tree, isa_of(t, isa), c.row)) c.row = NULL;
+    c.trial.text = c.row ? keep(t, tune_trace(t->space, c.row)) : "";
+    tf_tree *own = p->found;
+    p->found = NULL;
+    tf_model_free(p->model);
+    p->model = NULL;
+    fill(t, &c, own, isa);
+    ok = measure(t, &c, 1);
+    drop(&c, 1);
+  }
+  tf_planned_free(p);
+  return ok;
+}
+
+static bool over(const tuner *t) {
+  if (t->o->stop && t->o->stop(t->o->ctx)) return true;
+  return t->o->time_limit > 0 && t->o->now && t->next_old >= t->n_old && t->o->now(t->o->ctx) > t->until;
+}
+
+static bool go_on(tuner *t) {
+  candidate c[BATCH_MOST];
+  const size_t width = (size_t)t->space->space.n;
+  int n = 1;
+  while (n > 0 && t->out->n <= t->o->trials && !over(t)) {
+    const int left = t->o->trials + 1 - t->out->n;
+    for (n = 0; n < t->batch && n < left; n++) {
+      c[n] = (candidate){.row = TF_ARRAY(t->arena, int32_t, width)};
+      if (!c[n].row || !t->way->ask(t->state, c[n].row)) break;
+      c[n].trial.text = keep(t, tune_trace(t->space, c[n].row));
+      fill(t, &c[n], tune_decode(t->space, c[n].row), t->space->isa[c[n].row[TUNE_ISA]]);
+    }
+    const bool ok = !t->no_memory && (n == 0 || measure(t, c, n));
+    drop(c, n);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+static bool open_store(tuner *t) {
+  char problem[65], options[400];
+  const tf_tune_opts *o = t->o;
+  int n = snprintf(options, sizeof options, "batch %d", t->batch);
+  for (int k = 0; k < t->space->n_isas && n < (int)sizeof options; k++)
+    n += snprintf(options + n, sizeof options - (size_t)n, " %s", t->space->isa[k]);
+  if (!tune_digest(t->arch, t->wl, o->plan.kernel.dtype, problem)) return false;
+  t->store = tune_store_open(o->store, true, t->d);
+  const tune_run_key key = {.problem = problem,
+                            .workload = t->wl->name ? t->wl->name : "",
+                            .machine = o->machine ? o->machine : "",
+                            .compiler = o->compiler ? o->compiler : "",
+                            .strategy = t->way->name,
+                            .options = options,
+                            .seed = o->seed};
+  t->run = t->store ? tune_store_run(t->store, &key, t->d) : -1;
+  return t->run >= 0 && tune_store_trials(t->store, t->run, t->arena, &t->n_old, &t->old, t->d);
+}
+
+static bool set_up(tuner *t) {
+  const tf_tune_opts *o = t->o;
+  t->way = o->strategy ? tune_way_named(o->strategy) : tune_way_at(0);
+  if (!t->way) return tf_fail(t->d, (tf_loc){0}, TF_E_NAME, "no strategy of tune is called '%.60s'", o->strategy);
+  const char *const one[] = {o->plan.kernel.isa ? o->plan.kernel.isa : tf_emit_isa(o->plan.kernel.dtype)};
+  const char **isas = TF_ARRAY(t->arena, const char *, (size_t)o->n_isas + 1);
+  if (!isas) return false;
+  for (int k = 0; k < (o->n_isas ? o->n_isas : 1); k++)
+    isas[k] = o->n_isas ? o->isas[k] : one[0];
+  t->batch = o->batch < 1 ? BATCH : o->batch > BATCH_MOST ? BATCH_MOST : o->batch;
+  t->until = o->time_limit > 0 && o->now ? o->now(o->ctx) + o->time_limit : 0;
+  t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, t->d);
+  if (!t->space || !open_store(t)) return false;
+  t->world = (tune_world){.s = t->space,
+                          .arena = t->arena,
+                          .rng = tf_rng_new(o->seed, 0x74756e65),
+                          .model = model,
+                          .kernel = kernel,
+                          .ctx = t};
+  t->state = t->way->make(&t->world);
+  return t->state != NULL;
+}
+
+tf_tuned *tf_tune_run(const tf_arch *arch, const tf_workload *wl, const tf_tune_opts *o, tf_diags *d) {
+  tuner t = {.arch = arch, .wl = wl, .o = o, .d = d, .arena = tf_arena_new()};
+  t.out = calloc(1, sizeof *t.out);
+  bool ok = t.arena && t.out;
+  if (ok) *t.out = (tf_tuned){.best = -1, .arena = t.arena};
+  ok = ok && set_up(&t) && first_choice(&t) && go_on(&t);
+  if (!ok && !t.gave_up && !tf_diags_errors(d)) tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  if (ok) t.out->drawn = t.world.drawn;
+  if (ok) t.out->unfit = t.world.unfit;
+  for (int k = 0; ok && k < t.out->n; k++) /* the space's names go with it */
+    t.out->trials[k].isa = tf_arena_strndup(t.arena, t.out->trials[k].isa, strlen(t.out->trials[k].isa));
+  tune_store_close(t.store);
+  tune_space_free(t.space);
+  free(t.kernel);
+  if (ok) return t.out;
+  if (!t.out) tf_arena_free(t.arena);
+  tf_tuned_free(t.out);
+  return NULL;
+}
+
+void tf_tuned_free(tf_tuned *t) {
+  if (!t) return;
+  free(t->trials);
+  tf_arena_free(t->arena);
+  free(t);
+}
+
+bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, const tf_workload *wl, const char *dtype,
+                  tf_tune_best *out, tf_diags *d) {
+  char problem[65];
+  bool there = false;
+  *out = (tf_tune_best){0};
+  if (!tune_digest(arch, wl, dtype, problem)) return tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
+  tune_store *s = tune_store_open(store, false, d);
+  if (s) tune_store_best(s, problem, machine, &there, out, d);
+  tune_store_close(s);
+  return there;
+}
+
+char *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
+                      const char **isa, tf_diags *d) {
+  tune_space *s = tune_space_new(arch, wl, n_isas, isas, d);
+  int32_t *row = s ? calloc((size_t)s->space.n, sizeof *row) : NULL;
+  const uint16_t file = tf_diags_add_file(d, text.name, text.text, text.len);
+  tf_tree *t = row && tune_trace_read(s, file, text.text, text.len, row, d) ? tune_decode(s, row) : NULL;
+  char *mapping = t ? tf_tree_text(t) : NULL;
+  if (t) *isa = s->isa[row[TUNE_ISA]];
+  if (!mapping && !tf_diags_errors(d))
+    tf_fail(d, (tf_loc){file, 1, 1, 1}, TF_E_SHAPE, "the schedule's tree breaks a rule of mappings, or memory ran out");
+  tf_tree_free(t);
+  free(row);
+  tune_space_free(s);
+  return mapping;
+}

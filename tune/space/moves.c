@@ -1,0 +1,124 @@
+/* Neighbours of a row, so arranged that the next larger divisor of one part is one step away (thesis 4.3.2). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/space/space.h"
+
+int tune_directions(const tune_space *s) {
+  int n = 4; /* form and instruction set, up and down */
+  for (int k = 0; k < s->n_forms; k++) {
+    n += 2 * s->form[k].s->n_knobs;
+    for (int i = 0; i < s->form[k].n_splits; i++)
+      n += s->form[k].split[i].n * (s->form[k].split[i].n - 1);
+  }
+  return n;
+}
+
+/* Whether the row, some of whose choices were changed, is one of the space. */
+static bool is_row(tune_space *s, const int32_t *row) {
+  int32_t value[TF_DOMAIN_MAX];
+  s->space.kind->begin(&s->space);
+  for (int i = 0; i < s->space.n; i++) {
+    const int n = s->space.kind->domain(&s->space, i, value);
+    bool there = false;
+    for (int k = 0; k < n; k++)
+      there |= value[k] == row[i];
+    if (!there) return false;
+    s->space.kind->take(&s->space, i, row[i]);
+  }
+  return !s->dead;
+}
+
+/* Part i becomes the next larger number that divides both parts' product; j what is left. */
+static bool move(int32_t *i, int32_t *j) {
+  const int64_t both = (int64_t)*i * *j;
+  for (int64_t x = *i + INT64_C(1); x <= both; x++)
+    if (both % x == 0) {
+      *i = (int32_t)x;
+      *j = (int32_t)(both / x);
+      return true;
+    }
+  return false;
+}
+
+/* One up or down among the values of the knob's own domain, cyclic. */
+static bool turn(const csp_var *x, bool up, int32_t *value) {
+  for (int k = 0; k < x->n; k++)
+    if (x->set[k] == *value) {
+      *value = (int32_t)x->set[(k + (up ? 1 : x->n - 1)) % x->n];
+      return x->n > 1;
+    }
+  return false;
+}
+
+static bool in_split(const tune_form *f, int knob) {
+  for (int i = 0; i < f->n_splits; i++)
+    for (int k = 0; k < f->split[i].n; k++)
+      if (f->split[i].knob[k] == knob) return true;
+  return false;
+}
+
+/* Another form, or another instruction set of this one: of a form, its first row. */
+static bool leave(tune_space *s, int direction, int32_t *to) {
+  const int at = direction / 2, of = at == TUNE_FORM ? s->n_forms : s->n_isas;
+  if (of < 2) return false;
+  to[at] = (to[at] + (direction % 2 ? 1 : of - 1)) % of;
+  if (at == TUNE_ISA) return true;
+  if (!tf_space_follow(&s->space, to)) return false;
+  memcpy(to, s->space.chosen, (size_t)s->space.n * sizeof *to);
+  return true;
+}
+
+bool tune_step(tune_space *s, const int32_t *row, int direction, int32_t *to) {
+  memcpy(to, row, (size_t)s->space.n * sizeof *to);
+  if (direction < 4) return leave(s, direction, to);
+  direction -= 4;
+  for (int k = 0; k < s->n_forms; k++) {
+    const tune_form *f = &s->form[k];
+    const bool taken = k == row[TUNE_FORM];
+    if (direction < 2 * f->s->n_knobs) {
+      const int knob = direction / 2;
+      return taken && !in_split(f, knob) && turn(&f->s->var[f->s->knob[knob]], direction % 2, &to[f->first + knob]) &&
+             is_row(s, to);
+    }
+    direction -= 2 * f->s->n_knobs;
+    for (int i = 0; i < f->n_splits; i++) {
+      const tune_split *x = &f->split[i];
+      if (direction < x->n * (x->n - 1)) {
+        const int a = direction / (x->n - 1), b = (a + 1 + direction % (x->n - 1)) % x->n;
+        return taken && move(&to[f->first + x->knob[a]], &to[f->first + x->knob[b]]) && is_row(s, to);
+      }
+      direction -= x->n * (x->n - 1);
+    }
+  }
+  return false;
+}
+
+/* All variables of a row: what follows from its knobs. */
+static bool values_of(tune_space *s, const int32_t *row, int64_t *value) {
+  const tune_form *f = tune_form_of(s, row);
+  if (!tf_space_follow(&s->space, row)) return false;
+  const csp_state *st = &f->stack[f->s->n_knobs];
+  for (int v = 0; v < f->s->n_vars; v++)
+    value[v] = st->left[v].lo;
+  return !s->dead;
+}
+
+bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, bool mutate, int32_t *child) {
+  const tune_form *f = tune_form_of(s, a);
+  const size_t n = (size_t)f->s->n_vars + 1;
+  memcpy(child, a, (size_t)s->space.n * sizeof *child);
+  if (a[TUNE_FORM] != b[TUNE_FORM]) {
+    tf_space_vary(&s->space, rng, NULL, child);
+    return true;
+  }
+  int64_t *value = malloc(3 * n * sizeof *value);
+  bool ok = value && values_of(s, a, value) && values_of(s, b, value + n);
+  const csp_parents p = {value, value + n, f->s->n_knobs, f->s->knob};
+  ok = ok && csp_cross(f->s, rng, &p, mutate, value + 2 * n) == CSP_FOUND;
+  for (int k = 0; ok && k < f->s->n_knobs; k++)
+    child[f->first + k] = (int32_t)value[2 * n + (size_t)f->s->knob[k]];
+  if (ok && tf_rng_below(rng, 2)) child[TUNE_ISA] = b[TUNE_ISA];
+  free(value);
+  return ok;
+}

@@ -1,0 +1,340 @@
+/* From an open tree to its constraints: a knob for each open loop and for each Tile whose loops may change places, a
+ * product for each dim of each op, what a memory holds and how many instances and units there are. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/space/space.h"
+
+typedef struct {
+  tune_form *f;
+  const tf_arch *arch;
+  const tf_workload *wl;
+  const tf_tree *t;
+  tf_arena *a;
+  csp *s;
+  int **var; /* [node][loop] variable of its trip count */
+  tune_knob *knob;
+  int n_knobs;
+  bool bad;
+} maker;
+
+static int ok(maker *m, int v) {
+  m->bad |= v < 0;
+  return v < 0 ? 0 : v;
+}
+
+static void rule(maker *m, csp_kind kind, int v, int n, const int *list) {
+  if (!m->bad) m->bad = !csp_add(m->s, kind, v, n, list);
+}
+
+/* ---- orders ------------------------------------------------------------------------------------- */
+int tune_orders(int n) {
+  static const int all[] = {1, 1, 2, 6, 24};
+  return n > TUNE_ORDER_LOOPS ? 1 : n <= 4 ? all[n] : n * (n - 1);
+}
+
+/* Moves one, the others close up. */
+static void to_place(int *order, int from, int to) {
+  const int x = order[from];
+  if (from < to) memmove(&order[from], &order[from + 1], (size_t)(to - from) * sizeof *order);
+  if (from > to) memmove(&order[to + 1], &order[to], (size_t)(from - to) * sizeof *order);
+  order[to] = x;
+}
+
+void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
+  for (int i = 0; i < n; i++)
+    order[i] = i;
+  if (n > TUNE_ORDER_LOOPS || n < 2) return;
+  if (n <= 4) { /* which of those left comes next */
+    for (int i = 0, ways = tune_orders(n); i < n - 1; i++) {
+      ways /= n - i;
+      to_place(order, i + k / ways, i);
+      k %= ways;
+    }
+    return;
+  }
+  const int outer = k / (n - 1), last = n - 1 - k % (n - 1), inner = last <= outer ? last - 1 : last;
+  to_place(order, outer, 0);
+  for (int i = 1; i < n; i++)
+    if (order[i] == inner) {
+      to_place(order, i, n - 1);
+      break;
+    }
+}
+
+/* ---- knobs ------------------------------------------------------------------------------------- */
+/* "L2.m", "L1.n@x"; in a branch "C/L1.m"; what is there already gets a number. */
+static void name_of(const maker *m, int node, int loop, char out[96]) {
+  const tf_node *n = &m->t->nodes[node];
+  const char *memory = m->arch->memories[n->level].name;
+  char base[80];
+  int o = -1, ops = 0;
+  for (int i = node; i < n->end; i++)
+    if (m->t->nodes[i].kind == TF_OP) o = m->t->nodes[i].op, ops++;
+  const bool branch = ops == 1 && m->wl->n_ops > 1;
+  const char *const axis[] = {"", "@x", "@y"};
+  snprintf(base, sizeof base, "%.24s%s%.24s.%.20s%s", branch ? m->wl->ops[o].name : "", branch ? ":" : "", memory,
+           loop < 0 ? "order" : m->wl->dims[n->loops[loop].dim].name, loop < 0 ? "" : axis[n->loops[loop].axis]);
+  snprintf(out, 96, "%s", base);
+  for (int k = 2; csp_find(m->s, out, strlen(out)) >= 0; k++)
+    snprintf(out, 96, "%s'%d", base, k);
+}
+
+static void note_knob(maker *m, int node, int loop) {
+  if (!m->bad) m->knob[m->n_knobs++] = (tune_knob){node, loop};
+}
+
+/* Divisors of the extent within what is written. */
+static void add_loop(maker *m, int node, int loop) {
+  const tf_loop *l = &m->t->nodes[node].loops[loop];
+  const int64_t extent = m->wl->dims[l->dim].extent;
+  int64_t value[CSP_SET_MAX];
+  int n = 0;
+  char name[96];
+  if (l->trip) {
+    m->var[node][loop] = ok(m, csp_number(m->s, l->trip));
+    return;
+  }
+  for (int64_t x = 1; x <= extent && n < TF_DOMAIN_MAX; x++) {
+    bool may = extent % x == 0 && (!l->max || x <= l->max);
+    for (int k = 0; may && l->n_choices; k++)
+      if (k == l->n_choices || l->choices[k] == x) {
+        may = k < l->n_choices;
+        break;
+      }
+    if (may) value[n++] = x;
+  }
+  name_of(m, node, loop, name);
+  m->var[node][loop] = ok(m, n ? csp_set(m->s, name, true, n, value) : -1);
+  note_knob(m, node, loop);
+}
+
+static void add_tile(maker *m, int node) {
+  const tf_node *n = &m->t->nodes[node];
+  char name[96];
+  m->var[node] = TF_ARRAY(m->a, int, (size_t)n->n_loops + 1);
+  if (!m->var[node]) m->bad = true;
+  for (int k = 0; !m->bad && k < n->n_loops; k++)
+    add_loop(m, node, k);
+  const int orders = n->n_temporal > TUNE_ORDER_LOOPS ? 1 : tune_orders(n->n_temporal);
+  if (orders < 2 || m->bad) return;
+  name_of(m, node, -1, name);
+  ok(m, csp_range(m->s, name, true, 0, orders - 1));
+  note_knob(m, node, -1);
+}
+
+/* ---- what divides what -------------------------------------------------------------------------- */
+/* Variables of the loops over a dim from node `from` (not above it) down to the op; how many. */
+static int loops_over(const maker *m, int o, int dim, int from, int list[CSP_LIST_MAX]) {
+  int n = 0;
+  for (int i = m->t->op_node[o]; i >= from && i >= 0; i = m->t->nodes[i].parent)
+    for (int k = m->t->nodes[i].n_loops; k-- > 0 && n < CSP_LIST_MAX;)
+      if (m->t->nodes[i].loops[k].dim == dim) list[n++] = m->var[i][k];
+  for (int i = 0; i < n / 2; i++) { /* outermost first */
+    const int x = list[i];
+    list[i] = list[n - 1 - i];
+    list[n - 1 - i] = x;
+  }
+  return n;
+}
+
+static bool has_dim(const tf_op *op, int dim) {
+  for (int k = 0; k < op->n_dims; k++)
+    if (op->dims[k] == dim) return true;
+  return false;
+}
+
+/* Dims that an op and the reader of what it makes do not share one to one: loops above both leave a range that is no
+ * quotient. */
+static uint64_t loose_dims(const maker *m, const tf_ref *ref) {
+  const tf_tensor *z = &m->wl->tensors[ref->tensor];
+  uint64_t all = 0;
+  for (int r = 0; z->producer >= 0 && r < z->rank; r++) {
+    const tf_index *x = &ref->index[r];
+    const int made = m->wl->ops[z->producer].dims[r];
+    if (x->n_terms == 1 && x->terms[0].coef == 1 && x->terms[0].dim == made && x->c == 0) continue;
+    all |= UINT64_C(1) << made;
+    for (int k = 0; k < x->n_terms; k++)
+      all |= UINT64_C(1) << x->terms[k].dim;
+  }
+  return all;
+}
+
+static int ops_below(const maker *m, int node) {
+  int n = 0;
+  for (int i = node; i < m->t->nodes[node].end; i++)
+    n += m->t->nodes[i].kind == TF_OP;
+  return n;
+}
+
+/* Loops that several ops share, over dims that some of them lack or do not share one to one, do not split. */
+static void hold_shared(maker *m) {
+  uint64_t loose = 0;
+  for (int o = 0; o < m->wl->n_ops; o++)
+    for (int k = 0; k < m->wl->ops[o].n_reads; k++)
+      loose |= loose_dims(m, &m->wl->ops[o].reads[k]);
+  for (int i = 0; i < m->t->n_nodes; i++)
+    for (int k = 0; m->t->nodes[i].kind == TF_TILE && k < m->t->nodes[i].n_loops && ops_below(m, i) > 1; k++) {
+      const int dim = m->t->nodes[i].loops[k].dim;
+      bool all = !(loose >> dim & 1);
+      for (int j = i; j < m->t->nodes[i].end; j++)
+        all &= m->t->nodes[j].kind != TF_OP || has_dim(&m->wl->ops[m->t->nodes[j].op], dim);
+      const int one = all ? 0 : ok(m, csp_number(m->s, 1));
+      if (!all) rule(m, CSP_EQ, m->var[i][k], 1, &one);
+    }
+}
+
+static void split_dims(maker *m) {
+  int list[CSP_LIST_MAX];
+  for (int o = 0; o < m->wl->n_ops; o++)
+    for (int k = 0; k < m->wl->ops[o].n_dims; k++) {
+      const int dim = m->wl->ops[o].dims[k], n = loops_over(m, o, dim, 0, list);
+      const int64_t extent = m->wl->dims[dim].extent;
+      if (n == 0) {
+        m->bad |= extent > 1;
+        continue;
+      }
+      rule(m, CSP_PROD, ok(m, csp_number(m->s, extent)), n, list);
+    }
+}
+
+/* ---- what there is ------------------------------------------------------------------------------ */
+static int derived(maker *m, const char *what, int node, int a, int b) {
+  char name[96];
+  snprintf(name, sizeof name, "_%s.%d.%d.%d", what, node, a, b);
+  return ok(m, csp_range(m->s, name, false, 0, CSP_MOST / 16));
+}
+
+/* The instances or units below a Tile, along an axis. */
+static int64_t mesh_of(const maker *m, int node, int axis) {
+  const int level = m->t->nodes[node].level;
+  int64_t most = 0;
+  if (level + 1 < m->arch->n_memories) return m->arch->memories[level + 1].mesh[axis];
+  for (int i = node; i < m->t->nodes[node].end; i++)
+    for (int u = 0; m->t->nodes[i].kind == TF_OP && u < m->arch->n_units; u++) {
+      const bool runs = !(m->wl->ops[m->t->nodes[i].op].kinds & ~m->arch->units[u].kinds);
+      if (runs && m->arch->units[u].mesh[axis] > most) most = m->arch->units[u].mesh[axis];
+    }
+  return most ? most : 1;
+}
+
+static void fan_out(maker *m, int node) {
+  const tf_node *n = &m->t->nodes[node];
+  for (int axis = 0; axis < 2; axis++) {
+    int list[CSP_LIST_MAX], k = 0;
+    for (int i = n->n_temporal; i < n->n_loops && k < CSP_LIST_MAX; i++)
+      if (n->loops[i].axis == (axis ? TF_SPATIAL_Y : TF_SPATIAL_X)) list[k++] = m->var[node][i];
+    if (k == 0) continue;
+    const int all = derived(m, "units", node, axis, 0), most = ok(m, csp_number(m->s, mesh_of(m, node, axis)));
+    rule(m, CSP_PROD, all, k, list);
+    rule(m, CSP_LE, all, 1, &most);
+  }
+}
+
+/* 1 and the sum of coef * (length - 1) as a variable, written without taking one away: with `less` the sum of coef,
+ * extent + less is 1 and the sum of coef * length. */
+static int extent_of(maker *m, int node, int o, const tf_index *x, int at) {
+  int sum[CSP_LIST_MAX + 1], n = 0;
+  int64_t less = 0;
+  for (int k = 0; k < x->n_terms; k++) {
+    int list[CSP_LIST_MAX];
+    const int64_t coef = x->terms[k].coef < 0 ? -x->terms[k].coef : x->terms[k].coef;
+    int loops = loops_over(m, o, x->terms[k].dim, node, list);
+    if (coef != 1 || loops == 0) list[loops++] = ok(m, csp_number(m->s, coef));
+    less += coef;
+    sum[n++] = derived(m, "len", node, at, k);
+    rule(m, CSP_PROD, sum[n - 1], loops, list);
+  }
+  if (n == 1 && less == 1) return sum[0];
+  const int one = ok(m, csp_number(m->s, 1)), total = derived(m, "total", node, at, 0);
+  sum[n++] = one;
+  rule(m, CSP_SUM, total, n, sum);
+  const int extent = derived(m, "extent", node, at, 0);
+  rule(m, CSP_SUM, total, 2, (int[]){extent, ok(m, csp_number(m->s, less))});
+  return extent;
+}
+
+/* Bits of the box of a tensor that an op touches from a Tile on; borders clip nothing. */
+static int box_of(maker *m, int node, int o, int ref, int64_t bits) {
+  const tf_op *op = &m->wl->ops[o];
+  const int z = ref < 0 ? op->out : op->reads[ref].tensor;
+  int list[CSP_LIST_MAX], n = 0;
+  for (int r = 0; r < m->wl->tensors[z].rank; r++) {
+    const tf_index own = {1, &(tf_term){op->dims[r], 1}, 0};
+    list[n++] = extent_of(m, node, o, ref < 0 ? &own : &op->reads[ref].index[r], (o * 64 + ref + 1) * 16 + r);
+  }
+  list[n++] = ok(m, csp_number(m->s, bits));
+  const int box = derived(m, "bits", node, o, ref + 1);
+  rule(m, CSP_PROD, box, n, list);
+  return box;
+}
+
+/* What a Tile above one op holds of what lives further out. */
+static void hold(maker *m, int node) {
+  const tf_node *n = &m->t->nodes[node];
+  const tf_memory *memory = &m->arch->memories[n->level];
+  int list[CSP_LIST_MAX], k = 0, o = -1;
+  if (memory->capacity_words < 0 || n->level == 0 || ops_below(m, node) != 1) return;
+  for (int i = node; i < n->end; i++)
+    if (m->t->nodes[i].kind == TF_OP) o = m->t->nodes[i].op;
+  for (int ref = -1; ref < m->wl->ops[o].n_reads && k < CSP_LIST_MAX; ref++) {
+    const int z = ref < 0 ? m->wl->ops[o].out : m->wl->ops[o].reads[ref].tensor;
+    const int64_t bits = (int64_t)m->wl->tensors[z].word_bits * (memory->double_buffered ? 2 : 1);
+    if (tf_tree_home(m->t, z) < n->level) list[k++] = box_of(m, node, o, ref, bits);
+  }
+  if (k == 0) return;
+  const int all = derived(m, "held", node, 0, 0);
+  const int room = ok(m, csp_number(m->s, memory->capacity_words * memory->word_bits));
+  rule(m, CSP_SUM, all, k, list);
+  rule(m, CSP_LE, all, 1, &room);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------- */
+static int knob_of(const csp *s, int v) {
+  for (int k = 0; k < s->n_knobs; k++)
+    if (s->knob[k] == v) return k;
+  return -1;
+}
+
+/* Products of an extent over knobs: where factors can move. */
+static void find_splits(maker *m) {
+  tune_form *f = m->f;
+  f->split = TF_ARRAY(m->a, tune_split, (size_t)m->s->n_rules + 1);
+  for (int r = 0; f->split && r < m->s->n_rules; r++) {
+    const csp_rule *x = &m->s->rule[r];
+    int *knob = x->kind == CSP_PROD && m->s->var[x->v].constant ? TF_ARRAY(m->a, int, (size_t)x->n) : NULL;
+    int n = 0;
+    for (int k = 0; knob && k < x->n; k++)
+      if (knob_of(m->s, x->list[k]) >= 0) knob[n++] = knob_of(m->s, x->list[k]);
+    if (n > 1) f->split[f->n_splits++] = (tune_split){n, knob};
+  }
+  m->bad |= !f->split;
+}
+
+bool tune_form_system(tune_form *f, const tf_arch *arch, const tf_workload *wl, tf_arena *a) {
+  maker m = {.f = f, .arch = arch, .wl = wl, .t = f->tree, .a = a, .s = csp_new(a)};
+  size_t loops = 1;
+  for (int i = 0; i < m.t->n_nodes; i++)
+    loops += (size_t)m.t->nodes[i].n_loops + 1;
+  m.var = TF_ARRAY(a, int *, (size_t)m.t->n_nodes);
+  m.knob = TF_ARRAY(a, tune_knob, loops);
+  m.bad = !m.s || !m.var || !m.knob || wl->n_dims > 64;
+  for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
+    if (m.t->nodes[i].kind == TF_TILE) add_tile(&m, i);
+  if (!m.bad) split_dims(&m);
+  if (!m.bad) hold_shared(&m);
+  for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
+    if (m.t->nodes[i].kind == TF_TILE) {
+      fan_out(&m, i);
+      hold(&m, i);
+    }
+  m.bad = m.bad || !csp_ready(m.s) || m.s->n_knobs != m.n_knobs;
+  f->s = m.s;
+  f->knob = m.knob;
+  if (!m.bad) find_splits(&m);
+  f->stack = m.bad ? NULL : TF_ARRAY(a, csp_state, (size_t)m.s->n_knobs + 1);
+  for (int k = 0; f->stack && k <= m.s->n_knobs; k++)
+    m.bad |= !csp_state_new(m.s, a, &f->stack[k]);
+  return !m.bad && f->stack && csp_settle(m.s, &f->stack[0]);
+}

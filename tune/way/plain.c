@@ -1,0 +1,80 @@
+/* Rows by lot; and rows by what the model says of them, which nothing that is measured changes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/way/way.h"
+
+/* ---- random ------------------------------------------------------------------------------------ */
+static void *make_random(tune_world *w) { return w; }
+static bool ask_random(void *state, int32_t *row) { return tune_draw(state, row); }
+static void tell_nothing(void *state, const int32_t *row, double seconds) { (void)state, (void)row, (void)seconds; }
+
+const tune_way tune_way_random = {"random", "rows by lot", make_random, ask_random, tell_nothing};
+
+/* ---- model ------------------------------------------------------------------------------------- */
+enum { DRAWN = 300, KEPT = 48, STEPS = 600 };
+
+typedef struct {
+  tune_world *w;
+  tune_points pool; /* by cycles, of the model and of the kernel */
+  int next;
+  int32_t *row;
+} ranked;
+
+static void *make_ranked(tune_world *w) {
+  ranked *r = TF_NEW(w->arena, ranked);
+  if (!r) return NULL;
+  *r = (ranked){.w = w, .row = TF_ARRAY(w->arena, int32_t, (size_t)w->s->space.n)};
+  return r->row ? r : NULL;
+}
+
+static bool has(const tune_points *p, const int32_t *row) {
+  for (int k = 0; k < p->n; k++)
+    if (!memcmp(tune_point(p, k), row, (size_t)p->width * sizeof *row)) return true;
+  return false;
+}
+
+/* Rows by lot and neighbours of the best by the model's cycles; of the best of these, those of their kernels. */
+static bool fill(ranked *r) {
+  tune_world *w = r->w;
+  tune_points all = {0};
+  const int n = w->s->space.n;
+  bool ok = true;
+  for (int k = 0; ok && k < DRAWN + STEPS; k++) {
+    if (k < DRAWN || all.n == 0) {
+      if (!tf_space_random(&w->s->space, &w->rng)) break;
+      memcpy(r->row, w->s->space.chosen, (size_t)n * sizeof *r->row);
+    } else {
+      const int of = all.n < KEPT ? all.n : KEPT;
+      memcpy(r->row, tune_point(&all, (int)tf_rng_below(&w->rng, (uint32_t)of)), (size_t)n * sizeof *r->row);
+      tf_space_vary(&w->s->space, &w->rng, NULL, r->row);
+    }
+    if (!tune_new(w, r->row) || has(&all, r->row) || has(&r->pool, r->row)) continue;
+    const double cycles = w->model(w->ctx, r->row);
+    if (isfinite(cycles)) ok = tune_points_add(&all, w->arena, n, r->row, cycles);
+  }
+  r->pool.n = r->next = 0;
+  for (int k = 0; ok && k < all.n && k < KEPT; k++) {
+    const double cycles = w->kernel(w->ctx, tune_point(&all, k));
+    if (isfinite(cycles)) ok = tune_points_add(&r->pool, w->arena, n, tune_point(&all, k), cycles);
+  }
+  return ok && r->pool.n > 0;
+}
+
+static bool ask_ranked(void *state, int32_t *row) {
+  ranked *r = state;
+  for (int fills = 0; fills < 3; fills++) {
+    while (r->next < r->pool.n) {
+      const int32_t *at = tune_point(&r->pool, r->next++);
+      if (!tune_take(r->w, at)) continue;
+      memcpy(row, at, (size_t)r->pool.width * sizeof *row);
+      return true;
+    }
+    if (!fill(r)) break;
+  }
+  return tune_draw(r->w, row);
+}
+
+const tune_way tune_way_model = {"model", "rows by predicted time, whatever is measured", make_ranked, ask_ranked,
+                                 tell_nothing};

@@ -1,0 +1,55 @@
+/* Ways to walk a space of schedules where each cost is a measurement: they ask and are told, know the space and what
+ * the model predicts, and draw from their own random numbers alone, so that a log replays them. */
+#ifndef TUNE_WAY_WAY_H
+#define TUNE_WAY_WAY_H
+#include "tune/space/space.h"
+
+/* What all ways share. */
+typedef struct {
+  tune_space *s;
+  tf_arena *arena;
+  tf_rng rng;
+  /* Cycles of the row's mapping; infinite: it does not fit, or breaks a rule.  And with what the kernel does besides.
+   */
+  double (*model)(void *ctx, const int32_t *row);
+  double (*kernel)(void *ctx, const int32_t *row);
+  void *ctx;
+  int n_asked, room;
+  int32_t *asked;       /* [n_asked][n] rows that were asked for, or told */
+  int64_t drawn, unfit; /* rows that a way has drawn, and those among them that did not fit */
+} tune_world;
+
+typedef struct {
+  const char *name, *about;
+  void *(*make)(tune_world *w);           /* NULL: out of memory */
+  bool (*ask)(void *state, int32_t *row); /* a row that fits and was not asked for before; false: none was found */
+  /* seconds: infinite where there is no kernel.  Also of rows that were never asked for: what is known beforehand. */
+  void (*tell)(void *state, const int32_t *row, double seconds);
+} tune_way;
+
+extern const tune_way tune_way_random, tune_way_model, tune_way_anneal, tune_way_q, tune_way_cga;
+/* The k-th; NULL past the last. */
+const tune_way *tune_way_at(int k);
+const tune_way *tune_way_named(const char *name);
+
+/* ---- for the ways: common.c ---- */
+/* Whether the row is new and fits; then it counts as asked for. */
+bool tune_take(tune_world *w, const int32_t *row);
+bool tune_new(const tune_world *w, const int32_t *row);
+void tune_note(tune_world *w, const int32_t *row); /* it is no longer new */
+/* A new row by lot that fits, into `row`. */
+bool tune_draw(tune_world *w, int32_t *row);
+/* The row as numbers for what learns: log2 of factors, shares of other domains. */
+void tune_features(const tune_space *s, const int32_t *row, double *x);
+
+/* Rows with their times, ascending. */
+typedef struct {
+  int n, room, width;
+  int32_t *row; /* [n][width] */
+  double *seconds;
+} tune_points;
+bool tune_points_add(tune_points *p, tf_arena *a, int width, const int32_t *row, double seconds);
+static inline const int32_t *tune_point(const tune_points *p, int k) { return &p->row[(size_t)k * (size_t)p->width]; }
+/* Where a walk begins: the k-th with probability like exp(-gamma (E* - E) / E*), E = 1 / seconds (thesis 4.4.1). */
+int tune_points_start(const tune_points *p, tf_rng *rng, double gamma);
+#endif
