@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ski-slope of four workloads: writes docs/results/slope.csv and docs/img/bound/ski-slope.{svg,png}.
+# The ski-slope of four workloads: writes docs/results/slope.csv and docs/img/bound/ski-slope.svg.
 #   bench/results-bound.sh TILEFLOW
 set -u
 . "$(dirname "$0")/lib.sh"
@@ -11,4 +11,4 @@ for work in gemm gemm-chain/g1 attention/g1 conv-chain/c3; do
   tail -n +2 "$scratch/one.csv" >>"$scratch/all.csv"
 done
 mv "$scratch/all.csv" docs/results/slope.csv
-gnuplot plots/ski-slope.gp
+sh plots/figures.sh "$tool"

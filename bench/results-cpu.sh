@@ -90,5 +90,5 @@ for group; do
   esac
 done
 sh bench/results-cpu-page.sh >"$page.new" && mv "$page.new" "$page" || exit 1
-if [ -e $results/cpu-movement.csv ]; then gnuplot plots/cpu-movement.gp || exit 1; fi
+if [ -e $results/cpu-movement.csv ]; then sh plots/figures.sh "$tool" || exit 1; fi
 exit $failed

@@ -69,7 +69,7 @@ rate() { "$(dirname "$tool")/bench/bench_search" 2 >$out/search-bench.csv; }
 report() {
   sh bench/results-search-report.sh >docs/RESULTS-search-ga.md
   command -v gnuplot >/dev/null || return
-  gnuplot plots/search-convergence.gp
+  sh plots/figures.sh "$tool"
 }
 
 for part; do

@@ -37,7 +37,11 @@ cat <<'T'
 
 ## Convergence
 
-![best cycles over mappings evaluated](img/search/convergence.svg)
+![best cycles over mappings evaluated, gemm-chain/g1](img/search/convergence-gemm-chain-g1.svg)
+
+![best cycles over mappings evaluated, attention/g1](img/search/convergence-attention-g1.svg)
+
+![best cycles over mappings evaluated, conv-chain/c3](img/search/convergence-conv-chain-c3.svg)
 
 Compare the thesis's figure 3.14: there, too, most is gained in the first part of the search. The curves
 show tasks in the order in which they are told; a task evaluates from 16 to 2048 mappings.

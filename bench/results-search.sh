@@ -98,7 +98,7 @@ report() {
   sh bench/results-search-table.sh <$out/solve.csv >docs/RESULTS-search.md
   [ -e $out/thesis-dataflows.csv ] || return
   python3 bench/thesis-figures.py "$tool" report >>docs/RESULTS-search.md
-  command -v gnuplot >/dev/null && gnuplot plots/thesis.gp
+  command -v gnuplot >/dev/null && sh plots/figures.sh "$tool"
 }
 
 for part in "$@"; do

@@ -7,7 +7,7 @@ ARCHS="edge cloud" names the architectures whose dataflows are measured anew (pa
 measure writes docs/results/thesis-convergence.csv and thesis-dataflows.csv: the named dataflows of
 workloads/dataflows with every trip count open, completed for each shape of tables 3.5 and 3.6, and what the
 search finds without a template.  Searches are limited by mappings evaluated, not by the clock: the same on every machine.
-report writes docs/results/thesis-means.csv and prints the section of docs/RESULTS-search.md; plots/thesis.gp draws.
+report writes docs/results/thesis-means.csv and prints the section of docs/RESULTS-search.md; plots/figures.sh draws.
 """
 import csv, json, math, os, re, subprocess, sys, tempfile
 
@@ -158,23 +158,39 @@ TEXT = """
 ## The thesis's figures, from our runs
 
 Written by `bench/thesis-figures.py` ([results/thesis-dataflows.csv](results/thesis-dataflows.csv),
-[results/thesis-convergence.csv](results/thesis-convergence.csv)), drawn by `plots/thesis.gp`. The dataflows of
+[results/thesis-convergence.csv](results/thesis-convergence.csv)), drawn by `plots/figures.sh` with `tileflow plot`. The dataflows of
 [workloads/dataflows](../workloads/dataflows) with every trip count open, completed for each shape of tables 3.5 and 3.6 by the search
 (%s mappings on Edge, %s on Cloud; convolution chains %s and %s); `found` has no template. A dataflow that is missing for a
 shape found no mapping that fits among these.
 
-![3.14: convergence](img/search/thesis-3-14.svg)
+![3.14 a: convergence, trip counts](img/search/thesis-3-14-a.svg)
+
+![3.14 b: convergence, the whole space, Edge](img/search/thesis-3-14-b.svg)
+
+![3.14 c: convergence, the whole space, Cloud](img/search/thesis-3-14-c.svg)
 
 Figure 3.14, convergence, for Bert-Small: a) trip counts of one dataflow, b) and c) order, resources and tiles. TileFlow's mapper
 takes 200 samples a round, 50 rounds of 12 s; ours evaluates all of a) in about a second.
 
-![3.15: attention on Edge](img/search/thesis-3-15.svg)
+![3.15: attention on Edge, cycles](img/search/thesis-3-15-cycles.svg)
+
+![3.15: attention on Edge, DRAM words](img/search/thesis-3-15-DRAM-words.svg)
+
+![3.15: attention on Edge, on-chip words](img/search/thesis-3-15-on-chip-words.svg)
 
 ![3.15 d: words of L1](img/search/thesis-3-15-d.svg)
 
-![3.16: attention on Cloud](img/search/thesis-3-16.svg)
+![3.16: attention on Cloud, cycles](img/search/thesis-3-16-cycles.svg)
 
-![3.17: convolution chains on Cloud](img/search/thesis-3-17.svg)
+![3.16: attention on Cloud, DRAM words](img/search/thesis-3-16-DRAM-words.svg)
+
+![3.16: attention on Cloud, on-chip words](img/search/thesis-3-16-on-chip-words.svg)
+
+![3.17: convolution chains on Cloud, cycles](img/search/thesis-3-17-cycles.svg)
+
+![3.17: convolution chains on Cloud, DRAM words](img/search/thesis-3-17-DRAM-words.svg)
+
+![3.17: convolution chains on Cloud, on-chip words](img/search/thesis-3-17-on-chip-words.svg)
 
 Speed is the geometric mean of layerwise's cycles over theirs, words the means of theirs over layerwise's, over the shapes for
 which both were found. *Thesis*: what 3.6.5.2 and 3.6.5.3 report.

@@ -22,7 +22,6 @@ awk -F, 'BEGIN { print "dataflow,case,tileflow,ours,c_between_instances" } /^(04
   END { for (i = 1; i <= m; i++) { c = name[i]; d = c; sub(/-[0-9]+$/, "", d); printf "%s,%s,%.0f,%.0f,%d\n", d, c, their[c], our[c], (link[c] > 0) } }' \
   "$scratch/all.csv" >"$scratch/dram.csv" || exit 1
 mv "$scratch/dram.csv" docs/results/tileflow-dram.csv
-gnuplot plots/tileflow.gp || exit 1
 
 n() { awk -F, -v why="$1" -v printed="$2" '$7 == why && (/^(04|08|tut)/ ? 1 : 0) == printed { n++ } END { print n + 0 }' "$scratch/all.csv"; }
 row() { echo "| $2 | $(n "$1" 1) | $(n "$1" 0) | $3 |"; }

@@ -25,7 +25,6 @@ done | awk -F, '
   { k = $1 "," $2 "," $3; row("read", $4, read[k]); row("fill", $5, fill[k]); row("update", $6, update[k]) }
 ' - tests/data/timeloop/expected.csv >"$scratch/rows.csv" || exit 1
 mv "$scratch/rows.csv" $csv
-gnuplot plots/timeloop.gp || exit 1
 
 n() { grep -c ",$1\$" $csv; }
 cat <<TEXT

@@ -65,9 +65,9 @@ while IFS=, read -r m l k n tm tl tk1 tn tk2 cycles to_buffer to_memory _ _ thei
         tf, tf / rtl - 1, graph, graph / rtl - 1, shared, shared / rtl - 1 }' >>"$csv"
 done <tests/data/rtl/fused_gemm.csv
 
-gnuplot plots/rtl.gp || exit 1
 sh bench/validate-timeloop.sh "$tool" >"$scratch/timeloop.md" || exit 1
 sh bench/validate-tileflow.sh "$tool" >"$scratch/tileflow.md" || exit 1
+sh plots/figures.sh "$tool" || exit 1
 sh bench/validate-dsa.sh "$tool" >"$scratch/dsa.md" || exit 1
 summary() { # column
   awk -F, -v c="$1" 'NR > 1 { e = $c < 0 ? -$c : $c; s += e; if (e > w) w = e; n++ } END { printf "%.2f %% | %.1f %%", 100 * s / n, 100 * w }' "$csv"

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 #include "tileflow/planner.h"
 #include "tileflow/solve.h"
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings tried */
+#define LEAST_TIME 0.05                       /* seconds of a search that has to be made, whatever the limit */
 /* Of the bound: what is nearer needs no search yet; of a group of several ops, what is farther is not saved by one. */
 #define NEAR 1.02
 #define FAR 1.5
@@ -90,8 +92,19 @@ static void keep(net_cost *x, char *text, double value) {
   x->value = value;
 }
 
+/* Whether time is up, for a search that could have been made. */
+static bool is_late(net_costs *c) {
+  const bool late = c->deadline < INFINITY && tf_now() >= c->deadline;
+  c->late = c->late || late;
+  return late;
+}
+
 static tf_budget part_of(const net_costs *c, int64_t evals) {
-  return (tf_budget){.max_evals = evals,
+  const double left = c->deadline - tf_now();
+  return (tf_budget){.time_limit = isinf(left)         ? 0
+                                   : left > LEAST_TIME ? left
+                                                       : LEAST_TIME,
+                     .max_evals = evals,
                      .max_effort = evals,
                      .threads = c->o->budget.threads,
                      .seed = c->o->budget.seed,
@@ -122,6 +135,7 @@ static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
   tf_search_result *r = tf_search_run(c->arch, x->group->workload, NULL, &o, d);
   if (!r) return false;
   c->evals += r->evals;
+  c->late = c->late || r->stopped_by == TF_STOP_TIME;
   if (r->n_best) {
     keep(x, r->best[0].text, r->best[0].value);
     r->best[0].text = NULL;
@@ -145,7 +159,7 @@ bool net_cost_of(void *costs, int id, double *cost) {
   net_cost *x = &c->at[id];
   if (!x->known) {
     by_formulas(c, x);
-    if (worth_a_search(x) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
+    if (worth_a_search(x) && !(x->mapping && is_late(c)) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
     x->known = true;
     c->evaluated++;
     tell(c, INFINITY);
@@ -174,6 +188,7 @@ static bool by_planner(net_costs *c, net_cost *x, int64_t evals) {
 
 bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
+  if (x->mapping && is_late(c)) return !net_stopped(c);
   if (c->o->isa) return by_planner(c, x, evals);
   return by_search(c, x, evals, c->d) && !net_stopped(c);
 }

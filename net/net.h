@@ -65,6 +65,8 @@ typedef struct {
   net_cost *at;
   int bucket[NET_BUCKETS]; /* number of the first, + 1 */
   int64_t evals, evaluated;
+  double deadline; /* INFINITY: none */
+  bool late;       /* it has passed, and some search was not made */
 } net_costs;
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);

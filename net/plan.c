@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "net/net.h"
 #include "search/common/objective.h"
 
@@ -133,6 +134,7 @@ static bool make(planning *s) {
   p->evals = c->evals;
   p->candidates = c->n;
   p->evaluated = c->evaluated;
+  p->stopped_by = c->late ? TF_STOP_TIME : TF_STOP_EXHAUSTED;
   p->groups = calloc((size_t)s->cuts.n + 1, sizeof *p->groups);
   s->like = TF_ARRAY(s->a, int, (size_t)c->n);
   if (!p->groups || !s->like) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
@@ -156,7 +158,11 @@ tf_net_plan *tf_net_plan_of(const tf_arch *arch, const tf_workload *wl, const tf
   tf_arena *a = tf_arena_new();
   bool ok = false;
   if (s && p && a) {
-    *s = (planning){.costs = {.arch = arch, .wl = wl, .o = o, .d = d}, .a = a, .plan = p};
+    const double limit = o->budget.time_limit;
+    *s = (planning){
+        .costs = {.arch = arch, .wl = wl, .o = o, .d = d, .deadline = limit > 0 ? tf_now() + limit : INFINITY},
+        .a = a,
+        .plan = p};
     ok = make(s);
     net_costs_free(&s->costs);
   } else {

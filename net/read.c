@@ -7,11 +7,13 @@
 #include "model/yaml/schema.h"
 #include "net/net.h"
 
-enum { P_NETWORK, P_ARCH, P_OBJECTIVE, P_GROUPS, N_P };
+enum { P_NETWORK, P_ARCH, P_OBJECTIVE, P_GROUPS, P_FILES, P_SET, N_P };
 static const tf_yrow plan_rows[N_P] = {[P_NETWORK] = {"network", TF_Y_SCALAR, false},
                                        [P_ARCH] = {"architecture", TF_Y_SCALAR, false},
                                        [P_OBJECTIVE] = {"objective", TF_Y_SCALAR, false},
-                                       [P_GROUPS] = {"groups", TF_Y_LIST, true}};
+                                       [P_GROUPS] = {"groups", TF_Y_LIST, true},
+                                       [P_FILES] = {"files", TF_Y_LIST, false}, /* inputs.c reads these two */
+                                       [P_SET] = {"set", TF_Y_LIST, false}};
 enum { G_OPS, G_MAPPING, N_G };
 static const tf_yrow group_rows[N_G] = {
     [G_OPS] = {"ops", TF_Y_LIST, true}, [G_MAPPING] = {"mapping", TF_Y_SCALAR, true}};

@@ -43,6 +43,24 @@ for picture in "$root"/docs/img/*.svg; do
   failed=$((failed + 1))
 done
 
+# All other figures: plots/figures.sh, drawn anew.  Another gnuplot draws others; so there must be as many, of these names.
+if command -v gnuplot >/dev/null; then
+  (cd "$root" && sh plots/figures.sh "$tool" "$scratch/img") || failed=$((failed + 1))
+  version() { grep -m 1 'Produced by GNUPLOT' "$1"; }
+  for picture in "$root"/docs/img/*/*.svg; do
+    drawn=$scratch/img/${picture#"$root"/docs/img/}
+    [ -n "${TF_UPDATE_GOLDEN:-}" ] && [ -e "$drawn" ] && cp "$drawn" "$picture"
+    [ -e "$drawn" ] && { [ "$(version "$drawn")" != "$(version "$picture")" ] || cmp -s "$drawn" "$picture"; } && continue
+    echo "$picture is not what plots/figures.sh draws today"
+    failed=$((failed + 1))
+  done
+  for drawn in "$scratch"/img/*/*.svg; do
+    [ -e "$root/docs/img/${drawn#"$scratch"/img/}" ] && continue
+    echo "plots/figures.sh draws ${drawn#"$scratch"/img/}, which docs/img lacks"
+    failed=$((failed + 1))
+  done
+fi
+
 awk '
   FNR == 1 { inside = 0 }
   /^```/ {

@@ -18,12 +18,16 @@ typedef struct {
   int64_t max_ops;
   const char *out, *target, *isa;
 } plan_options;
-static const cli_slot slots[] = {
-    CLI_FIGURES_AT(plan_options, figures),   CLI_AT(plan_options, OBJECTIVE, look.objective),
-    CLI_AT(plan_options, SEED, look.seed),   CLI_AT(plan_options, THREADS, look.threads),
-    CLI_AT(plan_options, EVALS, look.evals), CLI_AT(plan_options, MAX_OPS, max_ops),
-    CLI_AT(plan_options, OUT, out),          CLI_AT(plan_options, TARGET, target),
-    CLI_AT(plan_options, ISA, isa)};
+static const cli_slot slots[] = {CLI_FIGURES_AT(plan_options, figures),
+                                 CLI_AT(plan_options, OBJECTIVE, look.objective),
+                                 CLI_AT(plan_options, SEED, look.seed),
+                                 CLI_AT(plan_options, THREADS, look.threads),
+                                 CLI_AT(plan_options, EVALS, look.evals),
+                                 CLI_AT(plan_options, MAX_OPS, max_ops),
+                                 CLI_AT(plan_options, TIME_LIMIT, look.time_limit),
+                                 CLI_AT(plan_options, OUT, out),
+                                 CLI_AT(plan_options, TARGET, target),
+                                 CLI_AT(plan_options, ISA, isa)};
 
 static const tf_loc nowhere = {0};
 
@@ -42,6 +46,7 @@ static tf_net_plan *find(const plan_options *o, const tf_spec *s, tf_diags *d) {
                                               : tf_emit_isa(NULL),
                             .max_ops = o->max_ops > 1000 ? 1000 : (int)o->max_ops,
                             .budget = {.max_evals = o->look.evals,
+                                       .time_limit = o->look.time_limit,
                                        .threads = o->look.threads,
                                        .seed = o->look.seed,
                                        .stop = cli_interrupted,
@@ -66,6 +71,13 @@ static bool write_plan(const plan_options *o, const cli_plan *p) {
   cli_printf(&t, "\n%s", text ? text : "");
   t.bad = t.bad || !text;
   free(text);
+  bool named = true; /* what was read from a pipe cannot be read again */
+  for (size_t i = 0; i < o->in.n_files; i++)
+    named = named && strcmp(o->in.files[i], "-") != 0;
+  char *files = named ? tf_net_inputs_text(p->texts, o->in.n_files, o->in.set, o->in.n_set) : NULL;
+  cli_printf(&t, "%s", files ? files : "");
+  t.bad = t.bad || (named && !files);
+  free(files);
   return cli_put_text(o->out, &t);
 }
 
@@ -97,11 +109,11 @@ static bool holds(const tf_net_plan *p) {
   return ok;
 }
 
-static cli_status report(const plan_options *o, const tf_spec *s, const tf_net_plan *p, bool given, tf_diags *d) {
+static cli_status report(const plan_options *o, cli_plan *all, tf_diags *d) {
   tf_net_memory memory;
-  if (!tf_net_memory_of(p, s->workload, 0, &memory, d)) return CLI_BAD_INPUT;
-  const cli_plan all = {.spec = s, .plan = p, .memory = &memory, .given = given};
-  const bool ok = holds(p) && write_all(o, &all);
+  if (!tf_net_memory_of(all->plan, all->spec->workload, 0, &memory, d)) return CLI_BAD_INPUT;
+  all->memory = &memory;
+  const bool ok = holds(all->plan) && write_all(o, all);
   tf_net_memory_free(&memory);
   return ok ? CLI_DONE : CLI_FAILED;
 }
@@ -117,7 +129,8 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
   if (s && s->mapping_text)
     tf_fail(d, s->mapping_at, TF_E_USAGE, "a plan has a mapping for each of its groups, not one");
   if (s && tf_diags_errors(d) == 0) p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find(o, s, d);
-  if (p) status = report(o, s, p, given != NULL, d);
+  cli_plan all = {.spec = s, .plan = p, .texts = texts, .given = given != NULL};
+  if (p) status = report(o, &all, d);
   if (!p && s && tf_diags_errors(d) == 0) status = CLI_INTERRUPTED;
   tf_net_plan_free(p);
   tf_spec_free(s);

@@ -41,10 +41,11 @@ static json_t *search_of(const cli_plan *p) {
   const tf_net_plan *q = p->plan;
   const double value = tf_objective_value(q->objective, &q->total);
   const double bound = tf_bounds_value(q->objective, &q->bounds, p->spec->arch);
-  return json_pack("{s:s, s:o, s:o, s:o, s:b, s:i, s:I, s:I, s:I}", "objective", tf_objective_key((int)q->objective),
-                   "value", real(value), "bound", real(bound), "gap", real(bound > 0 ? value / bound - 1 : 0), "exact",
-                   q->exact, "window", q->window, "groups_met", (json_int_t)q->candidates, "groups_mapped",
-                   (json_int_t)q->evaluated, "evaluations", (json_int_t)q->evals);
+  return json_pack("{s:s, s:o, s:o, s:o, s:b, s:i, s:I, s:I, s:I, s:s}", "objective",
+                   tf_objective_key((int)q->objective), "value", real(value), "bound", real(bound), "gap",
+                   real(bound > 0 ? value / bound - 1 : 0), "exact", q->exact, "window", q->window, "groups_met",
+                   (json_int_t)q->candidates, "groups_mapped", (json_int_t)q->evaluated, "evaluations",
+                   (json_int_t)q->evals, "stopped_by", tf_stop_key(q->stopped_by));
 }
 
 static json_t *arena_of(const cli_plan *p) {

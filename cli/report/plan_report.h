@@ -8,7 +8,8 @@ typedef struct {
   const tf_spec *spec;
   const tf_net_plan *plan;
   const tf_net_memory *memory;
-  bool given; /* the plan was read, not found */
+  const tf_text *texts; /* of the command's files, in their order */
+  bool given;           /* the plan was read, not found */
 } cli_plan;
 
 void cli_plan_text(const cli_plan *p, cli_text *out);

@@ -24,9 +24,10 @@ static void put_title(const cli_plan *p, cli_text *out) {
   cli_printf(out, "%s groups met, %s mapped, %s mappings evaluated; ", cli_count(q->candidates).s,
              cli_count(q->evaluated).s, cli_count(q->evals).s);
   if (q->exact)
-    cli_printf(out, "by their costs no other cut is better\n");
+    cli_printf(out, "by their costs no other cut is better");
   else
-    cli_printf(out, "cuts that run at most %d ops ahead of the first one left\n", q->window);
+    cli_printf(out, "cuts that run at most %d ops ahead of the first one left", q->window);
+  cli_printf(out, "%s\n", q->stopped_by == TF_STOP_TIME ? "; stopped by time" : "");
 }
 
 /* The first op, and the others as far as they fit. */

@@ -20,9 +20,45 @@ bool cli_has_plan(const cli_input *in) {
   return has;
 }
 
-static cli_status emit(const cli_input *in, const char *out, const tf_emit_options *o, tf_diags *d) {
-  tf_text *texts;
-  tf_spec *s = cli_read_texts(in, &texts, d) ? cli_spec_of(in, texts, d) : NULL;
+/* The files that a plan names, and the plan behind them; to be freed with `files` and `named`. */
+typedef struct {
+  cli_input in;
+  tf_net_inputs *named;
+} plan_files;
+
+static bool add_files(const cli_input *in, plan_files *f, tf_diags *d) {
+  const tf_text plan = tf_text_read(in->files[0], d);
+  size_t n = 0;
+  f->named = plan.text ? tf_net_inputs_read(&plan, d) : NULL;
+  free((void *)(uintptr_t)plan.text);
+  if (!f->named) return false;
+  while (tf_net_inputs_path(f->named, n))
+    n++;
+  f->in.files = calloc(n + 1, sizeof *f->in.files);
+  if (!f->in.files) return tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  for (size_t i = 0; i < n; i++)
+    f->in.files[i] = tf_net_inputs_path(f->named, i);
+  f->in.files[n] = in->files[0];
+  f->in.n_files = n + 1;
+  const tf_setting *set = tf_net_inputs_set(f->named, &n);
+  if (in->n_set == 0) {
+    f->in.set = (tf_setting *)(uintptr_t)set;
+    f->in.n_set = n;
+  }
+  return true;
+}
+
+/* The spec of the files; of a plan alone, of those that it names, if they hold what they held when it was made. */
+static tf_spec *read_all(const cli_input *in, const plan_files *f, tf_text **texts, tf_diags *d) {
+  if (!cli_read_texts(in, texts, d)) return NULL;
+  if (f->named && !tf_net_inputs_same(f->named, *texts, d)) return NULL;
+  return cli_spec_of(in, *texts, d);
+}
+
+static cli_status emit_all(const cli_input *in, const plan_files *f, const char *out, const tf_emit_options *o,
+                           tf_diags *d) {
+  tf_text *texts = NULL;
+  tf_spec *s = read_all(in, f, &texts, d);
   const tf_text *plan = cli_find_plan(in, texts);
   tf_net_plan *p = NULL;
   if (s && !s->arch) tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no file has a section 'architecture'");
@@ -39,6 +75,17 @@ static cli_status emit(const cli_input *in, const char *out, const tf_emit_optio
   tf_spec_free(s);
   cli_free_texts(texts, in->n_files);
   return ok ? CLI_DONE : there ? CLI_BAD_INPUT : CLI_FAILED;
+}
+
+static cli_status emit(const cli_input *in, const char *out, const tf_emit_options *o, tf_diags *d) {
+  plan_files f = {.in = *in};
+  const bool alone = in->n_files == 1;
+  cli_status status = CLI_BAD_INPUT;
+  if (alone) f.in.files = NULL;
+  if (!alone || add_files(in, &f, d)) status = emit_all(&f.in, &f, out, o, d);
+  if (alone) free(f.in.files);
+  tf_net_inputs_free(f.named);
+  return status;
 }
 
 cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o) {

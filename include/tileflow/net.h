@@ -33,7 +33,9 @@ typedef struct {
   int max_ops;            /* of a group; 0: TF_NET_MAX_OPS, at most 32 */
   const char *isa; /* of the CPU's kernels that the plan is for: each group gets the mapping whose kernel promises most,
                       as tf_planner_run has it; NULL: the mapping of least cost by the model */
-  tf_budget budget; /* max_evals: of the search for each distinct group that the plan has; time_limit: not asked */
+  tf_budget
+      budget; /* max_evals: of the search for each distinct group that the plan has; time_limit: of the whole; behind it
+                 groups are mapped by formulas alone where these find a mapping, and no longer searched for */
 } tf_net_opts;
 
 /* A group of a plan, as it is run: after those before it. */
@@ -57,7 +59,7 @@ typedef struct {
   int window;           /* ops ahead of the first that is not in a group yet, among which groups were looked for */
   bool exact;           /* that was all of them: by the costs that were found no cut into groups of max_ops is better */
   int64_t evals, candidates, evaluated; /* mappings; distinct groups that were met; of these, mapped */
-  tf_stop stopped_by;
+  tf_stop stopped_by;                   /* EXHAUSTED, or TIME: some search was left out or cut short */
 } tf_net_plan;
 
 /* Cuts the network into groups and maps each.  NULL with errors in d, or without where the budget's stop said so. */
@@ -69,6 +71,19 @@ char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workl
 /* The plan of a file, its groups evaluated; what only a search knows (window, evals, ..) is 0.  NULL with every error
  * in d: ops that are not there, in two groups or in none, groups before what they read is made, mappings. */
 tf_net_plan *tf_net_plan_read(const tf_arch *arch, const tf_workload *wl, const tf_text *text, tf_diags *d);
+/* The files of a plan: what it was made of, so that the plan alone leads back to them. */
+typedef struct tf_net_inputs tf_net_inputs;
+/* Lines for the end of the section: name and SHA-256 of each text that holds no plan, and settings.  Malloc'd; NULL:
+ * no memory. */
+char *tf_net_inputs_text(const tf_text *texts, size_t n, const tf_setting *set, size_t n_set);
+/* What a plan says of them.  NULL with every error in d: no plan, one that names no files, lists of another form. */
+tf_net_inputs *tf_net_inputs_read(const tf_text *plan, tf_diags *d);
+void tf_net_inputs_free(tf_net_inputs *in);
+const char *tf_net_inputs_path(const tf_net_inputs *in, size_t i);       /* NULL behind the last */
+const tf_setting *tf_net_inputs_set(const tf_net_inputs *in, size_t *n); /* borrowed */
+/* Whether these texts, one for each path, hold what they held then; if not, an error in d for each that does not. */
+bool tf_net_inputs_same(const tf_net_inputs *in, const tf_text *texts, tf_diags *d);
+
 /* Whether a native file has that section, as far as a look at its lines says. */
 bool tf_net_has_plan(const tf_text *text);
 

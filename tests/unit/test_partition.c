@@ -242,6 +242,36 @@ static void test_long(void) {
   CHECK(evaluated[0] > 0 && evaluated[1] <= 2 * evaluated[0]);
 }
 
+/* Time that is up before the first search: a whole plan, by formulas alone where they find mappings, that says so. */
+static void test_late(void) {
+  test_case e = case_of(arch, net_draw_text(5, 6));
+  tf_net_opts o = {.max_ops = 4, .budget = {.max_evals = 60, .seed = 1, .threads = 1}};
+  tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  CHECK(p && p->stopped_by == TF_STOP_EXHAUSTED);
+  o.budget.time_limit = 1e-9;
+  tf_net_plan *late = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
+  CHECK(late && late->stopped_by == TF_STOP_TIME && late->evals < p->evals);
+  if (late) check_plan(&e, late);
+  tf_net_plan_free(p);
+  tf_net_plan_free(late);
+  case_drop(&e);
+}
+
+/* An op that reads two parts of a tensor, both of which no memory within holds. */
+static void test_unmapped(void) {
+  test_case e = case_of("architecture:\n  name: tiny\n  clock: 1 GHz\n  memories:\n  - {name: DRAM, bandwidth: 4}\n"
+                        "  - {name: L1, capacity: 8, bandwidth: 4}\n"
+                        "  compute:\n  - {name: u, ops: [mac, mul], below: L1}\n",
+                        "workload:\n  name: w\n  dims: {m: 4, n: 4, k: 16}\n  tensors: {A: {shape: [4, 96]}}\n  ops:\n"
+                        "  - B[m,n] += A[m,k] * A[n,k + 32]\n  - C[m,n] = B[m,n] * 2\n");
+  tf_net_opts o = {.budget = {.max_evals = 20, .seed = 1, .threads = 1}};
+  CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
+  char *text = tf_diags_text(e.d);
+  CHECK(text && strstr(text, "no mapping of op 'B' was found that fits") && !strstr(text, "'C'"));
+  free(text);
+  case_drop(&e);
+}
+
 static bool at_once(void *ctx) {
   (void)ctx;
   return true;
@@ -266,6 +296,8 @@ int main(void) {
   for (uint64_t seed = 1; seed <= 6; seed++)
     test_plan(seed);
   test_long();
+  test_late();
+  test_unmapped();
   test_refused();
   return check_report();
 }

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Every figure of docs/img but the README's tree, drawn from docs/results by `tileflow plot`.
+#   plots/figures.sh TILEFLOW [OUT]      in the root of the sources; OUT: docs/img if not given
+# A figure that needs a part of a table, or ratios, has them made by awk first.
+set -eu
+tool=$(realpath "$1")
+out=${2:-docs/img}
+results=docs/results
+part=$(mktemp -d)
+trap 'rm -rf "$part"' EXIT
+mkdir -p "$out/bound" "$out/search" "$out/validation" "$out/cpu" "$out/sweep"
+
+# figure NAME INPUT OPTION...: OUT/NAME.svg
+figure() {
+  name=$1 input=$2
+  shift 2
+  "$tool" plot "$input" "$@" --width two -o "$out/$name.svg"
+}
+
+figure bound/ski-slope $results/slope.csv --as slope --title "Least words through the outermost memory, one unit, on Edge"
+
+awk -F, 'NR == 1 { print "model,cycles,ratio"; next }
+  { print "one port each way," $8 "," 1 + $10; print "one shared port, as documented," $8 "," 1 + $16
+    print "TileFlow," $8 "," 1 + $12; print "graph-based," $8 "," 1 + $14 }' $results/rtl.csv | sed 's/one shared port, as documented/"one shared port, as documented"/' >"$part/rtl.csv"
+figure validation/rtl "$part/rtl.csv" --as points --x cycles --y ratio --by model --title "Predicted over measured cycles, 66 products in RTL"
+awk -F, 'NR == 1 { print "kind,words,ratio" } NR > 1 && $5 > 0 { print $7 "," $5 "," $6 / $5 }' $results/timeloop.csv >"$part/timeloop.csv"
+figure validation/timeloop "$part/timeloop.csv" --as points --x words --y ratio --by kind --title "Words counted, over Timeloop's"
+awk -F, 'NR == 1 { print "kind,words,ratio"; next }
+  { print ($1 == "pipeline" ? "Pipe" : "Seq") ($5 ? " and C between instances" : "") "," $3 "," $4 / $3 }' $results/tileflow-dram.csv >"$part/tileflow.csv"
+figure validation/tileflow "$part/tileflow.csv" --as points --x words --y ratio --by kind --title "DRAM words, over TileFlow's"
+
+figure cpu/movement $results/cpu-movement.csv --as points --x predicted_words --y measured_words --by kind,order \
+  --title "Words into the first cache: counted by Cachegrind over predicted"
+awk -F, 'NR == 1 { print "kind,order,predicted_cycles,times_the_FMA_peak" } NR > 1 { print $1 "," $2 "," $11 "," 1 / $13 }' \
+  $results/cpu-movement.csv >"$part/time.csv"
+figure cpu/movement-time "$part/time.csv" --as points --x predicted_cycles --y times_the_FMA_peak --by kind,order \
+  --title "Time measured, times that of the FMA peak"
+
+for work in gemm-chain/g1 attention/g1 conv-chain/c3; do
+  awk -F, -v w=$work 'NR == 1 || $1 == w' $results/search-convergence.csv >"$part/convergence.csv"
+  figure "search/convergence-$(echo $work | tr / -)" "$part/convergence.csv" --as convergence --by strategy --title "Best cycles found: $work on Edge"
+done
+for name in a b c; do
+  awk -F, -v p=$name 'NR == 1 || $1 == p' $results/thesis-convergence.csv >"$part/$name.csv"
+done
+figure search/thesis-3-14-a "$part/a.csv" --as convergence --by curve --title "3.14 a: trip counts of each dataflow, Edge"
+figure search/thesis-3-14-b "$part/b.csv" --as convergence --by curve --title "3.14 b: the whole space, Edge"
+figure search/thesis-3-14-c "$part/c.csv" --as convergence --by curve --title "3.14 c: the whole space, Cloud"
+
+# ratios NUMBER ARCHITECTURE KIND: cycles, DRAM words and words on chip, over those of layerwise.
+ratios() {
+  for what in "cycles 5" "DRAM-words 7" "on-chip-words 8"; do
+    set -- "$1" "$2" "$3" ${what% *} ${what#* }
+    awk -F, -v a="$2" -v k="$3" -v c="$5" 'NR == 1 { print "shape,dataflow,over layerwise"; next } $1 == a && $2 == k {
+      if ($4 == "layerwise") base[$3] = $c
+      if (base[$3] > 0 && $c > 0) print $3 "," $4 "," $c / base[$3] }' $results/thesis-dataflows.csv >"$part/ratios.csv"
+    figure "search/thesis-3-$1-$4" "$part/ratios.csv" --as bars --x shape --y "over layerwise" --by dataflow \
+      --title "3.$1: $(echo "$4" | tr - ' ') of $3 on $2, layerwise = 1"
+  done
+}
+ratios 15 edge attention
+ratios 16 cloud attention
+ratios 17 cloud conv-chain
+awk -F, 'NR == 1 { print "dataflow,what,words"; next } $1 == "edge" && $2 == "attention" && $3 == "g2" {
+  print $4 ",read," $10; print $4 ",update," $11; print $4 ",fill," $9 }' $results/thesis-dataflows.csv >"$part/l1.csv"
+figure search/thesis-3-15-d "$part/l1.csv" --as bars --x dataflow --y words --by what --title "3.15 d: words of L1, attention of Bert-Base on Edge"
+
+figure sweep/edge-16-front $results/sweep/edge-16-machines.csv --as pareto --x cycles --y area_um2 \
+  --title "Edge accelerators up to 16 mm²: 24 workloads, geometric mean"
+awk -F, 'NR == 1 || $3 == 4' $results/sweep/edge-16-machines.csv >"$part/four.csv"
+figure sweep/edge-16-heat "$part/four.csv" --as heat --x l1_kib --y side --z cycles --title "Machines of four cores: cycles, geometric mean"
+awk -F, 'NR == 1 { print "workload,bound,cycles over what is proved"; next } { print $1 "," $4 "," $2 / $3 }' \
+  $results/sweep/edge-16-best.csv >"$part/best.csv"
+figure sweep/edge-16-best "$part/best.csv" --as bars --x workload --y "cycles over what is proved" --by bound \
+  --title "The best machine of 16 mm²: each workload's cycles over its bound, by what is busiest"

@@ -1,0 +1,39 @@
+#!/bin/sh
+# A plan leads back to what it was made of: emitted from the plan alone it gives the same folder, and files that have changed
+# are errors at the plan's lines.
+#   tests/cli/plan_alone.sh TILEFLOW
+set -u
+tool=$(realpath "${1:?usage: $0 TILEFLOW}") || exit 2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+cp "$(dirname "$0")/../bad/plan/part_net.yaml" "$scratch/net.yaml" || exit 2
+cd "$scratch" || exit 2
+fail() {
+  echo "$*"
+  exit 1
+}
+
+"$tool" plan net.yaml --evals 20 -o p.yaml --quiet || fail "no plan"
+"$tool" emit net.yaml p.yaml --target cpu --isa portable -o beside --quiet || fail "not emitted beside its files"
+"$tool" emit p.yaml --target cpu --isa portable -o alone --quiet || fail "not emitted alone"
+grep -v 'tileflow emit' beside/README.md >beside/read && grep -v 'tileflow emit' alone/README.md >alone/read
+rm beside/README.md alone/README.md
+diff -r beside alone || fail "two folders of one plan"
+
+"$tool" plan net.yaml p.yaml -o again.yaml --quiet || fail "not read"
+sed -n '/^plan/,$p' p.yaml >one && sed -n '/^plan/,$p' again.yaml >two
+diff one two || fail "read and written it is another"
+
+sed -i 's/n: 8/n: 16/' net.yaml
+"$tool" emit p.yaml --target cpu -o changed >said 2>&1 && fail "a changed network was taken"
+[ -e changed ] && fail "a folder of a changed network"
+grep -q "^p.yaml:[0-9]*:[0-9]*: error\[E_NAME\]: 'net.yaml' has changed since this plan was made" said || fail "$(cat said)"
+sed 's/path: "net/path: "gone/' p.yaml >lost.yaml
+"$tool" emit lost.yaml --target cpu -o changed >said 2>&1 && fail "a file that is not there was read"
+grep -q 'gone.yaml: error\[E_IO\]' said || fail "$(cat said)"
+sed '/^  files:/,$d' p.yaml >none.yaml
+"$tool" emit none.yaml --target cpu -o changed >said 2>&1 && fail "a plan without files was emitted alone"
+grep -q 'error\[E_MISSING\]: the plan names no files' said || fail "$(cat said)"
+sed 's/sha256:/sha265:/' p.yaml >wrong.yaml
+"$tool" emit wrong.yaml --target cpu -o changed >said 2>&1 && fail "an unknown key was taken"
+grep -q "did you mean 'sha256'" said || fail "$(cat said)"
