@@ -75,11 +75,16 @@ static bool search(planner *p, const tf_tree *open, int part) {
   if (!r) return false;
   p->plan->evals += r->evals;
   p->plan->stopped_by = r->stopped_by;
-  const int from = p->n;
-  bool ok = keep(p, r) && (!open || plan_polish(p, open, from));
+  bool ok = keep(p, r);
   if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].text);
   tf_search_free(r);
   return ok;
+}
+
+/* The same, and what comes of the best of its mappings. */
+static bool search_on(planner *p, const tf_tree *open, int part) {
+  const int from = p->n;
+  return search(p, open, part) && plan_polish(p, open, from);
 }
 
 /* ---- templates -------------------------------------------------------------------------------- */
@@ -116,15 +121,31 @@ static bool search_templates(planner *p) {
   for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
     if ((form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR) && p->plan->tree && p->n_time == 0) break;
     tf_tree *t = template_of(p, (tf_template)form);
-    ok = !t || search(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
+    ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
     tf_tree_free(t);
   }
   return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
 }
 
+/* The mappings that the target has of its own.  *any: there are. */
+static bool search_forms(planner *p, bool *any) {
+  bool ok = true;
+  for (int k = 0; ok && !plan_stopped(p); k++) {
+    tf_tree *t = tf_emit_form(p->o->target, p->arch, p->wl, k);
+    if (!t) break;
+    *any = true;
+    ok = search(p, t, 2);
+    tf_tree_free(t);
+  }
+  return ok;
+}
+
 bool plan_find(planner *p) {
+  bool forms = false;
+  if (!p->given && !search_forms(p, &forms)) return false;
+  if (!p->given && forms && p->plan->tree) return true;
   if (!p->given) return search_templates(p);
-  if (p->given->open) return search(p, p->given, 1);
+  if (p->given->open) return search_on(p, p->given, 1);
   p->plan->tree = p->given;
   return true;
 }

@@ -159,7 +159,8 @@ static bool walk(polish *q) {
 bool plan_polish(planner *p, const tf_tree *open, int from) {
   int best = from;
   for (int i = from; i < p->n && !plan_stopped(p); i++) {
-    p->at[i].value = plan_score(p, &p->at[i]);
+    const bool behind = i > from && p->n_time == 0 && p->at[i].cycles > p->at[best].value;
+    p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]); /* no score is below the model's cycles */
     p->at[i].is_scored = true;
     if (p->at[i].value < p->at[best].value) best = i;
   }

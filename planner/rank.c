@@ -9,7 +9,7 @@
  * which both hold, cancel.  Infinite: it cannot be emitted. */
 double plan_score(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
-  const double cycles = d ? tf_emit_cycles(c->tree, &p->kernel, d) : -1;
+  const double cycles = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
   tf_diags_free(d);
   return cycles < 0 ? INFINITY : c->cycles + cycles;
 }
@@ -20,10 +20,21 @@ static int better(const void *a, const void *b) {
   return strcmp(x->text, y->text);
 }
 
+static int fewer_cycles(const void *a, const void *b) {
+  const plan_candidate *x = a, *y = b;
+  return (x->cycles > y->cycles) - (x->cycles < y->cycles);
+}
+
 bool plan_rank(planner *p) {
   int n = 0;
+  double least = INFINITY;
+  qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
   for (int i = 0; i < p->n; i++) {
-    p->at[i].value = p->at[i].is_scored ? p->at[i].value : plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
+    /* No score is below the model's cycles: one that is behind by these alone needs no kernel, unless kernels are
+     * timed. */
+    const bool behind = p->n_time == 0 && p->at[i].cycles > least;
+    if (!p->at[i].is_scored) p->at[i].value = behind || plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
+    least = p->at[i].value < least ? p->at[i].value : least;
     if (isfinite(p->at[i].value))
       p->at[n++] = p->at[i];
     else

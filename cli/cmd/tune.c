@@ -17,7 +17,7 @@ enum { TRIALS = 64, SHOWN = 10 };
 
 typedef struct {
   cli_input in;
-  const char *strategy, *store, *isa, *dtype, *csv, *schedule;
+  const char *strategy, *store, *isa, *dtype, *csv, *schedule, *constraints;
   int64_t trials;
   uint64_t seed;
   int threads;
@@ -32,12 +32,14 @@ static const cli_slot slots[] = {CLI_AT(tune_options, TUNER, strategy),
                                  CLI_AT(tune_options, ISA, isa),
                                  CLI_AT(tune_options, DTYPE, dtype),
                                  CLI_AT(tune_options, CSV, csv),
-                                 CLI_AT(tune_options, WRITE_SCHEDULE, schedule)};
+                                 CLI_AT(tune_options, WRITE_SCHEDULE, schedule),
+                                 CLI_AT(tune_options, CONSTRAINTS, constraints)};
 
 typedef struct {
   const tune_options *o;
   cli_trials trials;
   cli_meter meter;
+  tf_text constraints; /* text NULL: none */
 } job;
 
 static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timing *out) {
@@ -149,6 +151,7 @@ static tf_tune_opts options_of(job *j) {
                         .store = o->store,
                         .machine = j->trials.machine,
                         .compiler = j->trials.compiler,
+                        .constraints = j->constraints.text ? &j->constraints : NULL,
                         .plan = {.kernel = {.isa = isa, .dtype = o->dtype, .version = TILEFLOW_VERSION},
                                  .budget = {.seed = 1, .threads = o->threads, .stop = cli_interrupted}},
                         .measure = measure,
@@ -168,8 +171,11 @@ static cli_status write_all(const tf_tuned *t, const job *j) {
 
 /* A store that cannot be read or written is the machine's fault. */
 static cli_status tune(cli_session *s, job *j) {
+  if (j->o->constraints) j->constraints = tf_text_read(j->o->constraints, s->diags);
   const tf_tune_opts o = options_of(j);
-  tf_tuned *t = tf_tune_run(s->spec->arch, s->spec->workload, &o, s->diags);
+  const bool ready = !j->o->constraints || j->constraints.text;
+  tf_tuned *t = ready ? tf_tune_run(s->spec->arch, s->spec->workload, &o, s->diags) : NULL;
+  free((void *)(uintptr_t)j->constraints.text);
   cli_meter_end(&j->meter);
   cli_status status = t ? write_all(t, j) : cli_interrupted(NULL) ? CLI_INTERRUPTED : CLI_FAILED;
   if (!t && tf_diags_errors(s->diags)) {

@@ -65,8 +65,17 @@ tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags 
   return tf_emit(tree, "cpu", o, d);
 }
 
-double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
-  return tf_target_cpu.cycles(tree, o, d);
+double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {
+  const tf_target *t = tf_target_find(target, d);
+  if (!t) return -1;
+  return (t->cycles ? t : &tf_target_cpu)->cycles(tree, o, d);
+}
+
+tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k) {
+  for (int i = 0; i < N_TARGETS; i++)
+    if (!strcmp(targets[i]->name, target ? target : "cpu"))
+      return targets[i]->form ? targets[i]->form(arch, wl, k) : NULL;
+  return NULL;
 }
 
 char *tf_emit_ir(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d) {

@@ -11,7 +11,9 @@ typedef struct {
   bool (*machine)(const tf_emit_options *o, ir_machine *machine, tf_diags *d);
   /* As tf_emit; NULL: it has loops alone. */
   tf_emitted *(*print)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
-  /* As tf_emit_cycles; NULL: nobody knows. */
+  /* As tf_emit_form; NULL: it takes those of tf_search_template. */
+  tf_tree *(*form)(const tf_arch *arch, const tf_workload *wl, int k);
+  /* As tf_emit_cycles; NULL: those of cpu. */
   double (*cycles)(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
   /* Runs what was lowered for it, as ir_run. */
   bool (*run)(const ir_program *p, double *const *data, const ir_counts *counts);

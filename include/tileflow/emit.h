@@ -66,10 +66,15 @@ typedef struct {
 tf_emitted *tf_emit_cpu(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
 void tf_emitted_free(tf_emitted *e);
 
-/* Cycles that the inner parts of the kernel would take a core: tiles as the micro-kernels cut them, operands laid out
- * anew, calls.  An estimate (docs/HOWTO-emit.md says of what) to rank mappings by that the model finds alike; memories
- * are not in it.  Negative: as tf_emit_cpu's NULL. */
-double tf_emit_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d);
+/* Cycles to rank mappings by that the model finds alike (target NULL: cpu): those that the inner parts of the kernel
+ * would take a core of a CPU, tiles as the micro-kernels cut them, operands laid out anew, calls.  An estimate
+ * (docs/HOWTO-emit.md says of what); memories are not in it.  0 for an NPU, where the model has all.  Negative: as
+ * tf_emit's NULL. */
+double tf_emit_cycles(const tf_tree *tree, const char *target, const tf_emit_options *o, tf_diags *d);
+
+/* The k-th mapping that the target takes of that workload, its trip counts open; to be searched where none is given.
+ * NULL: there are no more, or the target takes what tf_search_template makes.  The caller's. */
+tf_tree *tf_emit_form(const char *target, const tf_arch *arch, const tf_workload *wl, int k);
 
 /* As tf_emit_cpu for that target (NULL: cpu).  NULL as there; E_NAME: there is no such target, or it has loops alone.
  */

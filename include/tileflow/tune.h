@@ -54,6 +54,7 @@ typedef struct {
   const char *machine, *compiler; /* whose measurements they are */
   int n_isas;                     /* 0: kernel.isa alone */
   const char *const *isas;        /* instruction sets to choose among */
+  const tf_text *constraints;     /* further ones on the space (docs/HOWTO-tune.md); NULL: none */
   tf_planner_opts plan;           /* of the first choice; its kernel's options are all kernels' */
   int batch;                      /* candidates measured in one call; 0: 4.  Another number is another run */
   /* Compiles and measures n kernels; false: it gives up, and so does the tuning (what was measured stays in the store).

@@ -158,6 +158,57 @@ static void draw_attention(drawing *d) {
   put(d, "          op O\n");
 }
 
+/* A side of a window: how many outputs, taps; how far apart; padding on both sides; elements of the image. */
+typedef struct {
+  dim out, tap;
+  int stride, apart, pad, size;
+} window;
+
+static window draw_window(drawing *d, const char *out, const char *tap, int block) {
+  window w = {draw_dim(d, out, block), {tap, 1, 1, 1 + one_of(d, 3)}, 1 + one_of(d, 2), 1 + (one_of(d, 4) == 0), 0, 0};
+  w.tap.zero = one_of(d, 2) ? w.tap.all : 1;
+  w.tap.one = one_of(d, 2) ? w.tap.all : w.tap.zero;
+  if (block == 1) w.out.zero = 1 + one_of(d, w.out.all), w.out.one = w.out.zero;
+  const int all = w.stride * (w.out.all - 1) + w.apart * (w.tap.all - 1) + 1;
+  w.pad = one_of(d, 2) ? one_of(d, w.apart * (w.tap.all - 1) + 1) : 0;
+  if (2 * w.pad >= all) w.pad = 0;
+  w.size = all - 2 * w.pad;
+  return w;
+}
+
+static void put_index(drawing *d, const window *w) {
+  put(d, "%d*%s + %d*%s - %d", w->stride, w->out.name, w->apart, w->tap.name, w->pad);
+}
+
+/* A convolution, in groups or depth by depth: all of a Tile of L0 is one product of matrices for each image and group.
+ */
+static void draw_conv(drawing *d) {
+  const bool grouped = one_of(d, 3) == 0;
+  const dim n = draw_dim(d, "n", 1), g = {"g", 1, 1, grouped ? 1 + one_of(d, 3) : 1}, k = draw_dim(d, "k", 16);
+  const dim c = draw_dim(d, "c", 16);
+  const window y = draw_window(d, "p", "r", 1), x = draw_window(d, "q", "s", 16);
+  const dim all[8] = {n, g, k, y.out, x.out, c, y.tap, x.tap};
+  put(d,
+      "workload:\n  name: conv\n  dims: {n: %d, g: %d, k: %d, p: %d, q: %d, c: %d, r: %d, s: %d}\n  tensors:\n"
+      "    I: {pad: [0, 0, 0, %d, %d], shape: [%d, %d, %d, %d, %d]}\n  ops:\n  - O[n,g,k,p,q] += I[n,g,c, ",
+      n.all, g.all, k.all, y.out.all, x.out.all, c.all, y.tap.all, x.tap.all, y.pad, x.pad, n.all, g.all, c.all, y.size,
+      x.size);
+  put_index(d, &y);
+  put(d, ", ");
+  put_index(d, &x);
+  put(d, "] * F[%s]\nmapping: |\n  GM", one_of(d, 2) ? "g,k,c,r,s" : "g,r,s,k,c");
+  put_loops(d, all, 8, 1);
+  put(d, "\n    L1");
+  put_loops(d, all, 8, 0);
+  put(d, "%s\n      L0 for n=1", one_of(d, 2) ? " bypass O" : "");
+  for (int i = 0; i < 8; i++) {
+    const bool spatial = i == 2 || i == 4 || i == 5;
+    const int times = spatial ? all[i].zero / 16 : all[i].zero;
+    if (times > 1) put(d, " %s=%d", all[i].name, times);
+  }
+  put(d, " spatial q=16@x k=16@y c=16@x\n        op O\n");
+}
+
 static void draw_map(drawing *d) {
   static const char *const ops[] = {
       "F[m,n] = sqrt(abs(A[m,n])) + B[n] * 2",     "F[m] max= A[m,n] - B[n]", "F[n] += exp(A[m,n] * 0.5)",
@@ -173,9 +224,9 @@ static void draw_map(drawing *d) {
 }
 
 void draw_npu(uint64_t seed, char *text, size_t size) {
-  static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention, draw_map};
+  static void (*const draws[])(drawing * d) = {draw_product, draw_chain, draw_attention, draw_map, draw_conv};
   drawing d = {tf_rng_new(seed, 77), text, size};
   *text = 0;
   put_arch(&d);
-  draws[seed % 4](&d);
+  draws[seed % 5](&d);
 }

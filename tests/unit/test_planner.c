@@ -143,7 +143,7 @@ static double best_of(const test_case *e, tf_template form) {
   tf_search_result *r = t ? tf_search_run(e->spec->arch, e->spec->workload, t, &so, e->d) : NULL;
   double best = INFINITY;
   for (int i = 0; r && i < r->n_variants; i++)
-    best = fmin(best, r->variants[i].figures.cycles + tf_emit_cycles(r->variants[i].tree, &k, e->d));
+    best = fmin(best, r->variants[i].figures.cycles + tf_emit_cycles(r->variants[i].tree, "cpu", &k, e->d));
   tf_search_free(r);
   tf_tree_free(t);
   return best;
@@ -165,7 +165,7 @@ static void test_polished(void) {
     tf_planned *p = plan(&e, &o);
     double best = best_of(&e, TF_TEMPLATE_WHOLE);
     if (!isfinite(best)) best = fmin(best_of(&e, TF_TEMPLATE_PARTS), best_of(&e, TF_TEMPLATE_OUTSIDE));
-    const double cost = p && p->tree ? p->result.cycles + tf_emit_cycles(p->tree, &k, e.d) : INFINITY;
+    const double cost = p && p->tree ? p->result.cycles + tf_emit_cycles(p->tree, "cpu", &k, e.d) : INFINITY;
     CHECK(isfinite(cost) && cost <= best * (1 + 1e-12));
     less += cost < 0.99 * best;
     tf_planned_free(p);

@@ -88,7 +88,7 @@ static void test_rows(void) {
   for (int c = 0; c < N_CASES; c++) {
     tf_diags *d = tf_diags_new();
     tf_spec *spec = spec_of(cases[c].workload, cases[c].l2, cases[c].l1, d);
-    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 2, isas, d) : NULL;
+    tune_space *s = spec ? tune_space_new(spec->arch, spec->workload, 2, isas, NULL, d) : NULL;
     if (!CHECK_ROW(&cases[c], s != NULL)) {
       puts(tf_diags_text(d));
       continue;
@@ -136,7 +136,7 @@ static bool more(void *ctx) { return ((tally *)ctx)->rows < 200000; }
 static void test_count(void) {
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of("  dims: {m: 4, k: 2}\n  ops:\n  - C[m] += A[m,k] * B[k]\n", 1000, 1000, d);
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 1, isas, NULL, d);
   if (!CHECK(s != NULL)) return;
   int64_t want = 0;
   for (int f = 0; f < s->n_forms; f++) {
@@ -206,7 +206,7 @@ static void test_messages(void) {
   };
   tf_diags *d = tf_diags_new();
   tf_spec *spec = spec_of(GEMM, 300, 40, d);
-  tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, d);
+  tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, NULL, d);
   if (!CHECK(s != NULL)) return;
   int32_t *to = calloc((size_t)s->space.n, sizeof *to);
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -224,7 +224,43 @@ static void test_messages(void) {
   tf_diags_free(d);
 }
 
+/* More constraints: every draw keeps them; forms without what they name are left out; what is wrong is told once. */
+static void test_more(void) {
+  static const struct {
+    int line;
+    const char *text, *want; /* want NULL: it is taken */
+  } row[] = {
+      {__LINE__, "IN DRAM.m {4}\nLE L1.k <= 2\n", NULL},
+      {__LINE__, "IN DRAM.m {5}\n", "more:1:4: error[E_RANGE]: none of these is left for 'DRAM.m'"},
+      {__LINE__, "LE DRAM.mm <= 2\n", "more:1:4: error[E_NAME]: no variable 'DRAM.mm'"},
+      {__LINE__, "EQ DRAM.m = 16\nEQ L1.m = 2\n", "no form of a schedule suits"},
+  };
+  for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+    tf_diags *d = tf_diags_new();
+    tf_spec *spec = spec_of(GEMM, 300, 40, d);
+    const tf_text more = {"more", row[i].text, strlen(row[i].text)};
+    tune_space *s = tune_space_new(spec->arch, spec->workload, 2, isas, &more, d);
+    CHECK_ROW(&row[i], (s != NULL) == !row[i].want);
+    char *said = tf_diags_text(d);
+    if (row[i].want && !CHECK_ROW(&row[i], strstr(said, row[i].want) != NULL)) printf("%s", said);
+    tf_rng rng = tf_rng_new(3, 9);
+    for (int k = 0; s && k < 20 && CHECK(tf_space_random(&s->space, &rng)); k++) {
+      const tune_form *f = tune_form_of(s, s->space.chosen);
+      for (int j = 0; j < f->s->n_knobs; j++) {
+        const char *name = f->s->var[f->s->knob[j]].name;
+        CHECK(strcmp(name, "DRAM.m") != 0 || s->space.chosen[f->first + j] == 4);
+        CHECK(strcmp(name, "L1.k") != 0 || s->space.chosen[f->first + j] <= 2);
+      }
+    }
+    free(said);
+    tune_space_free(s);
+    tf_spec_free(spec);
+    tf_diags_free(d);
+  }
+}
+
 int main(void) {
+  test_more();
   test_orders();
   test_rows();
   test_count();

@@ -84,7 +84,7 @@ static double kernel(void *ctx, const int32_t *row) {
   tf_diags *d = tf_diags_new();
   tf_tree *tree = tune_decode(t->space, row);
   const tf_emit_options e = options_of(t, t->space->isa[row[TUNE_ISA]]);
-  const double cycles = cycles_of(tree), inner = tree && d ? tf_emit_cycles(tree, &e, d) : -1;
+  const double cycles = cycles_of(tree), inner = tree && d ? tf_emit_cycles(tree, NULL, &e, d) : -1;
   tf_tree_free(tree);
   tf_diags_free(d);
   return inner < 0 ? INFINITY : cycles + inner;
@@ -272,6 +272,11 @@ static bool open_store(tuner *t) {
   int n = snprintf(options, sizeof options, "batch %d", t->batch);
   for (int k = 0; k < t->space->n_isas && n < (int)sizeof options; k++)
     n += snprintf(options + n, sizeof options - (size_t)n, " %s", t->space->isa[k]);
+  if (o->constraints && n < (int)sizeof options - TF_SHA256_TEXT - 16) {
+    char digest[TF_SHA256_TEXT];
+    tf_sha256_text(o->constraints->text, o->constraints->len, digest);
+    snprintf(options + n, sizeof options - (size_t)n, " constraints %s", digest);
+  }
   if (!tune_digest(t->arch, t->wl, o->plan.kernel.dtype, problem)) return false;
   t->store = tune_store_open(o->store, true, t->d);
   const tune_run_key key = {.problem = problem,
@@ -288,7 +293,10 @@ static bool open_store(tuner *t) {
 static bool set_up(tuner *t) {
   const tf_tune_opts *o = t->o;
   t->way = o->strategy ? tune_way_named(o->strategy) : tune_way_at(0);
-  if (!t->way) return tf_fail(t->d, (tf_loc){0}, TF_E_NAME, "no strategy of tune is called '%.60s'", o->strategy);
+  if (!t->way) {
+    tf_fail(t->d, (tf_loc){0}, TF_E_NAME, "no strategy of tune is called '%.60s'", o->strategy);
+    return false;
+  }
   const char *const one[] = {o->plan.kernel.isa ? o->plan.kernel.isa : tf_emit_isa(o->plan.kernel.dtype)};
   const char **isas = TF_ARRAY(t->arena, const char *, (size_t)o->n_isas + 1);
   if (!isas) return false;
@@ -296,7 +304,7 @@ static bool set_up(tuner *t) {
     isas[k] = o->n_isas ? o->isas[k] : one[0];
   t->batch = o->batch < 1 ? BATCH : o->batch > BATCH_MOST ? BATCH_MOST : o->batch;
   t->until = o->time_limit > 0 && o->now ? o->now(o->ctx) + o->time_limit : 0;
-  t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, t->d);
+  t->space = tune_space_new(t->arch, t->wl, o->n_isas ? o->n_isas : 1, isas, o->constraints, t->d);
   if (!t->space || !open_store(t)) return false;
   t->world = (tune_world){.s = t->space,
                           .arena = t->arena,
@@ -349,7 +357,7 @@ bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, c
 
 char *tf_tune_mapping(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas, tf_text text,
                       const char **isa, tf_diags *d) {
-  tune_space *s = tune_space_new(arch, wl, n_isas, isas, d);
+  tune_space *s = tune_space_new(arch, wl, n_isas, isas, NULL, d);
   int32_t *row = s ? calloc((size_t)s->space.n, sizeof *row) : NULL;
   const uint16_t file = tf_diags_add_file(d, text.name, text.text, text.len);
   tf_tree *t = row && tune_trace_read(s, file, text.text, text.len, row, d) ? tune_decode(s, row) : NULL;

@@ -312,14 +312,15 @@ static void find_splits(maker *m) {
   m->bad |= !f->split;
 }
 
-bool tune_form_system(tune_form *f, const tf_arch *arch, const tf_workload *wl, tf_arena *a) {
-  maker m = {.f = f, .arch = arch, .wl = wl, .t = f->tree, .a = a, .s = csp_new(a)};
+bool tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) {
+  tf_arena *a = of->arena;
+  maker m = {.f = f, .arch = of->arch, .wl = of->wl, .t = f->tree, .a = a, .s = csp_new(a)};
   size_t loops = 1;
   for (int i = 0; i < m.t->n_nodes; i++)
     loops += (size_t)m.t->nodes[i].n_loops + 1;
   m.var = TF_ARRAY(a, int *, (size_t)m.t->n_nodes);
   m.knob = TF_ARRAY(a, tune_knob, loops);
-  m.bad = !m.s || !m.var || !m.knob || wl->n_dims > 64;
+  m.bad = !m.s || !m.var || !m.knob || m.wl->n_dims > 64;
   for (int i = 0; !m.bad && i < m.t->n_nodes; i++)
     if (m.t->nodes[i].kind == TF_TILE) add_tile(&m, i);
   if (!m.bad) split_dims(&m);
@@ -329,6 +330,7 @@ bool tune_form_system(tune_form *f, const tf_arch *arch, const tf_workload *wl, 
       fan_out(&m, i);
       hold(&m, i);
     }
+  if (more->text && !m.bad) m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len, more->d);
   m.bad = m.bad || !csp_ready(m.s) || m.s->n_knobs != m.n_knobs;
   f->s = m.s;
   f->knob = m.knob;

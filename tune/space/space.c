@@ -61,36 +61,68 @@ static void vary(tf_space *space, tf_rng *rng, const uint32_t *order, int32_t *r
 
 static const tf_space_kind kind = {.begin = begin, .domain = domain, .take = take, .vary = vary};
 
+/* Errors of one text, told as of the same text under another number. */
+static void take_over(const tf_diags *from, uint16_t file, tf_diags *to) {
+  for (size_t i = 0; i < tf_diags_count(from); i++) {
+    const tf_diag *x = tf_diags_at(from, i);
+    tf_loc at = x->at;
+    at.file = file;
+    if (x->note)
+      tf_note(to, at, "%s", x->msg);
+    else
+      tf_fail(to, at, x->code, "%s", x->msg);
+  }
+}
+
+/* The forms that suit the workload and the constraints; how many decisions there are with them. */
+static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
+  int n = TUNE_FIRST;
+  const uint16_t file = more ? tf_diags_add_file(d, more->name, more->text, more->len) : 0;
+  for (int t = 0; t < TF_N_TEMPLATES; t++) {
+    tune_form *f = &s->form[s->n_forms];
+    tf_diags *aside = tf_diags_new(); /* what is wrong for one form may be right for another */
+    const uint16_t at = aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
+    *f = (tune_form){.name = form_names[t], .first = n, .tree = tf_search_template(s->arch, s->wl, (tf_template)t)};
+    if (f->tree && aside && tune_form_system(f, s, &(tune_more){more, at, aside}) && f->s) {
+      n += f->s->n_knobs;
+      s->n_forms++;
+    } else {
+      if (more && tf_diags_errors(d) == 0) take_over(aside, file, d);
+      tf_tree_free(f->tree);
+      f->tree = NULL;
+    }
+    tf_diags_free(aside);
+  }
+  return n;
+}
+
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           tf_diags *d) {
+                           const tf_text *more, tf_diags *d) {
   tf_arena *a = tf_arena_new();
   tune_space *s = TF_NEW(a, tune_space);
-  if (!s) {
+  tf_diags *wrong = tf_diags_new();
+  if (!s || !wrong) {
     tf_arena_free(a);
+    tf_diags_free(wrong);
     tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
     return NULL;
   }
   *s = (tune_space){.arena = a, .arch = arch, .wl = wl, .n_isas = n_isas, .isa = isas};
-  int n = TUNE_FIRST;
-  for (int t = 0; t < TF_N_TEMPLATES; t++) {
-    tune_form *f = &s->form[s->n_forms];
-    *f = (tune_form){.name = form_names[t], .first = n, .tree = tf_search_template(arch, wl, (tf_template)t)};
-    if (f->tree && tune_form_system(f, arch, wl, a)) {
-      n += f->s->n_knobs;
-      s->n_forms++;
-    } else {
-      tf_tree_free(f->tree);
-      f->tree = NULL;
-    }
-  }
+  const int n = find_forms(s, more, wrong);
   s->space = (tf_space){.kind = &kind, .n = n, .chosen = TF_ARRAY(a, int32_t, (size_t)n)};
-  if (s->n_forms && s->space.chosen && !tf_arena_failed(a)) return s;
-  if (tf_arena_failed(a))
+  const bool ok = s->n_forms && s->space.chosen && !tf_arena_failed(a);
+  if (!ok && tf_arena_failed(a))
     tf_fail(d, wl->at, TF_E_LIMIT, "out of memory");
-  else
-    tf_fail(d, wl->at, TF_E_SHAPE,
-            "no form of a schedule suits %.60s on %.40s: its ops share no loop, or the machine has one memory",
-            wl->name ? wl->name : "the workload", arch->name ? arch->name : "the architecture");
+  else if (!ok && tf_diags_errors(wrong))
+    take_over(wrong, tf_diags_add_file(d, more->name, more->text, more->len), d);
+  else if (!ok)
+    tf_fail(
+        d, wl->at, TF_E_SHAPE,
+        "no form of a schedule suits %.60s on %.40s: its ops share no loop, the machine has one memory, or nothing is "
+        "left by the constraints",
+        wl->name ? wl->name : "the workload", arch->name ? arch->name : "the architecture");
+  tf_diags_free(wrong);
+  if (ok) return s;
   tune_space_free(s);
   return NULL;
 }

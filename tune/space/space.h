@@ -49,12 +49,18 @@ enum { TUNE_FORM, TUNE_ISA, TUNE_FIRST }; /* decisions of every vector, and wher
 /* The space of a workload; isas: names, at least one.  Borrows all.  NULL with errors in d: no form suits the workload.
  */
 tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isas, const char *const *isas,
-                           tf_diags *d);
+                           const tf_text *more, tf_diags *d);
 void tune_space_free(tune_space *s);
 const tune_form *tune_form_of(const tune_space *s, const int32_t *row);
 
-/* ---- skeleton.c: the system of a form.  False: memory ran out, or the tree is too large. */
-bool tune_form_system(tune_form *f, const tf_arch *arch, const tf_workload *wl, tf_arena *a);
+/* ---- skeleton.c: the system of a form, with further constraints.  False: memory ran out, the tree is too large,
+ * nothing is left, or they are wrong (told in more->d). */
+typedef struct {
+  const tf_text *text; /* NULL: no more constraints */
+  uint16_t file;
+  tf_diags *d;
+} tune_more;
+bool tune_form_system(tune_form *f, const tune_space *of, const tune_more *more);
 /* How many orders n loops have in the space: all up to four, then which stands outermost and which innermost. */
 int tune_orders(int n);
 /* The loops of the k-th order, outermost first. */

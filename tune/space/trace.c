@@ -240,5 +240,5 @@ bool tune_trace_read(tune_space *s, uint16_t file, const char *text, size_t len,
   if (!r.f && all)
     all = tf_fail(d, (tf_loc){file, r.line ? r.line : 1, 1, 1}, TF_E_MISSING,
                   "a schedule begins with 'form NAME', which says what loops there are");
-  return all && check(&r);
+  return all && r.f && check(&r);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/lower/lower.h"
+#include "codegen/target/npu/pass/pass.h"
 
 static const ir_space spaces[] = {{"memory", IR_SERIAL, false}, {"near", IR_SERIAL, true}};
 static const ir_platform platform = {.maps = 1u << IR_SERIAL, .n_spaces = 2, .spaces = spaces};
@@ -17,11 +18,19 @@ static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target npu has no data of '%.40s': types follow from word-bits", o->dtype);
 }
 
+/* The model has it all; but not every mapping fits. */
+static double npu_cycles(const tf_tree *tree, const tf_emit_options *o, tf_diags *d) {
+  (void)o;
+  return npu_fits(tree, d) ? 0 : -1;
+}
+
 const tf_target tf_target_npu = {
     .name = "npu",
     .what = "programs of the NPU's simulator",
     .lower = {.platform = &platform, .copies = true, .depth = 2, .passes = passes},
     .machine = machine_of,
+    .form = npu_form,
+    .cycles = npu_cycles,
     .print = tf_npu_print,
     .run = ir_run,
 };

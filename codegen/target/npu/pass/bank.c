@@ -50,7 +50,7 @@ void npu_bank_open(npu_build *b, npu_bank *k, const tf_ival *box) {
   k->dirty = false;
 }
 
-/* Rows begin where operands may. */
+/* Rows begin where operands may; not short ones that only transfers read, which may go element by element. */
 static void lay_out(const npu_build *b, npu_bank *k) {
   const int64_t align = memory_of(b, k)->align, size = npu_type_bytes(k->type);
   int64_t step = 1;
@@ -61,17 +61,68 @@ static void lay_out(const npu_build *b, npu_bank *k) {
   for (int r = k->rank - 1; r >= 0; r--) {
     k->stride[r] = step;
     step *= k->ext[r];
-    if (r == k->rank - 1) step = (step * size + align - 1) / align * align / size;
+    if (r == k->rank - 1 && (step * size >= align || k->memory == b->t.machine.vector.memory))
+      step = (step * size + align - 1) / align * align / size;
   }
   k->bytes = (step * size + align - 1) / align * align;
 }
 
-/* One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them. */
+/* ---- places ---------------------------------------------------------------------------------------------------- */
+/* The children of the outermost Seq that touch the bank's tensor: behind the last of them its bytes serve others.  The
+ * flags see to it that these wait. */
+static void find_life(const npu_build *b, npu_bank *k) {
+  const tf_node *nodes = b->p->tree->nodes;
+  int n = 0;
+  while (nodes[n].kind == TF_TILE)
+    n = nodes[n].children[0];
+  if (nodes[n].kind != TF_SCOPE || nodes[n].scope != TF_SEQ) return;
+  k->first = INT32_MAX;
+  k->last = -1;
+  for (int c = 0; c < nodes[n].n_children; c++) {
+    if (!tf_node_touches(b->p->facts, nodes[n].children[c], k->tensor)) continue;
+    k->first = c < k->first ? c : k->first;
+    k->last = c;
+  }
+}
+
+static bool live_together(const npu_bank *a, const npu_bank *c) { return a->first <= c->last && c->first <= a->last; }
+
+/* The i-th bank comes to the first place that no earlier one takes while it lives. */
+static void first_fit(npu_build *b, int i) {
+  npu_bank *k = &b->bank[i];
+  k->at = 0;
+  for (int j = 0; j < i; j++) {
+    const npu_bank *q = &b->bank[j];
+    const bool meets = q->memory == k->memory && live_together(q, k) && k->at < q->at + q->slots * q->bytes &&
+                       q->at < k->at + k->slots * k->bytes;
+    if (!meets) continue;
+    k->at = q->at + q->slots * q->bytes;
+    j = -1; /* which may meet one before */
+  }
+}
+
+/* Bytes that all banks of the memory take. */
+static int64_t pack(npu_build *b, int memory) {
+  int64_t end = 0;
+  for (int i = 0; i < b->n_banks; i++) {
+    const npu_bank *k = &b->bank[i];
+    if (k->memory != memory) continue;
+    first_fit(b, i);
+    end = k->at + k->slots * k->bytes > end ? k->at + k->slots * k->bytes : end;
+  }
+  return end;
+}
+
+/* Places of their own where there is room, so that no child waits for the one before; else those of others' by turns.
+ * One slot for all, then one more for each in turn, as far as there is room: what is fetched early waits in them. */
 static bool place(npu_build *b, int memory) {
   const npu_memory *m = &b->t.machine.memory[memory];
-  int64_t used = 0, at = 0;
-  for (int i = 0; i < b->n_banks; i++)
-    used += b->bank[i].memory == memory ? b->bank[i].bytes : 0;
+  int64_t used = pack(b, memory);
+  if (used > m->bytes) {
+    for (int i = 0; i < b->n_banks; i++)
+      if (b->bank[i].memory == memory) find_life(b, &b->bank[i]);
+    used = pack(b, memory);
+  }
   if (used > m->bytes) {
     npu_stop(b, (tf_loc){0}, "the tiles take %lld bytes of '%s', which has %lld", (long long)used, m->name,
              (long long)m->bytes);
@@ -80,23 +131,22 @@ static bool place(npu_build *b, int memory) {
   for (int slots = 2; slots <= NPU_SLOTS; slots++)
     for (int i = 0; i < b->n_banks; i++) {
       npu_bank *k = &b->bank[i];
-      if (k->memory != memory || !k->doubled || used + k->bytes > m->bytes) continue;
+      if (k->memory != memory || !k->doubled || k->slots != slots - 1) continue;
       k->slots = slots;
-      used += k->bytes;
+      if (pack(b, memory) > m->bytes) k->slots = slots - 1;
     }
-  for (int i = 0; i < b->n_banks; i++) {
-    npu_bank *k = &b->bank[i];
-    if (k->memory != memory) continue;
-    k->at = at;
-    at += k->slots * k->bytes;
-  }
+  pack(b, memory);
   return true;
 }
 
 bool npu_banks_place(npu_build *b) {
   bool ok = true;
   for (int i = 0; i < b->n_banks; i++)
-    if (b->bank[i].memory) lay_out(b, &b->bank[i]);
+    if (b->bank[i].memory) {
+      lay_out(b, &b->bank[i]);
+      b->bank[i].first = 0;
+      b->bank[i].last = INT32_MAX;
+    }
   for (int m = 1; m < b->t.machine.n_memories; m++)
     ok = place(b, m) && ok;
   for (int i = 0; i < b->n_banks; i++) {

@@ -3,6 +3,10 @@
 
 #include "codegen/target/npu/pass/pass.h"
 
+bool npu_aligned(const npu_build *b, const npu_operand *o) {
+  return o->memory == 0 || o->at % b->t.machine.memory[o->memory].align == 0;
+}
+
 npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) {
   if (b->dry || !b->ok) return NULL;
   const int via = npu_path_of(&b->t.machine, from.memory, to.memory);
@@ -16,31 +20,36 @@ npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor) 
   if (via < 0 || !i) return NULL;
   i->to = to;
   i->from[0] = from;
+  if (!npu_aligned(b, &to) || !npu_aligned(b, &from)) {
+    i->op = NPU_LOAD;
+    i->window.in[0] = i->window.in[1] = 1;
+  }
   i->via = via;
   i->queue = b->t.machine.path[via].queue;
   i->tag = b->p->wl->tensors[tensor].name;
   return i;
 }
 
-void npu_dim_add(npu_build *b, npu_instr *i, int64_t count, int64_t to, int64_t a, int64_t c, int64_t e) {
-  const int64_t step[4] = {to, a, c, e};
-  if (count == 1) return;
+static bool joins(const npu_dim *outer, const npu_dim *inner) {
+  bool same = outer->high == inner->count * inner->high && outer->wide == inner->count * inner->wide;
+  for (int k = 0; k < 4; k++)
+    same = same && outer->step[k] == inner->count * inner->step[k];
+  return same;
+}
+
+void npu_dim_add(npu_build *b, npu_instr *i, npu_dim d) {
   npu_dim *last = i->n_dims ? &i->dim[i->n_dims - 1] : NULL;
-  bool joins = last != NULL;
-  for (int k = 0; k < 4 && joins; k++)
-    joins = last->step[k] == count * step[k];
-  if (joins) {
-    last->count *= count;
-    memcpy(last->step, step, sizeof step);
+  if (d.count == 1) return;
+  if (last && joins(last, &d)) {
+    d.count *= last->count;
+    *last = d;
     return;
   }
   if (i->n_dims == NPU_DIMS) {
     npu_stop(b, (tf_loc){0}, "a transfer or operation of more than %d dims", NPU_DIMS);
     return;
   }
-  npu_dim *d = &i->dim[i->n_dims++];
-  *d = (npu_dim){.count = count};
-  memcpy(d->step, step, sizeof step);
+  i->dim[i->n_dims++] = d;
 }
 
 /* ---- boxes ---------------------------------------------------------------------------------------------------- */
@@ -51,7 +60,7 @@ static void copy_box(npu_build *b, const npu_bank *from, const npu_bank *to, con
   npu_instr *i = npu_copy(b, npu_operand_at(b, to, npu_bank_at(to, x)), npu_operand_at(b, from, npu_bank_at(from, x)),
                           from->tensor);
   for (int r = 0; r < from->rank && i; r++)
-    npu_dim_add(b, i, box[r].len, to->stride[r], from->stride[r], 0, 0);
+    npu_dim_add(b, i, (npu_dim){box[r].len, {to->stride[r], from->stride[r]}, 0, 0});
 }
 
 /* Elements of v from its begin on up to the seam of the bank. */
@@ -87,11 +96,24 @@ static void move_direct(npu_build *b, npu_bank *from, npu_bank *to, const tf_iva
   copy_pieces(b, from, to, part, 0);
 }
 
-/* By the vector unit's memory, where no path is direct. */
+/* The memory that fills that one; the outermost where none does. */
+static const char *source_of(const npu_machine *m, int memory) {
+  int from = 0;
+  for (int i = m->n_paths - 1; i >= 0; i--)
+    if (m->path[i].to == memory) from = m->path[i].from;
+  return m->memory[from].name;
+}
+
+/* By the vector unit's memory, where no path is direct and the way is not to the cube. */
 void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box) {
   const npu_machine *m = &b->t.machine;
   if (npu_path_of(m, from->memory, to->memory) >= 0 || m->vector.queue < 0 || from->memory == to->memory) {
     move_direct(b, from, to, box);
+    return;
+  }
+  if (to->blocks && to->role) {
+    npu_stop(b, (tf_loc){0}, "'%.40s' comes to the cube from '%s' alone: it needs a Tile there, or to be kept there",
+             b->p->wl->tensors[to->tensor].name, source_of(m, to->memory));
     return;
   }
   int *way = &b->transit[from->tensor];

@@ -10,11 +10,14 @@
 typedef struct {
   int memory, tensor, level; /* level: of the architecture; -1: a place on the way, or of a value */
   npu_type type;
-  bool blocks;  /* an operand of the cube, in blocks ... */
-  int op, role; /* ... of that op: 0 what it sums, 1 the left, 2 the right one */
+  bool blocks; /* an operand of the cube, in blocks ... */
+  int op,
+      role; /* ... of that op: 0 what it sums, 1 the left, 2 the right one; its ranks are then not the tensor's, ... */
+  int dims[TF_MAX_RANK]; /* ... but those of the op's dims (positions) that it has, and boxes are ranges of those */
   int rank, slots, slot;
   int64_t ext[TF_MAX_RANK], stride[TF_MAX_RANK], org[TF_MAX_RANK];
   int64_t at, bytes; /* of slot 0; of a slot */
+  int first, last;   /* children of the outermost Seq between which it lives */
   tf_ival box[TF_MAX_RANK];
   bool held, dirty; /* it holds box; that is not yet written further out */
   bool doubled;     /* two slots where there is room */
@@ -60,9 +63,13 @@ bool npu_target_of(const tf_arch *a, npu_target *t, tf_diags *d);
 
 /* program.c: the mapping as a program without loops, flags and all.  NULL with the reason in d. */
 tf_npu *npu_compile(const tf_tree *tree, tf_diags *d);
+/* Whether there will be one: the scopes are the machine's, all places fit, and it is not too long.  Else why not. */
+bool npu_fits(const tf_tree *tree, tf_diags *d);
 
 /* walk.c: all of the mapping. */
 bool npu_walk(npu_build *b);
+/* Level of the innermost tile of op o: the cube's or the vector unit's. */
+int npu_level_of(const npu_build *b, int o);
 
 /* bank.c: the bank of a tensor in a memory of the machine, made where there is none; -1: too many. */
 int npu_bank_of(npu_build *b, int tensor, int memory, int level);
@@ -79,9 +86,13 @@ npu_operand npu_operand_at(const npu_build *b, const npu_bank *k, int64_t at);
 
 /* move.c: the box, from one bank to another, by a path or by two. */
 void npu_move(npu_build *b, npu_bank *from, npu_bank *to, const tf_ival *box);
-/* A copy whose dims follow; NULL: it is a dry walk, or the build has failed.  Appends a dim that is more than one. */
+/* A copy whose dims follow, element by element (a window without a border) where an end of it is not aligned; NULL: it
+ * is a dry walk, or the build has failed. */
 npu_instr *npu_copy(npu_build *b, npu_operand to, npu_operand from, int tensor);
-void npu_dim_add(npu_build *b, npu_instr *i, int64_t count, int64_t to, int64_t a, int64_t c, int64_t e);
+/* Whether the operand begins where its memory lets operands begin. */
+bool npu_aligned(const npu_build *b, const npu_operand *o);
+/* Appends a dim where it is more than one, or lets the last one grow. */
+void npu_dim_add(npu_build *b, npu_instr *i, npu_dim d);
 
 /* blocks.c: a tile of a product's operand as blocks: `batch` matrices of rows x columns, one behind the other. */
 typedef struct {
@@ -90,11 +101,14 @@ typedef struct {
   int64_t words;                /* of a matrix, its last blocks whole */
 } npu_tile;
 npu_tile npu_tile_of(const npu_build *b, const npu_bank *k, const tf_ival *box);
-/* What rank r of the operand is: one of several matrices, rows, or columns. */
+/* What the op's dim (a position; -1: a constant) is to the operand: one of several matrices, rows, or columns. */
 typedef enum { NPU_BATCH, NPU_ROW, NPU_COLUMN } npu_side;
-npu_side npu_side_of(const npu_build *b, const npu_bank *k, int r);
+npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int dim);
+/* Fills rank and dims of the bank from its op and role. */
+void npu_operand_dims(const npu_build *b, npu_bank *k);
 
-/* product.c: whether the op is a product of matrices; it is done for the ranges of its dims. */
+/* product.c: whether the op is a product of matrices, those of convolutions among them; it is done for the ranges of
+ * its dims. */
 bool npu_is_product(const tf_op *op, const tf_workload *wl);
 /* Whether a sum goes on: some dim that is reduced is not at its begin. */
 bool npu_goes_on(const tf_op *op, const tf_ival *range);

@@ -3,19 +3,30 @@
 
 static bool is_plain(const tf_index *ix) { return ix->n_terms == 0 || (ix->n_terms == 1 && ix->terms[0].coef == 1); }
 
+static bool reads(const tf_workload *wl, const tf_ref *ref, int dim) {
+  bool has = false;
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      has |= ref->index[r].terms[t].dim == dim;
+  return has;
+}
+
 bool npu_is_product(const tf_op *op, const tf_workload *wl) {
   if (op->kinds != 1u << TF_K_MAC || op->n_reads != 2 || op->reduce != TF_REDUCE_ADD || op->n_expr != 3) return false;
-  bool plain = op->reads[0].tensor != op->reads[1].tensor;
+  bool is = op->reads[0].tensor != op->reads[1].tensor;
+  for (int k = 0; k < op->n_dims; k++) {
+    const bool left = reads(wl, &op->reads[0], op->dims[k]), right = reads(wl, &op->reads[1], op->dims[k]);
+    is = is && (k < op->n_out_dims ? left || right : left && right);
+  }
+  return is;
+}
+
+/* Whether each rank of what it reads is one of its dims, or a constant. */
+static bool all_plain(const tf_op *op, const tf_workload *wl) {
+  bool plain = true;
   for (int i = 0; i < 2; i++)
     for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
       plain &= is_plain(&op->reads[i].index[r]);
-  for (int k = op->n_out_dims; k < op->n_dims; k++)
-    for (int i = 0; i < 2; i++) {
-      bool has = false;
-      for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
-        has |= op->reads[i].index[r].n_terms && op->reads[i].index[r].terms[0].dim == op->dims[k];
-      plain &= has;
-    }
   return plain;
 }
 
@@ -58,15 +69,22 @@ static void by_blocks(npu_build *b, int op, bool on, npu_bank *const bank[3]) {
 }
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
+/* Position of the op's dim behind rank r of the operand; -1: a constant. */
+static int dim_of(const tf_op *op, const npu_bank *k, int r) {
+  if (!k->role) return r;
+  const tf_index *ix = &op->reads[k->role - 1].index[r];
+  int at = -1;
+  for (int i = 0; i < op->n_dims && ix->n_terms; i++)
+    if (op->dims[i] == ix->terms[0].dim) at = i;
+  return at;
+}
+
 /* Position of the op's dim, innermost, that the operand has on that side; -1: none with more than one element. */
 static int side_dim(const npu_build *b, const tf_op *op, const npu_bank *k, npu_side side, const tf_ival *range) {
   int found = -1;
   for (int r = 0; r < k->rank; r++) {
-    const tf_index *ix = k->role ? &op->reads[k->role - 1].index[r] : NULL;
-    for (int i = 0; i < op->n_dims; i++)
-      if (op->dims[i] == (ix ? ix->n_terms ? ix->terms[0].dim : -1 : op->dims[r]) && range[i].len > 1 &&
-          npu_side_of(b, k, r) == side)
-        found = i;
+    const int i = dim_of(op, k, r);
+    if (i >= 0 && range[i].len > 1 && npu_side_of(b->p->wl, op, k->role, i) == side) found = i;
   }
   return found;
 }
@@ -74,20 +92,16 @@ static int side_dim(const npu_build *b, const tf_op *op, const npu_bank *k, npu_
 /* Elements from one value of the op's dim (a position; -1: none) to the next. */
 static int64_t stride_of(const tf_op *op, const npu_bank *k, int dim) {
   int64_t step = 0;
-  for (int r = 0; r < k->rank && dim >= 0; r++) {
-    const tf_index *ix = k->role ? &op->reads[k->role - 1].index[r] : NULL;
-    if (op->dims[dim] == (ix ? ix->n_terms ? ix->terms[0].dim : -1 : op->dims[r])) step += k->stride[r];
-  }
+  for (int r = 0; r < k->rank && dim >= 0; r++)
+    if (dim_of(op, k, r) == dim) step += k->stride[r];
   return step;
 }
 
 static int64_t place_of(const tf_op *op, const npu_bank *k, const int64_t *point) {
   int64_t x[TF_MAX_RANK];
   for (int r = 0; r < k->rank; r++) {
-    const tf_index *ix = k->role ? &op->reads[k->role - 1].index[r] : NULL;
-    x[r] = ix ? ix->c : point[r];
-    for (int i = 0; ix && ix->n_terms && i < op->n_dims; i++)
-      if (op->dims[i] == ix->terms[0].dim) x[r] += point[i];
+    const int i = dim_of(op, k, r);
+    x[r] = (k->role ? op->reads[k->role - 1].index[r].c : 0) + (i >= 0 ? point[i] : 0);
   }
   return npu_bank_at(k, x);
 }
@@ -111,8 +125,9 @@ static void by_rows(npu_build *b, int o, const tf_ival *range, npu_bank *const b
   const int64_t ld[3] = {stride_of(op, bank[0], side[0]), stride_of(op, bank[1], side[0]),
                          stride_of(op, bank[2], side[2])};
   int64_t point[TF_MAX_RANK];
+  if (!all_plain(op, b->p->wl)) npu_stop(b, op->at, "windows (convolutions), which this array cannot read");
   for (int k = 0; k < 3; k++)
-    if (unit[k] > 1 || npu_side_of(b, bank[k], bank[k]->rank - 1) == NPU_BATCH) {
+    if (unit[k] > 1 || npu_side_of(b->p->wl, op, k, dim_of(op, bank[k], bank[k]->rank - 1)) == NPU_BATCH) {
       npu_stop(b, op->at,
                "'%.40s' does not lie as this cube reads it: rows of sums and of the right operand along the "
                "output's last dim, of the left one along what is summed",

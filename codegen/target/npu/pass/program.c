@@ -81,39 +81,81 @@ static bool make(npu_build *b, const tf_tree *tree) {
   return tf_eval_steps(&b->ev);
 }
 
-static bool run(npu_build *b, const tf_tree *tree) {
+/* Whether the innermost tiles are entered not too often: each entry takes an instruction or more. */
+static bool is_short(npu_build *b) {
+  double entries = 0;
+  for (int o = 0; o < b->p->wl->n_ops; o++) {
+    const tf_path *path = &b->p->path[b->p->tree->op_node[o]];
+    double times = 1;
+    for (int i = 0; i < path->n; i++)
+      if (b->p->tree->nodes[b->p->loops[path->loops[i]].node].level != npu_level_of(b, o))
+        times *= (double)b->ev.trip[path->loops[i]];
+    entries += times;
+  }
+  if (entries > MOST_STEPS) npu_stop(b, (tf_loc){0}, "the program would be too long");
+  return b->ok;
+}
+
+/* Sizes and places of all banks. */
+static bool fit(npu_build *b, const tf_tree *tree) {
   if (tree->open) return tf_fail(b->d, (tf_loc){0}, TF_E_OPEN, "emit for npu: the mapping has open parts");
   if (!npu_target_of(tree->arch, &b->t, b->d)) return false;
   if (!make(b, tree))
     return tf_fail(b->d, (tf_loc){0}, TF_E_LIMIT, "out of memory, or a product of trip counts passes 2^63");
   add_tensors(b);
   b->dry = true;
-  if (!b->ok || !npu_walk(b) || !npu_banks_place(b)) return false;
-  b->dry = false;
-  if (!npu_walk(b)) return false;
-  return npu_flags_add(b->out) || tf_fail(b->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return b->ok && is_short(b) && npu_walk(b) && npu_banks_place(b);
 }
 
-tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
+/* All instructions, but no flags. */
+static bool run(npu_build *b, const tf_tree *tree) {
+  if (!fit(b, tree)) return false;
+  b->dry = false;
+  return npu_walk(b);
+}
+
+static void build_free(npu_build *b) {
+  if (!b) return;
+  tf_arena_free(b->arena);
+  tf_npu_free(b->out);
+  free(b);
+}
+
+static npu_build *build_new(tf_diags *d) {
   npu_build *b = calloc(1, sizeof *b);
-  const size_t errors = tf_diags_errors(d);
-  if (b) {
-    b->out = npu_new();
-    b->arena = tf_arena_new();
-    b->d = d;
-    b->ok = true;
-    b->steps = MOST_STEPS;
-  }
-  bool ok = b && b->out && b->arena && run(b, tree);
-  if (!ok && tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
-  tf_npu *p = b ? b->out : NULL;
-  for (size_t k = 0; p && ok && k < p->n; k++) { /* tags are the workload's names: they outlive it here */
+  if (b) *b = (npu_build){.out = npu_new(), .arena = tf_arena_new(), .d = d, .ok = true, .steps = MOST_STEPS};
+  if (b && b->out && b->arena) return b;
+  build_free(b);
+  tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  return NULL;
+}
+
+bool npu_fits(const tf_tree *tree, tf_diags *d) {
+  npu_build *b = build_new(d);
+  const bool fits = b && run(b, tree);
+  build_free(b);
+  return fits;
+}
+
+/* Tags are the workload's names, which the program outlives. */
+static bool keep_tags(tf_npu *p) {
+  bool ok = true;
+  for (size_t k = 0; ok && k < p->n; k++) {
     p->instr[k].tag = tf_arena_strndup(p->arena, p->instr[k].tag, strlen(p->instr[k].tag));
     ok = p->instr[k].tag != NULL;
   }
-  if (b) tf_arena_free(b->arena);
-  free(b);
-  if (ok) return p;
-  tf_npu_free(p);
-  return NULL;
+  return ok;
+}
+
+tf_npu *npu_compile(const tf_tree *tree, tf_diags *d) {
+  const size_t errors = tf_diags_errors(d);
+  npu_build *b = build_new(d);
+  tf_npu *p = NULL;
+  if (b && run(b, tree) && npu_flags_add(b->out) && keep_tags(b->out)) {
+    p = b->out;
+    b->out = NULL;
+  }
+  if (!p && tf_diags_errors(d) == errors) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  build_free(b);
+  return p;
 }

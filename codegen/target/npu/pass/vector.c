@@ -117,14 +117,23 @@ static void add_op(npu_build *b, int o, npu_op what, const tf_ival *range, int n
     return;
   }
   const int n = npu_facts_of(what)->sources;
+  bool aligned = npu_aligned(b, &to->o);
+  for (int k = 0; k < n; k++)
+    aligned = aligned && (from[k].o.memory < 0 || npu_aligned(b, &from[k].o));
+  if (!aligned)
+    npu_stop(b, b->p->wl->ops[o].at, "'%.40s' in parts that begin where operands of the vector unit may not",
+             b->p->wl->ops[o].name);
   i->queue = b->t.machine.vector.queue;
   i->tag = b->p->wl->ops[o].name;
   i->to = to->o;
   for (int k = 0; k < n; k++)
     i->from[k] = from[k].o;
   for (int k = 0; k < n_dims; k++)
-    npu_dim_add(b, i, range[k].len, to->step[k], from[0].step[k], n > 1 ? from[1].step[k] : 0,
-                n > 2 ? from[2].step[k] : 0);
+    npu_dim_add(b, i,
+                (npu_dim){range[k].len,
+                          {to->step[k], from[0].step[k], n > 1 ? from[1].step[k] : 0, n > 2 ? from[2].step[k] : 0},
+                          0,
+                          0});
 }
 
 /* The value of the whole expression, of which the last call goes to `to` (NULL: to a place of its own). */

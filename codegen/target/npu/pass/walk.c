@@ -120,8 +120,7 @@ static void enter_result(npu_build *b, npu_bank *k, const tf_slice *s, const tf_
 static int bank_in_cube(npu_build *b, const tf_slice *s) {
   const int o = alone(b, s->node);
   if (o < 0 || !npu_is_product(&workload(b)->ops[o], workload(b))) {
-    npu_stop(b, b->p->tree->nodes[s->node].at,
-             "below a Tile of L0 stands one product of two tensors with plain indices");
+    npu_stop(b, b->p->tree->nodes[s->node].at, "below a Tile of L0 stands one product of two tensors");
     return -1;
   }
   const tf_op *op = &workload(b)->ops[o];
@@ -133,6 +132,7 @@ static int bank_in_cube(npu_build *b, const tf_slice *s) {
   b->bank[k].blocks = true;
   b->bank[k].op = o;
   b->bank[k].role = role;
+  npu_operand_dims(b, &b->bank[k]);
   if (role == 0) b->bank[k].type = NPU_F32;
   return k;
 }
@@ -142,16 +142,22 @@ static int bank_of_slice(npu_build *b, const tf_slice *s) {
   return npu_bank_of(b, s->tensor, b->t.memory_of[s->level], s->level);
 }
 
+/* The box of the slice as the bank has it: of an operand of the cube the ranges of its dims, so that padding and
+ * windows that overlap stand as the cube reads them. */
+static void box_of(npu_build *b, const tf_slice *s, const npu_bank *k, tf_ival *box) {
+  for (int r = 0; r < k->rank; r++)
+    box[r] = k->blocks && k->role
+                 ? tf_dim_range(&b->ev, k->op, workload(b)->ops[k->op].dims[k->dims[r]], s->node, b->cur)
+                 : tf_slice_rank(&b->ev, s, r, b->cur);
+}
+
 static void enter(npu_build *b, int i) {
   const tf_slice *s = &b->p->slices[i];
-  const int rank = workload(b)->tensors[s->tensor].rank;
   tf_ival box[TF_MAX_RANK];
   bool touched = false;
   for (int t = 0; t < s->n_touch; t++)
     touched |= !tf_op_idle(&b->ev, s->touch[t].op, s->node, b->cur);
-  for (int r = 0; r < rank; r++)
-    box[r] = tf_slice_rank(&b->ev, s, r, b->cur);
-  if (!touched || volume(box, rank) == 0) return;
+  if (!touched) return;
   if (b->t.memory_of[s->level] < 0 || b->t.memory_of[s->above] < 0) {
     npu_stop(b, b->p->tree->nodes[s->node].at, "the machine has no memory of its own for this Tile, or outside of it");
     return;
@@ -159,7 +165,9 @@ static void enter(npu_build *b, int i) {
   const int at = bank_of_slice(b, s);
   if (at < 0) return;
   npu_bank *k = &b->bank[at];
-  const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)rank);
+  box_of(b, s, k, box);
+  if (volume(box, k->rank) == 0) return;
+  const bool same = k->held && !memcmp(box, k->box, sizeof *box * (size_t)k->rank);
   if (!same) flush(b, s->tensor, s->makes ? s->level : s->above + 1);
   if (!same && b->ok && s->makes) enter_result(b, k, s, box);
   if (!same && b->ok && !s->makes) enter_input(b, k, s, box);
@@ -183,7 +191,7 @@ static int at_hand(npu_build *b, int o, int tensor, int level) {
   return -1;
 }
 
-static int level_of(const npu_build *b, int o) {
+int npu_level_of(const npu_build *b, int o) {
   return npu_is_product(&workload(b)->ops[o], workload(b)) ? b->t.deep : b->t.vector_level;
 }
 
@@ -192,8 +200,8 @@ static void run_op(npu_build *b, int o, const tf_ival *range) {
   npu_bank *bank[8] = {NULL};
   if (op->n_reads > 7) npu_stop(b, op->at, "an op that reads more than 7 tensors");
   for (int i = 0; i <= op->n_reads && b->ok; i++) {
-    if (i < op->n_reads) flush(b, op->reads[i].tensor, level_of(b, o) + 1);
-    const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, level_of(b, o));
+    if (i < op->n_reads) flush(b, op->reads[i].tensor, npu_level_of(b, o) + 1);
+    const int k = at_hand(b, o, i < op->n_reads ? op->reads[i].tensor : op->out, npu_level_of(b, o));
     if (k < 0) return;
     bank[i] = &b->bank[k];
   }
@@ -279,8 +287,10 @@ static void loops(npu_build *b, int n, int k) {
     node(b, t->children[0]);
     return;
   }
-  for (int64_t i = 0; i < b->ev.trip[l] && b->ok; i++) {
-    b->cur[l] = i;
+  const int64_t last = b->ev.trip[l] - 1;
+  for (int64_t i = 0; i <= last && b->ok;
+       i = b->dry && i == 1 && last > 1 ? last : i + 1) { /* sizes are those of ... */
+    b->cur[l] = i;                                        /* ... the first, second, last */
     loops(b, n, k + 1);
   }
   b->cur[l] = 0;
@@ -289,7 +299,7 @@ static void loops(npu_build *b, int n, int k) {
 static void tile(npu_build *b, int n) {
   const tf_node *t = &b->p->tree->nodes[n];
   const int o = alone(b, n);
-  if (o >= 0 && t->level == level_of(b, o)) {
+  if (o >= 0 && t->level == npu_level_of(b, o)) {
     run_here(b, o, n);
     return;
   }
@@ -353,7 +363,7 @@ static void node(npu_build *b, int n) {
     scope(b, n);
   else
     npu_stop(b, t->at, "'%.40s' needs a Tile of %s", workload(b)->ops[t->op].name,
-             level_of(b, t->op) < 0 ? "a vector unit" : b->p->arch->memories[level_of(b, t->op)].name);
+             npu_level_of(b, t->op) < 0 ? "a vector unit" : b->p->arch->memories[npu_level_of(b, t->op)].name);
 }
 
 bool npu_walk(npu_build *b) {

@@ -28,11 +28,11 @@ bool npu_inside(npu_run *r, const npu_step *s, int operand, int64_t lo, int64_t 
   const int64_t begin = t ? r->p->tensor_at[o->tensor] : 0;
   const int64_t bytes = t ? t->words * npu_type_bytes(t->type) : m->bytes, size = npu_type_bytes(o->type);
   int64_t from = s->at[operand] + lo, to = s->at[operand] + hi, at = s->at[operand];
-  if (at % size || (!t && at % m->align)) {
+  const int64_t align = t || i->op == NPU_LOAD ? size : m->align; /* a window is moved element by element */
+  if (at % size || at % align) {
     if (!npu_tell(r, s, NPU_MISALIGNED)) return false;
     const char *name = name_of(r, i, operand, &at);
-    return tf_fail(r->d, o->loc, TF_E_RANGE, "%s[%" PRId64 "] is not aligned to %" PRId64 " bytes", name, at,
-                   t ? size : m->align);
+    return tf_fail(r->d, o->loc, TF_E_RANGE, "%s[%" PRId64 "] is not aligned to %" PRId64 " bytes", name, at, align);
   }
   if (from >= begin && to <= begin + bytes) return true;
   if (!npu_tell(r, s, NPU_OUTSIDE)) return false;

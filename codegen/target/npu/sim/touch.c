@@ -51,6 +51,12 @@ static void touch_mad(const tf_npu *p, const npu_instr *i, npu_each each, void *
   }
 }
 
+/* Whether the source of a window is read there, and no padding. */
+static bool in_image(const npu_instr *i, const npu_cursor *c) {
+  const int64_t high = i->window.at[0] + c->high, wide = i->window.at[1] + c->wide;
+  return i->op != NPU_LOAD || (high >= 0 && high < i->window.in[0] && wide >= 0 && wide < i->window.in[1]);
+}
+
 void npu_touch(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx) {
   npu_cursor c = {.high = 0};
   if (i->op == NPU_MAD) {
@@ -60,7 +66,8 @@ void npu_touch(const tf_npu *p, const npu_instr *i, npu_each each, void *ctx) {
   do
     for (int k = npu_facts_of(i->op)->sources; k >= 0; k--) {
       const npu_operand *o = k ? &i->from[k - 1] : &i->to;
-      if (o->memory >= 0) each(ctx, i, k, begin_of(p, o) + c.off[k] * npu_type_bytes(o->type));
+      if (o->memory >= 0 && (k == 0 || in_image(i, &c)))
+        each(ctx, i, k, begin_of(p, o) + c.off[k] * npu_type_bytes(o->type));
     }
   while (npu_cursor_next(i, &c));
 }

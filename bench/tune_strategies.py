@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""How many measurements each strategy of `tileflow tune` needs: every strategy tunes each case with each seed.
+
+    bench/tune_strategies.py TILEFLOW OUT.csv [--trials N] [--seeds N] [--arch FILE] CASE...
+
+CASE is a name of workloads/operators/cases.csv.  OUT.csv has a row a trial: case, strategy, seed, trial, measured (kernels
+measured up to then: the same text is measured once), seconds, best.  Prints, for each case and strategy, the best found, and after how
+many measurements a kernel was within 5 % of the best that any of them found; `-`: never.
+"""
+import argparse
+import csv
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+STRATEGIES = ["sa-q", "sa", "cga", "model", "random"]
+
+
+def settings(case):
+    with open(os.path.join(ROOT, "workloads/operators/cases.csv"), encoding="utf-8") as f:
+        for line in f:
+            kind, name, params = (line.rstrip("\n").split(",") + ["", ""])[:3]
+            if name == case:
+                return kind, [x for p in params.split() for x in ("--set", p)]
+    sys.exit(f"no case {case} in workloads/operators/cases.csv")
+
+
+def tune(tool, arch, case, strategy, seed, trials, store):
+    kind, options = settings(case)
+    with tempfile.NamedTemporaryFile(suffix=".csv") as out:
+        workload = os.path.join(ROOT, "workloads/operators", kind + ".yaml")
+        subprocess.run([tool, "tune", arch, workload, *options, "--strategy", strategy, "--seed", str(seed), "--trials",
+                        str(trials), "--store", store, "--csv", out.name, "--quiet"], check=True)
+        with open(out.name, encoding="utf-8", newline="") as f:
+            return list(csv.DictReader(f))
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("tool")
+    ap.add_argument("out")
+    ap.add_argument("cases", nargs="+")
+    ap.add_argument("--trials", type=int, default=30)
+    ap.add_argument("--seeds", type=int, default=1)
+    ap.add_argument("--arch", default=os.path.join(ROOT, "arch-specs/host-template.yaml"))
+    ap.add_argument("--store", default=None)
+    a = ap.parse_args()
+    store = a.store or a.out + ".db"
+    rows = []
+    for case in a.cases:
+        for seed in range(1, a.seeds + 1):
+            for strategy in STRATEGIES:
+                measured = 0
+                for t in tune(a.tool, a.arch, case, strategy, seed, a.trials, store):
+                    measured += t["same"] == "0"
+                    rows.append({"case": case, "strategy": strategy, "seed": seed, "trial": t["trial"],
+                                 "measured": measured, "seconds": t["seconds"], "best": t["best"]})
+        with open(a.out, "w", encoding="utf-8", newline="") as f:
+            w = csv.DictWriter(f, rows[0].keys(), lineterminator="\n")
+            w.writeheader()
+            w.writerows(rows)
+        report(case, rows, a.seeds)
+
+
+def report(case, rows, seeds):
+    mine = [r for r in rows if r["case"] == case and r["best"]]
+    best = min(float(r["best"]) for r in mine)
+    print(f"{case}: best {best:.4g} s, first choice " +
+          ", ".join(sorted({f'{float(r["best"]):.4g} s' for r in mine if r["trial"] == "0"})))
+    for s in STRATEGIES:
+        own = [r for r in mine if r["strategy"] == s]
+        need = []
+        for seed in range(1, seeds + 1):
+            near = [r["measured"] for r in own if r["seed"] == seed and float(r["best"]) <= 1.05 * best]
+            need.append(min(near) if near else math.inf)
+        last = min(float(r["best"]) for r in own)
+        print(f"  {s:7} {last:.4g} s, within 5 % after " +
+              ", ".join("-" if math.isinf(n) else str(n) for n in need), flush=True)
+
+
+if __name__ == "__main__":
+    main()

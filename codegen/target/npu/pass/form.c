@@ -1,0 +1,218 @@
+/* The mappings that an NPU takes, with every trip count open: what the planner searches where no mapping is given.
+ * First all ops fused under the loops that they share, intermediates in UB, or in L1 where the cube reads them; then
+ * each op for itself, with intermediates in global memory. */
+#include <math.h>
+
+#include "codegen/target/npu/pass/pass.h"
+#include "model/tree/build.h"
+
+typedef struct {
+  const tf_arch *arch;
+  const tf_workload *wl;
+  npu_target t;
+  int global, near, unit, cube; /* levels: outermost; of L1, UB, L0; array: near is its buffer, cube its registers */
+  bool fused;
+  tf_build *out;
+} former;
+
+static int level_in(const former *f, int memory) {
+  int level = -1;
+  for (int l = 0; l < f->arch->n_memories && l < NPU_LEVELS; l++)
+    if (f->t.memory_of[l] == memory) level = l;
+  return level;
+}
+
+static bool is_window(const tf_workload *wl, const tf_op *op, int dim) {
+  bool is = false;
+  for (int i = 0; i < op->n_reads; i++)
+    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
+      for (int t = 0; op->reads[i].index[r].n_terms > 1 && t < op->reads[i].index[r].n_terms; t++)
+        is |= op->reads[i].index[r].terms[t].dim == op->dims[dim];
+  return is && dim >= op->n_out_dims;
+}
+
+/* ---- loops ---------------------------------------------------------------------------------------------------- */
+static void open_loop(const former *f, int dim) { tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL}); }
+
+/* What is summed is innermost, so that sums stay; windows only near the cube. */
+static void open_loops(const former *f, const tf_op *op, bool windows) {
+  for (int k = 0; k < op->n_dims; k++)
+    if (windows || !is_window(f->wl, op, k)) open_loop(f, op->dims[k]);
+}
+
+static void spread(const former *f, int dim, tf_axis axis, int64_t most) {
+  const int64_t extent = dim < 0 ? 1 : f->wl->dims[dim].extent, trip = extent < most ? extent : most;
+  if (trip > 1) tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = axis, .trip = trip});
+}
+
+/* The op's dim on that side of its output (of its left operand: what is summed) with the largest extent, the last of
+ * equals; -1: none. */
+static int widest(const former *f, const tf_op *op, int role, npu_side side) {
+  int found = -1;
+  for (int k = 0; k < op->n_dims; k++) {
+    const bool has = role ? k >= op->n_out_dims : k < op->n_out_dims;
+    if (!has || npu_side_of(f->wl, op, role, k) != side) continue;
+    if (found < 0 || f->wl->dims[op->dims[k]].extent >= f->wl->dims[found].extent) found = op->dims[k];
+  }
+  return found;
+}
+
+static const tf_unit *unit_of(const former *f, const tf_op *op) {
+  for (int u = 0; u < f->arch->n_units; u++)
+    if (!(op->kinds & ~f->arch->units[u].kinds)) return &f->arch->units[u];
+  return NULL;
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------------------- */
+static int home_of(const former *f, int z) {
+  const tf_tensor *t = &f->wl->tensors[z];
+  bool cube = false;
+  if (t->producer < 0 || t->n_consumers == 0 || !f->fused) return f->global;
+  for (int i = 0; i < t->n_consumers; i++)
+    cube |= npu_is_product(&f->wl->ops[t->consumers[i]], f->wl);
+  return cube ? f->near : f->unit;
+}
+
+/* What does not stand in that memory passes it by. */
+static void bypass(const former *f, const tf_op *op, int level, bool reads, bool result) {
+  for (int i = 0; reads && i < op->n_reads; i++) {
+    bool again = false;
+    for (int k = 0; k < i; k++)
+      again |= op->reads[k].tensor == op->reads[i].tensor;
+    if (!again && home_of(f, op->reads[i].tensor) != level)
+      tf_build_bypass(f->out, (tf_named){.tensor = op->reads[i].tensor});
+  }
+  if (result && home_of(f, op->out) != level) tf_build_bypass(f->out, (tf_named){.tensor = op->out});
+}
+
+/* Blocks of one side, a power of two of them: as many as the extent takes, and the memory. */
+static void blocks(const former *f, int dim, int64_t side, int64_t most) {
+  int64_t counts[16];
+  int n = 0;
+  const int64_t all = dim < 0 ? 1 : (f->wl->dims[dim].extent + side - 1) / side;
+  for (int64_t c = 1; n < 16 && c <= most && (c == 1 || c < 2 * all); c *= 2)
+    counts[n++] = c < all ? c : all;
+  if (dim >= 0 && all > 1)
+    tf_build_loop(f->out, (tf_loop){.dim = dim, .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
+}
+
+/* A square of sums that fills L0C at most, and of what is summed as much as L0A and L0B then take. */
+static void on_cube(const former *f, const tf_op *op, int parent) {
+  const tf_unit *u = unit_of(f, op);
+  const npu_machine *m = &f->t.machine;
+  const int64_t side = (int64_t)sqrt((double)u->mesh[0]), wide = u->mesh[1];
+  const int row = widest(f, op, 0, NPU_ROW), column = widest(f, op, 0, NPU_COLUMN), sum = widest(f, op, 1, NPU_COLUMN);
+  const int64_t sums = (int64_t)sqrt((double)m->memory[m->cube.sums].bytes / 4) / side;
+  const int64_t left = m->memory[m->cube.left].bytes * 8 / f->arch->word_bits;
+  parent = tf_build_tile(f->out, parent, f->cube);
+  blocks(f, row, side, sums);
+  blocks(f, column, wide, sums);
+  blocks(f, sum, side, left / (sums * side * side));
+  spread(f, row, TF_SPATIAL_X, side);
+  spread(f, column, TF_SPATIAL_Y, wide);
+  spread(f, sum, TF_SPATIAL_X, side);
+  tf_build_op(f->out, parent, (int)(op - f->wl->ops));
+}
+
+/* Of an array's mesh both ways, in a tile of the buffer whose loops stream. */
+static void on_array(const former *f, const tf_op *op, int parent) {
+  const int64_t *mesh = f->arch->memories[f->cube].mesh;
+  parent = tf_build_tile(f->out, parent, f->near);
+  open_loops(f, op, true);
+  spread(f, widest(f, op, 0, NPU_ROW), TF_SPATIAL_X, mesh[0]);
+  spread(f, widest(f, op, 1, NPU_COLUMN), TF_SPATIAL_Y, mesh[1]);
+  parent = tf_build_tile(f->out, parent, f->cube);
+  tf_build_op(f->out, parent, (int)(op - f->wl->ops));
+}
+
+static void product(const former *f, const tf_op *op, int parent) {
+  if (!f->fused) {
+    parent = tf_build_tile(f->out, parent, f->global);
+    open_loops(f, op, false);
+  }
+  if (f->t.flat) {
+    on_array(f, op, parent);
+    return;
+  }
+  parent = tf_build_tile(f->out, parent, f->near);
+  open_loops(f, op, true);
+  bypass(f, op, f->near, false, home_of(f, op->out) == f->global);
+  if (f->unit >= 0 && home_of(f, op->out) == f->unit) {
+    parent = tf_build_tile(f->out, parent, f->unit);
+    bypass(f, op, f->unit, true, false);
+  }
+  on_cube(f, op, parent);
+}
+
+static void vector(const former *f, const tf_op *op, int parent) {
+  const tf_unit *u = unit_of(f, op);
+  const int last = op->n_dims - 1;
+  parent = tf_build_tile(f->out, parent, f->fused ? f->near : f->global);
+  open_loops(f, op, true);
+  if (f->fused) bypass(f, op, f->near, true, true);
+  if (!f->fused || f->unit != f->near) parent = tf_build_tile(f->out, parent, f->unit);
+  if (!f->fused || f->unit != f->near) open_loops(f, op, true);
+  if (last >= 0 && u) spread(f, op->dims[last], TF_SPATIAL_X, u->mesh[0]);
+  tf_build_op(f->out, parent, (int)(op - f->wl->ops));
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
+/* Dims that every op has in its output: loops over them may stand above all. */
+static bool is_shared(const tf_workload *wl, int dim) {
+  bool all = true;
+  for (int o = 0; o < wl->n_ops; o++) {
+    bool has = false;
+    for (int k = 0; k < wl->ops[o].n_out_dims; k++)
+      has |= wl->ops[o].dims[k] == dim;
+    all = all && has;
+  }
+  return all;
+}
+
+static void keep_homes(const former *f) {
+  for (int z = 0; z < f->wl->n_tensors; z++)
+    if (home_of(f, z) != f->global) tf_build_keep(f->out, (tf_keep){.tensor = z, .level = home_of(f, z)});
+}
+
+static void build(const former *f) {
+  int parent = tf_build_tile(f->out, -1, f->global);
+  for (int d = 0; d < f->wl->n_dims && f->fused; d++)
+    if (is_shared(f->wl, d)) open_loop(f, d);
+  if (f->wl->n_ops > 1) {
+    parent = tf_build_scope(f->out, parent, TF_SEQ);
+    keep_homes(f);
+  }
+  for (int i = 0; i < f->wl->n_ops; i++) {
+    const tf_op *op = &f->wl->ops[f->wl->topo[i]];
+    if (npu_is_product(op, f->wl))
+      product(f, op, parent);
+    else
+      vector(f, op, parent);
+  }
+}
+
+static bool make(former *f, int k) {
+  tf_diags *d = tf_diags_new(); /* an architecture of another kind has no form */
+  const bool is = d && npu_target_of(f->arch, &f->t, d);
+  tf_diags_free(d);
+  if (!is) return false;
+  bool shared = false, vectors = false;
+  for (int i = 0; i < f->wl->n_dims; i++)
+    shared |= is_shared(f->wl, i);
+  for (int o = 0; o < f->wl->n_ops; o++)
+    vectors |= !npu_is_product(&f->wl->ops[o], f->wl);
+  f->near = level_in(f, 1);
+  f->cube = f->t.flat ? f->near + 1 : f->t.deep;
+  f->unit = f->t.vector_level;
+  f->fused = f->wl->n_ops > 1 && shared && k == 0;
+  if (f->unit < 0 && vectors) return false;
+  return k == 0 || (k == 1 && f->wl->n_ops > 1 && shared);
+}
+
+tf_tree *npu_form(const tf_arch *arch, const tf_workload *wl, int k) {
+  former f = {.arch = arch, .wl = wl};
+  if (!make(&f, k)) return NULL;
+  f.out = tf_build_new(arch, wl, NULL);
+  if (f.out) build(&f);
+  return tf_build_tree(f.out);
+}
