@@ -127,11 +127,12 @@ static void by_formulas(net_costs *c, net_cost *x) {
 
 static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
   const char *start[] = {x->mapping};
-  const tf_search_opts o = {.objective = c->o->objective,
-                            .budget = part_of(c, evals),
-                            .keep = 1,
-                            .starts = start,
-                            .n_starts = x->mapping != NULL};
+  tf_search_opts o = {.objective = c->o->objective,
+                      .budget = part_of(c, evals),
+                      .keep = 1,
+                      .starts = start,
+                      .n_starts = x->mapping != NULL};
+  if (!x->mapping) o.budget.time_limit = 0; /* it has to end with a mapping: its evaluations bound it */
   tf_search_result *r = tf_search_run(c->arch, x->group->workload, NULL, &o, d);
   if (!r) return false;
   c->evals += r->evals;

@@ -4,12 +4,14 @@
 same widths with fewer layers or smaller pictures (SIZES says which), "tiny" is for looking at what fails.
 """
 import math
+import sys
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OPSET = 17
+FEW = 1024  # numbers of a constant that may say shapes: they stay where weights are taken out
 
 # name: {size: keyword arguments}
 SIZES = {
@@ -49,6 +51,11 @@ class Net:
     def const(self, array, name=None):
         self.n += 1
         name = name or f"c{self.n}"
+        array = np.asarray(array)
+        if not self.weights and array.size > FEW:
+            kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+            self.inits.append(TensorProto(name=name, dims=list(array.shape), data_type=kind))
+            return name
         self.inits.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
@@ -405,3 +412,34 @@ def build(name, size, weights=True, seed=1):
     if weights:
         m = onnx.shape_inference.infer_shapes(m)
     return m
+
+
+def products(model):
+    """Multiply-adds of its products and convolutions, from shapes alone."""
+    m = onnx.shape_inference.infer_shapes(model)
+    shape = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in [*m.graph.value_info, *m.graph.input, *m.graph.output]}
+    shape.update({i.name: list(i.dims) for i in m.graph.initializer})
+    total = 0
+    for n in m.graph.node:
+        if n.op_type in ("MatMul", "Gemm"):
+            total += math.prod(shape[n.output[0]]) * shape[n.input[0]][-1]
+        elif n.op_type == "Conv":
+            total += math.prod(shape[n.output[0]]) * math.prod(shape[n.input[1]][1:])
+        elif n.op_type == "ConvTranspose":  # of windows that do not overlap
+            total += math.prod(shape[n.output[0]]) * shape[n.input[1]][0]
+    return total
+
+
+def write_structures(folder):
+    """The full networks without their weights, and what they multiply."""
+    rows = []
+    for name in SIZES:
+        m = build(name, "full", weights=False)
+        onnx.save(m, f"{folder}/{name}.onnx")
+        rows.append(f"{name} {products(m)}")
+    with open(f"{folder}/products.txt", "w") as f:
+        f.write("\n".join(rows) + "\n")
+
+
+if __name__ == "__main__":
+    write_structures(sys.argv[1])

@@ -152,12 +152,12 @@ def one(name, o, folder):
     onnx.save(model, path)
     row = {"network": name, "size": o.size, "nodes": len(model.graph.node)}
     if not (o.reuse and os.path.exists(plan)):
-        row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan], log), 1)
+        row["plan_s"] = round(command([o.tileflow, "plan", o.arch, path, "--target", "cpu", "--threads", "2", "-o", plan, "--json", str(folder / "plan.json"), *o.plan.split()], log), 1)
     subprocess.run(["rm", "-rf", code])
     command([o.tileflow, "emit", o.arch, path, plan, "--target", "cpu", "-o", code, "--quiet"], log)
     groups = json.load(open(folder / "plan.json"))["groups"]
     row["groups"], row["kernels"] = len(groups), len({g["like"] for g in groups})
-    row["compile_s"] = round(command(["make", "-C", code, "-j2", "libnetwork.a", "CFLAGS=-O3 -fPIC", *o.make], log), 1)
+    row["compile_s"] = round(command(["make", "-C", code, "-j2", "libnetwork.a", f"CFLAGS={o.make}"], log), 1)
     command(["cc", "-shared", "-fopenmp", "-o", code + "/libnetwork.so", "-Wl,--whole-archive", code + "/libnetwork.a", "-Wl,--no-whole-archive", "-lm"], log)
     command([o.tileflow, "pack", path, "-o", weights, "--quiet"], log)
     feeds, s = feeds_of(model), session(model)
@@ -179,7 +179,7 @@ def main():
     p.add_argument("tileflow"), p.add_argument("arch"), p.add_argument("folder", type=pathlib.Path)
     p.add_argument("--size", default="small"), p.add_argument("--only", default=",".join(models.SIZES))
     p.add_argument("--peers", default="ort"), p.add_argument("--rounds", type=int, default=0)
-    p.add_argument("--plan", nargs="*", default=[]), p.add_argument("--make", nargs="*", default=[])
+    p.add_argument("--plan", default="", help="more for `tileflow plan`"), p.add_argument("--make", default="-O3 -fPIC", help="CFLAGS")
     p.add_argument("--reuse", action="store_true", help="take plans that are there")
     o = p.parse_args()
     o.peers = [x for x in o.peers.split(",") if x]

@@ -41,9 +41,10 @@ static cli_status run(const void *options) {
   cli_status status = cli_open(&s, &o->in);
   if (status == CLI_DONE) status = cli_check_sections(&s);
   if (status == CLI_DONE) {
+    const size_t said = tf_diags_count(s.diags);
     tf_export *e = tf_export_write(o->format, s.spec->arch, s.spec->workload, s.tree, s.diags);
     status = e ? write_all(o, e) : CLI_BAD_INPUT;
-    if (!e) cli_complain(s.diags);
+    if (!e || (tf_diags_count(s.diags) > said && !o->in.quiet)) cli_complain(s.diags);
     tf_export_free(e);
   }
   cli_close(&s);
@@ -55,7 +56,8 @@ const cli_command cmd_export = {
     .summary = "write architecture, workload and mapping for another tool",
     .about = "Writes a new folder with the files that Timeloop (one op) or TileFlow (fused ops) reads, for a second "
              "opinion; import reads them back to the same tree.  What the format cannot say is an error where it "
-             "would change counts, else a comment in the files.  Without a mapping, the other two are written.\n"
+             "would change counts, else a warning and a comment in the files.  Without a mapping, the other two are "
+             "written.\n"
              "Exit status: 0, or 2 for bad input (or a folder that is there already).\n",
     .example = "examples/matmul.yaml --to timeloop -o matmul-timeloop",
     .size = sizeof(export_options),

@@ -109,7 +109,21 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_
 }
 
 /* ---- for commands that lack a mapping ------------------------------------------------------------- */
-enum { EVALS_FIRST = 1000000, EVALS_OF_FORMULAS = 2000, PART_OF_SEARCH = 8 };
+enum {
+  EVALS_FIRST = 1000000,
+  EVALS_THEN = 500000,
+  SECONDS_THEN = 10,
+  OPS_FOR_THESE = 3,
+  EVALS_OF_FORMULAS = 2000,
+  PART_OF_SEARCH = 8
+};
+
+/* An evaluation costs as much more as there are more ops, and of many ops a solver proves nothing that it has not
+ * proved soon. */
+static int64_t for_ops(const cli_session *s, int64_t evals) {
+  const int n = s->spec->workload->n_ops;
+  return n > OPS_FOR_THESE ? evals * OPS_FOR_THESE / n : evals;
+}
 
 /* What a solver found and did not prove is for the search to begin with. */
 static bool begin_with(cli_session *s, tf_solve_result *r) {
@@ -134,8 +148,10 @@ cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l) {
 }
 
 cli_status cli_find(cli_session *s, const cli_looking *l) {
-  int64_t evals = l->evals && l->evals < EVALS_FIRST ? l->evals : EVALS_FIRST;
+  const int64_t first = for_ops(s, EVALS_FIRST), evals = l->evals && l->evals < first ? l->evals : first;
+  cli_looking then = *l;
   if (l->strategy) return cli_search(s, l);
+  if (!l->evals && !(l->time_limit > 0)) then.evals = for_ops(s, EVALS_THEN), then.time_limit = SECONDS_THEN;
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
   tf_solve_result *r = d ? run(s, l, &methods[EXACT], l->time_limit / 2, evals, d) : NULL;
   cli_status status = CLI_DONE;
@@ -149,5 +165,5 @@ cli_status cli_find(cli_session *s, const cli_looking *l) {
   if (!done && cli_interrupted(NULL)) status = none(s, r);
   tf_solve_free(r);
   tf_diags_free(d);
-  return done || status != CLI_DONE ? status : cli_search(s, l);
+  return done || status != CLI_DONE ? status : cli_search(s, &then);
 }

@@ -20,8 +20,9 @@ const char *tf_export_format(int i);
 
 /* Writes architecture and problem, and the mapping if `tree` is not NULL, in a format of that name.  What the format
  * cannot say and would change a count (several ops, scopes, a loop twice in one nest, ...) is an error in d, at its
- * place; what it cannot say and would change times or energies alone is a comment in the files.  tf_import
- * (include/tileflow/import.h) reads the files back to the same tree.  NULL after an error. */
+ * place; what it cannot say and would change times or energies alone (other units, `overlap`, ..) is a warning in d and
+ * a comment in the files.  tf_import (include/tileflow/import.h) reads the files back to the same tree.  NULL after an
+ * error. */
 tf_export *tf_export_write(const char *format, const tf_arch *arch, const tf_workload *wl, const tf_tree *tree,
                            tf_diags *d);
 #endif

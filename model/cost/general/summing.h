@@ -4,6 +4,15 @@
 #include "model/cost/general/sums.h"
 #include "model/flow/retain.h"
 
+/* Words of the boxes of a comp's settings, of equal boxes (which each tells apart) counted once: of all boxes; of those
+ * that find some of their words, each once for each part found; of those that find some in every instance that has
+ * them; and the words found.  A box of several comps finds nothing where one of its comps does, so instances with equal
+ * boxes load the same words there, whatever the other comps found: each of the four multiplies from comp to comp, and
+ * all + some - always are the words of the boxes of which each is read once. */
+typedef struct {
+  int64_t all, some, always, kept;
+} tf_words;
+
 /* Masks are over path positions of the slice's node. */
 typedef struct {
   tf_eval *ev;
@@ -15,7 +24,7 @@ typedef struct {
   uint64_t single; /* spatial: counted once, at setting 0 */
   uint64_t each;   /* spatial: every setting by itself, equal boxes counted once */
   int carry;       /* position of the loop that has stepped, -1 */
-  int64_t box, kept;
+  tf_words sum;
   bool ok;
   /* where runs of a retaining scope decide */
   const tf_retain *h;
@@ -30,8 +39,8 @@ typedef struct {
   tf_made now, then;
 } tf_summing;
 
-/* Adds mult * v; overflow: e->ok = false. */
-void tf_sum_add(tf_summing *e, int64_t *sum, int64_t mult, int64_t v);
+/* Adds mult * v to the sum; overflow: e->ok = false. */
+void tf_sum_add(tf_summing *e, int64_t mult, tf_words v);
 /* Adds the setting at hand, which stands for mult of them. */
 void tf_leaf_add(tf_summing *e, int64_t mult);
 /* Forgets the boxes met. */

@@ -149,22 +149,29 @@ static int64_t longest(tf_summing *e, int k, int from) {
   return most;
 }
 
+static tf_words one(bool found) { return (tf_words){1, found, found, found}; }
+
+static bool multiply(tf_words *a, const tf_words *b) {
+  return !__builtin_mul_overflow(a->all, b->all, &a->all) && !__builtin_mul_overflow(a->some, b->some, &a->some) &&
+         !__builtin_mul_overflow(a->always, b->always, &a->always) &&
+         !__builtin_mul_overflow(a->kept, b->kept, &a->kept);
+}
+
 /* The sums of the parts below a retaining scope, in a run of it whose make is known: loops that do not meet
  * multiply again. */
-static tf_sum parts(tf_summing *e, uint64_t border) {
+static tf_words parts(tf_summing *e, uint64_t border) {
   const tf_comp *whole = e->comp;
-  tf_sum sum = {1, e->prev && !e->dropped}, before = {e->box, e->kept};
+  const tf_words before = e->sum;
+  tf_words sum = one(e->prev && !e->dropped);
   for (int i = 0; i < whole->n_part; i++) {
     e->comp = &whole->part[i];
-    e->box = e->kept = 0;
+    e->sum = (tf_words){0};
     tf_leaf_forget(e->w->boxes);
     sum_loops(e, e->n_above, 1, border);
-    e->ok &=
-        !__builtin_mul_overflow(sum.box, e->box, &sum.box) && !__builtin_mul_overflow(sum.kept, e->kept, &sum.kept);
+    e->ok &= multiply(&sum, &e->sum);
   }
   e->comp = whole;
-  e->box = before.box;
-  e->kept = before.kept;
+  e->sum = before;
   return sum;
 }
 
@@ -188,7 +195,7 @@ static int64_t most_steps(tf_summing *e, int k, uint64_t border) {
   while (k < e->n_above && !((e->comp->loops & ~path->temporal) >> k & 1 && e->ev->trip[path->loops[k]] > 1))
     k++;
   if (k >= e->n_above) {
-    int64_t steps = tf_before_arm(e) ? parts(e, border).box : 0;
+    int64_t steps = tf_before_arm(e) ? parts(e, border).all : 0;
     tf_before_disarm(e);
     return steps;
   }
@@ -204,7 +211,7 @@ static void in_run(tf_summing *e, int64_t mult, uint64_t border) {
   if (e->single & above & e->comp->loops) {
     uint64_t single = e->single;
     e->single &= ~above;
-    tf_sum_add(e, &e->box, mult, most_steps(e, 0, border));
+    tf_sum_add(e, mult, (tf_words){.all = most_steps(e, 0, border)});
     e->single = single;
     return;
   }
@@ -212,9 +219,7 @@ static void in_run(tf_summing *e, int64_t mult, uint64_t border) {
     if (e->each & above) {
       sum_loops(e, e->n_above, mult, border);
     } else {
-      tf_sum sum = parts(e, border);
-      tf_sum_add(e, &e->box, mult, sum.box);
-      tf_sum_add(e, &e->kept, mult, sum.kept);
+      tf_sum_add(e, mult, parts(e, border));
     }
   }
   tf_before_disarm(e);
@@ -350,7 +355,7 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
   set_masks(e, over);
   do {
     ev->ragged = false;
-    e->box = e->kept = 0;
+    e->sum = (tf_words){0};
     tf_leaf_forget(e->w->boxes);
     for (int k = 0; k < ev->plan->path[e->s->node].n; k++)
       if (e->single >> k & 1) e->w->cur[ev->plan->path[e->s->node].loops[k]] = 0;
@@ -370,14 +375,11 @@ bool tf_sum_over(tf_eval *ev, tf_scratch *w, const tf_slice *s, const tf_pclass 
   const tf_comp *comp = c ? c->comp : s->comp;
   int n = c ? c->n_comp : s->n_comp;
   const tf_slice *prev = c && keeps ? &ev->plan->slices[c->prev] : NULL;
-  tf_sum sum = {1, prev ? 1 : 0};
+  tf_words sum = one(prev != NULL);
   for (int i = 0; i < n; i++) {
     tf_summing e = {.ev = ev, .w = w, .s = s, .prev = prev, .c = c, .comp = &comp[i], .ok = true};
-    if (!sum_comp(&e, over) || __builtin_mul_overflow(sum.box, e.box, &sum.box)) return false;
-    if (prev && __builtin_mul_overflow(sum.kept, e.kept, &sum.kept)) return false;
+    if (!sum_comp(&e, over) || !multiply(&sum, &e.sum)) return false;
   }
-  /* Where nothing is kept, instances with equal boxes load the same words, whatever they held. */
-  if (prev && sum.kept == 0) return tf_sum_over(ev, w, s, c, false, over, out);
-  *out = sum;
-  return true;
+  out->kept = sum.kept;
+  return !__builtin_add_overflow(sum.all, sum.some - sum.always, &out->box);
 }

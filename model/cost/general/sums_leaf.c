@@ -3,9 +3,14 @@
 
 #include "model/cost/general/summing.h"
 
-void tf_sum_add(tf_summing *e, int64_t *sum, int64_t mult, int64_t v) {
+static bool add(int64_t *sum, int64_t mult, int64_t v) {
   int64_t t;
-  if (__builtin_mul_overflow(mult, v, &t) || __builtin_add_overflow(*sum, t, sum)) e->ok = false;
+  return !__builtin_mul_overflow(mult, v, &t) && !__builtin_add_overflow(*sum, t, sum);
+}
+
+void tf_sum_add(tf_summing *e, int64_t mult, tf_words v) {
+  e->ok &= add(&e->sum.all, mult, v.all) && add(&e->sum.some, mult, v.some) && add(&e->sum.always, mult, v.always) &&
+           add(&e->sum.kept, mult, v.kept);
 }
 
 static int64_t overlap(tf_ival a, tf_ival b) {
@@ -38,8 +43,8 @@ static bool more_room(tf_boxes *w, int n) {
   return true;
 }
 
-/* Remembers the box of one instance; a box met before under the same free loops counts nothing. */
-static bool seen_box(tf_summing *e, const int64_t *row, int n) {
+/* Remembers a row: the box of one instance, and what it found. */
+static bool seen_row(tf_summing *e, const int64_t *row, int n) {
   tf_boxes *w = e->w->boxes;
   if (w->room && *slot_of(w, row, n) > w->past) return true;
   if (w->n == TF_LEAF_MAX) {
@@ -70,6 +75,25 @@ static int64_t free_key(const tf_summing *e) {
 /* Whether the loops counted here select instances. */
 static bool instances(const tf_summing *e) { return e->comp->loops & ~e->ev->plan->path[e->s->node].temporal; }
 
+/* What a box adds that others may equal: row[n], where it lies and what was found of it, rank by rank, with room for
+ * one more.  Met before under the same free loops it counts no more; with another part found it counts as one that
+ * finds some, but no longer always, once it is met with nothing. */
+static void add_once(tf_summing *e, int64_t mult, tf_words v, int64_t *row, int n) {
+  for (int i = 0; i < n && !v.kept; i += 4)
+    row[i + 2] = row[i + 3] = 0; /* of several ranks one may find some */
+  row[n] = free_key(e);
+  row[n + 1] = 0;
+  if (seen_row(e, row, n + 2)) return;
+  for (int i = 0; i < n; i += 4)
+    row[i + 2] = row[i + 3] = 0;
+  row[n + 1] = 1; /* the box, whatever is found */
+  if (e->prev && seen_row(e, row, n + 2)) {
+    v.always = v.kept ? 0 : -v.all;
+    v.all = 0;
+  }
+  tf_sum_add(e, mult, v);
+}
+
 void tf_leaf_add(tf_summing *e, int64_t mult) {
   int64_t box = 1, kept = e->prev ? 1 : 0, row[TF_LEAF_WORDS];
   int n = 0;
@@ -90,10 +114,9 @@ void tf_leaf_add(tf_summing *e, int64_t mult) {
   }
   if (e->back) tf_retain_force(e->ev, e->h, &e->now);
   kept = e->dropped ? 0 : kept;
-  if (e->each) {
-    row[n++] = free_key(e);
-    if (seen_box(e, row, n)) return;
-  }
-  tf_sum_add(e, &e->box, mult, box);
-  tf_sum_add(e, &e->kept, mult, kept);
+  const int64_t found = kept > 0 ? box : 0;
+  if (e->each)
+    add_once(e, mult, (tf_words){box, found, found, kept}, row, n);
+  else
+    tf_sum_add(e, mult, (tf_words){box, found, found, kept});
 }

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,22 +58,45 @@ static void write_memory(const ex_case *x, int l, bool sized, tf_page *p) {
   write_bandwidth(m, p);
 }
 
-/* What changes times and energies alone. */
-static void say_losses(const ex_case *x, tf_page *p) {
+/* ---- what the formats have no word for, and changes times and energies alone --------- */
+/* A comment in the file, and a warning where it was written. */
+static void lose(ex_case *x, tf_page *p, tf_loc at, const char *fmt, ...) TF_PRINTF(4, 5);
+static void lose(ex_case *x, tf_page *p, tf_loc at, const char *fmt, ...) {
+  char what[200];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(what, sizeof what, fmt, ap);
+  va_end(ap);
+  tf_page_add(p, "# not expressed: %s\n", what);
+  tf_warn(x->diags, at, "not expressed: %s", what);
+}
+
+/* Both tools have units of one kind, which run every op. */
+static void lose_units(ex_case *x, tf_page *p) {
+  const tf_arch *a = x->arch;
+  for (int i = 0; i < a->n_units; i++)
+    if (&a->units[i] != x->unit)
+      lose(x, p, a->units[i].at, "units '%.60s'; the format has one kind, and '%.60s' runs all ops", a->units[i].name,
+           x->unit->name);
+  if (x->unit->rate < 1 || x->unit->rate > 1)
+    lose(x, p, x->unit->at, "rate %g of '%.60s'", x->unit->rate, x->unit->name);
+  if (x->unit->pipeline > 0) lose(x, p, x->unit->at, "pipeline of '%.60s'", x->unit->name);
+}
+
+static void lose_memory(ex_case *x, tf_page *p, int i) {
+  const tf_memory *m = &x->arch->memories[i];
+  if (i >= ex_n_memories(x)) lose(x, p, m->at, "memory '%.60s', below the units", m->name);
+  if (m->latency > 0 || m->issue > 0) lose(x, p, m->at, "latency and issue of '%.60s'", m->name);
+  if (m->hop_pj > 0) lose(x, p, m->at, "energy-per-hop of '%.60s'", m->name);
+}
+
+static void say_losses(ex_case *x, tf_page *p) {
   static const char *const overlap[] = {[TF_OVERLAP_DOUBLE_BUFFER] = "double-buffer", [TF_OVERLAP_NONE] = "none"};
   const tf_arch *a = x->arch;
-  if (a->overlap != TF_OVERLAP_PERFECT) tf_page_add(p, "# not expressed: overlap: %s\n", overlap[a->overlap]);
-  for (int i = 0; i < a->n_units; i++)
-    if (&a->units[i] != x->unit) tf_page_add(p, "# not expressed: units %s\n", a->units[i].name);
-  if (x->unit->rate < 1 || x->unit->rate > 1)
-    tf_page_add(p, "# not expressed: rate %g of %s\n", x->unit->rate, x->unit->name);
-  if (x->unit->pipeline > 0) tf_page_add(p, "# not expressed: pipeline of %s\n", x->unit->name);
-  for (int i = 0; i < a->n_memories; i++) {
-    const tf_memory *m = &a->memories[i];
-    if (i >= ex_n_memories(x)) tf_page_add(p, "# not expressed: memory %s, below the units\n", m->name);
-    if (m->latency > 0 || m->issue > 0) tf_page_add(p, "# not expressed: latency and issue of %s\n", m->name);
-    if (m->hop_pj > 0) tf_page_add(p, "# not expressed: energy-per-hop of %s\n", m->name);
-  }
+  if (a->overlap != TF_OVERLAP_PERFECT) lose(x, p, a->at, "overlap: %s", overlap[a->overlap]);
+  lose_units(x, p);
+  for (int i = 0; i < a->n_memories; i++)
+    lose_memory(x, p, i);
 }
 
 void ex_architecture(ex_case *x, const char *version, tf_page *p) {

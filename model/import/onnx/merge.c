@@ -127,6 +127,23 @@ static bool can_merge(const ox_net *g, const ox_op *a, const ox_op *b) {
   return can;
 }
 
+/* Whether the read stands at another place of its tensor than some read of it in e. */
+static bool reads_elsewhere(const ox_net *g, const ox_expr *read, const ox_expr *e) {
+  if (e->what == OX_READ && e->tensor == read->tensor && !same(g, e, read)) return true;
+  for (int i = 0; i < e->n_args; i++)
+    if (reads_elsewhere(g, read, e->arg[i])) return true;
+  return false;
+}
+
+/* Whether a reads some tensor that b reads at another place: one op of both would have to hold two parts of it (the
+ * gates of an LSTM lie 512 elements apart), which no small memory does. */
+static bool reads_apart(const ox_net *g, const ox_expr *a, const ox_expr *b) {
+  if (a->what == OX_READ && reads_elsewhere(g, a, b)) return true;
+  for (int i = 0; i < a->n_args; i++)
+    if (reads_apart(g, a->arg[i], b)) return true;
+  return false;
+}
+
 static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e) {
   for (int i = 0; i < e->n_args; i++)
     if (merge_into(g, b, e->arg[i])) return true;
@@ -134,7 +151,7 @@ static bool merge_into(ox_net *g, ox_op *b, const ox_expr *e) {
   ox_op *a = &g->op[g->tensor[e->tensor].op];
   if (!can_merge(g, a, b)) return false;
   ox_expr *at = find_read(b->value, e->tensor), *new = put(g, a, a->value, at->index);
-  if (!new) return false;
+  if (!new || reads_apart(g, new, b->value)) return false;
   g->tensor[a->out].reads = 0;
   *at = *new;
   a->gone = true;

@@ -28,7 +28,7 @@ enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 #define __global__
 #define __device__
 #define __forceinline__ inline
-#define __launch_bounds__(n)
+#define __launch_bounds__(...)
 
 static dim3 blockIdx, gridDim, blockDim, threadIdx;
 
