@@ -32,7 +32,7 @@ static bool keep(planner *p, tf_search_result *r) {
   p->at = at;
   for (int i = 0; i < r->n_variants; i++) {
     tf_found *f = &r->variants[i];
-    p->at[p->n++] = (plan_candidate){f->value, f->figures.cycles, f->text, f->tree};
+    p->at[p->n++] = (plan_candidate){.value = f->value, .cycles = f->figures.cycles, .text = f->text, .tree = f->tree};
     f->text = NULL;
     f->tree = NULL;
   }
@@ -81,6 +81,12 @@ static bool search(planner *p, const tf_tree *open, int part) {
   return ok;
 }
 
+/* The same, and what comes of the best of its mappings. */
+static bool search_on(planner *p, const tf_tree *open, int part) {
+  const int from = p->n;
+  return search(p, open, part) && plan_polish(p, open, from);
+}
+
 /* ---- templates -------------------------------------------------------------------------------- */
 /* Whether a short search finds a completion that fits. */
 static bool suits(const planner *p, const tf_tree *template, tf_diags *d) {
@@ -108,13 +114,14 @@ static tf_tree *template_of(const planner *p, tf_template form) {
 }
 
 /* Where the blocks of all ops fit close to the core at once, in rows whole or streamed, so be it, unless kernels are
- * timed; else the best of all forms in which they pass through. */
+ * timed; else the best of all forms in which they pass through; else that in which they pass through the memory
+ * outside, too: weights larger than the last cache. */
 static bool search_templates(planner *p) {
   bool ok = true;
   for (int form = 0; ok && form < TF_N_TEMPLATES && !plan_stopped(p); form++) {
-    if (form > TF_TEMPLATE_STREAM && p->plan->tree && p->n_time == 0) break;
+    if ((form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_FAR) && p->plan->tree && p->n_time == 0) break;
     tf_tree *t = template_of(p, (tf_template)form);
-    ok = !t || search(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
+    ok = !t || search_on(p, t, form == TF_TEMPLATE_WHOLE ? 1 : 2); /* of the others two may suit */
     tf_tree_free(t);
   }
   return ok && !p->plan->tree ? search(p, NULL, 1) : ok;
@@ -138,7 +145,7 @@ bool plan_find(planner *p) {
   if (!p->given && !search_forms(p, &forms)) return false;
   if (!p->given && forms && p->plan->tree) return true;
   if (!p->given) return search_templates(p);
-  if (p->given->open) return search(p, p->given, 1);
+  if (p->given->open) return search_on(p, p->given, 1);
   p->plan->tree = p->given;
   return true;
 }

@@ -5,10 +5,11 @@
 
 /* A mapping that the plan may choose. */
 typedef struct {
-  double value;  /* what they are ranked by; the list ascends */
-  double cycles; /* as the search counts them */
-  char *text;    /* NULL with tree: the plan's own mapping, as it was given */
-  tf_tree *tree; /* what the text says */
+  double value;   /* what they are ranked by; the list ascends */
+  bool is_scored; /* value is plan_score's */
+  double cycles;  /* as the search counts them */
+  char *text;     /* NULL with tree: the plan's own mapping, as it was given */
+  tf_tree *tree;  /* what the text says */
 } plan_candidate;
 
 typedef struct {
@@ -27,7 +28,11 @@ typedef struct {
 /* Each returns false with an error in the planner's diagnostics. */
 /* find.c: the best mapping becomes the plan's, the better ones are candidates. */
 bool plan_find(planner *p);
-/* rank.c: the mapping becomes the plan's whose kernel promises most; candidates that cannot be emitted are left out. */
+/* polish.c: candidates from there on are completions of `open`; better ones than the best of them join. */
+bool plan_polish(planner *p, const tf_tree *open, int from);
+/* rank.c: what a candidate is ranked by: cycles, the less the better; infinite: it cannot be emitted. */
+double plan_score(const planner *p, const plan_candidate *c);
+/* the mapping becomes the plan's whose kernel promises most; candidates that cannot be emitted are left out. */
 bool plan_rank(planner *p);
 /* time.c: the mapping becomes the plan's whose kernel is the fastest. */
 bool plan_time(planner *p);

@@ -7,7 +7,7 @@
 
 /* The model's cycles, and those of a core in micro-kernels and what they have laid out: in a ranking the multiply-adds,
  * which both hold, cancel.  Infinite: it cannot be emitted. */
-static double score(const planner *p, const plan_candidate *c) {
+double plan_score(const planner *p, const plan_candidate *c) {
   tf_diags *d = tf_diags_new();
   const double cycles = d ? tf_emit_cycles(c->tree, p->o->target, &p->kernel, d) : -1;
   tf_diags_free(d);
@@ -33,7 +33,7 @@ bool plan_rank(planner *p) {
     /* No score is below the model's cycles: one that is behind by these alone needs no kernel, unless kernels are
      * timed. */
     const bool behind = p->n_time == 0 && p->at[i].cycles > least;
-    p->at[i].value = behind || plan_stopped(p) ? INFINITY : score(p, &p->at[i]);
+    if (!p->at[i].is_scored) p->at[i].value = behind || plan_stopped(p) ? INFINITY : plan_score(p, &p->at[i]);
     least = p->at[i].value < least ? p->at[i].value : least;
     if (isfinite(p->at[i].value))
       p->at[n++] = p->at[i];

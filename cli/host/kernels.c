@@ -41,13 +41,15 @@
 typedef struct {
   int lanes;
   float (*multiply_adds)(int64_t n, float x);
+  float (*chain)(int64_t n, float x);
   uint64_t (*read)(const uint64_t *p, int64_t n);
   void (*write)(uint64_t *p, int64_t n, uint64_t v);
   void (*exp)(const float *from, float *to, int64_t n);
 } loops;
 
 static loops widest(void) {
-#define ROW(lanes) ((loops){lanes, multiply_adds_##lanes, read_##lanes, write_##lanes, exp_##lanes})
+#define ROW(lanes)                                                                                                     \
+  ((loops){lanes, multiply_adds_##lanes, multiply_add_chain_##lanes, read_##lanes, write_##lanes, exp_##lanes})
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return ROW(16);
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return ROW(8);
@@ -57,6 +59,7 @@ static loops widest(void) {
 
 int host_lanes(void) { return widest().lanes; }
 float host_multiply_adds(int64_t n, float x) { return widest().multiply_adds(n, x); }
+float host_multiply_add_chain(int64_t n, float x) { return widest().chain(n, x); }
 uint64_t host_read(const uint64_t *p, int64_t n) { return widest().read(p, n); }
 void host_write(uint64_t *p, int64_t n, uint64_t v) { widest().write(p, n, v); }
 void host_exp(const float *from, float *to, int64_t n) { widest().exp(from, to, n); }

@@ -17,6 +17,9 @@ bool host_adds(int64_t n, uint64_t *sum);
 enum { HOST_VECTORS = 12 };
 float host_multiply_adds(int64_t n, float x);
 
+/* n rounds of 4 multiply-adds of vectors, each of which waits for the one before.  x 1: returns 1. */
+float host_multiply_add_chain(int64_t n, float x);
+
 /* The sum, modulo 2^64, of n words of 64 bits (a multiple of 64 of them); and sets them. */
 uint64_t host_read(const uint64_t *p, int64_t n);
 void host_write(uint64_t *p, int64_t n, uint64_t v);

@@ -26,6 +26,19 @@ TARGET static float OF(multiply_adds)(int64_t n, float x) {
   return (a + b + c + d + e + f + g + h + i + j + k + l)[0];
 }
 
+/* One after the other: each waits for the one before. */
+TARGET static float OF(multiply_add_chain)(int64_t n, float x) {
+  const OF(vec) one = (OF(vec)){0} + x, zero = one - one;
+  OF(vec) a = one;
+  for (int64_t r = 0; r < n; r++) {
+    FUSE(a, one, zero);
+    FUSE(a, one, zero);
+    FUSE(a, one, zero);
+    FUSE(a, one, zero);
+  }
+  return a[0];
+}
+
 TARGET static uint64_t OF(read)(const uint64_t *p, int64_t n) {
   enum { STEP = LANES / 2 };
   OF(words) a = {0}, b = a, c = a, d = a;

@@ -60,6 +60,7 @@ static void run_adds(job *j, int64_t n) {
     j->seen += sum;
 }
 static void run_macs(job *j, int64_t n) { j->seen += (uint64_t)host_multiply_adds(n, 1); }
+static void run_chain(job *j, int64_t n) { j->seen += (uint64_t)host_multiply_add_chain(n, 1); }
 static void run_calls(job *j, int64_t n) { j->seen += (uint64_t)host_calls(n); }
 static void run_tiles(job *j, int64_t n) { j->seen += host_tiles(n); }
 static void run_exp(job *j, int64_t n) {
@@ -85,6 +86,9 @@ static void measure_core(double *clock_hz, bool tiles, uint64_t *room, host_meas
   if (m->clock_hz.value > 0) *clock_hz = m->clock_hz.value;
   j.run = run_macs;
   m->mac = scaled(rate_of(&j, HOST_VECTORS * host_lanes()), 1 / *clock_hz);
+  j.run = run_chain;
+  const host_figure chain = rate_of(&j, 4);
+  m->latency = (host_figure){chain.value > 0 ? *clock_hz / chain.value : 0, chain.spread};
   j.run = run_exp;
   m->exp = scaled(rate_of(&j, EXPS), 1 / *clock_hz);
   j.run = run_calls;

@@ -15,6 +15,7 @@ enum { HOST_CACHES = 8 };
 typedef struct {
   host_figure clock_hz; /* 0 where no instruction's cycles are known; then the caller's clock stands for it */
   host_figure mac;      /* float32 multiply-adds a cycle of one core */
+  host_figure latency;  /* cycles of a multiply-add that the next one waits for */
   host_figure exp;      /* exponentials a cycle, operands and results in the first cache */
   host_figure tile;     /* bfloat16 multiply-adds a cycle in tiles */
   host_figure call;     /* cycles of a call and its return */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/host/measure.h"
 #include "tileflow/emit.h"
@@ -268,6 +269,19 @@ static void put_beside(const host_measured *m, cli_text *out) {
                measured(&m->tile, "", from, sizeof from));
 }
 
+/* What the model has no word for; what is not here is as usual. */
+static void put_core(const host *h, cli_text *out) {
+  char from[160];
+  const long page = sysconf(_SC_PAGESIZE);
+  if (!(h->m->latency.value > 0) || page <= 0) return;
+  cli_printf(out, "  core:\n");
+  put(out, measured(&h->m->latency, ", multiply-adds one after the other", from, sizeof from), "    latency: %.2g",
+      h->m->latency.value);
+  put(out, "sysconf(_SC_PAGESIZE)", "    page: %ld B", page);
+  if (h->n_caches && h->caches[h->n_caches - 1].level == 1)
+    put(out, "two thirds of the first cache", "    stays: %" PRId64 " KiB", h->caches[h->n_caches - 1].kib * 2 / 3);
+}
+
 static void put_units(const host *h, cli_text *out) {
   const isa *v = h->isa;
   char from[96];
@@ -322,6 +336,7 @@ static void put_machine(const char *root, const host *h, cli_text *out) {
     put(out, "/proc/meminfo, MemTotal", "    capacity: %lld KiB", atoll(text));
   put_caches(h, out);
   put_units(h, out);
+  if (h->m) put_core(h, out);
 }
 
 bool cli_host_architecture(const char *root, bool measures, cli_text *out, cli_text *notes, tf_diags *d) {

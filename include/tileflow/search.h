@@ -73,6 +73,7 @@ typedef enum {
   TF_TEMPLATE_STREAM,  /* so, but of a softmax's keys a block at a time: its maximum and its sums are streamed */
   TF_TEMPLATE_PARTS,   /* what is read passes through M in parts; it holds the intermediates */
   TF_TEMPLATE_OUTSIDE, /* so do the intermediates, which stand one memory further out */
+  TF_TEMPLATE_FAR,     /* so do they, and all that an op reads passes through that memory in parts, too */
   TF_N_TEMPLATES
 } tf_template;
 

@@ -58,6 +58,38 @@ typedef struct {
   bool area_given;
 } tf_unit;
 
+/* What kernels cost a core besides the words and the work that the model counts: `emit` ranks mappings by it and lays
+ * out by it.  One row per figure: id, key in YAML, what holds where none is given (figures of a Zen 5 core, set so that
+ * layers of ResNet and YOLO rank as they were measured), whether it is a size in bytes, whether it may be 0.
+ *   tile      cycles to enter and leave a tile of a micro-kernel
+ *   latency   cycles of a multiply-add; ports: how many of them, and how many loads, begin in a cycle
+ *   copy      words a cycle laid out anew row by row; turn: in squares
+ *   square    cycles a lane to turn a square of as many rows and store it
+ *   row       cycles to begin a row that is laid out anew, or made; jump: where it lies a page or more from the last
+ *   factor    cycles to find what a row is multiplied by: an exponential, or an inverse
+ *   far       cycles that a tile waits for a vector of an operand whose rows lie pages apart
+ *   stays     bytes of an operand that stay next to the core from one block of rows to the next
+ *   stream    words a cycle that come from further out while tiles multiply; seen: as if so many came in between
+ *   line      bytes of a line of the caches
+ *   page      bytes of a page; pages: how many a core knows the places of; lookup: cycles to find another one
+ *   multiply  cycles of a multiplication of tiles (AMX); store: of a tile's sums there and back */
+/* clang-format off */
+#define TF_CORE_FIELDS(X)                                                                                  \
+  X(tile, "tile", 20, false, true) X(latency, "latency", 4, false, false) X(ports, "ports", 2, false, false) \
+  X(copy, "copy", 4, false, false) X(turn, "turn", 2, false, false) X(square, "square", 9, false, true)    \
+  X(row, "row", 8, false, true) X(jump, "jump", 60, false, true) X(factor, "factor", 16, false, true) X(far, "far", 2, false, true)         \
+  X(stays, "stays", 32768, true, true) X(stream, "stream", 2, false, false) X(seen, "seen", 8, false, false) \
+  X(line, "line", 64, true, false) X(page, "page", 4096, true, false) X(pages, "pages", 1024, false, true) \
+  X(lookup, "lookup", 100, false, true) X(multiply, "multiply", 16, false, false) X(store, "store", 32, false, true)
+/* clang-format on */
+typedef struct {
+#define X(id, key, usual, bytes, none) double id;
+  TF_CORE_FIELDS(X)
+#undef X
+} tf_core;
+
+tf_core tf_core_usual(void); /* the figures of the table */
+
 typedef struct {
   const char *name;
   tf_loc at;
@@ -69,6 +101,7 @@ typedef struct {
   tf_memory *memories;
   int n_units;
   tf_unit *units;
+  tf_core core; /* of whatever runs an emitted kernel */
 } tf_arch;
 
 /* um2 of all instances of all memories and units on the chip: what is given, else what the documented table says.

@@ -25,4 +25,7 @@ bool tf_check_new_name(tf_arch_reader *r, const char *name, tf_loc at, const cha
 /* The list of compute units.  memories: whether the memories are known, so that `below` can
  * be looked up. */
 bool tf_read_units(tf_arch_reader *r, const tf_ynode *list, bool memories);
+
+/* What kernels cost a core; node NULL: as usual. */
+bool tf_read_core(tf_arch_reader *r, const tf_ynode *node);
 #endif

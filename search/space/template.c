@@ -275,8 +275,9 @@ static void stream_over(const builder *b, int dim) {
  * innermost of them. */
 static int tiles_above(const builder *b, tf_template form) {
   const uint64_t dims = shared(b);
+  const int own = form == TF_TEMPLATE_FAR ? b->home - 1 : b->home;
   int parent = -1;
-  for (int l = 0; l < b->home; l++) {
+  for (int l = 0; l < own; l++) {
     int64_t mesh[2];
     mesh_of(b, l, -1, mesh);
     parent = tf_build_tile(b->out, parent, l);
@@ -292,7 +293,7 @@ static int tiles_above(const builder *b, tf_template form) {
 }
 
 static void whole(const builder *b, tf_template form) {
-  const bool passes = form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_OUTSIDE;
+  const int passes = form == TF_TEMPLATE_FAR ? 2 : form == TF_TEMPLATE_PARTS || form == TF_TEMPLATE_OUTSIDE;
   int parent = tiles_above(b, form);
   if (b->wl->n_ops > 1) {
     parent = tf_build_scope(b->out, parent, TF_SEQ);
@@ -309,7 +310,7 @@ tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_templ
   b.reach = calloc((size_t)wl->n_ops * (size_t)wl->n_dims + 1, sizeof *b.reach);
   if (!b.reach) return NULL;
   find_reach(&b);
-  bool there = shared(&b) && b.home != 0 && (form != TF_TEMPLATE_OUTSIDE || b.home >= 2) &&
+  bool there = shared(&b) && b.home != 0 && ((form != TF_TEMPLATE_OUTSIDE && form != TF_TEMPLATE_FAR) || b.home >= 2) &&
                (form != TF_TEMPLATE_STREAM || key_blocks(&b) != 0);
   b.out = there ? tf_build_new(arch, wl, NULL) : NULL;
   if (b.out) whole(&b, form);

@@ -32,6 +32,7 @@ static void test_kernels(void) {
   for (int i = 0; i < N; i++)
     CHECK_NEAR(x[N + i], exp((double)x[i]), 1e-5);
   CHECK(host_multiply_adds(0, 1) == HOST_VECTORS && host_multiply_adds(100, 1) == HOST_VECTORS);
+  CHECK(host_multiply_add_chain(0, 1) == 1 && host_multiply_add_chain(100, 1) == 1);
   CHECK(!host_adds(64, &sum) || sum == 64);
   CHECK_I64(host_calls(100), 100);
   const int lanes = host_lanes();
@@ -48,7 +49,8 @@ static void test_measured(void) {
   const bool tiles = !strcmp(tf_emit_isa("bf16"), "amx");
   host_measured m;
   if (!CHECK(host_measure(bytes, 2, 1e9, tiles, &m))) return;
-  CHECK(is_figure(m.mac) && is_figure(m.exp) && is_figure(m.call) && is_figure(m.tile) == tiles);
+  CHECK(is_figure(m.mac) && is_figure(m.latency) && is_figure(m.exp) && is_figure(m.call) &&
+        is_figure(m.tile) == tiles);
   uint64_t sum;
   CHECK(is_figure(m.clock_hz) == host_adds(8, &sum));
   for (int i = 0; i < HOST_CACHES; i++)

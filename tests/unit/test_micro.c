@@ -65,6 +65,7 @@ static void test_panels(void) {
 /* Slow twin: tile after tile as the blocks cut them, cycle after cycle of two multiply-adds and two loads. */
 static void test_cost(void) {
   const tf_micro_isa *isa = tf_micro_isa_find("avx512");
+  const tf_core core = tf_core_usual();
   for (int m = 1; m <= 60; m += 7)
     for (int vectors = 1; vectors <= 9; vectors++)
       for (int across = 1; across <= 4; across++) {
@@ -78,7 +79,7 @@ static void test_cost(void) {
               all += 0.5 + (busy > 8 ? busy : 8) / 2.0; /* 8: four cycles until a sum can be added to, two units */
             all += 20;
           }
-        CHECK(fabs(tf_cost_tiles(isa, m, vectors, 10, across) - all) < 1e-9 * all);
+        CHECK(fabs(tf_cost_tiles(&core, isa, m, vectors, 10, across) - all) < 1e-9 * all);
       }
 }
 

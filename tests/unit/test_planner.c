@@ -133,11 +133,53 @@ static void test_none_fits(void) {
   case_drop(&e);
 }
 
+/* What the search alone finds of a form of the template, by the cost that plans go by; at least 0. */
+static double best_of(const test_case *e, tf_template form) {
+  const tf_emit_options k = {.isa = "portable"};
+  const tf_search_opts so = {.objective = TF_EDP,
+                             .variants = 256,
+                             .budget = {.seed = 1, .threads = 1, .max_evals = form == TF_TEMPLATE_WHOLE ? 400 : 200}};
+  tf_tree *t = tf_search_template(e->spec->arch, e->spec->workload, form);
+  tf_search_result *r = t ? tf_search_run(e->spec->arch, e->spec->workload, t, &so, e->d) : NULL;
+  double best = INFINITY;
+  for (int i = 0; r && i < r->n_variants; i++)
+    best = fmin(best, r->variants[i].figures.cycles + tf_emit_cycles(r->variants[i].tree, "cpu", &k, e->d));
+  tf_search_free(r);
+  tf_tree_free(t);
+  return best;
+}
+
+/* A plan costs no more than the best that its searches found, and somewhere less: factors moved on from there. */
+static void test_polished(void) {
+  static const char wide[] = "workload:\n"
+                             "  name: wide\n"
+                             "  dims: {m: 48, n: 96, k: 96, l: 192}\n"
+                             "  ops:\n"
+                             "  - \"C[m,l] += A[m,k] * B[k,l]\"\n"
+                             "  - \"E[m,n] += C[m,l] * D[l,n]\"\n";
+  const tf_emit_options k = {.isa = "portable"};
+  int less = 0;
+  for (int i = 0; i < 2; i++) {
+    test_case e = case_of(arch, i ? wide : chain);
+    tf_planner_opts o = {.n_time = 0};
+    tf_planned *p = plan(&e, &o);
+    double best = best_of(&e, TF_TEMPLATE_WHOLE);
+    if (!isfinite(best)) best = fmin(best_of(&e, TF_TEMPLATE_PARTS), best_of(&e, TF_TEMPLATE_OUTSIDE));
+    const double cost = p && p->tree ? p->result.cycles + tf_emit_cycles(p->tree, "cpu", &k, e.d) : INFINITY;
+    CHECK(isfinite(cost) && cost <= best * (1 + 1e-12));
+    less += cost < 0.99 * best;
+    tf_planned_free(p);
+    case_drop(&e);
+  }
+  CHECK(less > 0);
+}
+
 int main(void) {
   test_found();
   test_given();
   test_timed();
   test_stopped();
   test_none_fits();
+  test_polished();
   return check_report();
 }

@@ -427,6 +427,15 @@ static void test_stream_template(void) {
   }
 }
 
+/* Weights that the last cache cannot hold: all that is read passes through it in parts, op after op. */
+static void test_far_template(void) {
+  problem p = from_files("arch-specs/host-template.yaml", "workloads/models/gated-mlp.yaml");
+  char *text = p.s ? text_of(tf_search_template(p.s->arch, p.s->workload, TF_TEMPLATE_FAR)) : NULL;
+  CHECK(text && !strncmp(text, "DRAM for m=?\n", 13) && strstr(text, "  Seq\n    DRAM for l=? m=? k=?\n      L3 for"));
+  free(text);
+  drop(&p);
+}
+
 /* ---- effort ------------------------------------------------------------------------------------ */
 /* What evaluations take ends the search, not their number: few where a border inside a chain makes each dear, many
  * where they are quick; the same with any number of threads. */
@@ -454,6 +463,7 @@ int main(void) {
   test_effort();
   test_template();
   test_stream_template();
+  test_far_template();
   test_ties();
   test_variants();
   test_threads();

@@ -201,6 +201,31 @@ static void test_arch(void) {
   tf_diags_free(d);
 }
 
+/* Each figure of a core is read into its own field, and is as usual where it is left out. */
+static void test_core(void) {
+  static const char *const key[] = {
+#define X(id, key, usual, bytes, none) key,
+      TF_CORE_FIELDS(X)
+#undef X
+  };
+  enum { N = sizeof key / sizeof *key };
+  const tf_core usual = tf_core_usual();
+  CHECK(sizeof usual == N * sizeof(double) && usual.tile == 20 && usual.page == 4096 && usual.store == 32);
+  for (int i = 0; i < N; i++) {
+    char text[200];
+    tf_diags *d = tf_diags_new();
+    snprintf(text, sizeof text,
+             "architecture: {core: {%s: 3}, memories: [{name: M}], compute: [{name: u, ops: [mac]}]}", key[i]);
+    tf_spec *s = read_text(text, NULL, 0, d);
+    const double *got = s ? (const double *)(const void *)&s->arch->core : NULL,
+                 *want = (const double *)(const void *)&usual;
+    for (int k = 0; CHECK(got) && k < N; k++)
+      CHECK(got[k] == (k == i ? 3 : want[k]) && want[k] != 3);
+    tf_spec_free(s);
+    tf_diags_free(d);
+  }
+}
+
 static void test_arch_defaults(void) {
   tf_diags *d = tf_diags_new();
   tf_spec *s = read_text("architecture: {memories: [{name: M}], compute: [{name: u, ops: [mac]}]}", NULL, 0, d);
@@ -454,6 +479,7 @@ int main(void) {
   test_params();
   test_settings();
   test_arch();
+  test_core();
   test_arch_defaults();
   test_energy_table();
   test_attention();

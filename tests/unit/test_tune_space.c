@@ -44,6 +44,11 @@ static const struct {
      "  dims: {p: 8, q: 8, r: 3, s: 3}\n  tensors: {T: {pad: [1]}, I: {pad: [1]}}\n"
      "  ops:\n  - T[q] += I[q + r - 1] * W[r]\n  - O[p] += T[p + s - 1] * V[s]\n",
      400, 100},
+    /* a row too long for the templates: the plain form */
+    {__LINE__,
+     "  dims: {k: 64, p: 64, c: 4, r: 3}\n  tensors: {I: {pad: [0, 1]}}\n  ops:\n"
+     "  - O[k,p] += I[c, p + r - 1] * W[k,c,r]\n",
+     400, 60},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -2,9 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/tree/build.h"
 #include "tune/space/space.h"
 
-static const char *const form_names[TF_N_TEMPLATES] = {"whole", "stream", "parts", "outside"};
+static const char *const form_names[TF_N_TEMPLATES + 1] = {"whole", "stream", "parts", "outside", "plain"};
 
 const tune_form *tune_form_of(const tune_space *s, const int32_t *row) { return &s->form[row[TUNE_FORM]]; }
 
@@ -74,15 +75,42 @@ static void take_over(const tf_diags *from, uint16_t file, tf_diags *to) {
   }
 }
 
+static void over_mesh(const tune_space *s, tf_build *b, int level, const tf_op *op) {
+  const int64_t *mesh = level + 1 < s->arch->n_memories ? s->arch->memories[level + 1].mesh : s->arch->units[0].mesh;
+  for (int axis = 0; axis < 2 && op->n_out_dims; axis++)
+    if (mesh[axis] > 1)
+      tf_build_loop(b, (tf_loop){.dim = op->dims[op->n_out_dims - 1], .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X});
+}
+
+/* Of one op, where no template fits: every loop at every memory, spread along the output's last dim. */
+static tf_tree *plain(const tune_space *s) {
+  const tf_op *op = s->wl->ops;
+  tf_build *b = s->wl->n_ops == 1 && s->arch->n_memories > 1 ? tf_build_new(s->arch, s->wl, NULL) : NULL;
+  int parent = -1;
+  for (int l = 0; b && l < s->arch->n_memories; l++) {
+    parent = tf_build_tile(b, parent, l);
+    for (int k = 0; k < op->n_dims; k++)
+      tf_build_loop(b, (tf_loop){.dim = op->dims[k], .axis = TF_TEMPORAL});
+    over_mesh(s, b, l, op);
+  }
+  if (b) tf_build_op(b, parent, 0);
+  return tf_build_tree(b);
+}
+
+static tf_tree *tree_of(const tune_space *s, int form) {
+  if (form < TF_N_TEMPLATES) return tf_search_template(s->arch, s->wl, (tf_template)form);
+  return s->n_forms == 0 ? plain(s) : NULL;
+}
+
 /* The forms that suit the workload and the constraints; how many decisions there are with them. */
 static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
   int n = TUNE_FIRST;
   const uint16_t file = more ? tf_diags_add_file(d, more->name, more->text, more->len) : 0;
-  for (int t = 0; t < TF_N_TEMPLATES; t++) {
+  for (int t = 0; t <= TF_N_TEMPLATES; t++) {
     tune_form *f = &s->form[s->n_forms];
     tf_diags *aside = tf_diags_new(); /* what is wrong for one form may be right for another */
     const uint16_t at = aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
-    *f = (tune_form){.name = form_names[t], .first = n, .tree = tf_search_template(s->arch, s->wl, (tf_template)t)};
+    *f = (tune_form){.name = form_names[t], .first = n, .tree = tree_of(s, t)};
     if (f->tree && aside && tune_form_system(f, s, &(tune_more){more, at, aside}) && f->s) {
       n += f->s->n_knobs;
       s->n_forms++;

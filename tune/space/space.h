@@ -39,7 +39,7 @@ typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   int n_forms, n_isas;
-  tune_form form[TF_N_TEMPLATES];
+  tune_form form[TF_N_TEMPLATES + 1];
   const char *const *isa;
   bool dead; /* what was taken last leaves nothing */
 } tune_space;

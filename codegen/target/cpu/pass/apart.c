@@ -3,7 +3,7 @@
  * product on Sapphire Rapids).  A line between them mends that. */
 #include "codegen/target/cpu/pass/pass.h"
 
-enum { LINE = 64, TILE_LINES = 4 };
+enum { TILE_LINES = 4 };
 
 /* The buffer whose place it takes, or itself. */
 static int root(const ir_program *p, int buffer) {
@@ -15,7 +15,7 @@ static void space_out(lowering *w, int place) {
   for (int i = 0; i < w->p->n_buffers; i++) {
     ir_buffer *b = &w->p->buffers[i];
     if (b->tensor < 0 || root(w->p, i) != place) continue;
-    b->gap = LINE / ir_bytes(b->type);
+    b->gap = low_line_bytes(w->plan->arch) / ir_bytes(b->type);
     b->words = b->words / b->extent[b->rank - 1] * (b->extent[b->rank - 1] + b->gap);
   }
 }
@@ -26,8 +26,8 @@ static void product(lowering *w, const ir_stmt *s) {
   const int place = root(w->p, w->p->buffer_of[w->plan->wl->ops[s->op].out]);
   const ir_buffer *b = &w->p->buffers[place];
   if (b->role != IR_BOX || b->tensor < 0 || b->rank < 2 || b->gap || b->block.by) return;
-  const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type);
-  if (bytes > TILE_LINES * LINE && bytes % (2 * LINE) == 0) space_out(w, place);
+  const int64_t bytes = b->extent[b->rank - 1] * ir_bytes(b->type), line = low_line_bytes(w->plan->arch);
+  if (bytes > TILE_LINES * line && bytes % (2 * line) == 0) space_out(w, place);
 }
 
 static void walk(lowering *w, const ir_body *body) {

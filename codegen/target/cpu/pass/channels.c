@@ -4,19 +4,21 @@
 #include "codegen/target/cpu/pass/pass.h"
 
 /* Words of panels that are laid out at most (1 GiB); how often an element of an argument may be read where it stands,
- * and how long its rows must be for that, in words (measured on layers of 1 x 1: 3 to 20 % faster than from a copy;
+ * and its rows must fill a line for that (measured on layers of 1 x 1: 3 to 20 % faster than from a copy;
  * with rows shorter than a line, 6 % slower). */
-enum { PANELS_MOST = 1 << 28, COPY_USES = 16, LINE_WORDS = 16 };
+enum { PANELS_MOST = 1 << 28, COPY_USES = 16 };
 
 static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 /* The best width of panels for rows of m, of n columns; `part`: they must end with panels. */
-static int panel_of(const ir_machine *t, int64_t m, int64_t n, bool part) {
+static int panel_of(const lowering *w, int64_t m, int64_t n, bool part) {
+  const ir_machine *t = &w->p->machine;
+  const tf_core *core = &w->plan->arch->core;
   int best = 1;
   const int64_t vectors = parts(n, t->lanes);
   for (int across = 2; across <= 4; across++)
     if ((!part || n % (across * t->lanes) == 0) &&
-        tf_cost_panels(t->registers, m, vectors, across) < tf_cost_panels(t->registers, m, vectors, best))
+        tf_cost_panels(core, t->registers, m, vectors, across) < tf_cost_panels(core, t->registers, m, vectors, best))
       best = across;
   return best * t->lanes;
 }
@@ -115,7 +117,8 @@ static bool in_place(const lowering *w, const ir_stmt *nest, const ir_product *p
   int64_t uses = parts(nest->range[p->n].most, p->channels.panel);
   for (int k = op->n_out_dims + 1; k < op->n_dims; k++)
     uses *= nest->range[k].most;
-  return !p->channels.joined && uses <= COPY_USES && nest->range[p->m].most * p->channels.row_step >= LINE_WORDS;
+  return !p->channels.joined && uses <= COPY_USES &&
+         (double)(nest->range[p->m].most * p->channels.row_step) >= w->plan->arch->core.line / (double)sizeof(float);
 }
 
 /* a as it stands, where it has no borders and is near or seldom read; else its box with them. */
@@ -147,7 +150,7 @@ bool low_channels(lowering *w, const ir_stmt *nest, ir_product *product) {
   const ir_range *m = &nest->range[p.m];
   if (!m->exact && !m->rest) return false;
   p.channels.joined = joins(w, nest, &p);
-  p.channels.panel = panel_of(t, p.channels.joined ? m->most * nest->range[p.m - 1].most : m->most,
+  p.channels.panel = panel_of(w, p.channels.joined ? m->most * nest->range[p.m - 1].most : m->most,
                               nest->range[p.n].most, nest->range[p.n].most < w->plan->wl->dims[op->dims[p.n]].extent);
   if (!in_panels(w, nest, &p, &places) || !add_panels(w, nest, &p, places)) return false;
   add_rows(w, nest, &p);

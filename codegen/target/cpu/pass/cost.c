@@ -1,30 +1,18 @@
 /* What the kernel of a mapping costs a core, besides the words that the model counts: tiles as the micro-kernels cut
  * them, what is laid out anew, calls.  An estimate to rank mappings by that the model finds alike; the figures are
- * rough, set on a Zen 5 core so that layers of ResNet and YOLO rank as they were measured, not measured one by one. */
+ * the architecture's (`core`). */
 #include "codegen/target/cpu/pass/cost.h"
 
 #include <math.h>
 
 #include "codegen/target/cpu/pass/pass.h"
 
-enum {
-  MAX_DEPTH = 64,
-  CALL = 20,          /* cycles to enter and leave a tile */
-  SQUARE_LANE = 9,    /* cycles a lane to turn a square of as many rows and store it */
-  WORDS_COPIED = 4,   /* words a cycle, row by row ... */
-  WORDS_TURNED = 2,   /* ... in squares ... */
-  ROW = 8,            /* ... and cycles to begin a row */
-  L1 = 1 << 13,       /* words of b that stay next to the core from one block of rows to the next */
-  FACTOR = 16,        /* cycles to find what a row is multiplied by: an exponential, or an inverse */
-  FAR = 2,            /* cycles that a tile waits for a vector of b where rows lie pages apart */
-  LATENCY = 4,        /* cycles of a multiply-add */
-  WORDS_STREAMED = 2, /* of panels that do not stay near so many a cycle come from further out, while tiles multiply */
-  WORDS_SEEN = 8      /* ... but not wholly: as if so many a cycle came in between */
-};
+enum { MAX_DEPTH = 64 };
 
 typedef struct {
   const ir_program *p;
   const tf_micro_isa *isa;
+  const tf_core *core;
   int depth, instances;
   double near;                              /* words that stay in a core's near cache where nothing else is in it */
   double trip[MAX_DEPTH], share[MAX_DEPTH]; /* of the loops around: steps, and how many run at once */
@@ -38,30 +26,30 @@ static double parts(double n, double by) {
   return (double)((whole + step - 1) / step);
 }
 
-/* Cycles of one step of k: two multiply-adds and two loads each, and sums that wait for their last multiply-add. */
-static double step(double rows, double across) {
-  double busy = rows * across > rows + across ? rows * across : rows + across;
-  return (busy > 2 * LATENCY ? busy : 2 * LATENCY) / 2;
+/* Cycles of one step of k: multiply-adds and loads, and sums that wait for their last multiply-add. */
+static double step(const tf_core *core, double rows, double across) {
+  const double busy = rows * across > rows + across ? rows * across : rows + across;
+  return (busy > core->ports * core->latency ? busy : core->ports * core->latency) / core->ports;
 }
 
 static double tiles_down(int registers, int64_t m, int across) {
   return parts((double)m, tf_micro_rows(registers, across));
 }
 
-double tf_cost_steps(int registers, int64_t m, double vectors, int across) {
+double tf_cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across) {
   const double count = tiles_down(registers, m, across);
-  return parts(vectors, across) * count * (step(parts((double)m, count), across) + 0.5);
+  return parts(vectors, across) * count * (step(core, parts((double)m, count), across) + 0.5);
 }
 
-double tf_cost_panels(int registers, int64_t m, int64_t vectors, int across) {
+double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across) {
   const int rest = (int)(vectors % across);
-  return tf_cost_steps(registers, m, (double)(vectors - rest), across) +
-         (rest ? tf_cost_steps(registers, m, rest, rest) : 0);
+  return tf_cost_steps(core, registers, m, (double)(vectors - rest), across) +
+         (rest ? tf_cost_steps(core, registers, m, rest, rest) : 0);
 }
 
-double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
-  return k * tf_cost_steps(isa->registers, m, vectors, across) +
-         parts(vectors, across) * tiles_down(isa->registers, m, across) * CALL;
+double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across) {
+  return k * tf_cost_steps(core, isa->registers, m, vectors, across) +
+         parts(vectors, across) * tiles_down(isa->registers, m, across) * core->tile;
 }
 
 /* How often control comes by, each time on one of the cores that work at once; of what is kept, how often it changes.
@@ -116,8 +104,8 @@ static void slab(walk *w, const ir_stmt *s) {
   for (int r = 0; r < rank; r++)
     mask |= hangs_on(w, p->slab[r].lo) | hangs_on(w, p->slab[r].hi);
   const double rows = words_of(p->slab, rank - 1, NULL);
-  w->cycles +=
-      runs(w, mask, p->keep_slab) * rows * (ROW * (double)p->stride + (double)p->slab[rank - 1].most / WORDS_COPIED);
+  w->cycles += runs(w, mask, p->keep_slab) * rows *
+               (w->core->row * (double)p->stride + (double)p->slab[rank - 1].most / w->core->copy);
 }
 
 /* Whether the op's k-th dim is one of the matrices', or of the rows by channels. */
@@ -155,7 +143,7 @@ static double far_box(const walk *w, const ir_stmt *s, double panels, double wor
   const ir_product *p = s->nest.product;
   if (!p->slab || (double)w->p->buffers[p->pack].words + words_of_panels <= w->near) return 0;
   const double words = read_box(w, s, p->a);
-  return (words > w->near ? panels : 1) * words / WORDS_COPIED;
+  return (words > w->near ? panels : 1) * words / w->core->copy;
 }
 
 static void channels(walk *w, const ir_stmt *s) {
@@ -171,11 +159,12 @@ static void channels(walk *w, const ir_stmt *s) {
   const double squares = parts((double)s->range[p->m].most, w->isa->lanes) * (double)joined * vectors;
   if (p->slab) slab(w, s);
   const double rest = (double)((int64_t)vectors % across);
-  double busy =
-      calls * (tf_cost_tiles(w->isa, rows, vectors - rest, k / passes, across) + squares * SQUARE_LANE * w->isa->lanes);
-  if (rest > 0) busy += calls * tf_cost_tiles(w->isa, rows, rest, k / passes, (int)rest);
+  double busy = calls * (tf_cost_tiles(w->core, w->isa, rows, vectors - rest, k / passes, across) +
+                         squares * w->core->square * w->isa->lanes);
+  if (rest > 0) busy += calls * tf_cost_tiles(w->core, w->isa, rows, rest, k / passes, (int)rest);
   const double panels = k * vectors * w->isa->lanes;
-  if (panels > w->near) busy = (busy > panels / WORDS_STREAMED ? busy : panels / WORDS_STREAMED) + panels / WORDS_SEEN;
+  if (panels > w->near)
+    busy = (busy > panels / w->core->stream ? busy : panels / w->core->stream) + panels / w->core->seen;
   w->cycles += runs(w, 0, false) * (k + busy + far_box(w, s, vectors / across, panels));
 }
 
@@ -189,25 +178,32 @@ static uint64_t around(const walk *w, const ir_stmt *loop) {
 
 /* In AMX's tiles, of 16 rows by 16 sums: so many multiplications one after the other, and sums that are stored, and
  * fetched before where a block of k is not the first. */
-static double tiles(const ir_stmt *s, double n) {
-  enum { SIDE = 16, MULTIPLY = 16, STORE = 32 };
+static double tiles(const walk *w, const ir_stmt *s, double n) {
+  enum { SIDE = 16 };
   const ir_product *p = s->nest.product;
   const double all = parts((double)s->range[p->m].most, SIDE) * parts(n, SIDE);
-  return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * MULTIPLY + STORE * (s->nest.n_fresh ? 2 : 1)) +
-         parts(all, 4) * CALL;
+  return all * (parts((double)s->range[p->k].most, p->kernel->k_round) * w->core->multiply +
+                w->core->store * (s->nest.n_fresh ? 2 : 1)) +
+         parts(all, 4) * w->core->tile;
 }
 
-/* Rows of b that are few bytes of a page each, in more pages than a core knows the places of: each is looked up. */
-static double lookups(const walk *w, const ir_stmt *s) {
-  enum { PAGE = 4096, PAGES = 1024, LOOKUP = 100 };
+/* Bytes from row to row of b where the nest takes a part of each; 0: they are no such rows of an argument. */
+static double row_bytes(const walk *w, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const tf_workload *wl = w->p->tree->workload;
   const tf_ref *b = &wl->ops[s->op].reads[p->b];
   const tf_tensor *z = &wl->tensors[b->tensor];
-  const double k = (double)s->range[p->k].most;
-  if (z->producer >= 0 || p->stride != 1 || z->rank < 2) return 0;
-  const double row = (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
-  return row >= PAGE && k > PAGES ? k * LOOKUP : 0;
+  if (z->producer >= 0 || p->stride != 1 || z->rank < 2 || s->range[p->n].most >= z->extent[z->rank - 1]) return 0;
+  return (double)z->extent[z->rank - 1] * ir_bytes(w->p->buffers[w->p->buffer_of[b->tensor]].type);
+}
+
+/* To begin each such row: nothing is asked for ahead across the end of a page, and where there are more pages than a
+ * core knows the places of, each is looked up. */
+static double jumps(const walk *w, const ir_stmt *s) {
+  const double k = (double)s->range[s->nest.product->k].most, row = row_bytes(w, s), page = w->core->page;
+  const double looked = row >= page && k > w->core->pages ? w->core->lookup : 0,
+               jumped = row >= page / 2 ? w->core->jump : 0;
+  return k * (looked > jumped ? looked : jumped);
 }
 
 static void product(walk *w, const ir_stmt *s) {
@@ -223,20 +219,21 @@ static void product(walk *w, const ir_stmt *s) {
   const double wide = parts(vectors, (double)tf_micro_panels(w->isa->registers, (int64_t)vectors));
   /* sums go to memory and come back for each block of k */
   const bool amx = p->kernel->m_round > 1;
-  w->cycles +=
-      once * calls *
-      (amx ? tiles(s, n)
-           : tf_cost_tiles(w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) + m * vectors);
-  if (n * k > L1) w->cycles += once * calls * n * k / WORDS_SEEN;
-  if (p->pack < 0) w->cycles += once * calls * lookups(w, s);
+  w->cycles += once * calls *
+               (amx ? tiles(w, s, n)
+                    : tf_cost_tiles(w->core, w->isa, s->range[p->m].most, vectors, k / p->kernel->group, (int)wide) +
+                          m * vectors);
+  if (n * k > w->core->stays / (double)sizeof(float)) w->cycles += once * calls * n * k / w->core->seen;
+  if (p->pack < 0) w->cycles += once * calls * jumps(w, s);
   if (p->pairs.far)
-    w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * FAR;
+    w->cycles += once * calls * parts(m, tf_micro_rows(w->isa->registers, (int)wide)) * vectors * k * w->core->far;
   if (p->slab) {
     slab(w, s);
   } else if (p->pack >= 0) {
     const uint64_t mask = dims_of(w, s, p->b, in);
     w->cycles += (p->pairs.places ? places(w, mask) : runs(w, mask, p->pairs.keep)) * calls *
-                 (n * k / (p->stride == 1 ? WORDS_COPIED : WORDS_TURNED) + lookups(w, s));
+                 (n * k / (p->stride == 1 ? w->core->copy : w->core->turn) + jumps(w, s) +
+                  (p->pairs.places ? n * k / w->core->stream : 0)); /* what is kept leaves the near caches */
   }
   if (p->pairs.turned >= 0) {
     const uint64_t mask = dims_of(w, s, p->a, in);
@@ -255,8 +252,17 @@ static void few(walk *w, const ir_stmt *s) {
   const ir_product *p = s->nest.product;
   const double m = (double)s->range[p->m].most, n = (double)s->range[p->n].most, k = (double)s->range[p->k].most,
                lanes = w->isa->lanes, calls = runs(w, 0, false) * outside(w, s);
-  w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + LATENCY) + ROW)
-                                       : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * ROW);
+  w->cycles += calls * (p->few.along_k ? n * (m * (parts(k, lanes) / 2 + w->core->latency) + w->core->row)
+                                       : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
+}
+
+/* Rows of vectors along the last dim of the output, or of what is reduced, whichever is longer. */
+static void elements(walk *w, const ir_stmt *s, const tf_op *op) {
+  const double across = op->n_out_dims > 0 ? (double)s->range[op->n_out_dims - 1].most : 1,
+               along = op->n_dims > op->n_out_dims ? (double)s->range[op->n_dims - 1].most : 1,
+               row = across > along ? across : along;
+  w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) / row *
+               (parts(row, w->isa->lanes) * op->n_expr + w->core->row);
 }
 
 static void nest(walk *w, const ir_stmt *s) {
@@ -268,7 +274,7 @@ static void nest(walk *w, const ir_stmt *s) {
   else if (s->nest.product)
     product(w, s);
   else
-    w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) * op->n_expr / w->isa->lanes;
+    elements(w, s, op);
 }
 
 /* A factor for each row, and all of its elements through the core. */
@@ -276,7 +282,7 @@ static void over(walk *w, const ir_stmt *s) {
   const tf_op *op = &w->p->tree->workload->ops[s->op];
   const double rows = words_of(s->range, op->n_out_dims > 0 ? op->n_out_dims - 1 : 0, NULL),
                n = words_of(s->range, op->n_out_dims, NULL);
-  w->cycles += runs(w, 0, false) * (rows * FACTOR + n * 2 / w->isa->lanes);
+  w->cycles += runs(w, 0, false) * (rows * w->core->factor + n * 2 / w->isa->lanes);
 }
 
 static void body(walk *w, const ir_body *b);
@@ -317,6 +323,7 @@ double tf_cost(const ir_program *p, const tf_micro_isa *isa) {
   const tf_arch *a = p->tree->arch;
   walk w = {.p = p,
             .isa = isa,
+            .core = &a->core,
             .instances = 1,
             .near = 2 * (double)low_close_words(a),
             .moves = TF_ARRAY(p->arena, uint64_t, (size_t)p->n_vars + 1)};

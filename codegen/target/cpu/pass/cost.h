@@ -8,8 +8,8 @@
 double tf_cost(const ir_program *p, const tf_micro_isa *isa);
 
 /* Cycles of m rows by that many vectors in tiles `across` vectors wide: for each step of k; and in all, k deep. */
-double tf_cost_steps(int registers, int64_t m, double vectors, int across);
+double tf_cost_steps(const tf_core *core, int registers, int64_t m, double vectors, int across);
 /* The same where the last tiles are as narrow as what is left. */
-double tf_cost_panels(int registers, int64_t m, int64_t vectors, int across);
-double tf_cost_tiles(const tf_micro_isa *isa, int64_t m, double vectors, double k, int across);
+double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across);
+double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across);
 #endif

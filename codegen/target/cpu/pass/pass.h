@@ -9,6 +9,7 @@ extern const ir_platform low_cpu_platform;
 /* product.c: words of float32 that stay close to a core: half of the memory of tf_arch_close, the other half being for
  * what streams past; all, where no memory is bounded. */
 int64_t low_close_words(const tf_arch *a);
+int64_t low_line_bytes(const tf_arch *a); /* of the caches: 1 or more */
 /* Whether the rest of op's own loops may be left to one nest: what it touches fits close to the core. */
 bool low_close_by(const lowering *w, int op);
 /* Makes the nest a product where it is one. */

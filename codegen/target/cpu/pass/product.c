@@ -1,10 +1,13 @@
 /* Nests that are products of matrices, and where an op's own loops may end. */
+#include "codegen/intrin/micro.h"
 #include "codegen/target/cpu/pass/pass.h"
 
 /* Weights are laid out anew, word by word, up to so many words (64 MiB of workspace); past so many times what stays
  * close to a core only where each is then used so often that it pays (measured on layers of YOLO: 196 times is even,
  * 784 a gain of three). */
 enum { TURNED_MOST = 1 << 24, TURNED_CLOSE = 8, TURNED_USES = 256 };
+
+int64_t low_line_bytes(const tf_arch *a) { return a->core.line >= 1 ? (int64_t)a->core.line : 1; }
 
 int64_t low_close_words(const tf_arch *a) {
   const tf_memory *m = &a->memories[tf_arch_close(a)];
@@ -220,7 +223,8 @@ static bool windows(const tf_ref *ref, int rank) {
   return false;
 }
 
-enum { PAGE_WORDS = 1024 };
+/* Words of float32 in a page. */
+static double page_words(const finder *f) { return f->w->plan->arch->core.page / (double)sizeof(float); }
 
 /* Whether rows of b lie a page or more apart: each is in a page of its own, and they meet in a few sets of the caches.
  */
@@ -232,22 +236,28 @@ static bool far_apart(const finder *f, const ir_product *p) {
     if (k != p->m && k != p->n && k != p->k && f->nest->range[k].most > 1) return false;
   for (int r = z->rank - 1; r > 0 && !reads_dim_at(b, r, f->op->dims[p->k]); r--)
     if (__builtin_mul_overflow(words, z->extent[r], &words)) return false;
-  return p->stride == 1 && z->producer < 0 && words >= PAGE_WORDS;
+  return p->stride == 1 && z->producer < 0 && (double)words >= page_words(f);
 }
 
-/* Side by side such rows are worth their copying where many rows of a use them (measured on 1024 x 2048 x 1024 x 3072:
- * a tenth of all with 256), if they are then closer. */
+/* Side by side such rows are worth their copying where enough tiles of rows of a go down them, each of which would wait
+ * for them, if they are then closer (measured with 64 rows of a on 2048 x 8192: half as long again without). */
 static bool worth_copying(const finder *f, const ir_product *p) {
-  enum { USES = 128 };
-  return p->pairs.far && f->nest->range[p->m].most >= USES && f->nest->range[p->n].most < PAGE_WORDS;
+  enum { WIDE = 4 };
+  const tf_core *core = &f->w->plan->arch->core;
+  const ir_machine *t = &f->w->p->machine;
+  if (!p->pairs.far || !t->lanes) return false;
+  const int64_t rows = tf_micro_rows(t->registers, WIDE), tiles = (f->nest->range[p->m].most + rows - 1) / rows;
+  const double n = (double)f->nest->range[p->n].most;
+  return n < page_words(f) && (double)tiles * core->far / t->lanes > 1 / core->copy + core->jump / n;
 }
 
 /* From row to row of a panel: an odd number of lines where there are several tiles side by side.  A tile goes down a
  * few of them, and with rows an even number of lines apart these fall into few sets of a cache. */
-static int64_t wide_rows(const ir_kernel *kernel, int64_t n) {
-  enum { LINE = 64, TILE_LINES = 4 };
-  const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b);
-  return bytes > TILE_LINES * LINE && bytes % (2 * LINE) == 0 ? wide + LINE / (kernel->group * ir_bytes(kernel->b))
+static int64_t wide_rows(const lowering *w, const ir_kernel *kernel, int64_t n) {
+  enum { TILE_LINES = 4 };
+  const int64_t wide = rounded(n, kernel->n_round), bytes = wide * kernel->group * ir_bytes(kernel->b),
+                line = low_line_bytes(w->plan->arch);
+  return bytes > TILE_LINES * line && bytes % (2 * line) == 0 ? wide + line / (kernel->group * ir_bytes(kernel->b))
                                                               : wide;
 }
 
@@ -261,7 +271,7 @@ static void panels(const finder *f, ir_product *p) {
   if (p->kernel->group == 1 && p->stride && (low_padded(from) || p->stride > 1 || (!same && windows(b, from->rank)))) {
     low_add_slab(f->w, f->nest, b, p);
   } else if (p->kernel->group > 1 || !p->stride || !same || worth_copying(f, p)) {
-    p->pairs.wide = wide_rows(p->kernel, n->most);
+    p->pairs.wide = wide_rows(f->w, p->kernel, n->most);
     int64_t words =
         rounded(k->most, p->kernel->k_round) * p->pairs.wide + (p->kernel->a == IR_U8 ? 4 * p->pairs.wide : 0);
     p->pack = low_scratch(f->w, p->kernel->b, words, f->op->name, f->w->p->op_id[f->nest->op]);
@@ -286,7 +296,7 @@ static void offer_panels(const finder *f, ir_product *p) {
   if (!alone || !(one_n || (n->exact && all_n % n->most == 0)) ||
       !(one_k || (k->exact && k->most % p->kernel->k_round == 0)))
     return;
-  const int64_t wide = p->pack >= 0 ? p->pairs.wide : wide_rows(p->kernel, n->most);
+  const int64_t wide = p->pack >= 0 ? p->pairs.wide : wide_rows(f->w, p->kernel, n->most);
   if (all_k > WORDS_MOST / wide || rounded(all_k, p->kernel->k_round) * wide > WORDS_MOST / (all_n / n->most)) return;
   p->pairs.wide = wide;
   p->pairs.panels = low_scratch(f->w, p->kernel->b, rounded(all_k, p->kernel->k_round) * wide * (all_n / n->most),

@@ -1,0 +1,51 @@
+/* Reads what kernels cost a core, and what holds of what an architecture does not say. */
+#include "model/spec/arch_read.h"
+
+typedef struct {
+  const char *key;
+  size_t at; /* in tf_core */
+  double usual;
+  bool bytes, none; /* a size; may be 0 */
+} field;
+
+static const field fields[] = {
+#define X(id, key, usual, bytes, none) {key, offsetof(tf_core, id), usual, bytes, none},
+    TF_CORE_FIELDS(X)
+#undef X
+};
+enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+static double *at(tf_core *core, const field *f) { return (double *)(void *)((char *)core + f->at); }
+
+tf_core tf_core_usual(void) {
+  tf_core core;
+  for (int i = 0; i < N_FIELDS; i++)
+    *at(&core, &fields[i]) = fields[i].usual;
+  return core;
+}
+
+/* Below 1e12, so that no sum of them leaves the numbers. */
+static bool read_field(tf_arch_reader *r, const tf_ynode *node, const field *f, double *out) {
+  enum { MOST = 1000000000 };
+  tf_quantity q = {.unit = NULL};
+  tf_value v;
+  if (f->bytes && !tf_read_quantity(r->base, node, f->key, TF_Q_BYTES, true, &q)) return false;
+  if (!f->bytes && !tf_read_value(r->base, node, f->key, &v)) return false;
+  *out = f->bytes ? q.value.f : v.f;
+  if ((*out > 0 || (f->none && *out == 0)) && *out <= MOST) return true;
+  return tf_fail(r->base->diags, node->at, TF_E_RANGE, "'%s' is %g, must be %s and at most %d", f->key, *out,
+                 f->none ? "0 or more" : "more than 0", MOST);
+}
+
+bool tf_read_core(tf_arch_reader *r, const tf_ynode *node) {
+  tf_yrow rows[N_FIELDS];
+  const tf_ynode *v[N_FIELDS];
+  r->arch->core = tf_core_usual();
+  if (!node) return true;
+  for (int i = 0; i < N_FIELDS; i++)
+    rows[i] = (tf_yrow){fields[i].key, TF_Y_SCALAR, false};
+  bool ok = tf_yschema_check(node, rows, N_FIELDS, "a core", v, r->base->diags);
+  for (int i = 0; i < N_FIELDS; i++)
+    if (v[i]) ok = read_field(r, v[i], &fields[i], at(&r->arch->core, &fields[i])) && ok;
+  return ok;
+}

@@ -1,0 +1,185 @@
+/* From the best mapping that a search found, on to better ones: the search goes by the model alone, which finds alike
+ * what kernels do not.  Factors move from loop to loop, a few at a time, and what promises more is kept. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "planner/planner.h"
+#include "search/common/complete.h"
+
+/* Settings that are drawn, kernels that are costed, and factors that move at once, at most. */
+enum { DRAWN = 4000, COSTED = 240, MOVES = 3 };
+
+typedef struct {
+  tf_loop loop;
+  int node, op;  /* op: the one below it; -1: several */
+  bool is_fixed; /* what the template says, and units */
+} place;
+
+typedef struct {
+  planner *p;
+  const tf_tree *open;
+  tf_model *model;
+  tf_rng rng;
+  int n;
+  place *at;                   /* [n] loops of the template, in the model's order */
+  int64_t *best, *next, *seen; /* [n] each, and [COSTED][n]: settings that were costed */
+  int n_seen;
+  double value;
+} polish;
+
+static int only_op(const tf_tree *t, int node) {
+  int op = -1;
+  for (int i = node; i < t->nodes[node].end; i++) {
+    if (t->nodes[i].kind != TF_OP) continue;
+    if (op >= 0) return -1;
+    op = t->nodes[i].op;
+  }
+  return op;
+}
+
+static void find_places(polish *q) {
+  int n = 0;
+  for (int i = 0; i < q->open->n_nodes; i++)
+    for (int k = 0; k < q->open->nodes[i].n_loops; k++) {
+      const tf_loop l = q->open->nodes[i].loops[k];
+      q->at[n++] = (place){l, i, only_op(q->open, i), l.trip != 0 || l.n_choices || l.max || l.axis != TF_TEMPORAL};
+    }
+}
+
+/* Trip counts of a completion of the template, which leaves out loops of one step. */
+static void trips_of(const polish *q, const tf_tree *done, int64_t *trips) {
+  int n = 0;
+  for (int i = 0; i < q->open->n_nodes; i++)
+    for (int k = 0, next = 0; k < q->open->nodes[i].n_loops; k++, n++) {
+      const tf_loop *l = &q->open->nodes[i].loops[k],
+                    *d = next < done->nodes[i].n_loops ? &done->nodes[i].loops[next] : NULL;
+      const bool there = d && d->dim == l->dim && d->axis == l->axis;
+      trips[n] = there ? d->trip : 1;
+      next += there;
+    }
+}
+
+/* A divisor of n above 1: a power of its least prime, or n. */
+static int64_t factor(polish *q, int64_t n) {
+  int64_t f = 2;
+  while (f * f <= n && n % f)
+    f++;
+  if (f * f > n || !tf_rng_below(&q->rng, 4)) return n;
+  for (int64_t power = f; n % (power * f) == 0 && tf_rng_below(&q->rng, 2); power *= f)
+    if (!tf_rng_below(&q->rng, 2)) return power;
+  return f;
+}
+
+/* One of the loops over the dim that op o has for itself, other than `not`, whose count divides by f; -1: there is
+ * none. */
+static int own_loop(polish *q, int o, int dim, int64_t f, int not ) {
+  int found = -1;
+  uint32_t n = 0;
+  for (int i = 0; i < q->n; i++)
+    if (i != not &&!q->at[i].is_fixed && q->at[i].op == o && q->at[i].loop.dim == dim && q->next[i] % f == 0 &&
+        !tf_rng_below(&q->rng, ++n))
+      found = i;
+  return found;
+}
+
+/* A factor goes from a loop that several ops share into one of each, or from these into it. */
+static bool move_shared(polish *q, int s) {
+  const tf_node *node = &q->open->nodes[q->at[s].node];
+  const int dim = q->at[s].loop.dim;
+  const bool out = q->next[s] > 1 && tf_rng_below(&q->rng, 2);
+  const int64_t f = out ? factor(q, q->next[s]) : 2 + tf_rng_below(&q->rng, 2);
+  for (int i = q->at[s].node; i < node->end; i++) {
+    if (q->open->nodes[i].kind != TF_OP) continue;
+    const int own = own_loop(q, q->open->nodes[i].op, dim, out ? 1 : f, s);
+    if (own < 0) return false;
+    q->next[own] = out ? q->next[own] * f : q->next[own] / f;
+  }
+  q->next[s] = out ? q->next[s] / f : q->next[s] * f;
+  return true;
+}
+
+static bool move(polish *q) {
+  const int from = (int)tf_rng_below(&q->rng, (uint32_t)q->n);
+  if (q->at[from].is_fixed) return false;
+  if (q->at[from].op < 0) return move_shared(q, from);
+  if (q->next[from] < 2) return false;
+  const int to = own_loop(q, q->at[from].op, q->at[from].loop.dim, 1, from);
+  if (to < 0) return false;
+  const int64_t f = factor(q, q->next[from]);
+  q->next[from] /= f;
+  q->next[to] *= f;
+  return true;
+}
+
+static bool was_costed(const polish *q) {
+  for (int i = 0; i < q->n_seen; i++)
+    if (!memcmp(q->seen + (size_t)i * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next)) return true;
+  return false;
+}
+
+/* A candidate of the next setting if it is better than the best; false: memory ran out. */
+static bool try_next(polish *q, double cycles) {
+  bool failed = false;
+  memcpy(q->seen + (size_t)q->n_seen++ * (size_t)q->n, q->next, (size_t)q->n * sizeof *q->next);
+  plan_candidate c = {.cycles = cycles, .tree = tf_complete(q->open, q->next, &failed)};
+  c.text = c.tree ? tf_tree_text(c.tree) : NULL;
+  c.value = c.text ? plan_score(q->p, &c) : INFINITY;
+  if (!(c.value < q->value)) {
+    plan_candidate_clear(&c);
+    return !failed;
+  }
+  plan_candidate *at = realloc(q->p->at, (size_t)(q->p->n + 1) * sizeof *at);
+  if (!at) {
+    plan_candidate_clear(&c);
+    return false;
+  }
+  q->p->at = at;
+  q->p->at[q->p->n++] = c;
+  q->value = c.value;
+  memcpy(q->best, q->next, (size_t)q->n * sizeof *q->next);
+  return true;
+}
+
+static bool walk(polish *q) {
+  for (int i = 0; i < DRAWN && q->n_seen < COSTED && !plan_stopped(q->p); i++) {
+    memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
+    bool moved = false;
+    for (int k = 1 + (int)tf_rng_below(&q->rng, MOVES); k > 0; k--)
+      moved |= move(q);
+    tf_result r;
+    if (!moved || was_costed(q) || !tf_model_eval(q->model, q->next, &r) || !r.feasible || r.cycles >= q->value)
+      continue;
+    if (!try_next(q, r.cycles)) return false;
+  }
+  return true;
+}
+
+bool plan_polish(planner *p, const tf_tree *open, int from) {
+  int best = from;
+  for (int i = from; i < p->n && !plan_stopped(p); i++) {
+    const bool behind = i > from && p->n_time == 0 && p->at[i].cycles > p->at[best].value;
+    p->at[i].value = behind ? INFINITY : plan_score(p, &p->at[i]); /* no score is below the model's cycles */
+    p->at[i].is_scored = true;
+    if (p->at[i].value < p->at[best].value) best = i;
+  }
+  if (best >= p->n || !p->at[best].is_scored || !isfinite(p->at[best].value)) return true;
+  polish q = {.p = p, .open = open, .rng = tf_rng_new(p->o->budget.seed, 1), .value = p->at[best].value};
+  q.model = tf_model_new(open, p->d);
+  q.n = q.model ? tf_model_n_loops(q.model) : 0;
+  q.at = calloc((size_t)q.n + 1, sizeof *q.at);
+  q.best = calloc((size_t)(q.n + 1) * (COSTED + 2), sizeof *q.best);
+  bool ok = q.model && q.at && q.best;
+  if (ok) {
+    q.next = q.best + q.n;
+    q.seen = q.next + q.n;
+    find_places(&q);
+    trips_of(&q, p->at[best].tree, q.best);
+    ok = walk(&q);
+  }
+  tf_model_free(q.model);
+  free(q.at);
+  free(q.best);
+  return ok || (tf_diags_errors(p->d) == 0 && plan_no_memory(p));
+}
