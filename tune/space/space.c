@@ -5,7 +5,9 @@
 #include "model/tree/build.h"
 #include "tune/space/space.h"
 
-static const char *const form_names[TF_N_TEMPLATES + 1] = {"whole", "stream", "parts", "outside", "plain"};
+static const char *const form_names[] = {"whole", "stream", "parts", "outside", "far", "plain"};
+_Static_assert(sizeof form_names / sizeof *form_names == TF_N_TEMPLATES + 1,
+               "a name for each template, and for the plain form");
 
 const tune_form *tune_form_of(const tune_space *s, const int32_t *row) { return &s->form[row[TUNE_FORM]]; }
 
