@@ -28,7 +28,7 @@ static int fewer_cycles(const void *a, const void *b) {
 bool plan_rank(planner *p) {
   int n = 0;
   double least = INFINITY;
-  qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
+  if (p->n > 0) qsort(p->at, (size_t)p->n, sizeof *p->at, fewer_cycles);
   for (int i = 0; i < p->n; i++) {
     /* No score is below the model's cycles: one that is behind by these alone needs no kernel, unless kernels are
      * timed. */
