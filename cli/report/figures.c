@@ -124,8 +124,7 @@ bool cli_print_report(const cli_session *s) {
 
 const char *cli_masked_line(const tf_workload *wl) {
   return tf_workload_masked(wl)
-             ? "Masked points are counted as work; a kernel of emit skips blocks that are wholly masked and may take "
-               "less."
+             ? "Reports and bounds leave out steps that a mask leaves nothing of; searches rank with all points."
              : NULL;
 }
 

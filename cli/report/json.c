@@ -10,9 +10,8 @@
 static json_t *real(double v) { return isfinite(v) ? json_real(v) : json_null(); }
 
 static json_t *names(const cli_session *s) {
-  return json_pack("{s:s, s:s, s:s, s:s*}", "tileflow", TILEFLOW_VERSION, "architecture", s->spec->arch->name,
-                   "workload", s->spec->workload->name, "masked_points",
-                   tf_workload_masked(s->spec->workload) ? "counted" : NULL);
+  return json_pack("{s:s, s:s, s:s}", "tileflow", TILEFLOW_VERSION, "architecture", s->spec->arch->name, "workload",
+                   s->spec->workload->name);
 }
 
 static const char *energy_source(bool from_table) { return from_table ? "table" : "given"; }
@@ -122,6 +121,7 @@ static json_t *units(const cli_session *s) {
 }
 
 static json_t *ops(const cli_session *s) {
+  const bool masked = tf_workload_masked(s->spec->workload);
   json_t *out = json_array();
   for (int o = 0; o < s->spec->workload->n_ops; o++) {
     const tf_op_result *r = &s->result.ops[o];
@@ -130,6 +130,7 @@ static json_t *ops(const cli_session *s) {
                                     "points", (json_int_t)r->points, "recomputed", (json_int_t)r->recomputed,
                                     "rescaling", (json_int_t)r->corrections, "unit", s->spec->arch->units[r->unit].name,
                                     "units_used", (json_int_t)r->units, "cycles", real(r->cycles)));
+    if (masked) json_object_set_new(json_array_get(out, (size_t)o), "skipped", json_integer(r->skipped));
   }
   return out;
 }
@@ -228,6 +229,7 @@ void cli_report_json(const cli_session *s, bool nodes, cli_text *out) {
   json_object_set_new(o, "energy_pj", real(r->energy_pj));
   json_object_set_new(o, "edp", real(r->energy_pj * r->seconds));
   json_object_set_new(o, "points", json_integer(r->points));
+  if (tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(r->skipped));
   json_object_set_new(o, "compute_utilization", real(r->compute_utilization));
   json_object_set_new(o, "bottleneck", json_string(r->bottleneck));
   json_object_set_new(o, "levels", levels(s));

@@ -14,7 +14,7 @@ void cli_trace_csv(const cli_session *s, const tf_trace *t, cli_text *out);
 void cli_bounds_json(const cli_session *s, const tf_slope *slope, cli_text *out);
 void cli_slope_csv(const cli_session *s, const tf_slope *slope, cli_text *out);
 
-/* What is counted of a workload with a mask; NULL where there is none. */
+/* What is left out of a workload with a mask; NULL where there is none. */
 const char *cli_masked_line(const tf_workload *wl);
 
 /* How the mapping was found, and the mapping. */

@@ -57,8 +57,8 @@ static void put_totals(const cli_session *s, cli_text *out) {
   cli_skip(&t, 1);
   cli_cell(&t, "of memories and units on the chip");
   cli_table_end(&t, out);
-  const char *masked = s->found.method ? NULL : cli_masked_line(s->spec->workload); /* who tells of a search has told */
-  if (masked) cli_printf(out, "%s\n", masked);
+  if (tf_workload_masked(s->spec->workload))
+    cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of.\n", cli_count(r->skipped).s);
 }
 
 /* ---- bottleneck --------------------------------------------------------------------- */

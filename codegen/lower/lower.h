@@ -4,8 +4,8 @@
 #include "codegen/ir/ir.h"
 #include "codegen/ir/names.h"
 #include "codegen/lower/target.h"
-#include "model/demand/masked.h"
 #include "model/flow/range.h"
+#include "model/spec/masked.h"
 
 typedef struct {
   ir_expr expr;

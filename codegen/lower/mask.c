@@ -1,4 +1,4 @@
-/* Blocks that a mask leaves nothing of (model/demand/masked.h): T = select(l <= q + c, .., -inf) below a softmax.
+/* Blocks that a mask leaves nothing of (model/spec/masked.h): T = select(l <= q + c, .., -inf) below a softmax.
  *
  * Where the condition is false nobody needs what the ops of the group make.  In rows that stand whole, no element from
  * the block's last q + c + 1 on is made: all of the group end there, at the scope below which they meet, for its range

@@ -20,6 +20,7 @@ typedef struct {
   int64_t units;       /* most units busy at once */
   int unit;            /* index into arch->units */
   double cycles;
+  int64_t skipped; /* points beside those run, of steps that a mask leaves nothing of (docs/SEMANTICS.md section 1) */
 } tf_op_result;
 
 typedef struct {
@@ -57,6 +58,7 @@ typedef struct {
 typedef struct {
   double cycles, seconds, energy_pj;
   int64_t points;
+  int64_t skipped;            /* of all ops: points that were left out, as a mask leaves nothing of their steps */
   double compute_utilization; /* points / (cycles * peak points per cycle of the units used) */
   char bottleneck[64];        /* "DRAM read", "matrix compute" */
   bool feasible, overflow;    /* overflow: a count passed 2^63 - 1; figures are void */
@@ -76,6 +78,10 @@ typedef struct tf_model tf_model;
  * workload.  NULL with an error in d if memory ran out or a limit is passed. */
 tf_model *tf_model_new(const tf_tree *tree, tf_diags *d);
 void tf_model_free(tf_model *m);
+
+/* Counts, from now on, points that a mask leaves nothing of like others: no less than what is counted without, and as
+ * fast as where nothing is masked.  Searches rank so; whatever is reported is evaluated anew. */
+void tf_model_all_points(tf_model *m);
 
 /* Settings whose instances do not run in step are counted by walking the execution.  The most steps
  * an evaluation may walk before it gives up (as if a count had overflowed); 20 million at first. */

@@ -79,6 +79,7 @@ struct tf_model {
   int64_t walked;             /* steps that the walk took, the last time; 0: it was not asked */
   bool starved;               /* there was no memory for something outside the arena */
   bool gave_up;               /* only the walk could have counted, and did not, the last time */
+  bool all_points;            /* steps that a mask leaves nothing of count like others */
   bool quick_only;            /* nothing else is tried where it might */
   struct tf_tape *lanes;      /* quick/lanes.h; NULL: not made so far, or the tree has none */
   bool lanes_made;
@@ -90,6 +91,7 @@ struct tf_model {
   struct tf_why_log *log;    /* of what follows */
   /* The exact walk tells every entry of slice i in one instance, loops where scratch.cur says; NULL: nobody asks. */
   void (*note)(struct tf_model *m, int i, const tf_move *v);
+  int entry_class; /* while it tells: the class of the entry, in slice i's classes */
 };
 
 /* What slice s, in memory mem, moves for what enters. */

@@ -47,7 +47,7 @@ static bool correct(struct tf_model *m, int o, tf_kind kind, bool once, bool in_
 static void defer_division(struct tf_model *m, int o, int z) {
   const tf_plan *p = m->plan;
   const tf_op *op = &p->wl->ops[o];
-  m->res.ops[o].points = m->res.ops[o].recomputed = 0;
+  m->res.ops[o].points = m->res.ops[o].recomputed = m->res.ops[o].skipped = 0;
   for (int i = 0; i < op->n_reads; i++)
     if (op->reads[i].tensor == p->wl->ops[z].out) m->moves[p->op_slice[o] + i] = (tf_move){0, 0, 0, 0};
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "model/demand/demand.h"
+#include "model/spec/masked.h"
 #include "tileflow/model.h"
 
 double tf_bounds_units(const tf_arch *a, int unit) {
@@ -68,8 +69,8 @@ static bool find_bounds(const tf_arch *arch, const tf_demand *d, tf_bounds *out)
       words = tf_demand_touched(d, z);
       if (words < 0) return false;
     } else {
-      for (int r = 0; r < t->rank; r++)
-        if (__builtin_mul_overflow(words, t->extent[r], &words)) return false;
+      words = tf_demand_made(d, z);
+      if (words < 0) return false;
     }
     if (__builtin_add_overflow(out->traffic_words, words, &out->traffic_words)) return false;
     double scaled = (double)words * t->word_bits / dram->word_bits;
@@ -110,4 +111,12 @@ bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words) {
   bool ok = tf_demand_of(wl, &d) && (*words = tf_demand_touched(&d, z)) >= 0 && !tf_arena_failed(d.arena);
   tf_demand_free(&d);
   return ok;
+}
+
+bool tf_workload_masked(const tf_workload *wl) {
+  tf_arena *arena = tf_arena_new();
+  tf_mask m;
+  const bool any = !arena || tf_mask_find(wl, arena, &m) || tf_arena_failed(arena);
+  tf_arena_free(arena);
+  return any;
 }

@@ -7,10 +7,43 @@ const tf_coords *tf_demand_dims(const tf_demand *d, int op) { return &d->of[op *
 int64_t tf_demanded(const tf_demand *d, int op, int dim) { return tf_coords_count(&tf_demand_dims(d, op)[dim]); }
 
 double tf_demanded_points(const tf_demand *d, int op) {
-  double points = 1;
-  for (int k = 0; k < d->wl->ops[op].n_dims; k++)
-    points *= (double)tf_demanded(d, op, d->wl->ops[op].dims[k]);
+  const bool masked = d->masked && d->mask.vain[op];
+  double points = masked ? tf_demanded_pairs(d, op) : 1;
+  for (int k = 0; k < d->wl->ops[op].n_dims; k++) {
+    const int dim = d->wl->ops[op].dims[k];
+    if (!masked || (dim != d->mask.l && dim != d->mask.q)) points *= (double)tf_demanded(d, op, dim);
+  }
   return points;
+}
+
+double tf_demanded_pairs(const tf_demand *d, int op) {
+  const tf_coords *l = &tf_demand_dims(d, op)[d->mask.l], *q = &tf_demand_dims(d, op)[d->mask.q];
+  double pairs = 0;
+  if (l->step != 1 || q->step != 1) return 0;
+  for (int i = 0; i < l->n; i++)
+    for (int j = 0; j < q->n; j++)
+      pairs += (double)tf_mask_pairs(&d->mask, q->run[j].lo, q->run[j].n, l->run[i].lo, l->run[i].n);
+  return pairs;
+}
+
+int64_t tf_demand_made(const tf_demand *d, int z) {
+  const tf_tensor *t = &d->wl->tensors[z];
+  const bool masked = d->masked && d->mask.vain[t->producer];
+  int64_t n = 1;
+  for (int r = 0; r < t->rank; r++)
+    if (__builtin_mul_overflow(n, masked ? tf_demanded(d, t->producer, d->wl->ops[t->producer].dims[r]) : t->extent[r],
+                               &n))
+      return -1;
+  return n;
+}
+
+/* Takes what has no partner in the band out of the dims of op o. */
+static void cut_band(tf_demand *d, int o) {
+  const tf_mask *m = &d->mask;
+  if (!d->masked || !m->vain[o]) return;
+  tf_coords *l = &d->of[o * d->wl->n_dims + m->l], *q = &d->of[o * d->wl->n_dims + m->q];
+  *l = tf_coords_clip(d->arena, l, m->lo, d->wl->dims[m->q].extent - 1 + m->hi);
+  *q = tf_coords_clip(d->arena, q, -m->hi, d->wl->dims[m->l].extent - 1 - m->lo);
 }
 
 /* Whether dim `dim` stands in another rank of the reference, too. */
@@ -91,12 +124,14 @@ bool tf_demand_of(const tf_workload *wl, tf_demand *d) {
   *d = (tf_demand){.wl = wl, .arena = tf_arena_new()};
   if (d->arena) d->of = TF_ARRAY(d->arena, tf_coords, (size_t)wl->n_ops * (size_t)wl->n_dims + 1);
   if (!d->of) return false;
+  d->masked = tf_mask_find(wl, d->arena, &d->mask);
   for (int i = wl->n_ops - 1; i >= 0; i--) {
     int o = wl->topo[i];
     const tf_op *op = &wl->ops[o];
     for (int k = 0; k < op->n_dims; k++)
       d->of[o * wl->n_dims + op->dims[k]] = tf_coords_range(d->arena, 0, wl->dims[op->dims[k]].extent);
     if (wl->tensors[op->out].n_consumers > 0 && !infer(d, o)) return false;
+    cut_band(d, o);
   }
   return true;
 }

@@ -3,6 +3,7 @@
 #ifndef MODEL_DEMAND_DEMAND_H
 #define MODEL_DEMAND_DEMAND_H
 #include "model/demand/coords.h"
+#include "model/spec/masked.h"
 
 /* Every point of an op whose dims all lie in these sets is needed.  Some that lie outside may be, too: where references
  * to an intermediate differ in more than one rank, or two of its ranks move together, the sets are a part of what is
@@ -11,6 +12,9 @@ typedef struct {
   const tf_workload *wl;
   tf_arena *arena;
   tf_coords *of; /* [op * n_dims + dim] */
+  bool masked; /* of the ops in mask.vain, points outside of the band are not needed, though their dims lie in the sets
+                */
+  tf_mask mask;
 } tf_demand;
 
 /* False without memory.  To be freed whatever it returns. */
@@ -20,6 +24,8 @@ const tf_coords *tf_demand_dims(const tf_demand *d, int op); /* [dim] */
 /* How many values of the dim op o needs, and how many points. */
 int64_t tf_demanded(const tf_demand *d, int op, int dim);
 double tf_demanded_points(const tf_demand *d, int op);
+/* Of an op in mask.vain: how many pairs of the mask's dims; no more than that where the sets have gaps. */
+double tf_demanded_pairs(const tf_demand *d, int op);
 
 /* Elements of tensor z that needed points read, each once: in every execution these are read.  Exact but for the sets
  * above, and where ranks that move together have too many settings, or more than 8 references differ; then no more than
@@ -27,4 +33,7 @@ double tf_demanded_points(const tf_demand *d, int op);
 int64_t tf_demand_touched(const tf_demand *d, int z);
 /* The part of a tensor that a reference of op o touches, rank by rank; false where its ranks move together. */
 bool tf_demand_part(const tf_demand *d, int o, const tf_ref *ref, tf_coords *part);
+/* Elements of an output of the workload that are made, whatever the mapping: all, but for rows that a mask leaves
+ * nothing of.  -1: they pass 2^63 - 1. */
+int64_t tf_demand_made(const tf_demand *d, int z);
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "model/demand/demand.h"
+#include "model/spec/dims.h"
 
 enum { MOST_REFS = 8, MOST_SETTINGS = 1 << 16, MOST_TOGETHER = 32 };
 
@@ -177,6 +178,32 @@ static void keep(joint *j, tf_coords *part) {
   if (j->n < MOST_REFS) j->part[j->n++] = part;
 }
 
+/* Whether the mask leaves out some of what the reference touches: it moves with both its dims. */
+static bool in_band(const tf_demand *d, int o, const tf_ref *ref) {
+  bool l = false, q = false;
+  if (!d->masked || !d->mask.vain[o]) return false;
+  for (int r = 0; r < d->wl->tensors[ref->tensor].rank; r++) {
+    l |= tf_index_coef(&ref->index[r], d->mask.l) != 0;
+    q |= tf_index_coef(&ref->index[r], d->mask.q) != 0;
+  }
+  return l && q;
+}
+
+/* What a reference that moves with both of the mask's dims touches, where each of them has a rank of its own; else 0.
+ */
+static int64_t count_band(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
+  const double pairs = tf_demanded_pairs(d, o);
+  int64_t n = pairs < 0x1p53 ? (int64_t)pairs : 0;
+  for (int r = 0; r < d->wl->tensors[ref->tensor].rank; r++) {
+    const tf_index *ix = &ref->index[r];
+    const bool mine = tf_index_coef(ix, d->mask.l) != 0 || tf_index_coef(ix, d->mask.q) != 0;
+    const int dim = mine ? ix->terms[0].dim : 0;
+    if (mine && (ix->n_terms != 1 || tf_coords_count(&part[r]) != tf_demanded(d, o, dim))) return 0;
+    if (!mine) n = times(n, tf_coords_count(&part[r]));
+  }
+  return n;
+}
+
 int64_t tf_demand_touched(const tf_demand *d, int z) {
   const tf_workload *wl = d->wl;
   joint j = {.d = d, .rank = wl->tensors[z].rank, .exact = true};
@@ -187,10 +214,13 @@ int64_t tf_demand_touched(const tf_demand *d, int z) {
       tf_coords *part = TF_ARRAY(d->arena, tf_coords, (size_t)j.rank + 1);
       if (ref->tensor != z || !part || tf_demanded_points(d, o) <= 0) continue;
       bool apart = tf_demand_part(d, o, ref, part);
-      int64_t n = apart ? count(part, j.rank) : count_together(d, o, ref, part);
+      const bool band = in_band(d, o, ref);
+      int64_t n = band    ? apart ? count_band(d, o, ref, part) : 0
+                  : apart ? count(part, j.rank)
+                          : count_together(d, o, ref, part);
       if (n < 0) return -1;
       best = n > best ? n : best;
-      if (apart && n > 0) keep(&j, part);
+      if (apart && !band && n > 0) keep(&j, part);
     }
   include(&j, 0, NULL, 0);
   return j.exact && j.sum > best ? j.sum : best;

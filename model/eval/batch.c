@@ -23,6 +23,7 @@ static void fill(const tf_tape *t, const int64_t *rows, int n, int n_loops) {
 }
 
 uint32_t tf_model_glance(tf_model *m, const int64_t *trips, int n, tf_brief *out) {
+  if (m->plan->skips && !m->all_points) return 0;
   if (!m->lanes_made) m->lanes = tf_lanes_new(m);
   m->lanes_made = true;
   const tf_tape *t = m->lanes;

@@ -8,6 +8,7 @@
 #include "model/cost/quick/even.h"
 #include "model/flow/layout.h"
 #include "model/flow/retain.h"
+#include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
 /* Cost of the general and the exact count in units of one quick evaluation (3 us): a fixed part, and one for each so
@@ -137,6 +138,7 @@ static void summarize(tf_model *m, tf_result *out) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].points, &out->points);
     out->overflow |= __builtin_add_overflow(out->points, m->res.ops[o].corrections, &out->points);
+    out->overflow |= __builtin_add_overflow(out->skipped, m->res.ops[o].skipped, &out->skipped);
   }
   for (int u = 0; u < p->arch->n_units; u++)
     peak += m->res.units[u].points ? m->views->peak[u] : 0;
@@ -147,6 +149,7 @@ static void summarize(tf_model *m, tf_result *out) {
 static bool count(tf_model *m) {
   m->ev.irregular |= m->plan->cuts && tf_border_empties(m);
   m->ev.irregular |= tf_touches_part(&m->ev, &m->scratch);
+  m->ev.irregular |= m->plan->skips && !m->all_points && tf_skip_uneven(&m->ev);
   m->ev.irregular |= m->plan->n_retains && tf_retain_uneven(&m->ev, m->scratch.zero);
   if (!m->ev.irregular && (!tf_count_all(m) || !tf_count_treated(m))) return false;
   if (!m->ev.irregular) tf_home_sizes(m);
@@ -165,6 +168,7 @@ bool tf_model_quick(const tf_model *m) { return m->quick; }
 
 bool tf_model_gave_up(const tf_model *m) { return m->gave_up; }
 
+void tf_model_all_points(tf_model *m) { m->all_points = true; }
 bool tf_model_starved(const tf_model *m) { return m->starved || tf_arena_failed(m->arena); }
 
 void tf_model_walk_limit(tf_model *m, int64_t steps) { m->walk_max = steps; }
@@ -185,8 +189,10 @@ static bool evaluate(tf_model *m, const int64_t *trips, tf_result *out) {
   m->ev.work = 0;
   m->gave_up = false;
   m->walked = 0;
-  bool ok = m->quick = m->even && !m->ev.irregular && tf_even_count(m);
-  if (!ok && m->quick_only && m->even) {
+  m->ev.masked_too = m->all_points;
+  const bool even = m->even && (!m->plan->skips || m->all_points);
+  bool ok = m->quick = even && !m->ev.irregular && tf_even_count(m);
+  if (!ok && m->quick_only && even) {
     out->overflow = true;
     return false;
   }

@@ -8,6 +8,7 @@
 
 #include "model/cost/general/general.h"
 #include "model/flow/layout.h"
+#include "model/flow/skip.h"
 
 typedef struct tf_why_log {
   struct tf_model *m;
@@ -149,7 +150,7 @@ static bool with_frozen(why_log *w, int i, const tf_pclass *c, uint64_t frozen, 
   const tf_slice *s = &m->plan->slices[i];
   tf_entry e = {0, 0, 0};
   m->ev.frozen = frozen;
-  bool stands = c->carry >= 0 && frozen >> c->carry & 1;
+  bool stands = c->carry >= 0 && (frozen & ~(m->all_points ? 0 : tf_skip_loops(m->plan, s->node))) >> c->carry & 1;
   bool ok = stands || tf_count_class(m, s, c, tf_count_shares(&m->ev, s), &e);
   m->ev.frozen = 0;
   *v = tf_move_of(s, &m->plan->arch->memories[s->level], e);
@@ -193,23 +194,30 @@ static bool by_sums(why_log *w) {
 
 /* ---- by the walk ----------------------------------------------------------------------------- */
 
-/* The class of an entry: the innermost loop that is not at its start has stepped, or a scope has passed on. */
-static const tf_pclass *class_now(const struct tf_model *m, const tf_slice *s) {
-  const tf_path *path = &m->plan->path[s->node];
-  int c = 0;
-  while (s->classes[c].carry >= 0 && !m->scratch.cur[path->loops[s->classes[c].carry]])
-    c++;
-  return &s->classes[c];
+/* Whether temporal loop k brings again what an earlier setting of it, and of such loops outside it, has brought. */
+static bool brings_again(struct tf_model *m, const tf_slice *s, uint64_t still, int k) {
+  const uint64_t skips = tf_skip_loops(m->plan, s->node);
+  if (!(skips >> k & 1)) return m->scratch.cur[m->plan->path[s->node].loops[k]] > 0;
+  return !tf_skip_first(&m->ev, s->node, still & skips, m->scratch.cur);
 }
 
 static void note(struct tf_model *m, int i, const tf_move *v) {
   why_log *w = m->log;
   const tf_slice *s = &m->plan->slices[i];
   const tf_path *path = &m->plan->path[s->node];
-  const tf_pclass *c = class_now(m, s);
+  const tf_pclass *c = &s->classes[m->entry_class];
+  const int end = c->carry >= 0 ? c->carry + 1 : c->zero_from;
   int time = -1, space = -1;
-  for (int k = path->n - 1; k >= 0; k--)
-    if (m->scratch.cur[path->loops[k]] && !(s->moving >> k & 1)) *(path->temporal >> k & 1 ? &time : &space) = k;
+  uint64_t still = 0;
+  for (int k = 0; k < path->n; k++) {
+    if (s->moving >> k & 1) continue;
+    if (!(path->temporal >> k & 1)) {
+      if (space < 0 && m->scratch.cur[path->loops[k]]) space = k;
+      continue;
+    }
+    still |= UINT64_C(1) << k;
+    if (time < 0 && k < end && brings_again(m, s, still, k)) time = k;
+  }
   add(w, i, cause_of(w, i, c, time >= 0 ? time : space), v);
 }
 

@@ -3,6 +3,7 @@
 
 #include "model/flow/plan_class.h"
 #include "model/flow/retain.h"
+#include "model/flow/skip.h"
 #include "model/spec/dims.h"
 
 int tf_plan_mtile(const tf_plan *p, int n, int level) {
@@ -309,5 +310,5 @@ tf_plan *tf_plan_new(tf_arena *a, const tf_tree *tree) {
   for (int i = 0; i < tree->n_nodes; i++)
     for (int k = 0; tree->nodes[i].kind == TF_TILE && k < tree->nodes[i].n_loops; k++)
       if (!fill_loop(a, p, i, k)) return NULL;
-  return tf_retain_plan(a, p) && add_slices(a, p) && add_streams(a, p) ? p : NULL;
+  return tf_retain_plan(a, p) && tf_skips_new(a, p) && add_slices(a, p) && add_streams(a, p) ? p : NULL;
 }

@@ -44,7 +44,7 @@ typedef struct tf_comp {
   unsigned char rank[16];
   int retain;      /* retaining scope (plan->retains) whose runs these loops count, -1: none.  If there is one: */
   uint64_t moving; /* loops that move one of the ranks */
-  int n_part;      /* components there would be if nothing were retained */
+  int n_part;      /* components there would be if nothing were retained, or left out */
   struct tf_comp *part;
 } tf_comp;
 
@@ -109,16 +109,17 @@ typedef struct tf_plan {
   int *unit;                 /* [op] */
   int64_t *space;            /* [op] points of its iteration space; saturates */
   int n_slices;
-  tf_slice *slices;  /* m-tile slices first ... */
-  int n_tile_slices; /* ... then op leaves: one per reference, reads then output, op by op */
-  int *op_slice;     /* [op] its first leaf slice */
-  tf_slice *stream;  /* [op] a streamed op's output at the scope that streams it; node -1: none */
-  int *divides;      /* [op] streamed sum by which it divides, where sums that read it divide instead; -1: none */
-  tf_slice *at;      /* [node] a slice of nothing: only the loops above the node */
-  bool clips;        /* a tensor is padded: borders may clip boxes */
-  bool cuts;         /* one that an op makes is: borders may cut ranges */
-  int64_t reach;     /* sum of all paddings: how far a border is felt */
-  bool irregular;    /* needs the exact walk whatever the trip counts */
+  tf_slice *slices;       /* m-tile slices first ... */
+  int n_tile_slices;      /* ... then op leaves: one per reference, reads then output, op by op */
+  int *op_slice;          /* [op] its first leaf slice */
+  tf_slice *stream;       /* [op] a streamed op's output at the scope that streams it; node -1: none */
+  int *divides;           /* [op] streamed sum by which it divides, where sums that read it divide instead; -1: none */
+  tf_slice *at;           /* [node] a slice of nothing: only the loops above the node */
+  bool clips;             /* a tensor is padded: borders may clip boxes */
+  bool cuts;              /* one that an op makes is: borders may cut ranges */
+  int64_t reach;          /* sum of all paddings: how far a border is felt */
+  bool irregular;         /* needs the exact walk whatever the trip counts */
+  struct tf_skips *skips; /* steps that a mask leaves nothing of (skip.h); NULL: none is left out */
   struct tf_range_memo *memo; /* of questions about ranges (range_memo.h); NULL: none is needed */
 } tf_plan;
 

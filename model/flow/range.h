@@ -18,6 +18,7 @@ typedef struct {
   bool demand;     /* while finding what a retaining scope makes: a producer without work reads nothing */
   int64_t work;    /* settings visited by the general count and the walk: their effort */
   uint64_t frozen; /* while finding causes: path positions of the slice whose loops stay at their first setting */
+  bool masked_too; /* steps that a mask leaves nothing of are counted like others */
   bool ragged;     /* found: settings that were counted together differ, and must be counted one by one */
   tf_ival **made;  /* [op] what a retained op makes in this run of its home scope, per output dim;
                       NULL: not in force */

@@ -176,7 +176,7 @@ static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
 static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
   const tf_op *op = &s->wl->ops[o];
   tf_b_op b = {.n_dims = op->n_dims < TF_B_DIMS ? op->n_dims : TF_B_DIMS};
-  bool empty = op->n_dims > TF_B_DIMS;
+  bool empty = op->n_dims > TF_B_DIMS || (s->need.masked && s->need.mask.vain[o]); /* some of its blocks are left out */
   for (int i = 0; i < b.n_dims; i++) {
     b.extent[i] = tf_demanded(&s->need, o, op->dims[i]);
     empty |= b.extent[i] == 0;
@@ -217,8 +217,7 @@ static bool rest(slope *s, double *words) {
     int64_t n = 1;
     if (s->counted[z] || (t->producer >= 0 && t->n_consumers > 0)) continue;
     if (t->producer < 0 && (n = tf_demand_touched(&s->need, z)) < 0) return false;
-    for (int r = 0; r < t->rank && t->producer >= 0; r++)
-      if (__builtin_mul_overflow(n, t->extent[r], &n)) return false;
+    if (t->producer >= 0 && (n = tf_demand_made(&s->need, z)) < 0) return false;
     *words += (double)n;
   }
   return true;

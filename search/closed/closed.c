@@ -135,6 +135,7 @@ static double model_words(const closed *c, const tf_tree *tree) {
   tf_model *m = d ? tf_model_new(tree, d) : NULL;
   tf_result r;
   double words = 0;
+  if (m) tf_model_all_points(m);
   if (m && c->arch->n_memories > 1 && tf_model_eval(m, NULL, &r))
     for (int z = 0; z < c->real->n_tensors; z++)
       words += (double)(c->real->tensors[z].producer < 0 ? r.counts[z].read : r.counts[z].update);

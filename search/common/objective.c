@@ -36,6 +36,7 @@ bool tf_figures_of_tree(const tf_tree *tree, bool walk, tf_figures *out) {
   tf_model *m = d && tree && !tree->open ? tf_model_new(tree, d) : NULL;
   tf_result r;
   if (m && !walk) tf_model_walk_limit(m, 0);
+  if (m) tf_model_all_points(m);
   bool ok = m && tf_model_eval(m, NULL, &r) && r.feasible;
   if (ok) *out = tf_figures_of(tree->arch, tree->workload, &r);
   tf_model_free(m);

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "model/demand/demand.h"
 #include "search/common/archive.h"
+#include "search/common/objective.h"
 #include "search/exact/ilp.h"
 #include "search/exact/state.h"
 
@@ -425,7 +426,24 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   tf_diags_free(d);
 }
 
-/* ---- padding ---------------------------------------------------------------------------------------- */
+/* ---- masks and padding -------------------------------------------------------------------------------- */
+/* Masked workloads are solved as if all points counted, as searches rank: what is open of a tree may leave out more of
+ * what is decided, so that hardly anything could be pruned.  What is found is evaluated as it is. */
+static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
+                        tf_diags *d) {
+  const tf_loc at = {tf_diags_add_file(d, "(mapping found)", r->text, strlen(r->text)), 1, 1, 1};
+  tf_tree *t = tf_tree_parse(r->text, at, arch, wl, d);
+  tf_model *m = t ? tf_model_new(t, d) : NULL;
+  tf_result now;
+  if (m) tf_model_eval(m, NULL, &now);
+  const bool counted = m && !now.overflow;
+  if (counted) r->figures = tf_figures_of(arch, wl, &now);
+  if (counted) r->value = tf_objective_value(o->objective, &r->figures);
+  tf_model_free(m);
+  tf_tree_free(t);
+  return m != NULL;
+}
+
 /* Where what an op makes is padded, its range is cut at borders, and what the closed part of a tree takes is no bound
  * of all completions (tests/unit/test_exact.c found such a proof to be wrong): proved is only what holds for every
  * mapping. */
@@ -436,7 +454,7 @@ static bool makes_padded(const tf_workload *wl) {
   return false;
 }
 
-static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
+static void bound_by_workload(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
   solver v = {.arch = arch, .wl = wl, .o = o};
   if (r->proved) r->stopped_by = TF_STOP_EXHAUSTED;
   r->proved = false;
@@ -450,7 +468,12 @@ static void bound_padded(const tf_arch *arch, const tf_workload *wl, const tf_so
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
   tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
   if (r) break_ties(arch, wl, o, r);
-  if (r && makes_padded(wl)) bound_padded(arch, wl, o, r);
+  const bool masked = r && tf_workload_masked(wl);
+  if (masked && r->text && !count_masks(arch, wl, o, r, d)) {
+    tf_solve_free(r);
+    return NULL;
+  }
+  if (r && (masked || makes_padded(wl))) bound_by_workload(arch, wl, o, r);
   return r;
 }
 

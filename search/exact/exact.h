@@ -64,6 +64,7 @@ typedef struct {
   int n_paths[TF_X_OPS]; /* per op: its Tiles in tiles[] */
   int path[TF_X_OPS][TF_X_TILES];
   bool *behind; /* [n_nodes] nodes open once the shared Tiles are chosen */
+  bool masked;  /* steps are left out, but all points are counted here (tf_solve_exact) */
   bool apart;   /* what one op's own Tiles move depends on no other op's, but for what it finds of an
                    intermediate (tf_x_least) */
   int rest[TF_X_OPS][TF_X_DIMS + 4]; /* [op][i-th dim of the op] loop that takes what is left, -1: none */

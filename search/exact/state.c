@@ -35,6 +35,7 @@ tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d) {
     w->rules = TF_ARRAY(a, tf_x_rule, TF_X_RULES);
     if (w->model && w->trips && w->loop_op && w->loop_rest && w->loop_spread && w->memos && w->rules) {
       mark_loops(w);
+      if (t->masked) tf_model_all_points(w->model);
       tf_model_walk_limit(w->model, 0); /* of what is not complete nothing is walked */
       return w;
     }

@@ -154,6 +154,7 @@ static bool set_stages(tf_x_template *t) {
   t->behind = TF_ARRAY(t->arena, bool, nodes);
   if (!t->behind) return false;
   mark_open(t, t->n_shared - 1, -1, t->behind);
+  t->masked = tf_workload_masked(t->facts->wl);
   t->apart = !share_inputs(t);
   for (int s = 0; s < t->n_tiles; s++) {
     tf_x_tile *x = &t->tiles[s];

@@ -299,6 +299,7 @@ static bool prepare(work *w) {
   w->arena = tf_arena_new();
   w->trips = d ? tf_trips_new(w->tree, d) : NULL;
   w->model = w->trips && !t->logged ? tf_model_new(w->tree, d) : NULL;
+  if (w->model) tf_model_all_points(w->model);
   tf_diags_free(d);
   bool ok = w->arena && w->trips && (w->model || t->logged);
   t->legal = ok;

@@ -52,6 +52,7 @@ static void compare_work(note *n, const oracle *o, const tf_result *r) {
     for (int i = 0; i < N_FIXES; i++)
       fixes += o->fixes[op * N_FIXES + i];
     differs(n, "points", o->wl->ops[op].name, r->ops[op].points, o->points[op]);
+    differs(n, "skipped points", o->wl->ops[op].name, r->ops[op].skipped, o->skipped[op]);
     differs(n, "corrections", o->wl->ops[op].name, r->ops[op].corrections, fixes);
     differs(n, "units", o->wl->ops[op].name, r->ops[op].units, o->units[op]);
     differs(n, "kind of unit", o->wl->ops[op].name, r->ops[op].unit, o->unit[op]);

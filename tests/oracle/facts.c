@@ -110,6 +110,7 @@ const tf_loop *loop_of(const oracle *o, place p) { return &o->tree->nodes[p.node
 static bool turned(const oracle *o, int n, int scope) {
   place path[MAX_PATH];
   int len = path_to(o, n, path);
+  if (o->masked >= 0) return o->class_now[n] > 0 && below(o, path[o->class_now[n] - 1].node, scope);
   for (int i = 0; i < len; i++)
     if (below(o, path[i].node, scope) && loop_of(o, path[i])->axis == TF_TEMPORAL &&
         o->digit[path[i].node][path[i].slot] != 0)

@@ -44,7 +44,7 @@ static void correct(oracle *o, int op, fix kind, int64_t n) {
 
 /* Op hands its operand on; the division happens once, on each accumulator that reads what it makes. */
 static void put_off(oracle *o, int op, int sum) {
-  o->points[op] = 0;
+  o->points[op] = o->skipped[op] = 0;
   for (int r = 0; r < o->wl->ops[op].n_reads; r++)
     if (o->wl->ops[op].reads[r].tensor == o->wl->ops[sum].out) o->by_ref[op * 16 + r] = (words){0, 0, 0, 0};
   for (int q = 0; q < o->wl->n_ops; q++)

@@ -26,7 +26,8 @@ const char *const gen_feature_name[GEN_N] = {"spatial loops",
                                              "kinds of unit",
                                              "meshes of one",
                                              "scope at the root",
-                                             "other word-bits"};
+                                             "other word-bits",
+                                             "masks"};
 
 void page_say(page *p, const char *fmt, ...) {
   va_list ap;
@@ -302,9 +303,9 @@ static void mapping(maker *k) {
 bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
   tf_rng g = tf_rng_new(seed, 7);
   *p = (page){.len = 0};
-  bool padded = *features;
+  const unsigned asked = *features;
   *features = 0;
-  *kind = gen_input(&g, p, features, padded);
+  *kind = gen_input(&g, p, features, asked);
   tf_diags *d = tf_diags_new();
   tf_text t = {"case", p->text, p->len};
   tf_spec *spec = tf_spec_read_texts(&t, 1, NULL, 0, d);
@@ -315,7 +316,7 @@ bool gen_case(uint64_t seed, page *p, unsigned *features, const char **kind) {
                .arch = spec->arch,
                .wl = spec->workload,
                .features = features,
-               .stream = !strncmp(*kind, "attention", 9) && !rng_chance(&g, 3),
+               .stream = (!strncmp(*kind, "attention", 9) || !strncmp(*kind, "masked", 6)) && !rng_chance(&g, 3),
                .far = rng_chance(&g, 2)};
     mapping(&k);
   } else {

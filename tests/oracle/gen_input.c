@@ -53,7 +53,10 @@ static void unit(tf_rng *g, page *p, const char *name, const char *ops, int belo
 
 /* One unit for all kinds; one for products and one for the rest; three; or a far one that all kinds may run on. */
 static void units(tf_rng *g, page *p, int n, unsigned *features) {
-  static const char *const all = "mac, add, sub, mul, div, max, exp", *const rest = "add, sub, mul, div, max, exp";
+  const bool masks = *features >> GEN_MASK & 1;
+  const char *const all =
+      masks ? "mac, add, sub, mul, div, max, exp, select, min" : "mac, add, sub, mul, div, max, exp";
+  const char *const rest = masks ? "add, sub, mul, div, max, exp, select, min" : "add, sub, mul, div, max, exp";
   int far = n > 2 ? n - 3 : 0, kind = rng_between(g, 0, 5);
   *features |= kind > 2 ? 1u << GEN_UNITS : 0;
   page_say(p, "  compute:\n");
@@ -61,7 +64,7 @@ static void units(tf_rng *g, page *p, int n, unsigned *features) {
   unit(g, p, "u", kind == 3 ? "mac" : kind == 4 ? "mac, add" : all, n - 1, features);
   if (kind == 3) unit(g, p, "v", rest, rng_between(g, far, n - 1), features);
   if (kind == 4) {
-    unit(g, p, "v", "max, mul", rng_between(g, far, n - 1), features);
+    unit(g, p, "v", masks ? "max, mul, select, min" : "max, mul", rng_between(g, far, n - 1), features);
     unit(g, p, "w", "exp, sub, div", rng_between(g, far, n - 1), features);
   }
 }
@@ -222,9 +225,11 @@ static const char *drawn_two(tf_rng *g, page *p) {
 
 /* ---- one of them --------------------------------------------------------------------------------------- */
 
-const char *gen_input(tf_rng *g, page *p, unsigned *features, bool padded) {
+const char *gen_input(tf_rng *g, page *p, unsigned *features, unsigned asked) {
+  *features |= asked & 1u << GEN_MASK;
   machine(g, p, features);
-  if (padded) {
+  if (asked & 1u << GEN_MASK) return gen_masked(g, p);
+  if (asked & 1u << GEN_PAD) {
     *features |= 1u << GEN_PAD;
     gen_padded(g, p);
     return "padded";

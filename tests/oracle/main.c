@@ -1,7 +1,7 @@
 /* The model against the brute-force walk on random cases.
- *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded]
- * --padded: only cases with padding.  --file: cases that are kept, of which each must be counted and walked.
- * A case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
+ *   oracle_test [--cases N] [--seed S] [--one SEED] [--file YAML...] [--save DIR] [--coverage] [--padded] [--masked]
+ * --padded, --masked: only cases with padding, with masks.  --file: cases that are kept, of which each must be counted
+ * and walked. A case that differs is printed as the YAML that `tileflow eval` reads, and saved if asked. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tests/oracle/gen.h"
 #include "tests/oracle/oracle.h"
 
-enum { WALK_LIMIT = 20000, MAX_KINDS = 64 };
+enum { WALK_LIMIT = 20000, WALK_MASKED = 3000, MAX_KINDS = 64 };
 
 typedef struct {
   const char *name;
@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
   const char *save, *file;
-  bool coverage, print, padded;
+  bool coverage, print, padded, masked;
   long refused, walked, equal, differ, overflow, too_long, quick;
   long with[GEN_N], saw[N_EVENTS], feasible;
   tally kinds[MAX_KINDS];
@@ -43,7 +43,7 @@ static void report(session *s, uint64_t seed, const page *p, const note *n) {
 static bool compare(session *s, uint64_t seed, const page *p, const tf_tree *tree, tf_diags *d) {
   tf_model *m = tf_model_new(tree, d);
   tf_result r;
-  oracle *o = oracle_run(tree, WALK_LIMIT);
+  oracle *o = oracle_run(tree, s->masked ? WALK_MASKED : WALK_LIMIT);
   note n = {.len = 0};
   bool counted = false;
   if (!m || !o) abort();
@@ -87,7 +87,7 @@ static bool take_file(page *p, const char *path) {
 
 static void one(session *s, uint64_t seed) {
   page p;
-  unsigned features = s->padded ? 1u << GEN_PAD : 0;
+  unsigned features = (s->padded ? 1u << GEN_PAD : 0) | (s->masked ? 1u << GEN_MASK : 0);
   const char *kind = "file";
   if (s->file ? !take_file(&p, s->file) : !gen_case(seed, &p, &features, &kind)) abort();
   tf_diags *d = tf_diags_new();
@@ -119,7 +119,8 @@ static const char *const event_name[N_EVENTS] = {[SAW_PORTS] = "a port that make
                                                  [SAW_NO_ROOM] = "a load that a busy port keeps",
                                                  [SAW_FOLLOWS] = "words after a sibling's",
                                                  [SAW_IDLE] = "an idle step",
-                                                 [SAW_FIXES] = "corrections"};
+                                                 [SAW_FIXES] = "corrections",
+                                                 [SAW_LEFT_OUT] = "a step left out"};
 
 static void print_coverage(const session *s) {
   for (int i = 0; i < s->n_kinds; i++)
@@ -141,6 +142,8 @@ int main(int argc, char **argv) {
       s.coverage = true;
     else if (!strcmp(argv[i], "--padded"))
       s.padded = true;
+    else if (!strcmp(argv[i], "--masked"))
+      s.masked = true;
     else if (!strcmp(argv[i], "--cases"))
       cases = strtol(value, NULL, 10), i++;
     else if (!strcmp(argv[i], "--seed"))

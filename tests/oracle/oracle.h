@@ -16,7 +16,17 @@ enum {
 };
 
 /* What a case had, for the coverage table. */
-typedef enum { SAW_PORTS, SAW_FLOOR, SAW_HIDDEN, SAW_NO_ROOM, SAW_FOLLOWS, SAW_IDLE, SAW_FIXES, N_EVENTS } event;
+typedef enum {
+  SAW_PORTS,
+  SAW_FLOOR,
+  SAW_HIDDEN,
+  SAW_NO_ROOM,
+  SAW_FOLLOWS,
+  SAW_IDLE,
+  SAW_FIXES,
+  SAW_LEFT_OUT,
+  N_EVENTS
+} event;
 
 /* Corrections of a streamed reduction (DECISIONS 11). */
 typedef enum { FIX_EXP, FIX_MUL, FIX_DIV, N_FIXES } fix;
@@ -104,7 +114,13 @@ typedef struct {
   int64_t *level_peak;     /* [level] words of the memory */
   double cycles, *node_cycles, *level_cycles, *unit_cycles;
   int64_t *level_instances, *unit_use;
-  int64_t steps; /* taken so far, against `limit` */
+  int masked, condition;    /* op that selects -inf, -1: none does; the condition, an expression of it */
+  int mask_l, mask_q;       /* the two dims that it compares */
+  bool may_skip[MAX_NODES]; /* all below the node is such */
+  bool vain[64], skips;     /* [op] nobody needs what it makes where that is false; a step is being left out */
+  int64_t (*was)[MAX_PATH]; /* [node] where its loops stood at the step before */
+  int64_t *skipped;         /* [op] points of steps left out */
+  int64_t steps;            /* taken so far, against `limit` */
   int64_t limit;
   bool gave_up, saw[N_EVENTS];
 } oracle;
@@ -146,6 +162,13 @@ void join_boxes(const oracle *o, int z, box *all, const box *b); /* all: the box
 /* Lower corner's shift, per rank, of m-tile n's slice of z for one step of the loop at p: full tiles, no
  * borders. */
 void step_effect(oracle *o, int n, int z, place p, int64_t *shift);
+
+/* ---- masks (masks.c) ------------------------------------------------------------------------------------------- */
+void find_mask(oracle *o);
+bool left_out(oracle *o, int n); /* the step of node n at the digits set: all its instances */
+/* Whether node n has run in an earlier setting of these loops, the rest of its path standing. */
+bool happened_before(oracle *o, int n, const place *loops, int n_loops);
+int64_t running(oracle *o, int n); /* instances of node n in which some op has work (run.c) */
 
 /* ---- instances and content (store.c) ------------------------------------------------------- */
 void first_instance(oracle *o, int n);

@@ -149,7 +149,7 @@ static __attribute__((noinline)) void enter(oracle *o, int n, int z) {
     take(o, n, z, s, &m, met_at(o, z, -1 - s->level, key), &now[k]);
     any = true;
   } while (next_instance(o, n));
-  for (int k = 0; k < n_keys; k++)
+  for (int k = 0; k < n_keys && makes(o, n, z); k++) /* what is read before it is made carries nothing */
     add_set(met_at(o, z, -1 - s->level, keys[k]), &now[k]);
   if (any) s->latest = n;
   free(m.list);
@@ -218,17 +218,19 @@ static void run_op(oracle *o, int n) {
 /* ---- scopes -------------------------------------------------------------------------------------- */
 
 /* Whether the production of z goes on: a streamed reduction, not at the first step of its loops. */
-static bool goes_on(const oracle *o, int scope, int z) {
-  place path[MAX_PATH];
-  int n = path_to(o, scope, path), op = 0;
+static bool goes_on(oracle *o, int scope, int z) {
+  place path[MAX_PATH], again[MAX_PATH];
+  int n = path_to(o, scope, path), op = 0, n_again = 0;
   while (o->wl->ops[op].out != z)
     op++;
   for (int i = 0; i < n && stream_scope(o, op) >= 0; i++) {
     int dim = loop_of(o, path[i])->dim;
     for (int d = o->wl->ops[op].n_out_dims; d < o->wl->ops[op].n_dims; d++)
-      if (o->wl->ops[op].dims[d] == dim && o->digit[path[i].node][path[i].slot] != 0) return true;
+      if (o->wl->ops[op].dims[d] == dim && loop_of(o, path[i])->axis == TF_TEMPORAL) again[n_again++] = path[i];
   }
-  return false;
+  for (int i = 0; i < n_again && o->masked < 0; i++)
+    if (o->digit[again[i].node][again[i].slot] != 0) return true;
+  return o->masked >= 0 && happened_before(o, scope, again, n_again);
 }
 
 /* The box around `need` less `have`: what a retained intermediate's producer makes (DECISIONS 10). */
@@ -375,7 +377,7 @@ static void note_streams(oracle *o, int scope) {
   }
 }
 
-static int64_t running(oracle *o, int n) {
+int64_t running(oracle *o, int n) {
   int64_t count = 0;
   first_instance(o, n);
   do {
@@ -401,6 +403,10 @@ static void run_scope(oracle *o, int n) {
   note_streams(o, n);
   for (int c = 0; c < t->n_children; c++) {
     if (!running(o, t->children[c])) continue;
+    if (left_out(o, t->children[c])) {
+      run_node(o, t->children[c]);
+      continue;
+    }
     if (t->scope == TF_SEQ) pass_seq(o, n, t->children[c]);
     run_node(o, t->children[c]);
     leave_child(o, n, t->children[c]);
@@ -426,10 +432,28 @@ static void note_step(oracle *o, int n) {
   place path[MAX_PATH];
   int len = path_to(o, n, path), class = 0;
   for (int i = 0; i < len && o->runs[n]; i++)
-    if (loop_of(o, path[i])->axis == TF_TEMPORAL && o->digit[path[i].node][path[i].slot] != 0) class = 1 + i;
+    if (o->masked < 0 && loop_of(o, path[i])->axis == TF_TEMPORAL && o->digit[path[i].node][path[i].slot] != 0)
+      class = 1 + i;
+  for (int i = len - 1; i >= 0 && o->masked >= 0; i--) {
+    const int64_t now = o->digit[path[i].node][path[i].slot];
+    if (loop_of(o, path[i])->axis == TF_TEMPORAL && o->runs[n] && now != o->was[n][i]) class = 1 + i;
+    o->was[n][i] = now;
+  }
   o->class_now[n] = class;
   o->class_steps[n * MAX_CLASSES + class]++;
   o->runs[n]++;
+}
+
+/* A step in vain: its points are counted as left out. */
+static void leave_out(oracle *o, int n, int64_t points) {
+  const tf_node *t = &o->tree->nodes[n];
+  const bool outer = o->skips;
+  o->skips = o->saw[SAW_LEFT_OUT] = true;
+  if (t->kind == TF_OP) o->skipped[t->op] += points;
+  if (t->kind == TF_TILE) run_loops(o, n, 0);
+  for (int c = 0; t->kind == TF_SCOPE && c < t->n_children; c++)
+    run_node(o, t->children[c]);
+  o->skips = outer;
 }
 
 static void run_node(oracle *o, int n) {
@@ -438,6 +462,10 @@ static void run_node(oracle *o, int n) {
   o->gave_up |= ++o->steps > o->limit;
   o->saw[SAW_IDLE] |= !at_once;
   if (!at_once || o->gave_up) return;
+  if (o->skips || left_out(o, n)) {
+    leave_out(o, n, at_once);
+    return;
+  }
   note_step(o, n);
   o->width[n] = at_once > o->width[n] ? at_once : o->width[n];
   for (int z = 0; z < o->wl->n_tensors; z++)
@@ -498,14 +526,16 @@ oracle *oracle_run(const tf_tree *tree, int64_t limit) {
   int64_t **rows[] = {&o->held, &o->runs, &o->width, &o->largest};
   for (size_t i = 0; i < 4; i++)
     *rows[i] = calloc(nodes * nt, sizeof **rows[i]);
-  int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once};
-  for (size_t i = 0; i < 4; i++)
+  o->was = calloc(nodes, sizeof *o->was);
+  int64_t **per_op[] = {&o->points, &o->units, &o->corrected, &o->corrected_once, &o->skipped};
+  for (size_t i = 0; i < 5; i++)
     *per_op[i] = calloc(ops, sizeof **per_op[i]);
   o->home = calloc(nt, sizeof *o->home);
   o->level_peak = calloc(levels, sizeof *o->level_peak);
   for (int op = 0; op < tree->workload->n_ops; op++)
     o->unit[op] = unit_of(o, op);
   add_retained(o);
+  find_mask(o);
   run_node(o, 0);
   find_moves(o);
   find_peaks(o);
@@ -520,11 +550,36 @@ void oracle_free(oracle *o) {
     free(o->records[z]);
     free(o->kept[z]);
   }
-  void *all[] = {
-      o->shelves,        o->kept,  o->moved,       o->by_node,      o->by_ref,          o->peak,        o->extent,
-      o->held,           o->runs,  o->width,       o->largest,      o->points,          o->units,       o->corrected,
-      o->corrected_once, o->home,  o->level_peak,  o->by_class,     o->by_scope,        o->treated,     o->class_now,
-      o->class_steps,    o->fixes, o->node_cycles, o->level_cycles, o->level_instances, o->unit_cycles, o->unit_use};
+  void *all[] = {o->shelves,
+                 o->kept,
+                 o->moved,
+                 o->by_node,
+                 o->by_ref,
+                 o->peak,
+                 o->extent,
+                 o->held,
+                 o->runs,
+                 o->width,
+                 o->largest,
+                 o->points,
+                 o->units,
+                 o->corrected,
+                 o->corrected_once,
+                 o->home,
+                 o->level_peak,
+                 o->by_class,
+                 o->by_scope,
+                 o->treated,
+                 o->class_now,
+                 o->class_steps,
+                 o->fixes,
+                 o->node_cycles,
+                 o->level_cycles,
+                 o->level_instances,
+                 o->unit_cycles,
+                 o->unit_use,
+                 o->was,
+                 o->skipped};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
     free(all[i]);
   free(o);

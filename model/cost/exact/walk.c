@@ -10,6 +10,7 @@
 #include "model/cost/exact/store.h"
 #include "model/flow/plan_class.h"
 #include "model/flow/retain.h"
+#include "model/flow/skip.h"
 
 typedef struct {
   struct tf_model *m;
@@ -18,7 +19,10 @@ typedef struct {
   int64_t *cur;
   tf_move *behind; /* [tile slice] words of entries that follow a sibling's */
   tf_store *st;
+  int64_t *was; /* [node * TF_MAX_PATH + position] where the temporal loops stood at the step before; masks only */
+  int *stepped; /* [node] the outermost that stands elsewhere now, -1: none */
   int64_t budget;
+  bool left_out; /* a mask leaves nothing of the step at hand: its points are counted, no more */
   bool ok;
 } tf_walker;
 
@@ -68,6 +72,19 @@ static int64_t busy_instances(tf_walker *e, int n) {
   return count;
 }
 
+/* Whether node n's step has happened at an earlier setting of these loops of its path, the others where they stand. */
+static bool brought_before(const tf_walker *e, int n, uint64_t loops) {
+  const uint64_t skips = tf_skip_loops(e->p, n) & loops;
+  for (uint64_t rest = loops & ~skips; rest; rest &= rest - 1)
+    if (e->cur[e->p->path[n].loops[__builtin_ctzll(rest)]] != 0) return true;
+  return skips && !tf_skip_first(e->ev, n, skips, e->cur);
+}
+
+/* Positions of node n's path. */
+static uint64_t all_of(const tf_plan *p, int n) {
+  return p->path[n].n ? ~UINT64_C(0) >> (TF_MAX_PATH - p->path[n].n) : 0;
+}
+
 /* Whether this moment is the first, in the production, for the elements of slice s: every loop inside
  * the production that does not move its box stands at 0. */
 static bool first_time(const tf_walker *e, const tf_slice *s) {
@@ -75,11 +92,7 @@ static bool first_time(const tf_walker *e, const tf_slice *s) {
   uint64_t moving = 0;
   for (int r = 0; r < e->p->wl->tensors[s->tensor].rank; r++)
     moving |= tf_slice_mask(e->p, s, r);
-  for (int k = 0; k < path->n; k++)
-    if ((s->inside & ~moving) >> k & 1 && e->p->loops[path->loops[k]].axis == TF_TEMPORAL &&
-        e->cur[path->loops[k]] != 0)
-      return false;
-  return true;
+  return !brought_before(e, s->node, s->inside & ~moving & path->temporal);
 }
 
 /* What identifies a sharing group: the instance it hangs below, the box, and what it loads. */
@@ -135,25 +148,38 @@ static void note_size(tf_walker *e, int i, const tf_ival *box) {
 
 /* The class of the entry at hand: the loop that carries, or the sibling before it. */
 static int class_of(const tf_walker *e, const tf_slice *s) {
-  const tf_path *path = &e->p->path[s->node];
-  int k = path->n - 1;
   for (int c = 0; c < s->n_class - 1; c++) {
     int to = s->classes[c].carry >= 0 ? s->classes[c].carry : s->classes[c].zero_from;
-    for (; k >= to; k--)
-      if (e->p->loops[path->loops[k]].axis == TF_TEMPORAL && e->cur[path->loops[k]] > 0) return c;
-    if (s->classes[c].carry < 0) return c;
+    if (e->stepped[s->node] >= to || s->classes[c].carry < 0) return c;
   }
   return s->n_class - 1;
 }
 
-/* Row of the step at hand among those of the slice's Tile: of the innermost loop that is not at its start; the last is
- * the first step. */
+/* Row of the step at hand among those of the slice's Tile: of the loop that has stepped; the last is the first step. */
 static int row_of(const tf_walker *e, int n) {
   const tf_view *v = &e->m->views->node[n];
-  int row = 0;
-  while (e->m->steps[n] > 1 && row < v->n_rows - 1 && e->cur[v->row_loop[row]] == 0)
+  const int k = e->stepped[n];
+  int row = e->m->steps[n] > 1 && k >= 0 ? 0 : v->n_rows - 1;
+  while (row < v->n_rows - 1 && v->row_loop[row] != e->p->path[n].loops[k])
     row++;
-  return e->m->steps[n] > 1 ? row : v->n_rows - 1;
+  return row;
+}
+
+/* Finds the loop that has stepped: the innermost that is not at its start.  Where steps are left out that need not be
+ * its first setting: the outermost that stands elsewhere than at the step before. */
+static void find_stepped(tf_walker *e, int n) {
+  const tf_path *path = &e->p->path[n];
+  int64_t *was = e->was ? e->was + (size_t)n * TF_MAX_PATH : NULL;
+  int k = was ? 0 : path->n - 1;
+  if (!was)
+    while (k >= 0 && !(path->temporal >> k & 1 && e->cur[path->loops[k]] > 0))
+      k--;
+  else
+    while (k < path->n && !(path->temporal >> k & 1 && e->cur[path->loops[k]] != was[k]))
+      k++;
+  e->stepped[n] = k < path->n && e->m->steps[n] > 0 ? k : -1;
+  for (int j = 0; was && j < path->n; j++)
+    was[j] = e->cur[path->loops[j]];
 }
 
 static void add_move(tf_move *to, const tf_move *v) {
@@ -195,6 +221,7 @@ static void enter(tf_walker *e, int i) {
   const tf_slice *s = &e->p->slices[i];
   bool first = first_time(e, s), any = false;
   tf_move v = {0, 0, 0, 0};
+  e->m->entry_class = class_of(e, s);
   tf_store_clear_rows(e->st);
   tf_store_layout(e->st, e->ev, &e->m->scratch, i);
   first_instance(e, s->node);
@@ -206,7 +233,7 @@ static void enter(tf_walker *e, int i) {
     }
   } while (next_instance(e, s->node) && (e->ok = --e->budget >= 0));
   add_move(&e->m->moves[i], &v);
-  const tf_pclass *class = &s->classes[class_of(e, s)];
+  const tf_pclass *class = &s->classes[e->m->entry_class];
   if (class->carry < 0 && class->zero_from > 0)
     add_move(&e->behind[i], &v);
   else
@@ -289,11 +316,8 @@ static void begin_scope(tf_walker *e, int h) {
   for (int z = 0; z < e->p->wl->n_tensors; z++) {
     int o = e->p->wl->tensors[z].producer;
     if (e->p->home_scope[z] != h) continue;
-    bool goes_on = false;
     const tf_slice *out = &e->p->slices[e->p->op_slice[o] + e->p->wl->ops[o].n_reads];
-    for (int k = 0; k < e->p->path[h].n; k++)
-      goes_on |= out->inside >> k & 1 && e->cur[e->p->path[h].loops[k]] != 0;
-    if (!goes_on) tf_store_forget(e->st, z);
+    if (!brought_before(e, h, out->inside & all_of(e->p, h))) tf_store_forget(e->st, z);
   }
   for (int i = e->p->wl->n_ops - 1; i >= 0; i--) {
     int o = e->p->wl->topo[i];
@@ -347,10 +371,8 @@ static void add_corrected(tf_walker *e, int h) {
   for (int o = 0; o < e->p->wl->n_ops; o++) {
     const tf_slice *s = &e->p->stream[o];
     tf_ival box[TF_MAX_RANK];
-    bool goes_on = false;
     if (s->node != h) continue;
-    for (int k = 0; k < e->p->path[h].n; k++)
-      goes_on |= s->inside >> k & 1 && e->cur[e->p->path[h].loops[k]] != 0;
+    const bool goes_on = brought_before(e, h, s->inside & all_of(e->p, h));
     first_instance(e, h);
     do {
       force_made(e);
@@ -380,6 +402,10 @@ static void run_scope(tf_walker *e, int n) {
   add_corrected(e, n);
   for (int c = 0; c < t->n_children && e->ok; c++) {
     if (!busy_instances(e, t->children[c])) continue;
+    if (tf_skip_out(e->ev, t->children[c], e->cur)) {
+      run_node(e, t->children[c]);
+      continue;
+    }
     if (t->scope == TF_SEQ) pass(e, n, t->children[c]);
     run_node(e, t->children[c]);
     tf_store_leave(e->st, e->ev, n, t->children[c]);
@@ -406,10 +432,30 @@ static void note_held(tf_walker *e, int n) {
   } while (next_instance(e, n));
 }
 
+/* A step of node n that is left out: only its points count, as such. */
+static void leave_out(tf_walker *e, int n, int64_t points) {
+  const tf_node *t = &e->p->tree->nodes[n];
+  const bool outer = e->left_out;
+  e->left_out = true;
+  if (t->kind == TF_OP)
+    e->m->res.ops[t->op].skipped += points;
+  else if (t->kind == TF_TILE)
+    run_loops(e, n, 0);
+  else
+    for (int c = 0; c < t->n_children && e->ok; c++)
+      run_node(e, t->children[c]);
+  e->left_out = outer;
+}
+
 static void run_node(tf_walker *e, int n) {
   const tf_node *t = &e->p->tree->nodes[n];
   int64_t now = busy_instances(e, n);
   if (!now || !e->ok) return;
+  if (e->left_out || tf_skip_out(e->ev, n, e->cur)) {
+    leave_out(e, n, now);
+    return;
+  }
+  find_stepped(e, n);
   e->m->steps[n]++;
   e->m->ev.work++;
   e->m->width[n] = now > e->m->width[n] ? now : e->m->width[n];
@@ -457,7 +503,8 @@ static void finish_ops(struct tf_model *m) {
     int64_t space = 1;
     for (int d = 0; d < wl->ops[o].n_dims; d++)
       space *= wl->dims[wl->ops[o].dims[d]].extent;
-    m->res.ops[o].recomputed = m->res.ops[o].points > space ? m->res.ops[o].points - space : 0;
+    const int64_t all = m->res.ops[o].points + m->res.ops[o].skipped;
+    m->res.ops[o].recomputed = all > space ? all - space : 0;
   }
 }
 
@@ -466,10 +513,15 @@ bool tf_walk(struct tf_model *m) {
   if (m->walk_max <= 0) /* a store is large: where no step may be walked none is made */
     return false;
   reset(m);
+  const size_t nodes = (size_t)m->plan->tree->n_nodes;
   e.behind = calloc((size_t)m->plan->n_tile_slices + 1, sizeof *e.behind);
-  e.st = e.behind ? tf_store_new(m->plan, &m->ev) : NULL;
+  e.stepped = calloc(nodes, sizeof *e.stepped);
+  e.was = m->plan->skips ? calloc(nodes, TF_MAX_PATH * sizeof *e.was) : NULL;
+  e.st = e.behind && e.stepped && (e.was || !m->plan->skips) ? tf_store_new(m->plan, &m->ev) : NULL;
   if (!e.st) {
     free(e.behind);
+    free(e.stepped);
+    free(e.was);
     m->starved = true;
     return false;
   }
@@ -482,6 +534,8 @@ bool tf_walk(struct tf_model *m) {
   finish_ops(m);
   finish_cells(&e);
   free(e.behind);
+  free(e.stepped);
+  free(e.was);
   tf_store_free(e.st);
   return e.ok;
 }

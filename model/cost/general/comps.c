@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/flow/retain.h"
+#include "model/flow/skip.h"
 
 /* Puts `c` into the list, joined with every entry that shares a loop with it. */
 static int join(tf_comp *list, int n, tf_comp c) {
@@ -69,15 +70,31 @@ static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, 
   return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});
 }
 
-/* The comps that share no loop. */
-static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list) {
+/* Loops that decide which steps of s, and of the m-tile before, are left out: they count together. */
+static tf_comp skip_comp(const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
+  tf_comp k = {.loops = tf_skip_loops(p, s->node), .retain = -1};
+  if (!c || c->prev < 0 || c->common < 0) return k;
+  const uint64_t before = tf_skip_loops(p, p->slices[c->prev].node);
+  const uint64_t shared = ~(~UINT64_C(0) << p->path[c->common].n);
+  k.loops |= before & shared;
+  k.prev_loops = before & ~shared;
+  return k;
+}
+
+/* The comps that share no loop; skips: where steps are left out. */
+static int gather(const tf_plan *p, const tf_slice *s, const tf_pclass *c, bool skips, tf_comp *list) {
   const tf_path *path = &p->path[s->node];
-  int n = 0;
+  const tf_comp skip = skips ? skip_comp(p, s, c) : (tf_comp){.retain = -1};
+  int n = skip.loops ? join(list, 0, skip) : 0;
   for (int k = 0; k < path->n; k++)
     if (p->loops[path->loops[k]].op >= 0) n = join(list, n, (tf_comp){.loops = chain_mask(p, path, k), .retain = -1});
   for (int r = 0; s->tensor >= 0 && r < p->wl->tensors[s->tensor].rank; r++) {
     tf_comp own = {.loops = tf_slice_mask(p, s, r), .n_rank = 1, .rank = {(unsigned char)r}, .retain = -1};
     if (c) own.loops |= prev_mask(p, c, r, &own.prev_loops);
+    if (own.prev_loops & skip.prev_loops) { /* where they end depends on the others */
+      own.loops |= skip.loops;
+      own.prev_loops |= skip.prev_loops;
+    }
     n = join(list, n, own);
   }
   return n;
@@ -91,13 +108,13 @@ static bool belongs(const tf_comp *part, const tf_comp *comp) {
   return part->loops & comp->loops;
 }
 
-/* What would count apart if nothing were retained. */
+/* What would count apart if nothing were retained, or left out. */
 static bool add_parts(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *comp) {
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
   tf_plan bare = *p;
   bare.made_mask = TF_ARRAY(a, uint64_t, (size_t)p->wl->n_ops);
   if (!bare.made_mask) return false;
-  int n = gather(&bare, s, c, list);
+  int n = gather(&bare, s, c, false, list);
   comp->part = TF_ARRAY(a, tf_comp, (size_t)n + 1);
   if (!comp->part) return false;
   for (int i = 0; i < n; i++)
@@ -116,12 +133,13 @@ typedef struct {
 static comps build(tf_arena *a, const tf_plan *p, const tf_slice *s, const tf_pclass *c) {
   const comps none = {NULL, 0};
   tf_comp list[TF_MAX_PATH + TF_MAX_RANK + 1];
-  int n = join_retain(p, s, c, list, gather(p, s, c, list));
+  int n = join_retain(p, s, c, list, gather(p, s, c, true, list));
+  const uint64_t skips = skip_comp(p, s, c).loops;
   comps out = {TF_ARRAY(a, tf_comp, (size_t)n + 1), n};
   if (!out.list) return none;
   memcpy(out.list, list, (size_t)n * sizeof list[0]);
   for (int i = 0; i < n; i++)
-    if (out.list[i].retain >= 0 && !add_parts(a, p, s, c, &out.list[i])) return none;
+    if ((out.list[i].retain >= 0 || out.list[i].loops & skips) && !add_parts(a, p, s, c, &out.list[i])) return none;
   return out;
 }
 

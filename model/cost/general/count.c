@@ -5,6 +5,7 @@
 #include "model/cost/general/general.h"
 #include "model/cost/general/most.h"
 #include "model/flow/layout.h"
+#include "model/flow/skip.h"
 #include "model/tree/cover.h"
 
 /* Made when it is first needed: most trees never do. */
@@ -44,8 +45,10 @@ static bool first_time(struct tf_model *m, const tf_slice *s, const tf_pclass *c
   uint64_t again = s->inside & ~s->moving & m->plan->path[s->node].temporal, frozen = m->ev.frozen;
   tf_sum sum = {0, 0};
   m->ev.frozen |= again;
+  uint64_t never =
+      again & ~(m->ev.masked_too ? 0 : tf_skip_loops(m->plan, s->node)); /* a mask may leave the steps before out */
   bool ok =
-      (c->carry >= 0 && again >> c->carry & 1) || tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
+      (c->carry >= 0 && never >> c->carry & 1) || tf_sum_over(&m->ev, &m->scratch, s, c, keeps, TF_OVER_GROUPS, &sum);
   m->ev.frozen = frozen;
   *words = sum.box - sum.kept;
   return ok;
@@ -103,7 +106,13 @@ static bool count_op(struct tf_model *m, int o) {
   const tf_slice *out = &m->plan->slices[m->plan->op_slice[o] + op->n_reads];
   if (!tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum)) return false;
   r->points = sum.box;
-  r->recomputed = r->points > m->plan->space[o] ? r->points - m->plan->space[o] : 0;
+  m->ev.masked_too = true;
+  bool ok =
+      !m->plan->skips || m->all_points || tf_sum_over(&m->ev, &m->scratch, out, NULL, false, TF_OVER_INSTANCES, &sum);
+  m->ev.masked_too = m->all_points;
+  if (!ok) return false;
+  r->skipped = sum.box - r->points;
+  r->recomputed = sum.box > m->plan->space[o] ? sum.box - m->plan->space[o] : 0;
   r->units = m->width[out->node];
   return true;
 }

@@ -58,7 +58,7 @@ static int64_t ends(const tf_summing *e, int k, bool border) {
 
 /* Whether loop k must not be taken in groups. */
 static bool one_by_one(tf_summing *e, int k) {
-  if (e->each >> k & 1) return true;
+  if ((e->each | e->apart) >> k & 1) return true;
   if (e->ev->plan->path[e->s->node].temporal >> k & 1)
     return uneven_each(e, k) ||
            (e->h && k >= e->n_above && e->ev->plan->clips && e->each & ~(~UINT64_C(0) << e->n_above));
@@ -91,6 +91,69 @@ static void sum_settings(tf_summing *e, int k, int64_t len, int64_t mult, uint64
   }
   for (int64_t i = high > low ? high : low; i < n; i++)
     sum_at(e, k, i, mult, border);
+}
+
+/* Setting `digit` of loop k, whose sum was known if it stands as far from the mask's edge as one before. */
+static void sum_near(tf_summing *e, int k, int64_t digit, int64_t mult, uint64_t border) {
+  const tf_path *path = &e->ev->plan->path[e->s->node];
+  if (!e->divides || !(e->skips & ~UINT64_C(0) << k << 1)) {
+    sum_at(e, k, digit, mult, border);
+    return;
+  }
+  e->w->cur[path->loops[k]] = digit;
+  const int64_t distance = tf_skip_distance(e->ev, e->s->node, k + 1, e->w->cur);
+  tf_known *at = &e->known[((uint64_t)distance * 31 + (uint64_t)k) % TF_KNOWN_MAX];
+  if (at->k != k || at->distance != distance) {
+    const tf_words before = e->sum;
+    e->sum = (tf_words){0};
+    sum_at(e, k, digit, 1, border);
+    *at = (tf_known){k, distance, e->sum};
+    e->sum = before;
+  }
+  tf_sum_add(e, mult, at->sum);
+}
+
+/* Settings from .. to - 1 of loop k, which are all alike. */
+static void sum_alike(tf_summing *e, int k, int64_t from, int64_t to, int64_t mult, uint64_t border) {
+  int64_t m;
+  if (to <= from) return;
+  e->here.slack[k] = to - from - 1;
+  if (__builtin_mul_overflow(mult, to - from, &m))
+    e->ok = false;
+  else
+    sum_at(e, k, from, m, border);
+  e->here.slack[k] = 0;
+}
+
+/* Every setting of loop k in which a mask leaves something of the step.  Those that are alike count at once: of the
+ * innermost such loop, and those of which the mask leaves all, so that no step inside them is left out. */
+static void sum_unmasked(tf_summing *e, int k, int64_t mult, uint64_t border) {
+  const int l = e->ev->plan->path[e->s->node].loops[k];
+  const int64_t full = e->divides ? e->ev->trip[l] : tf_loop_range(e->ev, l, e->w->cur).len / tf_step(e->ev, l);
+  const uint64_t inside = ~UINT64_C(0) << k << 1, skips = e->skips;
+  const bool once = e->again >> k & 1 && !(skips & ~e->again & inside);
+  tf_live v = tf_skip_live(e->ev, e->s->node, k, e->w->cur);
+  int64_t at = v.first + (k == e->carry);
+  if ((e->zero >> k & 1 && k != e->carry) || once) {
+    if (at <= v.last && at == v.first) sum_near(e, k, at, mult, border);
+    return;
+  }
+  if (e->again || one_by_one(e, k)) {
+    v.inner_last = -1;
+  } else if (!(skips & inside)) {
+    v.inner_first = v.first, v.inner_last = v.last;
+  } else if (k == e->carry) {
+    v.inner_first++; /* in the step before, too, nothing is left out */
+  }
+  int64_t from = v.inner_first > at ? v.inner_first : at, to = v.inner_last < full ? v.inner_last + 1 : full;
+  for (; at <= v.last && (at < from || to <= from); at++)
+    sum_near(e, k, at, mult, border);
+  if (at > v.last) return;
+  e->skips &= ~inside;
+  sum_alike(e, k, from, to, mult, border);
+  e->skips = skips;
+  for (at = to; at <= v.last; at++)
+    sum_near(e, k, at, mult, border);
 }
 
 /* A figure of a loop that stands at `digit`. */
@@ -238,11 +301,15 @@ static void sum_loops(tf_summing *e, int k, int64_t mult, uint64_t border) {
     return;
   }
   if (k == path->n) {
-    tf_leaf_add(e, mult);
+    if (!e->again || tf_skip_first(e->ev, e->s->node, e->again, e->w->cur)) tf_leaf_add(e, mult);
     return;
   }
   if (p->loops[path->loops[k]].op < 0) {
     sum_at(e, k, 0, mult, border);
+    return;
+  }
+  if (e->skips >> k & 1) {
+    sum_unmasked(e, k, mult, border);
     return;
   }
   int64_t len = any ? longest(e, k, 0) : tf_loop_range(e->ev, path->loops[k], e->w->cur).len;
@@ -322,6 +389,13 @@ static void set_masks(tf_summing *e, enum tf_over over) {
   if (over == TF_OVER_WIDTH) e->zero = ~spatial;
   e->each = 0;
   if (e->comp->n_rank == 0 && over == TF_OVER_FIRST) e->zero |= e->s->inside & ~spatial;
+  e->skips = e->ev->masked_too ? 0 : tf_skip_loops(p, e->s->node) & e->comp->loops;
+  const uint64_t once = over == TF_OVER_FIRST ? e->s->inside & ~e->s->moving & ~spatial : 0;
+  e->again = e->skips & (e->ev->frozen | once);
+  if (e->skips) e->zero |= once & ~e->skips;
+  const uint64_t before = e->prev && e->prev != e->s && !e->ev->masked_too ? tf_skip_loops(p, e->prev->node) : 0;
+  e->apart = before & e->comp->prev_loops ? before & e->comp->loops : 0;
+  e->divides = e->skips && !e->again && !e->each && !e->h && tf_skip_divides(e->ev, e->s->node);
   if (e->h) {
     set_each_above(e, over == TF_OVER_STEPS ? spatial : group, over == TF_OVER_STEPS);
   } else if (e->comp->n_rank == 0) {
@@ -330,7 +404,9 @@ static void set_masks(tf_summing *e, enum tf_over over) {
     uint64_t unmoved = group & e->comp->loops & ~e->s->moving;
     e->single |= unmoved;
     group &= ~unmoved;
-    if (group && may_coincide(e, group)) e->each = group & e->comp->loops;
+    for (int i = 0; i < e->comp->n_part; i++) /* a mask ties loops together that move different ranks */
+      if (may_coincide(e, group & e->comp->part[i].loops)) e->each |= group & e->comp->part[i].loops;
+    if (!e->comp->n_part && group && may_coincide(e, group)) e->each = group & e->comp->loops;
   }
 }
 
@@ -346,6 +422,7 @@ static bool clips(const tf_summing *e) {
 /* The sum over one comp; settings that a retaining scope tells apart are split until they agree. */
 static bool sum_comp(tf_summing *e, enum tf_over over) {
   uint64_t border = clips(e) ? ~UINT64_C(0) : 0;
+  tf_known known[TF_KNOWN_MAX];
   tf_eval *ev = e->ev;
   if (e->comp->retain >= 0) {
     e->h = &ev->plan->retains[e->comp->retain];
@@ -353,6 +430,10 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
   }
   e->turn = -1;
   set_masks(e, over);
+  e->known = known;
+  for (int i = 0; i < TF_KNOWN_MAX && e->skips; i++)
+    known[i].k = -1;
+  e->divides &= !border;
   do {
     ev->ragged = false;
     e->sum = (tf_words){0};

@@ -332,7 +332,7 @@ void c_readme(FILE *out, const c_package *k) {
   if (k->o->result && k->p->tree->arch->word_bits != bits)
     fprintf(out, "It counts words of %d bits; the kernel's inputs have %d.\n", k->p->tree->arch->word_bits, bits);
   if (k->o->result && tf_workload_masked(wl))
-    fputs("It counts masked points; the kernel skips blocks that are wholly masked, and may take less.\n", out);
+    fprintf(out, "%" PRId64 " points are left out, in steps that the mask leaves nothing of.\n", k->o->result->skipped);
   readme_measured(out, k);
   fprintf(out, "\n## Workspace\n\n%" PRId64 " words", k->shared);
   if (k->each) fprintf(out, ", and %" PRId64 " for each thread", k->each);
@@ -394,7 +394,9 @@ static void manifest_counts(FILE *out, const c_package *k) {
             ", \"drain\": %" PRId64 "}",
             l ? "," : "", a->memories[l].name, sum.fill, sum.read, sum.update, sum.drain);
   }
-  fprintf(out, "\n  ]%s}", tf_workload_masked(workload(k)) ? ", \"masked_points\": \"counted\"" : "");
+  fputs("\n  ]", out);
+  if (tf_workload_masked(workload(k))) fprintf(out, ", \"skipped\": %" PRId64, r->skipped);
+  fputc('}', out);
 }
 
 static void manifest_measured(FILE *out, const c_package *k) {

@@ -1,9 +1,8 @@
-#include "model/demand/masked.h"
+#include "model/spec/masked.h"
 
 #include <math.h>
 
 #include "model/spec/dims.h"
-#include "tileflow/model.h"
 
 enum { DIMS = 64, EXPRS = 512 };
 
@@ -166,6 +165,36 @@ static bool fits(const tf_workload *wl, const tf_mask *m, double *value) {
   return true;
 }
 
+/* Whether all that op o makes is read at the very point, by ops that are void there. */
+static bool feeds(const tf_workload *wl, const tf_mask *m, int o) {
+  const tf_op *op = &wl->ops[o];
+  const tf_tensor *z = &wl->tensors[op->out];
+  if (tf_out_rank(op, m->l) < 0 || tf_out_rank(op, m->q) < 0 || z->n_consumers == 0) return false;
+  for (int c = 0; c < z->n_consumers; c++) {
+    const tf_op *reader = &wl->ops[z->consumers[c]];
+    if (!m->vain[z->consumers[c]]) return false;
+    for (int r = 0; r < reader->n_reads; r++)
+      if (reader->reads[r].tensor == op->out && !at_point(wl, &reader->reads[r], m)) return false;
+  }
+  return true;
+}
+
+/* Adds the ops that make, there, what only such ops read. */
+static void find_vain(const tf_workload *wl, tf_mask *m) {
+  for (int i = wl->n_ops - 1; i >= 0; i--)
+    m->vain[wl->topo[i]] = m->in[wl->topo[i]] || feeds(wl, m, wl->topo[i]);
+}
+
+/* Whether every index of the one dim has one of the other in the band. */
+static bool meets(int64_t n, int64_t others, int64_t least, int64_t most) {
+  return least <= most && most >= 0 && n - 1 + least <= others - 1;
+}
+
+bool tf_mask_meets_all(const tf_workload *wl, const tf_mask *m) {
+  const int64_t n_l = wl->dims[m->l].extent, n_q = wl->dims[m->q].extent;
+  return meets(n_q, n_l, m->lo, m->hi) && meets(n_l, n_q, -m->hi, -m->lo);
+}
+
 bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   const tf_op *op = &wl->ops[o];
   const tf_expr *root = &op->expr[op->n_expr - 1];
@@ -178,10 +207,15 @@ bool tf_mask_of(const tf_workload *wl, int o, tf_arena *arena, tf_mask *m) {
   if (m->l < 0) return false;
   double *value = TF_ARRAY(arena, double, (size_t)wl->n_tensors + 1);
   m->in = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
+  m->vain = TF_ARRAY(arena, bool, (size_t)wl->n_ops + 1);
   if (tf_arena_failed(arena)) return false;
-  if (fits(wl, m, value)) return true;
-  *m = (tf_mask){.op = o, .l = m->q, .q = m->l, .lo = -m->hi, .hi = -m->lo, .in = m->in};
-  return fits(wl, m, value);
+  bool fit = fits(wl, m, value);
+  if (!fit) {
+    *m = (tf_mask){.op = o, .l = m->q, .q = m->l, .lo = -m->hi, .hi = -m->lo, .in = m->in, .vain = m->vain};
+    fit = fits(wl, m, value);
+  }
+  if (fit) find_vain(wl, m);
+  return fit;
 }
 
 /* ---- points ------------------------------------------------------------------------------------------------ */
@@ -210,12 +244,9 @@ int64_t tf_mask_pairs(const tf_mask *m, int64_t q0, int64_t nq, int64_t l0, int6
   return all < 0 || less < 0 ? -1 : all - less;
 }
 
-bool tf_workload_masked(const tf_workload *wl) {
-  tf_arena *arena = tf_arena_new();
-  bool any = !arena;
-  tf_mask m;
-  for (int o = 0; !any && o < wl->n_ops; o++)
-    any = tf_mask_of(wl, o, arena, &m) || tf_arena_failed(arena);
-  tf_arena_free(arena);
-  return any;
+bool tf_mask_find(const tf_workload *wl, tf_arena *arena, tf_mask *m) {
+  for (int o = 0; o < wl->n_ops && !tf_arena_failed(arena); o++)
+    if (tf_mask_of(wl, o, arena, m) && tf_mask_pairs(m, 0, wl->dims[m->q].extent, 0, wl->dims[m->l].extent) > 0)
+      return true;
+  return false;
 }

@@ -1,0 +1,293 @@
+#include "model/flow/skip.h"
+
+#include <string.h>
+
+/* ---- facts of the tree ------------------------------------------------------------------------------------ */
+
+/* Whether nobody needs what op o makes in a step of node n that the mask leaves nothing of: the mask says so, or all
+ * that reads it stands below n and is void, too. */
+static bool void_below(const tf_plan *p, const tf_mask *m, int o, int n) {
+  if (m->vain[o]) return true;
+  const tf_tensor *z = &p->wl->tensors[p->wl->ops[o].out];
+  bool all = z->n_consumers > 0;
+  for (int c = 0; c < z->n_consumers && all; c++)
+    all = tf_plan_above(p, n, p->tree->op_node[z->consumers[c]]) && void_below(p, m, z->consumers[c], n);
+  return all;
+}
+
+/* What holds of node n.  Ops whose ranges other loops split decide nothing together. */
+static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
+  tf_skip s = {.may = true, .at = n, .op = -1};
+  for (int o = 0; o < p->wl->n_ops && s.may; o++) {
+    if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
+    s.may = void_below(p, m, o, n);
+    if (!s.may || !m->vain[o]) continue;
+    const uint64_t l = tf_dim_mask(p, o, m->l, n), q = tf_dim_mask(p, o, m->q, n);
+    s.may = s.op < 0 || (l == s.l && q == s.q);
+    s.op = o, s.l = l, s.q = q;
+  }
+  s.may &= s.op >= 0;
+  return s;
+}
+
+/* Whether some node may be left out: loops on both dims stand above it, or the mask leaves nothing of some row. */
+static bool any_out(const tf_plan *p, const tf_skips *k) {
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    if (k->node[n].may && (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)) return true;
+  return false;
+}
+
+static bool fill(tf_arena *a, tf_plan *p, tf_skips *k) {
+  k->node = TF_ARRAY(a, tf_skip, (size_t)p->tree->n_nodes);
+  if (!k->node) return false;
+  for (int n = 0; n < p->tree->n_nodes; n++) {
+    const tf_node *t = &p->tree->nodes[n];
+    k->node[n] = t->kind == TF_OP ? (tf_skip){.op = -1} : skip_of(p, &k->mask, n);
+    if (!k->node[n].may && t->parent >= 0) k->node[n] = k->node[t->parent];
+  }
+  k->meets = tf_mask_meets_all(p->wl, &k->mask);
+  p->skips = any_out(p, k) ? k : NULL;
+  return true;
+}
+
+bool tf_skips_new(tf_arena *a, tf_plan *p) {
+  if (p->n_retains || p->cuts) return true;
+  tf_skips *k = TF_NEW(a, tf_skips);
+  if (!k) return false;
+  if (tf_mask_find(p->wl, a, &k->mask)) return fill(a, p, k);
+  return !tf_arena_failed(a);
+}
+
+static uint64_t temporal(const tf_plan *p, int n) { return p->path[n].temporal; }
+
+uint64_t tf_skip_loops(const tf_plan *p, int n) {
+  const tf_skip *s = p->skips ? &p->skips->node[n] : NULL;
+  return s && s->may ? (s->l | s->q) & temporal(p, n) : 0;
+}
+
+/* ---- boxes ---------------------------------------------------------------------------------------------------- */
+
+/* One of the mask's dims on node n's path: its loops, and where they stand. */
+typedef struct {
+  const tf_eval *ev;
+  const tf_path *path;
+  int64_t extent;
+  uint64_t loops;
+} line;
+
+static line line_of(const tf_eval *ev, int n, bool is_l) {
+  const tf_plan *p = ev->plan;
+  const tf_skips *k = p->skips;
+  return (line){ev, &p->path[n], p->wl->dims[is_l ? k->mask.l : k->mask.q].extent, is_l ? k->node[n].l : k->node[n].q};
+}
+
+/* Where temporal loops stand: those in `stand` as dg says, loop `start` (-1: none) at its first setting, the others
+ * anywhere. */
+typedef struct {
+  uint64_t stand;
+  int start;
+  const int64_t *dg;
+} setting;
+
+/* The dim's range around all instances; *turns: settings of the loop `start` that happen.  Spatial loops that do not
+ * divide their range are not told apart: such trees are walked (tf_skip_uneven). */
+static tf_ival around(const line *d, setting at, int64_t *turns) {
+  const tf_path *path = d->path;
+  tf_ival v = {0, d->extent};
+  int64_t spread = 0;
+  *turns = 1;
+  for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
+    const int k = __builtin_ctzll(rest), l = path->loops[k];
+    const int64_t step = tf_step(d->ev, l), trip = d->ev->trip[l];
+    if (trip <= 1) continue;
+    if (k == at.start) *turns = (v.len + step - 1) / step < trip ? (v.len + step - 1) / step : trip;
+    if ((path->temporal & at.stand) >> k & 1 || k == at.start) {
+      const int64_t by = k == at.start ? 0 : at.dg[l] * step, left = v.len - by;
+      v.lo += by;
+      v.len = left < step ? left : step;
+    } else if (v.len == trip * step) {
+      spread += (trip - 1) * step;
+      v.len = step;
+    } else {
+      break;
+    }
+  }
+  v.len += spread;
+  return v;
+}
+
+static int64_t down(int64_t a, int64_t by) { return a >= 0 ? a / by : -((by - 1 - a) / by); }
+
+static int64_t up(int64_t a, int64_t by) { return -down(-a, by); }
+
+/* Of loop k, the loops in `stand` where they stand, the others anywhere. */
+static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const int64_t *dg) {
+  const tf_plan *p = ev->plan;
+  const tf_mask *m = &p->skips->mask;
+  const bool is_l = p->skips->node[n].l >> k & 1;
+  const int loop = p->path[n].loops[k];
+  const int64_t step = tf_step(ev, loop), least = is_l ? m->lo : -m->hi, most = is_l ? m->hi : -m->lo;
+  const line own = line_of(ev, n, is_l), other = line_of(ev, n, !is_l);
+  int64_t turns;
+  const tf_ival o = around(&other, (setting){stand, -1, dg}, &turns),
+                at = around(&own, (setting){stand, k, dg}, &turns);
+  const int64_t o_last = o.lo + o.len - 1, at_last = at.lo + at.len - 1;
+  tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step), up(o_last + least - at.lo, step),
+               down(o.lo + most - at_last, step)};
+  v.first = v.first > 0 ? v.first : 0;
+  v.last = v.last < turns - 1 ? v.last : turns - 1;
+  v.inner_first = v.inner_first > v.first ? v.inner_first : v.first;
+  v.inner_last = v.inner_last < v.last ? v.inner_last : v.last;
+  return v;
+}
+
+tf_live tf_skip_live(const tf_eval *ev, int n, int k, const int64_t *dg) {
+  return live_of(ev, n, k, (UINT64_C(1) << k) - 1, dg);
+}
+
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
+
+static bool outside_band(const tf_mask *m, tf_ival l, tf_ival q) {
+  return l.len <= 0 || q.len <= 0 || (l.lo - (q.lo + q.len - 1) > m->hi || l.lo + l.len - 1 - q.lo < m->lo);
+}
+
+/* Steps to the next instance of the spatial loops in `loops`; false after the last. */
+static bool next_instance(const tf_eval *ev, const tf_path *path, uint64_t loops, int64_t *dg) {
+  for (int k = path->n - 1; k >= 0; k--) {
+    const int l = path->loops[k];
+    if (!(loops >> k & 1)) continue;
+    if (++dg[l] < ev->trip[l]) return true;
+    dg[l] = 0;
+  }
+  return false;
+}
+
+bool tf_skip_out(const tf_eval *ev, int n, int64_t *dg) {
+  const tf_plan *p = ev->plan;
+  const tf_skip *s = p->skips ? &p->skips->node[n] : NULL;
+  if (!s || !s->may || s->at != n || ev->masked_too) return false;
+  const tf_path *path = &p->path[n];
+  const uint64_t spatial = (s->l | s->q) & ~path->temporal;
+  int64_t kept[TF_MAX_PATH];
+  tf_ival l = {0, 0}, q = {0, 0};
+  for (int k = 0; k < path->n; k++) {
+    kept[k] = dg[path->loops[k]];
+    if (spatial >> k & 1) dg[path->loops[k]] = 0;
+  }
+  do {
+    for (int o = 0; o < p->wl->n_ops; o++) {
+      if (!p->skips->mask.vain[o] || !tf_plan_above(p, n, p->tree->op_node[o]) || tf_op_idle(ev, o, n, dg)) continue;
+      l = tf_around(l, tf_dim_range(ev, o, p->skips->mask.l, n, dg));
+      q = tf_around(q, tf_dim_range(ev, o, p->skips->mask.q, n, dg));
+    }
+  } while (next_instance(ev, path, spatial, dg));
+  for (int k = 0; k < path->n; k++)
+    dg[path->loops[k]] = kept[k];
+  return outside_band(&p->skips->mask, l, q);
+}
+
+/* The setting of the loops in `again` before this one; false: there is none. */
+static bool step_back(const tf_eval *ev, const tf_path *path, uint64_t again, int64_t *dg) {
+  int k = path->n - 1;
+  for (; k >= 0 && (!(again >> k & 1) || dg[path->loops[k]] == 0); k--)
+    ;
+  if (k < 0) return false;
+  dg[path->loops[k]]--;
+  for (k++; k < path->n; k++)
+    if (again >> k & 1) dg[path->loops[k]] = ev->trip[path->loops[k]] - 1;
+  return true;
+}
+
+int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg) {
+  const line l = line_of(ev, n, true), q = line_of(ev, n, false);
+  const setting at = {(UINT64_C(1) << k) - 1, -1, dg};
+  int64_t turns;
+  return around(&l, at, &turns).lo - around(&q, at, &turns).lo;
+}
+
+bool tf_skip_divides(const tf_eval *ev, int n) {
+  for (int is_l = 0; is_l < 2; is_l++) {
+    const line d = line_of(ev, n, is_l);
+    int64_t len = d.extent;
+    for (uint64_t rest = d.loops; rest; rest &= rest - 1) {
+      const int l = d.path->loops[__builtin_ctzll(rest)];
+      if (ev->trip[l] > 1 && len != ev->trip[l] * tf_step(ev, l)) return false;
+      len = ev->trip[l] > 1 ? tf_step(ev, l) : len;
+    }
+  }
+  return true;
+}
+
+bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, int64_t *dg) {
+  const tf_path *path = &ev->plan->path[n];
+  const int node = ev->plan->skips->node[n].at;
+  int64_t kept[TF_MAX_PATH];
+  bool first = true;
+  for (uint64_t rest = again; rest && ev->masked_too; rest &= rest - 1)
+    first &= dg[path->loops[__builtin_ctzll(rest)]] == 0;
+  if (ev->masked_too) return first;
+  if (tf_skip_divides(ev, node)) {
+    for (uint64_t rest = again; rest && first; rest &= rest - 1) {
+      const int k = __builtin_ctzll(rest);
+      first = dg[path->loops[k]] <= live_of(ev, node, k, ((UINT64_C(1) << k) - 1) | ~again, dg).first;
+    }
+    return first;
+  }
+  for (int k = 0; k < path->n; k++)
+    kept[k] = dg[path->loops[k]];
+  while (first && step_back(ev, path, again, dg))
+    first = tf_skip_out(ev, node, dg);
+  for (int k = 0; k < path->n; k++)
+    dg[path->loops[k]] = kept[k];
+  return first;
+}
+
+/* ---- what sums cannot tell -----------------------------------------------------------------------------------------
+ */
+
+/* Whether the loops on one of the mask's dims leave a remainder; *spread: some of them are spatial;
+ * *first: where all stand at their first setting. */
+static bool uneven(const line *d, bool *spread, tf_ival *first) {
+  int64_t len = d->extent;
+  bool any = false;
+  *spread = false;
+  for (uint64_t rest = d->loops; rest; rest &= rest - 1) {
+    const int k = __builtin_ctzll(rest), l = d->path->loops[k];
+    const int64_t step = tf_step(d->ev, l), trip = d->ev->trip[l];
+    if (trip <= 1) continue;
+    any |= len != trip * step;
+    *spread |= !(d->path->temporal >> k & 1);
+    len = step;
+  }
+  *first = (tf_ival){0, len};
+  return any;
+}
+
+static bool turns(const tf_eval *ev, int n, uint64_t loops) {
+  for (; loops; loops &= loops - 1)
+    if (ev->trip[ev->plan->path[n].loops[__builtin_ctzll(loops)]] > 1) return true;
+  return false;
+}
+
+/* Whether node n may be left out while what it hangs from is not, though the two have the same box. */
+static bool parts(const tf_eval *ev, int n) {
+  const tf_plan *p = ev->plan;
+  const tf_skip *s = &p->skips->node[n];
+  const int up = p->tree->nodes[n].parent;
+  if (up < 0 || p->skips->node[up].may) return false;
+  return p->skips->meets ? turns(ev, n, s->l) && turns(ev, n, s->q) : turns(ev, n, s->l | s->q);
+}
+
+bool tf_skip_uneven(const tf_eval *ev) {
+  const tf_plan *p = ev->plan;
+  for (int n = 0; p->skips && n < p->tree->n_nodes; n++) {
+    if (!p->skips->node[n].may || p->skips->node[n].at != n) continue;
+    const line l = line_of(ev, n, true), q = line_of(ev, n, false);
+    bool by_l, by_q;
+    tf_ival keys, rows;
+    const bool any_l = uneven(&l, &by_l, &keys), any_q = uneven(&q, &by_q, &rows);
+    if ((any_l && by_l) || (any_q && by_q) || parts(ev, n)) return true;
+    if ((any_l || any_q) && outside_band(&p->skips->mask, keys, rows)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,195 @@
+/* Steps that a mask leaves nothing of: T = select(c, .., -inf), where all that comes of the -inf is nothing
+ * (docs/SEMANTICS.md section 1).  The condition is asked at every point. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/oracle/oracle.h"
+
+/* What is known of a value where the condition is false. */
+typedef enum { ANYTHING, NOTHING, ZERO } known; /* NOTHING: -inf */
+
+/* ---- the condition -------------------------------------------------------------------------------------------- */
+
+static double value_at(const tf_op *op, int i, const int64_t *at) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_NUMBER) return e->number;
+  if (e->what == TF_X_DIM) return (double)at[e->dim];
+  if (e->what != TF_X_CALL) return NAN;
+  const double a = value_at(op, e->arg[0], at), b = e->n_args > 1 ? value_at(op, e->arg[1], at) : 0;
+  switch (e->call) {
+  case TF_K_NEG: return -a;
+  case TF_K_ADD: return a + b;
+  case TF_K_SUB: return a - b;
+  case TF_K_MIN: return a < b ? a : b;
+  case TF_K_MAX: return a > b ? a : b;
+  case TF_K_LT: return a < b;
+  case TF_K_LE: return a <= b;
+  case TF_K_EQ: return a == b;
+  case TF_K_NE: return a != b;
+  default: return NAN;
+  }
+}
+
+/* ---- what comes of it ------------------------------------------------------------------------------------------- */
+
+static known known_of(const tf_op *op, int i, const known *of) {
+  const tf_expr *e = &op->expr[i];
+  if (e->what == TF_X_NUMBER) return e->number == 0 ? ZERO : ANYTHING;
+  if (e->what == TF_X_READ) return of[op->reads[e->ref].tensor];
+  if (e->what != TF_X_CALL) return ANYTHING;
+  const known a = known_of(op, e->arg[0], of), b = e->n_args > 1 ? known_of(op, e->arg[1], of) : ANYTHING;
+  if (e->call == TF_K_EXP) return a == NOTHING ? ZERO : ANYTHING;
+  if (e->call == TF_K_SUB || e->call == TF_K_ADD)
+    return a == NOTHING || (b == NOTHING && e->call == TF_K_ADD) ? NOTHING : ANYTHING;
+  if (e->call == TF_K_MUL) return a == ZERO || b == ZERO ? ZERO : ANYTHING;
+  return e->call == TF_K_DIV && a == ZERO ? ZERO : ANYTHING;
+}
+
+static bool has_dim(const tf_op *op, int dim, int from) {
+  for (int i = from; i < op->n_dims; i++)
+    if (op->dims[i] == dim) return true;
+  return false;
+}
+
+static bool reads_known(const tf_op *op, const known *of) {
+  for (int r = 0; r < op->n_reads; r++)
+    if (of[op->reads[r].tensor] != ANYTHING) return true;
+  return false;
+}
+
+/* Whether all that the masked op's -inf comes to is nothing; marks the ops that make it. */
+static bool follow(oracle *o, int masked) {
+  known of[64] = {ANYTHING};
+  for (int i = 0; i < o->wl->n_ops; i++) {
+    const int k = o->wl->topo[i];
+    const tf_op *op = &o->wl->ops[k];
+    o->vain[k] = k == masked || reads_known(op, of);
+    if (k == masked) of[op->out] = NOTHING;
+    if (!o->vain[k] || k == masked) continue;
+    const known v = known_of(op, op->n_expr - 1, of);
+    if (v == ANYTHING) return false;
+    if (op->reduce == TF_ASSIGN) {
+      of[op->out] = v;
+    } else if (!has_dim(op, o->mask_l, op->n_out_dims) || v != (op->reduce == TF_REDUCE_MAX   ? NOTHING
+                                                                : op->reduce == TF_REDUCE_ADD ? ZERO
+                                                                                              : ANYTHING)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whether all that reads what op makes does so at the very point and in vain. */
+static bool feeds(const oracle *o, int op) {
+  const tf_op *p = &o->wl->ops[op];
+  bool any = false;
+  if (has_dim(p, o->mask_l, p->n_out_dims) || has_dim(p, o->mask_q, p->n_out_dims) || !has_dim(p, o->mask_l, 0) ||
+      !has_dim(p, o->mask_q, 0))
+    return false;
+  for (int c = 0; c < o->wl->n_ops; c++)
+    for (int r = 0; r < o->wl->ops[c].n_reads; r++) {
+      if (o->wl->ops[c].reads[r].tensor != p->out) continue;
+      any = true;
+      if (!o->vain[c]) return false;
+    }
+  return any;
+}
+
+/* The dims that the condition compares. */
+static bool find_dims(oracle *o, const tf_op *op, bool turned) {
+  int dim[2] = {-1, -1};
+  for (int i = 0; i < op->n_expr; i++)
+    if (op->expr[i].what == TF_X_DIM && op->expr[i].dim != dim[0]) dim[dim[0] >= 0] = op->expr[i].dim;
+  o->mask_l = dim[turned];
+  o->mask_q = dim[!turned];
+  return dim[1] >= 0;
+}
+
+static bool void_below(const oracle *o, int op, int n);
+
+/* Whether all below each node is in vain where the condition is false. */
+static void find_nodes(oracle *o) {
+  for (int n = 0; n < o->tree->n_nodes; n++) {
+    o->may_skip[n] = o->tree->nodes[n].kind != TF_OP;
+    for (int op = 0; op < o->wl->n_ops; op++)
+      if (op_below(o, op, n) && !void_below(o, op, n)) o->may_skip[n] = false;
+  }
+}
+
+void find_mask(oracle *o) {
+  o->masked = -1;
+  for (int z = 0; z < o->wl->n_tensors; z++)
+    if (o->kept[z]) return;
+  for (int k = 0; k < o->wl->n_ops; k++) {
+    const tf_op *op = &o->wl->ops[k];
+    const tf_expr *root = &op->expr[op->n_expr - 1];
+    if (root->what != TF_X_CALL || root->call != TF_K_SELECT || op->reduce != TF_ASSIGN) continue;
+    for (int turned = 0; turned < 2; turned++)
+      if (find_dims(o, op, turned) && follow(o, k)) {
+        o->masked = k;
+        o->condition = root->arg[0];
+        for (int i = o->wl->n_ops - 1; i >= 0; i--)
+          if (feeds(o, o->wl->topo[i])) o->vain[o->wl->topo[i]] = true;
+        find_nodes(o);
+        return;
+      }
+  }
+}
+
+/* ---- a step -------------------------------------------------------------------------------------------------------
+ */
+
+static bool void_below(const oracle *o, int op, int n) {
+  bool any = false;
+  if (o->vain[op]) return true;
+  for (int c = 0; c < o->wl->n_ops; c++) {
+    if (c == op || !touches(o, c, o->wl->ops[op].out)) continue;
+    any = true;
+    if (!op_below(o, c, n) || !void_below(o, c, n)) return false;
+  }
+  return any;
+}
+
+static void widen(span *all, span s) {
+  const int64_t end = all->lo + all->len > s.lo + s.len && all->len > 0 ? all->lo + all->len : s.lo + s.len;
+  all->lo = all->len > 0 && all->lo < s.lo ? all->lo : s.lo;
+  all->len = end - all->lo;
+}
+
+bool left_out(oracle *o, int n) {
+  span l = {0, 0}, q = {0, 0};
+  int64_t at[64] = {0};
+  if (o->masked < 0 || !o->may_skip[n]) return false;
+  first_instance(o, n);
+  do {
+    for (int op = 0; op < o->wl->n_ops; op++)
+      if (o->vain[op] && op_below(o, op, n) && !idle(o, op, n)) {
+        widen(&l, dim_range(o, op, o->mask_l, n));
+        widen(&q, dim_range(o, op, o->mask_q, n));
+      }
+  } while (next_instance(o, n));
+  if (l.len <= 0) return false;
+  for (at[o->mask_l] = l.lo; at[o->mask_l] < l.lo + l.len; at[o->mask_l]++)
+    for (at[o->mask_q] = q.lo; at[o->mask_q] < q.lo + q.len; at[o->mask_q]++)
+      if (value_at(&o->wl->ops[o->masked], o->condition, at) != 0) return false;
+  return true;
+}
+
+/* Whether node n has run in an earlier setting of loops i .. of `loops`, those before as they stand, the rest of the
+ * path where it stands. */
+static bool ran_earlier(oracle *o, int n, const place *loops, int n_loops, int i, bool earlier) {
+  if (i == n_loops) return earlier && running(o, n) > 0 && !left_out(o, n);
+  int64_t *digit = &o->digit[loops[i].node][loops[i].slot], now = *digit;
+  const int64_t last = earlier ? loop_of(o, loops[i])->trip - 1 : now;
+  bool any = false;
+  for (int64_t t = 0; t <= last && !any; t++) {
+    *digit = t;
+    any = ran_earlier(o, n, loops, n_loops, i + 1, earlier || t < now);
+  }
+  *digit = now;
+  return any;
+}
+
+bool happened_before(oracle *o, int n, const place *loops, int n_loops) {
+  return ran_earlier(o, n, loops, n_loops, 0, false);
+}
