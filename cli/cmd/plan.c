@@ -114,6 +114,7 @@ static cli_status report(const plan_options *o, cli_plan *all, tf_diags *d) {
   if (!tf_net_memory_of(all->plan, all->spec->workload, 0, &memory, d)) return CLI_BAD_INPUT;
   all->memory = &memory;
   const bool ok = holds(all->plan) && write_all(o, all);
+  all->memory = NULL;
   tf_net_memory_free(&memory);
   return ok ? CLI_DONE : CLI_FAILED;
 }

@@ -67,7 +67,8 @@ const tf_text *cli_find_plan(const cli_input *o, const tf_text *texts) {
 tf_spec *cli_spec_of(const cli_input *o, const tf_text *texts, tf_diags *d) {
   tf_text *sorted = calloc(o->n_files + 1, sizeof *sorted);
   size_t n_foreign = 0, n = 0;
-  bool ok = sorted || tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
+  const bool ok = sorted != NULL;
+  if (!ok) tf_fail(d, nowhere, TF_E_LIMIT, "out of memory");
   for (int pass = 0; ok && pass < 2; pass++)
     for (size_t i = 0; i < o->n_files; i++) {
       bool foreign = texts[i].text && tf_import_foreign(&texts[i]);

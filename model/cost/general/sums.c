@@ -448,6 +448,7 @@ static bool sum_comp(tf_summing *e, enum tf_over over) {
   } while (ev->ragged && e->fine < TF_FINE_MAX);
   ev->irregular |= ev->ragged;
   ev->ragged = false;
+  e->known = NULL;
   return e->ok;
 }
 
