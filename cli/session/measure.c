@@ -65,10 +65,7 @@ static cli_ran compile(bench *b, int i) {
   return how;
 }
 
-/* The seconds of processor time that a bench's line names, so that a busy computer favours none; negative: it names
- * none.
- */
-static double seconds_of(const char *path) {
+double cli_bench_seconds(const char *path) {
   double v = -1;
   FILE *f = fopen(path, "r");
   if (f && fscanf(f, "%*s %*f s, %*f GFLOP/s, %lf s of", &v) != 1) v = -1;
@@ -86,7 +83,7 @@ static cli_ran take_turn(bench *b, int i, bool counts) {
   const char *const args[] = {program.text, rounds.text, NULL};
   bool bad = program.bad || said.bad || rounds.bad;
   cli_ran how = bad ? CLI_BROKE : cli_run_program(args, said.text, BENCH_SECONDS);
-  double t = how == CLI_RAN ? seconds_of(said.text) : -1;
+  double t = how == CLI_RAN ? cli_bench_seconds(said.text) : -1;
   if (how == CLI_RAN && t < 0) how = CLI_BROKE;
   if (how == CLI_RAN && !counts) {
     double most = t > 0 ? turn_seconds / t : ROUNDS_MOST;

@@ -11,6 +11,7 @@
 #include "cli/os/safe_dir.h"
 #include "cli/os/safe_write.h"
 #include "cli/os/temp_dir.h"
+#include "cli/session/measure.h"
 
 enum { COMPILE_SECONDS = 240, TEST_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3, TURNS = 8 };
 static const double turn_seconds = 0.2; /* that a turn should take */
@@ -146,14 +147,6 @@ static tf_verdict tested(const char *dir, int k) {
 }
 
 /* ---- timing ------------------------------------------------------------------------------------ */
-static double seconds_of(const char *path) {
-  double v = -1;
-  FILE *f = fopen(path, "r");
-  if (f && fscanf(f, "%*s %*f s, %*f GFLOP/s, %lf s of", &v) != 1) v = -1;
-  if (f) fclose(f);
-  return v;
-}
-
 /* One run of a bench; *seconds: the median of its rounds. */
 static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds, double *seconds) {
   cli_text program = {0}, said = {0}, count = {0}, core = {0};
@@ -166,7 +159,7 @@ static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds,
   const char *const free_to_move[] = {program.text, count.text, NULL};
   cli_ran how = bad ? CLI_BROKE : cli_run_program(t->core >= 0 ? pinned : free_to_move, said.text, BENCH_SECONDS);
   if (how == CLI_NOT_THERE) how = cli_run_program(free_to_move, said.text, BENCH_SECONDS);
-  *seconds = how == CLI_RAN ? seconds_of(said.text) : -1;
+  *seconds = how == CLI_RAN ? cli_bench_seconds(said.text) : -1;
   if (how == CLI_RAN && *seconds <= 0) how = CLI_BROKE;
   cli_text_free(&program);
   cli_text_free(&said);
