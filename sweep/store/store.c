@@ -24,6 +24,16 @@ bool sweep_store_refuse(const tf_store *s, tf_diags *d, const char *fmt, ...) {
   return tf_fail(d, place(s, d), TF_E_STORE, "%s", text);
 }
 
+/* Why there is no file: SQLite, which may not make it, looks for one to read, and says that there is none. */
+static int why_absent(const tf_store *s, int system) {
+  const char *slash = strrchr(s->path, '/');
+  char *folder = slash ? strndup(s->path, (size_t)(slash - s->path) + 1) : strdup(".");
+  const bool closed = folder && access(folder, W_OK) != 0;
+  if (closed) system = errno;
+  free(folder);
+  return system;
+}
+
 bool sweep_store_fail(const tf_store *s, tf_diags *d) {
   int code = sqlite3_extended_errcode(s->db), system = sqlite3_system_errno(s->db);
   switch (code & 0xff) {
@@ -36,7 +46,10 @@ bool sweep_store_fail(const tf_store *s, tf_diags *d) {
   case SQLITE_READONLY: return tf_fail(d, place(s, d), TF_E_IO, "cannot write: it, or its folder, is read-only");
   case SQLITE_NOMEM: return tf_fail(d, place(s, d), TF_E_LIMIT, "out of memory");
   case SQLITE_CANTOPEN:
-  case SQLITE_PERM: return tf_fail(d, place(s, d), TF_E_IO, "cannot open: %s", strerror(system ? system : errno));
+  case SQLITE_PERM:
+    if (!system) system = errno;
+    if (system == ENOENT) system = why_absent(s, system);
+    return tf_fail(d, place(s, d), TF_E_IO, "cannot open: %s", strerror(system));
   default:
     return tf_fail(d, place(s, d), TF_E_IO, "cannot read or write: %s",
                    system ? strerror(system) : sqlite3_errmsg(s->db));

@@ -111,7 +111,7 @@ expect 1 "cannot open: Is a directory" sweep sweep.yaml -o .
 expect 1 "cannot open: No such file or directory" sweep sweep.yaml -o no/x.tfdb
 if [ "$(id -u)" -ne 0 ]; then
   mkdir shut && cp part1.tfdb shut && chmod 555 shut
-  expect 1 "error[E_IO]" sweep sweep.yaml -o shut/x.tfdb
+  expect 1 "cannot open: Permission denied" sweep sweep.yaml -o shut/x.tfdb
   expect 1 "error[E_IO]: cannot write" sweep sweep.yaml -o shut/part1.tfdb --full
   expect 0 "points" results shut/part1.tfdb
 fi
