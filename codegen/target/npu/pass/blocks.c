@@ -99,7 +99,7 @@ static int64_t coordinate(const npu_build *b, const piece *q, int r, int64_t dow
   return x + down * coef(b, k, r, q->side[0]) + right * coef(b, k, r, q->side[1]);
 }
 
-/* What the part reads of the tensor along rank r, without padding; its coefficients are of one sign, or one is 0. */
+/* What the part reads of the tensor along rank r, without padding: coordinates are linear, so corners do. */
 static tf_ival extent(const npu_build *b, const piece *q, int r, span row, span column) {
   const tf_tensor *z = &b->p->wl->tensors[q->rows->tensor];
   int64_t lo = INT64_MAX, hi = INT64_MIN;

@@ -288,9 +288,9 @@ static void loops(npu_build *b, int n, int k) {
     return;
   }
   const int64_t last = b->ev.trip[l] - 1;
-  for (int64_t i = 0; i <= last && b->ok;
-       i = b->dry && i == 1 && last > 1 ? last : i + 1) { /* sizes are those of ... */
-    b->cur[l] = i;                                        /* ... the first, second, last */
+  const bool skips = b->dry && !b->p->clips; /* then no box is larger than in the first step, the second or the last */
+  for (int64_t i = 0; i <= last && b->ok; i = skips && i == 1 && last > 1 ? last : i + 1) {
+    b->cur[l] = i;
     loops(b, n, k + 1);
   }
   b->cur[l] = 0;
