@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How many measurements each strategy of `tileflow tune` needs: every strategy tunes each case with each seed.
 
-    bench/tune_strategies.py TILEFLOW OUT.csv [--trials N] [--seeds N] [--arch FILE] CASE...
+    bench/tune_strategies.py TILEFLOW OUT.csv [--trials N] [--seeds N] [--arch FILE] [--store FILE] CASE...
 
-CASE is a name of workloads/operators/cases.csv.  OUT.csv has a row a trial: case, strategy, seed, trial, measured (kernels
+CASE is a name of workloads/operators/cases.csv; the store is OUT.csv.db, and with it a run that was ended goes on.  OUT.csv has a row a trial: case, strategy, seed, trial, measured (kernels
 measured up to then: the same text is measured once), seconds, best.  Prints, for each case and strategy, the best found, and after how
 many measurements a kernel was within 5 % of the best that any of them found; `-`: never.
 """

@@ -261,14 +261,15 @@ static const char *isa_named(const char *name) {
 
 /* The store's best for this computer; of another instruction set than the one asked for it is none. */
 static char *of_store(cli_session *s, emit_options *o) {
-  tf_tune_best best;
-  cli_trials here;
-  if (!cli_trials_begin(&here, 1)) return NULL;
-  const bool there = tf_tune_find(o->tuned, here.machine, s->spec->arch, s->spec->workload, o->dtype, &best, s->diags);
-  if (!there && tf_diags_errors(s->diags) == 0)
+  tf_tune_best best = {0};
+  char *here = cli_machine();
+  const bool there = here && tf_tune_find(o->tuned, here, s->spec->arch, s->spec->workload, o->dtype, &best, s->diags);
+  if (!here)
+    tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  else if (!there && tf_diags_errors(s->diags) == 0)
     tf_fail(s->diags, (tf_loc){0}, TF_E_STORE,
-            "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned, here.machine);
-  cli_trials_end(&here);
+            "%.100s has no kernel of this workload and architecture that ran on %.80s", o->tuned, here);
+  free(here);
   if (there && o->isa && strcmp(o->isa, best.isa) != 0) {
     tf_fail(s->diags, (tf_loc){0}, TF_E_USAGE, "the fastest kernel in %.100s is for %.20s: leave out --isa", o->tuned,
             best.isa);

@@ -13,7 +13,7 @@
 #include "cli/session/session.h"
 #include "cli/session/trials.h"
 
-enum { TRIALS = 64, SHOWN = 10 };
+enum { TRIALS = 64, TRIALS_MOST = 1000000, NO_END = INT32_MAX / 2 }; /* NO_END: the time limit ends it */
 
 typedef struct {
   cli_input in;
@@ -49,8 +49,11 @@ static bool measure(void *ctx, const tf_emitted *const *kernels, int n, tf_timin
 
 static void show(void *ctx, const tf_tune_progress *p) {
   job *j = ctx;
-  cli_meter_line(&j->meter, "%d of %d kernels, the best %s ", p->trials, p->of,
-                 isfinite(p->best) ? cli_si(p->best, "s").s : "-");
+  const cli_figure best = isfinite(p->best) ? cli_si(p->best, "s") : (cli_figure){"-"};
+  if (p->of > NO_END)
+    cli_meter_line(&j->meter, "%d kernels, the best %s ", p->trials, best.s);
+  else
+    cli_meter_line(&j->meter, "%d of %d kernels, the best %s ", p->trials, p->of, best.s);
 }
 
 static double now(void *ctx) {
@@ -130,7 +133,8 @@ static bool write_csv(const tf_tuned *t, const char *path) {
 
 static bool write_schedule(const tf_tuned *t, const char *path) {
   cli_text out = {0};
-  if (t->best < 0 || !*t->trials[t->best].text) {
+  if (t->best < 0) return true;
+  if (!*t->trials[t->best].text) {
     fputs("tileflow: note: the fastest is none of the schedules; emit --tuned has its mapping\n", stderr);
     return true;
   }
@@ -145,7 +149,7 @@ static tf_tune_opts options_of(job *j) {
   return (tf_tune_opts){.strategy = o->strategy,
                         .seed = o->seed,
                         .trials = (int)(o->trials           ? o->trials
-                                        : o->time_limit > 0 ? INT32_MAX / 2
+                                        : o->time_limit > 0 ? NO_END
                                                             : TRIALS),
                         .time_limit = o->time_limit,
                         .store = o->store,
@@ -169,7 +173,6 @@ static cli_status write_all(const tf_tuned *t, const job *j) {
   return ok && t->best >= 0 ? CLI_DONE : CLI_FAILED;
 }
 
-/* A store that cannot be read or written is the machine's fault. */
 static cli_status tune(cli_session *s, job *j) {
   if (j->o->constraints) j->constraints = tf_text_read(j->o->constraints, s->diags);
   const tf_tune_opts o = options_of(j);
@@ -206,7 +209,7 @@ static cli_status run(const void *options) {
 
 static void check(void *options, tf_diags *d) {
   tune_options *o = options;
-  if (o->trials > 1000000) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--trials: a million at most");
+  if (o->trials > TRIALS_MOST) tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--trials: a million at most");
   if (o->isa && !strcmp(o->isa, "multi"))
     tf_fail(d, (tf_loc){0}, TF_E_USAGE, "--isa multi is no instruction set that a kernel can be timed for");
   if (!o->seed) o->seed = 1;

@@ -35,7 +35,7 @@ static char *value_of(const char *path, const char *key) {
   return out;
 }
 
-/* The last core that this process may run on: the first has most of what else goes on.  -1: only one, or not known. */
+/* The last core that this process may run on: the first has most of what else goes on.  -1: not known. */
 static int last_core(void) {
   char *list = value_of("/proc/self/status", "Cpus_allowed_list");
   int core = -1;
@@ -68,17 +68,18 @@ static char *compiler_of(void) {
   return line ? line : strdup("cc");
 }
 
+char *cli_machine(void) {
+  char *model = value_of("/proc/cpuinfo", "model name");
+  return model ? model : strdup("unknown");
+}
+
 bool cli_trials_begin(cli_trials *t, int jobs) {
   const long n = sysconf(_SC_NPROCESSORS_ONLN);
   *t = (cli_trials){.jobs = jobs ? jobs : n > 0 ? (int)n : 1, .core = last_core()};
-  char *model = value_of("/proc/cpuinfo", "model name");
-  cli_text machine = {0};
-  cli_printf(&machine, "%s", model ? model : "unknown");
-  free(model);
-  t->machine = machine.bad ? NULL : machine.text;
+  t->machine = cli_machine();
   t->compiler = compiler_of();
   if (t->machine && t->compiler) return true;
-  if (machine.bad) cli_text_free(&machine);
+  cli_trials_end(t);
   fputs("tileflow: error[E_LIMIT]: out of memory, or no temporary folder\n", stderr);
   return false;
 }

@@ -6,14 +6,15 @@
 #include "cli/text.h"
 
 typedef struct {
-  int jobs;       /* compilers at once; 0: one for each processor */
-  int core;       /* that kernels are timed on; -1: none is theirs alone */
-  bool no_tool;   /* make, or the compiler, is not there: told at the first kernel */
+  int jobs;       /* compilers at once */
+  int core;       /* that kernels are timed on; -1: not known, they run on any */
   char *compiler; /* what `$CC --version` says first; malloc'd */
-  char *machine;  /* the processor, and what else a time hangs on; malloc'd */
+  char *machine;  /* cli_machine's; malloc'd */
 } cli_trials;
 
-/* Looks at the computer; false after a message on stderr. */
+/* The name of the processor, "unknown" where the system does not say; malloc'd, NULL: out of memory. */
+char *cli_machine(void);
+/* Looks at the computer.  jobs 0: one for each processor.  False after a message on stderr. */
 bool cli_trials_begin(cli_trials *t, int jobs);
 void cli_trials_end(cli_trials *t);
 /* For tf_tune_opts.  False: Ctrl-C, or nothing can be compiled here. */

@@ -83,12 +83,13 @@ void tf_tuned_free(tf_tuned *t);
 /* The k-th strategy and what it does; NULL past the last. */
 const char *tf_tune_strategy(int k, const char **about);
 
-/* The fastest trial that the store has of this workload, architecture and type of data on that machine, whatever the
- * strategy; false with found unset: it has none; with an error in d: E_STORE.  mapping, isa: malloc'd. */
 typedef struct {
-  char *mapping, *isa;
+  char *mapping, *isa; /* malloc'd */
   double seconds;
 } tf_tune_best;
+
+/* The fastest trial that the store has of this workload, architecture and type of data on that machine, whatever the
+ * strategy.  False with *out empty: it has none, or, with an error in d, it cannot be used (E_STORE). */
 bool tf_tune_find(const char *store, const char *machine, const tf_arch *arch, const tf_workload *wl, const char *dtype,
                   tf_tune_best *out, tf_diags *d);
 

@@ -85,7 +85,7 @@ static void check_trials(const tf_tuned *t, int want) {
     CHECK_I64(x->no, k);
     CHECK(strlen(x->mapping) > 0);
     CHECK(x->timing.verdict != TF_TUNE_RAN || x->timing.seconds >= t->trials[t->best].timing.seconds);
-    for (int j = 1; j < k; j++)
+    for (int j = 0; j < k; j++)
       CHECK(strcmp(x->text, t->trials[j].text) != 0);
   }
 }
@@ -208,12 +208,12 @@ static void test_net(void) {
   tf_arena_free(a);
 }
 
-/* A slope against differences: a step of the weights by hand. */
+/* A function of two of three features is learned; the third has no say. */
 static void test_trees(void) {
   enum { N = 160, F = 3 };
   tf_arena *a = tf_arena_new();
   tf_rng rng = tf_rng_new(7, 2);
-  double x[N * F], y[N], gain[F], off = 0, spread = 0;
+  double x[N * F], y[N], off = 0, spread = 0;
   for (int k = 0; k < N; k++) {
     for (int f = 0; f < F; f++)
       x[k * F + f] = tf_rng_unit(&rng);
@@ -222,13 +222,11 @@ static void test_trees(void) {
   trees *t = trees_new(a, F);
   CHECK(trees_learn(t, N, x, y));
   for (int k = 0; k < N; k++) {
-    off += fabs(trees_ask(t, &x[k * F]) - y[k]) / N;
+    const double in[F] = {x[k * F], x[k * F + 1], tf_rng_unit(&rng)};
+    off += fabs(trees_ask(t, in) - y[k]) / N;
     spread += fabs(t->mean - y[k]) / N;
   }
   CHECK(off < 0.02 * spread);
-  trees_gain(t, gain);
-  CHECK(gain[0] + gain[1] > 0.99 && gain[2] < 0.01); /* the third says nothing */
-  CHECK_NEAR(gain[0] + gain[1] + gain[2], 1, 1e-9);
   CHECK(trees_learn(t, 0, x, y));
   CHECK_NEAR(trees_ask(t, x), 0, 0);
   tf_arena_free(a);

@@ -79,7 +79,7 @@ static void trace_back(tune_space *s, const int32_t *row, int32_t *to, int line)
   tf_diags_free(d);
 }
 
-/* A move and its undoing; the product stays. */
+/* Every neighbour is another row of the space. */
 static void test_moves(tune_space *s, const int32_t *row, int32_t *to, int *moved) {
   for (int k = 0; k < tune_directions(s); k++) {
     if (!tune_step(s, row, k, to)) continue;
@@ -164,6 +164,7 @@ static void test_count(void) {
   CHECK(
       tf_explore(&tf_way_exhaustive, tf_way_exhaustive.make(a, &s->space, NULL, 0, tf_rng_new(1, 1)), &s->space, more));
   CHECK_I64(t.rows, want);
+  CHECK_I64(want, 592); /* as docs/HOWTO-tune.md says */
   CHECK_I64(t.bad, 0);
   tf_arena_free(a);
   tune_space_free(s);

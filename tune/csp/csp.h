@@ -59,7 +59,7 @@ typedef struct {
 
 /* ---- csp.c: building one.  Each returns a variable, -1 where memory runs out or a limit is passed. */
 csp *csp_new(tf_arena *a);
-/* A knob of not more values than a set may have is one. */
+/* lo .. hi; a knob is made a set of these where a set may have so many values. */
 int csp_range(csp *s, const char *name, bool knob, int64_t lo, int64_t hi);
 /* values: ascending, of which it keeps a copy. */
 int csp_set(csp *s, const char *name, bool knob, int n, const int64_t *values);
@@ -105,7 +105,7 @@ int64_t csp_each(const csp *s, bool (*each)(void *ctx, const int64_t *value), vo
 /* A child of two solutions (CGA): each key variable is as one parent has it (of a range: or between both), but for one
  * of them where `mutate`; keys are given up by lot until a solution is left. */
 typedef struct {
-  const int64_t *a, *b; /* [n_vars] */
+  const int64_t *a, *b; /* [n_vars], of which only the keys are looked at */
   int n_keys;
   const int *keys; /* variables */
 } csp_parents;

@@ -7,6 +7,15 @@
 #include "base/names.h"
 #include "tune/csp/csp.h"
 
+/* What lines begin with: a rule's kind, or one of the others. */
+static const char *const words[] = {
+#define X(id, word, what) word,
+    CSP_KINDS(X)
+#undef X
+        "knob",
+    "var", "IN"};
+enum { N_WORDS = sizeof words / sizeof *words };
+
 typedef struct {
   csp *s;
   tf_diags *d;
@@ -22,7 +31,7 @@ typedef struct {
   size_t len;
 } token;
 
-static bool part_of_name(char c) { return isalnum((unsigned char)c) || strchr("_.-@':", c) != NULL; }
+static bool part_of_name(char c) { return c && (isalnum((unsigned char)c) || strchr("_.-@':", c)); }
 
 static token peek(reader *r) {
   while (r->at < r->end && isspace((unsigned char)*r->at))
@@ -103,12 +112,12 @@ static int set_of(reader *r, int64_t value[CSP_SET_MAX]) {
   }
 }
 
-static bool known_word(token t) {
-  bool any = is(t, "knob") || is(t, "var") || is(t, "IN");
-#define X(id, word, what) any |= is(t, word);
-  CSP_KINDS(X)
-#undef X
-  return any;
+/* The place of the word among those that lines begin with; N_WORDS: it is none. */
+static int word_of(token t) {
+  int k = 0;
+  while (k < N_WORDS && !is(t, words[k]))
+    k++;
+  return k;
 }
 
 static void declare(reader *r, bool knob) {
@@ -116,7 +125,7 @@ static void declare(reader *r, bool knob) {
   char was[48], name[96];
   token t = next(r);
   if (t.len == 0 || t.len >= sizeof name || isdigit((unsigned char)*t.text) || !part_of_name(*t.text) ||
-      known_word(t)) {
+      word_of(t) < N_WORDS) {
     FAIL(r, t, TF_E_NAME, "%s cannot name a variable: letters, digits and _ . - @ ' :, fewer than 96", shown(t, was));
     return;
   }
@@ -208,12 +217,10 @@ static void line(reader *r) {
     declare(r, is(t, "knob"));
   else if (is(t, "IN"))
     in(r);
-#define X(id, word, what) else if (is(t, word)) rule(r, CSP_##id);
-  CSP_KINDS(X)
-#undef X
+  else if (word_of(t) < CSP_N_KINDS)
+    rule(r, (csp_kind)word_of(t));
   else {
-    static const char *const words[] = {"knob", "var", "IN", "PROD", "SUM", "EQ", "LE", "SELECT"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (int i = 0; i < N_WORDS; i++)
       tf_near_offer(&near, words[i]);
     FAIL(r, t, TF_E_KEY, "no kind of line begins with %s%s", shown(t, was),
          tf_near_text(&near, near_text, sizeof near_text));
@@ -252,11 +259,6 @@ static void print_var(FILE *f, const csp_var *x) {
 }
 
 static void print_rule(FILE *f, const csp *s, const csp_rule *r) {
-  static const char *const words[] = {
-#define X(id, word, what) word,
-      CSP_KINDS(X)
-#undef X
-  };
   fprintf(f, "%s %s %s", words[r->kind], s->var[r->v].name, r->kind == CSP_LE ? "<=" : "=");
   for (int k = 0; k < r->n; k++)
     fprintf(f, "%s %s", r->kind == CSP_SELECT && k == 1 ? " :" : "", s->var[r->list[k]].name);

@@ -81,7 +81,7 @@ static cut best_cut(const grower *g, const int *row, int n) {
 
 static void grow(const grower *g, int node, int *row, int n, int depth) {
   const cut c = depth < TREES_DEPTH && n >= 2 * LEAF_LEAST ? best_cut(g, row, n) : (cut){-1, 0, 0};
-  g->tree[node] = (trees_node){c.feature, c.at, c.feature < 0 ? sum_of(g, row, n) / n : c.gain};
+  g->tree[node] = (trees_node){c.feature, c.at, c.feature < 0 ? sum_of(g, row, n) / n : 0};
   if (c.feature < 0) return;
   sort_by(g, row, n, c.feature);
   int left = 0;
@@ -112,20 +112,4 @@ bool trees_learn(trees *t, int n, const double *x, const double *y) {
   free(row);
   free(rest);
   return ok;
-}
-
-void trees_gain(const trees *t, double *gain) {
-  double all = 0;
-  memset(gain, 0, (size_t)t->n_features * sizeof *gain);
-  for (int k = 0; k < t->n_trees; k++)
-    for (int i = 0, todo[TREES_NODES] = {0}, n = 1; i < n; i++) {
-      const trees_node *x = &t->tree[k][todo[i]];
-      if (x->feature < 0) continue;
-      gain[x->feature] += x->value;
-      all += x->value;
-      todo[n++] = 2 * todo[i] + 1;
-      todo[n++] = 2 * todo[i] + 2;
-    }
-  for (int f = 0; all > 0 && f < t->n_features; f++)
-    gain[f] /= all;
 }

@@ -7,9 +7,9 @@
 enum { TREES_MOST = 40, TREES_DEPTH = 4, TREES_NODES = 1 << (TREES_DEPTH + 1) };
 
 typedef struct {
-  int feature; /* -1: a leaf */
-  double at;   /* rows below or at it go left: node 2 k + 1, the others to 2 k + 2 */
-  double value;
+  int feature;  /* -1: a leaf */
+  double at;    /* rows below or at it go left: node 2 k + 1, the others to 2 k + 2 */
+  double value; /* of a leaf */
 } trees_node;
 
 typedef struct {
@@ -22,7 +22,4 @@ trees *trees_new(tf_arena *a, int n_features); /* NULL: out of memory */
 /* Learns n rows anew: x[k * n_features ..] has the value y[k].  False: out of memory. */
 bool trees_learn(trees *t, int n, const double *x, const double *y);
 double trees_ask(const trees *t, const double *x);
-/* How much of the squares each feature's splits have taken, of all: gain[n_features], its sum 1 unless no tree splits.
- */
-void trees_gain(const trees *t, double *gain);
 #endif

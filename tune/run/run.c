@@ -213,10 +213,11 @@ static void drop(candidate *c, int n) {
 }
 
 /* ---- the whole --------------------------------------------------------------------------------- */
+/* Its place among those to choose among; -1: it is none of them. */
 static int isa_of(const tuner *t, const char *isa) {
   for (int k = 0; k < t->space->n_isas; k++)
-    if (isa && !strcmp(t->space->isa[k], isa)) return k;
-  return 0;
+    if (!strcmp(t->space->isa[k], isa)) return k;
+  return -1;
 }
 
 /* The plan's mapping: trial 0. */
@@ -228,7 +229,7 @@ static bool first_choice(tuner *t) {
   const char *isa = po.kernel.isa ? po.kernel.isa : t->space->isa[0];
   bool ok = p && c.row;
   if (ok && p->tree) {
-    if (!tune_encode(t->space, p->tree, isa_of(t, isa), c.row)) c.row = NULL;
+    if (isa_of(t, isa) < 0 || !tune_encode(t->space, p->tree, isa_of(t, isa), c.row)) c.row = NULL;
     c.trial.text = c.row ? keep(t, tune_trace(t->space, c.row)) : "";
     tf_tree *own = p->found;
     p->found = NULL;

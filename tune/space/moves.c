@@ -64,7 +64,7 @@ static bool leave(tune_space *s, int direction, int32_t *to) {
   if (of < 2) return false;
   to[at] = (to[at] + (direction % 2 ? 1 : of - 1)) % of;
   if (at == TUNE_ISA) return true;
-  if (!tf_space_follow(&s->space, to)) return false;
+  if (!tf_space_follow(&s->space, to) || s->dead) return false;
   memcpy(to, s->space.chosen, (size_t)s->space.n * sizeof *to);
   return true;
 }
@@ -94,14 +94,10 @@ bool tune_step(tune_space *s, const int32_t *row, int direction, int32_t *to) {
   return false;
 }
 
-/* All variables of a row: what follows from its knobs. */
-static bool values_of(tune_space *s, const int32_t *row, int64_t *value) {
-  const tune_form *f = tune_form_of(s, row);
-  if (!tf_space_follow(&s->space, row)) return false;
-  const csp_state *st = &f->stack[f->s->n_knobs];
-  for (int v = 0; v < f->s->n_vars; v++)
-    value[v] = st->left[v].lo;
-  return !s->dead;
+/* A row's knobs where a system has its variables. */
+static void knobs_of(const tune_form *f, const int32_t *row, int64_t *value) {
+  for (int k = 0; k < f->s->n_knobs; k++)
+    value[f->s->knob[k]] = row[f->first + k];
 }
 
 bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, bool mutate, int32_t *child) {
@@ -113,9 +109,11 @@ bool tune_breed(tune_space *s, tf_rng *rng, const int32_t *a, const int32_t *b, 
     return true;
   }
   int64_t *value = malloc(3 * n * sizeof *value);
-  bool ok = value && values_of(s, a, value) && values_of(s, b, value + n);
+  if (!value) return false;
+  knobs_of(f, a, value);
+  knobs_of(f, b, value + n);
   const csp_parents p = {value, value + n, f->s->n_knobs, f->s->knob};
-  ok = ok && csp_cross(f->s, rng, &p, mutate, value + 2 * n) == CSP_FOUND;
+  const bool ok = csp_cross(f->s, rng, &p, mutate, value + 2 * n) == CSP_FOUND;
   for (int k = 0; ok && k < f->s->n_knobs; k++)
     child[f->first + k] = (int32_t)value[2 * n + (size_t)f->s->knob[k]];
   if (ok && tf_rng_below(rng, 2)) child[TUNE_ISA] = b[TUNE_ISA];

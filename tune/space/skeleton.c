@@ -45,7 +45,7 @@ static void to_place(int *order, int from, int to) {
 void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
   for (int i = 0; i < n; i++)
     order[i] = i;
-  if (n > TUNE_ORDER_LOOPS || n < 2) return;
+  if (n < 2) return;
   if (n <= 4) { /* which of those left comes next */
     for (int i = 0, ways = tune_orders(n); i < n - 1; i++) {
       ways /= n - i;
@@ -64,7 +64,7 @@ void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]) {
 }
 
 /* ---- knobs ------------------------------------------------------------------------------------- */
-/* "L2.m", "L1.n@x"; in a branch "C/L1.m"; what is there already gets a number. */
+/* "L2.m", "L1.n@x"; in a branch "C:L1.m"; a name that another loop has already gets a number. */
 static void name_of(const maker *m, int node, int loop, char out[96]) {
   const tf_node *n = &m->t->nodes[node];
   const char *memory = m->arch->memories[n->level].name;
@@ -85,26 +85,36 @@ static void note_knob(maker *m, int node, int loop) {
   if (!m->bad) m->knob[m->n_knobs++] = (tune_knob){node, loop};
 }
 
+/* The divisors of n, ascending; how many.  Of more than there is room for, the middle ones are left out. */
+static int divisors(int64_t n, int64_t out[TF_DOMAIN_MAX]) {
+  int k = 0;
+  for (int64_t x = 1; x <= n / x && k < TF_DOMAIN_MAX / 2; x++)
+    if (n % x == 0) out[k++] = x;
+  for (int i = k; i-- > 0;)
+    if (out[i] != n / out[i]) out[k++] = n / out[i];
+  return k;
+}
+
+static bool is_choice(const tf_loop *l, int64_t trip) {
+  bool any = l->n_choices == 0;
+  for (int k = 0; k < l->n_choices; k++)
+    any |= l->choices[k] == trip;
+  return any;
+}
+
 /* Divisors of the extent within what is written. */
 static void add_loop(maker *m, int node, int loop) {
   const tf_loop *l = &m->t->nodes[node].loops[loop];
-  const int64_t extent = m->wl->dims[l->dim].extent;
-  int64_t value[CSP_SET_MAX];
-  int n = 0;
+  int64_t value[TF_DOMAIN_MAX];
   char name[96];
   if (l->trip) {
     m->var[node][loop] = ok(m, csp_number(m->s, l->trip));
     return;
   }
-  for (int64_t x = 1; x <= extent && n < TF_DOMAIN_MAX; x++) {
-    bool may = extent % x == 0 && (!l->max || x <= l->max);
-    for (int k = 0; may && l->n_choices; k++)
-      if (k == l->n_choices || l->choices[k] == x) {
-        may = k < l->n_choices;
-        break;
-      }
-    if (may) value[n++] = x;
-  }
+  const int all = divisors(m->wl->dims[l->dim].extent, value);
+  int n = 0;
+  for (int k = 0; k < all; k++)
+    if ((!l->max || value[k] <= l->max) && is_choice(l, value[k])) value[n++] = value[k];
   name_of(m, node, loop, name);
   m->var[node][loop] = ok(m, n ? csp_set(m->s, name, true, n, value) : -1);
   note_knob(m, node, loop);
@@ -117,7 +127,7 @@ static void add_tile(maker *m, int node) {
   if (!m->var[node]) m->bad = true;
   for (int k = 0; !m->bad && k < n->n_loops; k++)
     add_loop(m, node, k);
-  const int orders = n->n_temporal > TUNE_ORDER_LOOPS ? 1 : tune_orders(n->n_temporal);
+  const int orders = tune_orders(n->n_temporal);
   if (orders < 2 || m->bad) return;
   name_of(m, node, -1, name);
   ok(m, csp_range(m->s, name, true, 0, orders - 1));
@@ -232,13 +242,13 @@ static void fan_out(maker *m, int node) {
   }
 }
 
-/* 1 and the sum of coef * (length - 1) as a variable, written without taking one away: with `less` the sum of coef,
- * extent + less is 1 and the sum of coef * length. */
+/* The extent of an index, 1 + the sum of |coef| * (length - 1), as a variable.  No rule subtracts, so it is what
+ * extent + less = 1 + the sum of |coef| * length leaves, less being the sum of |coef|. */
 static int extent_of(maker *m, int node, int o, const tf_index *x, int at) {
   int sum[CSP_LIST_MAX + 1], n = 0;
   int64_t less = 0;
   for (int k = 0; k < x->n_terms; k++) {
-    int list[CSP_LIST_MAX];
+    int list[CSP_LIST_MAX + 1]; /* one too many is refused by csp_add */
     const int64_t coef = x->terms[k].coef < 0 ? -x->terms[k].coef : x->terms[k].coef;
     int loops = loops_over(m, o, x->terms[k].dim, node, list);
     if (coef != 1 || loops == 0) list[loops++] = ok(m, csp_number(m->s, coef));
@@ -275,7 +285,9 @@ static void hold(maker *m, int node) {
   const tf_node *n = &m->t->nodes[node];
   const tf_memory *memory = &m->arch->memories[n->level];
   int list[CSP_LIST_MAX], k = 0, o = -1;
+  int64_t capacity;
   if (memory->capacity_words < 0 || n->level == 0 || ops_below(m, node) != 1) return;
+  if (__builtin_mul_overflow(memory->capacity_words, memory->word_bits, &capacity) || capacity > CSP_MOST) return;
   for (int i = node; i < n->end; i++)
     if (m->t->nodes[i].kind == TF_OP) o = m->t->nodes[i].op;
   for (int ref = -1; ref < m->wl->ops[o].n_reads && k < CSP_LIST_MAX; ref++) {
@@ -285,7 +297,7 @@ static void hold(maker *m, int node) {
   }
   if (k == 0) return;
   const int all = derived(m, "held", node, 0, 0);
-  const int room = ok(m, csp_number(m->s, memory->capacity_words * memory->word_bits));
+  const int room = ok(m, csp_number(m->s, capacity));
   rule(m, CSP_SUM, all, k, list);
   rule(m, CSP_LE, all, 1, &room);
 }
@@ -330,8 +342,11 @@ bool tune_form_system(tune_form *f, const tune_space *of, const tune_more *more)
       fan_out(&m, i);
       hold(&m, i);
     }
-  if (more->text && !m.bad) m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len, more->d);
-  m.bad = m.bad || !csp_ready(m.s) || m.s->n_knobs != m.n_knobs;
+  if (!m.bad && more->text)
+    m.bad = !csp_read(a, m.s, more->file, more->text->text, more->text->len, more->d); /* which makes it ready */
+  else if (!m.bad)
+    m.bad = !csp_ready(m.s);
+  m.bad = m.bad || m.s->n_knobs != m.n_knobs;
   f->s = m.s;
   f->knob = m.knob;
   if (!m.bad) find_splits(&m);

@@ -113,11 +113,11 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
     tf_diags *aside = tf_diags_new(); /* what is wrong for one form may be right for another */
     const uint16_t at = aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
     *f = (tune_form){.name = form_names[t], .first = n, .tree = tree_of(s, t)};
-    if (f->tree && aside && tune_form_system(f, s, &(tune_more){more, at, aside}) && f->s) {
+    if (f->tree && aside && tune_form_system(f, s, &(tune_more){more, at, aside})) {
       n += f->s->n_knobs;
       s->n_forms++;
     } else {
-      if (more && tf_diags_errors(d) == 0) take_over(aside, file, d);
+      if (more && aside && tf_diags_errors(d) == 0) take_over(aside, file, d);
       tf_tree_free(f->tree);
       f->tree = NULL;
     }

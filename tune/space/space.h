@@ -61,9 +61,10 @@ typedef struct {
   tf_diags *d;
 } tune_more;
 bool tune_form_system(tune_form *f, const tune_space *of, const tune_more *more);
-/* How many orders n loops have in the space: all up to four, then which stands outermost and which innermost. */
+/* How many orders n loops have in the space: all up to four, then which stands outermost and which innermost; of more
+ * than TUNE_ORDER_LOOPS one. */
 int tune_orders(int n);
-/* The loops of the k-th order, outermost first. */
+/* The loops of the k-th order, outermost first; n is at most TUNE_ORDER_LOOPS. */
 void tune_order(int n, int k, int order[TUNE_ORDER_LOOPS]);
 
 /* ---- decode.c */

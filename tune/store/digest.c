@@ -51,11 +51,12 @@ static void workload_of(FILE *f, const tf_workload *wl) {
 
 static void arch_of(FILE *f, const tf_arch *a) {
   for (int l = 0; l < a->n_memories; l++)
-    fprintf(f, "memory %s %lld %lld %lld %d\n", a->memories[l].name, (long long)a->memories[l].mesh[0],
-            (long long)a->memories[l].mesh[1], (long long)a->memories[l].capacity_words, a->memories[l].word_bits);
+    fprintf(f, "memory %s %lld %lld %lld %d %d\n", a->memories[l].name, (long long)a->memories[l].mesh[0],
+            (long long)a->memories[l].mesh[1], (long long)a->memories[l].capacity_words, a->memories[l].word_bits,
+            a->memories[l].double_buffered);
   for (int u = 0; u < a->n_units; u++)
-    fprintf(f, "unit %d %lld %lld\n", a->units[u].below, (long long)a->units[u].mesh[0],
-            (long long)a->units[u].mesh[1]);
+    fprintf(f, "unit %d %lld %lld %x\n", a->units[u].below, (long long)a->units[u].mesh[0],
+            (long long)a->units[u].mesh[1], (unsigned)a->units[u].kinds);
 }
 
 bool tune_digest(const tf_arch *arch, const tf_workload *wl, const char *dtype, char hex[65]) {

@@ -66,7 +66,9 @@ static bool set_up(tune_store *s, tf_diags *d) {
   } else if (ok && format != TUNE_STORE_FORMAT) {
     ok = refuse(s, "made by another version of tileflow", d);
   }
-  return sqlite3_exec(s->db, ok ? "COMMIT" : "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK && ok;
+  ok = ok && exec(s, "COMMIT", d);
+  if (!ok) sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+  return ok;
 }
 
 tune_store *tune_store_open(const char *path, bool make, tf_diags *d) {

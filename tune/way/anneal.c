@@ -54,7 +54,7 @@ static void *make(tune_world *w, bool learns) {
 static void *make_plain(tune_world *w) { return make(w, false); }
 static void *make_learning(tune_world *w) { return make(w, true); }
 
-/* Remembers the step, whose row is asked for now. */
+/* Keeps the step, untold until the row that it led to has been measured. */
 static void remember(annealer *a, const int32_t *from, int direction, const int32_t *to) {
   const size_t n = (size_t)a->w->s->space.n;
   step *s = &a->steps[a->n_steps++ % MEMORY];

@@ -8,9 +8,13 @@
 /* ---- random ------------------------------------------------------------------------------------ */
 static void *make_random(tune_world *w) { return w; }
 static bool ask_random(void *state, int32_t *row) { return tune_draw(state, row); }
-static void tell_nothing(void *state, const int32_t *row, double seconds) { (void)state, (void)row, (void)seconds; }
+/* That the row is known, the first choice's too, is all that is learned. */
+static void tell_random(void *state, const int32_t *row, double seconds) {
+  (void)seconds;
+  tune_note(state, row);
+}
 
-const tune_way tune_way_random = {"random", "rows by lot", make_random, ask_random, tell_nothing};
+const tune_way tune_way_random = {"random", "rows by lot", make_random, ask_random, tell_random};
 
 /* ---- model ------------------------------------------------------------------------------------- */
 enum { DRAWN = 300, KEPT = 48, STEPS = 600 };
@@ -76,5 +80,10 @@ static bool ask_ranked(void *state, int32_t *row) {
   return tune_draw(r->w, row);
 }
 
+static void tell_ranked(void *state, const int32_t *row, double seconds) {
+  const ranked *r = state;
+  tell_random(r->w, row, seconds);
+}
+
 const tune_way tune_way_model = {"model", "rows by predicted time, whatever is measured", make_ranked, ask_ranked,
-                                 tell_nothing};
+                                 tell_ranked};
