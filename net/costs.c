@@ -10,7 +10,7 @@
 #include "tileflow/solve.h"
 
 enum { FORMULAS = 1000, SHORT_SEARCH = 800 }; /* mappings tried */
-#define LEAST_TIME 0.05                       /* seconds of a search that has to be made, whatever the limit */
+#define LEAST_TIME 0.05                       /* seconds that formulas and the planner have, late as it may be */
 /* Of the bound: what is nearer needs no search yet; of a group of several ops, what is farther is not saved by one. */
 #define NEAR 1.02
 #define FAR 1.5
@@ -118,6 +118,7 @@ static void by_formulas(net_costs *c, net_cost *x) {
   tf_solve_result *r = d ? tf_solve_closed(c->arch, x->group->workload, &o, d) : NULL;
   if (r) {
     c->evals += r->evals;
+    c->late = c->late || r->stopped_by == TF_STOP_TIME;
     keep(x, r->text, r->value);
     r->text = NULL;
   }
@@ -175,7 +176,10 @@ static bool by_planner(net_costs *c, net_cost *x, int64_t evals) {
   tf_diags *d = tf_diags_new();
   tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
   char *text = p && p->tree && p->result.feasible && !p->result.overflow ? tf_tree_text(p->tree) : NULL;
-  if (p) c->evals += p->evals;
+  if (p) {
+    c->evals += p->evals;
+    c->late = c->late || p->stopped_by == TF_STOP_TIME;
+  }
   if (text) {
     const tf_figures f = tf_figures_of(c->arch, x->group->workload, &p->result);
     free(x->mapping);

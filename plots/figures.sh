@@ -20,8 +20,8 @@ figure() {
 figure bound/ski-slope $results/slope.csv --as slope --title "Least words through the outermost memory, one unit, on Edge"
 
 awk -F, 'NR == 1 { print "model,cycles,ratio"; next }
-  { print "one port each way," $8 "," 1 + $10; print "one shared port, as documented," $8 "," 1 + $16
-    print "TileFlow," $8 "," 1 + $12; print "graph-based," $8 "," 1 + $14 }' $results/rtl.csv | sed 's/one shared port, as documented/"one shared port, as documented"/' >"$part/rtl.csv"
+  { print "one port each way," $8 "," 1 + $10; print "\"one shared port, as documented\"," $8 "," 1 + $16
+    print "TileFlow," $8 "," 1 + $12; print "graph-based," $8 "," 1 + $14 }' $results/rtl.csv >"$part/rtl.csv"
 figure validation/rtl "$part/rtl.csv" --as points --x cycles --y ratio --by model --title "Predicted over measured cycles, 66 products in RTL"
 awk -F, 'NR == 1 { print "kind,words,ratio" } NR > 1 && $5 > 0 { print $7 "," $5 "," $6 / $5 }' $results/timeloop.csv >"$part/timeloop.csv"
 figure validation/timeloop "$part/timeloop.csv" --as points --x words --y ratio --by kind --title "Words counted, over Timeloop's"

@@ -17,7 +17,7 @@ void sweep_score(const tf_sweep_grid *g, const sweep_works *w, double score[TF_N
 /* Whether a beats b: nowhere more, and somewhere less; of equal ones the lower number beats, and each itself. */
 bool sweep_beats(const tf_sweep_grid *g, const double *a, int64_t a_no, const double *b, int64_t b_no);
 
-/* What a machine that attains this could still be better by, unheeded: a factor; of area, which is known, none. */
+/* The factor that a result may be above a bound and still stand for it: 1 + `within`; of area, which is known, 1. */
 double sweep_slack(const tf_sweep_grid *g, tf_goal goal);
 
 typedef struct {

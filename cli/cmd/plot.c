@@ -112,10 +112,10 @@ const cli_command cmd_plot = {
     .about =
         "Draws what other commands wrote as a figure, ready for a paper:\n"
         "bars: JSON of eval, several mappings side by side; --y cycles, energy or words\n"
+        "      or CSV, --x the groups, --y the figure, --by the bars\n"
         "roofline: JSON of eval, the roofs of each memory and the mappings under them\n"
         "slope: JSON or CSV of bound, and JSON of eval: machines on it; convergence: logs of search, or CSV with "
         "evaluations and best\n"
-        "or CSV, --x the groups, --y the figure, --by the bars\n"
         "pareto: CSV, or a sweep's store; --x cycles --y energy_pj if not given; lines, points: CSV, --x, --y, --by\n"
         "heat: CSV, --x, --y, --z; diff: JSON of diff, what differs, as ratios\n"
         "timeline: CSV of eval --trace, what loads, works and stores when; occupancy: words held meanwhile\n"

@@ -1,25 +1,9 @@
 /* Stands before malloc and what calls it, for everything that the tool links itself (the linker's --wrap,
  * CMakeLists.txt).  tests/memory puts an allocator of its own here. */
-#define _GNU_SOURCE 1
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/os/memory.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-char *__real_strdup(const char *s);
-char *__real_strndup(const char *s, size_t n);
-FILE *__real_open_memstream(char **text, size_t *n);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-char *__wrap_strdup(const char *s);
-char *__wrap_strndup(const char *s, size_t n);
-FILE *__wrap_open_memstream(char **text, size_t *n);
+#include "cli/os/wrap.h"
 
 void *__wrap_malloc(size_t size) { return cli_had(__real_malloc(size), size); }
 

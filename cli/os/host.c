@@ -269,7 +269,7 @@ static void put_beside(const host_measured *m, cli_text *out) {
                measured(&m->tile, "", from, sizeof from));
 }
 
-/* What the model has no word for; what is not here is as usual. */
+/* Figures that kernels are ranked by, as far as they can be measured or read: the rest has its values in FORMATS.md. */
 static void put_core(const host *h, cli_text *out) {
   char from[160];
   const long page = sysconf(_SC_PAGESIZE);

@@ -141,12 +141,9 @@ static bool bars_of_table(const plot_input *in, size_t n, const plot_choice *w, 
     ok = put_bar(t, row, at, c, d);
   if (ok && !c->n) ok = tf_fail(d, (tf_loc){in->file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   c->shape = PLOT_BARS;
-  snprintf(c->y_name, sizeof c->y_name, "%s", w->y);
-  for (char *p = c->y_name; *p; p++)
-    if (*p == '_') *p = ' ';
-  char name[120];
-  plot_base_name(in->path, name, sizeof name);
-  snprintf(c->title, sizeof c->title, "%s of %s", c->y_name, name);
+  plot_say_column(w->y, c->y_name);
+  plot_use_units(c, 'y');
+  plot_title_of(c, c->y_name, in, 1);
   return ok;
 }
 

@@ -1,4 +1,5 @@
 /* Charts, and the table of kinds. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,12 +80,23 @@ void plot_chart_free(plot_chart *c) {
   *c = (plot_chart){0};
 }
 
+/* Appends to the title as much as it has room for. */
+static void add_title(plot_chart *c, const char *fmt, ...) TF_PRINTF(2, 3);
+static void add_title(plot_chart *c, const char *fmt, ...) {
+  const size_t at = strlen(c->title);
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(c->title + at, sizeof c->title - at, fmt, ap);
+  va_end(ap);
+}
+
 void plot_title_of(plot_chart *c, const char *what, const plot_input *in, size_t n) {
-  int at = snprintf(c->title, sizeof c->title, "%s of", what);
+  *c->title = '\0';
+  add_title(c, "%s of", what);
   for (size_t i = 0; i < n && i < 3; i++) {
     char name[60];
     plot_base_name(in[i].path, name, sizeof name);
-    at += snprintf(c->title + at, sizeof c->title - (size_t)at, "%s %s", i ? "," : "", name);
+    add_title(c, "%s %s", i ? "," : "", name);
   }
-  if (n > 3) snprintf(c->title + at, sizeof c->title - (size_t)at, " and %zu more", n - 3);
+  if (n > 3) add_title(c, " and %zu more", n - 3);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/plot/plot.h"
 #include "cli/report/sweep_report.h"
@@ -54,9 +55,12 @@ static bool read_json(const tf_text *text, plot_input *in, tf_diags *d) {
   return tf_fail(d, at, TF_E_SYNTAX, "JSON: %.120s", e.text);
 }
 
-/* Whether a file begins as SQLite's do: a store is large, and is not read as a text. */
+/* Whether a file begins as SQLite's do: a store is large, and is not read as a text.  What a pipe gives could not be
+ * read again. */
 static bool is_store(const char *path) {
   char head[sizeof store_head - 1];
+  struct stat st;
+  if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return false;
   FILE *f = fopen(path, "rb");
   bool yes = f && fread(head, 1, sizeof head, f) == sizeof head && !memcmp(head, store_head, sizeof head);
   if (f) fclose(f);

@@ -86,6 +86,11 @@ plot_series *plot_add_series(plot_chart *c, const char *name, plot_style style, 
 plot_series *plot_series_named(plot_chart *c, const char *name, plot_style style);
 /* "WHAT of A, B, C and 2 more": the inputs that the title names. */
 void plot_title_of(plot_chart *c, const char *what, const plot_input *in, size_t n);
+/* A column's name as a reader would say it: cycles, energy_pj. */
+void plot_say_column(const char *column, char out[120]);
+/* Energy stands in pJ in tables, and in J in figures; areas in um2, and in mm2: by the axis's name, once it has all
+ * points. */
+void plot_use_units(plot_chart *c, char axis);
 /* label and note are copied; NULL: none. */
 void plot_add_point(plot_chart *c, plot_series *s, double x, double y, const char *label, const char *note);
 void plot_chart_free(plot_chart *c);

@@ -227,7 +227,7 @@ static span span_of(const plot_chart *c, char axis) {
   return s;
 }
 
-/* Names of groups stand level where they have room: 60 letters' width a column of the paper. */
+/* Names of groups stand level where they have room: 55 letters in one column of the paper, 120 in two. */
 static const char *turn_names(const plot_chart *c, const plot_choice *w) {
   const plot_series *s = &c->series[0];
   size_t longest = 0;

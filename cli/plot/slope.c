@@ -9,9 +9,14 @@
 static void add_capacity(plot_chart *c, const char *name, double words, double proved, double found) {
   char with[120];
   snprintf(with, sizeof with, "%.100s proved", name);
-  plot_add_point(c, plot_series_named(c, with, PLOT_LINE), words, proved, NULL, NULL);
+  plot_series *line = plot_series_named(c, with, PLOT_LINE);
+  const int colour = line ? line->colour : 0; /* what is found has the colour of what is proved */
+  plot_add_point(c, line, words, proved, NULL, NULL);
+  if (isnan(found)) return;
   snprintf(with, sizeof with, "%.100s found", name);
-  if (!isnan(found)) plot_add_point(c, plot_series_named(c, with, PLOT_POINTS), words, found, NULL, NULL);
+  plot_series *marks = plot_series_named(c, with, PLOT_POINTS);
+  if (marks) marks->colour = colour;
+  plot_add_point(c, marks, words, found, NULL, NULL);
 }
 
 static bool slope_of_json(const plot_input *in, plot_chart *c, tf_diags *d) {
@@ -93,10 +98,6 @@ bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart
     ok = add_input(&in[i], c, d) && ok;
   if (!ok) return false;
   if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
-  for (int i = 1; i < c->n; i++) /* what is found has the colour of what is proved */
-    for (int k = 0; k < i; k++)
-      if (!strncmp(c->series[i].name, c->series[k].name, strcspn(c->series[k].name, " ") + 1))
-        c->series[i].colour = c->series[k].colour;
   c->log_x = c->log_y = c->powers_of_two = true;
   strcpy(c->x_name, "words on chip");
   strcpy(c->y_name, "words in and out of the chip");

@@ -87,8 +87,7 @@ static bool wide(const plot_chart *c, bool y) {
   return lo > 0 && hi > 30 * lo;
 }
 
-/* cycles, energy_pj: as a reader would say it. */
-static void say_column(const char *column, char out[120]) {
+void plot_say_column(const char *column, char out[120]) {
   snprintf(out, 120, "%.100s", column);
   for (char *p = out; *p; p++)
     if (*p == '_') *p = ' ';
@@ -105,8 +104,7 @@ static void multiply(plot_chart *c, char axis, double by) {
     }
 }
 
-/* Energy stands in pJ in tables, and in J in figures; areas in um2, and in mm2. */
-static void use_units(plot_chart *c, char axis) {
+void plot_use_units(plot_chart *c, char axis) {
   char *name = axis == 'x' ? c->x_name : axis == 'y' ? c->y_name : c->z_name;
   char *pj = strstr(name, ", pJ"), *um2 = strstr(name, ", um2");
   if (pj) {
@@ -122,12 +120,12 @@ static void use_units(plot_chart *c, char axis) {
 static bool finish(const plot_input *in, size_t n, const plot_choice *w, plot_chart *c, tf_diags *d) {
   if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   char x[120], y[120], what[260];
-  say_column(w->x, x);
-  say_column(w->y, y);
+  plot_say_column(w->x, x);
+  plot_say_column(w->y, y);
   if (!*c->x_name) memcpy(c->x_name, x, sizeof x);
   if (!*c->y_name) memcpy(c->y_name, y, sizeof y);
-  use_units(c, 'x');
-  use_units(c, 'y');
+  plot_use_units(c, 'x');
+  plot_use_units(c, 'y');
   c->log_x = wide(c, false);
   c->log_y = wide(c, true);
   snprintf(what, sizeof what, "%.100s over %.100s", c->y_name, c->x_name);
@@ -297,11 +295,11 @@ bool plot_heat(const plot_input *in, size_t n, const plot_choice *w, plot_chart 
   }
   if (!ok || !s->n) return ok && tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
   char z_name[120];
-  say_column(w->z, z_name);
-  say_column(w->x, c->x_name);
-  say_column(w->y, c->y_name);
+  plot_say_column(w->z, z_name);
+  plot_say_column(w->x, c->x_name);
+  plot_say_column(w->y, c->y_name);
   memcpy(c->z_name, z_name, sizeof z_name);
-  use_units(c, 'z');
+  plot_use_units(c, 'z');
   c->shape = PLOT_HEAT;
   plot_title_of(c, c->z_name, in, n);
   return true;

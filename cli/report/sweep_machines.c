@@ -5,7 +5,7 @@
 #include "cli/report/report.h"
 #include "cli/report/sweep_report.h"
 
-static void put_real(cli_text *out, double v) {
+void cli_csv_real(cli_text *out, double v) {
   if (isfinite(v))
     cli_printf(out, ",%.17g", v);
   else
@@ -33,15 +33,15 @@ static void put_machine(const tf_sweep_grid *g, const tf_sweep_machine *m, cli_t
   cli_csv_cell(out, g->archs[p.arch].name);
   for (int a = 0; a < g->n_axes; a++)
     for (int k = 0; k < g->axes[a].n_params && !g->axes[a].of_workload; k++)
-      put_real(out, g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]);
+      cli_csv_real(out, g->axes[a].values[(int64_t)p.at[a] * g->axes[a].n_params + k]);
   for (int k = 0; k < g->n_goals; k++)
-    put_real(out, m->score[g->goals[k]]);
+    cli_csv_real(out, m->score[g->goals[k]]);
   for (int k = 0; k < g->n_goals; k++) {
-    put_real(out, m->bound[g->goals[k]]);
+    cli_csv_real(out, m->bound[g->goals[k]]);
     gap = fmax(gap, m->gap[g->goals[k]]);
   }
   cli_printf(out, ",%d,%d", m->front, m->front && gap == 0);
-  put_real(out, m->front ? gap : NAN);
+  cli_csv_real(out, m->front ? gap : NAN);
   cli_printf(out, "\n");
 }
 

@@ -22,6 +22,8 @@ void cli_goal_cell(cli_table *t, tf_goal goal, double v);
 /* A table of points. */
 void cli_rows_text(const tf_sweep_grid *g, const cli_rows *r, cli_text *out);
 void cli_rows_csv(const tf_sweep_grid *g, const cli_rows *r, cli_text *out);
+/* A comma and the number, or a comma alone where it is none. */
+void cli_csv_real(cli_text *out, double v);
 /* A row a machine, by its number: params, scores and bounds by objective, whether it is on the front, whether that is
  * proved, and the largest of its gaps (tf_sweep_machine). */
 void cli_machines_csv(const tf_sweep_grid *g, const tf_sweep_summary *s, cli_text *out);

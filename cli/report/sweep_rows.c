@@ -138,13 +138,6 @@ void cli_rows_text(const tf_sweep_grid *g, const cli_rows *r, cli_text *out) {
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------------------ */
-static void put_real(cli_text *out, double v) {
-  if (isnan(v))
-    cli_printf(out, ",");
-  else
-    cli_printf(out, ",%.17g", v);
-}
-
 static void csv_head(const tf_sweep_grid *g, cli_text *out) {
   cli_printf(out, "point,machine,architecture,workload");
   if (g->n_mappings) cli_printf(out, ",mapping");
@@ -174,13 +167,13 @@ static void csv_row(const tf_sweep_grid *g, const tf_sweep_row *r, cli_text *out
   if (g->n_mappings) csv_text(out, g->mappings[p.mapping].name);
   for (int i = 0; i < g->n_axes; i++)
     for (int k = 0; k < g->axes[i].n_params; k++)
-      put_real(out, g->axes[i].values[(int64_t)p.at[i] * g->axes[i].n_params + k]);
+      cli_csv_real(out, g->axes[i].values[(int64_t)p.at[i] * g->axes[i].n_params + k]);
   csv_text(out, tf_point_state_key((int)r->state));
   for (int k = 0; k < TF_N_GOALS; k++)
-    put_real(out, r->figures[k]);
+    cli_csv_real(out, r->figures[k]);
   for (int k = 0; k < TF_GOAL_AREA; k++)
-    put_real(out, r->bounds[k]);
-  put_real(out, r->held_words);
+    cli_csv_real(out, r->bounds[k]);
+  cli_csv_real(out, r->held_words);
   cli_printf(out, ",%d,%" PRId64, r->proved, r->evals);
   csv_text(out, r->bottleneck);
   csv_text(out, r->message);

@@ -27,7 +27,7 @@ static const char tables[] =
     " read INTEGER NOT NULL, \"update\" INTEGER NOT NULL, drain INTEGER NOT NULL, peak INTEGER NOT NULL,"
     " PRIMARY KEY(point, level, tensor)) WITHOUT ROWID;"
     "PRAGMA application_id = 1413891138; PRAGMA user_version = 1;";
-_Static_assert(SWEEP_STORE_ID == 1413891138 && SWEEP_STORE_FORMAT == 1, "as the tables add_sql");
+_Static_assert(SWEEP_STORE_ID == 1413891138 && SWEEP_STORE_FORMAT == 1, "as the tables say");
 
 /* ---- rows of a few columns ------------------------------------------------------------------------ */
 /* Binds by letter: t text, i int64_t, r double; runs the statement and makes it ready again. */

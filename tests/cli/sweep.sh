@@ -65,6 +65,7 @@ sum=$(awk -F, '$2 == 0 && $4 == "small" { a = $9 } $2 == 0 && $4 == "wide" { b =
 mkdir bin && printf '#!/bin/sh\nf=$(sed -n "s/^set output .\\(.*\\).$/\\1/p" "$1")\necho drawn >"$f"\n' >bin/gnuplot && chmod +x bin/gnuplot
 (PATH=$dir/bin:$PATH && "$tool" plot whole.tfdb --as pareto -o front.svg --script) || fail "a figure of a store"
 [ "$(grep -c 'on the front' front.csv)" -eq "${front:-0}" ] || fail "marks on the front: not $front"
+(PATH=$dir/bin:$PATH && cat machines.csv | "$tool" plot /dev/stdin --as pareto -o piped.svg) || fail "a figure of what a pipe gives"
 # what comes within a share of the bounds is not solved, and the machine that does stands for it
 sed 's/^  method: search/  within: 0.5\n&/' sweep.yaml >within.yaml
 expect 0 "proofs within 50 %" sweep within.yaml -o within.tfdb

@@ -86,8 +86,10 @@ static void draw_sample(const char *path, const char *as, const plot_choice *w) 
   tf_diags *d = tf_diags_new();
   plot_input *in = NULL;
   if (!d || !plot_inputs_read(&from, &in, d)) abort();
+  bool drawn = false;
   for (int k = 0; plot_kind_at(k); k++)
-    if (!strcmp(plot_kind_at(k)->name, as) && !draw(plot_kind_at(k), in, 1, w, d)) abort();
+    drawn |= !strcmp(plot_kind_at(k)->name, as) && draw(plot_kind_at(k), in, 1, w, d);
+  if (!drawn) abort();
   plot_inputs_free(in, 1);
   tf_diags_free(d);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/os/memory.h"
+#include "cli/os/wrap.h"
 #include "tests/memory/starve.h"
 
 static atomic_long calls;
@@ -29,17 +30,6 @@ static bool fails(void) {
   if (now) errno = ENOMEM;
   return now;
 }
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-FILE *__real_open_memstream(char **text, size_t *n);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-char *__wrap_strdup(const char *s);
-char *__wrap_strndup(const char *s, size_t n);
-FILE *__wrap_open_memstream(char **text, size_t *n);
 
 /* What the caller gets who is given nothing: in the tool, the end. */
 static void *nothing(void) { return of_tool ? cli_had(NULL, 1) : NULL; }

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+from run import clean
+
 ARCH = "arch-specs/xeon-gold-6240.yaml"
 
 SPOIL = r"""
@@ -62,14 +64,6 @@ def run(*args):
     if done.returncode:
         sys.exit(f"{' '.join(map(str, args))}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
-
-
-def clean(name):
-    """The importer's rule for names."""
-    name = re.sub(r"^[^A-Za-z0-9]*", "", name)
-    name = name if name[:1].isalpha() else "v" + name
-    name = re.sub(r"[^A-Za-z0-9]+", "_", name).rstrip("_")[:79]
-    return name[:-9] if name.endswith("_output_0") else name
 
 
 def fields(header):
