@@ -15,7 +15,7 @@
 #   ranks-gemm, ranks-attention   time beside the model's cycles of 20 mappings: Spearman's coefficient (0.8), and what the model's first choice
 #                                 takes of the best (1.1)
 #   dram, l2, model               bytes that the profiler (ncu) counts for a call, and those of HBM by the model: R2 behind all rows (0.97)
-#   registers, spilled, mma, ...  what ptxas and the machine code say: no spills; instructions of tensor cores as many as the fragments need
+#   registers, spilled, mma, ...  what ptxas and the machine code say: spills (7 of the 24 bf16 cases G1-G12 spill: docs/HOWTO-emit.md); instructions of tensor cores as many as the fragments need
 # Columns: case, contestant, state (ok; else what is missing, or what failed), seconds, GFLOP/s, registers, spilled bytes; in the machine code
 # instructions of tensor cores, loads of matrices, asynchronous copies; bytes as said.
 set -u

@@ -51,7 +51,7 @@ typedef struct {
   tf_sweep_method method;
   int n_goals;
   tf_goal goals[TF_N_GOALS];
-  double within;  /* 0.01: what a hundredth of a mapping's objectives could bring is neither looked for nor told */
+  double within;  /* a machine is not solved where a result is, at no more area, at most this share above its bounds */
   bool geometric; /* a machine's score is the weighted geometric mean over its workloads; else their weighted sum */
   int n_archs, n_workloads, n_mappings;
   tf_sweep_file *archs, *workloads, *mappings;

@@ -1,6 +1,7 @@
 /* CUDA: independent loops are blocks of a grid, points are threads', and tiles come to shared memory by copies. */
 #include "codegen/target/cuda/cuda.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen/target/cuda/pass/pass.h"
@@ -14,9 +15,10 @@ static const low_pass passes[] = {
 /* Instruction sets are those of CPUs; what a kernel is compiled for nvcc says. */
 static bool machine_of(const tf_emit_options *o, ir_machine *machine, tf_diags *d) {
   char known[80] = "f32";
+  size_t n = strlen(known);
   if (cu_machine(o->dtype, machine)) return true;
-  for (int i = 0; cu_mma_at(i); i++)
-    strcat(strcat(known, ", "), cu_mma_at(i)->dtype);
+  for (int i = 0; cu_mma_at(i) && n < sizeof known; i++)
+    n += (size_t)snprintf(known + n, sizeof known - n, ", %s", cu_mma_at(i)->dtype);
   return tf_fail(d, (tf_loc){0}, TF_E_NAME, "target cuda has no data of '%.40s'; known: %s", o->dtype, known);
 }
 

@@ -3,7 +3,7 @@
 
 #include "codegen/target/npu/pass/pass.h"
 
-static bool read_has(const tf_workload *wl, const tf_op *op, int read, int dim) {
+bool npu_read_has(const tf_workload *wl, const tf_op *op, int read, int dim) {
   const tf_ref *ref = &op->reads[read];
   bool has = false;
   for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
@@ -14,7 +14,7 @@ static bool read_has(const tf_workload *wl, const tf_op *op, int read, int dim) 
 
 npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int i) {
   if (i < 0) return NPU_BATCH;
-  const bool left = read_has(wl, op, 0, op->dims[i]), right = read_has(wl, op, 1, op->dims[i]);
+  const bool left = npu_read_has(wl, op, 0, op->dims[i]), right = npu_read_has(wl, op, 1, op->dims[i]);
   const bool reduced = i >= op->n_out_dims;
   if (left && right && !reduced) return NPU_BATCH;
   return reduced || (!role && right) ? NPU_COLUMN : NPU_ROW;
@@ -30,7 +30,7 @@ void npu_operand_dims(const npu_build *b, npu_bank *k) {
   const tf_op *op = op_of(b, k);
   k->rank = 0;
   for (int i = 0; i < op->n_dims; i++)
-    if (k->role ? read_has(b->p->wl, op, k->role - 1, op->dims[i]) : i < op->n_out_dims) k->dims[k->rank++] = i;
+    if (k->role ? npu_read_has(b->p->wl, op, k->role - 1, op->dims[i]) : i < op->n_out_dims) k->dims[k->rank++] = i;
 }
 
 npu_tile npu_tile_of(const npu_build *b, const npu_bank *k, const tf_ival *box) {

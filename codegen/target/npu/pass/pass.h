@@ -101,6 +101,8 @@ typedef struct {
   int64_t words;                /* of a matrix, its last blocks whole */
 } npu_tile;
 npu_tile npu_tile_of(const npu_build *b, const npu_bank *k, const tf_ival *box);
+/* Whether the op's read moves with the dim. */
+bool npu_read_has(const tf_workload *wl, const tf_op *op, int read, int dim);
 /* What the op's dim (a position; -1: a constant) is to the operand: one of several matrices, rows, or columns. */
 typedef enum { NPU_BATCH, NPU_ROW, NPU_COLUMN } npu_side;
 npu_side npu_side_of(const tf_workload *wl, const tf_op *op, int role, int dim);
