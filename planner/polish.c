@@ -172,6 +172,7 @@ bool plan_polish(planner *p, const tf_tree *open, int from) {
   q.best = calloc((size_t)(q.n + 1) * (COSTED + 2), sizeof *q.best);
   bool ok = q.model && q.at && q.best;
   if (ok) {
+    tf_model_all_points(q.model); /* as the search counted what is compared with */
     q.next = q.best + q.n;
     q.seen = q.next + q.n;
     find_places(&q);

@@ -133,8 +133,8 @@ typedef struct {
 /* Words of input z that every mapping reads: elements inside the tensor that some needed point touches, each once.
  * False if they pass 2^63 - 1, or memory ran out. */
 bool tf_bounds_input(const tf_workload *wl, int z, int64_t *words);
-/* Whether some op is masked (docs/SEMANTICS.md section 1): then evaluations count points that nobody needs, and a
- * kernel that skips them may take less.  True as well without memory. */
+/* Whether some op is masked (docs/SEMANTICS.md section 1), so that steps of a mapping may be left out.  True as well
+ * without memory. */
 bool tf_workload_masked(const tf_workload *wl);
 /* How many units of a kind the machine has; a double, for it may pass 2^63. */
 double tf_bounds_units(const tf_arch *arch, int unit);

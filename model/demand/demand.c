@@ -37,13 +37,35 @@ int64_t tf_demand_made(const tf_demand *d, int z) {
   return n;
 }
 
-/* Takes what has no partner in the band out of the dims of op o. */
+/* Those of x that lie `least` to `most` from one of y; where their extents sum to `reach`. */
+static tf_coords near(const tf_demand *d, const tf_coords *x, const tf_coords *y, int64_t least, int64_t most,
+                      int64_t reach) {
+  if (least < -reach) least = -reach;
+  if (most > reach) most = reach;
+  const tf_coords by = tf_coords_range(d->arena, least, most < least ? 0 : most - least + 1);
+  const tf_coords around = tf_coords_sum(d->arena, y, &by);
+  return tf_coords_meet(d->arena, x, &around);
+}
+
+/* Takes what has no partner in the band, of those that are needed, out of the dims of op o. */
 static void cut_band(tf_demand *d, int o) {
   const tf_mask *m = &d->mask;
   if (!d->masked || !m->vain[o]) return;
+  const int64_t reach = d->wl->dims[m->l].extent + d->wl->dims[m->q].extent;
   tf_coords *l = &d->of[o * d->wl->n_dims + m->l], *q = &d->of[o * d->wl->n_dims + m->q];
-  *l = tf_coords_clip(d->arena, l, m->lo, d->wl->dims[m->q].extent - 1 + m->hi);
-  *q = tf_coords_clip(d->arena, q, -m->hi, d->wl->dims[m->l].extent - 1 - m->lo);
+  const tf_coords all = *l;
+  *l = near(d, l, q, m->lo, m->hi, reach);
+  *q = near(d, q, &all, -m->hi, -m->lo, reach);
+}
+
+bool tf_demand_in_band(const tf_demand *d, int o, const tf_ref *ref) {
+  bool l = false, q = false;
+  if (!d->masked || !d->mask.vain[o]) return false;
+  for (int r = 0; r < d->wl->tensors[ref->tensor].rank; r++) {
+    l |= tf_index_coef(&ref->index[r], d->mask.l) != 0;
+    q |= tf_index_coef(&ref->index[r], d->mask.q) != 0;
+  }
+  return l && q;
 }
 
 /* Whether dim `dim` stands in another rank of the reference, too. */
@@ -98,7 +120,8 @@ static void add(const tf_demand *d, tf_coords *all, const tf_coords *part, int r
   }
 }
 
-/* The out dims of op o, from those that read what it makes. */
+/* The out dims of op o, from those that read what it makes.  Of what the band cuts corners off nothing is known to be
+ * needed, unless the mask cuts them off op o, too. */
 static bool infer(tf_demand *d, int o) {
   const tf_workload *wl = d->wl;
   const tf_op *op = &wl->ops[o];
@@ -111,6 +134,7 @@ static bool infer(tf_demand *d, int o) {
     for (int k = 0; k < wl->ops[made->consumers[c]].n_reads; k++) {
       const tf_ref *ref = &wl->ops[made->consumers[c]].reads[k];
       if (ref->tensor != op->out || tf_demanded_points(d, made->consumers[c]) <= 0) continue;
+      if (tf_demand_in_band(d, made->consumers[c], ref) && !d->mask.vain[o]) continue;
       tf_demand_part(d, made->consumers[c], ref, first ? all : part);
       if (!first) add(d, all, part, made->rank);
       first = false;

@@ -33,6 +33,8 @@ double tf_demanded_pairs(const tf_demand *d, int op);
 int64_t tf_demand_touched(const tf_demand *d, int z);
 /* The part of a tensor that a reference of op o touches, rank by rank; false where its ranks move together. */
 bool tf_demand_part(const tf_demand *d, int o, const tf_ref *ref, tf_coords *part);
+/* Whether the mask leaves out some of what a reference of op o touches: it moves with both its dims. */
+bool tf_demand_in_band(const tf_demand *d, int o, const tf_ref *ref);
 /* Elements of an output of the workload that are made, whatever the mapping: all, but for rows that a mask leaves
  * nothing of.  -1: they pass 2^63 - 1. */
 int64_t tf_demand_made(const tf_demand *d, int z);

@@ -178,17 +178,6 @@ static void keep(joint *j, tf_coords *part) {
   if (j->n < MOST_REFS) j->part[j->n++] = part;
 }
 
-/* Whether the mask leaves out some of what the reference touches: it moves with both its dims. */
-static bool in_band(const tf_demand *d, int o, const tf_ref *ref) {
-  bool l = false, q = false;
-  if (!d->masked || !d->mask.vain[o]) return false;
-  for (int r = 0; r < d->wl->tensors[ref->tensor].rank; r++) {
-    l |= tf_index_coef(&ref->index[r], d->mask.l) != 0;
-    q |= tf_index_coef(&ref->index[r], d->mask.q) != 0;
-  }
-  return l && q;
-}
-
 /* What a reference that moves with both of the mask's dims touches, where each of them has a rank of its own; else 0.
  */
 static int64_t count_band(const tf_demand *d, int o, const tf_ref *ref, const tf_coords *part) {
@@ -214,7 +203,7 @@ int64_t tf_demand_touched(const tf_demand *d, int z) {
       tf_coords *part = TF_ARRAY(d->arena, tf_coords, (size_t)j.rank + 1);
       if (ref->tensor != z || !part || tf_demanded_points(d, o) <= 0) continue;
       bool apart = tf_demand_part(d, o, ref, part);
-      const bool band = in_band(d, o, ref);
+      const bool band = tf_demand_in_band(d, o, ref);
       int64_t n = band    ? apart ? count_band(d, o, ref, part) : 0
                   : apart ? count(part, j.rank)
                           : count_together(d, o, ref, part);

@@ -30,8 +30,34 @@ static tf_skip skip_of(const tf_plan *p, const tf_mask *m, int n) {
   return s;
 }
 
+/* Whether all that op o makes along the dim is read, so that its range begins as the whole dim. */
+static bool read_whole(const tf_workload *wl, int o, int dim) {
+  const int rank = tf_out_rank(&wl->ops[o], dim);
+  const tf_tensor *z = &wl->tensors[wl->ops[o].out];
+  bool all = true;
+  for (int c = 0; c < z->n_consumers && rank >= 0; c++) {
+    const tf_op *reader = &wl->ops[z->consumers[c]];
+    for (int r = 0; r < reader->n_reads && all; r++) {
+      const tf_index *ix = &reader->reads[r].index[rank];
+      if (reader->reads[r].tensor != wl->ops[o].out) continue;
+      all = ix->n_terms == 1 && ix->c == 0 && ix->terms[0].coef == 1 &&
+            wl->dims[ix->terms[0].dim].extent == wl->dims[dim].extent &&
+            read_whole(wl, z->consumers[c], ix->terms[0].dim);
+    }
+  }
+  return all;
+}
+
+static bool all_whole(const tf_workload *wl, const tf_mask *m) {
+  for (int o = 0; o < wl->n_ops; o++)
+    if (m->vain[o] && !(read_whole(wl, o, m->l) && read_whole(wl, o, m->q))) return false;
+  return true;
+}
+
 /* Whether some node may be left out: loops on both dims stand above it, or the mask leaves nothing of some row. */
 static bool any_out(const tf_plan *p, const tf_skips *k) {
+  for (int n = 0; n < p->tree->n_nodes; n++)
+    if (k->node[n].may && !k->whole) return true;
   for (int n = 0; n < p->tree->n_nodes; n++)
     if (k->node[n].may && (k->meets ? k->node[n].l && k->node[n].q : k->node[n].l || k->node[n].q)) return true;
   return false;
@@ -45,7 +71,8 @@ static bool fill(tf_arena *a, tf_plan *p, tf_skips *k) {
     k->node[n] = t->kind == TF_OP ? (tf_skip){.op = -1} : skip_of(p, &k->mask, n);
     if (!k->node[n].may && t->parent >= 0) k->node[n] = k->node[t->parent];
   }
-  k->meets = tf_mask_meets_all(p->wl, &k->mask);
+  k->whole = all_whole(p->wl, &k->mask);
+  k->meets = k->whole && tf_mask_meets_all(p->wl, &k->mask);
   p->skips = any_out(p, k) ? k : NULL;
   return true;
 }
@@ -280,6 +307,7 @@ static bool parts(const tf_eval *ev, int n) {
 
 bool tf_skip_uneven(const tf_eval *ev) {
   const tf_plan *p = ev->plan;
+  if (p->skips && !p->skips->whole) return true;
   for (int n = 0; p->skips && n < p->tree->n_nodes; n++) {
     if (!p->skips->node[n].may || p->skips->node[n].at != n) continue;
     const line l = line_of(ev, n, true), q = line_of(ev, n, false);

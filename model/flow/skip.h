@@ -21,7 +21,8 @@ typedef struct {
 typedef struct tf_skips {
   tf_mask mask;
   tf_skip *node; /* [n_nodes] */
-  bool meets;    /* every l has a q, and every q an l */
+  bool whole;    /* ranges of the mask's dims begin as the whole dims: all that is made along them is read */
+  bool meets;    /* so, and every l has a q, and every q an l */
 } tf_skips;
 
 /* Fills p->skips: NULL where nothing is ever left out.  False: out of memory. */

@@ -56,8 +56,8 @@ static uint64_t dims_of(const tf_index *ix) {
   return dims;
 }
 
-/* Indices that share no dim leave their shares of the points one of the other; of others what they leave out adds up.
- */
+/* Indices that share no dim leave their shares of the points one of the other; of others, and where a mask leaves out
+ * points of its own, what they leave out adds up. */
 double slope_inside(const tf_demand *d, int o) {
   const tf_op *op = &d->wl->ops[o];
   double share = 1;
@@ -72,7 +72,11 @@ double slope_inside(const tf_demand *d, int o) {
       met |= dims_of(ix);
     }
   }
-  return tf_demanded_points(d, o) * share * (1 - 1e-12);
+  const double points = tf_demanded_points(d, o);
+  double box = 1;
+  for (int k = 0; k < op->n_dims; k++)
+    box *= (double)tf_demanded(d, o, op->dims[k]);
+  return fmax(0, points < box ? points - box * (1 - share) : points * share) * (1 - 1e-12);
 }
 
 /* ---- what makes an element ----------------------------------------------------------------------- */
