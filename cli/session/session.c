@@ -67,6 +67,19 @@ cli_status cli_check_result(cli_session *s) {
   return status == CLI_DONE ? cli_check_bounds(s) : status;
 }
 
+/* Searches rank masked workloads as if all points counted (tf_model_all_points): what is said of what they found is the
+ * mapping's own value. */
+static void take_value(cli_session *s) {
+  const tf_result *r = &s->result;
+  const tf_figures f = {.cycles = r->cycles,
+                        .energy_pj = r->energy_pj,
+                        .edp = r->energy_pj * r->seconds,
+                        .traffic_words = tf_result_traffic(s->spec->workload, r)};
+  for (int o = 0; tf_objective_key(o); o++)
+    if (!strcmp(tf_objective_key(o), s->found.objective)) s->found.value = tf_objective_value((tf_objective)o, &f);
+  s->found.proved |= !s->found.space && s->found.value <= s->found.bound * (1 + 1e-12);
+}
+
 cli_status cli_count_words(cli_session *s) {
   s->model = tf_model_new(s->tree, s->diags);
   if (!s->model) return fail(s);
@@ -74,6 +87,7 @@ cli_status cli_count_words(cli_session *s) {
     tf_fail(s->diags, s->tree->nodes[0].at, TF_E_COVER, "the trip counts do not reach the extents");
     return fail(s);
   }
+  if (s->found.method && !s->result.overflow && tf_workload_masked(s->spec->workload)) take_value(s);
   cli_status status = cli_check_result(s);
   tf_why_free(&s->why);
   /* causes may not be known, but not for want of memory: their lines would be missing */

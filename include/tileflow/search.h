@@ -54,8 +54,8 @@ typedef struct {
   tf_found *best; /* best first, different shapes: of equal value the one with less energy, then fewer words through the
                      outermost memory */
   int n_variants;
-  tf_found
-      *variants; /* ascending value, different texts; figures as the search counts them (padding as if it were read) */
+  tf_found *variants; /* ascending value, different texts; figures as the search counts them (padding as if it were
+                         read; of masked workloads all points, in `best` and `pareto` too: tf_model_all_points) */
   int n_pareto;
   tf_found *pareto; /* none is beaten in cycles, energy, traffic and words held at once */
   int64_t evals, shapes;
