@@ -324,7 +324,7 @@ static void find_splits(maker *m) {
   m->bad |= !f->split;
 }
 
-bool tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) {
+int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more) {
   tf_arena *a = of->arena;
   maker m = {.f = f, .arch = of->arch, .wl = of->wl, .t = f->tree, .a = a, .s = csp_new(a)};
   size_t loops = 1;
@@ -353,5 +353,5 @@ bool tune_form_system(tune_form *f, const tune_space *of, const tune_more *more)
   f->stack = m.bad ? NULL : TF_ARRAY(a, csp_state, (size_t)m.s->n_knobs + 1);
   for (int k = 0; f->stack && k <= m.s->n_knobs; k++)
     m.bad |= !csp_state_new(m.s, a, &f->stack[k]);
-  return !m.bad && f->stack && csp_settle(m.s, &f->stack[0]);
+  return !m.bad && f->stack && csp_settle(m.s, &f->stack[0]) ? m.s->n_knobs : -1;
 }

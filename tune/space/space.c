@@ -113,8 +113,9 @@ static int find_forms(tune_space *s, const tf_text *more, tf_diags *d) {
     tf_diags *aside = tf_diags_new(); /* what is wrong for one form may be right for another */
     const uint16_t at = aside && more ? tf_diags_add_file(aside, more->name, more->text, more->len) : 0;
     *f = (tune_form){.name = form_names[t], .first = n, .tree = tree_of(s, t)};
-    if (f->tree && aside && tune_form_system(f, s, &(tune_more){more, at, aside})) {
-      n += f->s->n_knobs;
+    const int decisions = f->tree && aside ? tune_form_system(f, s, &(tune_more){more, at, aside}) : -1;
+    if (decisions >= 0) {
+      n += decisions;
       s->n_forms++;
     } else {
       if (more && aside && tf_diags_errors(d) == 0) take_over(aside, file, d);

@@ -53,14 +53,14 @@ tune_space *tune_space_new(const tf_arch *arch, const tf_workload *wl, int n_isa
 void tune_space_free(tune_space *s);
 const tune_form *tune_form_of(const tune_space *s, const int32_t *row);
 
-/* ---- skeleton.c: the system of a form, with further constraints.  False: memory ran out, the tree is too large,
- * nothing is left, or they are wrong (told in more->d). */
+/* ---- skeleton.c: the system of a form, with further constraints, and how many decisions it has.  -1: memory ran out,
+ * the tree is too large, nothing is left, or they are wrong (told in more->d). */
 typedef struct {
   const tf_text *text; /* NULL: no more constraints */
   uint16_t file;
   tf_diags *d;
 } tune_more;
-bool tune_form_system(tune_form *f, const tune_space *of, const tune_more *more);
+int tune_form_system(tune_form *f, const tune_space *of, const tune_more *more);
 /* How many orders n loops have in the space: all up to four, then which stands outermost and which innermost; of more
  * than TUNE_ORDER_LOOPS one. */
 int tune_orders(int n);
