@@ -20,7 +20,7 @@ typedef struct {
   double value;
   tf_figures figures;
   int64_t *trips; /* [n_loops] */
-  char *text;     /* malloc'd */
+  tf_tree *tree;
 } tf_task_best;
 
 /* A completion among the best, for tf_search_opts.variants. */
