@@ -1,6 +1,6 @@
 /* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited whole, decisions that
- * had a say mutate.  Rows of different species are kept apart for longer: one whose best is not found yet (of a shape,
- * its trip counts) would else be lost to one whose is. */
+ * were read mutate.  At most a few rows of each species are kept: a row's cost depends on how well its trip counts
+ * have been searched so far, so a shape searched early would otherwise crowd out better ones. */
 #include <math.h>
 #include <string.h>
 
@@ -8,18 +8,18 @@
 
 enum {
   KEPT = 64,         /* K */
-  KIND = 8,          /* of which of one species */
-  FIRST = 48,        /* rows asked for before breeding begins, beside the seeds */
-  AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: what is open in it is searched further */
-  NEW_ONE_IN = 8,    /* a row from nowhere */
+  KIND = 8,          /* most of them of one species */
+  FIRST = 48,        /* rows asked for before breeding begins, beyond the seeds */
+  AGAIN_ONE_IN = 10, /* one in so many: a kept row is asked for unchanged, so that its open part is searched further */
+  NEW_ONE_IN = 8,    /* one in so many: a fresh row without parents */
   CROSS_ONE_IN = 3,
-  TOP_ONE_IN = 3, /* of the three best */
+  TOP_ONE_IN = 3, /* one in so many: a parent from the three best */
   ASIDE = 8,
-  STALL = 700, /* rows without a better one after which another population begins, or both are joined */
-  KINDS = 8,   /* that breed whatever the others found */
+  STALL = 700, /* rows without improvement after which a new population is begun, or the two are merged */
+  KINDS = 8,   /* species that breed whatever the costs of others */
 };
 
-#define ENOUGH 0.999 /* of the best counts as better */
+#define ENOUGH 0.999 /* a cost below this share of the best counts as an improvement */
 
 typedef struct {
   int32_t *genes;
@@ -33,15 +33,15 @@ typedef struct {
   tf_rng rng;
   int seeds, asked, n_kept, n_genes;
   row kept[KEPT + 1]; /* ascending cost; the last is room for one more */
-  row aside[ASIDE];   /* the best of the population before */
+  row aside[ASIDE];   /* the best of the previous population */
   row told;
-  int n_aside, stall; /* stall: rows told since the best of this population */
+  int n_aside, stall; /* stall: rows since the last improvement */
   double best;
   uint8_t *from;  /* [n_groups] which parent */
-  int32_t *genes; /* [n_genes] of the row in the making */
+  int32_t *genes; /* [n_genes] the child being built */
 } ga;
 
-/* Without groups each decision is one. */
+/* Without groups each decision is its own group. */
 static int groups_of(const tf_space *s) { return s->kind->group ? s->n_groups : s->n; }
 
 static bool give_room(const ga *g, row *r, tf_arena *a) {
@@ -68,7 +68,7 @@ static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_
   return ok && give_room(g, &g->told, a) ? g : NULL;
 }
 
-/* The better of three by lot. */
+/* Tournament selection: the best of three random rows (kept is sorted). */
 static const row *tournament(ga *g) {
   uint32_t n = (uint32_t)g->n_kept, best = tf_rng_below(&g->rng, n);
   for (int k = 0; k < 2; k++) {
@@ -78,8 +78,8 @@ static const row *tournament(ga *g) {
   return &g->kept[best];
 }
 
-/* The better of two of a kind, that by lot among those whose best are best: a kind whose trip counts are not found
- * yet has its turn, too. */
+/* The better of two random rows of a random species: a species whose trip counts are not well searched yet breeds,
+ * too. */
 static const row *of_some_kind(ga *g) {
   int first[KINDS], n = 0;
   for (int k = 0; k < g->n_kept && n < KINDS; k++) {
@@ -113,22 +113,21 @@ static bool take_seed(ga *g, int k) {
   return tf_space_follow(g->space, g->genes);
 }
 
-/* A row from nowhere, or a good start, of which some is by lot. */
+/* A row without parents: random, or one of the good starts. */
 static bool fresh_row(ga *g) {
   int seeds = g->space->n_seeds;
   if (!seeds || !tf_rng_below(&g->rng, 4)) return tf_space_random(g->space, &g->rng);
   return take_seed(g, (int)tf_rng_below(&g->rng, (uint32_t)seeds));
 }
 
-/* Whether both rows agree in every gene that has a say in the first. */
+/* Whether both rows agree in every gene that was read in the first, so that they are the same candidate. */
 static bool alike(const ga *g, const row *a, const int32_t *genes) {
   for (int i = 0; i < g->n_genes; i++)
     if (a->order[i] && a->genes[i] != genes[i]) return false;
   return true;
 }
 
-/* The row to give up when one too many is kept: the worst of a kind that has too many, else the worst
- * of all. */
+/* The row to drop when one too many is kept: the worst of a species that has too many, else the worst of all. */
 static int surplus(const ga *g) {
   for (int k = g->n_kept - 1; k >= 0; k--) {
     int better = 0;
@@ -139,7 +138,7 @@ static int surplus(const ga *g) {
   return g->n_kept - 1;
 }
 
-/* Takes row k out; its memory waits behind the last. */
+/* Removes row k; its memory is reused for the next row. */
 static void take_out(ga *g, int k) {
   row r = g->kept[k];
   for (g->n_kept--; k < g->n_kept; k++)
@@ -171,8 +170,8 @@ static void insert(ga *g, const row *r) {
   if (g->n_kept > KEPT) take_out(g, surplus(g));
 }
 
-/* A population that finds nothing more is set aside and another begun; when that is stuck, too, the best of the
- * one before join it. */
+/* Restart: a population that stagnates is set aside and a new one begun; when that stagnates, too, the two are
+ * merged. */
 static void turn(ga *g) {
   bool join = g->n_aside > 0;
   for (int k = 0; k < g->n_aside; k++)
