@@ -108,7 +108,7 @@ typedef struct {
 static const tf_b_tensor *at(const nest *n, int place) { return &n->op->tensor[n->order[place]]; }
 static bool is_short(const nest *n, int place, int d) { return at(n, place)->dims >> d & 1; }
 
-static void fix(nest *n, int d, int from, int to, int64_t len) {
+static void fix_length(nest *n, int d, int from, int to, int64_t len) {
   for (int p = from; p < to; p++)
     n->lo[p][d] = n->hi[p][d] = len;
 }
@@ -121,10 +121,10 @@ static void open_lengths(nest *n, int d) {
     if (at(n, i)->whole && !is_short(n, i, d)) p = i + 1;
   while (p < places && !is_short(n, p, d))
     p++;
-  fix(n, d, 0, p, n->op->extent[d]);
+  fix_length(n, d, 0, p, n->op->extent[d]);
   while (end > p && is_short(n, end - 1, d))
     end--;
-  fix(n, d, end, places, 1);
+  fix_length(n, d, end, places, 1);
   while (p < end) { /* a row of short wishes and the long ones inside it share one length */
     int from = p;
     while (p < end && is_short(n, p, d))

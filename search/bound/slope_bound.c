@@ -141,7 +141,7 @@ static void add_maker(subject *s, const tf_ref *ref) {
   }
 }
 
-static void gather(subject *s, const tf_demand *need, int o) {
+static void gather_sets(subject *s, const tf_demand *need, int o) {
   const tf_workload *wl = need->wl;
   const tf_op *op = &wl->ops[o];
   *s = (subject){.wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_inside(need, o)};
@@ -186,7 +186,7 @@ static double most_points(const subject *s, double capacity, double x) {
 static double op_bound(const tf_demand *need, int o, double capacity) {
   subject s;
   double best = 0;
-  gather(&s, need, o);
+  gather_sets(&s, need, o);
   if (s.n == 0) return 0;
   double x = 1, last = 64 * capacity + 64;
   while (x < last) {

@@ -10,7 +10,7 @@ static int index_of(const tf_chain *c, int op) {
   return -1;
 }
 
-static tf_c_length just(double one) {
+static tf_c_length constant_length(double one) {
   tf_c_length l = {.one = one};
   return l;
 }
@@ -29,7 +29,7 @@ static bool is_constant(const tf_c_length *l) {
 
 /* The extent of an index expression for dims of the lengths len[]. */
 static tf_c_length span(const tf_op *op, const tf_index *ix, const tf_c_length *len) {
-  tf_c_length all = just(1);
+  tf_c_length all = constant_length(1);
   for (int t = 0; t < ix->n_terms; t++) {
     double c = fabs((double)ix->terms[t].coef);
     for (int i = 0; i < op->n_dims; i++) {
@@ -53,7 +53,7 @@ static void widen(tf_c_length *to, const tf_c_length *by) {
 static void infer(tf_chain *c, int k) {
   const tf_op *op = &c->wl->ops[c->ops[k]];
   for (int i = 0; i < op->n_out_dims; i++)
-    c->range[k][i] = just(-INFINITY);
+    c->range[k][i] = constant_length(-INFINITY);
   for (int j = k + 1; j < c->n_ops; j++) {
     const tf_op *reader = &c->wl->ops[c->ops[j]];
     for (int r = 0; r < reader->n_reads; r++)
@@ -65,7 +65,7 @@ static void infer(tf_chain *c, int k) {
   for (int i = 0; i < op->n_out_dims; i++) {
     double extent = (double)c->wl->dims[op->dims[i]].extent;
     if (isinf(c->range[k][i].one) || (is_constant(&c->range[k][i]) && c->range[k][i].one > extent))
-      c->range[k][i] = just(extent);
+      c->range[k][i] = constant_length(extent);
   }
 }
 
@@ -84,7 +84,7 @@ static void find_ranges(tf_chain *c) {
     if (!last) infer(c, k);
     for (int i = last ? 0 : op->n_out_dims; i < op->n_dims; i++) {
       int l = shared_loop(c, op->dims[i]);
-      c->range[k][i] = just(l < 0 ? (double)c->wl->dims[op->dims[i]].extent : 0);
+      c->range[k][i] = constant_length(l < 0 ? (double)c->wl->dims[op->dims[i]].extent : 0);
       if (l >= 0) c->range[k][i].per[l] = 1;
     }
   }
@@ -137,12 +137,12 @@ static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
   for (int i = 0; i < op->n_dims; i++) {
     len[i] = c->range[k][i];
     if (own[i] >= 0 && u->io) { /* intermediates are whole in the scope's home, whatever the own loops are */
-      len[i] = just(0);
+      len[i] = constant_length(0);
       len[i].per[own[i]] = 1;
     }
   }
   for (int r = 0; r < z->rank; r++)
-    u->len[r] = u->out ? len[r] : just(-INFINITY);
+    u->len[r] = u->out ? len[r] : constant_length(-INFINITY);
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; op->reads[i].tensor == tensor && r < z->rank; r++) {
       tf_c_length read = span(op, &op->reads[i].index[r], len);

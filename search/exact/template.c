@@ -66,7 +66,7 @@ static void find_rest(tf_x_template *t, const tf_x_tile *x) {
 }
 
 /* Whether the Tile has a choice: the last Tile of a path takes all that is left, and may only be spread. */
-static bool chooses(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x->mesh[1] > 1; }
+static bool has_choice(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x->mesh[1] > 1; }
 
 /* Whether an op has memories of its own further in than that of its first own Tile. */
 static bool goes_deep(const tf_x_template *t, int o) {
@@ -78,9 +78,9 @@ static bool goes_deep(const tf_x_template *t, int o) {
   return false;
 }
 
-/* Ops with memories of their own further in are chosen first, in their order: the other ops cannot find what these leave
- * in such memories.  Among the others one choice is as good as the next where they do not limit the time, and the first
- * is enough. */
+/* Ops with memories of their own further in are chosen first, in their order: the other ops cannot find what these
+ * leave in such memories.  Among the others one choice is as good as the next where they do not limit the time, and the
+ * first is enough. */
 static void put_deep_ops_first(tf_x_template *t) {
   tf_x_tile sorted[TF_X_TILES + 2];
   bool deep[TF_X_OPS];
@@ -102,7 +102,7 @@ static void add_tiles(tf_x_template *t) {
     tf_x_tile *x = &t->tiles[t->n_tiles - 1];
     if (x->last) find_rest(t, x);
     if (x->op < 0) t->n_shared = t->n_tiles;
-    if (!chooses(x)) t->n_tiles--;
+    if (!has_choice(x)) t->n_tiles--;
   }
   put_deep_ops_first(t);
   for (int o = 0; o < t->facts->wl->n_ops; o++)
@@ -176,7 +176,7 @@ static bool set_stages(tf_x_template *t) {
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
-static bool small(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+static bool within_limits(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   int dims[TF_X_DIMS];
   bool ok = wl->n_ops <= TF_X_OPS && wl->n_tensors <= 64 && wl->n_dims <= 256 &&
             wl->n_ops * arch->n_memories < TF_X_TILES && arch->n_memories <= 16 && arch->n_units <= 64;
@@ -190,7 +190,7 @@ static bool small(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
 }
 
 tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, tf_diags *d) {
-  if (!small(arch, wl, d)) return NULL;
+  if (!within_limits(arch, wl, d)) return NULL;
   tf_tree *tree = tf_x_tree(arch, wl, s);
   if (!tree) return NULL;
   tf_arena *a = tf_arena_new();

@@ -36,7 +36,7 @@ typedef struct {
 } work;
 
 /* The cost of a mapping that does not fit: grows with the logarithm of need over capacity. */
-static double lacking(const tf_result *r) {
+static double misfit_cost(const tf_result *r) {
   double sum = 1;
   for (int i = 0; i < r->n_violations; i++) {
     double have = r->violations[i].have > 0 ? (double)r->violations[i].have : 0.5;
@@ -94,7 +94,7 @@ static double guide_of(const work *w, const tf_result *r, double cost) {
 static double evaluate(work *w, const int64_t *trips) {
   tf_result r;
   if (!tf_model_eval(w->model, trips, &r)) return TF_COST_BAD * 1e9;
-  if (!r.feasible) return lacking(&r);
+  if (!r.feasible) return misfit_cost(&r);
   tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
   double cost = tf_objective_value(w->t->opts->objective, &f);
   double guide = guide_of(w, &r, cost);
@@ -117,7 +117,7 @@ static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   return lo < n && hints[lo].key == key ? hints[lo].trip : TF_ANY;
 }
 
-static bool begins(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
+static bool has_start(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
 
 /* Preferred trip counts: the best known of this shape, or those the task begins with; else those of corresponding
  * loops of the shape it derives from, or of the best mapping. */
@@ -132,7 +132,7 @@ static int32_t *hints_for(const work *w) {
     const tf_decision *d = &w->trips->at[i];
     if (w->known && w->known->trips && w->known->n_loops == w->trips->n_loops)
       hint[i] = (int32_t)w->known->trips[d->loop];
-    else if (begins(w))
+    else if (has_start(w))
       hint[i] = (int32_t)(w->t->begin[d->loop] > INT32_MAX ? TF_ANY : w->t->begin[d->loop]);
     else
       hint[i] = hint_of(hints, n, d->key);
@@ -212,7 +212,7 @@ static bool may_go_on(void *ctx) {
 
 /* Tries the mapping that the task begins with, then what the strategy asks for.  True: the space is exhausted. */
 static bool explore(work *w, const tf_way *in, void *state) {
-  if (begins(w) && !w->known) cost_at(w, w->t->begin);
+  if (has_start(w) && !w->known) cost_at(w, w->t->begin);
   if (in->deaf && w->quota - w->spent >= GLANCE_FROM)
     w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
   bool all = tf_explore(in, state, &w->trips->space, may_go_on);

@@ -32,7 +32,7 @@ static bool same_terms(const tf_index *a, const tf_index *b) {
 
 /* Whether several reads of rank k of op o's output move unlike each other, so that the box around all of them is
  * longer than the longest of them. */
-static bool is_odd(const tf_facts *f, const bool *zero, int o, int k) {
+static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
   const tf_workload *wl = f->wl;
   const tf_index *first = NULL;
   bool all_at_0 = true, odd = false;
@@ -49,7 +49,7 @@ static bool is_odd(const tf_facts *f, const bool *zero, int o, int k) {
 
 /* Whether some range must be computed by the rule of cover itself: readers that differ, or written counts that may
  * overshoot. */
-static bool find_odd(tf_space_build *b) {
+static bool needs_rule(tf_space_build *b) {
   const tf_facts *f = b->f;
   bool odd = false, *zero = tf_arena_array(b->t->arena, (size_t)f->n_dims + 1, sizeof *zero);
   b->bad |= !zero;
@@ -59,7 +59,7 @@ static bool find_odd(tf_space_build *b) {
       bool *at_0 = &zero[f->dim_from[o] + k];
       *at_0 = true;
       if (tf_slot_reduced(f, o, k)) continue;
-      odd |= is_odd(f, zero, o, k);
+      odd |= reads_differ(f, zero, o, k);
       TF_EACH_READ (f, o, 0, at)
         *at_0 &= begins_at_0(f, zero, at.op, &f->wl->ops[at.op].reads[at.ref].index[k]);
     }
@@ -91,14 +91,14 @@ void tf_space_cover(tf_space_build *b) {
     t->at[i].watched = is_watched(f, b->node[i]);
   for (int o = 0; o < f->wl->n_ops; o++)
     t->tail |= t->known[o] == INT32_MAX;
-  if (!b->bad) t->odd = find_odd(b);
+  if (!b->bad) t->odd = needs_rule(b);
 }
 
 /* ---- during a walk ------------------------------------------------------------------------------ */
 /* Evaluates the rule at a partial choice: decisions before `from` as chosen, then written counts, open ones as 1.
  * Lengths of ops that are known before decision `known` keep what is left to split as their rest.  `now`: a decision
  * that is tried with `trip`.  False where a product passes 2^62. */
-static bool stand(tf_trips *t, int from, int known, const tf_decision *now, int32_t trip) {
+static bool begin_probe(tf_trips *t, int from, int known, const tf_decision *now, int32_t trip) {
   const tf_facts *f = t->facts;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
@@ -123,7 +123,7 @@ static bool stand(tf_trips *t, int from, int known, const tf_decision *now, int3
 
 void tf_trips_measure(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
-  if (!stand(t, i, i, NULL, 0)) return;
+  if (!begin_probe(t, i, i, NULL, 0)) return;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; t->known[o] == i && s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
       t->len[s] = (int32_t)t->cover->reach[s].bound;
@@ -136,9 +136,9 @@ static bool divides(const tf_trips *t, const tf_decision *d, int32_t trip) {
   return true;
 }
 
-static bool lands(tf_trips *t, int i, int32_t trip) {
+static bool still_covers(tf_trips *t, int i, int32_t trip) {
   const tf_facts *f = t->facts;
-  bool ok = stand(t, i, i + 1, &t->at[i], trip);
+  bool ok = begin_probe(t, i, i + 1, &t->at[i], trip);
   for (int o = 0; o < f->wl->n_ops && ok; o++)
     for (int s = f->dim_from[o]; (t->known[o] <= i || i + 1 == t->space.n) && s < f->dim_from[o] + f->wl->ops[o].n_dims;
          s++)
@@ -152,6 +152,6 @@ int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n) {
   int left = 0;
   if (!last && (!d->watched || d->trip)) return n;
   for (int k = 0; k < n; k++)
-    if ((!last && divides(t, d, domain[k])) || lands(t, i, domain[k])) domain[left++] = domain[k];
+    if ((!last && divides(t, d, domain[k])) || still_covers(t, i, domain[k])) domain[left++] = domain[k];
   return left;
 }

@@ -80,7 +80,7 @@ static const row *tournament(ga *g) {
 
 /* The better of two random rows of a random species: a species whose trip counts are not well searched yet breeds,
  * too. */
-static const row *of_some_kind(ga *g) {
+static const row *of_random_species(ga *g) {
   int first[KINDS], n = 0;
   for (int k = 0; k < g->n_kept && n < KINDS; k++) {
     bool there = false;
@@ -98,7 +98,7 @@ static const row *of_some_kind(ga *g) {
   return &g->kept[pick];
 }
 
-static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_some_kind(g); }
+static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_random_species(g); }
 
 static void cross(ga *g, const row *a, const row *b) {
   const tf_space *s = g->space;
@@ -128,7 +128,7 @@ static bool alike(const ga *g, const row *a, const int32_t *genes) {
 }
 
 /* The row to drop when one too many is kept: the worst of a species that has too many, else the worst of all. */
-static int surplus(const ga *g) {
+static int row_to_drop(const ga *g) {
   for (int k = g->n_kept - 1; k >= 0; k--) {
     int better = 0;
     for (int i = 0; i < k; i++)
@@ -139,7 +139,7 @@ static int surplus(const ga *g) {
 }
 
 /* Removes row k; its memory is reused for the next row. */
-static void take_out(ga *g, int k) {
+static void remove_row(ga *g, int k) {
   row r = g->kept[k];
   for (g->n_kept--; k < g->n_kept; k++)
     g->kept[k] = g->kept[k + 1];
@@ -158,7 +158,7 @@ static void insert(ga *g, const row *r) {
   for (int k = 0; k < g->n_kept; k++)
     if (alike(g, &g->kept[k], r->genes)) {
       if (r->cost >= g->kept[k].cost) return;
-      take_out(g, k);
+      remove_row(g, k);
       break;
     }
   int k = g->n_kept++;
@@ -167,12 +167,12 @@ static void insert(ga *g, const row *r) {
   for (; k > 0 && g->kept[k - 1].cost > held.cost; k--)
     g->kept[k] = g->kept[k - 1];
   g->kept[k] = held;
-  if (g->n_kept > KEPT) take_out(g, surplus(g));
+  if (g->n_kept > KEPT) remove_row(g, row_to_drop(g));
 }
 
 /* Restart: a population that stagnates is set aside and a new one begun; when that stagnates, too, the two are
  * merged. */
-static void turn(ga *g) {
+static void restart(ga *g) {
   bool join = g->n_aside > 0;
   for (int k = 0; k < g->n_aside; k++)
     insert(g, &g->aside[k]);
@@ -205,7 +205,7 @@ static void tell(void *state, const tf_told *t) {
 static bool ask(void *state, uint64_t *like) {
   ga *g = state;
   *like = 0;
-  if (g->stall >= STALL) turn(g);
+  if (g->stall >= STALL) restart(g);
   if (g->seeds < g->space->n_seeds) return take_seed(g, g->seeds++);
   bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
   if (fresh) return fresh_row(g);

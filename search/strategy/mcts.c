@@ -118,7 +118,7 @@ static bool expand(mcts *s, int p, int i) {
 
 /* ---- rollout --------------------------------------------------------------------------------- */
 /* A uniform choice of the domain, by 32 random bits. */
-static int32_t even(const int32_t *domain, int n, uint32_t lot) {
+static int32_t uniform_choice(const int32_t *domain, int n, uint32_t lot) {
   return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
 }
 
@@ -126,13 +126,13 @@ static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t wish, 
   if (n == 1) return domain[0];
   uint32_t lot = tf_rng_u32(&s->rng);
   const tf_space_kind *kind = s->space->kind;
-  if (wish == TF_ANY) return kind->guess ? kind->guess(s->space, i, domain, n, lot) : even(domain, n, lot);
-  return (lot & 1023) < stray ? even(domain, n, lot) : tf_space_nearest(domain, n, wish);
+  if (wish == TF_ANY) return kind->guess ? kind->guess(s->space, i, domain, n, lot) : uniform_choice(domain, n, lot);
+  return (lot & 1023) < stray ? uniform_choice(domain, n, lot) : tf_space_nearest(domain, n, wish);
 }
 
 /* Rollout from decision i to the end.  The probability of deviating from the best choices known is drawn anew each
  * time. */
-static bool walk_on(mcts *s, int i) {
+static bool walk_to_end(mcts *s, int i) {
   static const uint32_t strays[8] = {20, 50, 100, 100, 200, 300, 500, 1024};
   int32_t domain[TF_DOMAIN_MAX];
   uint32_t stray = strays[tf_rng_u32(&s->rng) >> 29];
@@ -146,7 +146,7 @@ static bool walk_on(mcts *s, int i) {
 
 /* ---- local search --------------------------------------------------------------------------- */
 /* Takes the best choices known, at first the hint, changed by so many moves. */
-static bool walk_beside(mcts *s, int steps) {
+static bool local_search(mcts *s, int steps) {
   int32_t domain[TF_DOMAIN_MAX];
   memcpy(s->want, s->best_choice, (size_t)s->space->n * sizeof *s->want);
   while (steps-- > 0)
@@ -206,14 +206,14 @@ static bool descend(mcts *s) {
   }
   if (s->nodes[at].done) return false;
   s->whole = i == s->space->n;
-  return s->whole || walk_on(s, i);
+  return s->whole || walk_to_end(s, i);
 }
 
 static bool ask(void *state, uint64_t *like) {
   mcts *s = state;
   *like = 0;
   bool beside = s->space->n > 0 && !s->nodes[0].done && (s->asked++ == 0 || (s->best < KNOWN && s->asked % 2));
-  if (beside && walk_beside(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
+  if (beside && local_search(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
   for (int k = 0; k < RESTARTS && !s->nodes[0].done; k++) {
     if (descend(s)) return true;
     mark_done(s);
