@@ -11,7 +11,7 @@ static bool same(int rank, const ir_held *a, const ir_held *b) {
   return all;
 }
 
-/* Where an element stands in a half that holds the box; -1: nowhere. */
+/* The offset of an element in a half that holds the box; -1: it is not in it. */
 static int64_t place(const ir_buffer *b, const ir_held *h, const int64_t *at) {
   int64_t i = 0;
   for (int r = 0; r < b->rank; r++) {
@@ -27,7 +27,7 @@ typedef struct {
   bool ok;
 } filling;
 
-/* Fills `to` with the box: what `held` of `from` has of it is taken from there, the rest from outside. */
+/* Fills `to` with the box: from `from` what that holds of it (`held`), the rest from the outer memory. */
 static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_held *held, const double *from,
                  filling *f) {
   int64_t at[16], i = 0, all = 1;
@@ -49,7 +49,7 @@ static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_he
   }
 }
 
-/* The half at hand comes to hold the box. */
+/* Makes the current half hold the box. */
 static bool take_in(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, filling *f) {
   ir_held *held = &s->held[s->half];
   double *to = data + s->half * b->words, *old = malloc((size_t)(b->words ? b->words : 1) * sizeof *old);
@@ -66,7 +66,7 @@ static bool take_in(const ir_buffer *b, ir_staged *s, double *data, const ir_hel
 bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, const ir_held *then, ir_source source,
               ir_count *count) {
   filling f = {source, count, true};
-  if (!now->any) { /* the tile touches nothing of it */
+  if (!now->any) { /* the tile does not touch the tensor */
     s->held[s->half].any = s->ahead = false;
     return true;
   }
