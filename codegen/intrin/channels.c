@@ -50,7 +50,7 @@ static void tile_name(const shape *s, char *name) {
 /* ---- transposed stores ---------------------------------------------------------------------------------------- */
 
 /* Transposes 4 x 4 within each 128 bits: of rows 4 g .. 4 g + 3 of x, element j of every four goes to t<4 g + j>. */
-static void turn_quads(FILE *out, int lanes, const char *mm) {
+static void transpose_quads(FILE *out, int lanes, const char *mm) {
   for (int g = 0; g < lanes; g += 4) {
     for (int h = 0; h < 2; h++)
       fprintf(out, "  const vec l%d = %s_unpacklo_ps(x%d, x%d), h%d = %s_unpackhi_ps(x%d, x%d);\n", g + h, mm,
@@ -90,7 +90,7 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
       fprintf(out, "  const vec x%d = c%d_%d;\n", i, from + i, j);
     else
       fprintf(out, "  const vec x%d = vec_zero();\n", i);
-  turn_quads(out, s->lanes, mm);
+  transpose_quads(out, s->lanes, mm);
   gather_quads(out, s->lanes);
   const char *part = to - from < s->lanes ? "_part" : "";
   char count[16] = "";
@@ -102,7 +102,7 @@ static void print_square(FILE *out, const shape *s, const char *mm, int from, in
   fputs("  }\n", out);
 }
 
-static void print_turned(FILE *out, const shape *s, const char *mm) {
+static void print_transposed(FILE *out, const shape *s, const char *mm) {
   for (int i = 0; i < s->rows; i = piece(s, i))
     for (int j = 0; j < s->across; j++)
       print_square(out, s, mm, i, piece(s, i), j);
@@ -134,7 +134,7 @@ static void print_by_element(FILE *out, const shape *s) {
 }
 
 /* Prefetches both ends of each piece of c. */
-static void ask_for_rows(FILE *out, const shape *s) {
+static void prefetch_rows(FILE *out, const shape *s) {
   fputs("  for (int64_t j = 0; j < n && add & FAR_C; j++) {\n", out);
   for (int i = 0; i < s->rows; i = piece(s, i)) {
     fputs("    FETCH(", out), in_c(out, s, i), fputs(" + j * c_n, 1);\n", out);
@@ -151,7 +151,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
           "int64_t c_p,\n"
           "                       int64_t n, int add%s) {\n%s%s",
           name, s->asks ? asked : "", s->of ? "" : "  (void)c_p;\n", s->block ? "  (void)c_n, (void)n;\n" : "");
-  if (!s->block) ask_for_rows(out, s);
+  if (!s->block) prefetch_rows(out, s);
   for (int i = 0; i < s->rows; i++)
     for (int j = 0; j < s->across; j++)
       fprintf(out, "  vec c%d_%d = vec_zero();\n", i, j);
@@ -173,7 +173,7 @@ static void print_tile(FILE *out, const shape *s, const char *name, const char *
   if (s->block)
     print_blocks(out, s);
   else if (mm)
-    print_turned(out, s, mm);
+    print_transposed(out, s, mm);
   else
     print_by_element(out, s);
   fputs("}\n", out);

@@ -25,7 +25,8 @@ static void arguments(FILE *out, const tf_micro_few *f) {
 }
 
 /* The product: `by` steps at once, the rest one by one. */
-static void in_turn(FILE *out, const tf_micro_few *f, const char *name, char at, char all, int by, const char *call) {
+static void product_loop(FILE *out, const tf_micro_few *f, const char *name, char at, char all, int by,
+                         const char *call) {
   fprintf(out, "static APART void %s(", name), arguments(out, f);
   fprintf(out, ", int64_t n, int add) {\n  const int64_t whole = %c - %c %% %d;\n", all, all, by);
   fprintf(out, "  for (int64_t %c = 0; %c < whole; %c += %d) ", at, at, at, by), fprintf(out, call, name, by);
@@ -77,7 +78,7 @@ static void dots(FILE *out, const tf_micro_few *f, const char *name, int registe
   dot_tile(out, f, name, 1);
   if (keys > 1) dot_tile(out, f, name, keys);
   const char *call = "%s_%d(k, a, a_m, a_k, b + j * b_step, b_step, c + j, c_m, add);\n";
-  in_turn(out, f, name, 'j', 'n', keys, call);
+  product_loop(out, f, name, 'j', 'n', keys, call);
 }
 
 /* ---- contiguous along n ---------------------------------------------------------------------------------------- */
@@ -122,7 +123,7 @@ static void sums(FILE *out, const tf_micro_few *f, const char *name, int registe
   add_tile(out, f, name, 1);
   if (steps > 1) add_tile(out, f, name, steps);
   const char *call = "%s_%d(k, a + p * a_k, a_m, a_k, b + p * b_step, b_step, c, c_m, n, add || p > 0);\n";
-  in_turn(out, f, name, 'p', 'k', steps, call);
+  product_loop(out, f, name, 'p', 'k', steps, call);
 }
 
 const char *tf_micro_few_product(FILE *out, tf_micro *u, const tf_micro_few *f) {

@@ -46,7 +46,7 @@ typedef struct {
   bool tiles;         /* in AMX tiles, printed by codegen/intrin/amx.c */
   const char *prefix; /* prefix of names in the text: PREFIX_splat, PREFIX_load (of b), PREFIX_add, and PREFIX_start
                          where a is IR_U8 */
-  const char *sums;   /* prefix of the operations on c; its registers are of type SUMS, those of b of type PREFIX */
+  const char *sums;   /* prefix of the operations on c, in registers of type SUMS; those of b have type PREFIX */
   const char *text;
 } tf_micro_kernel;
 
@@ -118,16 +118,18 @@ void tf_micro_rows_text(FILE *out, int lanes);
  * prologue. */
 void tf_micro_turn_text(FILE *out);
 
-/* Prints, where it is not there yet, and names (owned by u; NULL: out of memory, or m or n below 1)
+/* Prints the function, unless it is there already, and returns its name (owned by u; NULL: out of memory, or m or n
+ * below 1):
  *   static void NAME(int64_t k, const A *a, int64_t a_m, int64_t a_k, const B *b, int64_t b_k, C *c, int64_t c_m, int
- * add) c[i * c_m + j] = (add & ADDS ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j], i
- * < m, j < n, sums in C (float or int32_t) in the order of p.  Touches nothing beyond these elements of c.  add &
- * FAR_A: a comes from memory, row by row, neighbours along k; add & FAR_C: so does c; both are then asked for ahead.
- * asks: two more arguments, `const far_rows *far, int64_t boxes`: what will be wanted after it, asked for while it
- * multiplies; not for kernels in AMX's tiles.  rounds: c is of the type that the kernel's sums may leave as
- * (ir_kernel.leaves), and nothing is added; add & FILLS, of kernels in tiles: each row of c is followed by zeros up to
- * a multiple of 32. Where the kernel has groups, k counts groups, a[i * a_m + p * a_k + e] meets b[p * b_k + j * group
- * + e], and a and b are filled up as ir_kernel says. */
+ *   add)
+ *   c[i * c_m + j] = (add & ADDS ? c[i * c_m + j] : 0) + sum over p < k of a[i * a_m + p * a_k] * b[p * b_k + j],
+ *   i < m, j < n; sums in C (float or int32_t), in the order of p.  Accesses no other elements of c.
+ * add & FAR_A: a comes from memory row by row, contiguous along k; add & FAR_C: so does c; both are then prefetched.
+ * asks: two more arguments, `const far_rows *far, int64_t boxes`: what later products need, prefetched while it
+ * multiplies; not for AMX kernels.  rounds: c has the type to which the kernel's sums can be rounded
+ * (ir_kernel.leaves), and nothing is added; add & FILLS, of AMX kernels: each row of c is followed by zeros up to a
+ * multiple of 32.  For kernels with groups, k counts groups, a[i * a_m + p * a_k + e] is multiplied by b[p * b_k + j *
+ * group + e], and a and b are padded as ir_kernel says. */
 const char *tf_micro_block(FILE *out, tf_micro *u, const ir_kernel *kernel, int64_t m, int64_t n, bool asks,
                            bool rounds);
 
@@ -178,12 +180,14 @@ typedef struct {
   bool asks;     /* prefetches what the next panels hold: two more arguments */
 } tf_micro_rows_of;
 
-/* channels.c: rows whose lanes run along channels.  Prints, where it is not there yet, and names (owned by u; NULL: out
- * of memory) static void NAME(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n,
- * int64_t c_p, int64_t n, int add) c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r *
- * apart + i * step] * b[p * panel + j], i < m, r < joined, j < n <= panel, sums in the order of p.  panel: a multiple
- * of the lanes.  add & FAR_C: as above.  Touches nothing beyond these elements of c; reads whole rows of b.  With a
- * block: c[r * c_p + i * block + j] for all j < panel <= block. That asks: (.., int add, uintptr_t ahead, int64_t by):
- * each tile asks for the k * by bytes from `ahead` on, the next one for those behind. */
+/* channels.c: rows whose lanes run along channels.  Prints the function, unless it is there already, and returns its
+ * name (owned by u; NULL: out of memory):
+ *   static void NAME(int64_t k, const float *a, const int64_t *at, const float *b, float *c, int64_t c_n, int64_t c_p,
+ *   int64_t n, int add)
+ *   c[j * c_n + r * c_p + i] = (add ? the same : 0) + sum over p < k of a[at[p] + r * apart + i * step] * b[p * panel
+ *   + j], i < m, r < joined, j < n <= panel; sums in the order of p
+ * panel: a multiple of the lanes.  add & FAR_C: as above.  Accesses no other elements of c; reads whole rows of b.
+ * Blocked: c[r * c_p + i * block + j] for all j < panel <= block.  If it prefetches: (.., int add, uintptr_t ahead,
+ * int64_t by): each tile prefetches the k * by bytes from `ahead` on, the next tile those after them. */
 const char *tf_micro_channels(FILE *out, tf_micro *u, const tf_micro_rows_of *r, int panel);
 #endif

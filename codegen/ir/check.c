@@ -246,7 +246,7 @@ static bool is_since(const checker *c, ir_atom a, ir_atom lo) {
 }
 
 /* A sum must start over: each lower end of a reduced range that varies must be among the nest's `fresh`. */
-static void starts(checker *c, const ir_stmt *s) {
+static void sum_starts(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   for (int k = op->n_out_dims; c->ok && op->reduce != TF_ASSIGN && k < op->n_dims; k++) {
     const ir_atom lo = s->range[k].lo;
@@ -262,7 +262,7 @@ static void starts(checker *c, const ir_stmt *s) {
 static void nest(checker *c, const ir_stmt *s) {
   const tf_op *op = &c->wl->ops[s->op];
   const int to = c->p->buffer_of[op->out];
-  starts(c, s);
+  sum_starts(c, s);
   must(c, s->nest.divides >= -1 && s->nest.divides < op->n_reads, "nest %s: divides by no read", op->name);
   for (int i = 0; c->ok && i < op->n_reads; i++) {
     const int from = s->nest.from ? s->nest.from[i] : c->p->buffer_of[op->reads[i].tensor];
@@ -375,7 +375,7 @@ static void barrier(checker *c, const ir_stmt *s) {
 }
 
 /* Every copy begun must belong to a group that ends. */
-static void all_come(checker *c) {
+static void all_copies_end(checker *c) {
   for (int i = 0; c->ok && i < c->p->n_buffers; i++)
     must(c, !c->sent[i], "copy %s: nobody waits for it", c->p->buffers[i].name);
   for (int i = 0; c->ok && i < c->p->platform->n_queues; i++)
@@ -497,7 +497,7 @@ bool ir_check(const ir_program *p, char *why, size_t size) {
   for (int z = 0; c.ok && z < c.wl->n_tensors; z++)
     must(&c, p->buffer_of[z] < 0 || holds(&c, p->buffer_of[z], z), "tensor '%s' is in another's buffer",
          c.wl->tensors[z].name);
-  if (room) packs(&c), body(&c, NULL, &p->body), all_come(&c);
+  if (room) packs(&c), body(&c, NULL, &p->body), all_copies_end(&c);
   free(c.set);
   free(c.value);
   free(c.written);

@@ -50,7 +50,7 @@ static void fill(const ir_buffer *b, const ir_held *box, double *to, const ir_he
 }
 
 /* Makes the current half hold the box. */
-static bool take_in(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, filling *f) {
+static bool make_hold(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now, filling *f) {
   ir_held *held = &s->held[s->half];
   double *to = data + s->half * b->words, *old = malloc((size_t)(b->words ? b->words : 1) * sizeof *old);
   if (!old) return false;
@@ -72,7 +72,7 @@ bool ir_stage(const ir_buffer *b, ir_staged *s, double *data, const ir_held *now
   }
   if (s->ahead && same(b->rank, &s->held[1 - s->half], now)) s->half = 1 - s->half;
   s->ahead = false;
-  if (!same(b->rank, &s->held[s->half], now) && !take_in(b, s, data, now, &f)) return false;
+  if (!same(b->rank, &s->held[s->half], now) && !make_hold(b, s, data, now, &f)) return false;
   if (!then || !then->any || same(b->rank, now, then)) return true;
   const int64_t other = 1 - s->half;
   int64_t before = count ? count->copied : 0;

@@ -166,7 +166,7 @@ typedef struct {
 } start_over;
 
 /* Adds loop l, whose step moves the range by `by`; extents that are no multiple of tiles end early. */
-static void take_in(const lowering *w, int l, int64_t by, start_over *s) {
+static void add_loop(const lowering *w, int l, int64_t by, start_over *s) {
   const tf_ploop *pl = &w->plan->loops[l];
   int64_t step = pl->op < 0 ? 1 : w->run.step[pl->op * w->plan->n_loops + l],
           extent = w->plan->wl->dims[pl->dim].extent;
@@ -192,7 +192,7 @@ static void left_lengths(lowering *w, const ir_range *need, int n, ir_range *lef
     apart = by;
     for (int d = 0; d < w->plan->wl->n_dims; d++)
       apart -= over[d].back;
-    take_in(w, l, by, &over[w->plan->loops[l].dim]);
+    add_loop(w, l, by, &over[w->plan->loops[l].dim]);
     if (apart < 0) apart = -apart;
     if (apart < need->most) known &= low_add_length(left, apart);
     if (apart < need->most && !need->exact && need->rest)

@@ -41,7 +41,7 @@ static bool sums_all(const lowering *w, const ir_stmt *s) {
 }
 
 /* Whether product s may divide its rows by z instead of reading the map's quotients. */
-static bool takes_over(const lowering *w, const ir_stmt *s, const tf_op *map, int z) {
+static bool may_divide_rows(const lowering *w, const ir_stmt *s, const tf_op *map, int z) {
   const tf_op *op = &w->plan->wl->ops[s->op], *sum = &w->plan->wl->ops[w->plan->wl->tensors[z].producer];
   int reads = 0;
   if (s->kind != IR_NEST || !s->nest.product || !sums_all(w, s)) return false;
@@ -68,7 +68,7 @@ static bool divides_shares(const lowering *w, const tf_op *op, int z) {
 }
 
 /* The read by which map s divides, if that can be deferred; -1: it cannot. */
-static int waiting(const lowering *w, const ir_stmt *s) {
+static int deferrable_divisor(const lowering *w, const ir_stmt *s) {
   const tf_op *op = &w->plan->wl->ops[s->op];
   const int read = s->kind == IR_NEST && s->nest.divides < 0 ? divisor(op) : -1;
   if (read < 0 || w->plan->wl->tensors[op->out].n_consumers != 1) return -1;
@@ -79,7 +79,7 @@ static int waiting(const lowering *w, const ir_stmt *s) {
   return at_made_point(w, &op->reads[read]) && passes(w, z) && passes(w, op->out) ? read : -1;
 }
 
-static bool put_behind(lowering *w, ir_body *body, int at, ir_stmt *s) {
+static bool insert_after(lowering *w, ir_body *body, int at, ir_stmt *s) {
   ir_stmt **more = TF_ARRAY(w->p->arena, ir_stmt *, (size_t)body->n + 1);
   if (low_failed(w)) return false;
   memcpy(more, body->s, (size_t)(at + 1) * sizeof *more);
@@ -98,19 +98,19 @@ static bool divide_rows(lowering *w, ir_body *body, int at, int z) {
                  .op = nest->op,
                  .range = nest->range,
                  .divide = {.by = w->p->buffer_of[z], .last = ir_number(0)}};
-  return put_behind(w, body, at, s);
+  return insert_after(w, body, at, s);
 }
 
 static void divide_in(lowering *w, ir_body *body) {
   for (int i = 0; i < body->n; i++) {
     ir_stmt *s = body->s[i];
     divide_in(w, &s->body);
-    const int read = waiting(w, s);
+    const int read = deferrable_divisor(w, s);
     if (read < 0) continue;
     const tf_op *map = &w->plan->wl->ops[s->op];
     const int z = map->reads[read].tensor;
     for (int k = i + 1; k < body->n; k++)
-      if (takes_over(w, body->s[k], map, z)) {
+      if (may_divide_rows(w, body->s[k], map, z)) {
         if (divide_rows(w, body, k, z)) s->nest.divides = read;
         break;
       }

@@ -73,7 +73,7 @@ static bool is_whole(const lowering *w, const ir_range *r) {
 
 /* Ends the op's row at the limit.  A range that is not the whole row belongs to readers, which end there already, or
  * is a part. */
-static void end_at(lowering *w, int o) {
+static void end_at_limit(lowering *w, int o) {
   ir_range *r = low_range(w, o, w->mask.of.l);
   if (!is_whole(w, r)) return;
   r->hi = w->mask.limit;
@@ -84,7 +84,7 @@ void low_mask_infer(lowering *w, int o) {
   if (!w->mask.inside || tf_op_slot(&w->plan->wl->ops[o], w->mask.of.l) < 0) return;
   ir_range *r = low_range(w, o, w->mask.of.l);
   if (w->mask.of.in[o])
-    end_at(w, o);
+    end_at_limit(w, o);
   else if (r->lo.var < 0 && ir_same(r->hi, w->mask.limit))
     *r = w->mask.few;
 }
@@ -127,7 +127,7 @@ static void cut_rows(lowering *w, int n, const ir_range *q) {
   if (w->mask.limit.var < 0) return; /* the block sees whole rows */
   w->mask.inside = true;
   for (int o = 0; o < wl->n_ops; o++)
-    if (w->mask.of.in[o]) end_at(w, o);
+    if (w->mask.of.in[o]) end_at_limit(w, o);
   low_infer(w, n); /* the ranges of producers */
 }
 

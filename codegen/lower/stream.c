@@ -76,7 +76,7 @@ static int saved(const lowering *w, int z) {
 }
 
 /* Whether op o multiplies or sums a value whose division by z is deferred. */
-static bool waits(const lowering *w, int o, int z) {
+static bool is_deferred(const lowering *w, int o, int z) {
   const tf_op *op = &w->plan->wl->ops[o];
   for (int i = 0; i < op->n_reads; i++) {
     int maker = w->plan->wl->tensors[op->reads[i].tensor].producer;
@@ -117,7 +117,7 @@ void low_stream_after(lowering *w, int n, int child) {
     int z = named_op(w, n, i);
     for (int k = 0; k < t->n_stream; k++) {
       int o = named_op(w, n, k);
-      if (o != z && below(w, child, o) && waits(w, o, z)) divide(w, o, z);
+      if (o != z && below(w, child, o) && is_deferred(w, o, z)) divide(w, o, z);
     }
   }
 }
