@@ -1,4 +1,4 @@
-/* One number for what is searched, to tell logs apart. */
+/* A hash of everything that is searched, by which a log is recognised as that of another search. */
 #ifndef SEARCH_COMMON_IDENTITY_H
 #define SEARCH_COMMON_IDENTITY_H
 #include "tileflow/tree.h"

@@ -224,7 +224,9 @@ void c_makefile(FILE *out, const c_package *k) {
   const bool several = k->n_isas > 0;
   fprintf(
       out,
-      "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
+      "# make, make test, make bench; CFLAGS, OPENMP (OPENMP= for one thread) and RUN, which the test runs under, may "
+      "be "
+      "set.\n"
       "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = kernel.o",
       several ? "" : k->isa->flags, k->source->libraries, *k->source->libraries ? " " : "");
   objects(out, k, false);
@@ -234,10 +236,10 @@ void c_makefile(FILE *out, const c_package *k) {
           "kernel.o: kernel.c kernel.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
           several ? "" : " parts.h");
   objects(out, k, true);
-  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t./test\n"
+  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t$(RUN) ./test\n"
         "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
         "clean:\n\trm -f $(OBJECTS) libkernel.a test bench\n"
-        ".PHONY: all clean\n",
+        ".PHONY: all clean test\n",
         out);
 }
 
