@@ -118,7 +118,7 @@ typedef struct {
 
 /* The dim's range around all instances; *turns: settings of the loop `start` that happen.  Spatial loops that do not
  * divide their range are not told apart: such trees are walked (tf_skip_uneven). */
-static tf_ival around(const line *d, setting at, int64_t *turns) {
+static tf_ival range_of(const line *d, setting at, int64_t *turns) {
   const tf_path *path = d->path;
   tf_ival v = {0, d->extent};
   int64_t spread = 0;
@@ -156,8 +156,8 @@ static tf_live live_of(const tf_eval *ev, int n, int k, uint64_t stand, const in
   const int64_t step = tf_step(ev, loop), least = is_l ? m->lo : -m->hi, most = is_l ? m->hi : -m->lo;
   const line own = line_of(ev, n, is_l), other = line_of(ev, n, !is_l);
   int64_t turns;
-  const tf_ival o = around(&other, (setting){stand, -1, dg}, &turns),
-                at = around(&own, (setting){stand, k, dg}, &turns);
+  const tf_ival o = range_of(&other, (setting){stand, -1, dg}, &turns),
+                at = range_of(&own, (setting){stand, k, dg}, &turns);
   const int64_t o_last = o.lo + o.len - 1, at_last = at.lo + at.len - 1;
   tf_live v = {up(o.lo + least - at_last, step), down(o_last + most - at.lo, step), up(o_last + least - at.lo, step),
                down(o.lo + most - at_last, step)};
@@ -229,7 +229,7 @@ int64_t tf_skip_distance(const tf_eval *ev, int n, int k, const int64_t *dg) {
   const line l = line_of(ev, n, true), q = line_of(ev, n, false);
   const setting at = {(UINT64_C(1) << k) - 1, -1, dg};
   int64_t turns;
-  return around(&l, at, &turns).lo - around(&q, at, &turns).lo;
+  return range_of(&l, at, &turns).lo - range_of(&q, at, &turns).lo;
 }
 
 bool tf_skip_divides(const tf_eval *ev, int n) {
@@ -297,7 +297,7 @@ static bool turns(const tf_eval *ev, int n, uint64_t loops) {
 }
 
 /* Whether node n may be left out while what it hangs from is not, though the two have the same box. */
-static bool parts(const tf_eval *ev, int n) {
+static bool differs_from_parent(const tf_eval *ev, int n) {
   const tf_plan *p = ev->plan;
   const tf_skip *s = &p->skips->node[n];
   const int up = p->tree->nodes[n].parent;
@@ -314,7 +314,7 @@ bool tf_skip_uneven(const tf_eval *ev) {
     bool by_l, by_q;
     tf_ival keys, rows;
     const bool any_l = uneven(&l, &by_l, &keys), any_q = uneven(&q, &by_q, &rows);
-    if ((any_l && by_l) || (any_q && by_q) || parts(ev, n)) return true;
+    if ((any_l && by_l) || (any_q && by_q) || differs_from_parent(ev, n)) return true;
     if ((any_l || any_q) && outside_band(&p->skips->mask, keys, rows)) return true;
   }
   return false;

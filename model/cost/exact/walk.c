@@ -434,7 +434,7 @@ static void note_held(tf_walker *e, int n) {
 }
 
 /* A skipped step of node n: counts its points as skipped, and nothing else. */
-static void leave_out(tf_walker *e, int n, int64_t points) {
+static void count_skipped(tf_walker *e, int n, int64_t points) {
   const tf_node *t = &e->p->tree->nodes[n];
   const bool outer = e->left_out;
   e->left_out = true;
@@ -453,7 +453,7 @@ static void run_node(tf_walker *e, int n) {
   int64_t now = busy_instances(e, n);
   if (!now || !e->ok) return;
   if (e->left_out || tf_skip_out(e->ev, n, e->cur)) {
-    leave_out(e, n, now);
+    count_skipped(e, n, now);
     return;
   }
   find_stepped(e, n);

@@ -27,7 +27,7 @@ static const tf_retain *decider(const tf_plan *p, const tf_slice *s) {
 }
 
 /* Applies what runs of that scope compute, at the current loop settings.  False: slice s is not entered there. */
-static bool decide(struct tf_model *m, const tf_slice *s, const int64_t *digits, tf_made *made) {
+static bool apply_decider(struct tf_model *m, const tf_slice *s, const int64_t *digits, tf_made *made) {
   const tf_retain *h = m->ev.whole ? NULL : decider(m->plan, s);
   const uint64_t runs = h ? h->moves | m->plan->path[h->scope].temporal : 0;
   if (!h || runs & ~m->most->loops) return true;
@@ -36,10 +36,10 @@ static bool decide(struct tf_model *m, const tf_slice *s, const int64_t *digits,
 }
 
 /* Computes lengths which[0 .. n), all of one slice. */
-static void look_slice(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void slice_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   const tf_slice *s = &m->plan->slices[m->most->slice[which[0]]];
   tf_made made;
-  bool any = decide(m, s, digits, &made);
+  bool any = apply_decider(m, s, digits, &made);
   for (int k = 0; k < n; k++) {
     out[k] = tf_slice_rank(&m->ev, s, m->most->rank[which[k]], digits);
     any &= out[k].len > 0;
@@ -49,11 +49,11 @@ static void look_slice(struct tf_model *m, const int *which, int n, const int64_
     out[k].len = 0;
 }
 
-static void look_tile(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void tile_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   for (int k = 0, end; k < n; k = end) {
     for (end = k + 1; end < n && m->most->slice[which[end]] == m->most->slice[which[k]];)
       end++;
-    look_slice(m, &which[k], end - k, digits, &out[k]);
+    slice_lengths(m, &which[k], end - k, digits, &out[k]);
   }
 }
 
@@ -81,7 +81,7 @@ static void ask_tile(struct tf_model *m, int n, const tf_view *v) {
   q->n = 0;
   q->steady = !m->plan->cuts; /* ranges that a border clips are no longer split alike */
   q->skip = 0;
-  q->look = look_tile;
+  q->look = tile_lengths;
   for (int i = v->first; i < v->first + v->n_slices; i++) {
     const tf_slice *s = &m->plan->slices[i];
     for (int r = 0; r < m->plan->wl->tensors[s->tensor].rank; r++)
@@ -183,7 +183,7 @@ static const tf_retain *home_decider(const tf_plan *p, int z) {
   return in >= 0 && tf_plan_above(p, p->retains[in].scope, p->home_scope[z]) ? &p->retains[in] : NULL;
 }
 
-static void look_home(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void home_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   const int z = *(const int *)m->most->what;
   tf_ival box[TF_MAX_RANK];
   uint64_t ranks = 0;
@@ -204,7 +204,7 @@ static void ask_home(struct tf_model *m, const int *z) {
   q->n = 0;
   q->steady = false;
   q->skip = 0;
-  q->look = look_home;
+  q->look = home_lengths;
   q->what = z;
   for (int k = 0; k < path->n; k++)
     q->skip |= (uint64_t)tf_plan_brings(p, *z, path->loops[k]) << k;
@@ -247,7 +247,7 @@ void tf_border_homes(struct tf_model *m) {
 
 /* ---- ranges, instances ----------------------------------------------------------------------------- */
 
-static void look_range(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
+static void range_lengths(struct tf_model *m, const int *which, int n, const int64_t *digits, tf_ival *out) {
   const int *od = m->most->what;
   (void)which;
   for (int k = 0; k < n; k++)
@@ -261,7 +261,7 @@ int64_t tf_border_range(struct tf_model *m, int o, int d) {
   q->n = 1;
   q->steady = false;
   q->skip = 0;
-  q->look = look_range;
+  q->look = range_lengths;
   q->what = what;
   q->mask[0] = tf_dim_mask(m->plan, o, d, leaf);
   q->from[0] = 0;

@@ -51,7 +51,7 @@ static uint64_t prev_mask(const tf_plan *p, const tf_pclass *c, int r, uint64_t 
 }
 
 /* Whether the range of some op of s depends on what runs of the retaining scope above it compute. */
-static bool follows(const tf_plan *p, const tf_slice *s) {
+static bool depends_on_runs(const tf_plan *p, const tf_slice *s) {
   for (int i = 0; i < s->n_touch; i++)
     if (p->made_in[s->touch[i].op] >= 0) return true;
   bool all = s->n_touch == 0;
@@ -63,8 +63,8 @@ static bool follows(const tf_plan *p, const tf_slice *s) {
 /* Where runs of a retaining scope matter, all loops above it form one component. */
 static int join_retain(const tf_plan *p, const tf_slice *s, const tf_pclass *c, tf_comp *list, int n) {
   int h = p->retain_at[s->node];
-  if (h < 0 ||
-      !(follows(p, s) || (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && follows(p, &p->slices[c->prev]))))))
+  if (h < 0 || !(depends_on_runs(p, s) ||
+                 (c && (c->if_idle[0] || c->if_idle[1] || (c->prev >= 0 && depends_on_runs(p, &p->slices[c->prev]))))))
     return n;
   const tf_retain *r = &p->retains[h];
   return join(list, n, (tf_comp){.loops = r->moves | p->path[r->scope].temporal, .retain = h});

@@ -186,7 +186,7 @@ static void find_places(hunt *h) {
 }
 
 /* Evaluates the first, middle and last settings first: away from borders one of them has the largest boxes. */
-static bool look_first(hunt *h) {
+static bool evaluate_first(hunt *h) {
   bool ok = true;
   for (int at = 0; at < 3 && ok; at++) {
     for (int j = 0; j < h->n && at; j++) {
@@ -214,7 +214,7 @@ static bool find(struct tf_model *m, tf_most *q, tf_most_group *g) {
     h.n += h.turns[h.n] > 1;
   }
   if (q->steady) find_places(&h);
-  return look_first(&h) && descend(&h, 0);
+  return evaluate_first(&h) && descend(&h, 0);
 }
 
 bool tf_most_find(struct tf_model *m, tf_most *q) {

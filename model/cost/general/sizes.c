@@ -23,7 +23,7 @@ typedef struct {
 } leavings;
 
 /* Joins what the instance at scratch.cur leaves (of what is retained, all of it).  False: nothing. */
-static bool leave(leavings *g) {
+static bool add_left(leavings *g) {
   tf_eval *ev = &g->m->ev;
   const tf_tensor *t = &g->m->plan->wl->tensors[g->z];
   tf_ival box[TF_MAX_RANK];
@@ -45,20 +45,20 @@ static bool leave(leavings *g) {
 
 /* Joins what all instances of the loops from path position k on leave in one memory; without borders the first and the
  * last step of each loop are enough. */
-static bool brought(leavings *g, int k) {
+static bool add_brought(leavings *g, int k) {
   const tf_plan *p = g->m->plan;
   const tf_path *path = &p->path[p->home_scope[g->z]];
   while (k < path->n && (!tf_plan_brings(p, g->z, path->loops[k]) || p->loops[path->loops[k]].op < 0 ||
                          g->m->ev.trip[path->loops[k]] <= 1))
     k++;
-  if (k >= path->n) return leave(g);
+  if (k >= path->n) return add_left(g);
   int64_t *digit = &g->m->scratch.cur[path->loops[k]];
   *digit = 0;
   const int64_t n = tf_turns(&g->m->ev, path->loops[k], g->m->scratch.cur);
   bool any = false;
   for (int64_t t = 0; t < n; t += g->every || n < 2 ? 1 : n - 1) {
     *digit = t;
-    any |= brought(g, k + 1);
+    any |= add_brought(g, k + 1);
   }
   *digit = 0;
   return any;
@@ -77,7 +77,7 @@ void tf_home_box(struct tf_model *m, int z, const tf_retain *h, uint64_t ranks, 
   leavings g = {.m = m, .z = z, .h = h, .ranks = ranks, .every = m->plan->cuts, .all = box};
   memset(box, 0, TF_MAX_RANK * sizeof *box);
   memcpy(m->scratch.cur, digits, (size_t)m->plan->n_loops * sizeof *digits);
-  brought(&g, 0);
+  add_brought(&g, 0);
 }
 
 /* Words of intermediate z that the first iteration of its home scope leaves in one instance: no other leaves more. */
