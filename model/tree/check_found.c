@@ -87,7 +87,8 @@ static int64_t common_step(const found *q, int dim) {
 }
 
 static void turn_dim(found *q, int dim, int64_t step) {
-  int64_t all = trips_below(q->f, -1, q->o, dim) / trips_below(q->f, q->scope, q->o, dim), extent = q->f->wl->dims[dim].extent;
+  int64_t all = trips_below(q->f, -1, q->o, dim) / trips_below(q->f, q->scope, q->o, dim),
+          extent = q->f->wl->dims[dim].extent;
   int64_t full = extent / step, used = (extent - 1) / step + 1;
   wheel w = {.loop = -1, .dim = dim, .n = 1};
   if (full && full < used && full < all) w.at[w.n++] = full;
