@@ -38,6 +38,7 @@ struct lowering {
   int *var_of;        /* [loop] its variable, once it has been opened; -1 */
   int *hoisted;       /* [loop] variable of a loop that was put outside of all; -1 */
   bool *summed;       /* [op] its output, made by sums, has got the buffer where they are float32 */
+  int *narrow;        /* [tensor] where an intermediate is kept in the data's type; -1: it is not */
   bool in_parallel;   /* below a loop that runs in parallel ... */
   int parallel;       /* ... which is that one */
   bool *keeps;        /* [tensor] its scope keeps what the next run needs */
@@ -144,10 +145,11 @@ void low_stream_after(lowering *w, int n, int child);
 /* type.c: the type of tensor z where nests find it; whether op o multiplies inputs whose sums are whole numbers. */
 ir_type low_type(const lowering *w, int z, bool argument);
 bool low_is_product(const tf_op *op);
+bool low_is_narrow(const lowering *w, int z); /* an intermediate that is kept in the data's type */
 bool low_is_whole(const lowering *w, int o);
-/* Outputs that are narrower than their sums get a float32 buffer of their own where the first loop that reduces begins:
- * n, k are the Tile and its loop that comes next (or a scope that streams), alone the op whose nest does (or -1).
- * low_save_sums writes them to the outputs, rounded, once they are whole. */
+/* Outputs, and intermediates, that are narrower than their sums get a float32 buffer of their own where the first loop
+ * that reduces begins: n, k are the Tile and its loop that comes next (or a scope that streams), alone the op whose
+ * nest does (or -1). low_save_sums writes them to the outputs, rounded, once they are whole. */
 typedef struct {
   int n;
   int *ops;

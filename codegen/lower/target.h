@@ -21,6 +21,8 @@ typedef struct {
   int depth;  /* copies, where the architecture says `double-buffered`: tiles held at once, 1 or 2, the next one fetched
                  while one is worked on */
   bool skips; /* what a mask leaves nothing of is not visited (lower/mask.c) */
+  /* Whether intermediate z is kept in the data's type: nobody who reads it wants more of it.  NULL: none is. */
+  bool (*narrow)(const lowering *w, int z);
   bool (*close_by)(const lowering *w, int op); /* whether one nest may take the rest of op's own loops; NULL: never */
   void (*nest)(lowering *w, ir_stmt *nest); /* finds what the target has for the nest; NULL: it goes point by point */
   const low_pass *passes;                   /* the last one has no `run` */
