@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "model/eval/hooks.h"
-#include "model/tree/build.h"
 #include "planner/planner.h"
 
 /* Of an evaluation allowed, so many quick ones (tf_model_effort) may be taken: a search ends early where borders inside
@@ -78,7 +77,7 @@ static bool search(planner *p, const tf_tree *open, int part) {
   p->plan->evals += r->evals;
   p->plan->stopped_by = r->stopped_by;
   bool ok = keep(p, r);
-  if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].text);
+  if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].tree);
   tf_search_free(r);
   return ok;
 }
@@ -142,13 +141,13 @@ static bool take(planner *p, const tf_tree *t, int64_t *effort) {
   plan_candidate *at = realloc(p->at, (size_t)(p->n + 1) * sizeof *at);
   if (at) p->at = at;
   c.text = at ? tf_tree_text(t) : NULL;
-  c.tree = c.text ? tf_tree_copy(t, p->wl, p->d) : NULL;
+  c.tree = c.text ? tf_tree_copy(t, p->arch, p->wl, p->d) : NULL;
   if (!c.tree) {
     plan_candidate_clear(&c);
     return plan_no_memory(p);
   }
   p->at[p->n++] = c;
-  return p->plan->tree || plan_adopt(p, c.text);
+  return p->plan->tree || plan_adopt(p, c.tree);
 }
 
 /* The mappings that the target has of its own.  *any: there are. */

@@ -12,13 +12,14 @@ enum { REGISTERS = 65536, THREADS = 2048, MOST_REGISTERS = 255 };
 /* Cycles until a load of global memory comes, a barrier has been passed, a kernel begins behind another; cycles of a
  * point's instructions on plain units, and of a thread that waits for its operands. */
 enum { LATENCY = 600, BARRIER = 30, START = 6000, POINT = 4, WAITS = 24 };
-/* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md), and needs so many warps. */
+/* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md), and needs so many
+ * warps. */
 static const double mma_share = 0.63;
 enum { WARPS = 8 };
 
 typedef struct {
   const ir_program *p;
-  double rate;  /* multiply-adds a cycle of a multiprocessor's tensor cores */
+  double rate; /* multiply-adds a cycle of a multiprocessor's tensor cores */
   int64_t multiprocessors;
   double times; /* how often control comes by in a block */
   double lanes; /* threads that have a step of the loops around */
@@ -87,7 +88,7 @@ static void product(block *b, const ir_stmt *s) {
 
 /* Special functions that the op's expression has. */
 static int specials(const tf_op *op) {
-  static const tf_kind kinds[] = {TF_K_EXP,  TF_K_LOG,     TF_K_SQRT, TF_K_DIV, TF_K_TANH,
+  static const tf_kind kinds[] = {TF_K_EXP, TF_K_LOG,     TF_K_SQRT, TF_K_DIV, TF_K_TANH,
                                   TF_K_ERF, TF_K_SIGMOID, TF_K_GELU, TF_K_SILU};
   int n = 0;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -7,7 +7,8 @@
 #include "codegen/target/cuda/pass/pass.h"
 #include "model/tree/build.h"
 
-/* Ops, products that may begin a group, dims and memories, at most; of a sum, what a block and its units take at a time. */
+/* Ops, products that may begin a group, dims and memories, at most; of a sum, what a block and its units take at a
+ * time. */
 enum { MOST_OPS = 64, MOST_CUTS = 4, MOST_DIMS = 64, MOST_LEVELS = 16, SUM = 64, REG_SUM = 16 };
 
 /* Rows and columns of a block, keys of a step. */
@@ -166,7 +167,7 @@ static bool find_blocks(former *f, int group) {
       f->row = op->dims[0], f->column = op->dims[op->n_out_dims - 1];
     }
   if (f->row >= 0 && f->block[f->row]) f->block[f->row] = even(f->wl->dims[f->row].extent, f->size.rows);
-  if (f->column >= 0 && f->column != f->row && f->block[f->column]) 
+  if (f->column >= 0 && f->column != f->row && f->block[f->column])
     f->block[f->column] = even(f->wl->dims[f->column].extent, f->size.columns);
   f->keys = keys_of(f, group);
   if (f->keys >= 0 && f->wl->dims[f->keys].extent > f->size.keys)
