@@ -253,7 +253,7 @@ bool tf_skip_first(const tf_eval *ev, int n, uint64_t again, int64_t *dg) {
   for (uint64_t rest = again; rest && ev->masked_too; rest &= rest - 1)
     first &= dg[path->loops[__builtin_ctzll(rest)]] == 0;
   if (ev->masked_too) return first;
-  if (tf_skip_divides(ev, node)) {
+  if (ev->plan->skips->whole && tf_skip_divides(ev, node)) {
     for (uint64_t rest = again; rest && first; rest &= rest - 1) {
       const int k = __builtin_ctzll(rest);
       first = dg[path->loops[k]] <= live_of(ev, node, k, ((UINT64_C(1) << k) - 1) | ~again, dg).first;

@@ -24,7 +24,8 @@ static bool link(tf_wl_reader *w, const tf_ynode *key, const tf_ynode *of) {
   if (z < 0) {
     for (int i = 0; i < wl->n_tensors; i++)
       if (wl->tensors[i].producer >= 0) tf_near_offer(&near, wl->tensors[i].name);
-    return tf_fail(d, of->at, TF_E_NAME, "no op uses a tensor '%.60s'%s", of->text, tf_near_text(&near, hint, sizeof hint));
+    return tf_fail(d, of->at, TF_E_NAME, "no op uses a tensor '%.60s'%s", of->text,
+                   tf_near_text(&near, hint, sizeof hint));
   }
   if (wl->tensors[z].producer < 0 || wl->tensors[z].view_of)
     return tf_fail(d, of->at, TF_E_OUTPUT, "a view is of what an op makes; no op makes '%.60s'", of->text);

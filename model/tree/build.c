@@ -325,8 +325,8 @@ tf_tree *tf_build_tree(tf_build *b) {
   return b->tree;
 }
 
-tf_tree *tf_tree_copy(const tf_tree *t, const tf_workload *wl, tf_diags *d) {
-  tf_build *b = tf_build_new(t->arch, wl, d);
+tf_tree *tf_tree_copy(const tf_tree *t, const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  tf_build *b = tf_build_new(arch, wl, d);
   for (int i = 0; b && i < t->n_nodes; i++) {
     tf_build_node(b, &t->nodes[i]);
     for (int k = 0; k < t->nodes[i].n_loops; k++)

@@ -44,7 +44,4 @@ bool tf_build_whole(const tf_build *b);
 
 /* The tree if it obeys every rule, else NULL with every break in d.  Frees b, which may be NULL. */
 tf_tree *tf_build_tree(tf_build *b);
-
-/* A tree of the same nodes for a workload that has the same dims, tensors and ops: its own, or another. */
-tf_tree *tf_tree_copy(const tf_tree *t, const tf_workload *wl, tf_diags *d);
 #endif

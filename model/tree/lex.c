@@ -84,6 +84,7 @@ static void read_punct(tf_mlex *x) {
 }
 
 void tf_mlex_next(tf_mlex *x) {
+  if (x->tok.kind != TF_M_END) x->last = (tf_loc){x->at.file, x->at.line, x->at.col, 1};
   while (x->p < x->end && (*x->p == ' ' || *x->p == '\t'))
     x->p++, x->at.col++;
   x->tok = (tf_mtok){.kind = x->p < x->end ? TF_M_BAD : TF_M_END, .text = x->p, .at = x->at};
@@ -106,8 +107,6 @@ void tf_mlex_next(tf_mlex *x) {
       x->tok.kind = TF_M_WORD;
   }
   x->at.col += x->tok.at.len;
-  x->last = x->at;
-  x->last.len = 1;
 }
 
 bool tf_mlex_word(const tf_mlex *x, const char *word) {

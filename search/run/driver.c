@@ -1,4 +1,4 @@
-/* Batches of tasks: asked in order, run on any thread, told in order. */
+/* The driver of a search: batches of tasks, asked for in order, run on any thread, told in order. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "search/run/starts.h"
 
 enum {
-  BATCH = 16,        /* whatever the number of threads */
-  EFFORT_LEFT = 256, /* of so many parts of the effort allowed one is not worth another batch */
+  BATCH = 16,        /* tasks; the same for any number of threads, so that results do not depend on it */
+  EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth another batch */
   KEEP = 8,
-  UNEVEN_ONE_IN = 24, /* tasks in which trip counts need not divide */
-  IDLE_MOST = 400,    /* batches in which nothing was evaluated: nothing is left */
-  WALK_GIVEN = 20000, /* steps an exact walk may take where the given tree retains: it always does */
-  START_ONE_IN = 32,  /* tasks that go on from a start, after the first of each */
+  UNEVEN_ONE_IN = 24, /* one task in so many may use trip counts that do not divide */
+  IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
+  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains: such trees are always walked */
+  START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
 };
 
 typedef struct {
@@ -28,11 +28,11 @@ typedef struct {
   const tf_strategy *strategy;
   tf_shapes *shapes;
   tf_start *starts;   /* [o->n_starts] */
-  int64_t walk_limit; /* of rows, as is growth (tf_task) */
+  int64_t walk_limit; /* of tasks for rows, as is growth (tf_task) */
   int growth;
   tf_arena *arena;
   tf_space *space; /* of shapes */
-  void *outer;     /* state of the strategy over them */
+  void *outer;     /* state of the strategy over shapes */
   tf_task tasks[BATCH];
   tf_memory_of_search memory;
   tf_log log;
@@ -42,7 +42,7 @@ typedef struct {
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked, effort;
-  int32_t *best_genes; /* of the row told with the least cost */
+  int32_t *best_genes; /* genes of the row told with the lowest cost */
   double best_cost;
   bool failed;
 } driver;
@@ -57,8 +57,7 @@ static bool effort_spent(const driver *v) {
   return most > 0 && most - v->effort <= most / EFFORT_LEFT;
 }
 
-/* The most evaluations one task of the next batch may take, so that a whole batch stays within the
- * budget. */
+/* The most evaluations that one task of the next batch may take, so that the whole batch stays within the budget. */
 static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
@@ -67,15 +66,16 @@ static int64_t most_of(const driver *v, int64_t left) {
   return most;
 }
 
-/* The best row again, for trip counts that do not divide.  What comes of it is kept and told to nobody: uneven trip
- * counts score better, so that telling them would unfairly beat every row searched for even ones. */
+/* Asks for the best row again, with trip counts that do not divide.  Its result is archived, but not told to the
+ * strategy: uneven trip counts score better, so that telling them would unfairly beat every row searched for even
+ * ones. */
 static bool ask_aside(const driver *v, tf_task *t) {
   memcpy(t->genes, v->best_genes, (size_t)v->space->n * sizeof *t->genes);
   t->like = 0;
   return true;
 }
 
-/* The start whose space task `no` searches: each in turn at first, then now and then.  NULL: none. */
+/* The start whose space task `no` searches: first each in turn, then one every START_ONE_IN tasks.  NULL: none. */
 static const tf_start *start_of(const driver *v, int64_t no) {
   int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
   if (n == 0 || v->strategy->evals_per_shape == 0 || (no >= n && no % START_ONE_IN != START_ONE_IN - 1)) return NULL;
@@ -115,7 +115,7 @@ static bool ask_row(const driver *v, tf_task *t) {
   return true;
 }
 
-/* What a variant may have at most: what the worst has, once there are as many as are kept. */
+/* The value that a variant must not exceed: that of the worst one kept, once the list is full. */
 static double variants_within(const driver *v) {
   const int n = v->res->n_variants;
   return n > 0 && n == v->o->variants ? v->res->variants[n - 1].value : INFINITY;
@@ -144,19 +144,22 @@ static void run_piece(void *ctx, int i, int worker) {
   tf_task_run(&v->tasks[i]);
 }
 
-static void archive(driver *v, const tf_task *t) {
+/* A tree that is kept is the task's no more. */
+static void archive(driver *v, tf_task *t) {
   for (int by = 0; by < TF_N_BY; by++) {
-    const tf_task_best *b = &t->best[by];
+    tf_task_best *b = &t->best[by];
     if (!b->there) continue;
-    tf_found f = {.text = b->text, .value = b->value, .figures = b->figures};
-    bool ok = tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
-    if (by == TF_BY_OBJECTIVE)
-      ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape) && ok;
+    tf_found f = {.text = tf_tree_text(b->tree), .tree = b->tree, .value = b->value, .figures = b->figures};
+    bool ok = f.text && tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+    if (ok && by == TF_BY_OBJECTIVE)
+      ok = tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, t->shape);
+    b->tree = f.tree;
+    free(f.text);
     v->failed |= !ok;
   }
 }
 
-/* The same mapping may be found by several tasks: its text tells.  A tree that is kept is the task's no more. */
+/* Several tasks may find the same mapping; the text identifies it.  A tree that is kept is taken over from the task. */
 static void archive_variants(driver *v, const tf_task *t) {
   for (int i = 0; i < t->n_variants; i++) {
     tf_variant *x = &t->variants[i];
@@ -235,15 +238,15 @@ static void run(driver *v, int threads, tf_diags *d) {
 }
 
 /* ---- starts -------------------------------------------------------------------------------- */
-static bool open_starts(driver *v, const tf_arch *arch, const tf_workload *quick) {
+static bool open_starts(driver *v) {
   v->starts = calloc((size_t)v->o->n_starts + 1, sizeof *v->starts);
   bool ok = v->starts != NULL;
   for (int i = 0; ok && i < v->o->n_starts; i++)
-    ok = tf_start_open(&v->starts[i], v->o->starts[i], arch, quick);
+    ok = tf_start_open(&v->starts[i], v->o->starts[i]);
   return ok;
 }
 
-/* Genes of the largest space that a task may be given. */
+/* The largest number of genes of any space that a task may be given. */
 static int most_genes(const driver *v) {
   int most = tf_shapes_genes(v->shapes);
   for (int i = 0; i < v->o->n_starts; i++) {
@@ -253,20 +256,24 @@ static int most_genes(const driver *v) {
   return most;
 }
 
-/* Starts that fit count as found, just as they are. */
+/* Enters the starts that fit into the archive, as they are. */
 static void take_starts(driver *v) {
   for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
-    tf_found f = {.text = (char *)(uintptr_t)v->o->starts[i]};
+    const tf_tree *given = v->o->starts[i];
+    tf_found f = {0};
     v->res->evals++;
-    if (!tf_figures_of_tree(v->starts[i].given, true, &f.figures)) continue;
+    if (given->open || !tf_figures_of_tree(given, true, &f.figures)) continue;
     f.value = tf_objective_value(v->o->objective, &f.figures);
-    uint64_t name = tf_hash(TF_HASH_START, f.text, strlen(f.text));
-    v->failed |= !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name) ||
-                 !tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f);
+    f.text = tf_tree_text(given);
+    f.tree = tf_tree_copy(given, given->arch, given->workload, NULL);
+    uint64_t name = f.text ? tf_hash(TF_HASH_START, f.text, strlen(f.text)) : 0;
+    v->failed |= !f.text || !f.tree || !tf_keep_pareto(v->res->pareto, &v->res->n_pareto, &f) ||
+                 !tf_keep_best(v->res->best, v->kept_shapes, &v->res->n_best, v->room, &f, name);
+    tf_found_clear(&f);
   }
 }
 
-/* ---- around it ------------------------------------------------------------------------------ */
+/* ---- running a search ----------------------------------------------------------------------- */
 static bool alloc(driver *v) {
   size_t genes = (size_t)most_genes(v);
   v->room = v->o->keep > 0 ? v->o->keep : KEEP;
@@ -321,7 +328,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
   int threads = tf_budget_threads(&v->o->budget);
   v->arena = tf_arena_new();
   if (v->arena) v->shapes = given ? tf_shapes_of(given, wl, d) : tf_shapes_new(arch, wl, d);
-  bool opened = v->shapes && open_starts(v, arch, wl);
+  bool opened = v->shapes && open_starts(v);
   if (v->shapes && !opened) tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (!opened || !open_log(v, arch, wl, given, d)) return NULL;
   if (!alloc(v)) {

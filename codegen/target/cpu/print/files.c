@@ -159,7 +159,7 @@ static void ends_of_range(FILE *out, const c_package *k) {
           out);
 }
 
-void c_kernel_h(FILE *out, const c_package *k) {
+void c_kernel_h_begin(FILE *out, const c_package *k) {
   const char *n = k->name;
   fprintf(out, "/* %s: ", n), c_plain_text(out, workload(k)->name);
   fprintf(
@@ -199,7 +199,13 @@ void c_kernel_h(FILE *out, const c_package *k) {
           n, n, n, n, n, n, n, c_isa(k), n, n, n);
   if (c_packs(k)) packing(out, k);
   if (k->n_isas) c_chooser_h(out, k);
-  fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
+}
+
+void c_kernel_h_end(FILE *out) { fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out); }
+
+void c_kernel_h(FILE *out, const c_package *k) {
+  c_kernel_h_begin(out, k);
+  c_kernel_h_end(out);
 }
 
 /* One rule for each instruction set, and the objects' names. */
@@ -218,7 +224,9 @@ void c_makefile(FILE *out, const c_package *k) {
   const bool several = k->n_isas > 0;
   fprintf(
       out,
-      "# make, make test, make bench; CFLAGS and OPENMP may be set (OPENMP= for one thread).\n"
+      "# make, make test, make bench; CFLAGS, OPENMP (OPENMP= for one thread) and RUN, which the test runs under, may "
+      "be "
+      "set.\n"
       "CFLAGS ?= -O3\nOPENMP ?= -fopenmp\nALL = -std=c17 %s $(CFLAGS) $(OPENMP)\nLIBS = %s%s-lm\nOBJECTS = kernel.o",
       several ? "" : k->isa->flags, k->source->libraries, *k->source->libraries ? " " : "");
   objects(out, k, false);
@@ -228,10 +236,10 @@ void c_makefile(FILE *out, const c_package *k) {
           "kernel.o: kernel.c kernel.h%s\n\t$(CC) $(ALL) -c -o $@ kernel.c\n",
           several ? "" : " parts.h");
   objects(out, k, true);
-  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t./test\n"
+  fputs("test: test.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ test.c $(OBJECTS) $(LIBS)\n\t$(RUN) ./test\n"
         "bench: bench.c $(OBJECTS)\n\t$(CC) $(ALL) -o $@ bench.c $(OBJECTS) $(LIBS)\n"
         "clean:\n\trm -f $(OBJECTS) libkernel.a test bench\n"
-        ".PHONY: all clean\n",
+        ".PHONY: all clean test\n",
         out);
 }
 
