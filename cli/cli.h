@@ -58,10 +58,10 @@ typedef struct {
   tf_closed_figures closed; /* orders 0: another method */
 } cli_found;
 
-/* Mappings that a search begins with, as text.  Starts as {0}. */
+/* Mappings that a search begins with.  Starts as {0}. */
 typedef struct {
   int n;
-  char **text;
+  tf_tree **tree;
 } cli_starts;
 /* Everything one run reads and makes.  result, bounds and why are valid after cli_evaluate. */
 typedef struct {
@@ -75,7 +75,6 @@ typedef struct {
   tf_why why;         /* none where causes are not known (tf_why_of) */
   const char *origin; /* given, solve, search */
   cli_found found;    /* method is NULL where the mapping is given */
-  char *found_text;   /* the mapping found */
   cli_starts starts;
   int64_t spent; /* of the search's evaluations, before it began */
   tf_search_result *search;

@@ -235,7 +235,7 @@ static cli_status run_network(const emit_options *o) {
 
 /* ---- what was tuned ---------------------------------------------------------------------------- */
 /* A schedule names its instruction set: one of those of this computer, or the one given. */
-static char *of_schedule(cli_session *s, emit_options *o) {
+static tf_tree *of_schedule(cli_session *s, emit_options *o) {
   const char *isas[32], *isa = NULL;
   int n = 0;
   tf_text text = tf_text_read(o->schedule, s->diags);
@@ -244,7 +244,7 @@ static char *of_schedule(cli_session *s, emit_options *o) {
   if (n < 32 && (o->isa ? !strcmp(o->isa, key) : tf_emit_runs(key))) isas[n++] = key;
   TF_ISAS(X)
 #undef X
-  char *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &isa, s->diags);
+  tf_tree *mapping = tf_tune_mapping(s->spec->arch, s->spec->workload, n, isas, text, &isa, s->diags);
   if (mapping) o->isa = isa;
   free((void *)(uintptr_t)text.text);
   return mapping;
@@ -260,7 +260,7 @@ static const char *isa_named(const char *name) {
 }
 
 /* The store's best for this computer; of another instruction set than the one asked for it is none. */
-static char *of_store(cli_session *s, emit_options *o) {
+static tf_tree *of_store(cli_session *s, emit_options *o) {
   tf_tune_best best = {0};
   char *here = cli_machine();
   const bool there = here && tf_tune_find(o->tuned, here, s->spec->arch, s->spec->workload, o->dtype, &best, s->diags);
@@ -278,7 +278,11 @@ static char *of_store(cli_session *s, emit_options *o) {
   }
   o->isa = there ? isa_named(best.isa) : o->isa;
   free(best.isa);
-  return best.mapping;
+  if (!best.mapping) return NULL;
+  const tf_loc at = {tf_diags_add_file(s->diags, o->tuned, best.mapping, strlen(best.mapping)), 1, 1, 1};
+  tf_tree *t = tf_tree_parse(best.mapping, at, s->spec->arch, s->spec->workload, s->diags);
+  free(best.mapping);
+  return t;
 }
 
 /* The mapping that was tuned becomes the session's. */
@@ -287,7 +291,7 @@ static cli_status take_tuned(cli_session *s, emit_options *o) {
     fputs("tileflow: error[E_USAGE]: a mapping is given, and another by --tuned or --schedule\n", stderr);
     return CLI_BAD_INPUT;
   }
-  char *mapping = o->tuned ? of_store(s, o) : of_schedule(s, o);
+  tf_tree *mapping = o->tuned ? of_store(s, o) : of_schedule(s, o);
   if (mapping) return cli_adopt(s, mapping, "tune");
   cli_complain(s->diags);
   return CLI_BAD_INPUT;

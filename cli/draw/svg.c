@@ -38,6 +38,13 @@ static void put_text(cli_text *out, double x, double y, const char *class, const
   cli_printf(out, "</text>\n");
 }
 
+/* x is its middle: an attribute, since some renderers (ImageMagick's own) take no anchor from a style sheet. */
+static void put_centred(cli_text *out, double x, double y, const char *class, const char *text) {
+  cli_printf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"middle\">", x, y, class);
+  put_escaped(text, out);
+  cli_printf(out, "</text>\n");
+}
+
 /* ---- page --------------------------------------------------------------------------- */
 static const char legend[] = "words are those of the memory that holds them; the wider an edge, the more passes";
 
@@ -102,7 +109,6 @@ static void put_head(const cli_session *s, const svg_page *p, cli_text *out) {
              ".loops { font-size: 12px; font-family: \"DejaVu Sans Mono\", Menlo, Consolas, "
              "monospace }\n"
              ".small { font-size: 11px; fill: #555 }\n"
-             ".box { text-anchor: middle }\n"
              ".limit { font-size: 11px; font-weight: bold; fill: " ALARM " }\n"
              ".wrong { font-size: 11px; font-weight: bold; fill: #b00020 }\n"
              "</style>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
@@ -304,7 +310,7 @@ static void put_edges(const cli_session *s, const svg_page *p, cli_text *out) {
 
 static void put_box(const cli_session *s, const svg_page *p, int node, cli_text *out) {
   static const char *const class[] = {
-      [SVG_HEAD] = "head box", [SVG_LOOPS] = "loops box", [SVG_SMALL] = "small box", [SVG_WRONG] = "wrong box"};
+      [SVG_HEAD] = "head", [SVG_LOOPS] = "loops", [SVG_SMALL] = "small", [SVG_WRONG] = "wrong"};
   const svg_box *b = &p->box[node];
   bool scope = s->tree->nodes[node].kind == TF_SCOPE;
   cli_printf(out,
@@ -313,7 +319,7 @@ static void put_box(const cli_session *s, const svg_page *p, int node, cli_text 
              b->cx - b->w / 2, b->y, b->w, b->h, scope ? 14 : 3,
              b->wrong ? "#b00020" : tint_of(s, band_at(s, p, b)).dark, b->wrong ? "2.5" : "1.2");
   for (int i = 0; i < b->n; i++)
-    put_text(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
+    put_centred(out, b->cx, b->y + 16 + SVG_LINE * i, class[b->style[i]], b -> line[i].text);
 }
 
 void cli_draw_svg(const cli_session *s, cli_text *out) {

@@ -95,13 +95,11 @@ cli_status cli_count_words(cli_session *s) {
   return status;
 }
 
-cli_status cli_adopt(cli_session *s, char *text, const char *origin) {
-  s->found_text = text;
+cli_status cli_adopt(cli_session *s, tf_tree *tree, const char *origin) {
   s->origin = origin;
   tf_tree_free(s->tree);
-  tf_loc at = {tf_diags_add_file(s->diags, "(mapping found)", text, strlen(text)), 1, 1, 1};
-  s->tree = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
-  return s->tree ? CLI_DONE : fail(s);
+  s->tree = tree;
+  return tf_tree_place(tree, "(mapping found)", s->diags) ? CLI_DONE : fail(s);
 }
 
 cli_status cli_evaluate(cli_session *s, const cli_input *in, const cli_looking *l) {
@@ -120,5 +118,4 @@ void cli_close(cli_session *s) {
   tf_tree_free(s->tree);
   tf_spec_free(s->spec);
   tf_diags_free(s->diags);
-  free(s->found_text);
 }

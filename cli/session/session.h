@@ -23,8 +23,8 @@ cli_status cli_count_words(cli_session *s);
 /* The end of it, where s->result is filled: sums that pass 2^63 are an error, and figures below what no mapping can
  * beat. */
 cli_status cli_check_result(cli_session *s);
-/* Makes `text` the mapping of the session; takes its ownership. */
-cli_status cli_adopt(cli_session *s, char *text, const char *origin);
+/* Makes `tree`, which no file holds, the mapping of the session; takes its ownership. */
+cli_status cli_adopt(cli_session *s, tf_tree *tree, const char *origin);
 /* No figure is below what no mapping can beat.  A feasible result, the value found, or a row of the slope that is below
  * is a bug of the tool: says so, and what to send, and returns CLI_FAILED. */
 cli_status cli_check_bounds(const cli_session *s);

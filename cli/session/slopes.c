@@ -13,8 +13,7 @@ enum { HALVINGS = 40 };
 
 typedef struct {
   const cli_session *s;
-  const char *text; /* the mapping */
-  tf_arch arch;     /* a copy to change */
+  tf_arch arch; /* a copy to change */
   tf_memory *memories;
   tf_unit *units;
 } bench;
@@ -29,11 +28,10 @@ static void restore(bench *b) {
 }
 
 /* NAN where there is no such mapping of that machine. */
-static double cycles_of(const char *text, const tf_arch *a, const tf_workload *wl, bool *fits) {
-  tf_diags *d = tf_diags_new();
+static double cycles_of(const tf_tree *mapping, const tf_arch *a, bool *fits) {
+  tf_diags *d = a->n_memories == mapping->arch->n_memories ? tf_diags_new() : NULL;
   if (!d) return NAN;
-  tf_loc at = {tf_diags_add_file(d, "(mapping)", text, strlen(text)), 1, 1, 1};
-  tf_tree *tree = tf_tree_parse(text, at, a, wl, d);
+  tf_tree *tree = tf_tree_copy(mapping, a, mapping->workload, d);
   tf_model *m = tree ? tf_model_new(tree, d) : NULL;
   tf_result r;
   bool ok = m && tf_model_eval(m, NULL, &r);
@@ -64,7 +62,7 @@ static double with_knobs(bench *b, const cli_knob *all, const int *which, int n,
   restore(b);
   for (int i = 0; i < n; i++)
     turn(b, &all[which[i]], factor);
-  return cycles_of(b->text, &b->arch, b->s->spec->workload, NULL);
+  return cycles_of(b->s->tree, &b->arch, NULL);
 }
 
 /* The next number with four digits that is no less: what is printed is what was evaluated. */
@@ -174,7 +172,7 @@ static bool try_param(const bench *b, const tf_setting *user, size_t n_user, cli
   in.quiet = true;
   tf_spec *spec = d && set ? cli_read_spec(&in, d) : NULL;
   bool other = !(spec && spec->arch && same_machine(spec->arch, b->s->spec->arch));
-  p->cycles = other && spec && spec->arch ? cycles_of(b->text, spec->arch, b->s->spec->workload, &p->fits) : NAN;
+  p->cycles = other && spec && spec->arch ? cycles_of(b->s->tree, spec->arch, &p->fits) : NAN;
   tf_spec_free(spec);
   free(set);
   tf_diags_free(d);
@@ -210,15 +208,13 @@ static bool add_params(bench *b, cli_slopes *p) {
 bool cli_slopes_of(const cli_session *s, cli_slopes *out) {
   const tf_arch *a = s->spec->arch;
   const size_t most = 2 * (size_t)(a->n_memories + a->n_units);
-  char *text = tf_tree_text(s->tree);
   bench b = {.s = s,
-             .text = text,
              .memories = calloc((size_t)a->n_memories, sizeof *b.memories),
              .units = calloc((size_t)a->n_units + 1, sizeof *b.units)};
   *out = (cli_slopes){.cycles = s->result.cycles, .goal = 0.9 * s->result.cycles};
   out->knobs = calloc(most + 1, sizeof *out->knobs);
   out->together = calloc(most + 1, sizeof *out->together);
-  bool ok = text && b.memories && b.units && out->knobs && out->together;
+  bool ok = b.memories && b.units && out->knobs && out->together;
   if (ok) {
     add_knobs(&b, out);
     find_together(&b, out);
@@ -226,7 +222,6 @@ bool cli_slopes_of(const cli_session *s, cli_slopes *out) {
   }
   free(b.memories);
   free(b.units);
-  free(text);
   return ok;
 }
 

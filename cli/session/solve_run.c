@@ -90,9 +90,9 @@ static tf_solve_result *run(cli_session *s, const cli_looking *l, const method *
 }
 
 static cli_status adopt(cli_session *s, tf_solve_result *r) {
-  char *text = r->text;
-  r->text = NULL;
-  return cli_adopt(s, text, "solve");
+  tf_tree *tree = r->tree;
+  r->tree = NULL;
+  return cli_adopt(s, tree, "solve");
 }
 
 cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_solve_result **out) {
@@ -105,7 +105,7 @@ cli_status cli_solve(cli_session *s, const cli_looking *l, const char *name, tf_
     return CLI_BAD_INPUT;
   }
   keep_found(s, l, by, r);
-  return r->text ? adopt(s, r) : none(s, r);
+  return r->tree ? adopt(s, r) : none(s, r);
 }
 
 /* ---- for commands that lack a mapping ------------------------------------------------------------- */
@@ -128,9 +128,9 @@ static int64_t for_ops(const cli_session *s, int64_t evals) {
 /* What a solver found and did not prove is for the search to begin with. */
 static bool begin_with(cli_session *s, tf_solve_result *r) {
   if (!r) return true;
-  char *text = r->text;
-  r->text = NULL;
-  return !text || cli_starts_add(&s->starts, text);
+  tf_tree *tree = r->tree;
+  r->tree = NULL;
+  return !tree || cli_starts_add(&s->starts, tree);
 }
 
 cli_status cli_search_after_formulas(cli_session *s, const cli_looking *l) {
@@ -155,7 +155,7 @@ cli_status cli_find(cli_session *s, const cli_looking *l) {
   tf_diags *d = tf_diags_new(); /* what cannot be solved may still be searched */
   tf_solve_result *r = d ? run(s, l, &methods[EXACT], l->time_limit / 2, evals, d) : NULL;
   cli_status status = CLI_DONE;
-  bool done = r && r->text && (r->proved || cli_interrupted(NULL));
+  bool done = r && r->tree && (r->proved || cli_interrupted(NULL));
   if (done) {
     keep_found(s, l, &methods[EXACT], r);
     status = adopt(s, r);

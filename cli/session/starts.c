@@ -9,21 +9,21 @@
 
 enum { MAX_BYTES = 16 << 20 };
 
-bool cli_starts_add(cli_starts *s, char *text) {
-  char **more = text ? realloc(s->text, ((size_t)s->n + 1) * sizeof *more) : NULL;
+bool cli_starts_add(cli_starts *s, tf_tree *tree) {
+  tf_tree **more = realloc(s->tree, ((size_t)s->n + 1) * sizeof *more);
   if (!more) {
-    free(text);
+    tf_tree_free(tree);
     return false;
   }
-  s->text = more;
-  s->text[s->n++] = text;
+  s->tree = more;
+  s->tree[s->n++] = tree;
   return true;
 }
 
 void cli_starts_free(cli_starts *s) {
   for (int i = 0; i < s->n; i++)
-    free(s->text[i]);
-  free(s->text);
+    tf_tree_free(s->tree[i]);
+  free(s->tree);
   *s = (cli_starts){0};
 }
 
@@ -94,15 +94,14 @@ static bool is_native(const char *path) {
 }
 
 /* ---- one file -------------------------------------------------------------------------------- */
-/* Checks a mapping by the rules, errors at their places in d, and takes its text. */
+/* Checks a mapping by the rules, errors at their places in d, and takes it. */
 static void take(cli_session *s, const char *text, tf_loc at) {
   size_t before = tf_diags_errors(s->diags);
   tf_tree *t = tf_tree_parse(text, at, s->spec->arch, s->spec->workload, s->diags);
-  if (t && !cli_starts_add(&s->starts, copy_of(text))) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+  if (t && !cli_starts_add(&s->starts, t)) tf_fail(s->diags, (tf_loc){0}, TF_E_LIMIT, "out of memory");
   if (!t && tf_diags_errors(s->diags) > before)
     tf_note(s->diags, (tf_loc){0},
             "a mapping that a search begins with must be one of this architecture and workload; it need not fit");
-  tf_tree_free(t);
 }
 
 static void take_found(cli_session *s, const char *path, char *text) {

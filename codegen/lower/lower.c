@@ -1,4 +1,4 @@
-/* Tile tree -> loop IR. */
+/* Lowers a tile tree to loop IR. */
 #include "codegen/lower/lower.h"
 
 #include <string.h>
@@ -45,8 +45,8 @@ static bool makes_dim(const tf_op *op, int dim) {
   return false;
 }
 
-/* Whether steps of instances come between the steps of the loop over which z is streamed: each instance then needs its
- * own running value.  An error where z does not tell the instances apart. */
+/* Whether loops over instances are inside the loop over which z is streamed: then each instance needs its own running
+ * value. An error where z does not tell the instances apart. */
 static bool interleaved(lowering *w, int z) {
   const tf_plan *p = w->plan;
   int o = p->wl->tensors[z].producer, scope = p->stream_scope[o];
@@ -67,7 +67,7 @@ static bool interleaved(lowering *w, int z) {
   return found;
 }
 
-/* Buffers of the tensors that live at scope n: the box of one run. */
+/* Opens the buffers of the tensors whose home scope is n: the box of one run. */
 static void open_homes(lowering *w, int n) {
   const tf_plan *plan = w->plan;
   for (int z = 0; z < plan->wl->n_tensors; z++) {
@@ -96,7 +96,7 @@ bool low_independent(const lowering *w, int n, int l) {
   for (int o = 0; o < p->wl->n_ops; o++) {
     const tf_op *op = &p->wl->ops[o];
     if (!tf_plan_above(p, n, p->tree->op_node[o])) continue;
-    if (!tf_plan_leads(p, o, n)) { /* its home stands below: each step has its own */
+    if (!tf_plan_leads(p, o, n)) { /* if its home is further in, each step has its own */
       if (!tf_plan_above(p, n, p->home_scope[op->out])) return false;
       continue;
     }
@@ -111,13 +111,13 @@ bool low_independent(const lowering *w, int n, int l) {
   return true;
 }
 
-/* Whether loop l of Tile n goes over instances of a memory; those over units are vectors' lanes. */
+/* Whether loop l of Tile n is over instances of a memory; those over units are lanes of vectors. */
 static bool over_instances(const lowering *w, int n, int l) {
   return w->plan->loops[l].axis != TF_TEMPORAL && w->plan->tree->nodes[n].level + 1 < w->plan->arch->n_memories &&
          w->run.trip[l] > 1;
 }
 
-/* Whether some loop at or below l goes over instances. */
+/* Whether some loop at or below l is over instances. */
 static bool spreads(const lowering *w, int n, int l) {
   const tf_plan *p = w->plan;
   for (int i = n; i < p->tree->nodes[n].end; i++)
@@ -126,15 +126,16 @@ static bool spreads(const lowering *w, int n, int l) {
   return false;
 }
 
-/* What the mapping spreads over instances runs in parallel: not at the very loop, but at the outermost one around it
- * whose steps are independent and enough to go round, so that threads meet seldom. */
+/* What the mapping spreads over instances runs in parallel.  The parallel loop is not that loop itself, but the
+ * outermost one around it whose steps are independent and enough for all threads, so that these synchronise seldom. */
 static bool runs_parallel(const lowering *w, int n, int l) {
   enum { ENOUGH = 4 };
   return !w->in_parallel && low_threads(w) && (over_instances(w, n, l) || w->run.trip[l] >= ENOUGH) &&
          spreads(w, n, l) && low_independent(w, n, l);
 }
 
-/* Splits what loop l splits; the ranges of which one must be left are the guard (none: one always is). */
+/* Splits the ranges that loop l splits.  The guard lists ranges of which one must not be empty (n = 0: one never
+ * is). */
 static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
   const tf_plan *p = w->plan;
   const tf_ploop *pl = &p->loops[l];
@@ -150,7 +151,7 @@ static int split_leaders(lowering *w, int l, ir_atom digit, ir_range *guard) {
     if (new) guard[n++] = *r;
     always |= r->some;
   }
-  for (int i = 0; n == 1 && i < pl->n_leader; i++) /* below its guard */
+  for (int i = 0; n == 1 && i < pl->n_leader; i++) /* narrows the ranges inside the guard */
     low_range(w, pl->leaders[i], pl->dim)->some = true;
   return always ? 0 : n;
 }
@@ -174,7 +175,7 @@ static int only_op(const tf_plan *p, int n) {
   return found;
 }
 
-/* Whether a loop of Tile n from k on, or of a Tile below, has been hoisted: its split is still to come. */
+/* Whether a loop of Tile n from k on, or of a Tile below, was hoisted and its split is still to be done. */
 static bool awaits_hoisted(const lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   for (; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0], k = 0)
@@ -183,7 +184,7 @@ static bool awaits_hoisted(const lowering *w, int n, int k) {
   return false;
 }
 
-/* The loop itself, unless it was hoisted; false: out of memory. */
+/* Opens the loop, unless it was hoisted; false: out of memory. */
 static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   *digit = (ir_atom){w->hoisted[l], 0};
   if (w->hoisted[l] >= 0) return true;
@@ -221,7 +222,7 @@ static void lower_loops(lowering *w, int n, int k) {
   low_save_sums(w, sums);
 }
 
-/* Loop k of Tile n, and what stands in it. */
+/* Lowers loop k of Tile n, and all inside it. */
 static void lower_steps(lowering *w, int n, int k) {
   const tf_plan *p = w->plan;
   size_t ranges = (size_t)(p->wl->n_ops * p->wl->n_dims);
@@ -252,8 +253,8 @@ static void lower_steps(lowering *w, int n, int k) {
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
-/* Loops over instances above everything that branches, put outside of all others: each instance then runs through its
- * own steps, and what it has packed stays. */
+/* Hoists loops over instances that are above all branches outside of all other loops: each instance then runs its own
+ * steps, and what it has packed stays valid. */
 static void hoist(lowering *w) {
   const tf_plan *p = w->plan;
   for (int n = 0; p->tree->nodes[n].kind == TF_TILE; n = p->tree->nodes[n].children[0])
@@ -323,7 +324,7 @@ static void lower_scope(lowering *w, int n) {
   memcpy(w->cur, before, ranges * sizeof *before);
 }
 
-/* The read of op by which it divides and which waits; -1: none. */
+/* The read by which op divides, if the division is deferred; -1: none. */
 static int late_divisor(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   for (int i = 0; i < op->n_reads && w->plan->divides[o] >= 0; i++)
@@ -331,7 +332,7 @@ static int late_divisor(const lowering *w, int o) {
   return -1;
 }
 
-/* The innermost buffers that hold what the op reads. */
+/* [reads] the innermost buffers that hold what the op reads. */
 static const int *reads_from(lowering *w, const tf_op *op) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
   for (int i = 0; i < op->n_reads && from; i++)
@@ -358,7 +359,7 @@ static void lower_nest(lowering *w, int n) {
                    w->plan->wl->tensors[op->out].n_consumers > 0;
   int at = w->into->n - 1;
   if (!low_failed(w) && w->target->nest) w->target->nest(w, s);
-  for (; at + 1 < w->into->n; at++) /* behind the values that the product asked for */
+  for (; at + 1 < w->into->n; at++) /* after the values that the product requested */
     w->into->s[at] = w->into->s[at + 1];
   w->into->s[at] = s;
 }
@@ -369,7 +370,7 @@ static void lower_op(lowering *w, int n) {
   low_save_sums(w, sums);
 }
 
-/* Tiles of inputs are taken in; behind the Tile, those around it are read again. */
+/* Stages the inputs of a Tile; after it, the outer tiles are read again. */
 static void lower_tile(lowering *w, int n) {
   const tf_plan *p = w->plan;
   const int up = p->tree->nodes[n].parent, depth = w->chain_depth;
@@ -462,7 +463,7 @@ static void add_arguments(lowering *w) {
       w->p->buffer_of[z] = low_buffer(w, z, wl->tensors[z].name, true, 0);
 }
 
-/* In builds with asserts: what a pass leaves must be sound.  A fault of ours is told with the pass that left it. */
+/* In builds with asserts: what a pass leaves must pass the verifier.  A fault is reported with the name of the pass. */
 static void check(lowering *w, const char *pass) {
 #ifndef NDEBUG
   char why[200];
@@ -472,7 +473,7 @@ static void check(lowering *w, const char *pass) {
   (void)w, (void)pass;
 }
 
-/* Every pass of the target, where the mapping could be lowered. */
+/* Runs the target's passes, if the mapping could be lowered. */
 static void run_passes(lowering *w, size_t errors) {
   if (tf_diags_errors(w->d) == errors) check(w, "lower");
   for (const low_pass *pass = w->target->passes; pass->run && !low_failed(w) && tf_diags_errors(w->d) == errors;

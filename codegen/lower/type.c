@@ -1,10 +1,10 @@
-/* Types of elements, and outputs that are narrower than their sums. */
+/* Element types, and the sums of outputs that are narrower than their sums. */
 #include <stdio.h>
 #include <string.h>
 
 #include "codegen/lower/lower.h"
 
-/* Sums of that many products of two int8 stay in int32. */
+/* so many products of two int8 fit into an int32 */
 enum { MOST_WHOLE = 131071 };
 
 bool low_is_product(const tf_op *op) {
@@ -40,7 +40,7 @@ static bool needs_sums(const lowering *w, int o) {
   return apart && w->plan->wl->tensors[op->out].n_consumers == 0 && op->reduce != TF_ASSIGN;
 }
 
-/* Whether loop l splits a dim that op o reduces. */
+/* Whether loop l splits a reduced dim of op o. */
 static bool reduces(const lowering *w, int o, int l) {
   const tf_plan *p = w->plan;
   const tf_op *op = &p->wl->ops[o];
