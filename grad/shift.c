@@ -1,6 +1,6 @@
-/* What adding a number to every element of a tensor does to the tensors made from it, op by op: it adds a multiple of it
- * to their elements, or is a factor of them, or does nothing.  An element of x has to stay one element on the way: the
- * dims that index x index every tensor that it changes. */
+/* What adding a number to every element of a tensor does to the tensors made from it, op by op: it adds a multiple of
+ * it to their elements, or is a factor of them, or does nothing.  An element of x has to stay one element on the way:
+ * the dims that index x index every tensor that it changes. */
 #include "grad/shift.h"
 
 #include <math.h>
@@ -8,13 +8,9 @@
 static const gr_change none = {.how = GR_NONE}, unknown = {.how = GR_UNKNOWN};
 static const gr_shift lost = {.change = {.how = GR_UNKNOWN}};
 
-static gr_change added(double times) {
-  return times == 0 ? none : (gr_change){.how = GR_ADDED, .times = times};
-}
+static gr_change added(double times) { return times == 0 ? none : (gr_change){.how = GR_ADDED, .times = times}; }
 
-static gr_change factor(double times) {
-  return times == 0 ? none : (gr_change){.how = GR_FACTOR, .times = times};
-}
+static gr_change factor(double times) { return times == 0 ? none : (gr_change){.how = GR_FACTOR, .times = times}; }
 
 static bool is_added(gr_change a) { return a.how == GR_ADDED || a.how == GR_NONE; }
 static bool is_factor(gr_change a) { return a.how == GR_FACTOR || a.how == GR_NONE; }
@@ -23,8 +19,7 @@ static bool same(gr_change a, gr_change b) { return a.how == b.how && a.times ==
 static bool number(const tf_expr *e, double v) { return e->what == TF_X_NUMBER && e->number == v; }
 /* A number that what happens to `b` does not change: 0 of a factor, an infinity of what is added. */
 static bool stays(const tf_expr *e, gr_change b) {
-  return (b.how == GR_FACTOR && number(e, 0)) ||
-         (b.how == GR_ADDED && e->what == TF_X_NUMBER && isinf(e->number));
+  return (b.how == GR_FACTOR && number(e, 0)) || (b.how == GR_ADDED && e->what == TF_X_NUMBER && isinf(e->number));
 }
 
 /* Of one of two values: both change alike. */
@@ -96,8 +91,8 @@ static bool plain_dims(const tf_workload *wl, const tf_ref *ref, const gr_shift 
 
 /* What a reduction makes of it. */
 static gr_change reduced(tf_reduce reduce, gr_change s) {
-  const bool holds = s.how == GR_NONE || reduce == TF_ASSIGN || reduce == TF_REDUCE_MAX ||
-                     reduce == TF_REDUCE_MIN || (reduce == TF_REDUCE_ADD && s.how == GR_FACTOR);
+  const bool holds = s.how == GR_NONE || reduce == TF_ASSIGN || reduce == TF_REDUCE_MAX || reduce == TF_REDUCE_MIN ||
+                     (reduce == TF_REDUCE_ADD && s.how == GR_FACTOR);
   return holds ? s : unknown;
 }
 
