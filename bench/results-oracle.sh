@@ -8,7 +8,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 [ $# -eq 6 ] || { sed -n '2,6s/^# *//p' "$0" >&2; exit 2; }
 begin "$(dirname "$0")/.." "$1"
-tests=$(dirname "$tool")/tests rows=docs/results/oracle.csv commit=$(git rev-parse --short HEAD)
+tests=$(dirname "$tool")/tests rows=docs/results/oracle.csv commit=$(commit_now)
 [ -e $rows ] || echo "what,seed,cases,compared,differ,minutes,date,commit" >$rows
 failed=0
 
@@ -19,7 +19,8 @@ add() {
   [ "$cases" -gt 0 ] || return 0
   "$@" >"$scratch/said" 2>&1 || failed=1
   cat "$scratch/said"
-  now=$(times | awk 'END { split($1, t, /[ms]/); print 60 * t[1] + t[2] }')
+  times >"$scratch/times" # in a pipe it would be a shell of its own, without children
+  now=$(awk 'END { split($1, t, /[ms]/); print 60 * t[1] + t[2] }' "$scratch/times")
   found=$(sed -n 's/^\(oracle: \)\{0,1\}\([0-9]*\) \(cases equal\|passed\), \([0-9]*\) \(differ\|failed\).*/\2,\4/p' "$scratch/said")
   echo "$what,$seed,$cases,${found:--,-},$(awk -v a="${before:-0}" -v b="$now" 'BEGIN { printf "%.1f", (b - a) / 60 }'),$(date -u +%F),$commit" >>$rows
   before=$now

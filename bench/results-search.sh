@@ -82,7 +82,7 @@ measure() {
     set -- $(before "$arch" "$work")
     exact="$3 $4 $5 $6 $7 $8 $9" search="${10} ${11}" form=${12} tried=${13:--} when="${14:--} ${15:--}"
     if echo "$arch $work" | grep -Eq "${ONLY:-.}"; then
-      case $COLUMNS in *exact*search*) when="$(date -u +%F) $(git rev-parse --short HEAD)" ;; esac
+      case $COLUMNS in *exact*search*) when="$(date -u +%F) $(commit_now)" ;; esac
       # shellcheck disable=SC2046,SC2086 # two files, seven fields
       case $COLUMNS in *exact*) exact=$(run "$limit" solve $files) ;; esac
       # shellcheck disable=SC2046,SC2086
