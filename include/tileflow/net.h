@@ -5,10 +5,10 @@
 #include "tileflow/search.h"
 
 /* ---- groups ----------------------------------------------------------------------- */
-/* Some ops of a workload as a workload of their own.  Tensors that other ops produce are its inputs, tensors that only
- * other ops read are its outputs; extents, pads and widths are kept.  Ops are in topological order.  Two ops share a
- * dim if one reads the other's output, or both read a tensor, at exactly that dim; otherwise each has its own,
- * whatever the names in the network. */
+/* Some ops of a workload as a workload of their own.  Tensors that other ops produce are its inputs, and so are views
+ * of these; tensors that only other ops read are its outputs; extents, pads and widths are kept.  Ops are in
+ * topological order.  Two ops share a dim if one reads the other's output, or both read a tensor, at exactly that dim;
+ * otherwise each has its own, whatever the names in the network. */
 typedef struct {
   const tf_workload *workload;
   const int *op, *tensor; /* [n_ops], [n_tensors] numbers in the network */
@@ -17,8 +17,8 @@ typedef struct {
 } tf_group;
 
 /* The group of these n ops, each listed once, in any order; borrows from wl.  `name` of the workload, copied; at: the
- * location for errors.  NULL with an error in d: a tensor is read both inside and outside of the group, or there are
- * too many dims. */
+ * location for errors.  NULL with an error in d: a tensor is read both inside and outside of the group, an op reads a
+ * view of what the group produces, or there are too many dims. */
 tf_group *tf_group_cut(const tf_workload *wl, const int *ops, int n, const char *name, tf_loc at, tf_diags *d);
 void tf_group_free(tf_group *g);
 
