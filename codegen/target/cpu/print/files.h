@@ -16,6 +16,7 @@ typedef struct {
   const tf_micro_isa *const *isas;
   const char *within;   /* relative to the norm: tolerance for float32 outputs; NULL: 1e-5 */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test tries both */
+  bool on_threads;      /* NAME_on takes the number of threads of a call: the test compares one with two, bit for bit */
   bool tiles;           /* a kernel uses AMX tiles */
   int64_t shared, each; /* words of the workspace: common, and for each thread */
   int64_t packed, must; /* words of panels that may be packed beforehand; of those, that each call needs */
