@@ -83,4 +83,6 @@ typedef struct {
 
 /* Prints the diagnostics to stderr; of NULL, and where some were lost for it: that memory ran out. */
 void cli_complain(const tf_diags *d);
+/* "PATH: error[CODE]: ..." of a file whose text has no part in it; what would move the cursor about is not shown. */
+void cli_complain_of(const char *path, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 #endif
