@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
   tf_group *group;
   int like; /* the first group of the plan with an equal key and mapping; its own number where none stands before */
-  char *mapping;       /* text, of the group's workload */
+  tf_tree *tree;       /* the mapping, of the group's workload */
   tf_figures figures;  /* of that mapping; `held_words` too */
   tf_bounds bounds;    /* what no mapping of the group can beat */
   char bottleneck[64]; /* as in tf_result */
