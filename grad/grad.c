@@ -309,6 +309,7 @@ static char *differentiate(grad *g, const tf_workload *wl, const tf_grad_options
 }
 
 char *tf_grad(const tf_workload *wl, const tf_grad_options *o, tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   tf_arena *arena = tf_arena_new();
   grad g = {.d = {.arena = arena, .diags = d}};
   char *text = NULL;
