@@ -80,6 +80,8 @@ typedef struct {
   tf_search_result *search;
 } cli_session;
 
+/* New diagnostics; NULL where memory ran out, which has been told. */
+tf_diags *cli_diags(void);
 /* Prints the diagnostics to stderr; of NULL, and where some were lost for it: that memory ran out. */
 void cli_complain(const tf_diags *d);
 #endif

@@ -6,15 +6,6 @@
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 
-static const char arch[] = "architecture:\n"
-                           "  name: small\n"
-                           "  clock: 1 GHz\n"
-                           "  memories:\n"
-                           "  - {name: DRAM, bandwidth: 4}\n"
-                           "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
-                           "  compute:\n"
-                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
-
 static bool write_file(const char *folder, const tf_emitted_file *f) {
   char path[300];
   snprintf(path, sizeof path, "%s/%s", folder, f->name);
@@ -40,7 +31,7 @@ static bool passes(const tf_emitted *e) {
 }
 
 static void one(uint64_t seed) {
-  test_case e = case_of(arch, net_draw_text(seed, 4 + (int)(seed % 9)));
+  test_case e = case_of(net_arch, net_draw_text(seed, 4 + (int)(seed % 9)));
   tf_net_opts o = {.objective = TF_LATENCY, .max_ops = 1 + (int)(seed % 4)};
   o.budget = (tf_budget){.max_evals = 40, .seed = seed, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
