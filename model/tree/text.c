@@ -1,4 +1,4 @@
-/* A tree as the text that reads back to it. */
+/* Prints a tree as the text that reads back to it. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
