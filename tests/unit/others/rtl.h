@@ -1,5 +1,5 @@
-/* The fused products that were measured in RTL (tests/data/rtl), for printf with a row's extents, then the factors of its
- * tiles. */
+/* The fused products that were measured in RTL (tests/data/rtl), for printf with a row's extents, then the factors of
+ * its tiles. */
 #ifndef TESTS_UNIT_OTHERS_RTL_H
 #define TESTS_UNIT_OTHERS_RTL_H
 
