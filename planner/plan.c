@@ -51,6 +51,7 @@ static tf_emit_options kernel_of(const tf_planner_opts *o) {
 
 tf_planned *tf_planner_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const tf_planner_opts *o,
                            tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   planner p = {.arch = arch, .wl = wl, .given = given, .o = o, .kernel = kernel_of(o), .d = d};
   p.n_time = o->time && o->n_time > 0 ? o->n_time : 0;
   p.plan = calloc(1, sizeof *p.plan);

@@ -1,4 +1,4 @@
-/* A search as the options ask for it: progress on a terminal, Ctrl-C, and the best adopted. */
+/* A search by the options: progress on a terminal, Ctrl-C, and the best mapping adopted. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "cli/session/session.h"
 #include "cli/text.h"
 
-/* Where neither is said: the first that is reached ends the search. */
+/* Default limits if neither is given: the first that is reached ends the search. */
 enum { EVALS_UNLESS_SAID = 500000, SECONDS_UNLESS_SAID = 10 };
 
 void cli_show_search(cli_meter *m, const tf_progress *p) {
@@ -67,7 +67,7 @@ static void keep_found(cli_session *s, const cli_looking *l) {
   s->found.proved = s->found.value <= s->found.bound * (1 + 1e-12);
 }
 
-/* Nothing could even be tried: no choice covers the extents within the meshes and memories. */
+/* No candidate could be evaluated: no choice covers the extents within the meshes and memories. */
 static cli_status impossible(cli_session *s) {
   const tf_tree *t = s->tree;
   for (int i = 0; i < t->n_nodes; i++)

@@ -1,4 +1,4 @@
-/* Finite differences over the machine and over params: each figure is an evaluation of a changed machine. */
+/* Finite differences over the machine and over params: each figure is an evaluation on a changed machine. */
 #include "cli/session/slopes.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "cli/session/input.h"
 
 enum { HALVINGS = 40 };
-#define MOST_FACTOR 1e9 /* what takes a billionth of its time takes none */
+#define MOST_FACTOR 1e9 /* from this factor on a thing is treated as taking no time */
 
 typedef struct {
   const cli_session *s;
@@ -27,7 +27,7 @@ static void restore(bench *b) {
   b->arch.units = b->units;
 }
 
-/* NAN where there is no such mapping of that machine. */
+/* The mapping's cycles on that machine; NAN if it is not valid there. */
 static double cycles_of(const tf_tree *mapping, const tf_arch *a, bool *fits) {
   tf_diags *d = a->n_memories == mapping->arch->n_memories ? tf_diags_new() : NULL;
   if (!d) return NAN;
@@ -65,13 +65,13 @@ static double with_knobs(bench *b, const cli_knob *all, const int *which, int n,
   return cycles_of(b->s->tree, &b->arch, NULL);
 }
 
-/* The next number with four digits that is no less: what is printed is what was evaluated. */
+/* Rounds up to four digits, so that what is printed is what was evaluated. */
 static double four_digits(double v) {
   double unit = pow(10, floor(log10(v)) - 3);
   return ceil(v / unit - 1e-9) * unit;
 }
 
-/* The least factor, to four digits, that reaches the goal; some factor does. */
+/* The least factor, to four digits, that reaches the goal; there is one. */
 static double least_factor(bench *b, const cli_slopes *p, const int *which, int n, double *cycles) {
   double lo = 0, hi = log(MOST_FACTOR);
   for (int i = 0; i < HALVINGS; i++) {
@@ -106,7 +106,7 @@ static void add_knobs(bench *b, cli_slopes *p) {
   }
 }
 
-/* One after the other, whatever takes most away, until the goal is met. */
+/* Greedy: adds the knob that saves most, until the goal is met. */
 static void find_together(bench *b, cli_slopes *p) {
   for (int i = 0; i < p->n; i++)
     if (p->knobs[i].factor > 0) return;
@@ -144,7 +144,7 @@ static bool same_unit(const tf_unit *a, const tf_unit *b) {
          a->pipeline == b->pipeline && a->area_um2 == b->area_um2;
 }
 
-/* Params of the workload leave it as it is. */
+/* Params of the workload leave it unchanged. */
 static bool same_machine(const tf_arch *a, const tf_arch *b) {
   bool same = a->n_memories == b->n_memories && a->n_units == b->n_units && a->clock_hz == b->clock_hz &&
               a->word_bits == b->word_bits;
@@ -155,7 +155,7 @@ static bool same_machine(const tf_arch *a, const tf_arch *b) {
   return same;
 }
 
-/* The machine with arch.NAME set to `next`.  False: it is the same machine. */
+/* Evaluates the machine with arch.NAME set to `next`.  False: it is the same machine. */
 static bool try_param(const bench *b, const tf_setting *user, size_t n_user, cli_param_slope *p) {
   tf_diags *d = tf_diags_new();
   tf_setting *set = calloc(n_user + 1, sizeof *set);
@@ -191,7 +191,7 @@ static bool add_params(bench *b, cli_slopes *p) {
   const char *name;
   size_t n = 0;
   for (size_t i = 0; i < in->n_files; i++)
-    if (!strcmp(in->files[i], "-")) return true; /* stdin is read once */
+    if (!strcmp(in->files[i], "-")) return true; /* stdin can be read only once */
   while (tf_spec_param(b->s->spec, n, NULL))
     n++;
   p->params = calloc(n + 1, sizeof *p->params);

@@ -19,6 +19,7 @@ static tf_loc printed_at(int node, int depth) {
 }
 
 tf_build *tf_build_new(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+  if (d && !tf_no_views(wl, d)) return NULL;
   tf_diags *own = d ? NULL : tf_diags_new();
   tf_arena *arena = d || own ? tf_arena_new() : NULL;
   owned_tree *t = arena ? TF_NEW(arena, owned_tree) : NULL;

@@ -203,6 +203,7 @@ static tf_solve_result *solve(closed *c, tf_diags *d) {
 }
 
 tf_solve_result *tf_solve_closed(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   tf_arena *a = tf_arena_new();
   const tf_workload *quick = a ? tf_quick_workload(a, wl) : NULL;
   closed *c = calloc(1, sizeof *c);

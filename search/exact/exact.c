@@ -448,7 +448,7 @@ static void bound_by_workload(const tf_arch *arch, const tf_workload *wl, const 
 }
 
 tf_solve_result *tf_solve_exact(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_diags *d) {
-  tf_solve_result *r = solve_for(arch, wl, o, NULL, NULL, d);
+  tf_solve_result *r = tf_no_views(wl, d) ? solve_for(arch, wl, o, NULL, NULL, d) : NULL;
   if (r) break_ties(arch, wl, o, r);
   const bool masked = r && tf_workload_masked(wl);
   if (masked && r->tree && !count_masks(arch, wl, o, r, d)) {

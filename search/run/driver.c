@@ -345,6 +345,7 @@ static tf_search_result *search(driver *v, const tf_arch *arch, const tf_workloa
 
 tf_search_result *tf_search_run(const tf_arch *arch, const tf_workload *wl, const tf_tree *given,
                                 const tf_search_opts *o, tf_diags *d) {
+  if (!tf_no_views(wl, d)) return NULL;
   driver *v = calloc(1, sizeof *v);
   if (!v) {
     tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");

@@ -49,19 +49,24 @@ static bool cost(void *ctx, int id, double *out) {
 }
 
 /* ---- all cuts there are ------------------------------------------------------------------------------------- */
-/* Ops that read what op o makes. */
-static unsigned readers(const tf_workload *wl, int o) {
+/* Ops that read what op o makes, or of these those that read it as a view. */
+static unsigned readers_by(const tf_workload *wl, int o, bool views) {
   unsigned set = 0;
   for (int k = 0; k < wl->n_ops; k++)
-    for (int r = 0; r < wl->ops[k].n_reads; r++)
-      if (wl->ops[k].reads[r].tensor == wl->ops[o].out) set |= 1u << k;
+    for (int r = 0; r < wl->ops[k].n_reads; r++) {
+      const int z = wl->ops[k].reads[r].tensor, of = wl->tensors[z].view_of - 1;
+      if (of == wl->ops[o].out || (!views && z == wl->ops[o].out)) set |= 1u << k;
+    }
   return set;
 }
+
+static unsigned readers(const tf_workload *wl, int o) { return readers_by(wl, o, false); }
 
 static bool may_be(const tf_workload *wl, unsigned set) {
   unsigned reached = set & -set, before = 0;
   for (int o = 0; o < wl->n_ops; o++)
-    if ((set >> o & 1) && (readers(wl, o) & set) && (readers(wl, o) & ~set)) return false;
+    if ((set >> o & 1) && ((readers_by(wl, o, true) & set) || ((readers(wl, o) & set) && (readers(wl, o) & ~set))))
+      return false;
   while (reached != before) {
     before = reached;
     for (int o = 0; o < wl->n_ops; o++) {
@@ -141,6 +146,9 @@ static void test_best(uint64_t seed) {
 }
 
 /* ---- plans --------------------------------------------------------------------------------------------------- */
+/* The tensor that has the words. */
+static int whose(const tf_workload *wl, int z) { return wl->tensors[z].view_of ? wl->tensors[z].view_of - 1 : z; }
+
 static void check_plan(const test_case *e, const tf_net_plan *p) {
   const tf_workload *wl = e->spec->workload;
   tf_figures sum = {0};
@@ -158,7 +166,7 @@ static void check_plan(const test_case *e, const tf_net_plan *p) {
     for (int o = 0; o < g->group->workload->n_ops; o++, ops++)
       made[wl->ops[g->group->op[o]].out] = true;
     for (int z = 0; z < g->group->workload->n_tensors; z++) /* what it reads was made before */
-      CHECK(wl->tensors[g->group->tensor[z]].producer < 0 || made[g->group->tensor[z]]);
+      CHECK(wl->tensors[g->group->tensor[z]].producer < 0 || made[whose(wl, g->group->tensor[z])]);
     tf_model_free(m);
   }
   CHECK_I64(ops, wl->n_ops);
@@ -187,8 +195,10 @@ static void check_memory(const test_case *e, const tf_net_plan *p) {
   tf_net_memory m;
   CHECK(tf_net_memory_of(p, e->spec->workload, 4, &m, e->d));
   CHECK(m.bytes >= m.least);
-  for (int z = 0; z < e->spec->workload->n_tensors; z++)
+  for (int z = 0; z < e->spec->workload->n_tensors; z++) {
     CHECK(m.offset[z] < m.bytes && (m.offset[z] < 0 || m.offset[z] % 64 == 0));
+    CHECK(m.offset[z] == m.offset[whose(e->spec->workload, z)]);
+  }
   tf_net_memory_free(&m);
 }
 
