@@ -1,4 +1,5 @@
 /* tileflow npu: a program of the NPU, run by its simulator. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static bool give_tensors(const tf_npu *p, const char *folder, const tensors *x) 
     FILE *f = fopen(path, "wb");
     const bool all = f && fwrite(x->data[i], sizeof **x->data, (size_t)t.words, f) == (size_t)t.words;
     if (f && fclose(f) == 0 && all) continue;
-    fprintf(stderr, "tileflow: error[E_IO]: cannot write '%s'\n", path);
+    cli_complain_of(path, TF_E_IO, "cannot write: %s", strerror(errno));
     return false;
   }
   return true;

@@ -71,8 +71,8 @@ static bool write_script(const plot_chart *c, const plot_options *o) {
   if (ok) plot_script(c, &o->choice, csv_name.text, name, &script);
   for (size_t i = 0; ok && i < o->in.n_files; i++) /* lines of lines.csv as lines.svg */
     if (!strcmp(o->in.files[i], csv_path.text)) {
-      fprintf(stderr, "%s: error[E_USAGE]: --script would overwrite it, and it is read: give the figure another name\n",
-              csv_path.text);
+      cli_complain_of(csv_path.text, TF_E_USAGE,
+                      "--script would overwrite it, and it is read: give the figure another name");
       ok = false;
     }
   ok = ok && cli_safe_write(csv_path.text, &csv) && cli_safe_write(script_path.text, &script);
