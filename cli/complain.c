@@ -4,6 +4,12 @@
 
 #include "cli/cli.h"
 
+tf_diags *cli_diags(void) {
+  tf_diags *d = tf_diags_new();
+  if (!d) cli_complain(NULL);
+  return d;
+}
+
 void cli_complain(const tf_diags *d) {
   char *text = d ? tf_diags_text(d) : NULL;
   const bool lost =

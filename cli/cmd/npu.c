@@ -115,8 +115,7 @@ static cli_status run_program(const tf_npu *p, const npu_options *o, tf_diags *d
 
 static cli_status run(const void *options) {
   const npu_options *o = options;
-  tf_diags *d = tf_diags_new();
-  if (!d) cli_complain(NULL);
+  tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   tf_text text = tf_text_read(o->in.files[0], d);
   tf_npu *p = text.text ? tf_npu_read(&text, d) : NULL;

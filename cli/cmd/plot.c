@@ -86,10 +86,9 @@ static bool write_script(const plot_chart *c, const plot_options *o) {
 
 static cli_status run(const void *options) {
   const plot_options *o = options;
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   plot_input *in = NULL;
   plot_chart c = {0};
-  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   bool ok = plot_inputs_read(&o->in, &in, d) && find_kind(o->as, d)->draw(in, o->in.n_files, &o->choice, &c, d);
   cli_status status = ok ? CLI_DONE : CLI_BAD_INPUT;
