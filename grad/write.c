@@ -1,21 +1,23 @@
-/* Drafts as text: pads, dims that are used, ops with the parentheses they need. */
+/* Drafts as text: padding, used dims, ops with the necessary parentheses. */
 #include "grad/write.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "model/yaml/quote.h"
+
 /* ---- what is read of each tensor -------------------------------------------------------- */
 typedef struct {
   bool read, copied;
-  int64_t before[TF_MAX_RANK], behind[TF_MAX_RANK]; /* words outside of it */
-  int copy;                                         /* its tensor, where copied */
+  int64_t before[TF_MAX_RANK], behind[TF_MAX_RANK]; /* words read outside of it */
+  int copy;                                         /* tensor of its copy, if it is copied */
 } reach;
 
 typedef struct {
   gr_draft *d;
   reach *of; /* [n_tensors] */
-  bool *dim; /* [n_dims] is used */
+  bool *dim; /* [n_dims] whether it is used */
   FILE *out;
 } writer;
 
@@ -40,7 +42,7 @@ static bool one_sided(const gr_tensor *t, const reach *x) {
   return false;
 }
 
-/* Adds a copy of tensor t, which is read in its place. */
+/* Adds a copy of tensor t, which is read in place of it. */
 static void add_copy(gr_draft *d, int t, reach *x) {
   char name[300];
   int dims[TF_MAX_RANK];
@@ -190,19 +192,6 @@ static void put_expr(const writer *w, const gr_expr *e, int least, bool through_
 }
 
 /* ---- sections --------------------------------------------------------------------------- */
-static void put_title(FILE *out, const char *text) {
-  fputs("\"", out);
-  for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-    if (*s == '"' || *s == '\\')
-      fprintf(out, "\\%c", *s);
-    else if (*s < 0x20 || *s == 0x7f)
-      fprintf(out, "\\x%02x", *s);
-    else
-      fputc(*s, out);
-  }
-  fputs("\"", out);
-}
-
 static void put_list(FILE *out, const char *key, int n, const int64_t *v) {
   fprintf(out, "%s: [", key);
   for (int i = 0; i < n; i++)
@@ -255,7 +244,7 @@ char *gr_write(gr_draft *d, int first, const char *title) {
   w.out = open_memstream(&text, &size);
   if (!w.out && !gr_fail_memory(d)) return NULL;
   fputs("workload:\n  name: ", w.out);
-  put_title(w.out, title);
+  tf_yaml_quote(w.out, title);
   fputs("\n  dims: {", w.out);
   for (int i = 0; i < d->n_dims; i++)
     if (w.dim[i]) {

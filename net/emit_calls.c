@@ -5,7 +5,7 @@
 
 static const net_kernel *kernel_of(const net_emission *e, int i) { return &e->kernel[e->plan->groups[i].like]; }
 
-/* k.X = args->X; and its strides, or a place in the arena, where it lies without gaps. */
+/* Sets k.X to the argument with its strides, or to a contiguous place in the arena. */
 static void bind(FILE *out, const net_emission *e, int i, int t) {
   const tf_tensor *inside = &kernel_of(e, i)->group->group->workload->tensors[t];
   const int z = e->plan->groups[i].group->tensor[t];
@@ -30,7 +30,7 @@ static void bind_all(FILE *out, const net_emission *e, int i) {
     bind(out, e, i, t);
 }
 
-/* Whether panels of the group's arguments are laid out beforehand: they do not change from call to call. */
+/* Whether panels of the group's arguments are packed beforehand, as they do not change between calls. */
 static bool packs(const net_emission *e, int i) {
   const net_kernel *k = kernel_of(e, i);
   const tf_net_group *g = &e->plan->groups[i];
@@ -119,8 +119,9 @@ static void packing(FILE *out, const net_emission *e) {
 
 void net_print_calls(FILE *out, const net_emission *e) {
   fprintf(out, "/* %s: ", C_NAME), c_plain_text(out, e->wl->name);
-  fprintf(out, ", group after group.  Written by tileflow; see README.md. */\n#include \"network.h\"\n\n#include "
-               "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n");
+  fprintf(out,
+          ", group after group.  Written by tileflow; see README.md. */\n#include \"network.h\"\n\n#include "
+          "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#if defined(_OPENMP)\n#include <omp.h>\n#endif\n\n");
   for (int i = 0; i < e->plan->n; i++)
     if (e->plan->groups[i].like == i) fprintf(out, "#include \"g%d.h\"\n", i + 1);
   fprintf(
@@ -134,5 +135,6 @@ void net_print_calls(FILE *out, const net_emission *e) {
   sizes(out, e);
   entry(out, e);
   packing(out, e);
+  net_print_threads(out);
   net_print_weights(out, e);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen/ir/page.h"
 #include "codegen/target/cuda/cuda.h"
 #include "codegen/target/cuda/print/cuda.h"
 
@@ -21,11 +22,11 @@ static bool readme(FILE *out, package *p) { return cu_readme(out, &p->k, &p->roo
 static bool emulate(FILE *out, package *p) { return (void)p, fputs(tf_cuda_emulate, out) >= 0; }
 static bool manifest(FILE *out, package *p) { return cu_manifest(out, &p->k, &p->room), true; }
 
-/* The kernel first: it finds how much memory is needed. */
+/* The kernel comes first, as it determines how much memory is needed. */
 static const struct {
   const char *name;
   bool (*print)(FILE *out, package *p);
-  bool code; /* the kernel's name must not be a word of it; kernel.h has fields alone */
+  bool code; /* must not contain the kernel's name as a word; kernel.h has only fields */
 } rows[] = {
     {"kernel.cu", kernel_cu, true},   {"kernel.h", kernel_h, false}, {"kernel_device.h", device_h, true},
     {"test.c", test_c, true},         {"bench.cu", bench_cu, true},  {"Makefile", makefile, false},
@@ -45,7 +46,7 @@ static char *text_of(int row, package *p) {
   return NULL;
 }
 
-/* Puts the kernel's name where it belongs, if it can be one. */
+/* Inserts the kernel's name, if it is a valid one. */
 static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
   const char *text[N_ROWS];
   int n = 0;
@@ -53,13 +54,7 @@ static bool name_all(tf_emitted *e, const char *name, tf_diags *d) {
     if (rows[i].code) text[n++] = e->file[i].text;
   const char *fault = c_name_fault(name, text, n);
   if (fault) return tf_fail(d, (tf_loc){0}, TF_E_NAME, "'%.40s' cannot name a kernel: %s", name, fault);
-  for (int i = 0; i < e->n; i++) {
-    char *named = c_with_name(e->file[i].text, name);
-    if (!named) return false;
-    free((char *)e->file[i].text);
-    e->file[i].text = named;
-  }
-  return true;
+  return c_name_files(e, name);
 }
 
 static tf_emitted *print_all(package *p, const char *name, tf_diags *d) {
