@@ -248,6 +248,7 @@ static void kernels(c_printer *c, const cu_room *room) {
   for (int i = 0, n = 0; i < c->p->body.n; i++) {
     const ir_stmt *s = c->p->body.s[i];
     if (s->kind == IR_LET) continue;
+    fprintf(c->out, "\n/* Some %.0f registers are expected. */", cu_registers(c->p, s));
     fprintf(c->out,
             "\nstatic __global__ void __launch_bounds__(THREADS%s) part%d(const %s_args args, unsigned char *const "
             "workspace) {\n"
