@@ -41,6 +41,7 @@ struct c_printer {
   int gone; /* tensor of the rows made ahead that nobody reads but rounded; -1: none */
   bool (*own)(c_printer *c, const ir_buffer *b); /* prints the element at hand of a buffer that is in no memory; false:
                                                     it is in memory.  NULL: all are */
+  bool lanes;                                    /* the lanes of a warp share each sum (cuda) */
   bool failed;                                   /* out of memory */
 };
 

@@ -15,6 +15,8 @@ enum { LATENCY = 600, BARRIER = 30, START = 6000, POINT = 4, WAITS = 24 };
 /* mma.sync comes to this part of the tensor cores' rate (on an H100: shared/design/targets.md), and needs so many
  * warps. */
 static const double mma_share = 0.63;
+/* Registers that ptxas may take beside those that are expected, as a factor: from there on it may spill. */
+static const double margin = 1.15;
 enum { WARPS = 8 };
 
 typedef struct {
@@ -118,7 +120,7 @@ static void points(block *b, const ir_stmt *s, bool region) {
   }
   b->plain += all * POINT / PLAIN;
   b->special += all * specials(op_of(b, s)) / SPECIAL;
-  b->waits += each * WAITS;
+  b->waits += each * WAITS / (cu_lanes_share(b->p, s) ? CU_LANES : 1);
 }
 
 static void copy(block *b, const ir_stmt *s) {
@@ -199,7 +201,7 @@ static double together(const block *b, double blocks, double spilled) {
 static double part(block *b, const ir_stmt *s) {
   const double blocks = s->kind == IR_FOR && s->loop.map == IR_BLOCK ? (double)s->loop.trip : 1;
   const double registers = cu_registers(b->p, s), at_once = resident(b->p, registers);
-  const double spilled = registers > MOST_REGISTERS ? 1.5 + (registers - MOST_REGISTERS) / 32 : 1;
+  const double most = registers * margin, spilled = most > MOST_REGISTERS ? 1.5 + (most - MOST_REGISTERS) / 32 : 1;
   b->times = b->lanes = 1;
   b->tensor = b->plain = b->special = b->shared = b->copied = b->waits = 0;
   body(b, &s->body, false);

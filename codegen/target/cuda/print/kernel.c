@@ -117,6 +117,14 @@ static void opened_body(c_printer *c, const ir_stmt *s) {
   c_close(c, 1);
 }
 
+/* Whether the steps of a loop over warps do points as a whole: their lanes have none of their own. */
+static bool shares_points(const ir_stmt *s) {
+  bool any = false;
+  for (int i = 0; i < s->body.n; i++)
+    any |= ir_facts_of(s->body.s[i])->points;
+  return any && s->loop.map == IR_WARP;
+}
+
 static void loop(c_printer *c, const ir_stmt *s) {
   const char *var = c->p->var_name[s->loop.var];
   c_indent(c);
@@ -142,8 +150,10 @@ static void loop(c_printer *c, const ir_stmt *s) {
   }
   const bool region = cu_is_region(c->p, s);
   if (region) c->own = cu_fragment_element;
+  c->lanes = !region && shares_points(s);
   opened_body(c, s);
   if (region) c->own = NULL;
+  c->lanes = false;
   if (s->loop.map == IR_WARP) c_line(c, "__syncthreads();\n");
 }
 
