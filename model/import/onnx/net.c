@@ -8,7 +8,7 @@
 
 enum { SHOWN = 60, SAID = 400 };
 
-/* The message, behind the node that is at hand. */
+/* Prefixes the message with the current node. */
 static void about_node(const ox_net *g, char *buf, size_t size, const char *fmt, va_list ap) {
   const Onnx__NodeProto *n = g->node;
   int len = 0;

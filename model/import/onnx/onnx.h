@@ -12,31 +12,31 @@
 #include "model/import/common/page.h"
 #include "tileflow/spec.h"
 
-/* Ranks and factors of a value, elements whose numbers are kept, words of an op's expression. */
+/* Limits: ranks and factors of a value, elements whose values are kept, nodes of an op's expression. */
 enum { OX_RANK = 16, OX_FACTORS = 16, OX_NUMBERS = 1 << 12, OX_NODES = 64, OX_DIMS = 64, OX_MOST_EXTENT = 1 << 30 };
-#define OX_MOST_SIZE (INT64_C(1) << 48) /* elements of a value */
+#define OX_MOST_SIZE (INT64_C(1) << 48) /* most elements of a value */
 
 typedef struct {
   int64_t extent;
-  int64_t step[OX_RANK]; /* of the tensor's ranks; all 0: the same element again */
+  int64_t step[OX_RANK]; /* by how much a step moves along each of the tensor's ranks; all 0: the same element again */
 } ox_factor;
 
-/* Where a value's elements stand.  tensor -1: nowhere yet; its numbers alone are known, or it is an initializer that no
+/* A value as a view of a tensor.  tensor -1: none yet; only its constants are known, or it is an initializer that no
  * op has read. */
 typedef struct {
   const char *name;
   int tensor, rank, n_factors;
-  int n[OX_RANK];                /* factors of each axis; an axis of one element has none */
-  ox_factor f[OX_FACTORS];       /* of all axes, in their order */
-  int64_t at[OX_RANK];           /* coordinates of the first element */
-  const double *number;          /* the elements in order; NULL: not known */
-  bool whole;                    /* they are integers */
-  const Onnx__TensorProto *data; /* of the file, where it is one of its tensors */
-  bool bad, empty;               /* its node failed and said why; it has no element */
+  int n[OX_RANK];                /* number of factors of each axis; an axis of one element has none */
+  ox_factor f[OX_FACTORS];       /* of all axes, in order */
+  int64_t at[OX_RANK];           /* coordinates of the first element in the tensor */
+  const double *number;          /* the elements in order; NULL: not constant */
+  bool whole;                    /* the constants are integers */
+  const Onnx__TensorProto *data; /* the file's tensor that it is; NULL: none */
+  bool bad, empty;               /* its node failed and reported it; it has no elements */
 } ox_value;
 
-/* What a tensor holds that no op makes and no caller gives: of the file, or numbers that were computed here, or scale
- * or shift of a BatchNormalization (its scale, shift, mean, variance). */
+/* The data of a tensor that neither an op produces nor the caller gives: from the file, computed here, or scale or
+ * shift of a BatchNormalization (from its scale, shift, mean, variance). */
 typedef struct {
   const Onnx__TensorProto *data, *batch[4];
   const double *number;
@@ -47,7 +47,7 @@ typedef struct {
 typedef struct {
   const char *name, *from; /* in the workload; in the graph */
   int rank;
-  int64_t shape[OX_RANK], pad[OX_RANK], before[OX_RANK]; /* pad: the longer of what is read before and behind */
+  int64_t shape[OX_RANK], pad[OX_RANK], before[OX_RANK]; /* pad: the larger of what is read before and after */
   int op;                                                /* that makes it; -1: an input, or a view */
   int view_of; /* tensor + 1 whose elements these are, in their order, along other ranks; 0: none */
   int reads;
@@ -66,7 +66,7 @@ typedef struct ox_expr {
   double number;
   int tensor;
   ox_index *index;  /* OX_READ: [rank of tensor]; OX_PLACE: one, whose value it is */
-  const char *call; /* "+ - * /", or a function of the language */
+  const char *call; /* OX_READ: [rank of tensor]; OX_PLACE: one, whose value it is */
   int n_args;
   struct ox_expr *arg[3];
 } ox_expr;
@@ -121,14 +121,14 @@ bool ox_fail(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 /* The same where axes of one factor might do: told if the node has been given such. */
 bool ox_regroup(ox_net *g, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 void ox_warn(ox_net *g, const char *fmt, ...) TF_PRINTF(2, 3);
-ox_value *ox_find(ox_net *g, const char *name); /* NULL: none */
+ox_value *ox_find(ox_net *g, const char *name); /* Reports an error about the current node; always false. */
 /* The value of that name is this one; NULL: out of memory, or too many. */
 ox_value *ox_define(ox_net *g, const char *name, const ox_value *v);
 void ox_undefine(ox_net *g, int n); /* all but the first n */
 /* The node's k-th input; NULL: left out, or an error that was told. */
 const ox_value *ox_input(ox_net *g, size_t k);
 bool ox_has(const ox_net *g, size_t k);
-/* The node's k-th output is this value. */
+/* Defines the value of that name; NULL: out of memory, or too many. */
 bool ox_give(ox_net *g, size_t k, const ox_value *v);
 int ox_new_tensor(ox_net *g, const char *from);
 
@@ -147,7 +147,7 @@ bool ox_axis_at(ox_net *g, int64_t axis, int rank, int *out);
 /* ---- view.c --------------------------------------------------------------------------------------------------- */
 int64_t ox_extent(const ox_value *v, int axis);
 int64_t ox_size(const ox_value *v); /* INT64_MAX: or more */
-/* Whether it has no more than OX_MOST_SIZE elements; an error if not. */
+/* Resolves an axis that is counted from the end if negative; false with an error. */
 bool ox_fits(ox_net *g, const ox_value *v);
 const ox_factor *ox_factors(const ox_value *v, int axis);
 /* A value that stands alone in a tensor of these extents. */
@@ -161,34 +161,34 @@ bool ox_repeat(ox_net *g, ox_value *v, int rank, const int64_t *shape);
 bool ox_is_whole(const ox_net *g, const ox_value *v);
 /* The one rank of the tensor that an axis of one factor runs along; -1: there is none. */
 int ox_rank_along(const ox_net *g, const ox_value *v, int axis);
-/* The same, step by step and from end to end: what is beside it is the tensor's padding. */
+/* Broadcasts: extents of 1 become n, the same element again; new axes come first. */
 int ox_rank_of(const ox_net *g, const ox_value *v, int axis);
-/* The factors of an axis end at these cuts. */
+/* Whether its elements are all of the tensor's, in the same order. */
 bool ox_split(ox_net *g, ox_value *v, int axis, const ox_axis *cuts);
-/* The axis is cut where the value's is, too; false with an error: the two do not fit. */
+/* The only rank of the tensor that an axis of one factor moves along; -1: none. */
 bool ox_join(ox_net *g, ox_axis *axis, const ox_value *v, int at);
 bool ox_cut(ox_net *g, ox_axis *axis, int64_t extent);
 
-/* ---- build.c -------------------------------------------------------------------------------------------------- */
+/* Splits the factors of an axis at these cuts. */
 /* Begins an op: no dim is in use. */
 void ox_begin(ox_net *g);
 /* Gives each factor of the axis a dim. */
 bool ox_open(ox_net *g, ox_axis *axis);
 /* A dim of its own, as an axis. */
 bool ox_open_extent(ox_net *g, ox_axis *axis, int64_t extent);
-/* The axis of `outer` times `inner` elements, both open. */
+/* Begins an op: no dim is in use. */
 bool ox_combine(ox_net *g, const ox_axis *outer, const ox_axis *inner, ox_axis *all);
 /* The element of the value at the op's axes; axis[k] NULL: the value's k-th axis has one element, which is read again.
  */
 ox_expr *ox_read(ox_net *g, const ox_value *v, const ox_axis *const *axis);
 ox_expr *ox_number(ox_net *g, double number);
-ox_expr *ox_index_value(ox_net *g, const ox_index *x); /* the index itself, as a number */
+ox_expr *ox_index_value(ox_net *g, const ox_index *x); /* The axis of `outer` times `inner` elements, both with dims. */
 ox_expr *ox_call(ox_net *g, const char *call, ox_expr *a, ox_expr *b, ox_expr *c);
-/* Whether some read of it moves with the dim. */
+/* The element of the value at the op's axes; axis[k] NULL: the value's k-th axis has one element, which is repeated. */
 bool ox_reads_dim(const ox_net *g, const ox_expr *e, int d);
 /* The name of what the node makes on its way to its result. */
 const char *ox_part(ox_net *g, const char *what);
-/* Ends the op: a tensor of these axes is made of the expression; its value.  False: out of memory. */
+/* the index itself, as a number */
 bool ox_make(ox_net *g, const char *name, const char *reduce, ox_expr *value, const ox_axis *const *axis, int n,
              ox_value *out);
 /* The value in a tensor of its own, with ranks for its axes, those of one element among them. */
@@ -207,11 +207,13 @@ bool ox_placed(ox_net *g, size_t k, ox_value *v);
 typedef struct {
   const char *type;
   bool (*make)(ox_net *g);
-  const char *call; /* of the language, for those that compute at each element */
+  const char *call; /* Replaces the node's inputs that have axes of several factors by tensors with a rank for each;
+                       *any: whether there were any. */
 } ox_kind;
-const ox_kind *ox_kind_of(const char *type); /* kinds.c; NULL: not known */
+const ox_kind *ox_kind_of(const char *type); /* Gives a value without a tensor one: an input of the workload. */
 bool ox_known(ox_net *g, bool *done);        /* constant.c: computes a node whose inputs' numbers are known */
-extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[], ox_moves[]; /* ended by {0} */
+extern const ox_kind ox_points[], ox_products[], ox_windows[], ox_sums[],
+    ox_moves[]; /* The node's k-th input, in a tensor. */
 
 /* ---- merge.c, write.c ---------------------------------------------------------------------------------- */
 bool ox_even_pads(ox_net *g); /* inputs are padded as far before as behind; where reads are not, a copy of it is read */

@@ -1,4 +1,4 @@
-/* The graph: what is given, which nodes count, one after the other. */
+/* Reads the graph: its inputs, the needed nodes, one after the other. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

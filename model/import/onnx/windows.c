@@ -1,4 +1,4 @@
-/* Nodes whose windows slide over axes: convolutions and pooling. */
+/* Nodes with sliding windows: convolutions and pooling. */
 #include <math.h>
 #include <string.h>
 
@@ -6,11 +6,11 @@
 
 enum { MOST_SLID = 4 };
 
-/* One axis that windows slide along. */
+/* One axis along which windows slide. */
 typedef struct {
   int64_t in, kernel, stride, dilation, before, after, out;
-  ox_axis at, tap; /* the window's place, the element in it; a window of one element that goes step by step has no tap,
-                    * and its place is cut as the value is */
+  ox_axis at, tap; /* position of the window, element in it; a window of one element with stride 1 has no tap, and its
+                      position is cut like the value */
 } slide;
 typedef struct {
   int n;
@@ -74,7 +74,7 @@ static bool read_slides(ox_net *g, const ox_value *v, const int64_t *kernel, sli
 
 static bool is_plain(const slide *s) { return s->kernel == 1 && s->stride == 1 && !s->before && !s->after; }
 
-/* Elements behind the last that windows read. */
+/* Elements after the last one that windows read. */
 static int64_t beyond(const slide *s) {
   return (s->out - 1) * s->stride + s->dilation * (s->kernel - 1) - s->before - (s->in - 1);
 }
@@ -183,7 +183,7 @@ static bool add_bias(ox_net *g, size_t k, const ox_axis *channel, const ox_axis 
   return y && ox_make(g, g->node->output[0], "=", ox_call(g, "+", x, y, NULL), made, n, out);
 }
 
-/* What the bias is added to. */
+/* The tensor to which the bias is added. */
 static const char *sum_name(ox_net *g) { return ox_has(g, 2) ? ox_part(g, "sum") : g->node->output[0]; }
 
 static bool kernel_of(ox_net *g, const ox_value *w, int64_t *kernel) {
@@ -217,7 +217,7 @@ static bool conv(ox_net *g) {
          add_bias(g, 2, &c.made, made, n, &out) && ox_give(g, 0, &out);
 }
 
-/* Where windows do not overlap each place of the result is one tap of one place. */
+/* If windows do not overlap, each element of the result is one tap at one position. */
 static bool conv_transposed(ox_net *g) {
   ox_value x, w, out;
   int64_t kernel[OX_RANK];
@@ -258,7 +258,7 @@ static bool conv_transposed(ox_net *g) {
 
 /* ---- pooling -------------------------------------------------------------------------------------------------- */
 
-/* Whether the window's element lies within the axis; NULL where all do, or out of memory. */
+/* Whether the window's element is inside the axis; NULL if all are, or out of memory. */
 static ox_expr *within(ox_net *g, const slide *s) {
   ox_index at = {.c = -s->before};
   ox_expr *low = NULL, *high = NULL;
@@ -269,7 +269,7 @@ static ox_expr *within(ox_net *g, const slide *s) {
   return low && high ? ox_call(g, "and", low, high, NULL) : low ? low : high;
 }
 
-/* The least number there is where a window's element lies outside. */
+/* The lowest number where the window's element is outside. */
 static ox_expr *least_outside(ox_net *g, ox_expr *e, const slides *all) {
   ox_expr *in = NULL;
   for (int i = 0; i < all->n; i++) {
