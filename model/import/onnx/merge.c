@@ -211,7 +211,7 @@ static void find_gelu(const ox_net *g, ox_expr *e) {
 
 /* ---- all of them ---------------------------------------------------------------------------------------------- */
 
-/* Views of the tensor that some op reads; all of them come after the op that makes it. */
+/* The number of views of the tensor that some op reads; all of them come after the op that produces it. */
 static int views_read(const ox_net *g, int tensor) {
   int n = 0;
   for (int z = 0; z < g->n_tensors; z++)

@@ -147,7 +147,7 @@ const int64_t *ox_ints(const ox_net *g, const char *name, size_t *n) {
   return a && a->n_ints ? a->ints : NULL;
 }
 
-/* Ends of slices are often the largest number there is. */
+/* Ends of slices are often the largest integer. */
 static int64_t whole(double x) {
   return x >= 0x1p62 ? INT64_C(1) << 62 : x <= -0x1p62 ? -(INT64_C(1) << 62) : (int64_t)x;
 }

@@ -140,7 +140,7 @@ bool ox_join(ox_net *g, ox_axis *axis, const ox_value *v, int at) {
   return join_factors(g, axis, ox_factors(v, at), v->n[at]);
 }
 
-/* Whether the extents end where factors can be cut; then all the cuts there are. */
+/* Whether the extents end where factors can be split; then all cuts. */
 static bool nests(const ox_value *v, int rank, const int64_t *shape, ox_axis *all) {
   int64_t inner = 1, have = 1;
   int i = v->n_factors - 1, k = rank - 1;
@@ -182,7 +182,7 @@ bool ox_slice(ox_net *g, ox_value *v, int axis, int64_t from, int64_t n, int64_t
   if (v->n[axis] > 1 && (from % inner || n % inner || step != 1))
     return ox_regroup(g, TF_E_SHAPE, "cuts across axis %d, which a reshape put together of %lld times %lld", axis,
                       (long long)(ox_extent(v, axis) / inner), (long long)inner);
-  if (v->n[axis] == 0) return true; /* one element of one */
+  if (v->n[axis] == 0) return true; /* a single element */
   for (int r = 0; r < OX_RANK; r++) {
     v->at[r] += f->step[r] * (from / inner);
     f->step[r] *= step;

@@ -80,7 +80,7 @@ static int64_t beyond(const slide *s) {
 }
 static bool is_padded(const slide *s) { return s->before > 0 || beyond(s) > 0; }
 
-/* Axes that windows go along are ranks: places of one dim are what kernels have forms for. */
+/* Makes axes along which windows slide ranks: kernels exist for positions along a single dim. */
 static bool open_slides(ox_net *g, const ox_value *v, slides *all) {
   for (int i = 0; i < all->n; i++) {
     slide *s = &all->s[i];
@@ -99,7 +99,7 @@ static void term(ox_index *x, const ox_axis *a, int64_t step, int64_t times) {
   x->coef[x->n++] = step * times;
 }
 
-/* What padded windows slide over is a rank of its tensor: a slice is copied. */
+/* Padded windows need a rank of their own to slide along: a slice is copied. */
 static bool make_room(ox_net *g, ox_value *v, const slides *all) {
   bool fits = true;
   for (int i = 0; i < all->n; i++)
@@ -107,10 +107,10 @@ static bool make_room(ox_net *g, ox_value *v, const slides *all) {
   return fits || ox_copy(g, v, v->name);
 }
 
-/* The window's element, in place of axis `axis` of what is read. */
+/* Adds the window's element to the index of axis `axis`. */
 static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const slide *s) {
   ox_tensor *t = &g->tensor[e->tensor];
-  if (v->n[axis] == 0) return true; /* one element, which is read once */
+  if (v->n[axis] == 0) return true; /* one element, read once */
   const int r = ox_rank_along(g, v, axis);
   const ox_factor *f = ox_factors(v, axis);
   if (r < 0) return ox_regroup(g, TF_E_SHAPE, "a window over axis %d, which is a diagonal", axis);
@@ -125,7 +125,7 @@ static bool add_slide(ox_net *g, ox_expr *e, const ox_value *v, int axis, const 
   return true;
 }
 
-/* v at the places of two axes and of the windows. */
+/* Reads v at two axes and the windows' elements. */
 static ox_expr *read_slid(ox_net *g, const ox_value *v, const ox_axis *batch, const ox_axis *channel,
                           const slides *all) {
   const ox_axis *at[OX_RANK] = {batch, channel};
@@ -137,7 +137,7 @@ static ox_expr *read_slid(ox_net *g, const ox_value *v, const ox_axis *batch, co
   return e;
 }
 
-/* Axes of the result: batch, channels, places. */
+/* Axes of the result: batch, channels, positions. */
 static int made_axes(const ox_axis *batch, const ox_axis *channel, const slides *all, const ox_axis **out) {
   out[0] = batch, out[1] = channel;
   for (int i = 0; i < all->n; i++)
@@ -147,12 +147,12 @@ static int made_axes(const ox_axis *batch, const ox_axis *channel, const slides 
 
 /* ---- convolutions --------------------------------------------------------------------------------------------- */
 
-/* Channels: `groups` of `in` that are read and `out` that are made. */
+/* Channels: `groups` groups of `in` input and `out` output channels. */
 typedef struct {
   ox_axis group, in, out, read, made;
 } channels;
 
-/* Cuts of an axis of `outer` groups of `n` elements go to both. */
+/* Adds the cuts of an axis of `outer` groups of `n` elements to both axes. */
 static bool part(ox_net *g, const ox_value *v, int axis, int64_t n, ox_axis *outer, ox_axis *inner) {
   ox_axis all = {0};
   bool ok = ox_join(g, &all, v, axis) && ox_cut(g, &all, n) && ox_cut(g, outer, 1) && ox_cut(g, inner, 1);

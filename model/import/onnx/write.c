@@ -223,7 +223,7 @@ static void op(const ox_net *g, const ox_op *o, tf_page *p) {
   tf_page_add(p, "\n");
 }
 
-/* A line of a comment can hold no other line. */
+/* A comment must stay on one line. */
 static void printable(tf_page *p, const char *s) {
   for (int n = 0; s && *s && n < 100; s++, n++)
     tf_page_add(p, "%c", (unsigned char)*s < 32 || (unsigned char)*s > 126 ? '?' : *s);
