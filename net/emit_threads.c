@@ -2,14 +2,15 @@
 #include "net/emit.h"
 
 void net_declare_threads(FILE *out) {
-  fprintf(out,
-          "/* The same on so many threads, of OpenMP's pool for the calling thread; 0: as many as OpenMP would take.  One "
-          "without OpenMP.\n"
-          " * The outputs are the same bits whatever their number.  %s_workspace_on: bytes of workspace that such a call "
-          "needs. */\n"
-          "size_t %s_workspace_on(int threads);\n"
-          "int %s_on(const %s_args *args, void *workspace, size_t bytes, int threads);\n\n",
-          C_NAME, C_NAME, C_NAME, C_NAME);
+  fprintf(
+      out,
+      "/* The same on so many threads, of OpenMP's pool for the calling thread; 0: as many as OpenMP would take.  One "
+      "without OpenMP.\n"
+      " * The outputs are the same bits whatever their number.  %s_workspace_on: bytes of workspace that such a call "
+      "needs. */\n"
+      "size_t %s_workspace_on(int threads);\n"
+      "int %s_on(const %s_args *args, void *workspace, size_t bytes, int threads);\n\n",
+      C_NAME, C_NAME, C_NAME, C_NAME);
 }
 
 void net_print_threads(FILE *out) {
