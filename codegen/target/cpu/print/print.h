@@ -41,6 +41,7 @@ struct c_printer {
   int gone;                                      /* tensor of these rows that is only read rounded; -1: none */
   bool (*own)(c_printer *c, const ir_buffer *b); /* prints the current element of a buffer that is not in memory; false:
                                                     it is in memory.  NULL: all are */
+  bool lanes;                                    /* the lanes of a warp share each sum (cuda) */
   bool failed;                                   /* out of memory */
 };
 

@@ -21,7 +21,7 @@ static void make(lowering *w, const ir_stmt *s) {
   if (low_failed(w)) return;
   ir_range *const y = rows >= 0 ? &r[rows] : &alone, *const x = at.lanes >= 0 ? &r[at.lanes] : &alone;
   *y = cut(w, IR_WARP, rows >= 0 ? op->dims[rows] : dim, *y, CU_ROWS);
-  *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);
+  if (!cu_lanes_share(w->p, s)) *x = cut(w, IR_LANE, at.lanes >= 0 ? op->dims[at.lanes] : dim, *x, CU_LANES);
   cu_again(w, s, r);
   low_close(w, outside);
 }
