@@ -139,15 +139,6 @@ tf_coords tf_coords_sum(tf_arena *a, const tf_coords *x, const tf_coords *y) {
   return s;
 }
 
-tf_coords tf_coords_image(tf_arena *a, const tf_index *ix, const tf_coords *of) {
-  tf_coords s = tf_coords_range(a, ix->c, 1);
-  for (int t = 0; t < ix->n_terms; t++) {
-    tf_coords term = tf_coords_scale(a, &of[ix->terms[t].dim], ix->terms[t].coef);
-    s = tf_coords_sum(a, &s, &term);
-  }
-  return s;
-}
-
 /* ---- parts ------------------------------------------------------------------------------- */
 /* The least k with lo + k * step >= x. */
 static int64_t steps_to(int64_t lo, int64_t step, int64_t x) { return x <= lo ? 0 : (x - lo - 1) / step + 1; }

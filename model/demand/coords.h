@@ -36,7 +36,4 @@ tf_coords tf_coords_join(tf_arena *a, const tf_coords *x, const tf_coords *y);
 /* The intersection.  Where it cannot be represented: empty, not exact. */
 tf_coords tf_coords_meet(tf_arena *a, const tf_coords *x, const tf_coords *y);
 bool tf_coords_same(const tf_coords *x, const tf_coords *y);
-
-/* The values of an index when its dims take the coordinates of[dim]. */
-tf_coords tf_coords_image(tf_arena *a, const tf_index *ix, const tf_coords *of);
 #endif

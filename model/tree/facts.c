@@ -1,11 +1,5 @@
 #include "model/tree/facts.h"
 
-#include "model/spec/dims.h"
-
-bool tf_op_touches(const tf_workload *wl, int o, int tensor) {
-  return wl->ops[o].out == tensor || tf_op_reads(&wl->ops[o], tensor);
-}
-
 bool tf_node_touches(const tf_facts *f, int n, int tensor) {
   const tf_tensor *z = &f->wl->tensors[tensor];
   bool found = z->producer >= 0 && tf_op_below(f, z->producer, n);

@@ -37,7 +37,6 @@ static inline bool tf_op_below(const tf_facts *f, int o, int n) {
 static inline int tf_dim_slot(const tf_facts *f, int o, int dim) { return f->dim_slot[o * f->wl->n_dims + dim]; }
 /* Whether op o reduces its i-th dim. */
 static inline bool tf_slot_reduced(const tf_facts *f, int o, int i) { return i >= f->wl->ops[o].n_out_dims; }
-bool tf_op_touches(const tf_workload *wl, int o, int tensor);
 /* Whether some op below node n touches the tensor. */
 bool tf_node_touches(const tf_facts *f, int n, int tensor);
 /* Whether the loop cannot have more than one iteration; its trip count may be open. */

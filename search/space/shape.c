@@ -130,13 +130,6 @@ int tf_shapes_columns(const tf_shapes *s) { return s->given ? 1 : s->wl->n_ops +
 
 int tf_shapes_column(const tf_shapes *s, int i) { return s->given ? 0 : s->column[i]; }
 
-int64_t tf_shapes_count(const tf_shapes *s, int64_t most) {
-  int64_t n = 1;
-  for (int i = 0; i < s->n; i++)
-    if (__builtin_mul_overflow(n, (int64_t)s->size[i], &n) || n > most) return most;
-  return n;
-}
-
 /* ---- as a space ------------------------------------------------------------------------- */
 typedef struct {
   tf_space space;

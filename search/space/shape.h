@@ -21,8 +21,6 @@ void tf_shapes_free(tf_shapes *s);
 int tf_shapes_genes(const tf_shapes *s);
 /* Gene i is 0 .. size - 1. */
 int tf_shapes_size(const tf_shapes *s, int i);
-/* The number of shapes, or `most` where there are more. */
-int64_t tf_shapes_count(const tf_shapes *s, int64_t most);
 
 /* The genes as a space (search/common/space.h); its domains do not depend on each other.  In the arena; NULL if memory
  * ran out. */
