@@ -8,10 +8,8 @@ static int64_t near(int64_t x) { return x < -LOW_FAR ? -LOW_FAR : x > LOW_FAR ? 
 /* a + coef * b; what is unknown stays unknown. */
 static int64_t plus(int64_t a, int64_t coef, int64_t b) {
   int64_t c;
-  if (b == LOW_FAR || b == -LOW_FAR)
-    c = (coef < 0) == (b < 0) ? LOW_FAR : -LOW_FAR;
-  else if (__builtin_mul_overflow(coef, b, &c))
-    c = (coef < 0) == (b < 0) ? LOW_FAR : -LOW_FAR;
+  const bool unknown = b == LOW_FAR || b == -LOW_FAR;
+  if (unknown || __builtin_mul_overflow(coef, b, &c)) c = (coef < 0) == (b < 0) ? LOW_FAR : -LOW_FAR;
   if (a == LOW_FAR || a == -LOW_FAR) return a;
   return near(near(c) + a);
 }
