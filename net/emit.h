@@ -8,7 +8,6 @@
 typedef struct {
   char name[160]; /* prefix of what it exports */
   const tf_net_group *group;
-  tf_tree *tree;
   tf_emitted *files; /* as tf_emit has them */
   ir_program *program;
   bool packs; /* it has panels that may be laid out beforehand */

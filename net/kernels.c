@@ -33,13 +33,12 @@ bool net_by_planner(net_costs *c, int id, int64_t evals) {
     c->evals += p->evals;
     c->late = c->late || p->stopped_by == TF_STOP_TIME;
   }
-  if (p && p->tree && p->result.feasible && !p->result.overflow) {
+  if (p && p->found && p->result.feasible && !p->result.overflow) {
     double kernel;
     const double value = value_of(c, x, p, &kernel, d);
-    char *text = tf_tree_text(p->tree);
-    if (text && !net_has_kernels(c)) x->value = INFINITY; /* of two mappings the one with a good kernel */
+    if (!net_has_kernels(c)) x->value = INFINITY; /* of two mappings the one with a good kernel */
     if (value < x->value) x->kernel = kernel;
-    net_keep(x, text, value);
+    net_keep(x, &p->found, value);
   }
   tf_planned_free(p);
   tf_diags_free(d);
@@ -54,7 +53,7 @@ bool net_kernel_of(net_costs *c, int id) {
     return !net_stopped(c);
   }
   if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS)) return false;
-  if (!x->mapping) return true; /* left to formulas and a search by the model */
+  if (!x->tree) return true; /* left to formulas and a search by the model */
   x->known = true;
   c->evaluated++;
   net_tell(c, INFINITY);

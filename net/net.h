@@ -50,7 +50,7 @@ typedef struct {
   double kernel; /* cycles of the kernel without memories, where kernels are planned */
   bool expected; /* least has been raised to that expectation */
   bool known;    /* mapped, as far as this goes */
-  char *mapping; /* owned; NULL: none that fits was found */
+  tf_tree *tree; /* the best so far; NULL: none */
   double value;  /* INFINITY without mapping */
   uint64_t hash;
   int next; /* of the same bucket */
@@ -79,8 +79,8 @@ bool net_improve(net_costs *c, int id, int64_t evals);
 bool net_stopped(const net_costs *c);
 bool net_is_late(net_costs *c); /* the deadline has passed, and a search that could have been made is left out */
 tf_budget net_part_of(const net_costs *c, int64_t evals);
-/* Takes the text, and keeps it as the mapping if its value is better. */
-void net_keep(net_cost *x, char *text, double value);
+/* Keeps the tree as the group's mapping if its value is better; *tree is NULL then. */
+void net_keep(net_cost *x, tf_tree **tree, double value);
 void net_tell(const net_costs *c, double best);
 void net_costs_free(net_costs *c);
 
@@ -109,10 +109,7 @@ bool net_place(tf_arena *a, const net_block *b, int n, int64_t *offset, int64_t 
 int64_t net_most_alive(const net_block *b, int n);
 
 /* ---- plans (plan.c) --------------------------------------------------------------------------------------- */
-/* The mapping in the names of another group with the same key; malloc'd, NULL with an error in d. */
-char *net_rename_mapping(const tf_arch *arch, const tf_workload *from, const tf_workload *to, const char *text,
-                         tf_diags *d);
-/* Fills figures and bounds of a group that has a mapping, whose text begins at `at`. */
+/* Fills figures and bounds of a group that has a mapping.  at: for what is told of it. */
 bool net_evaluate(const tf_arch *arch, tf_net_group *g, tf_loc at, tf_diags *d);
 /* Fills the plan's sums and bounds from those of its groups. */
 bool net_sum(const tf_arch *arch, const tf_workload *wl, tf_net_plan *p, tf_diags *d);

@@ -17,7 +17,8 @@ static void put_title(FILE *out, const char *text) {
   fputc('"', out);
 }
 
-static void put_group(FILE *out, const tf_net_group *g, int i) {
+/* False: out of memory. */
+static bool put_group(FILE *out, const tf_net_group *g, int i) {
   const tf_workload *wl = g->group->workload;
   fprintf(out, "  # %d", i + 1);
   if (g->like != i) fprintf(out, ", as %d", g->like + 1);
@@ -25,8 +26,11 @@ static void put_group(FILE *out, const tf_net_group *g, int i) {
   for (int o = 0; o < wl->n_ops; o++)
     fprintf(out, "%s%s", o ? ", " : "", wl->ops[o].name);
   fprintf(out, "]\n    mapping: |\n");
-  for (const char *line = g->mapping; *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
+  char *text = tf_tree_text(g->tree);
+  for (const char *line = text; line && *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
     fprintf(out, "      %.*s\n", (int)strcspn(line, "\n"), line);
+  free(text);
+  return text;
 }
 
 char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workload *wl) {
@@ -39,9 +43,10 @@ char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workl
   fprintf(out, "\n  architecture: ");
   put_title(out, arch->name);
   fprintf(out, "\n  objective: %s\n  groups:\n", tf_objective_key((int)p->objective));
+  bool ok = true;
   for (int i = 0; i < p->n; i++)
-    put_group(out, &p->groups[i], i);
-  if (fclose(out) == 0) return text;
+    ok = put_group(out, &p->groups[i], i) && ok;
+  if (fclose(out) == 0 && ok) return text;
   free(text);
   return NULL;
 }

@@ -76,7 +76,7 @@ static bool search(planner *p, const tf_tree *open, int part) {
   p->plan->evals += r->evals;
   p->plan->stopped_by = r->stopped_by;
   bool ok = keep(p, r);
-  if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].text);
+  if (ok && !p->plan->tree && r->n_best) ok = plan_adopt(p, r->best[0].tree);
   tf_search_free(r);
   return ok;
 }

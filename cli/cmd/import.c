@@ -1,4 +1,4 @@
-/* tileflow import: writes what others describe in the native form. */
+/* tileflow import: converts other tools' files to the native form. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static cli_status run(const void *options) {
     ok = o->host ? cli_host_architecture(o->root ? o->root : "", !o->root && !o->no_measure, &text, &notes, d)
                  : import_files(o, &text, d);
   if (ok) status = cli_safe_write(o->out ? o->out : "-", &text) ? CLI_DONE : CLI_FAILED;
-  if (status == CLI_BAD_INPUT || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or warn */
+  if (status == CLI_BAD_INPUT || (!o->in.quiet && tf_diags_count(d))) cli_complain(d); /* or prints warnings */
   if (!o->in.quiet && notes.text) fputs(notes.text, stderr);
   cli_text_free(&text);
   cli_text_free(&notes);

@@ -58,7 +58,7 @@ static void check(void *options, tf_diags *d) {
   if (o->in.n_set) tf_fail(d, nowhere, TF_E_USAGE, "plot draws results as they are: --set means nothing to it");
 }
 
-/* FIGURE.gp and FIGURE.csv beside FIGURE.svg; the script names the others as they lie beside it. */
+/* FIGURE.gp and FIGURE.csv beside FIGURE.svg; the script refers to the others by relative names. */
 static bool write_script(const plot_chart *c, const plot_options *o) {
   const char *slash = strrchr(o->out, '/'), *name = slash ? slash + 1 : o->out;
   const int stem = (int)(strrchr(o->out, '.') - o->out), base = (int)(strrchr(name, '.') - name);

@@ -25,7 +25,7 @@ static const cli_slot slots[] = {CLI_FIGURES_AT(results_options, figures),   CLI
 static const tf_loc nowhere = {0};
 enum { TOP_UNLESS_SAID = 20 };
 
-/* The mapping as a section that eval reads, and above it what it is of. */
+/* Prints the mapping as a section that eval reads, below a comment that says what it is of. */
 static bool print_mapping(tf_store *s, const results_options *o, tf_diags *d) {
   const tf_sweep_grid *g = tf_store_grid(s);
   cli_text t = {0};
@@ -88,7 +88,7 @@ static bool print(tf_store *s, const results_options *o, const cli_rows *rows, c
   return cli_put_text("-", &t);
 }
 
-/* False: told in d, or on stderr where a file cannot be written (*failed). */
+/* False: reported in d, or on stderr where a file cannot be written (*failed). */
 static bool show(tf_store *s, const results_options *o, bool *failed, tf_diags *d) {
   cli_rows rows = {0};
   bool listed = o->where || o->top, exported = o->figures.csv || o->figures.json;

@@ -33,7 +33,7 @@ static void discard(const char *dir, const tf_emitted_file *files, size_t n) {
   rmdir(dir);
 }
 
-/* `path` without slashes at its end. */
+/* `path` without trailing slashes, with room for `more`. */
 static char *trimmed(const char *path, size_t more) {
   size_t n = strlen(path);
   while (n > 1 && path[n - 1] == '/')

@@ -14,11 +14,11 @@
 #include "cli/session/measure.h"
 
 enum { COMPILE_SECONDS = 240, TEST_SECONDS = 120, BENCH_SECONDS = 60, ROUNDS_MOST = 31, ROUNDS_FIRST = 3, TURNS = 8 };
-static const double turn_seconds = 0.2; /* that a turn should take */
-static const double steady = 0.02;      /* two medians that differ by less agree */
+static const double turn_seconds = 0.2; /* target duration of a turn */
+static const double steady = 0.02;      /* medians with a smaller relative difference agree */
 
 /* ---- the computer ------------------------------------------------------------------------------ */
-/* What stands behind "KEY<blanks>:" in a file of /proc, malloc'd; NULL: it does not stand there. */
+/* The value of "KEY<blanks>:" in a file of /proc, malloc'd; NULL: it is not there. */
 static char *value_of(const char *path, const char *key) {
   char line[1024];
   char *out = NULL;
@@ -35,7 +35,7 @@ static char *value_of(const char *path, const char *key) {
   return out;
 }
 
-/* The last core that this process may run on: the first has most of what else goes on.  -1: not known. */
+/* The last core that this process may use, as the first runs most of the other load; -1: not known. */
 static int last_core(void) {
   char *list = value_of("/proc/self/status", "Cpus_allowed_list");
   int core = -1;
@@ -90,9 +90,9 @@ void cli_trials_end(cli_trials *t) {
 }
 
 /* ---- compiling --------------------------------------------------------------------------------- */
-/* Each kernel is compiled, and tested, in its folder; what came of it is told in rc: 0, 1 (wrong), 128 and more (a
- * signal; killed at the limit), or, where there is no rc, no program.  --foreground: timeout would otherwise leave the
- * group of processes that cli_run_program ends at Ctrl-C. */
+/* Compiles and tests each kernel in its folder.  The file rc gets the outcome: 0, 1 (wrong results), 128 or more (a
+ * signal; killed at the time limit); if it is missing, the program was not built.  --foreground: otherwise timeout
+ * would leave the process group that cli_run_program ends on Ctrl-C. */
 static const char recipe[] =
     "%%.done:\n"
     "\t@$(MAKE) -s -C $* bench >$*/said 2>&1 && $(MAKE) -s -C $* RUN=: test >>$*/said 2>&1 && { "
@@ -147,7 +147,7 @@ static tf_verdict tested(const char *dir, int k) {
 }
 
 /* ---- timing ------------------------------------------------------------------------------------ */
-/* One run of a bench; *seconds: the median of its rounds. */
+/* Runs a bench once; *seconds: the median of its rounds. */
 static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds, double *seconds) {
   cli_text program = {0}, said = {0}, count = {0}, core = {0};
   cli_printf(&program, "%s/%d/bench", dir, k);
@@ -168,7 +168,7 @@ static cli_ran run_once(const cli_trials *t, const char *dir, int k, int rounds,
   return how;
 }
 
-/* Turns until two medians agree, or there were enough; the lower of the last two counts. */
+/* Takes turns until two consecutive medians agree, or the limit is reached; the lower of the last two counts. */
 static cli_ran time_one(const cli_trials *t, const char *dir, int k, tf_timing *out) {
   double last, now;
   int rounds = ROUNDS_FIRST;

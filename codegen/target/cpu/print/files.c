@@ -159,7 +159,7 @@ static void ends_of_range(FILE *out, const c_package *k) {
           out);
 }
 
-void c_kernel_h(FILE *out, const c_package *k) {
+void c_kernel_h_begin(FILE *out, const c_package *k) {
   const char *n = k->name;
   fprintf(out, "/* %s: ", n), c_plain_text(out, workload(k)->name);
   fprintf(
@@ -199,7 +199,13 @@ void c_kernel_h(FILE *out, const c_package *k) {
           n, n, n, n, n, n, n, c_isa(k), n, n, n);
   if (c_packs(k)) packing(out, k);
   if (k->n_isas) c_chooser_h(out, k);
-  fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out);
+}
+
+void c_kernel_h_end(FILE *out) { fputs("#ifdef __cplusplus\n}\n#endif\n#endif\n", out); }
+
+void c_kernel_h(FILE *out, const c_package *k) {
+  c_kernel_h_begin(out, k);
+  c_kernel_h_end(out);
 }
 
 /* One rule for each instruction set, and the objects' names. */

@@ -23,6 +23,8 @@ typedef struct {
 } c_package;
 
 void c_kernel_h(FILE *out, const c_package *k);
+void c_kernel_h_begin(FILE *out, const c_package *k); /* its declarations, behind which others may stand */
+void c_kernel_h_end(FILE *out);
 /* Fills shared and each.  False: out of memory. */
 bool c_kernel_c(FILE *out, c_package *k);
 void c_parts_h(FILE *out, const c_package *k);

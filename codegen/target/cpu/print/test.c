@@ -218,6 +218,7 @@ static void declare(FILE *out, const c_package *k) {
   const tf_workload *wl = workload(k);
   for (int z = 0; z < wl->n_tensors; z++) {
     const tf_tensor *t = &wl->tensors[z];
+    if (t->view_of) continue;
     fprintf(out, "  double *r_%s = room(%" PRId64 ", sizeof(double));\n", t->name, words(t));
     if (!c_is_argument(t)) continue;
     ir_type type = c_argument_type(k->p, z);
@@ -239,6 +240,9 @@ static void declare(FILE *out, const c_package *k) {
             z, ir_is_half(type) ? ")" : "", t->name, wide_of(type), ir_is_half(type) ? ")" : "", t->name, last,
             t->rank > 1 ? last + gap_of(k, t) : last, last);
   }
+  for (int z = 0; z < wl->n_tensors; z++)
+    if (wl->tensors[z].view_of)
+      fprintf(out, "  double *r_%s = r_%s;\n", wl->tensors[z].name, wl->tensors[wl->tensors[z].view_of - 1].name);
 }
 
 static void compare(FILE *out, const c_package *k, const tf_tensor *t, ir_type type) {
@@ -337,6 +341,7 @@ void c_test_c(FILE *out, const c_package *k) {
       compare(out, k, &wl->tensors[z], c_argument_type(k->p, z));
   if (k->n_isas) fputs("  }\n", out);
   for (int z = 0; z < wl->n_tensors; z++) {
+    if (wl->tensors[z].view_of) continue;
     fprintf(out, "  free(r_%s);\n", wl->tensors[z].name);
     if (c_is_argument(&wl->tensors[z])) fprintf(out, "  free(k_%s);\n", wl->tensors[z].name);
   }
