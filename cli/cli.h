@@ -80,6 +80,10 @@ typedef struct {
   tf_search_result *search;
 } cli_session;
 
+/* New diagnostics; NULL where memory ran out, which has been told. */
+tf_diags *cli_diags(void);
 /* Prints the diagnostics to stderr; if d is NULL, or lost some to lack of memory, that memory ran out. */
 void cli_complain(const tf_diags *d);
+/* "PATH: error[CODE]: ..." of a file whose text has no part in it; what would move the cursor about is not shown. */
+void cli_complain_of(const char *path, tf_code code, const char *fmt, ...) TF_PRINTF(3, 4);
 #endif

@@ -69,7 +69,8 @@ static void begin_package(net_emission *e) {
                            .source = tf_micro_source_find(e->o->micro),
                            .name = C_NAME,
                            .entry = C_NAME,
-                           .packed = e->whole.n_packs};
+                           .packed = e->whole.n_packs,
+                           .on_threads = true};
 }
 
 /* ---- files -------------------------------------------------------------------------------------------------- */
@@ -144,6 +145,7 @@ static void print_readme(FILE *out, const net_emission *e) {
 /* The header of a kernel, and at its end what only networks have. */
 static void print_header(FILE *out, const net_emission *e) {
   c_kernel_h_begin(out, &e->package);
+  net_declare_threads(out);
   net_declare_weights(out);
   c_kernel_h_end(out);
 }

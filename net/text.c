@@ -3,19 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/yaml/quote.h"
 #include "net/net.h"
-
-static void put_title(FILE *out, const char *text) {
-  fputc('"', out);
-  for (const unsigned char *s = (const unsigned char *)text; *s; s++)
-    if (*s == '"' || *s == '\\')
-      fprintf(out, "\\%c", *s);
-    else if (*s < 0x20 || *s == 0x7f)
-      fprintf(out, "\\x%02x", *s);
-    else
-      fputc(*s, out);
-  fputc('"', out);
-}
 
 /* False: out of memory. */
 static bool put_group(FILE *out, const tf_net_group *g, int i) {
@@ -39,9 +28,9 @@ char *tf_net_plan_text(const tf_net_plan *p, const tf_arch *arch, const tf_workl
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
   fprintf(out, "plan:\n  network: ");
-  put_title(out, wl->name);
+  tf_yaml_quote(out, wl->name);
   fprintf(out, "\n  architecture: ");
-  put_title(out, arch->name);
+  tf_yaml_quote(out, arch->name);
   fprintf(out, "\n  objective: %s\n  groups:\n", tf_objective_key((int)p->objective));
   bool ok = true;
   for (int i = 0; i < p->n; i++)

@@ -1,7 +1,9 @@
 /* One point: read, mapped, evaluated. */
 #include "sweep/point.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,13 @@ static void keep_counts(work *w, const tf_result *r) {
   row->counts = all;
 }
 
+/* What a mask left out, for the row's message. */
+static const char *skipped_of(work *w, const tf_result *r) {
+  char text[80];
+  snprintf(text, sizeof text, "%" PRId64 " points skipped, in steps that the mask leaves nothing of", r->skipped);
+  return r->skipped ? keep(w, text) : NULL;
+}
+
 static void keep_figures(work *w, const tf_result *r) {
   const tf_spec *p = w->spec;
   tf_sweep_row *row = &w->out->row;
@@ -73,6 +82,7 @@ static void keep_figures(work *w, const tf_result *r) {
   row->figures[TF_GOAL_TRAFFIC] = traffic;
   row->held_words = held;
   row->bottleneck = keep(w, r->bottleneck);
+  row->message = skipped_of(w, r);
   row->state = TF_POINT_FOUND;
   if (w->s->section.counts) keep_counts(w, r);
 }

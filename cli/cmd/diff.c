@@ -115,9 +115,9 @@ static void check(void *options, tf_diags *d) {
 static cli_status run(const void *options) {
   const diff_options *o = options;
   sides s = {.a = o->in, .b = o->in, .both = calloc(2 * o->in.n_files + 2, sizeof *s.both)};
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   cli_status status = CLI_FAILED;
-  if (!s.both || !d) cli_complain(NULL);
+  if (d && !s.both) cli_complain(NULL);
   if (s.both && d) {
     status = CLI_BAD_INPUT;
     bool ok = o->in.n_first || pick(o, &s, d);

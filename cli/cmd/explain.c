@@ -86,6 +86,9 @@ static void print_bound(const cli_session *s, cli_text *out) {
       cli_printf(out, "%s %s busy for %s, %s less than the busiest.\n", all[i].name, all[i].unit ? "compute is" : "is",
                  cli_real(all[i].cycles).s, cli_percent(all[0].cycles - all[i].cycles, all[0].cycles).s);
   free(all);
+  if (s->result.skipped)
+    cli_printf(out, "%s points are skipped, in steps that the mask leaves nothing of; %s are computed.\n",
+               cli_count(s->result.skipped).s, cli_count(s->result.points).s);
 }
 
 /* Prints resources with spare instances: changing their number does not change the cycles, as the mapping's loops
@@ -234,6 +237,7 @@ static void explain_json(const cli_session *s, const cli_slopes *p, cli_text *ou
                         "architecture", s->spec->arch->name, "workload", s->spec->workload->name, "cycles",
                         real(p->cycles), "goal", real(p->goal), "bottleneck", s->result.bottleneck, "busy",
                         busy_json(s), "knobs", knobs_json(s, p), "params", params_json(p), "why", why);
+  if (o && tf_workload_masked(s->spec->workload)) json_object_set_new(o, "skipped", json_integer(s->result.skipped));
   if (o && p->n_together) json_object_set_new(o, "together", together_json(s, p));
   char *text = o ? json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
   if (text) cli_printf(out, "%s\n", text);

@@ -36,11 +36,10 @@ static void check(void *options, tf_diags *d) {
 
 static cli_status run(const void *options) {
   const import_options *o = options;
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   cli_text text = {0}, notes = {0};
   cli_status status = CLI_BAD_INPUT;
   bool ok = false;
-  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   if (o->host && o->in.n_files > 0)
     tf_fail(d, nowhere, TF_E_USAGE, "'%.60s' is not read: import --host takes no files", o->in.files[0]);

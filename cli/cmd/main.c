@@ -113,11 +113,8 @@ static cli_status dispatch(int argc, char **argv, tf_diags *d) {
 
 int main(int argc, char **argv) {
   cli_catch_signals();
-  tf_diags *d = tf_diags_new();
-  if (!d) {
-    cli_complain(NULL);
-    return CLI_FAILED;
-  }
+  tf_diags *d = cli_diags();
+  if (!d) return CLI_FAILED;
   cli_status status = dispatch(argc, argv, d);
   if (tf_diags_errors(d)) cli_complain(d);
   tf_diags_free(d);

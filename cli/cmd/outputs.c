@@ -78,7 +78,7 @@ static bool ready(const cli_output *to) {
   else if (access(folder, W_OK | X_OK) != 0)
     why = strerror(errno);
   free(folder);
-  if (why) fprintf(stderr, "%s: error[E_IO]: cannot write: %s\n", to->path, why);
+  if (why) cli_complain_of(to->path, TF_E_IO, "cannot write: %s", why);
   return !why;
 }
 

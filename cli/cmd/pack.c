@@ -48,9 +48,8 @@ static bool pack(const pack_options *o, cli_text *out, tf_diags *d) {
 static cli_status run(const void *options) {
   const pack_options *o = options;
   const char *path = o->out ? o->out : "weights.bin";
-  tf_diags *d = tf_diags_new();
+  tf_diags *d = cli_diags();
   cli_text text = {0};
-  if (!d) cli_complain(NULL);
   if (!d) return CLI_FAILED;
   const bool ok = pack(o, &text, d);
   cli_status status = !ok ? CLI_BAD_INPUT : cli_safe_write(path, &text) ? CLI_DONE : CLI_FAILED;

@@ -147,8 +147,7 @@ static void check(void *options, tf_diags *d) {
 }
 
 static cli_status run(const void *options) {
-  tf_diags *d = tf_diags_new();
-  if (!d) cli_complain(NULL);
+  tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   const cli_status status = plan(options, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);

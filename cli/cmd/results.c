@@ -120,12 +120,12 @@ static void check(void *options, tf_diags *d) {
 
 static cli_status results(const void *options) {
   const results_options *o = options;
-  tf_diags *d = tf_diags_new();
-  tf_store *s = d ? tf_store_open(o->in.files[0], d) : NULL;
-  if (!d) cli_complain(NULL);
-  bool failed = !d, ok = s && merge(s, o, d);
+  tf_diags *d = cli_diags();
+  if (!d) return CLI_FAILED;
+  tf_store *s = tf_store_open(o->in.files[0], d);
+  bool failed = false, ok = s && merge(s, o, d);
   if (ok) ok = o->point >= 0 ? print_mapping(s, o, d) : show(s, o, &failed, d);
-  if (d && tf_diags_errors(d)) cli_complain(d);
+  if (tf_diags_errors(d)) cli_complain(d);
   tf_store_close(s);
   tf_diags_free(d);
   return failed ? CLI_FAILED : ok ? CLI_DONE : CLI_BAD_INPUT;

@@ -110,7 +110,7 @@ static cli_status sweep_into(const tf_sweep *sweep, const char *path, const swee
                              tf_diags *d) {
   struct stat st;
   if (o->resume && stat(path, &st) != 0) {
-    fprintf(stderr, "%s: error[E_IO]: there is no store to go on with; without --resume one is made\n", path);
+    cli_complain_of(path, TF_E_IO, "there is no store to go on with; without --resume one is made");
     return CLI_BAD_INPUT;
   }
   tf_store *store = tf_store_of(path, sweep, d);

@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/os/interrupt.h"
 
 static bool fail(const char *path, const char *why) {
-  fprintf(stderr, "%s: error[E_IO]: cannot write: %s\n", path, why);
+  cli_complain_of(path, TF_E_IO, "cannot write: %s", why);
   return false;
 }
 

@@ -90,8 +90,7 @@ static cli_status emit(const cli_input *in, const char *out, const tf_emit_optio
 }
 
 cli_status cli_emit_network(const cli_input *in, const char *out, const tf_emit_options *o) {
-  tf_diags *d = tf_diags_new();
-  if (!d) cli_complain(NULL);
+  tf_diags *d = cli_diags();
   if (!d) return CLI_FAILED;
   const cli_status status = emit(in, out, o, d);
   if (status == CLI_BAD_INPUT) cli_complain(d);

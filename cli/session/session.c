@@ -16,11 +16,8 @@ static cli_status fail(const cli_session *s) {
 }
 
 cli_status cli_open(cli_session *s, const cli_input *in) {
-  *s = (cli_session){.in = in, .diags = tf_diags_new(), .origin = "given"};
-  if (!s->diags) {
-    cli_complain(NULL);
-    return CLI_FAILED;
-  }
+  *s = (cli_session){.in = in, .diags = cli_diags(), .origin = "given"};
+  if (!s->diags) return CLI_FAILED;
   s->spec = cli_read_spec(in, s->diags);
   if (!s->spec) return fail(s);
   const tf_spec *p = s->spec;

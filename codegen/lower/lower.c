@@ -77,6 +77,7 @@ static void open_homes(lowering *w, int n) {
     ir_buffer *b = &w->p->buffers[i];
     if (interleaved(w, z)) b->role = IR_LASTING;
     b->space = b->role == IR_LASTING ? 0 : low_space(w);
+    if (low_is_narrow(w, z)) b->type = w->p->machine.data, w->narrow[z] = i;
     b->words = b->role == IR_LASTING ? b->words : 1;
     for (int r = 0; r < b->rank; r++) {
       ir_range v = low_demand(w, z, r, n, true);
@@ -333,11 +334,21 @@ static int late_divisor(const lowering *w, int o) {
   return -1;
 }
 
+/* Whether something that the op reads was rounded into another buffer than the one where it was summed. */
+static bool reads_narrow(const lowering *w, const tf_op *op) {
+  bool any = false;
+  for (int i = 0; i < op->n_reads; i++)
+    any |= w->narrow[op->reads[i].tensor] >= 0;
+  return any;
+}
+
 /* [reads] the innermost buffers that hold what the op reads. */
 static const int *reads_from(lowering *w, const tf_op *op) {
   int *from = TF_ARRAY(w->p->arena, int, (size_t)op->n_reads + 1);
-  for (int i = 0; i < op->n_reads && from; i++)
-    from[i] = w->from[op->reads[i].tensor] >= 0 ? w->from[op->reads[i].tensor] : w->p->buffer_of[op->reads[i].tensor];
+  for (int i = 0; i < op->n_reads && from; i++) {
+    const int z = op->reads[i].tensor;
+    from[i] = w->from[z] >= 0 ? w->from[z] : w->narrow[z] >= 0 ? w->narrow[z] : w->p->buffer_of[z];
+  }
   return from;
 }
 
@@ -348,7 +359,7 @@ static void lower_nest(lowering *w, int n) {
   if (!s) return;
   s->op = o;
   s->nest.divides = late_divisor(w, o);
-  if (w->target->copies && !(s->nest.from = reads_from(w, op))) return;
+  if ((w->target->copies || reads_narrow(w, op)) && !(s->nest.from = reads_from(w, op))) return;
   s->range = TF_ARRAY(w->p->arena, ir_range, (size_t)op->n_dims + 1);
   s->nest.fresh = TF_ARRAY(w->p->arena, ir_atom, (size_t)op->n_dims + 1);
   for (int k = 0; k < op->n_dims && !low_failed(w); k++) {
@@ -420,10 +431,11 @@ static bool set_up(lowering *w, const tf_tree *tree) {
       TF_ARRAY(a, ir_buffer, (3 + (size_t)tree->arch->n_memories) * (size_t)wl->n_tensors + 5 * (size_t)wl->n_ops);
   w->p->packs = TF_ARRAY(a, ir_pack, (size_t)wl->n_ops);
   w->summed = TF_ARRAY(a, bool, (size_t)wl->n_ops);
+  w->narrow = TF_ARRAY(a, int, (size_t)wl->n_tensors + 1);
   w->hoisted = TF_ARRAY(a, int, loops);
   w->var_of = TF_ARRAY(a, int, loops);
-  if (!w->hoisted || !w->var_of || !w->summed || !w->p->packs || !w->run.trip || !w->run.step || !w->cur ||
-      !w->p->buffer_of || !w->p->buffers)
+  if (!w->hoisted || !w->var_of || !w->summed || !w->narrow || !w->p->packs || !w->run.trip || !w->run.step ||
+      !w->cur || !w->p->buffer_of || !w->p->buffers)
     return false;
   for (int l = 0; l < p->n_loops; l++)
     w->run.trip[l] = tree->nodes[p->loops[l].node].loops[p->loops[l].slot].trip;
@@ -431,7 +443,7 @@ static bool set_up(lowering *w, const tf_tree *tree) {
     for (int d = 0; d < wl->n_dims; d++)
       *low_range(w, o, d) = whole_range(wl, d);
   for (int z = 0; z < wl->n_tensors; z++)
-    w->p->buffer_of[z] = -1;
+    w->p->buffer_of[z] = w->narrow[z] = -1;
   for (int l = 0; l < p->n_loops; l++)
     w->hoisted[l] = w->var_of[l] = -1;
   w->into = &w->p->body;

@@ -45,6 +45,7 @@ struct lowering {
   int *var_of;        /* [loop] its variable once it has been opened; -1: not yet */
   int *hoisted;       /* [loop] variable of a loop hoisted outside of all; -1: not hoisted */
   bool *summed;       /* [op] its output's sums have a float32 buffer of their own */
+  int *narrow;        /* [tensor] the buffer of an intermediate that is kept in the data's type; -1: none */
   bool in_parallel;   /* inside a parallel loop ... */
   int parallel;       /* ... namely this one */
   bool *keeps;        /* [tensor] its scope retains what the next run needs */
@@ -155,10 +156,11 @@ void low_stream_after(lowering *w, int n, int child);
  * integers. */
 ir_type low_type(const lowering *w, int z, bool argument);
 bool low_is_product(const tf_op *op);
+bool low_is_narrow(const lowering *w, int z); /* an intermediate that is kept in the data's type */
 bool low_is_whole(const lowering *w, int o);
-/* An output that is narrower than its sums gets a float32 buffer, opened where the first loop that reduces begins.  n,
- * k: the Tile and the number of its next loop (or a scope that streams); alone: the op whose nest comes next (or -1).
- * low_save_sums writes complete sums to the output, rounded. */
+/* An output or an intermediate that is narrower than its sums gets a float32 buffer, opened where the first loop that
+ * reduces begins.  n, k: the Tile and the number of its next loop (or a scope that streams); alone: the op whose nest
+ * comes next (or -1). low_save_sums writes complete sums to the output, rounded. */
 typedef struct {
   int n;
   int *ops;

@@ -20,7 +20,9 @@ typedef struct {
                   as caches do */
   int depth; /* of `copies`, where the architecture says `double-buffered`: 1 or 2 tiles at once; with 2 the next one is
                 fetched meanwhile */
-  bool skips;                                  /* what a mask leaves nothing of is skipped (lower/mask.c) */
+  bool skips; /* what a mask leaves nothing of is skipped (lower/mask.c) */
+  /* Whether intermediate z is kept in the data's type, because nobody who reads it needs more.  NULL: none is. */
+  bool (*narrow)(const lowering *w, int z);
   bool (*close_by)(const lowering *w, int op); /* whether one nest may cover the rest of op's own loops; NULL: never */
   void (*nest)(lowering *w, ir_stmt *nest); /* selects the target's implementation of the nest; NULL: point by point */
   const low_pass *passes;                   /* ends with one without `run` */

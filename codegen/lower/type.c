@@ -32,12 +32,18 @@ ir_type low_type(const lowering *w, int z, bool argument) {
   return argument && ir_is_half(w->p->machine.data) ? w->p->machine.data : IR_F32;
 }
 
+bool low_is_narrow(const lowering *w, int z) {
+  const tf_tensor *t = &w->plan->wl->tensors[z];
+  return t->producer >= 0 && t->n_consumers > 0 && w->target->narrow && w->target->narrow(w, z);
+}
+
 /* ---- sums of outputs ------------------------------------------------------------------------------------ */
 
 static bool needs_sums(const lowering *w, int o) {
   const tf_op *op = &w->plan->wl->ops[o];
   const bool apart = ir_is_half(w->p->machine.data) || w->p->machine.apart;
-  return apart && w->plan->wl->tensors[op->out].n_consumers == 0 && op->reduce != TF_ASSIGN;
+  const bool narrow = w->plan->wl->tensors[op->out].n_consumers == 0 || low_is_narrow(w, op->out);
+  return apart && narrow && op->reduce != TF_ASSIGN;
 }
 
 /* Whether loop l splits a reduced dim of op o. */
@@ -123,7 +129,8 @@ void low_save_sums(lowering *w, low_sums s) {
     ir_stmt *save = low_over_output(w, IR_SAVE, s.ops[i]);
     if (!save) return;
     save->save.from = w->p->buffer_of[z];
-    for (int b = 0; b < w->p->n_buffers; b++)
+    save->save.to = w->narrow[z];
+    for (int b = 0; b < w->p->n_buffers && w->narrow[z] < 0; b++)
       if (w->p->buffers[b].tensor == z && w->p->buffers[b].role == IR_ARGUMENT) save->save.to = b;
   }
 }

@@ -8,6 +8,17 @@
 
 enum { NET_MOST = 40, NET_TEXT = 1 << 14 };
 
+/* A machine that runs all that is drawn. */
+static const char net_arch[] =
+    "architecture:\n"
+    "  name: small\n"
+    "  clock: 1 GHz\n"
+    "  memories:\n"
+    "  - {name: DRAM, bandwidth: 4}\n"
+    "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
+    "  compute:\n"
+    "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
+
 typedef struct {
   tf_rng rng;
   char ops[NET_TEXT], views[NET_TEXT];

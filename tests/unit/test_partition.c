@@ -4,15 +4,6 @@
 #include "tests/unit/case.h"
 #include "tests/unit/net_draw.h"
 
-static const char arch[] = "architecture:\n"
-                           "  name: small\n"
-                           "  clock: 1 GHz\n"
-                           "  memories:\n"
-                           "  - {name: DRAM, bandwidth: 4}\n"
-                           "  - {name: L1, capacity: 4 KiB, bandwidth: 64}\n"
-                           "  compute:\n"
-                           "  - {name: u, ops: [mac, add, mul, max, div, abs, relu, copy], below: L1, mesh: [4, 1]}\n";
-
 /* ---- costs by lot ------------------------------------------------------------------------------------------ */
 typedef struct {
   const tf_workload *wl;
@@ -125,7 +116,7 @@ static double best_cut(const lots *l, int max_ops, unsigned *set, int n, int o) 
 }
 
 static void test_best(uint64_t seed) {
-  test_case e = case_of(arch, net_draw_text(seed, 3 + (int)(seed % 6)));
+  test_case e = case_of(net_arch, net_draw_text(seed, 3 + (int)(seed % 6)));
   static lots l;
   l = (lots){.wl = e.spec->workload, .seed = seed, .forbids = seed % 3 == 0};
   const net_prices prices = {.meet = meet, .cost = cost, .ctx = &l};
@@ -212,7 +203,7 @@ static void check_memory(const test_case *e, const tf_net_plan *p) {
 }
 
 static void test_plan(uint64_t seed) {
-  test_case e = case_of(arch, net_draw_text(seed, 6));
+  test_case e = case_of(net_arch, net_draw_text(seed, 6));
   tf_net_opts o = {.objective = seed % 2 ? TF_LATENCY : TF_TRAFFIC, .max_ops = 4};
   o.budget = (tf_budget){.max_evals = 60, .seed = 1, .threads = 1};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
@@ -239,7 +230,7 @@ static void test_long(void) {
       p += sprintf(p, "  - B%d[m,n] = relu(A%d[m,n] + C%d[m,n])\n", i, i, i);
       p += sprintf(p, "  - C%d[m,n] = B%d[m,n] * 2\n", i + 1, i);
     }
-    test_case e = case_of(arch, text);
+    test_case e = case_of(net_arch, text);
     tf_net_opts o = {.max_ops = 3, .budget = {.max_evals = 20, .seed = 1, .threads = 1}};
     tf_net_plan *p2 = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
     CHECK(p2 && p2->n_distinct < p2->n && p2->exact == (k == 0));
@@ -252,7 +243,7 @@ static void test_long(void) {
 
 /* Time that is up before the first search: a whole plan, by formulas alone where they find mappings, that says so. */
 static void test_late(void) {
-  test_case e = case_of(arch, net_draw_text(5, 6));
+  test_case e = case_of(net_arch, net_draw_text(5, 6));
   tf_net_opts o = {.max_ops = 4, .budget = {.max_evals = 60, .seed = 1, .threads = 1}};
   tf_net_plan *p = tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d);
   CHECK(p && p->stopped_by == TF_STOP_EXHAUSTED);
@@ -286,7 +277,7 @@ static bool at_once(void *ctx) {
 }
 
 static void test_refused(void) {
-  test_case e = case_of(arch, net_draw_text(3, 5));
+  test_case e = case_of(net_arch, net_draw_text(3, 5));
   tf_net_opts o = {.budget.stop = at_once};
   CHECK(!tf_net_plan_of(e.spec->arch, e.spec->workload, &o, e.d));
   CHECK_I64((int64_t)tf_diags_errors(e.d), 0);

@@ -17,6 +17,7 @@ typedef struct {
   const tf_micro_isa *const *isas;
   const char *within;   /* of the norm: what outputs of float32 are held within; NULL: 1e-5 */
   bool eights;          /* rows whose length is a multiple of 8 may have strides that are: the test has both */
+  bool on_threads;      /* NAME_on has the threads of a call: the test holds one against two, bit for bit */
   bool tiles;           /* a kernel asks for AMX's tiles */
   int64_t shared, each; /* words of the workspace: in common, for each thread */
   int64_t packed, must; /* words of panels that may be laid out beforehand; of those, that each call needs */
