@@ -52,7 +52,7 @@ this_cpu() {
 stamp() {
   [ -e docs/results/runs.csv ] || echo "what,ended,load_before,cpu,cores,compiler,commit" >docs/results/runs.csv
   into docs/results/runs.csv awk -F, -v what="$1" \
-    -v row="$1,$(date -u '+%Y-%m-%d %H:%M'),$2,$(this_cpu),$(nproc),gcc $(gcc -dumpfullversion),$(git rev-parse --short HEAD)" \
+    -v row="$1,$(date -u '+%Y-%m-%d %H:%M'),$2,$(this_cpu),$(nproc),gcc $(gcc -dumpfullversion),$(commit_now)" \
     '$1 != what { print } END { print row }' docs/results/runs.csv
 }
 
@@ -60,6 +60,9 @@ stamp() {
 stamped() {
   awk -F, -v what="$1" '$1 == what { printf "*%s UTC, %s, %s cores, load %s before, %s, commit %s.*\n", $2, $4, $5, $3, $6, $7 }' docs/results/runs.csv
 }
+
+# commit_now: what the tool was built from: COMMIT where that is not the sources at hand.
+commit_now() { echo "${COMMIT:-$(git rev-parse --short HEAD)}"; }
 
 # load_now: the machine's, of the last minute.
 load_now() { cut -d ' ' -f 1 /proc/loadavg; }

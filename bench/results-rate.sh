@@ -13,7 +13,7 @@ counts=docs/results/rate-instructions.csv
 
 # Both ways in turns in one run, processor time; of five runs that with the median of the times gained.
 measure() {
-  cpu=$(this_cpu) load=$(load_now) commit=$(git rev-parse --short HEAD) day=$(date -u +%F)
+  cpu=$(this_cpu) load=$(load_now) commit=$(commit_now) day=$(date -u +%F)
   for turn in 1 2 3 4 5; do "$bench" 1 | tail -n +2 || exit 1; done >"$scratch/runs"
   {
     echo "case,one_by_one_per_s,batch_per_s,times,cpu,date,load_before,commit"

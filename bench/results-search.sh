@@ -27,7 +27,7 @@ found() {
 # within SECONDS COMMAND...: stopped (as by Ctrl-C) when it has used what two free cores give in that time, so that
 # other work on the machine does not count; leaves the CPU time used (s) and the most KiB held in variables.
 within() {
-  ticks=$(awk -v s="$1" -v hz="$(getconf CLK_TCK)" 'BEGIN { print 2 * s * hz }') used=0 kib=0
+  ticks=$(awk -v s="$1" -v hz="$(getconf CLK_TCK)" 'BEGIN { print 2 * s * hz }') used=0 kib=0 told=
   shift
   env --default-signal=INT "$@" 2>"$scratch/said" & # a job behind a script's back ignores SIGINT, and so does what it runs
   pid=$!
@@ -35,7 +35,7 @@ within() {
     now=$(awk '{ sub(/.*\) /, ""); print $12 + $13 }' /proc/$pid/stat 2>/dev/null)
     held=$(awk '/VmHWM/ { print $2 }' /proc/$pid/status 2>/dev/null)
     used=${now:-$used} kib=${held:-$kib}
-    [ "$used" -lt "$ticks" ] || kill -INT $pid
+    [ "$used" -lt "$ticks" ] || [ -n "$told" ] || { kill -INT $pid && told=yes; } # a second one ends it without a result
     sleep 0.05
   done
   wait $pid
@@ -82,7 +82,7 @@ measure() {
     set -- $(before "$arch" "$work")
     exact="$3 $4 $5 $6 $7 $8 $9" search="${10} ${11}" form=${12} tried=${13:--} when="${14:--} ${15:--}"
     if echo "$arch $work" | grep -Eq "${ONLY:-.}"; then
-      case $COLUMNS in *exact*search*) when="$(date -u +%F) $(git rev-parse --short HEAD)" ;; esac
+      case $COLUMNS in *exact*search*) when="$(date -u +%F) $(commit_now)" ;; esac
       # shellcheck disable=SC2046,SC2086 # two files, seven fields
       case $COLUMNS in *exact*) exact=$(run "$limit" solve $files) ;; esac
       # shellcheck disable=SC2046,SC2086

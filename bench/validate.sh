@@ -121,7 +121,15 @@ TEXT
 ## Counts of the execution itself
 
 \`oracle.main\` compares every counter with a brute-force walk that shares no code with the model
-([ARCHITECTURE](ARCHITECTURE.md)): 2,000 random cases in every run of CI.
+([ARCHITECTURE](ARCHITECTURE.md)): 2,000 random cases in every run of CI, \`oracle.padded\` 400 with padding and \`oracle.masked\` 120 with masks.
+\`unit.test_below\` holds mappings that searches meet beside every bound there is. More of them by hand, with seeds of their own
+(\`bench/results-oracle.sh\`, [oracle.csv](results/oracle.csv)); of mappings beside bounds *compared* are single checks:
+
+| what | seeds from | runs | cases | compared | differ | minutes | date | commit |
+|---|--:|--:|--:|--:|--:|--:|---|---|
+$(awk -F, 'NR > 1 { k = $1 "," $7 "," $8; if (!(k in n)) { order[++m] = k; from[k] = $2 } n[k]++; cases[k] += $3; same[k] += $4; differ[k] += $5; spent[k] += $6 }
+  END { for (i = 1; i <= m; i++) { k = order[i]; split(k, c, ",")
+    printf "| %s | %s | %d | %d | %d | %d | %.1f | %s | %s |\n", c[1], from[k], n[k], cases[k], same[k], differ[k], spent[k], c[2], c[3] } }' docs/results/oracle.csv)
 
 ## Every row
 

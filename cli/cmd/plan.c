@@ -125,8 +125,7 @@ static cli_status plan(const plan_options *o, tf_diags *d) {
   tf_spec *s = cli_read_texts(&o->in, &texts, d) ? cli_spec_of(&o->in, texts, d) : NULL;
   const tf_text *given = cli_find_plan(&o->in, texts);
   tf_net_plan *p = NULL;
-  if (s && !s->arch) tf_fail(d, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
-  if (s && !s->workload) tf_fail(d, nowhere, TF_E_MISSING, "no file has a section 'workload'");
+  if (s) cli_has_sections(s, d);
   if (s && s->mapping_text)
     tf_fail(d, s->mapping_at, TF_E_USAGE, "a plan has a mapping for each of its groups, not one");
   if (s && tf_diags_errors(d) == 0) p = given ? tf_net_plan_read(s->arch, s->workload, given, d) : find(o, s, d);

@@ -62,6 +62,7 @@ typedef struct {
   char name[120]; /* "": not in the legend */
   plot_style style;
   int colour, mark; /* index into the palette; index into the marks */
+  bool beside;      /* where names stand directly: this one at its only mark */
   int n, room;
   plot_point *at; /* [n]; none: only in the legend */
 } plot_series;
@@ -76,6 +77,7 @@ typedef struct {
   char x_unit[8], unit[8]; /* of x; of y, or of heat's z: "J" gets prefixes; "": a count, in thousands or millions */
   bool log_x, log_y;       /* log_x: with base base_x */
   bool powers_of_two;      /* axes in powers of two */
+  bool direct;             /* XY: no legend, names of lines (less their last word) stand at their right ends */
   int n, room;
   plot_series *series; /* [n] */
   bool bad;            /* memory ran out */

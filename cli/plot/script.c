@@ -296,12 +296,56 @@ static double width_of(const plot_chart *c, int line) {
   return lines > 1 && c->powers_of_two ? 2.4 - 1.6 * before / (lines - 1) : 1.5;
 }
 
+/* The line whose right end comes next above (y, line `after`), -1: none. */
+static int next_end(const plot_chart *c, double y, int after) {
+  int next = -1;
+  for (int i = 0; i < c->n; i++) {
+    const plot_series *s = &c->series[i];
+    if (s->style != PLOT_LINE || !s->n) continue;
+    const double end = s->at[s->n - 1].y;
+    if (end < y || (end == y && i <= after)) continue;
+    if (next < 0 || end < c->series[next].at[c->series[next].n - 1].y) next = i;
+  }
+  return next;
+}
+
+/* Names instead of a legend: a line's at its right end, one above the other where ends meet, up to its last word (which
+ * all lines share); a lone mark's above it. */
+static void put_names(const plot_chart *c, cli_text *out) {
+  const double gap = 0.08, room = 1.2; /* of the axis; as put_axis has it */
+  const span y = span_of(c, 'y');
+  double end = -INFINITY, above = 0;
+  int longest = 0;
+  for (int i = next_end(c, end, -1); i >= 0; i = next_end(c, end, i)) {
+    const plot_series *s = &c->series[i];
+    const char *last = strrchr(s->name, ' ');
+    char name[sizeof s->name];
+    snprintf(name, sizeof name, "%.*s", last ? (int)(last - s->name) : (int)strlen(s->name), s->name);
+    longest = (int)strlen(name) > longest ? (int)strlen(name) : longest;
+    end = s->at[s->n - 1].y;
+    above = fmax(above, log(end * room / y.least) / log(y.most * room * room / y.least));
+    cli_printf(out, "set label ");
+    put_quoted(name, out);
+    cli_printf(out, " at graph 1.03, graph %.3f left noenhanced tc rgb '%s'\n", above, colour_of(s));
+    above += gap;
+  }
+  for (int i = 0; i < c->n; i++) {
+    const plot_series *s = &c->series[i];
+    if (s->style != PLOT_POINTS || s->n != 1 || !s->beside) continue;
+    cli_printf(out, "set label ");
+    put_quoted(s->name, out);
+    cli_printf(out, " at %.6g, %.6g right offset 1,0.8 noenhanced tc rgb '%s'\n", s->at[0].x, s->at[0].y, colour_of(s));
+  }
+  cli_printf(out, "set rmargin %d\n", longest + 2);
+}
+
 static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) {
   static const char *const with[] = {
       [PLOT_LINE] = "lines",    [PLOT_DASHED] = "lines lw 1.5 dt 2", [PLOT_STEPS] = "steps lw 1.5",
       [PLOT_POINTS] = "points", [PLOT_CURVE] = "linespoints lw 1.2", [PLOT_FAINT] = "points pt 7 ps 0.25"};
   const double by_x = put_axis(c, 'x', out), by_y = put_axis(c, 'y', out);
-  put_title(c, w, c->n > 1 ? 1.5 : 0, out);
+  put_title(c, w, c->n > 1 && !c->direct ? 1.5 : 0, out);
+  if (c->direct) put_names(c, out);
   cli_printf(out, "set xtics autofreq\nplot \\\n");
   for (int i = 0; i < c->n; i++) {
     const plot_series *s = &c->series[i];
@@ -315,9 +359,10 @@ static void xy_script(const plot_chart *c, const plot_choice *w, cli_text *out) 
       cli_printf(out, " pt %d ps 0.6", marks[s->mark % MARKS]);
     else if (s->colour > COLOURS) /* colours repeat with other dashes */
       cli_printf(out, " dt %d", 1 + s->colour / COLOURS);
-    cli_printf(out, " lc rgb '%s' %s", colour_of(s), *s->name ? "title " : "notitle");
-    if (*s->name) put_quoted(s->name, out);
-    cli_printf(out, "%s%s\n", *s->name ? " noenhanced" : "", i + 1 < c->n ? ", \\" : "");
+    const bool titled = *s->name && !c->direct;
+    cli_printf(out, " lc rgb '%s' %s", colour_of(s), titled ? "title " : "notitle");
+    if (titled) put_quoted(s->name, out);
+    cli_printf(out, "%s%s\n", titled ? " noenhanced" : "", i + 1 < c->n ? ", \\" : "");
   }
 }
 

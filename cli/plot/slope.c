@@ -82,7 +82,9 @@ static bool add_machine(const plot_input *in, plot_chart *c, tf_diags *d) {
   const char *machine = json_string_value(json_object_get(in->json, "architecture"));
   plot_base_name(in->path, mapping, sizeof mapping);
   snprintf(name, sizeof name, "%s on %.50s", mapping, machine ? machine : "?");
-  plot_add_point(c, plot_add_series(c, name, PLOT_POINTS, 7), held, read + update, NULL, NULL);
+  plot_series *mark = plot_add_series(c, name, PLOT_POINTS, 7);
+  if (mark) mark->beside = true;
+  plot_add_point(c, mark, held, read + update, NULL, NULL);
   return true;
 }
 
@@ -98,8 +100,8 @@ bool plot_slope(const plot_input *in, size_t n, const plot_choice *w, plot_chart
     ok = add_input(&in[i], c, d) && ok;
   if (!ok) return false;
   if (!c->n) return tf_fail(d, (tf_loc){in[0].file, 1, 1, 1}, TF_E_MISSING, "there are no rows to draw");
-  c->log_x = c->log_y = c->powers_of_two = true;
-  strcpy(c->x_name, "words on chip");
+  c->log_x = c->log_y = c->powers_of_two = c->direct = true;
+  strcpy(c->x_name, "words on chip (lines: proved, marks: found)");
   strcpy(c->y_name, "words in and out of the chip");
   plot_title_of(c, "Ski-slope", in, n);
   return true;

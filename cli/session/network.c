@@ -6,6 +6,7 @@
 #include "cli/os/safe_dir.h"
 #include "cli/session/input.h"
 #include "cli/session/network.h"
+#include "cli/session/session.h"
 
 bool cli_has_plan(const cli_input *in) {
   bool has = false;
@@ -62,9 +63,8 @@ static cli_status emit_all(const cli_input *in, const plan_files *f, const char 
   tf_spec *s = read_all(in, f, &texts, d);
   const tf_text *plan = cli_find_plan(in, texts);
   tf_net_plan *p = NULL;
-  if (s && !s->arch) tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no file has a section 'architecture'");
-  if (s && !s->workload) tf_fail(d, (tf_loc){0}, TF_E_MISSING, "no file has a section 'workload'");
-  if (s && s->arch && s->workload && plan) p = tf_net_plan_read(s->arch, s->workload, plan, d);
+  const bool all = s && cli_has_sections(s, d);
+  if (all && plan) p = tf_net_plan_read(s->arch, s->workload, plan, d);
   tf_emitted *e = p ? tf_net_emit_cpu(p, s->arch, s->workload, o, d) : NULL;
   bool there = true;
   const bool ok = e && cli_safe_dir(out, e->file, (size_t)e->n, &there);

@@ -28,11 +28,17 @@ cli_status cli_open(cli_session *s, const cli_input *in) {
   return CLI_DONE;
 }
 
-cli_status cli_check_sections(cli_session *s) {
-  if (!s->spec->arch) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'architecture'");
-  if (!s->spec->workload) tf_fail(s->diags, nowhere, TF_E_MISSING, "no file has a section 'workload'");
-  return s->spec->arch && s->spec->workload ? CLI_DONE : fail(s);
+bool cli_has_sections(const tf_spec *s, tf_diags *d) {
+  if (!s->arch)
+    tf_fail(d, nowhere, TF_E_MISSING,
+            "no file has a section 'architecture': name one of arch-specs, your own, or what 'tileflow import --host' "
+            "writes");
+  if (!s->workload)
+    tf_fail(d, nowhere, TF_E_MISSING, "no file has a section 'workload': name one of workloads, or your own");
+  return s->arch && s->workload;
 }
+
+cli_status cli_check_sections(cli_session *s) { return cli_has_sections(s->spec, s->diags) ? CLI_DONE : fail(s); }
 
 cli_status cli_find_bounds(cli_session *s) {
   return tf_bounds_find(s->spec->arch, s->spec->workload, &s->bounds, s->diags) ? CLI_DONE : fail(s);

@@ -15,6 +15,8 @@ void cli_close(cli_session *s);
 
 /* ---- the steps of cli_evaluate after cli_open, for commands that find a mapping themselves ---- */
 cli_status cli_check_sections(cli_session *s);
+/* An architecture and a workload; says which is missing, and what to give. */
+bool cli_has_sections(const tf_spec *s, tf_diags *d);
 /* Fills s->bounds. */
 cli_status cli_find_bounds(cli_session *s);
 /* Evaluates s->tree. */

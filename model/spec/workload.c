@@ -14,7 +14,8 @@ static const tf_yrow workload_rows[N_W] = {
 static bool check_no_param(tf_wl_reader *w, const tf_dim *dim) {
   tf_loc at;
   if (!tf_param_find(w->base->params, w->base->file, dim->name, &at)) return true;
-  tf_fail(w->base->diags, dim->at, TF_E_DUP, "'%.60s' is both a dim and a param", dim->name);
+  tf_fail(w->base->diags, dim->at, TF_E_DUP, "'%.60s' is both a dim and a param: give one of them another name",
+          dim->name);
   tf_note(w->base->diags, at, "the param is given here");
   return false;
 }
