@@ -77,13 +77,14 @@ bool net_meet(void *costs, const int *ops, int n, int *id, double *least) {
     if (!add(c, g, hash)) return false;
     *id = c->n - 1;
   }
+  if (n > 1 && net_has_kernels(c) && !net_least_of_kernels(c, *id, ops, n)) return false;
   *least = c->at[*id].least;
   return !net_stopped(c);
 }
 
 /* ---- mappings --------------------------------------------------------------------------------------------- */
-/* Keeps the mapping if it is better. */
-static void keep(net_cost *x, tf_tree **tree, double value) {
+/* Keeps the mapping where it is better. */
+void net_keep(net_cost *x, tf_tree **tree, double value) {
   if (!*tree || !(value < x->value)) return;
   tf_tree_free(x->tree);
   x->tree = *tree;
@@ -91,14 +92,14 @@ static void keep(net_cost *x, tf_tree **tree, double value) {
   *tree = NULL;
 }
 
-/* Whether the deadline has passed, so that a search is left out. */
-static bool is_late(net_costs *c) {
+/* Whether time is up, for a search that could have been made. */
+bool net_is_late(net_costs *c) {
   const bool late = c->deadline < INFINITY && tf_now() >= c->deadline;
   c->late = c->late || late;
   return late;
 }
 
-static tf_budget part_of(const net_costs *c, int64_t evals) {
+tf_budget net_part_of(const net_costs *c, int64_t evals) {
   const double left = c->deadline - tf_now();
   return (tf_budget){.time_limit = isinf(left)         ? 0
                                    : left > LEAST_TIME ? left
@@ -112,13 +113,13 @@ static tf_budget part_of(const net_costs *c, int64_t evals) {
 }
 
 static void by_formulas(net_costs *c, net_cost *x) {
-  const tf_solve_opts o = {.objective = c->o->objective, .budget = part_of(c, FORMULAS), .alone = true};
-  tf_diags *d = tf_diags_new(); /* what has no closed form can still be searched */
+  const tf_solve_opts o = {.objective = c->o->objective, .budget = net_part_of(c, FORMULAS), .alone = true};
+  tf_diags *d = tf_diags_new(); /* what formulas cannot do may still be searched for */
   tf_solve_result *r = d ? tf_solve_closed(c->arch, x->group->workload, &o, d) : NULL;
   if (r) {
     c->evals += r->evals;
     c->late = c->late || r->stopped_by == TF_STOP_TIME;
-    keep(x, &r->tree, r->value);
+    net_keep(x, &r->tree, r->value);
   }
   tf_solve_free(r);
   tf_diags_free(d);
@@ -127,7 +128,7 @@ static void by_formulas(net_costs *c, net_cost *x) {
 static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
   const tf_tree *start[] = {x->tree};
   tf_search_opts o = {.objective = c->o->objective,
-                      .budget = part_of(c, evals),
+                      .budget = net_part_of(c, evals),
                       .keep = 1,
                       .starts = start,
                       .n_starts = x->tree != NULL};
@@ -136,12 +137,12 @@ static bool by_search(net_costs *c, net_cost *x, int64_t evals, tf_diags *d) {
   if (!r) return false;
   c->evals += r->evals;
   c->late = c->late || r->stopped_by == TF_STOP_TIME;
-  if (r->n_best) keep(x, &r->best[0].tree, r->best[0].value);
+  if (r->n_best) net_keep(x, &r->best[0].tree, r->best[0].value);
   tf_search_free(r);
   return true;
 }
 
-static void tell(const net_costs *c, double best) {
+void net_tell(const net_costs *c, double best) {
   const tf_progress p = {.evals = c->evals, .shapes = c->evaluated, .best = best};
   if (c->o->budget.progress) c->o->budget.progress(c->o->budget.ctx, &p);
 }
@@ -154,42 +155,22 @@ static bool worth_a_search(const net_cost *x) {
 bool net_cost_of(void *costs, int id, double *cost) {
   net_costs *c = costs;
   net_cost *x = &c->at[id];
+  if (!x->known && net_has_kernels(c) && !net_kernel_of(c, id)) return false;
   if (!x->known) {
     by_formulas(c, x);
-    if (worth_a_search(x) && !(x->tree && is_late(c)) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
+    if (worth_a_search(x) && !(x->tree && net_is_late(c)) && !by_search(c, x, SHORT_SEARCH, c->d)) return false;
     x->known = true;
     c->evaluated++;
-    tell(c, INFINITY);
+    net_tell(c, INFINITY);
   }
   *cost = x->value;
   return !net_stopped(c);
 }
 
-/* The mapping whose kernel is estimated fastest, if the planner finds one that fits. */
-static bool by_planner(net_costs *c, net_cost *x, int64_t evals) {
-  const tf_planner_opts o = {.kernel = {.isa = c->o->isa}, .objective = c->o->objective, .budget = part_of(c, evals)};
-  tf_diags *d = tf_diags_new();
-  tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
-  if (p) {
-    c->evals += p->evals;
-    c->late = c->late || p->stopped_by == TF_STOP_TIME;
-  }
-  if (p && p->found && p->result.feasible && !p->result.overflow) {
-    const tf_figures f = tf_figures_of(c->arch, x->group->workload, &p->result);
-    tf_tree_free(x->tree);
-    x->tree = p->found;
-    x->value = tf_objective_value(c->o->objective, &f);
-    p->found = NULL;
-  }
-  tf_planned_free(p);
-  tf_diags_free(d);
-  return !net_stopped(c);
-}
-
 bool net_improve(net_costs *c, int id, int64_t evals) {
   net_cost *x = &c->at[id];
-  if (x->tree && is_late(c)) return !net_stopped(c);
-  if (c->o->isa) return by_planner(c, x, evals);
+  if (x->tree && net_is_late(c)) return !net_stopped(c);
+  if (c->o->isa) return net_by_planner(c, id, evals);
   return by_search(c, x, evals, c->d) && !net_stopped(c);
 }
 
@@ -199,4 +180,5 @@ void net_costs_free(net_costs *c) {
     tf_group_free(c->at[i].group);
   }
   free(c->at);
+  free(c->alone);
 }

@@ -46,8 +46,10 @@ bool net_may_group(const tf_workload *wl, const int *ops, int n);
 typedef struct {
   tf_group *group; /* owned */
   tf_bounds bounds;
-  double least;  /* lower bound on the objective */
-  bool known;    /* mapped, as well as this function does */
+  double least;  /* of the objective; with kernels, of groups of several ops: what is expected at least */
+  double kernel; /* cycles of the kernel without memories, where kernels are planned */
+  bool expected; /* least has been raised to that expectation */
+  bool known;    /* mapped, as far as this goes */
   tf_tree *tree; /* the best so far; NULL: none */
   double value;  /* INFINITY without a mapping */
   uint64_t hash;
@@ -66,7 +68,8 @@ typedef struct {
   int bucket[NET_BUCKETS]; /* number of the first + 1 */
   int64_t evals, evaluated;
   double deadline; /* INFINITY: none */
-  bool late;       /* it has passed, and some search was left out */
+  bool late;       /* it has passed, and some search was not made */
+  double *alone;   /* [n_ops] cycles of the kernel of each op as a group of its own; negative: not known yet */
 } net_costs;
 
 bool net_meet(void *costs, const int *ops, int n, int *id, double *least);
@@ -74,7 +77,24 @@ bool net_cost_of(void *costs, int id, double *cost);
 /* Searches for a better mapping of that group. */
 bool net_improve(net_costs *c, int id, int64_t evals);
 bool net_stopped(const net_costs *c);
+bool net_is_late(net_costs *c); /* the deadline has passed, and a search that could have been made is left out */
+tf_budget net_part_of(const net_costs *c, int64_t evals);
+/* Keeps the tree as the group's mapping if its value is better; *tree is NULL then. */
+void net_keep(net_cost *x, tf_tree **tree, double value);
+void net_tell(const net_costs *c, double best);
 void net_costs_free(net_costs *c);
+
+/* ---- groups with kernels (kernels.c) ---------------------------------------------------------------------- */
+/* Whether a group costs what its kernel promises: a plan for kernels, by latency. */
+bool net_has_kernels(const net_costs *c);
+/* A planner's mapping of the group for the cut; its cost is the longer of the model's cycles, in which memories are,
+ * and the kernel's. */
+bool net_kernel_of(net_costs *c, int id);
+/* A planner's mapping of so many evaluations.  False: stopped. */
+bool net_by_planner(net_costs *c, int id, int64_t evals);
+/* Raises the least cost of the group to the kernels of its ops, each alone: fusing ops saves words and not work, and a
+ * group has to promise a gain to be planned.  False: no memory, stopped. */
+bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n);
 
 /* ---- memory (place.c) -------------------------------------------------------------------------------------- */
 /* Live in the steps from .. to. */

@@ -10,6 +10,8 @@
 
 /* Limits: settings drawn, kernels estimated, and factors moved at once. */
 enum { DRAWN = 4000, COSTED = 240, MOVES = 3 };
+/* Evaluations of the search for each kernel that is costed, where they are few. */
+enum { EVALS_EACH = 4 };
 
 typedef struct {
   tf_loop loop;
@@ -141,8 +143,15 @@ static bool try_next(polish *q, double cycles) {
   return true;
 }
 
+/* How many kernels may be costed: fewer where the caller asks for few evaluations. */
+static int costed_most(const polish *q) {
+  const int64_t evals = q->p->o->budget.max_evals;
+  return evals > 0 && evals / EVALS_EACH < COSTED ? (int)(evals / EVALS_EACH) : COSTED;
+}
+
 static bool walk(polish *q) {
-  for (int i = 0; i < DRAWN && q->n_seen < COSTED && !plan_stopped(q->p); i++) {
+  const int most = costed_most(q);
+  for (int i = 0; i < DRAWN && q->n_seen < most && !plan_stopped(q->p); i++) {
     memcpy(q->next, q->best, (size_t)q->n * sizeof *q->next);
     bool moved = false;
     for (int k = 1 + (int)tf_rng_below(&q->rng, MOVES); k > 0; k--)

@@ -26,10 +26,13 @@ int low_var(lowering *w, const char *fmt, ...) {
   n = n < 60 ? n : 60;
   n += snprintf(text + n, sizeof text - (size_t)n, "%d", p->n_vars);
   const char **names = grown(w, p->var_name, p->n_vars, sizeof *names);
+  low_span *span = w->span || p->n_vars == 0 ? grown(w, w->span, p->n_vars, sizeof *span) : NULL;
   char *name = tf_arena_strndup(p->arena, text, (size_t)n);
   if (low_failed(w)) return 0;
   p->var_name = names;
   p->var_name[p->n_vars] = name;
+  w->span = span;
+  low_span_any(w, p->n_vars);
   return p->n_vars++;
 }
 
@@ -75,6 +78,7 @@ static ir_atom let(lowering *w, const char *name, ir_fn fn, int n, const ir_atom
   if (low_failed(w)) return ir_number(0);
   s->let.var = var;
   s->let.expr = e;
+  low_span_let(w, var, &e);
   if (w->n_lets < MAX_LETS) w->lets[w->n_lets++] = (low_let){e, var};
   return (ir_atom){var, 0};
 }

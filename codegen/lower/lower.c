@@ -194,6 +194,7 @@ static bool open_loop(lowering *w, int n, int l, ir_atom *digit) {
   s->loop.dim = w->plan->loops[l].dim;
   s->loop.var = low_var(w, "i_%s_", w->p->dim_id[s->loop.dim]);
   s->loop.trip = w->run.trip[l];
+  low_span_loop(w, s->loop.var, s->loop.trip);
   w->var_of[l] = s->loop.var;
   s->loop.map = runs_parallel(w, n, l) ? IR_THREAD : IR_SERIAL;
   w->in_parallel |= ir_is_aside(s);

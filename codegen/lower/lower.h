@@ -12,6 +12,12 @@ typedef struct {
   int var;
 } low_let;
 
+/* Bounds of a value: first <= value <= last.  Unknown from LOW_FAR on. */
+typedef struct {
+  int64_t first, last;
+} low_span;
+#define LOW_FAR (INT64_MAX / 8)
+
 /* A mask of scores, and the part that it leaves nothing of, which is not computed (mask.c). */
 typedef struct {
   int scope; /* the innermost scope with all ops that the mask makes void below it; -1: no such mask */
@@ -35,6 +41,7 @@ struct lowering {
   ir_body *into; /* where statements are appended */
   int n_lets;    /* number of lets in scope */
   low_let *lets;
+  low_span *span;     /* [variable] bounds of its value */
   int *var_of;        /* [loop] its variable once it has been opened; -1: not yet */
   int *hoisted;       /* [loop] variable of a loop hoisted outside of all; -1: not hoisted */
   bool *summed;       /* [op] its output's sums have a float32 buffer of their own */
@@ -84,6 +91,12 @@ ir_atom low_max(lowering *w, const char *name, ir_atom a, ir_atom b);
 ir_atom low_pick(lowering *w, const char *name, ir_range nonempty, ir_atom yes, ir_atom no);
 /* IR_DIV and IR_MOD of a value >= 0. */
 ir_atom low_by(lowering *w, const char *name, ir_fn fn, ir_atom a, int64_t by);
+/* span.c: bounds of a value, from the trip counts of the loops around it; a new variable, unbounded; the variable of a
+ * loop; of an expression. */
+low_span low_span_of(const lowering *w, ir_atom a);
+void low_span_any(lowering *w, int var);
+void low_span_loop(lowering *w, int var, int64_t trip);
+void low_span_let(lowering *w, int var, const ir_expr *e);
 
 /* range.c: ranges. */
 ir_range low_split(lowering *w, const char *name, ir_range r, ir_atom digit, int64_t step, int64_t trip);

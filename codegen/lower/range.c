@@ -82,12 +82,18 @@ ir_range low_index(lowering *w, int op, const tf_index *ix) {
   return v;
 }
 
+/* The part of v inside the tensor.  It is known to be non-empty where the bounds of its ends prove so: a window at the
+ * border of an image always reads some rows of it. */
 static ir_range clip(lowering *w, const tf_tensor *z, int r, ir_range v) {
   if (z->pad[r] == 0) return v;
   int64_t lo = z->lo[r], end = lo + z->extent[r];
+  const low_span first = low_span_of(w, v.lo), last = low_span_of(w, v.hi);
+  if (first.first >= lo && last.last <= end) return v;
+  const bool some = v.some && first.last < end && last.first > lo;
   v.lo = low_max(w, "lo", v.lo, ir_number(lo));
   v.hi = low_min(w, "hi", v.hi, ir_number(end));
-  v.some = v.exact = false;
+  v.some = some;
+  v.exact = false;
   v.rest = 0;
   memset(v.also, 0, sizeof v.also);
   v.most = v.most < z->extent[r] ? v.most : z->extent[r];

@@ -51,16 +51,20 @@ static void mesh_of(const builder *b, int level, int o, int64_t mesh[2]) {
       memcpy(mesh, b->arch->units[u].mesh, 2 * sizeof *mesh);
 }
 
+static bool is_moved(const tf_workload *wl, const tf_ref *ref, int d) {
+  for (int r = 0; r < wl->tensors[ref->tensor].rank; r++)
+    for (int t = 0; t < ref->index[r].n_terms; t++)
+      if (ref->index[r].terms[t].dim == d) return true;
+  return false;
+}
+
 /* The only read that dim d moves; NULL if it moves none, or more than one. */
 static const tf_ref *only_read(const tf_workload *wl, const tf_op *op, int d) {
   const tf_ref *found = NULL;
   for (int i = 0; i < op->n_reads; i++) {
-    bool moves = false;
-    for (int r = 0; r < wl->tensors[op->reads[i].tensor].rank; r++)
-      for (int t = 0; t < op->reads[i].index[r].n_terms; t++)
-        moves |= op->reads[i].index[r].terms[t].dim == d;
-    if (moves && found) return NULL;
-    if (moves) found = &op->reads[i];
+    if (!is_moved(wl, &op->reads[i], d)) continue;
+    if (found) return NULL;
+    found = &op->reads[i];
   }
   return found;
 }
@@ -71,16 +75,33 @@ static bool slides(const tf_workload *wl, const tf_ref *ref) {
   return false;
 }
 
-/* The dim that is spread over units: the output's last.  Where that slides a window or has a stride: another dim of
- * the output that alone moves the other operand (a convolution's channels) and is long enough for all units of a
- * row. */
+/* Number of dims of the output that move the read. */
+static int out_dims_of(const tf_workload *wl, const tf_op *op, const tf_ref *ref) {
+  int n = 0;
+  for (int k = 0; k < op->n_out_dims; k++)
+    n += is_moved(wl, ref, op->dims[k]);
+  return n;
+}
+
+/* Whether one read is an image (two or more dims of the output) and the other one weights with one channel dim: a
+ * convolution of 1 x 1.  Rows of images need not fill vectors, channels do. */
+static bool is_pointwise(const tf_workload *wl, const tf_op *op, const tf_ref *rows, const tf_ref *weights) {
+  return out_dims_of(wl, op, rows) > 1 && out_dims_of(wl, op, weights) == 1 &&
+         wl->tensors[weights->tensor].producer < 0;
+}
+
+/* The dim that is spread over units: the output's last.  Where that slides a window or has a stride, or the op is a
+ * convolution of 1 x 1: another dim of the output that alone moves the other operand (a convolution's channels) and is
+ * long enough for all units of a row. */
 static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return op->n_dims ? op->dims[0] : -1;
-  const tf_ref *rows = only_read(b->wl, op, op->dims[last]);
-  for (int k = 0; k < last && rows && slides(b->wl, rows); k++) {
+  const tf_ref *rows = op->n_reads == 2 ? only_read(b->wl, op, op->dims[last]) : NULL;
+  for (int k = 0; k < last && rows; k++) {
     const tf_ref *other = only_read(b->wl, op, op->dims[k]);
-    if (other && other != rows && b->wl->dims[op->dims[k]].extent >= units) return op->dims[k];
+    if (other && other != rows && b->wl->dims[op->dims[k]].extent >= units &&
+        (slides(b->wl, rows) || is_pointwise(b->wl, op, rows, other)))
+      return op->dims[k];
   }
   return op->dims[last];
 }
@@ -132,7 +153,7 @@ static uint64_t rows(const builder *b) {
     const tf_op *op = &b->wl->ops[o];
     bool channels;
     units_of(b, o, &channels);
-    if (channels && is_output(b, o)) all |= UINT64_C(1) << op->dims[op->n_out_dims - 1];
+    if (channels) all |= *reach(b, o, op->dims[op->n_out_dims - 1]);
   }
   return all;
 }

@@ -50,8 +50,28 @@ static void say_tree(page *p, tf_rng *g, const lengths *v, int map, bool product
   }
 }
 
+/* Sums over all of an image, of two reduced dims with the last one contiguous. */
+static void draw_image_sum(page *p, uint64_t seed) {
+  static const char *const of[] = {"+= I[n,c,p,q]", "max= I[n,c,p,q]", "+= I[n,c,p,q] * I[n,c,p,q]",
+                                   "+= I[n,c,p,q] * F[c,p] - U[q]"};
+  tf_rng g = tf_rng_new(seed, 19);
+  const int n = rng_between(&g, 1, 2), c = rng_between(&g, 1, 20), rows = rng_between(&g, 1, 12),
+            columns = rng_between(&g, 1, 70), cut = tf_rng_below(&g, 3) == 0 ? 2 : 1; /* sums in two steps */
+  p->len = 0;
+  page_say(p, "architecture:\n  name: a\n  clock: 1 GHz\n  memories:\n  - {name: L0, bandwidth: 1}\n  - {name: L1, "
+              "bandwidth: 1}\n  compute:\n  - {name: u, ops: [mac, add, sub, mul, max], below: L1, mesh: [1, 1]}\n");
+  page_say(p, "workload:\n  name: w\n  dims: {n: %d, c: %d, p: %d, q: %d}\n  ops:\n  - \"D[n,c] %s\"\n", n, c, rows,
+           columns, of[tf_rng_below(&g, 4)]);
+  page_say(p, "mapping: |\n  L0 for n=%d p=%d\n    L1 for c=%d p=%d q=%d\n      op D\n", n, cut, c, parts(rows, cut),
+           columns);
+}
+
 void draw_window(page *p, uint64_t seed) {
   tf_rng g = tf_rng_new(seed, 13);
+  if (seed % 32 >= 28) { /* one window in eight is all of the image */
+    draw_image_sum(p, seed);
+    return;
+  }
   lengths v = draw_lengths(&g);
   const bool behind = tf_rng_below(&g, 3) == 0; /* channels behind the image */
   const int sum = (int)tf_rng_below(&g, 5), map = (int)tf_rng_below(&g, 6) - 1;

@@ -254,17 +254,7 @@ static void few(walk *w, const ir_stmt *s) {
                                        : parts(n, lanes) * m * (k / 2 + parts(k, STEPS)) + k * w->core->row);
 }
 
-/* Rows of vectors along the last dim of the output, or of the reduction, whichever is longer. */
-static void elements(walk *w, const ir_stmt *s, const tf_op *op) {
-  const double across = op->n_out_dims > 0 ? (double)s->range[op->n_out_dims - 1].most : 1,
-               along = op->n_dims > op->n_out_dims ? (double)s->range[op->n_dims - 1].most : 1,
-               row = across > along ? across : along;
-  w->cycles += runs(w, 0, false) * words_of(s->range, op->n_dims, NULL) / row *
-               (parts(row, w->isa->lanes) * op->n_expr + w->core->row);
-}
-
 static void nest(walk *w, const ir_stmt *s) {
-  const tf_op *op = &w->p->tree->workload->ops[s->op];
   if (s->nest.product && s->nest.product->way == IR_CHANNELS)
     channels(w, s);
   else if (s->nest.product && s->nest.product->way == IR_FEW)
@@ -272,7 +262,7 @@ static void nest(walk *w, const ir_stmt *s) {
   else if (s->nest.product)
     product(w, s);
   else
-    elements(w, s, op);
+    w->cycles += runs(w, 0, false) * tf_cost_points(w->p, w->isa, w->core, s);
 }
 
 /* A factor for each row, and passing all elements through the core. */

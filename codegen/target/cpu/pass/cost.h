@@ -12,4 +12,8 @@ double tf_cost_steps(const tf_core *core, int registers, int64_t m, double vecto
 /* The same if the last tiles are as narrow as what is left. */
 double tf_cost_panels(const tf_core *core, int registers, int64_t m, int64_t vectors, int across);
 double tf_cost_tiles(const tf_core *core, const tf_micro_isa *isa, int64_t m, double vectors, double k, int across);
+
+/* points.c: cycles of one run of a nest that is no product. */
+double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core, const ir_stmt *s);
+
 #endif

@@ -53,10 +53,26 @@ static int taps_of(const tf_op *op, const ir_stmt *s) {
   return (int)n;
 }
 
+/* Whether the last reduced dim is contiguous where lanes along the output would be strided: such sums go along rows. */
+static bool sums_rows(const lowering *w, const ir_stmt *s) {
+  const tf_workload *wl = w->plan->wl;
+  const tf_op *op = op_of(w, s);
+  bool across = false, along = true;
+  for (int i = 0; i < op->n_reads; i++) {
+    const tf_ref *ref = &op->reads[i];
+    const int rank = wl->tensors[ref->tensor].rank, dim = op->dims[op->n_dims - 1];
+    across |= ir_window_kind(wl, s, i) == IR_ACROSS;
+    for (int t = 0; rank > 0 && t < ref->index[rank - 1].n_terms; t++)
+      along &= ref->index[rank - 1].terms[t].dim != dim || ref->index[rank - 1].terms[t].coef == 1;
+    along &= rank == 0 || !low_reads_dim(ref, rank - 1, dim);
+  }
+  return across && along;
+}
+
 static bool is_window(const lowering *w, const ir_stmt *s) {
   const tf_op *op = op_of(w, s);
   if (s->kind != IR_NEST || s->nest.product || s->nest.from || s->nest.divides >= 0 || !is_sum_of_products(op) ||
-      op->n_out_dims < 1 || taps_of(op, s) < 2)
+      op->n_out_dims < 1 || taps_of(op, s) < 2 || sums_rows(w, s))
     return false;
   bool can = buffer_of(w, op->out)->type == IR_F32 && !buffer_of(w, op->out)->block.by, any = false;
   for (int i = 0; can && i < op->n_reads; i++) {

@@ -11,13 +11,13 @@ static const char *combine(tf_reduce r) {
   return r == TF_REDUCE_ADD ? "vec_add" : r == TF_REDUCE_MAX ? "vec_max" : "vec_min";
 }
 
-/* Whether vectors have code for all that the op does: a sum, maximum or minimum over one dim. */
+/* Whether vectors have code for all that the op does: a sum, maximum or minimum. */
 static bool has_vector_code(const tf_op *op) {
   bool can = op->reduce == TF_REDUCE_ADD || op->reduce == TF_REDUCE_MAX || op->reduce == TF_REDUCE_MIN;
   for (int i = 0; can && i < op->n_expr; i++)
     can =
         op->expr[i].what == TF_X_NUMBER || op->expr[i].what == TF_X_READ || tf_micro_vector_name((int)op->expr[i].call);
-  return can && op->n_dims == op->n_out_dims + 1 && op->n_reads < 64;
+  return can && op->n_dims > op->n_out_dims && op->n_reads < 64;
 }
 
 bool c_is_value_sum(const c_printer *c, const ir_stmt *s) {
@@ -25,7 +25,7 @@ bool c_is_value_sum(const c_printer *c, const ir_stmt *s) {
   if (tf_micro_lanes(c->micro) < 2 || !has_vector_code(op) || s->nest.divides >= 0 ||
       c_buffer(c, op, -1)->type != IR_F32)
     return false;
-  const int dim = op->dims[op->n_out_dims];
+  const int dim = op->dims[op->n_dims - 1];
   bool can = c_runs_along(c, op, dim, false) && c_steady_divisor(c, op, s, dim) < 0, any = false;
   for (int i = 0; can && i < op->n_reads; i++) {
     const ir_buffer *b = c_buffer(c, op, i);
@@ -43,7 +43,7 @@ static void take(c_printer *c, const ir_stmt *s, int at, bool part) {
   const tf_op *op = &c->wl->ops[s->op];
   c_indent(c);
   fprintf(c->out, "all_%d = %s(%s", at, combine(op->reduce), part ? "vec_keep(" : "");
-  c_rows_value(c, s, op->dims[op->n_out_dims], part);
+  c_rows_value(c, s, op->dims[op->n_dims - 1], part);
   if (part) fprintf(c->out, ", vec_splat(%s), rest)", c_identity(op->reduce));
   fprintf(c->out, ", all_%d);\n", at); /* second: what is not a number gives way to it */
 }
@@ -74,20 +74,25 @@ static void loops(c_printer *c, const ir_stmt *s, const char *dim, ir_atom hi) {
 
 void c_value_sum(c_printer *c, const ir_stmt *s, int open) {
   const tf_op *op = &c->wl->ops[s->op];
-  const char *dim = c_dim_name(c, op, op->n_out_dims);
-  const ir_range *r = &s->range[op->n_out_dims];
+  const int last = op->n_dims - 1;
+  const char *dim = c_dim_name(c, op, last);
   for (int k = open; k < op->n_out_dims; k++)
     c_loop(c, op, s, k);
   c_line(c, "{\n");
   c->depth++;
-  c_take_steady(c, op, s, op->dims[op->n_out_dims], true);
   for (int i = 0; i < SUMS; i++) {
     c_indent(c);
     fprintf(c->out, "vec all_%d = vec_splat(%s);\n", i, c_identity(op->reduce));
   }
+  for (int k = op->n_out_dims; k < last; k++) /* sums over several rows */
+    c_loop(c, op, s, k);
+  c_line(c, "{\n");
+  c->depth++;
+  c_take_steady(c, op, s, op->dims[last], true);
   c_indent(c);
-  fprintf(c->out, "int64_t d_%s = ", dim), c_atom(c->out, c->p, r->lo), fputs(";\n", c->out);
-  loops(c, s, dim, r->hi);
+  fprintf(c->out, "int64_t d_%s = ", dim), c_atom(c->out, c->p, s->range[last].lo), fputs(";\n", c->out);
+  loops(c, s, dim, s->range[last].hi);
+  c_close(c, last - op->n_out_dims + 1);
   c_indent(c);
   fprintf(c->out, "const float all = %s(%s(%s(all_0, all_1), %s(all_2, all_3)));\n",
           op->reduce == TF_REDUCE_ADD   ? "vec_sum"

@@ -1,0 +1,69 @@
+/* Intervals of variables: loops run from 0 to their trip count, expressions are bounded by their arguments. */
+#include "codegen/lower/lower.h"
+
+static const low_span anywhere = {-LOW_FAR, LOW_FAR};
+
+static int64_t near(int64_t x) { return x < -LOW_FAR ? -LOW_FAR : x > LOW_FAR ? LOW_FAR : x; }
+
+/* a + coef * b; what is unknown stays unknown. */
+static int64_t plus(int64_t a, int64_t coef, int64_t b) {
+  int64_t c;
+  const bool unknown = b == LOW_FAR || b == -LOW_FAR;
+  if (unknown || __builtin_mul_overflow(coef, b, &c)) c = (coef < 0) == (b < 0) ? LOW_FAR : -LOW_FAR;
+  if (a == LOW_FAR || a == -LOW_FAR) return a;
+  return near(near(c) + a);
+}
+
+low_span low_span_of(const lowering *w, ir_atom a) {
+  if (a.var < 0) return (low_span){near(a.off), near(a.off)};
+  const low_span v = w->span ? w->span[a.var] : anywhere;
+  return (low_span){plus(v.first, 1, a.off), plus(v.last, 1, a.off)};
+}
+
+static void know(lowering *w, int var, low_span s) {
+  if (w->span && !low_failed(w)) w->span[var] = s;
+}
+
+void low_span_any(lowering *w, int var) { know(w, var, anywhere); }
+
+void low_span_loop(lowering *w, int var, int64_t trip) { know(w, var, (low_span){0, near(trip - 1)}); }
+
+static low_span sum_of(const lowering *w, const ir_expr *e) {
+  low_span all = {0, 0};
+  for (int i = 0; i < e->n; i++) {
+    const low_span v = low_span_of(w, e->arg[i]);
+    const int64_t c = e->coef[i];
+    all.first = plus(all.first, c, c < 0 ? v.last : v.first);
+    all.last = plus(all.last, c, c < 0 ? v.first : v.last);
+  }
+  return all;
+}
+
+/* Of the least or the most of the arguments; of a pick, of either. */
+static low_span of_several(const lowering *w, ir_fn fn, const ir_atom *arg, int n) {
+  low_span all = low_span_of(w, arg[0]);
+  for (int i = 1; i < n; i++) {
+    const low_span v = low_span_of(w, arg[i]);
+    if (fn == IR_MAX ? v.first > all.first : v.first < all.first) all.first = v.first;
+    if (fn == IR_MIN ? v.last < all.last : v.last > all.last) all.last = v.last;
+  }
+  return all;
+}
+
+static low_span by(const lowering *w, const ir_expr *e) {
+  const low_span v = low_span_of(w, e->arg[0]);
+  const int64_t n = e->arg[1].off;
+  if (e->fn == IR_MOD) return (low_span){0, v.last < n - 1 ? v.last : n - 1};
+  return (low_span){v.first < 0 ? 0 : v.first / n, v.last == LOW_FAR ? LOW_FAR : v.last / n};
+}
+
+void low_span_let(lowering *w, int var, const ir_expr *e) {
+  switch (e->fn) {
+  case IR_SUM: know(w, var, sum_of(w, e)); break;
+  case IR_MIN:
+  case IR_MAX: know(w, var, of_several(w, e->fn, e->arg, e->n)); break;
+  case IR_PICK: know(w, var, of_several(w, e->fn, e->arg + 2, 2)); break;
+  case IR_MOD:
+  case IR_DIV: know(w, var, by(w, e)); break;
+  }
+}

@@ -1,0 +1,109 @@
+/* Cost of nests that are not matrix products, by the loops that `print` writes for them: windows, rows of maps, sums
+ * along rows, and scalar loops, in which each addition waits for the one before. */
+#include "codegen/ir/window.h"
+#include "codegen/target/cpu/pass/cost.h"
+
+typedef struct {
+  const tf_workload *wl;
+  const tf_op *op;
+  const ir_stmt *s;
+  const tf_core *core;
+  double lanes;
+} points;
+
+static double vectors(const points *p, int k) {
+  const double lanes = p->lanes, n = (double)p->s->range[k].most;
+  return (double)(int64_t)((n + lanes - 1) / lanes);
+}
+
+/* Number of points of the op's dims from..to-1. */
+static double settings(const points *p, int from, int to) {
+  double n = 1;
+  for (int k = from; k < to; k++)
+    n *= (double)p->s->range[k].most;
+  return n;
+}
+
+static double calls(const tf_op *op) {
+  double n = 0;
+  for (int i = 0; i < op->n_expr; i++)
+    n += op->expr[i].what == TF_X_CALL;
+  return n > 0 ? n : 1;
+}
+
+/* Whether the op's k-th dim moves one of the first `to` ranks of the read. */
+static bool moves(const points *p, int read, int k, int to) {
+  for (int r = 0; r < to; r++)
+    for (int t = 0; t < p->op->reads[read].index[r].n_terms; t++)
+      if (p->op->reads[read].index[r].terms[t].dim == p->op->dims[k]) return true;
+  return false;
+}
+
+/* Number of reads that the k-th dim moves with a stride other than 1: a vector of them is gathered. */
+static int scattered(const points *p, int k) {
+  int n = 0;
+  for (int i = 0; i < p->op->n_reads; i++) {
+    const tf_ref *ref = &p->op->reads[i];
+    const int rank = p->wl->tensors[ref->tensor].rank;
+    bool steps = false;
+    for (int t = 0; rank > 0 && t < ref->index[rank - 1].n_terms; t++)
+      steps |= ref->index[rank - 1].terms[t].dim == p->op->dims[k] && ref->index[rank - 1].terms[t].coef != 1;
+    n += steps || moves(p, i, k, rank - 1);
+  }
+  return n;
+}
+
+/* Tiles of four rows by one vector.  Elements that windows of a tile share are loaded once: about half of all. */
+static double window(const points *p) {
+  enum { ROWS = 4 };
+  const tf_op *op = p->op;
+  const int lane = op->n_out_dims - 1;
+  const double rows = lane > 0 ? (double)p->s->range[lane - 1].most : 1, tall = rows < ROWS ? rows : ROWS,
+               taps = p->s->nest.window->taps;
+  const double tiles =
+      (double)(int64_t)((rows + tall - 1) / tall) * vectors(p, lane) * settings(p, 0, lane > 0 ? lane - 1 : 0);
+  double loads = 0;
+  for (int i = 0; i < op->n_reads; i++)
+    loads += ir_window_kind(p->wl, p->s, i) == IR_STEADY   ? taps
+             : ir_window_kind(p->wl, p->s, i) == IR_ACROSS ? taps * p->lanes
+             : ir_window_step(p->wl, p->s, i) == 1         ? taps * tall / 2
+                                                           : taps * tall;
+  const double sums = op->n_expr > 1 && op->reduce == TF_REDUCE_ADD ? calls(op) : calls(op) + (op->n_expr > 1);
+  return tiles * ((taps * tall * sums + loads) / p->core->ports + p->core->tile);
+}
+
+/* Rows of the output as vectors. */
+static double along_output(const points *p, double n_expr) {
+  const int last = p->op->n_out_dims - 1;
+  const double rows = settings(p, 0, last) * settings(p, p->op->n_out_dims, p->op->n_dims);
+  return rows * (vectors(p, last) * (n_expr + scattered(p, last) * p->lanes / 2) + p->core->row);
+}
+
+/* Sums along rows: vectors, and one horizontal sum at the end. */
+static double along_sums(const points *p) {
+  const int last = p->op->n_dims - 1;
+  return settings(p, 0, p->op->n_out_dims) *
+         (settings(p, p->op->n_out_dims, last) * vectors(p, last) * p->op->n_expr + p->core->row);
+}
+
+static bool padded(const points *p) {
+  for (int i = 0; i < p->op->n_reads; i++)
+    for (int r = 0; r < p->wl->tensors[p->op->reads[i].tensor].rank; r++)
+      if (p->wl->tensors[p->op->reads[i].tensor].pad[r]) return true;
+  return false;
+}
+
+double tf_cost_points(const ir_program *of, const tf_micro_isa *isa, const tf_core *core, const ir_stmt *s) {
+  const tf_workload *wl = of->tree->workload;
+  const points p = {wl, &wl->ops[s->op], s, core, isa->lanes};
+  const int out = p.op->n_out_dims, all = p.op->n_dims;
+  if (s->nest.window) return window(&p);
+  if (s->nest.done) return settings(&p, 0, out - 1) * vectors(&p, out - 1) * calls(p.op);
+  if (out == all) return out > 0 ? along_output(&p, p.op->n_expr) : p.op->n_expr;
+  if (scattered(&p, all - 1) == 0 && !padded(&p)) return along_sums(&p);
+  bool neighbours = false;
+  for (int k = out; k < all; k++)
+    neighbours |= scattered(&p, k) == 0;
+  if (out > 0 && (scattered(&p, out - 1) == 0 || !neighbours)) return along_output(&p, p.op->n_expr);
+  return settings(&p, 0, all) * core->latency;
+}

@@ -1,0 +1,95 @@
+/* What groups cost as kernels of a CPU: the planner's mapping of each, and what its kernel promises. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "net/net.h"
+#include "search/common/objective.h"
+#include "tileflow/planner.h"
+
+enum { CUT_EVALS = 200, LATE_EVALS = 20 }; /* mappings tried of a group while the network is cut */
+/* A group is planned only where it promises to save more than this part of the work besides its largest op: fusing two
+ * convolutions rarely does, and a map behind a convolution nearly always. */
+#define GAIN 0.03
+
+bool net_has_kernels(const net_costs *c) { return c->o->isa && c->o->objective == TF_LATENCY; }
+
+/* The value of a plan whose mapping fits, INFINITY if its kernel cannot be emitted; the kernel's cycles. */
+static double value_of(const net_costs *c, const net_cost *x, const tf_planned *p, double *kernel, tf_diags *d) {
+  const tf_figures f = tf_figures_of(c->arch, x->group->workload, &p->result);
+  const double value = tf_objective_value(c->o->objective, &f);
+  *kernel = 0;
+  if (!net_has_kernels(c)) return value;
+  *kernel = tf_emit_cycles(p->tree, "cpu", &(tf_emit_options){.isa = c->o->isa}, d);
+  return *kernel < 0 ? INFINITY : fmax(value, *kernel);
+}
+
+bool net_by_planner(net_costs *c, int id, int64_t evals) {
+  net_cost *x = &c->at[id];
+  const tf_planner_opts o = {
+      .kernel = {.isa = c->o->isa}, .objective = c->o->objective, .budget = net_part_of(c, evals)};
+  tf_diags *d = tf_diags_new(); /* a group without a kernel is no error */
+  tf_planned *p = d ? tf_planner_run(c->arch, x->group->workload, NULL, &o, d) : NULL;
+  if (p) {
+    c->evals += p->evals;
+    c->late = c->late || p->stopped_by == TF_STOP_TIME;
+  }
+  if (p && p->found && p->result.feasible && !p->result.overflow) {
+    double kernel;
+    const double value = value_of(c, x, p, &kernel, d);
+    if (!net_has_kernels(c)) x->value = INFINITY; /* of two mappings the one with a good kernel */
+    if (value < x->value) x->kernel = kernel;
+    net_keep(x, &p->found, value);
+  }
+  tf_planned_free(p);
+  tf_diags_free(d);
+  return !net_stopped(c);
+}
+
+bool net_kernel_of(net_costs *c, int id) {
+  net_cost *x = &c->at[id];
+  const bool late = net_is_late(c), one = x->group->workload->n_ops == 1;
+  if (late && !one) {
+    x->known = true; /* no time to look at it */
+    return !net_stopped(c);
+  }
+  if (!net_by_planner(c, id, late ? LATE_EVALS : CUT_EVALS)) return false;
+  if (!x->tree) return true; /* left to formulas and a search by the model */
+  x->known = true;
+  c->evaluated++;
+  net_tell(c, INFINITY);
+  return true;
+}
+
+/* Cycles of the op's kernel where it is a group of its own. */
+static bool kernel_alone(net_costs *c, int op, double *cycles) {
+  int id = -1;
+  double least, cost;
+  if (!c->alone) {
+    c->alone = malloc(sizeof *c->alone * (size_t)c->wl->n_ops);
+    if (!c->alone) return tf_fail(c->d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
+    for (int o = 0; o < c->wl->n_ops; o++)
+      c->alone[o] = -1;
+  }
+  if (c->alone[op] < 0) {
+    if (!net_meet(c, &op, 1, &id, &least)) return false;
+    if (id >= 0 && !net_cost_of(c, id, &cost)) return false;
+    c->alone[op] = id >= 0 ? c->at[id].kernel : 0;
+  }
+  *cycles = c->alone[op];
+  return true;
+}
+
+bool net_least_of_kernels(net_costs *c, int id, const int *ops, int n) {
+  double all = 0, most = 0;
+  if (c->at[id].expected) return true;
+  for (int i = 0; i < n; i++) {
+    double one = 0;
+    if (!kernel_alone(c, ops[i], &one)) return false;
+    all += one;
+    most = fmax(most, one);
+  }
+  net_cost *x = &c->at[id];
+  x->least = fmax(x->least, all + GAIN * (all - most));
+  x->expected = true;
+  return true;
+}
