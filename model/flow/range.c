@@ -52,6 +52,41 @@ tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t
   return v;
 }
 
+bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg) {
+  const tf_tensor *z = &ev->plan->wl->tensors[s->tensor];
+  bool inside = false, outside = false;
+  if (s->n_touch < 2 || z->pad[r] == 0 || ev->noclip) return false;
+  tf_memo_begin(ev->plan);
+  for (int i = 0; i < s->n_touch; i++) {
+    const tf_touch t = s->touch[i];
+    if (touch_rank(ev, t, r, s->node, dg).len > 0)
+      inside = true;
+    else if (t.ref >= 0)
+      outside |= index_range(ev, t.op, &ev->plan->wl->ops[t.op].reads[t.ref].index[r], s->node, dg).len > 0;
+  }
+  return inside && outside;
+}
+
+bool tf_slice_box(const tf_eval *ev, const tf_slice *s, const int64_t *dg, tf_ival *box) {
+  const int rank = ev->plan->wl->tensors[s->tensor].rank;
+  bool any = false;
+  for (int r = 0; r < rank; r++)
+    box[r] = (tf_ival){0, 0};
+  tf_memo_begin(ev->plan);
+  for (int i = 0; i < s->n_touch; i++) {
+    tf_ival part[TF_MAX_RANK];
+    bool empty = false;
+    for (int r = 0; r < rank && !empty; r++) {
+      part[r] = touch_rank(ev, s->touch[i], r, s->node, dg);
+      empty = part[r].len <= 0;
+    }
+    for (int r = 0; r < rank && !empty; r++)
+      box[r] = any ? tf_around(box[r], part[r]) : part[r];
+    any |= !empty;
+  }
+  return any;
+}
+
 /* What the consumers of o below node n read of its output rank r. */
 static tf_ival demanded(const tf_eval *ev, int o, int r, int n, const int64_t *dg) {
   const tf_plan *p = ev->plan;

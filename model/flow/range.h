@@ -50,8 +50,15 @@ tf_ival tf_dim_range(const tf_eval *ev, int o, int d, int n, const int64_t *dg);
 tf_ival tf_loop_range(const tf_eval *ev, int l, const int64_t *dg);
 /* Iterations of loop l that are not empty: as many as cover the range that reaches it. */
 int64_t tf_turns(const tf_eval *ev, int l, const int64_t *dg);
-/* Rank r of the slice: the hull of its touches, clipped to the tensor. */
+/* Rank r of the slice: the hull of its touches, clipped to the tensor.  A touch that lies outside the tensor in another
+ * rank has a part in it all the same: see below. */
 tf_ival tf_slice_rank(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg);
+/* The box of the slice: the hull of its touches, without those that lie wholly in the padding.  False: it is empty, and
+ * all its ranks are {0, 0}. */
+bool tf_slice_box(const tf_eval *ev, const tf_slice *s, const int64_t *dg, tf_ival *box);
+/* Whether some touches of the slice lie wholly in the padding along rank r, and others do not: then the box is not what
+ * its ranks are one by one. */
+bool tf_slice_partly_outside(const tf_eval *ev, const tf_slice *s, int r, const int64_t *dg);
 /* Rank r of the box that one reference of op o touches on entry to node n. */
 tf_ival tf_touch_rank(const tf_eval *ev, tf_touch t, int r, int n, const int64_t *dg);
 

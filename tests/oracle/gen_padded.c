@@ -38,13 +38,31 @@ static void say_index(page *p, const window *w, const char *at, const char *tap)
   page_say(p, ", %d*%s + %d*%s - %d", w->stride, at, w->dilation, tap, w->shift);
 }
 
+/* Its taps from the last to the first: at one setting of a loop over them it reads elsewhere than the window. */
+static void say_reversed(page *p, const window *w, const char *at, const char *tap) {
+  page_say(p, ", %d*%s - %d*%s + %d", w->stride, at, w->dilation, tap, w->dilation * (w->taps - 1) - w->shift);
+}
+
+/* Another reader of the padded input.  apart: of rows and places of its own, so that one of the two may read padding
+ * alone. */
+static void say_other_reader(page *p, const window *a, const window *b, bool depthwise, int apart) {
+  void (*say)(page *, const window *, const char *, const char *) = apart ? say_reversed : say_index;
+  page_say(p, "  - \"Y[k,p%s] += I[%s", b ? ",q" : "", depthwise ? "k" : "c");
+  if (apart) page_say(p, " + %d", apart);
+  say(p, a, "p", "r");
+  if (b) say(p, b, "q", "s");
+  page_say(p, "] * V[k,r%s%s]\"\n", depthwise ? "" : ",c", b ? ",s" : "");
+}
+
 void gen_padded(tf_rng *g, page *p) {
   bool two = chance(g, 2), flat = chance(g, 2), depthwise = chance(g, 3), relu = chance(g, 3),
        shared = !two && chance(g, 3);
   const char *pq = flat ? "p" : "p,q", *in = relu ? "R" : "T";
   window a = over_input(g), b = over_input(g), c = over_made(g, a.out), d = over_made(g, b.out);
-  page_say(p, "workload:\n  name: w\n  dims: {k: %d, p: %d, r: %d", rng_between(g, 1, 3), a.out, a.taps);
-  if (!depthwise) page_say(p, ", c: %d", rng_between(g, 1, 3));
+  const int k = rng_between(g, 1, 3), channels = depthwise ? k : rng_between(g, 1, 3);
+  const int apart = shared && chance(g, 2) ? channels : 0;
+  page_say(p, "workload:\n  name: w\n  dims: {k: %d, p: %d, r: %d", k, a.out, a.taps);
+  if (!depthwise) page_say(p, ", c: %d", channels);
   if (!flat) page_say(p, ", q: %d, s: %d", b.out, b.taps);
   if (two) page_say(p, ", x: %d, t: %d, n: %d", c.out, c.taps, rng_between(g, 1, 3));
   if (two && !flat) page_say(p, ", y: %d, u: %d", d.out, d.taps);
@@ -57,12 +75,7 @@ void gen_padded(tf_rng *g, page *p) {
   if (!flat) say_index(p, &b, "q", "s");
   page_say(p, "] * W[k,r%s%s]\"\n", depthwise ? "" : ",c", flat ? "" : ",s");
   if (relu) page_say(p, "  - \"R[k,%s] = max(T[k,%s], 0)\"\n", pq, pq);
-  if (shared) { /* another reader of the padded input */
-    page_say(p, "  - \"Y[k,%s] += I[%s", pq, depthwise ? "k" : "c");
-    say_index(p, &a, "p", "r");
-    if (!flat) say_index(p, &b, "q", "s");
-    page_say(p, "] * V[k,r%s%s]\"\n", depthwise ? "" : ",c", flat ? "" : ",s");
-  }
+  if (shared) say_other_reader(p, &a, flat ? NULL : &b, depthwise, apart);
   if (!two) return;
   page_say(p, "  - \"O[n,%s] += %s[k", flat ? "x" : "x,y", in);
   say_index(p, &c, "x", "t");

@@ -120,17 +120,6 @@ static bool touched(const tf_walker *e, const tf_slice *s) {
   return false;
 }
 
-static void box_of(const tf_walker *e, const tf_slice *s, tf_ival *box) {
-  bool empty = false;
-  int rank = e->p->wl->tensors[s->tensor].rank;
-  for (int r = 0; r < rank; r++) {
-    box[r] = tf_slice_rank(e->ev, s, r, e->cur);
-    empty |= box[r].len <= 0;
-  }
-  for (int r = 0; r < rank && empty; r++)
-    box[r] = (tf_ival){0, 0};
-}
-
 static int64_t volume(const tf_ival *box, int rank) {
   int64_t v = 1;
   for (int r = 0; r < rank; r++)
@@ -196,7 +185,7 @@ static void enter_instance(tf_walker *e, int i, bool first, tf_move *v) {
   int rank = e->p->wl->tensors[s->tensor].rank;
   tf_ival box[TF_MAX_RANK], both[TF_MAX_RANK];
   int64_t row[TF_ROW_WORDS];
-  box_of(e, s, box);
+  tf_slice_box(e->ev, s, e->cur, box);
   tf_held *held = tf_store_at(e->st, i, tf_store_index(e->st, s->node, e->cur));
   for (int r = 0; r < rank; r++)
     both[r] = held->owner >= 0 ? tf_common_part(box[r], held->box[r]) : (tf_ival){0, 0};
@@ -253,7 +242,7 @@ static void leaf_slice(tf_walker *e, int i, const tf_unit *unit) {
   do {
     force_made(e);
     if (!touched(e, s)) continue;
-    box_of(e, s, box);
+    tf_slice_box(e->ev, s, e->cur, box);
     int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
     bool fresh = tf_store_new_row(e->st, row, group_row(e, s, box, none, row));
     if (!s->makes) {
@@ -378,7 +367,7 @@ static void add_corrected(tf_walker *e, int h) {
     do {
       force_made(e);
       if (!touched(e, s)) continue;
-      box_of(e, s, box);
+      tf_slice_box(e->ev, s, e->cur, box);
       int64_t words = volume(box, e->p->wl->tensors[s->tensor].rank);
       e->m->treated[2 * o] += words;
       e->m->treated[2 * o + 1] += goes_on ? 0 : words;
@@ -426,7 +415,7 @@ static void note_held(tf_walker *e, int n) {
       const tf_slice *s = &e->p->slices[i];
       tf_ival box[TF_MAX_RANK];
       if (!touched(e, s)) continue;
-      box_of(e, s, box);
+      tf_slice_box(e->ev, s, e->cur, box);
       bits += volume(box, e->p->wl->tensors[s->tensor].rank) * e->p->wl->tensors[s->tensor].word_bits;
     }
     e->m->at_once[n] = bits > e->m->at_once[n] ? bits : e->m->at_once[n];

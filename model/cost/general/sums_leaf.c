@@ -103,6 +103,7 @@ void tf_leaf_add(tf_summing *e, int64_t mult) {
     if (e->prev && !e->dropped) q = tf_slice_rank(e->ev, e->prev, e->comp->rank[i], e->w->prv);
     if (e->back) tf_retain_force(e->ev, e->h, &e->now);
     tf_ival r = tf_slice_rank(e->ev, e->s, e->comp->rank[i], e->w->cur);
+    e->ev->irregular |= tf_slice_partly_outside(e->ev, e->s, e->comp->rank[i], e->w->cur);
     if (e->back) tf_retain_force(e->ev, e->h, &e->then);
     int64_t both = overlap(r, q);
     box *= r.len;

@@ -127,11 +127,10 @@ static bool clip_unmoved(struct tf_model *m, int i) {
     tf_even_read_at(m, &m->even->reads[k], &a, &b);
     a = a > r->from ? a : r->from;
     b = b < r->to ? b : r->to;
-    if (a >= b) continue;
+    if (a >= b) return false; /* a read of padding alone widens no other rank, either: left to the general path */
     lo = a < lo ? a : lo;
     end = b > end ? b : end;
   }
-  if (end <= lo) return false;
   m->lo[i] = lo;
   m->len[i] = end - lo;
   return true;
