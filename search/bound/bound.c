@@ -1,4 +1,4 @@
-/* The capacity bound of a workload: a staircase per op, one after another, and what is left. */
+/* The capacity bound of a workload: the sum of its ops' staircases, and of the tensors that none of them counts. */
 #include "search/bound/bound.h"
 
 #include <math.h>
@@ -7,10 +7,10 @@
 
 #include "model/demand/demand.h"
 
-/* How a dim of an op follows the loops: its range is that of dim `root` of the ops that lead, times coef, plus c.  Not
- * even: its ranges may overlap from one run to the next. */
+/* How the range of an op's dim follows the loops of the leading ops: it is the range of their dim `root`, times coef,
+ * plus c. Not even: it may overlap from one run to the next. */
 typedef struct {
-  int root; /* -1: it stands still */
+  int root; /* -1: it does not move */
   int64_t coef, c;
   bool even;
 } drive;
@@ -19,7 +19,7 @@ typedef struct {
   const tf_workload *wl;
   int word_bits;
   tf_demand need;
-  bool *counted; /* [tensor] some op's staircase has it */
+  bool *counted; /* [tensor] in some op's staircase */
   bool *needs;   /* [op * n_ops + other] */
   drive *drives; /* [op * TF_B_DIMS + slot] */
   tf_b_stairs all;
@@ -32,7 +32,8 @@ static int slot_of(const tf_op *op, int dim) {
   return -1;
 }
 
-/* Dims of the op that index a reference, one a rank, each once, within the tensor: bits; 0 with false otherwise. */
+/* The op's dims that index a reference, one dim per rank, each dim in one rank, inside the tensor; as bits.  False if
+ * the reference is not of that form. */
 static bool plain(const slope *s, int o, const tf_ref *ref, unsigned *dims) {
   const tf_tensor *z = &s->wl->tensors[ref->tensor];
   const tf_op *op = &s->wl->ops[o];
@@ -54,7 +55,7 @@ static int references(const tf_op *op, int z) {
   return n;
 }
 
-/* What index ix of a reader makes of the reader's own. */
+/* The drive that an index gives what it reads, from the reader's own drives. */
 static drive driven_by(const slope *s, int reader, const tf_index *ix) {
   if (ix->n_terms == 0) return (drive){-1, 0, ix->c, true};
   int d = slot_of(&s->wl->ops[reader], ix->terms[0].dim);
@@ -69,7 +70,7 @@ static bool alike(const drive *a, const drive *b) {
   return a->even && b->even && a->root == b->root && a->coef == b->coef && a->c == b->c;
 }
 
-/* The i-th out dim of op o: even where all that read it make the same of the same loop and no border clips it. */
+/* The drive of the i-th output dim of op o: even where all readers give the same, and no border clips it. */
 static drive follow(const slope *s, int o, int i) {
   const tf_op *op = &s->wl->ops[o];
   const tf_tensor *made = &s->wl->tensors[op->out];
@@ -100,14 +101,14 @@ static void find_drives(slope *s) {
   }
 }
 
-/* Whether some out dim of op o is not even. */
+/* Whether some output dim of op o is not even, so that its runs may overlap. */
 static bool overlaps(const slope *s, int o) {
   for (int i = 0; i < s->wl->ops[o].n_out_dims && i < TF_B_DIMS; i++)
     if (!s->drives[o * TF_B_DIMS + i].even) return true;
   return false;
 }
 
-/* Which ops each op needs, directly or not: each op once, in the order in which they are made. */
+/* Which ops each op depends on, directly or not, in topological order. */
 static void find_needs(slope *s) {
   const tf_workload *wl = s->wl;
   for (int k = 0; k < wl->n_ops; k++) {
@@ -122,7 +123,7 @@ static void find_needs(slope *s) {
   }
 }
 
-/* A dim that the op reduces and another has that is not needed for it: a stream may cut it. */
+/* Whether the op reduces a dim that an op which does not depend on it has, too: a streamed scope may tile that dim. */
 static bool shares_reduced(const slope *s, int o) {
   const tf_workload *wl = s->wl;
   const tf_op *op = &wl->ops[o];
@@ -149,7 +150,7 @@ static void add_tensor(slope *s, tf_b_op *b, int z, unsigned dims, bool out, boo
   if (!stays) s->counted[z] = true;
 }
 
-/* Inputs that this op alone reads, by one reference.  Others are left out: what serves one op may serve the next. */
+/* Adds inputs that this op alone reads, by one reference.  Others are left out, as ops may share what was loaded. */
 static void add_reads(slope *s, int o, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   for (int r = 0; r < op->n_reads; r++) {
@@ -161,7 +162,7 @@ static void add_reads(slope *s, int o, tf_b_op *b) {
   }
 }
 
-/* The output: out of the chip, or staying there.  stays: the second. */
+/* Adds the output, as leaving the chip, or (stays) as staying on it. */
 static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
   const tf_op *op = &s->wl->ops[o];
   unsigned dims = 0;
@@ -172,11 +173,13 @@ static void add_output(slope *s, int o, bool stays, tf_b_op *b) {
 }
 
 /* ---- one op --------------------------------------------------------------------------------------------- */
-/* Nothing held, nothing counted: where an op has no tensor to answer for, too many dims, or nothing to do. */
+/* An op without a tensor to count, with too many dims or without points has the empty staircase: nothing held, nothing
+ * moved. */
 static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
   const tf_op *op = &s->wl->ops[o];
   tf_b_op b = {.n_dims = op->n_dims < TF_B_DIMS ? op->n_dims : TF_B_DIMS};
-  bool empty = op->n_dims > TF_B_DIMS || (s->need.masked && s->need.mask.vain[o]); /* some of its blocks are left out */
+  bool empty =
+      op->n_dims > TF_B_DIMS || (s->need.masked && s->need.mask.vain[o]); /* its blocks may be left out by the mask */
   for (int i = 0; i < b.n_dims; i++) {
     b.extent[i] = tf_demanded(&s->need, o, op->dims[i]);
     empty |= b.extent[i] == 0;
@@ -191,7 +194,8 @@ static void stairs_of(slope *s, int o, bool stays, tf_b_stairs *out) {
     tf_b_op_stairs(&b, out);
 }
 
-/* An intermediate either stays on the chip or passes through the outermost memory: the least of both. */
+/* Adds the op.  An intermediate either stays on the chip or passes through the outermost memory: the minimum of
+ * both. */
 static void add_op(slope *s, int o) {
   const tf_tensor *z = &s->wl->tensors[s->wl->ops[o].out];
   bool inner = z->n_consumers > 0;
@@ -208,7 +212,7 @@ static void add_op(slope *s, int o) {
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------- */
-/* Words of tensors that no staircase has: each once.  False if they pass 2^63 - 1. */
+/* Words of the tensors in no staircase, each once.  False if they exceed 2^63 - 1. */
 static bool rest(slope *s, double *words) {
   const tf_workload *wl = s->wl;
   *words = 0;
@@ -223,7 +227,7 @@ static bool rest(slope *s, double *words) {
   return true;
 }
 
-/* Words are whole, and what was added up is rounded. */
+/* Words are integers; the factor allows for rounding of sums. */
 static double whole_words(double words) { return ceil(words * (1 - 1e-12)); }
 
 static bool climb(slope *s, tf_diags *d) {
@@ -236,7 +240,7 @@ static bool climb(slope *s, tf_diags *d) {
   if (!rest(s, &more)) return tf_fail(d, s->wl->at, TF_E_OVERFLOW, "a bound passes 2^63 - 1");
   for (int i = 0; i < s->all.n; i++)
     s->all.step[i].words = whole_words(s->all.step[i].words + more);
-  tf_b_tidy(&s->all); /* what was rounded may be the same now */
+  tf_b_tidy(&s->all); /* rounding may have made points equal */
   return (!s->all.failed && s->all.n > 0) || tf_fail(d, (tf_loc){0}, TF_E_LIMIT, "out of memory");
 }
 
@@ -277,7 +281,7 @@ void tf_bound_slope_free(tf_bound_slope *s) {
 }
 
 double tf_bound_at(const tf_bound_slope *s, double capacity) {
-  int lo = 0, hi = s->n; /* the first step beyond */
+  int lo = 0, hi = s->n; /* binary search for the first step beyond the capacity */
   while (lo < hi) {
     int mid = (lo + hi) / 2;
     if (s->steps[mid].capacity <= capacity)

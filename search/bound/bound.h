@@ -1,17 +1,17 @@
-/* Parts of the capacity bound: one op's staircase. */
+/* Parts of the capacity bound: the staircase of one op. */
 #ifndef SEARCH_BOUND_BOUND_H
 #define SEARCH_BOUND_BOUND_H
 #include "tileflow/bound.h"
 
 enum { TF_B_DIMS = 16, TF_B_TENSORS = 5, TF_B_VALUES = 4096 };
 
-/* A tensor that one op moves, indexed by some of the op's dims, each by a rank of its own. */
+/* A tensor that one op moves, indexed by some of the op's dims, each in a rank of its own. */
 typedef struct {
   unsigned dims; /* bits of the op's dims that index it */
-  double words;  /* all it has; 0: it stays on the chip */
-  double weight; /* words of memory for one of its words */
-  bool out;      /* partial sums come back */
-  bool whole;    /* made on the chip: its reduced dims are not cut outside of where it stays */
+  double words;  /* its size; 0: it stays on the chip */
+  double weight; /* words of memory that one of its words takes */
+  bool out;      /* partial sums are loaded again */
+  bool whole;    /* produced on the chip: loops on its reduced dims must be inside of where it stays */
 } tf_b_tensor;
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
   tf_b_tensor tensor[TF_B_TENSORS];
 } tf_b_op;
 
-/* Points (capacity, words); only those that none beats are kept. */
+/* A staircase: points (capacity, least words), of which only those on the Pareto front are kept. */
 typedef struct {
   int n, room;
   tf_bound_step *step;
@@ -29,11 +29,11 @@ typedef struct {
 } tf_b_stairs;
 
 void tf_b_add(tf_b_stairs *s, double capacity, double words);
-/* Sorts, and drops what is beaten. */
+/* Sorts, and removes dominated points. */
 void tf_b_tidy(tf_b_stairs *s);
-/* a becomes, for each capacity, the sum of both. */
+/* a becomes the sum of both, capacity by capacity. */
 void tf_b_sum(tf_b_stairs *a, const tf_b_stairs *b);
 
-/* All points of one op, over orders of its tensors and lengths of their boxes. */
+/* The staircase of one op, over all orders of its tensors and lengths of their boxes. */
 void tf_b_op_stairs(const tf_b_op *op, tf_b_stairs *out);
 #endif

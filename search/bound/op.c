@@ -21,14 +21,13 @@
 #include "search/bound/bound.h"
 
 enum {
-  MOST = 1 << 16,     /* boxes of an order that are tried; more are taken in ranges */
-  MOST_ALL = 1 << 21, /* of all orders */
+  MOST = 1 << 16,     /* most boxes tried for one order; if there are more, lengths are grouped into ranges */
+  MOST_ALL = 1 << 21, /* the same for all orders together */
   EACH = 2048,
-  WIDTH = 32 /* so many lengths are listed one by one; then ranges a 32nd wide */
+  WIDTH = 32 /* up to this length every length is listed; beyond it, ranges 1/32 wide */
 };
 
-/* Lengths that give different numbers of steps, ascending: the least for each number.  A coarse list stands for ranges.
- */
+/* Candidate lengths, ascending: the least for each number of steps.  In a coarse list an entry stands for a range. */
 typedef struct {
   int n;
   int64_t lo[TF_B_VALUES], hi[TF_B_VALUES];
@@ -45,7 +44,8 @@ static void list_values(int64_t extent, values *v) {
   }
 }
 
-/* Every `by` neighbours become one range: held words count its least length, moves its greatest. */
+/* Merges every `by` neighbours into one range, which stays a lower bound: held words use the least length of the
+ * range, moved words the greatest. */
 static void coarsen(values *v, int by) {
   int n = 0;
   for (int i = 0; i < v->n; i += by) {
@@ -58,7 +58,7 @@ static void coarsen(values *v, int by) {
 
 static int64_t steps(int64_t extent, int64_t len) { return (extent + len - 1) / len; }
 
-/* The greatest share of z's elements that its moving loop may spare, wherever it stands. */
+/* The greatest share of z's elements that its moving loop may save from reloading, wherever that loop is. */
 static double spared(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo, const int64_t *hi) {
   double most = 0;
   for (int d = 0; d < op->n_dims; d++) {
@@ -79,7 +79,7 @@ static double moves(const tf_b_op *op, const tf_b_tensor *z, const int64_t *lo, 
   return z->words * (z->out ? 2 * times - 1 : times);
 }
 
-/* Words of a set of tensors that no memory holds. */
+/* Words of a set of tensors that no memory holds: one per point. */
 static double direct_words(const tf_b_op *op, unsigned direct) {
   double words = 0;
   for (int i = 0; i < op->n; i++) {
@@ -98,33 +98,34 @@ typedef struct {
   tf_b_stairs *out;
   int places, order[TF_B_TENSORS]; /* tensors that a memory holds, outermost place first */
   double direct;                   /* words of the others */
-  double most;                     /* boxes to try */
+  double most;                     /* number of boxes to try */
   int n_open, dim[TF_B_DIMS * 2], from[TF_B_DIMS * 2],
-      to[TF_B_DIMS * 2];                                            /* open lengths: places from .. to - 1 share one */
-  values *v;                                                        /* [n_open] */
+      to[TF_B_DIMS * 2]; /* one open length: the places from .. to - 1 share it */
+  values *v;             /* [n_open] */
   int64_t lo[TF_B_TENSORS][TF_B_DIMS], hi[TF_B_TENSORS][TF_B_DIMS]; /* [place] */
 } nest;
 
 static const tf_b_tensor *at(const nest *n, int place) { return &n->op->tensor[n->order[place]]; }
 static bool is_short(const nest *n, int place, int d) { return at(n, place)->dims >> d & 1; }
 
-static void fix(nest *n, int d, int from, int to, int64_t len) {
+static void fix_length(nest *n, int d, int from, int to, int64_t len) {
   for (int p = from; p < to; p++)
     n->lo[p][d] = n->hi[p][d] = len;
 }
 
-/* Finds which lengths of dim d are open: outermost long wishes get all of it, innermost short ones 1. */
+/* Finds which lengths of dim d are open.  The outermost places that want it long get all of it, the innermost that
+ * want it short get 1. */
 static void open_lengths(nest *n, int d) {
   int places = n->places, p = 0, end = places;
-  for (int i = 0; i < places; i++) /* cut nowhere outside of where it stays */
+  for (int i = 0; i < places; i++) /* not tiled outside of where the tensor stays */
     if (at(n, i)->whole && !is_short(n, i, d)) p = i + 1;
   while (p < places && !is_short(n, p, d))
     p++;
-  fix(n, d, 0, p, n->op->extent[d]);
+  fix_length(n, d, 0, p, n->op->extent[d]);
   while (end > p && is_short(n, end - 1, d))
     end--;
-  fix(n, d, end, places, 1);
-  while (p < end) { /* short ones, then long ones: one length */
+  fix_length(n, d, end, places, 1);
+  while (p < end) { /* a row of short wishes and the long ones inside it share one length */
     int from = p;
     while (p < end && is_short(n, p, d))
       p++;
@@ -215,7 +216,7 @@ static void nested(const tf_b_op *op, nest *n, unsigned direct) {
   n->places = 0;
   for (int i = 0; i < op->n; i++) {
     if (!(direct >> i & 1)) n->order[n->places++] = i;
-    whole |= (direct >> i & 1) && op->tensor[i].whole; /* it stays, so some memory holds it */
+    whole |= (direct >> i & 1) && op->tensor[i].whole; /* it stays on the chip, so some memory holds it */
   }
   if (whole) return;
   n->direct = direct_words(op, direct);
@@ -223,7 +224,8 @@ static void nested(const tf_b_op *op, nest *n, unsigned direct) {
 }
 
 void tf_b_op_stairs(const tf_b_op *op, tf_b_stairs *out) {
-  static const int orders[TF_B_TENSORS + 1] = {1, 2, 5, 16, 65, 326}; /* of all sets of so many tensors */
+  static const int orders[TF_B_TENSORS + 1] = {1,  2,  5,
+                                               16, 65, 326}; /* the number of ordered subsets of so many tensors */
   nest *n = calloc(1, sizeof *n);
   if (!n) {
     out->failed = true;

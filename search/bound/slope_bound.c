@@ -22,12 +22,13 @@
 typedef struct {
   const tf_workload *wl;
   const tf_op *op;
-  uint64_t window; /* dims that stand beside a longer one in some index: fixed, and summed over */
+  uint64_t window; /* window dims, added to a longer dim in some index: fixed at a value, and summed over */
   uint64_t all;    /* its dims */
   int64_t extents[64];
   double points;
-  int tensor[HBL_MAX_SETS]; /* whose words a set counts: each tensor's once, for together they are the budget */
-  int n_own, n; /* the op's own tensors that are inputs or outputs of the workload; with what makers of others need */
+  int tensor[HBL_MAX_SETS]; /* tensors of the sets: each tensor's words count once, as together they are the budget */
+  int n_own, n; /* n_own: inputs or outputs of the workload that the op itself touches; n: also those that the producers
+                   of its operands need */
   hbl_set set[HBL_MAX_SETS];
 } subject;
 
@@ -40,7 +41,7 @@ static double words_of(const tf_tensor *t) {
   return n;
 }
 
-/* Of dims that one index adds, all but the longest. */
+/* Of the dims that one index adds up, all but the longest. */
 static uint64_t windows_of(const tf_workload *wl, const tf_op *op) {
   uint64_t window = 0;
   for (int i = 0; i < op->n_reads; i++)
@@ -55,7 +56,7 @@ static uint64_t windows_of(const tf_workload *wl, const tf_op *op) {
   return window;
 }
 
-/* The one dim that moves an index while windows stand, or that it has alone; -1: none. */
+/* The only dim that moves an index while windows are fixed, or the only dim it has; -1: none. */
 static int pure_dim(const tf_index *ix, uint64_t window) {
   int dim = ix->n_terms == 1 ? ix->terms[0].dim : -1;
   for (int t = 0; t < ix->n_terms && ix->n_terms > 1; t++)
@@ -72,7 +73,7 @@ static uint64_t dims_of(const tf_workload *wl, const tf_ref *ref, uint64_t windo
   return dims;
 }
 
-/* Fewer sets only weaken the bound. */
+/* Dropping sets that exceed the limit only weakens the bound. */
 static void add_set(subject *s, int z, uint64_t dims, double fiber) {
   for (int i = 0; i < s->n; i++)
     if (s->tensor[i] == z) return;
@@ -94,8 +95,8 @@ static bool reads_already(const tf_op *op, int i) {
   return false;
 }
 
-/* Follows an intermediate up through ops that make each element from one element of the same place (differences,
- * quotients, exponentials) to the op that reduces; -1: there is none. */
+/* The reducing op behind an intermediate: follows it up through ops that compute each element from one element at the
+ * same place (differences, quotients, exponentials); -1: there is none. */
 static int maker_of(const tf_workload *wl, int z) {
   for (int steps = 0; steps < wl->n_ops; steps++) {
     int o = wl->tensors[z].producer;
@@ -117,8 +118,8 @@ static int maker_of(const tf_workload *wl, int z) {
   return -1;
 }
 
-/* What the maker of the intermediate that `ref` reads has to touch for each of its elements: its own inputs, all of
- * their reduced dims, in the reader's dims. */
+/* Adds what the producer of the intermediate that `ref` reads has to touch for each element: its own inputs along all
+ * its reduced dims, in terms of the reader's dims. */
 static void add_maker(subject *s, const tf_ref *ref) {
   int o = maker_of(s->wl, ref->tensor);
   if (o < 0) return;
@@ -140,7 +141,7 @@ static void add_maker(subject *s, const tf_ref *ref) {
   }
 }
 
-static void gather(subject *s, const tf_demand *need, int o) {
+static void gather_sets(subject *s, const tf_demand *need, int o) {
   const tf_workload *wl = need->wl;
   const tf_op *op = &wl->ops[o];
   *s = (subject){.wl = wl, .op = op, .window = windows_of(wl, op), .points = slope_inside(need, o)};
@@ -157,7 +158,7 @@ static void gather(subject *s, const tf_demand *need, int o) {
     if (is_intermediate(&wl->tensors[op->reads[i].tensor]) && !reads_already(op, i)) add_maker(s, &op->reads[i]);
 }
 
-/* Points that touch elements of tensor z that cross. */
+/* Points that touch crossing elements of tensor z. */
 static double crossing(const subject *s, int z, uint64_t dims, double budget) {
   hbl_set set[HBL_MAX_SETS];
   memcpy(set, s->set, sizeof set);
@@ -165,8 +166,8 @@ static double crossing(const subject *s, int z, uint64_t dims, double budget) {
   return hbl_points(set, s->n_own + 1, s->extents, s->all, budget);
 }
 
-/* Points of the op in a phase of X words: those that touch intermediates of this phase alone, and for each intermediate
- * those that touch elements of it that cross. */
+/* The most points of the op in a phase of X words: those that touch only intermediates of this phase, plus, for each
+ * intermediate, those that touch crossing elements of it. */
 static double most_points(const subject *s, double capacity, double x) {
   const tf_workload *wl = s->wl;
   const tf_op *op = s->op;
@@ -181,11 +182,11 @@ static double most_points(const subject *s, double capacity, double x) {
   return points + hbl_points(s->set, s->n, s->extents, s->all, any ? budget : capacity + x);
 }
 
-/* The best length of a phase, on a grid: each gives a bound. */
+/* Every phase length gives a valid bound: the best on a grid. */
 static double op_bound(const tf_demand *need, int o, double capacity) {
   subject s;
   double best = 0;
-  gather(&s, need, o);
+  gather_sets(&s, need, o);
   if (s.n == 0) return 0;
   double x = 1, last = 64 * capacity + 64;
   while (x < last) {
@@ -196,7 +197,7 @@ static double op_bound(const tf_demand *need, int o, double capacity) {
   return floor(best * (1 - 1e-9));
 }
 
-/* Inputs and outputs of the workload, each once: tf_bounds_of on a machine of one memory. */
+/* Compulsory words: inputs and outputs of the workload, each once: tf_bounds_of on a machine with one memory. */
 static double compulsory(const tf_workload *wl) {
   tf_memory memory = {
       .name = "DRAM", .mesh = {1, 1}, .capacity_words = -1, .word_bits = 16, .read_bw = 1, .write_bw = 1};
@@ -210,7 +211,7 @@ static double compulsory(const tf_workload *wl) {
                   .units = &unit};
   tf_bounds b;
   if (!tf_bounds_of(&arch, wl, &b)) return -1;
-  double words = (double)b.traffic_words; /* past 2^53 it may have been rounded up */
+  double words = (double)b.traffic_words; /* above 2^53 it may have been rounded up */
   return words > 0x1p53 ? nextafter(words, 0) : words;
 }
 

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* The largest prod (f / fiber)^s with sum f <= budget, f <= most: what is not at its most shares in proportion to s. */
+/* The largest product of (f / fiber)^s with sum f <= budget, f <= most: sets below their `most` share the budget in
+ * proportion to s. */
 static double most_product(const hbl_set *set, const double *s, int n, double budget) {
   bool full[HBL_MAX_SETS] = {false};
   double left = budget, share = 0, product = 0;
@@ -57,6 +58,6 @@ double hbl_points(const hbl_set *set, int n, const int64_t *extents, uint64_t al
     int i = 0;
     while (i < n && ++choice[i] == N_VALUES)
       choice[i++] = 0;
-    if (i == n) return exp(best) * (1 + 1e-9); /* what logarithms round */
+    if (i == n) return exp(best) * (1 + 1e-9); /* covers the rounding of logarithms */
   }
 }

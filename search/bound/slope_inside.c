@@ -5,14 +5,14 @@
 enum { MOST_SETTINGS = 1 << 16 };
 
 /* ---- points ------------------------------------------------------------------------------------ */
-/* Settings of the dims of one index, all but the longest of which are gone through one by one. */
+/* Settings of the dims of one index: all dims but the longest are enumerated. */
 typedef struct {
   const tf_coords *of; /* [dim] */
   const tf_index *ix;
   tf_arena *arena;
   int longest;    /* of ix->terms */
-  int64_t lo, hi; /* of the tensor */
-  double in;      /* settings within */
+  int64_t lo, hi; /* range of the tensor */
+  double in;      /* settings whose index is in the range */
 } settings;
 
 static void count_in(settings *s, int t, int64_t x) {
@@ -32,7 +32,7 @@ static void count_in(settings *s, int t, int64_t x) {
       count_in(s, t + 1, x + s->ix->terms[t].coef * (c->run[i].lo + k * c->step));
 }
 
-/* Of the settings of an index's dims, the share that lies in lo .. hi; 0 where they are too many to be counted. */
+/* The share of the settings of an index's dims whose index lies in lo .. hi; 0 where they are too many to enumerate. */
 static double share_in(const tf_coords *of, const tf_index *ix, int64_t lo, int64_t hi) {
   settings s = {.of = of, .ix = ix, .lo = lo, .hi = hi};
   double all = 1, others;
@@ -56,8 +56,8 @@ static uint64_t dims_of(const tf_index *ix) {
   return dims;
 }
 
-/* Indices that share no dim leave their shares of the points one of the other; of others, and where a mask leaves out
- * points of its own, what they leave out adds up. */
+/* Indices without common dims are independent, so their shares multiply; otherwise, and where a mask leaves out
+ * points, what is lost is summed. */
 double slope_inside(const tf_demand *d, int o) {
   const tf_op *op = &d->wl->ops[o];
   double share = 1;
@@ -79,16 +79,16 @@ double slope_inside(const tf_demand *d, int o) {
   return fmax(0, points < box ? points - box * (1 - share) : points * share) * (1 - 1e-12);
 }
 
-/* ---- what makes an element ----------------------------------------------------------------------- */
+/* ---- reads of a whole reduction ------------------------------------------------------------- */
 typedef struct {
   const tf_workload *wl;
-  uint64_t varies, fixed; /* dims that take all their values; reduced dims that have theirs */
+  uint64_t varies, fixed; /* varies: dims that take all their values; fixed: reduced dims with a chosen value */
   int64_t at[64];
 } fibre;
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 
-/* Gives dim a value in 0 .. extent - 1 with lo <= c * value <= hi, if there is one. */
+/* Chooses a value of dim in 0 .. extent - 1 with lo <= c * value <= hi, if there is one. */
 static void choose(fibre *f, int dim, int64_t c, int64_t lo, int64_t hi) {
   int64_t extent = f->wl->dims[dim].extent, from = c > 0 ? lo : -hi, to = c > 0 ? hi : -lo, by = c > 0 ? c : -c;
   from = -floor_div(-from, by);
@@ -99,7 +99,7 @@ static void choose(fibre *f, int dim, int64_t c, int64_t lo, int64_t hi) {
   f->fixed |= UINT64_C(1) << dim;
 }
 
-/* One rank: the sums of all dims that vary, and of those that stand still. */
+/* Checks one rank: the sum of the varying dims, and of the fixed ones. */
 static bool rank_inside(fibre *f, const tf_tensor *t, int r, const tf_index *ix) {
   int64_t min = ix->c, max = ix->c, lo = t->lo[r], hi = t->lo[r] + t->extent[r] - 1;
   int free = -1, n_free = 0;
@@ -116,7 +116,7 @@ static bool rank_inside(fibre *f, const tf_tensor *t, int r, const tf_index *ix)
       f->at[dim] = (f->wl->dims[dim].extent - 1) / 2;
     }
   }
-  for (int k = 0; k < ix->n_terms && n_free > 1; k++) { /* all but one in the middle */
+  for (int k = 0; k < ix->n_terms && n_free > 1; k++) { /* all but one are fixed in the middle */
     int dim = ix->terms[k].dim;
     if (k == free || (f->varies | f->fixed) >> dim & 1) continue;
     f->fixed |= UINT64_C(1) << dim;

@@ -1,4 +1,4 @@
-/* Staircases: what is least for each capacity. */
+/* Staircases: the least words for each capacity. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 enum { TIDY_AT = 1 << 18 };
 
-/* Half the steps: of two, the lower capacity and the fewer words, which is less than is known and as true. */
+/* Halves the number of steps: two become one with the lower capacity and the fewer words, a weaker but valid bound. */
 static void thin(tf_b_stairs *s) {
   int n = 0;
   for (int i = 0; i < s->n; i += 2)
@@ -46,7 +46,7 @@ void tf_b_tidy(tf_b_stairs *s) {
   s->n = n;
 }
 
-/* Both have a first step at 0. */
+/* Both must begin with a step at capacity 0. */
 void tf_b_sum(tf_b_stairs *a, const tf_b_stairs *b) {
   tf_b_stairs sum = {0};
   int i = 0, j = 0;

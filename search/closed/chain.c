@@ -1,4 +1,4 @@
-/* Chains: who depends on which loop, footprints, Algorithm 1. */
+/* Chains of ops: which loop moves what, footprints, Algorithm 1 of the thesis. */
 #include "search/closed/chain.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static int index_of(const tf_chain *c, int op) {
   return -1;
 }
 
-static tf_c_length just(double one) {
+static tf_c_length constant_length(double one) {
   tf_c_length l = {.one = one};
   return l;
 }
@@ -27,9 +27,9 @@ static bool is_constant(const tf_c_length *l) {
   return true;
 }
 
-/* The length of an index where the op's dims have the lengths len[]. */
+/* The extent of an index expression for dims of the lengths len[]. */
 static tf_c_length span(const tf_op *op, const tf_index *ix, const tf_c_length *len) {
-  tf_c_length all = just(1);
+  tf_c_length all = constant_length(1);
   for (int t = 0; t < ix->n_terms; t++) {
     double c = fabs((double)ix->terms[t].coef);
     for (int i = 0; i < op->n_dims; i++) {
@@ -42,18 +42,18 @@ static tf_c_length span(const tf_op *op, const tf_index *ix, const tf_c_length *
   return all;
 }
 
-/* The larger of two lengths in every term; no more than the extent where it is constant. */
+/* The term-by-term maximum of two lengths; a constant one is at most the extent. */
 static void widen(tf_c_length *to, const tf_c_length *by) {
   to->one = fmax(to->one, by->one);
   for (int l = 0; l < TF_C_LOOPS; l++)
     to->per[l] = fmax(to->per[l], by->per[l]);
 }
 
-/* Lengths of a producer's output dims: what its consumers in the chain read. */
+/* Lengths of a producer's output dims: what its consumers in the chain read (bounds inference). */
 static void infer(tf_chain *c, int k) {
   const tf_op *op = &c->wl->ops[c->ops[k]];
   for (int i = 0; i < op->n_out_dims; i++)
-    c->range[k][i] = just(-INFINITY);
+    c->range[k][i] = constant_length(-INFINITY);
   for (int j = k + 1; j < c->n_ops; j++) {
     const tf_op *reader = &c->wl->ops[c->ops[j]];
     for (int r = 0; r < reader->n_reads; r++)
@@ -65,7 +65,7 @@ static void infer(tf_chain *c, int k) {
   for (int i = 0; i < op->n_out_dims; i++) {
     double extent = (double)c->wl->dims[op->dims[i]].extent;
     if (isinf(c->range[k][i].one) || (is_constant(&c->range[k][i]) && c->range[k][i].one > extent))
-      c->range[k][i] = just(extent);
+      c->range[k][i] = constant_length(extent);
   }
 }
 
@@ -75,8 +75,8 @@ static int shared_loop(const tf_chain *c, int dim) {
   return -1;
 }
 
-/* Below the shared loops: the last op's dims by its loops, the others' as they are read; a dim that another op
- * reduces follows the loop of that name, if there is one. */
+/* Dim lengths below the shared loops: the last op's by its loops, the others' as inferred.  A dim that another op
+ * reduces follows the shared loop over it, if there is one. */
 static void find_ranges(tf_chain *c) {
   for (int k = c->n_ops - 1; k >= 0; k--) {
     const tf_op *op = &c->wl->ops[c->ops[k]];
@@ -84,13 +84,13 @@ static void find_ranges(tf_chain *c) {
     if (!last) infer(c, k);
     for (int i = last ? 0 : op->n_out_dims; i < op->n_dims; i++) {
       int l = shared_loop(c, op->dims[i]);
-      c->range[k][i] = just(l < 0 ? (double)c->wl->dims[op->dims[i]].extent : 0);
+      c->range[k][i] = constant_length(l < 0 ? (double)c->wl->dims[op->dims[i]].extent : 0);
       if (l >= 0) c->range[k][i].per[l] = 1;
     }
   }
 }
 
-/* A loop of its own for each dim that no shared loop splits. */
+/* Adds an own loop for each dim that no shared loop tiles. */
 static bool add_own(tf_chain *c, int own[TF_C_OPS][TF_C_DIMS]) {
   for (int k = 0; k < c->n_ops; k++)
     for (int i = 0; i < c->wl->ops[c->ops[k]].n_dims; i++) {
@@ -110,13 +110,13 @@ static bool touches(const tf_op *op, int tensor) {
   return is;
 }
 
-/* Inputs and outputs of the chain; for one op alone every tensor. */
+/* Whether the tensor is an input or output of the chain; for a chain of one op every tensor is. */
 static bool is_io(const tf_chain *c, int tensor) {
   int producer = c->wl->tensors[tensor].producer;
   return c->n_ops == 1 || producer < 0 || c->wl->tensors[tensor].n_consumers == 0;
 }
 
-/* The use of a tensor by the k-th op; own[] says which dims have a loop of their own. */
+/* Adds the use of a tensor by the k-th op; own[] says which dims have own loops. */
 static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
   const tf_op *op = &c->wl->ops[c->ops[k]];
   const tf_tensor *z = &c->wl->tensors[tensor];
@@ -136,13 +136,13 @@ static bool add_use(tf_chain *c, int k, int tensor, const int *own) {
   tf_c_length len[TF_C_DIMS];
   for (int i = 0; i < op->n_dims; i++) {
     len[i] = c->range[k][i];
-    if (own[i] >= 0 && u->io) { /* what is made here stands whole in the scope's home, whatever the own loops do */
-      len[i] = just(0);
+    if (own[i] >= 0 && u->io) { /* intermediates are whole in the scope's home, whatever the own loops are */
+      len[i] = constant_length(0);
       len[i].per[own[i]] = 1;
     }
   }
   for (int r = 0; r < z->rank; r++)
-    u->len[r] = u->out ? len[r] : just(-INFINITY);
+    u->len[r] = u->out ? len[r] : constant_length(-INFINITY);
   for (int i = 0; i < op->n_reads; i++)
     for (int r = 0; op->reads[i].tensor == tensor && r < z->rank; r++) {
       tf_c_length read = span(op, &op->reads[i].index[r], len);
@@ -217,14 +217,14 @@ static double steps(const tf_chain *c, int l, const double *s) {
   return ceil((double)c->loops[l].extent / s[l] - 1e-9);
 }
 
-/* Loops of an op's own, or shared by all that is left of the chain. */
+/* Whether loop l is around op k: its own, or one shared by op k and those after it. */
 static bool loop_of(const tf_chain *c, int l, int k) { return c->loops[l].ops >> k & 1; }
 
 static double moved(const tf_chain *c, const tf_c_use *u, int k, const int *order, int n, const double *s) {
   double words = tf_chain_footprint(u, c->n_loops, s);
   bool keep = true;
   for (int i = n - 1; i >= 0; i--) {
-    if (!loop_of(c, order[i], k)) continue; /* no loop of the op: private ones of earlier ops among them */
+    if (!loop_of(c, order[i], k)) continue; /* not a loop of this op, but an own loop of an earlier one */
     if (u->moves >> order[i] & 1) keep = false;
     if (!keep) words *= steps(c, order[i], s);
   }
@@ -245,8 +245,8 @@ void tf_chain_algorithm1(const tf_chain *c, const int *order, int n, const doubl
   }
 }
 
-/* ---- what the tree moves ---------------------------------------------------------------------- */
-/* The sum of a rank's lengths over all steps of its loops, partial ones as they are. */
+/* ---- words that the tree moves ---------------------------------------------------------------- */
+/* The sum of a rank's lengths over all steps of its loops; the last steps may be shorter. */
 static double swept(const tf_chain *c, const tf_c_length *len, const double *s) {
   double all = len->one, product = 1;
   for (int l = 0; l < c->n_loops; l++)
@@ -265,7 +265,7 @@ static double tree_words(const tf_chain *c, const tf_c_use *u, tf_scope kind, co
   for (int r = 0; r < u->rank; r++)
     words *= swept(c, &u->len[r], s);
   once = words;
-  for (int pass = 1; pass >= 0; pass--) /* the op's own loops stand inside the shared ones */
+  for (int pass = 1; pass >= 0; pass--) /* the op's own loops are inside the shared ones */
     for (int i = n - 1; i >= 0; i--) {
       bool own = c->loops[order[i]].op >= 0;
       if (own != (pass == 1) || (own && c->loops[order[i]].op != c->ops[k])) continue;
@@ -285,7 +285,7 @@ double tf_chain_words(const tf_chain *c, tf_scope kind, const int *order, int n,
   return all;
 }
 
-/* ---- what it holds ------------------------------------------------------------------------------ */
+/* ---- words that the tree holds -------------------------------------------------------------------- */
 double tf_chain_held(const tf_chain *c, tf_scope kind, const double *s, bool twice) {
   double largest = 0, sum = 0, home = 0;
   for (int k = 0; k < c->n_ops; k++) {

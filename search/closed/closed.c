@@ -1,4 +1,4 @@
-/* tf_solve_closed: every shape and order once, the best by the model. */
+/* tf_solve_closed: enumerates shapes and loop orders, solves each in closed form, and keeps the best by the model. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +20,12 @@ typedef struct {
 
 typedef struct {
   const tf_arch *arch;
-  const tf_workload *wl, *real; /* wl: padding taken as data */
+  const tf_workload *wl, *real; /* wl: with padding treated as data; real: the caller's */
   const tf_solve_opts *o;
   tf_solve_result *res;
   tf_c_ops ops;
   int n_kept, orders;
-  kept best[KEPT]; /* ascending */
+  kept best[KEPT]; /* ascending value */
   uint64_t seen[SEEN];
   tf_watch watch;
 } closed;
@@ -41,7 +41,7 @@ static bool is_new(closed *c, const tf_tree *t) {
   return fresh;
 }
 
-/* Takes the tree's ownership. */
+/* Takes over the tree. */
 static void keep(closed *c, tf_tree *t, const tf_closed_figures *f, double value) {
   int at = c->n_kept;
   while (at > 0 && c->best[at - 1].value > value)
@@ -129,7 +129,7 @@ static double bound_of(const closed *c) {
   return tf_bounds_value(c->o->objective, &b, c->arch);
 }
 
-/* What the model says passes into and out of the first memory below the outermost. */
+/* Words that the model counts into and out of the first memory below the outermost. */
 static double model_words(const closed *c, const tf_tree *tree) {
   tf_diags *d = tf_diags_new();
   tf_model *m = d ? tf_model_new(tree, d) : NULL;

@@ -15,12 +15,12 @@ typedef struct {
   tf_chain chain;
   tf_c_problem p;
   bool shared[TF_C_DIMS];
-  int own[TF_C_OPS][TF_C_DIMS]; /* loop of an op's dim, -1: the shared ones decide */
+  int own[TF_C_OPS][TF_C_DIMS]; /* own loop of an op's dim; -1: tiled by shared loops */
   tf_c_spread spread[TF_C_LEVELS];
-  int slot_loop[TF_C_LOOPS]; /* of spread: which shared loop */
+  int slot_loop[TF_C_LOOPS]; /* [slot of the spread] its shared loop */
   tf_c_take *take;
   void *ctx;
-  bool whole; /* own loops are not cut: their op is done in one piece */
+  bool whole; /* own loops are not tiled: each op runs in one piece */
   bool stop;
 } fuse;
 
@@ -34,7 +34,7 @@ static bool reduced_before(const tf_workload *wl, int dim) {
   return false;
 }
 
-/* Dims of the last op that some producer depends on. */
+/* Shared dims: those of the last op that some producer depends on. */
 static bool find_shared(fuse *f) {
   const tf_workload *wl = f->ops->wl;
   const tf_op *last = &wl->ops[wl->topo[wl->n_ops - 1]];
@@ -61,7 +61,7 @@ static void find_own(fuse *f) {
     }
 }
 
-/* Own loops that move something in or out, and are no windows. */
+/* Own loops worth tiling: they move an input or output, and are no windows. */
 static bool worth_cutting(const fuse *f, int l) {
   if (f->whole || tf_ops_window(f->ops->wl, f->chain.loops[l].dim)) return false;
   for (int i = 0; i < f->chain.n_uses; i++)
@@ -69,8 +69,8 @@ static bool worth_cutting(const fuse *f, int l) {
   return false;
 }
 
-/* ---- spreading ------------------------------------------------------------------------------------ */
-/* Shared loops that may be spread: those of dims of the output. */
+/* ---- spatial unrolling -------------------------------------------------------------------------- */
+/* Shared loops that may be spread over instances: those over output dims. */
 static int spreadable(const fuse *f, int *loops) {
   const tf_op *last = &f->ops->wl->ops[f->chain.ops[f->chain.n_ops - 1]];
   int n = 0;
@@ -87,7 +87,7 @@ static bool same_spread(const tf_c_spread *a, const tf_c_spread *b) {
   return same;
 }
 
-/* Spreads of the outermost mesh worth trying: those that fill it most, by the dim that each axis takes first. */
+/* Spreads of the outermost mesh worth trying: for each dim that an axis may take first, the one that fills most. */
 static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *left, tf_c_spread *list) {
   const int64_t *mesh = f->ops->arch->memories[1].mesh;
   double most = 0;
@@ -112,7 +112,7 @@ static int list_spreads(const fuse *f, const int *loops, int n, const int64_t *l
   return count;
 }
 
-/* The k-th spread of the outermost mesh; the meshes further in take what fills them most. */
+/* Takes the k-th spread of the outermost mesh; the meshes further in get the spread that fills them most. */
 static bool choose_spread(fuse *f, int k) {
   int loops[TF_C_LOOPS], use[TF_C_LOOPS], n = spreadable(f, loops);
   int64_t left[TF_C_LOOPS];
@@ -133,7 +133,7 @@ static bool choose_spread(fuse *f, int k) {
 }
 
 /* ---- the problem ------------------------------------------------------------------------------------ */
-/* Eq. 3.7: tiles are multiples of what the ops' meshes take at once. */
+/* Eq. 3.7: tiles are multiples of what the ops' meshes take in one step. */
 static void find_lanes(fuse *f, double *lanes) {
   const tf_chain *c = &f->chain;
   for (int l = 0; l < c->n_loops; l++)
@@ -172,7 +172,7 @@ static void make_problem(fuse *f, double fraction) {
   find_lanes(f, lanes);
   for (int l = 0; l < f->chain.n_loops; l++) {
     p->low[l] = lanes[l];
-    double outside = 1; /* what the meshes between a level and the home take */
+    double outside = 1; /* instances of the meshes between a level and the home */
     for (int d = p->n - 1; d >= 0; d--) {
       p->need[d][l] = lanes[l] * outside;
       outside *= p->spread[d][l] / (d ? p->spread[d - 1][l] : 1);
@@ -185,7 +185,7 @@ typedef struct {
   int n, loops[TF_C_LOOPS], group[TF_C_LOOPS], n_groups;
 } sheaf;
 
-/* Shared loops (op -1), or an op's own, in groups. */
+/* Puts shared loops (op -1), or an op's own, into groups. */
 static void gather(const fuse *f, int op, sheaf *s) {
   s->n = 0;
   for (int l = 0; l < f->chain.n_loops; l++)
@@ -210,7 +210,7 @@ static int count_orders(const sheaf *s) {
   return n;
 }
 
-/* The k-th order: shared loops first, then op by op. */
+/* Sets the k-th order: shared loops first, then own loops op by op. */
 static bool set_order(fuse *f, int k) {
   sheaf s;
   f->p.n_order = 0;
@@ -228,7 +228,7 @@ static bool set_order(fuse *f, int k) {
 /* ---- nodes ---------------------------------------------------------------------------------------------- */
 static int64_t whole(double x) { return (int64_t)(x + 0.5); }
 
-/* Shared Tile d: from the tiles of level d - 1 (the extents) to those of level d. */
+/* Emits shared Tile d, from the tiles of level d - 1 (level 0: the extents) to those of level d. */
 static void shared_tile(const fuse *f, const tf_c_tiles *t, int d, tf_c_tile *out) {
   const tf_c_problem *p = &f->p;
   out->n = 0;
@@ -332,9 +332,9 @@ static void try_order(fuse *f) {
   f->stop = !f->take(f->ctx, &found);
 }
 
-/* The thesis's problem first; then with partial sums that come back, and with parts of the capacity: the formulas do
- * not see that the first load and the last store are hidden by nothing, which is less for smaller tiles; nor that tiles
- * of a loop which the volume does not depend on make more work further in. */
+/* Solves the thesis's problem first, then variants: counting reloads of partial sums, and with fractions of the
+ * capacity.  The formulas ignore that nothing hides the first load and the last store, which are shorter for smaller
+ * tiles, and that tiles which do not affect the volume may cost work further in. */
 static void try_spread(fuse *f) {
   static const struct {
     double fraction;

@@ -1,4 +1,5 @@
-/* A barrier method: Newton's with a line search on  weight * y0 - sum log(-log(sum)) - sum log(distance to a bound). */
+/* A barrier method: Newton's method with line search on  weight * y0 - sum log(-log(sum)) - sum log(distance to a
+ * bound). */
 #include "search/closed/gp.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static double exponent(const tf_gp_term *t, const double *y) {
   return e;
 }
 
-/* log of sum i. */
+/* The log of sum i. */
 static double log_sum(const tf_gp *g, int i, const double *y, double *share) {
   double most = -INFINITY, all = 0;
   int n = g->first[i + 1] - g->first[i];
@@ -64,7 +65,7 @@ static double log_sum(const tf_gp *g, int i, const double *y, double *share) {
   return most + log(all);
 }
 
-/* INFINITY outside. */
+/* The barrier's value; INFINITY outside the feasible region. */
 static double barrier(const newton *w, const double *y) {
   double share[TF_GP_TERMS], f = w->weight * y[0];
   for (int v = 1; v < w->g->n_vars; v++) {
@@ -88,7 +89,7 @@ static void add_bounds(newton *w, const double *y) {
   }
 }
 
-/* -log(-P), P the log of a sum: gradient P' / -P, Hessian P'' / -P + P' P'^T / P^2. */
+/* Adds -log(-P), P the log of a sum: gradient P' / -P, Hessian P'' / -P + P' P'^T / P^2. */
 static void add_sum(newton *w, int i, const double *y) {
   const tf_gp *g = w->g;
   double share[TF_GP_TERMS], slope[TF_GP_VARS] = {0}, p = log_sum(g, i, y, share);
@@ -112,7 +113,7 @@ static void add_sum(newton *w, int i, const double *y) {
   }
 }
 
-/* Solves hessian * step = -gradient; false if it is not positive. */
+/* Solves hessian * step = -gradient; false if the Hessian is not positive definite. */
 static bool solve(newton *w, double *step) {
   int n = w->g->n_vars;
   double(*h)[TF_GP_VARS] = w->hessian;
@@ -141,7 +142,7 @@ static bool solve(newton *w, double *step) {
   return true;
 }
 
-/* One Newton step with backtracking; false when there is nothing left to gain. */
+/* One Newton step with backtracking; false when it has converged. */
 static bool descend(newton *w, double *y) {
   int n = w->g->n_vars;
   double step[TF_GP_VARS], slope = 0, at = barrier(w, y), next[TF_GP_VARS];
@@ -169,7 +170,7 @@ static bool descend(newton *w, double *y) {
   return false;
 }
 
-/* x[0] as small as start allows, and a little more. */
+/* Makes x[0] feasible: slightly above the least that `start` allows. */
 static void lift(const tf_gp *g, double *y) {
   double share[TF_GP_TERMS];
   y[0] = 0;

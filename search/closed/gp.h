@@ -13,9 +13,9 @@ typedef struct {
   double power[TF_GP_FACTORS];
 } tf_gp_term;
 
-/* Minimise x[0] subject to lo <= x <= hi for the others and sums of terms <= 1.  All in logarithms. */
+/* Minimise x[0] subject to lo <= x <= hi for the other variables, and to sums of terms <= 1.  All in logarithms. */
 typedef struct {
-  int n_vars; /* x[0] is what is made small; its bounds are not used */
+  int n_vars; /* x[0] is minimised; its bounds are not used */
   double lo[TF_GP_VARS], hi[TF_GP_VARS];
   int n_sums, first[TF_GP_SUMS + 1]; /* terms of sum i: first[i] .. first[i + 1] - 1 */
   int n_terms;
@@ -23,13 +23,13 @@ typedef struct {
 } tf_gp;
 
 void tf_gp_init(tf_gp *g, int n_vars);
-/* Opens a sum; terms are added to the last one opened.  False: too many. */
+/* Begins a sum; terms are added to the last one begun.  False: too many. */
 bool tf_gp_sum(tf_gp *g);
 bool tf_gp_add(tf_gp *g, const tf_gp_term *t);
 void tf_gp_times(tf_gp_term *t, int var, double power);
 
-/* Where it is smallest: y[] are logarithms.  start: strictly inside the bounds and every sum that lacks x[0] below 1.
- * The value found is above the least by a factor of at most 1 + gap.  False: start is not inside, or numbers gave out.
- */
+/* The minimiser: y[] are logarithms.  start: strictly inside the bounds and in every sum without x[0] below 1.  The
+ * value found exceeds the least by a factor of at most 1 + gap.  False: start is not inside, or the numbers lost
+ * precision. */
 bool tf_gp_solve(const tf_gp *g, const double *start, double gap, double *y);
 #endif

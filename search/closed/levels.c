@@ -1,4 +1,4 @@
-/* Tiles of one loop order in real numbers: Eq. 3.14, 3.18 and 3.21. */
+/* Real-valued tiles of one loop order: Eq. 3.14, 3.18 and 3.21. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +19,8 @@ void tf_c_gemm_tiles(double m, double l, double capacity, double alpha, double *
   }
 }
 
-/* ---- the program ------------------------------------------------------------------------------ */
-/* Variables: tile of each loop of the order in each level, own loops in the last alone; -1: it is fixed. */
+/* ---- the geometric program ----------------------------------------------------------------------- */
+/* The variables: the tile of each loop of the order in each level, of own loops in the last level only; -1: fixed. */
 typedef struct {
   const tf_c_problem *p;
   tf_gp gp;
@@ -34,7 +34,7 @@ bool tf_c_has(const tf_c_problem *p, int d, int l) {
   return d == p->n - 1 || (p->chain->loops[l].op < 0 && !p->late[l]);
 }
 
-/* Loops of the order that Tile d cuts. */
+/* Loops of the order that Tile d has. */
 static bool is_cut(const tf_c_problem *p, int d, int l) {
   for (int i = 0; i < p->n_order; i++)
     if (p->order[i] == l) return tf_c_has(p, d, l);
@@ -61,7 +61,7 @@ static bool name_vars(program *g) {
   return true;
 }
 
-/* Times the tile of loop l in level d (-1: the whole), with its copies side by side, to a power. */
+/* Multiplies by the tile of loop l in level d (-1: the whole extent), times its instances, to a power. */
 static void times(const program *g, tf_gp_term *t, int d, int l, bool all, double power) {
   if (d < 0) {
     t->log_coef += power * log(extent(g->p, l));
@@ -74,8 +74,8 @@ static void times(const program *g, tf_gp_term *t, int d, int l, bool all, doubl
     tf_gp_times(t, g->var[d][l], power);
 }
 
-/* Adds the terms of  base * product of lengths from rank r on.  all: over all instances.  Constants below zero are left
- * out: the length is a little more then. */
+/* Adds the terms of  base * product of lengths from rank r on.  all: over all instances.  Negative constants are
+ * dropped, which makes a length a little longer. */
 static bool expand(program *g, const tf_c_use *u, int r, int d, bool all, const tf_gp_term *base) {
   if (r == u->rank) return tf_gp_add(&g->gp, base);
   const tf_c_length *len = &u->len[r];
@@ -104,14 +104,14 @@ static int place_of(const tf_chain *c, int op) {
   return k;
 }
 
-/* Whether a step of loop l at level d's Tile makes the use move, or give up what it has. */
+/* Whether stepping loop l at level d's Tile moves the use's box, or makes it drop what it has. */
 static bool breaks(const tf_c_problem *p, const tf_c_use *u, int d, int l) {
   bool drops = d == p->n - 1 && p->chain->n_ops > 1 && p->kind == TF_SEQ && !u->all;
   return (u->moves >> l & 1) || (drops && p->chain->loops[l].op < 0);
 }
 
-/* How often a use is moved at level d: steps of the loops outside the innermost one that moves it.  Those inside it
- * stand still: of them only what further out cuts counts.  True where it is moved more than once. */
+/* How often level d loads a use: the steps of the loops outside the innermost one that moves it.  Loops inside that
+ * one reuse the box: of them only the tiling further out counts.  True where it is loaded more than once. */
 static bool count(const program *g, const tf_c_use *u, int d, tf_gp_term *t) {
   const tf_c_problem *p = g->p;
   bool keep = true, again = false;
@@ -151,7 +151,7 @@ static bool add_costs(program *g) {
   return g->gp.n_sums > 0;
 }
 
-/* Uses that stand together in level d under the k-th op (-1: all ops). */
+/* Uses that level d holds at once under the k-th op (-1: all ops). */
 static bool held_here(const tf_c_problem *p, const tf_c_use *u, int d, int k) {
   bool inner = d == p->n - 1;
   if (!u->io) return inner && u->out;
@@ -169,7 +169,7 @@ static bool add_capacity(program *g, int d, int k) {
     tf_gp_term t = {.log_coef = log(u->bits / p->word_bits[d] * (u->io && p->twice[d] ? 2 : 1) / p->capacity[d])};
     if (!expand(g, u, 0, d, false, &t)) return false;
   }
-  if (g->gp.n_terms == from) g->gp.n_sums--; /* nothing stands there */
+  if (g->gp.n_terms == from) g->gp.n_sums--; /* nothing is held */
   return true;
 }
 
@@ -199,7 +199,7 @@ static bool add_nesting(program *g) {
   return true;
 }
 
-/* A start inside: just above the least tiles, the outer levels a little further. */
+/* A strictly feasible start: just above the least tiles, outer levels a little larger. */
 static void start(const program *g, double step, double *y) {
   for (int d = 0; d < g->p->n; d++)
     for (int l = 0; l < g->p->chain->n_loops; l++) {
@@ -217,7 +217,7 @@ static void read_tiles(const program *g, const double *y, tf_c_tiles *t) {
       t->tile[d][l] = g->var[d][l] < 0 ? g->fixed[d][l] : exp(y[g->var[d][l]]);
 }
 
-/* A barrier stays just inside: tiles that reach the whole extent are the whole extent, where that fits. */
+/* The barrier keeps strictly inside: tiles that almost reach the extent become the extent, where that fits. */
 static void snap(const program *g, tf_c_tiles *t) {
   tf_c_tiles near = *t;
   for (int d = 0; d < g->p->n; d++)
@@ -228,7 +228,7 @@ static void snap(const program *g, tf_c_tiles *t) {
   *t = near;
 }
 
-/* Nothing is strictly inside: the least tiles, if these fit. */
+/* If nothing is strictly inside: the least tiles, if they fit. */
 static bool take_least(const program *g, tf_c_tiles *t, double *cost) {
   for (int d = 0; d < g->p->n; d++)
     for (int l = 0; l < g->p->chain->n_loops; l++)
@@ -240,12 +240,12 @@ static bool take_least(const program *g, tf_c_tiles *t, double *cost) {
 }
 
 bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
-  program *g = malloc(sizeof *g); /* some hundred KiB */
+  program *g = malloc(sizeof *g); /* some hundred KiB: too large for the stack */
   double from[TF_GP_VARS] = {0}, y[TF_GP_VARS];
   bool ok = false;
   if (!g) return false;
   g->p = p;
-  if (!build(g)) { /* too large for the program */
+  if (!build(g)) { /* exceeds the program's limits */
     free(g);
     return false;
   }
@@ -264,8 +264,8 @@ bool tf_c_solve(const tf_c_problem *p, tf_c_tiles *t, double *cost) {
   return ok;
 }
 
-/* ---- what rounding may cost -------------------------------------------------------------------------- */
-/* Calls with each loop that counts for a use at the first level: steps that multiply what it moves. */
+/* ---- the cost of rounding ---------------------------------------------------------------------------- */
+/* Calls with each loop whose steps multiply what a use moves at the first level. */
 static double over_steps(const tf_c_problem *p, const tf_c_use *u,
                          double (*factor)(const tf_c_problem *, const tf_c_tiles *, int), const tf_c_tiles *t,
                          bool halo_only) {
@@ -316,7 +316,8 @@ double tf_c_round_limit(const tf_c_problem *p, const tf_c_tiles *real) {
 }
 
 /* ---- the thesis's own case ----------------------------------------------------------------------- */
-/* Two products with shared m and l (order l in, or m), one own loop each, one level, nothing spread or doubled. */
+/* Whether this is it: two products with shared m and l (in the order m l or l m), one own loop each, one level,
+ * nothing spread or doubled. */
 static bool is_gemm_chain(const tf_c_problem *p, int *m, int *l) {
   const tf_chain *c = p->chain;
   if (c->n_ops != 2 || p->n != 1 || p->kind != TF_SEQ || c->n_shared != 2 || c->n_loops != 4 || c->n_uses != 6 ||

@@ -1,5 +1,5 @@
-/* The own Tiles of one op: spread first (Eq. 3.7), then tiles level by level (Eq. 3.21), over all orders of its groups
- * of loops. */
+/* The own Tiles of one op: spatial unrolling first (Eq. 3.7), then tiles level by level (Eq. 3.21), over all orders of
+ * its loop groups. */
 #include "search/closed/op.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ void tf_c_describe(const tf_arch *a, int level, double fraction, double instance
   p->rate[d] = isinf(up->read_bw) ? 1e9 * instances : up->read_bw * instances;
 }
 
-/* ---- spreading ------------------------------------------------------------------------------------ */
+/* ---- spatial unrolling ------------------------------------------------------------------------------ */
 enum { MOST_FACTOR = 1 << 16 };
 
 static int64_t divisor(int64_t n, int64_t most) {
@@ -76,7 +76,7 @@ static void put_factor(tf_c_spread *s, int64_t *len, int slot, int axis, int64_t
   *room /= f;
 }
 
-/* The slot that fills most of what is left of an axis, none of the one named. */
+/* The slot that fills most of the room left on an axis, other than `not_this`. */
 static int best_slot(const int64_t *len, const int *use, int n, int64_t room, int not_this) {
   int best = -1;
   int64_t most = 1;
@@ -100,7 +100,7 @@ static tf_c_spread spread_by(const int64_t mesh[2], const int64_t *len, const in
   return s;
 }
 
-/* Instances filled; then fewer reduced; then the density of Eq. 3.6, points over words. */
+/* Instances filled; ties by fewer reduced dims, then by the density of Eq. 3.6, points per word. */
 static double score(const tf_c_spread *s, const int *use, const uint64_t *words, int n_words) {
   double filled = 1, sum = 0;
   int reduced = 0;
@@ -150,8 +150,8 @@ static uint64_t indexed(const tf_workload *wl, const tf_op *op, const tf_ref *re
   return bits;
 }
 
-/* One mesh after the other, from the inside or from the outside; what is left of the lengths afterwards in left[].
- * Returns how many instances are filled. */
+/* Fills mesh by mesh, from the innermost or from the outermost; left[]: what is left of the lengths.  Returns how many
+ * instances are filled. */
 static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_c_spread *spread, int64_t *left) {
   const tf_op *op = &s->wl->ops[o->op];
   int use[TF_C_DIMS];
@@ -174,7 +174,7 @@ static double spread_from(const tf_c_ops *s, const tf_c_op *o, bool outside, tf_
   return filled;
 }
 
-/* Innermost mesh first, unless more instances are filled from the outside. */
+/* From the innermost mesh, unless the other way fills more instances. */
 static void spread_all(const tf_c_ops *s, const tf_c_op *o, tf_c_spread *spread, int64_t *left) {
   double inside = spread_from(s, o, false, spread, left);
   if (spread_from(s, o, true, spread, left) <= inside) spread_from(s, o, false, spread, left);
@@ -198,7 +198,7 @@ static int slot_of(const tf_op *op, int dim) {
   return i;
 }
 
-/* The op as a chain of its own over the lengths at hand, and all but the order of its problem. */
+/* The op as a chain of its own with these lengths, and its problem without the loop order. */
 static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *spread, tf_chain *c, tf_c_problem *p) {
   const tf_op *op = &s->wl->ops[o->op];
   if (!tf_chain_of(s->wl, o->op, NULL, c)) return false;
@@ -225,7 +225,7 @@ static bool make_problem(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread 
   return true;
 }
 
-/* Loops that are cut, the groups that move all uses first, then group by group as the permutation says. */
+/* The order: loops that move all uses, then group by group as the permutation says. */
 static void set_order(tf_c_problem *p, const int *loops, int n, const int *group, const int *turn, int n_groups) {
   p->n_order = 0;
   for (int g = -1; g < n_groups; g++)
@@ -244,7 +244,7 @@ static double weigh(const tf_c_ops *s, const tf_c_op *o, const tf_c_problem *p, 
   return s->objective == TF_ENERGY ? energy : worst + 0.01 * sum;
 }
 
-/* Loops that are cut in their order, then the others: these the last Tile takes whole. */
+/* The loops of the order, then the others, which the last Tile takes whole. */
 static void all_loops(const tf_c_problem *p, int *loops) {
   int n = 0;
   uint32_t cut = 0;
@@ -262,7 +262,7 @@ static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles
   int loops[TF_C_LOOPS];
   all_loops(p, loops);
   for (int m = o->top; m <= o->floor; m++) {
-    int d = m - o->top; /* tile[d - 1] reaches Tile m */
+    int d = m - o->top; /* tile[d - 1] is what reaches Tile m */
     tf_c_tile *w = &o->tile[m];
     w->n = 0;
     for (int i = 0; i < c->n_loops; i++) {
@@ -278,7 +278,7 @@ static void write_tiles(const tf_op *op, const tf_c_problem *p, const tf_c_tiles
   }
 }
 
-/* Where no real solution fits: all that is cut to the least. */
+/* Where no real solution fits: the least tile of each loop that is tiled. */
 static void least_tiles(const tf_c_problem *p, tf_c_tiles *t) {
   for (int d = 0; d < p->n; d++)
     for (int l = 0; l < p->chain->n_loops; l++)
@@ -291,7 +291,7 @@ static bool fits(const tf_c_problem *p, const tf_c_tiles *t) {
   return true;
 }
 
-/* What a tile must be a multiple of: all that the meshes further in take of the loop. */
+/* What a tile must be a multiple of: what the meshes further in take of the loop. */
 static void find_needs(const tf_c_ops *s, const tf_c_op *o, const tf_c_spread *spread, tf_c_problem *p) {
   const tf_op *op = &s->wl->ops[o->op];
   for (int d = 0; d < p->n; d++)
@@ -375,7 +375,7 @@ const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len) {
   size_t bytes = (size_t)s->wl->ops[op].n_dims * sizeof *len;
   for (int i = 0; i < s->n; i++)
     if (s->list[i].op == op && s->list[i].top == top && !memcmp(s->list[i].len, len, bytes)) return &s->list[i];
-  if (s->n == TF_C_MEMO) s->n = 0; /* begins anew */
+  if (s->n == TF_C_MEMO) s->n = 0; /* full: empties the memo */
   tf_c_op *o = &s->list[s->n++];
   memset(o, 0, sizeof *o);
   o->op = op;

@@ -1,4 +1,4 @@
-/* Tiles with whole-numbered loops: of one op below a memory, and as nodes of a tree. */
+/* Tiles with integer trip counts: those of one op below a memory, and as nodes of a tree. */
 #ifndef SEARCH_CLOSED_OP_H
 #define SEARCH_CLOSED_OP_H
 #include "model/tree/build.h"
@@ -13,16 +13,16 @@ typedef struct {
   tf_axis axis[TF_C_TILE_LOOPS];
 } tf_c_tile;
 
-/* Tiles of an op from memory `top` down to the one its unit stands below. */
+/* The Tiles of an op, from memory `top` down to the one above its unit. */
 typedef struct {
   int op, top, floor;
   int64_t len[TF_C_DIMS]; /* of its dims, in one run of the first Tile */
   bool found;
   tf_c_tile tile[TF_C_LEVELS + 1]; /* [memory] */
-  int orders;                      /* tried to find it */
+  int orders;                      /* loop orders that were tried */
   double formula, tree, real,
-      limit;        /* words into the first level: Algorithm 1's, the tree's, in real numbers; Eq. 3.19 */
-  int64_t lanes[2]; /* what the innermost mesh in use does at once on each axis */
+      limit;        /* words into the first level: by Algorithm 1, of the tree, in real numbers; limit: Eq. 3.19 */
+  int64_t lanes[2]; /* what the innermost mesh in use takes at once on each axis */
 } tf_c_op;
 
 typedef struct {
@@ -30,29 +30,30 @@ typedef struct {
   const tf_workload *wl;
   tf_objective objective;
   int n, orders;
-  tf_c_op *list; /* [TF_C_MEMO] what was found before */
+  tf_c_op *list; /* [TF_C_MEMO] memo of earlier results */
 } tf_c_ops;
 
 /* The k-th permutation of n things, n <= 5; false past the last. */
 bool tf_c_permutation(int n, int k, int *out);
 
-/* Puts loops into groups that move the same uses; group -1: those that move all.  Returns how many groups. */
+/* Groups loops that move the same uses; group -1: loops that move all.  Returns the number of groups. */
 int tf_c_groups(const tf_chain *c, const int *loops, int n, int *group);
 
-/* What feeds memory `level` from the Tile above it: capacity, rate per instance above, and so on, as level d of p. */
+/* Describes memory `level` as level d of p, as seen from the Tile above it: capacity, words a cycle per instance
+ * above. */
 void tf_c_describe(const tf_arch *a, int level, double fraction, double instances, int d, tf_c_problem *p);
 
 int tf_c_floor(const tf_arch *a, const tf_workload *wl, int op);
 
-/* The op's Tiles for these lengths; found: false where nothing fits. */
+/* The op's Tiles for these lengths; its `found` is false where nothing fits. */
 const tf_c_op *tf_c_op_tiles(tf_c_ops *s, int op, int top, const int64_t *len);
 
-/* What its meshes from memory `top` on take of each dim of an op, for these lengths. */
+/* What the meshes from memory `top` inwards take of each dim of an op at once, for these lengths. */
 void tf_c_lanes(const tf_c_ops *s, int op, int top, const int64_t *len, int64_t *lanes);
 
 void tf_c_add(tf_c_tile *t, int dim, int64_t trip, tf_axis axis);
-/* The Tile as a node below `parent`; returns which. */
+/* Adds the Tile as a node below `parent`; returns its number. */
 int tf_c_put(tf_build *b, int parent, int level, const tf_c_tile *t);
-/* The op with its Tiles from o->top to o->floor. */
+/* Adds the op with its Tiles from o->top to o->floor. */
 void tf_c_put_op(tf_build *b, int parent, const tf_c_op *o);
 #endif

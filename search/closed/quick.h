@@ -1,10 +1,10 @@
-/* A stand-in for a workload whose inputs are padded: the padding is taken as part of the tensor.  The closed form's
- * formulas know no borders; what it finds is evaluated as it is. */
+/* A workload in which the padding of inputs is part of the tensor.  The closed form's formulas know no borders; what
+ * it finds is evaluated on the original. */
 #ifndef SEARCH_CLOSED_QUICK_H
 #define SEARCH_CLOSED_QUICK_H
 #include "base/arena.h"
 #include "tileflow/spec.h"
 
-/* The workload itself where nothing is padded, or an intermediate is; NULL if memory ran out. */
+/* The workload itself where nothing, or an intermediate, is padded; NULL if memory ran out. */
 const tf_workload *tf_quick_workload(tf_arena *a, const tf_workload *wl);
 #endif

@@ -1,4 +1,4 @@
-/* Whole numbers: tiles near real ones, what they move, and Eq. 3.19. */
+/* Integer tiles: near real ones, what they move, and Eq. 3.19. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 static double extent(const tf_c_problem *p, int l) { return (double)p->chain->loops[l].extent; }
 
-/* Union tiles of level d: what all instances together hold. */
+/* The tiles of level d of all instances together. */
 static void all_of(const tf_c_problem *p, const tf_c_tiles *t, int d, double *s) {
   for (int l = 0; l < p->chain->n_loops; l++) {
     double whole = t->tile[d][l] * p->spread[d][l];
@@ -14,8 +14,8 @@ static void all_of(const tf_c_problem *p, const tf_c_tiles *t, int d, double *s)
   }
 }
 
-/* The order of level d: Tiles of all levels to there, one after another, have the steps of one; below the first level
- * what counts is the innermost Tile's order, the others' steps multiply. */
+/* Words into level d.  Tiles of the levels down to d are consecutive and act as one nest.  Below the first level the
+ * order of the innermost Tile counts, and the steps of the others multiply. */
 double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
   double s[TF_C_LOOPS], outer[TF_C_LOOPS], words;
   int order[TF_C_LOOPS], n = 0;
@@ -24,7 +24,7 @@ double tf_c_level_words(const tf_c_problem *p, const tf_c_tiles *t, int d) {
     if (tf_c_has(p, d, p->order[i])) order[n++] = p->order[i];
   words = tf_chain_words(p->chain, d == p->n - 1 ? p->kind : TF_SHAR, order, n, s, p->reloads);
   if (d == 0) return words;
-  /* within one outer tile, times the number of these */
+  /* words of one outer tile, times the number of outer tiles */
   tf_chain inner = *p->chain;
   all_of(p, t, d - 1, outer);
   double times = 1;
@@ -62,9 +62,9 @@ bool tf_c_fits(const tf_c_problem *p, const tf_c_tiles *t, int d) {
 }
 
 /* ---- rounding ------------------------------------------------------------------------------------ */
-enum { MOST_DIVISOR = 1 << 20 }; /* of a divisor and what it leaves one is no more, or they are not looked for */
+enum { MOST_DIVISOR = 1 << 20 }; /* largest length whose divisors are searched for */
 
-/* Divisors of n next to x, below (or at) and above; above: 0 where there is none. */
+/* The divisors of n nearest to x: at most x, and above x (0 where there is none). */
 static void next_divisors(int64_t n, double x, int64_t *below, int64_t *above) {
   *below = 1;
   *above = 0;
@@ -86,7 +86,7 @@ typedef struct {
   int64_t below[TF_C_LOOPS], above[TF_C_LOOPS];
 } choices;
 
-/* What level d can take of each loop: divisors of what one instance has of it. */
+/* The candidates of level d for each loop: divisors of what one instance has of it. */
 static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles *whole, int d, choices *c) {
   c->n = 0;
   for (int i = 0; i < p->n_order; i++) {
@@ -108,7 +108,7 @@ static void list(const tf_c_problem *p, const tf_c_tiles *real, const tf_c_tiles
   }
 }
 
-enum { MOST_LOOPS = 9 }; /* of which both neighbours are tried */
+enum { MOST_LOOPS = 9 }; /* loops of which both neighbouring divisors are tried */
 
 static bool round_level(const tf_c_problem *p, const tf_c_tiles *real, int d, tf_c_tiles *whole) {
   choices c;

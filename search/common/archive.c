@@ -9,7 +9,7 @@ void tf_found_clear(tf_found *f) {
   *f = (tf_found){0};
 }
 
-/* Without the tree. */
+/* Copies all but the tree. */
 static bool copy(tf_found *to, const tf_found *from) {
   size_t n = strlen(from->text) + 1;
   *to = (tf_found){.value = from->value, .figures = from->figures, .text = malloc(n)};
@@ -47,7 +47,7 @@ bool tf_keep_best(tf_found *list, uint64_t *shapes, int *n, int room, tf_found *
   tf_found fresh;
   tf_found_clear(&list[at]);
   bool ok = copy(&fresh, f);
-  if (!ok) { /* the list stays whole without it */
+  if (!ok) { /* on failure the list stays complete, without the new one */
     memmove(&list[at], &list[at + 1], (size_t)(*n - at - 1) * sizeof *list);
     memmove(&shapes[at], &shapes[at + 1], (size_t)(*n - at - 1) * sizeof *shapes);
     (*n)--;

@@ -27,7 +27,7 @@ char *tf_complete_text(const tf_tree *open, const int64_t *trips, bool *failed) 
   return text;
 }
 
-/* FNV-1a. */
+/* FNV-1a hash. */
 uint64_t tf_hash(uint64_t h, const void *bytes, size_t n) {
   const unsigned char *p = bytes;
   for (size_t i = 0; i < n; i++)

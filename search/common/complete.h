@@ -1,10 +1,10 @@
-/* An open tree with its trip counts filled in. */
+/* Completions: an open tree whose trip counts are filled in. */
 #ifndef SEARCH_COMMON_COMPLETE_H
 #define SEARCH_COMMON_COMPLETE_H
 #include "tileflow/tree.h"
 
-/* The tree with trips[n_loops] (in the order of tf_model_eval); loops of the search's own with one step are left out.
- * NULL if it breaks a rule; or if memory ran out: then *failed is set. */
+/* The tree with trips[n_loops] (in the order of tf_model_eval).  Loops that the search itself added are left out where
+ * they have one step.  NULL if it breaks a rule, or if memory ran out: then *failed is set. */
 tf_tree *tf_complete(const tf_tree *open, const int64_t *trips, bool *failed);
 /* The same as text.  Malloc'd. */
 char *tf_complete_text(const tf_tree *open, const int64_t *trips, bool *failed);

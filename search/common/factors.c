@@ -12,7 +12,7 @@ typedef struct {
 
 struct tf_factors {
   tf_arena *arena;
-  entry table[SLOTS]; /* by n mod SLOTS; a later n takes the place of an earlier one */
+  entry table[SLOTS]; /* slot n mod SLOTS; a later n replaces an earlier one */
 };
 
 tf_factors *tf_factors_new(tf_arena *a) {

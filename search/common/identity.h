@@ -1,9 +1,9 @@
-/* One number for what is searched, to tell logs apart. */
+/* A hash of everything that is searched, by which a log is recognised as that of another search. */
 #ifndef SEARCH_COMMON_IDENTITY_H
 #define SEARCH_COMMON_IDENTITY_H
 #include "tileflow/tree.h"
 
-/* given may be NULL; starts: the mappings that the search begins with. */
+/* given may be NULL; starts: the mappings that the search begins with, as text. */
 uint64_t tf_identity(const tf_arch *arch, const tf_workload *wl, const tf_tree *given, const char *const *starts,
                      int n_starts);
 #endif

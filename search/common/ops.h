@@ -1,14 +1,14 @@
-/* What solvers and the search ask of the ops of a workload. */
+/* Questions about the ops of a workload that solvers and searches share. */
 #ifndef SEARCH_COMMON_OPS_H
 #define SEARCH_COMMON_OPS_H
 #include "tileflow/spec.h"
 
-/* The first unit that runs op o, -1: none. */
+/* The first unit that can run op o; -1: none. */
 int tf_ops_unit(const tf_arch *arch, const tf_workload *wl, int o);
-/* Whether only the last op has an output that no op reads: else the ops are no chain to be fused. */
+/* Whether the last op alone has an output that no op reads.  If not, the ops are no chain that can be fused. */
 bool tf_ops_one_end(const tf_workload *wl);
 /* Whether op o reduces a dim of the last op. */
 bool tf_ops_streamed(const tf_workload *wl, int o);
-/* Whether a dim is a window: added to a longer one in some index. */
+/* Whether a dim is a window: some index adds it to a longer dim (the r of p + r). */
 bool tf_ops_window(const tf_workload *wl, int dim);
 #endif

@@ -1,4 +1,4 @@
-/* What strategies do with any space. */
+/* Operations on any space, for strategies. */
 #include "search/common/space.h"
 
 enum { TRIES = 200 };
@@ -15,7 +15,7 @@ int32_t tf_space_nearest(const int32_t *domain, int n, int32_t wish) {
   return domain[n - 1];
 }
 
-/* Takes decisions 0 .. end - 1. */
+/* Takes decisions 0 .. end - 1 as the row says. */
 static bool follow(tf_space *s, const int32_t *row, int end) {
   int32_t domain[TF_DOMAIN_MAX];
   s->kind->begin(s);
@@ -46,7 +46,7 @@ bool tf_space_random(tf_space *s, tf_rng *rng) {
   return false;
 }
 
-/* Another choice for one decision, of those that the row's before it leave. */
+/* Gives one decision another choice, of those that the choices before it allow. */
 static void change_one(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
   int32_t domain[TF_DOMAIN_MAX];
   for (int k = 0; k < TRIES && s->n > 0; k++) {

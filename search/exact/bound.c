@@ -1,4 +1,4 @@
-/* What is proved of all completions of what is chosen so far. */
+/* Lower bounds on all completions of the choices made so far. */
 #include <math.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static double fill(tf_x_worker *w, const int64_t mesh[2], const int32_t *len, in
   return m->fill;
 }
 
-/* The most units that op o gets once Tiles 0 .. stage are chosen: those it has, and what the other Tiles on its path
- * can fill with the lengths that are left. */
+/* The most units that op o can get once Tiles 0 .. stage are chosen: those chosen, times what the other Tiles on its
+ * path can fill with the lengths that are left. */
 double tf_x_most_units(tf_x_worker *w, int o, int stage, const tf_x_state *s) {
   const tf_x_template *t = w->t;
   const tf_facts *f = t->facts;
@@ -49,7 +49,7 @@ double tf_x_all_units(const tf_x_worker *w, int u, int stage, const tf_x_state *
   double all = (double)(unit->mesh[0] * unit->mesh[1]);
   for (int l = 1; l <= unit->below; l++) {
     double here = (double)(arch->memories[l].mesh[0] * arch->memories[l].mesh[1]);
-    if (l < t->shape.shared && l - 1 <= stage) { /* chosen, and above the scope's Tile: shared by its children */
+    if (l < t->shape.shared && l - 1 <= stage) { /* chosen, and above the scope's Tile: its children share it */
       const tf_x_tile *x = &t->tiles[l - 1];
       here = 1;
       for (int a = 0; a < 2; a++)
@@ -79,7 +79,7 @@ bool tf_x_ties(const tf_x_worker *w, const tf_figures *f) {
   return !tie || tf_objective_value(tie->goal, f) <= tie->most * (1 + 1e-12);
 }
 
-/* Below the limit by more than rounding. */
+/* Whether a bound is below the limit by more than rounding. */
 bool tf_x_promises(const tf_x_worker *w, double bound) { return bound < w->task->limit * (1 - 1e-12); }
 
 void tf_x_note_level(tf_x_worker *w, int level, int64_t need) {
@@ -88,8 +88,8 @@ void tf_x_note_level(tf_x_worker *w, int level, int64_t need) {
   if (need < l->least) l->least = need;
 }
 
-/* Whether what is decided fits: the peaks of settled memories are those of every completion, and a closed m-tile's
- * words are part of its memory's. */
+/* Whether the decided part fits.  The peak of a settled memory is the same in every completion, and the words of a
+ * closed m-tile are part of its memory's. */
 bool tf_x_fits(tf_x_worker *w, const tf_x_tile *x, const tf_result *r) {
   const tf_arch *arch = w->t->facts->arch;
   for (int l = 0; l < arch->n_memories; l++) {

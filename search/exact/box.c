@@ -1,9 +1,9 @@
-/* Words that an op touches below a Tile: what must be held there, and what may be found there. */
+/* Words that an op touches below a Tile: what must be held there, and what siblings may have left there. */
 #include <math.h>
 
 #include "search/exact/state.h"
 
-/* The last node on the way from a Tile to an op: the next Tile of the op, or its leaf. */
+/* The last node on the way from a Tile to an op: the op's next Tile, or its leaf. */
 static int next_node(const tf_x_template *t, const tf_x_tile *x) {
   int n = t->tree->nodes[x->node].children[0];
   while (t->tree->nodes[n].kind == TF_SCOPE)
@@ -11,8 +11,8 @@ static int next_node(const tf_x_template *t, const tf_x_tile *x) {
   return n;
 }
 
-/* Elements of what op o reads (k >= 0) or makes (-1), by the lengths of the dims: no more than that; least: no less,
- * wherever the box stands (the first one reaches into the padding by no more than there is). */
+/* Elements of what op o reads (k >= 0) or produces (-1), for given lengths of the dims: an upper bound; least: a lower
+ * bound wherever the box is (the first box reaches furthest into the padding). */
 static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bool least) {
   const tf_op *op = &wl->ops[o];
   const tf_tensor *z = &wl->tensors[k < 0 ? op->out : op->reads[k].tensor];
@@ -32,7 +32,7 @@ static double box_of(const tf_workload *wl, int o, int k, const int32_t *len, bo
   return box;
 }
 
-/* Bits below a memory's Tile of what op o touches and the memory holds; each tensor once, its first reference. */
+/* Bits of what op o touches below a memory's Tile and the memory holds; each tensor once, by its first reference. */
 static double held_bits(const tf_x_template *t, int o, int level, const int32_t *len) {
   const tf_workload *wl = t->facts->wl;
   double bits = 0;
@@ -65,9 +65,9 @@ bool tf_x_holds(tf_x_worker *w, const tf_x_tile *x, const int32_t *left, const i
   return false;
 }
 
-/* ---- what siblings leave ----------------------------------------------------------------------- */
-/* Whether what a sibling left of read k may lie where Tile x spreads it: each loop that spreads must move it, as
- * one that the sibling spreads over without moving it is over a dim that it reduces, and then gives up its copies. */
+/* ---- what siblings leave behind ----------------------------------------------------------------- */
+/* Whether a copy of read k that a sibling left may be where Tile x spreads it.  Each spatial loop must move the
+ * tensor: a sibling that spreads over a dim which does not move it reduces over that dim, and then drops its copies. */
 static bool may_find(const tf_x_template *t, const tf_x_tile *x, int k, const tf_x_state *s) {
   const tf_workload *wl = t->facts->wl;
   const tf_ref *ref = &wl->ops[x->op].reads[k];
@@ -93,7 +93,7 @@ static double instances_above(const tf_x_template *t, int n, const tf_x_state *s
   return all;
 }
 
-/* What is found of one read, over the run and all instances: bits, of each instance. */
+/* An upper bound on what one read finds in its memory, over the run and all instances: in bits, per instance. */
 static double found_bits(tf_x_worker *w, const tf_x_tile *x, int k, const tf_x_state *s, const tf_result *r) {
   const tf_facts *f = w->t->facts;
   const tf_op *op = &f->wl->ops[x->op];

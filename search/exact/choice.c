@@ -1,4 +1,4 @@
-/* What can be chosen in one Tile: spread, trip counts, order. */
+/* The choices of one Tile: spatial loops, trip counts, loop order. */
 #include <string.h>
 
 #include "search/exact/exact.h"
@@ -16,10 +16,10 @@ int tf_x_divisors(int32_t n, int32_t list[TF_X_DIVISORS]) {
   return low;
 }
 
-/* ---- the most that can be filled --------------------------------------------------------------- */
+/* ---- how much of a mesh can be filled ---------------------------------------------------------- */
 enum { AXIS_MOST = 1024 };
 
-/* The largest product, at most `room`, of one divisor of each length, no more than two of them above 1. */
+/* The largest product up to `room` of one divisor of each length, at most two of them above 1. */
 static int64_t fill_axis(int64_t room, const int32_t *len, int n) {
   int64_t best = 1;
   for (int i = 0; i < n; i++) {
@@ -45,7 +45,7 @@ double tf_x_fill(const int64_t mesh[2], const int32_t *len, int n) {
   return fill < whole ? fill : whole;
 }
 
-/* ---- spreads ----------------------------------------------------------------------------------- */
+/* ---- spatial loops ----------------------------------------------------------------------------- */
 typedef struct {
   const tf_x_tile *tile;
   const int32_t *len;
@@ -56,8 +56,8 @@ typedef struct {
   int n_div[TF_X_DIMS];
 } chooser;
 
-/* Of all the ways to lay a spread out on the two axes one is enough, as counts depend on the product of the two
- * trip counts of each dim: the one with the most on X, first dims first. */
+/* Counts depend only on the product of a dim's two spatial trip counts, so of all ways to lay these out on the two
+ * axes one is enough: the one with most on X, first dims first. */
 static bool laid_out_first(const chooser *c) {
   const int64_t *mesh = c->tile->mesh;
   int64_t used = 1;
@@ -70,7 +70,7 @@ static bool laid_out_first(const chooser *c) {
     int32_t y = c->s.on[1][i];
     if (y == 1) continue;
     bool room = c->tile->spatial[0][i] >= 0 && (c->s.on[0][i] > 1 || on_x < 2);
-    for (int32_t p = 2; room && p <= y; p++) /* part of it would fit on X, too */
+    for (int32_t p = 2; room && p <= y; p++) /* part of it would also fit on X */
       if (y % p == 0 && used * p <= mesh[0]) return false;
   }
   return true;
@@ -99,7 +99,8 @@ static bool orders(chooser *c) {
   }
 }
 
-/* Lengths inside the Tile, smallest first: where one is too long for the memory below, longer ones are, too. */
+/* Enumerates the lengths below the Tile, shortest first: where one is too long for the memory below, longer ones are,
+ * too. */
 static bool insides(chooser *c, int i) {
   if (i == c->tile->n_dims) return orders(c);
   if (c->tile->last) {

@@ -1,5 +1,5 @@
-/* The exact solver: heads of all templates, best bound first, in batches that do not depend on the number of
- * threads; and what is proved when it ends. */
+/* The exact solver: branch and bound over the heads of all templates, best bound first, in batches that do not depend
+ * on the number of threads; and what is proved when it ends. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,40 +18,40 @@ enum {
   TIE_LEAST = 100000,
   TIE_MOST = 2000000,
   QUOTA = 40000,
-  QUOTA_GROWS = 4 /* evaluations behind a head, in each pass over those that are left */
+  QUOTA_GROWS = 4 /* factor by which the evaluations allowed below a head grow from one pass to the next */
 };
 
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
   const tf_solve_opts *o;
-  const tf_x_tie *tie; /* NULL: every mapping counts */
+  const tf_x_tie *tie; /* NULL: no condition on a second objective */
   tf_diags *diags;
   tf_bounds floor;
-  double everywhere; /* what no mapping at all can beat; the floor may be of the space alone */
+  double everywhere; /* lower bound for any mapping at all; `floor` may hold for the searched space only */
   int threads;
   int n_templates;
   tf_x_template *templates[TEMPLATES];
-  tf_x_worker **workers; /* [thread * TEMPLATES + template], made when first needed */
+  tf_x_worker **workers; /* [thread * TEMPLATES + template], created when first needed */
   tf_x_heads heads[TEMPLATES];
-  tf_x_head *order;      /* all heads, best bound first */
-  int64_t n_heads, next; /* of this pass; heads before next are done or in the next pass */
-  tf_x_head *again;      /* for the next pass, best bound first */
+  tf_x_head *order;      /* all heads, by ascending bound */
+  int64_t n_heads, next; /* of this pass; heads before `next` are done, or go to the next pass */
+  tf_x_head *again;      /* for the next pass, by ascending bound */
   int64_t n_again, quota;
-  double open; /* least bound of what was cut short */
+  double open; /* lowest bound of subtrees that were cut short */
   int n_tasks;
   tf_x_task tasks[TEMPLATES];
   tf_watch watch;
   tf_solve_result *res;
-  const tf_solve_result *known; /* where there is a tie: of which mapping */
-  bool failed, unknown;         /* unknown: as of a task */
+  const tf_solve_result *known; /* the result whose ties are broken; NULL without a tie */
+  bool failed, unknown;         /* unknown: as in tf_x_task */
 } solver;
 
 static double value_of_floor(const solver *v) { return tf_bounds_value(v->o->objective, &v->floor, v->arch); }
 
 static double best_of(const solver *v) { return v->res->text ? v->res->value : INFINITY; }
 
-/* Units of a kind that only they can run: ops that divide may put that off. */
+/* Whether only units of this kind can do the op's work: ops that divide may defer that. */
 static bool needs_unit(const solver *v, int o, int u) {
   const tf_op *op = &v->wl->ops[o];
   int able = 0;
@@ -60,7 +60,7 @@ static bool needs_unit(const solver *v, int o, int u) {
   return able == 1 && !(op->kinds & ~v->arch->units[u].kinds) && !(op->kinds & 1u << TF_K_DIV);
 }
 
-/* Ops that only one kind of unit can run share it, whatever the mapping. */
+/* Raises the floor by work per kind of unit: ops that only one kind can run share its units in any mapping. */
 static bool raise_floor(solver *v) {
   tf_demand d;
   bool ok = tf_demand_of(v->wl, &d);
@@ -74,7 +74,7 @@ static bool raise_floor(solver *v) {
   return ok;
 }
 
-/* Of a single op whose trip counts divide: the most units that prime factors of its dims can be allotted to. */
+/* Raises the floor for a single op whose trip counts divide: the most units that prime factors of its dims can fill. */
 static void raise_floor_by_factors(solver *v) {
   int64_t len[64], room[32];
   int u = tf_ops_unit(v->arch, v->wl, 0), n = v->wl->ops[0].n_dims, slots = 0;
@@ -105,14 +105,14 @@ static bool make_templates(solver *v) {
 
 static tf_x_worker *worker_of(solver *v, int thread, int template) {
   tf_x_worker **w = &v->workers[thread * TEMPLATES + template];
-  tf_diags *d = *w ? NULL : tf_diags_new(); /* a tree too deep for the model is left out */
+  tf_diags *d = *w ? NULL : tf_diags_new(); /* a tree too deep for the model is skipped */
   if (!*w && d) *w = tf_x_worker_new(v->templates[template], template, d);
   tf_diags_free(d);
   return *w;
 }
 
 /* ---- tasks -------------------------------------------------------------------------------------- */
-/* One of n tasks that share what is left of the budget. */
+/* Prepares one of n tasks that share what is left of the budget. */
 static void prepare(solver *v, tf_x_task *t, int n) {
   *t = (tf_x_task){.opts = v->o, .tie = v->tie, .floor = &v->floor, .limit = best_of(v), .watch = &v->watch};
   for (int l = 0; l < v->arch->n_memories; l++)
@@ -165,7 +165,7 @@ static bool stopped(solver *v) {
   return true;
 }
 
-/* The least bound of what has not been looked through. */
+/* The lowest bound of everything not searched yet. */
 static double open_bound(const solver *v) {
   double open = v->open;
   if (v->next < v->n_heads) open = fmin(open, v->order[v->next].bound);
@@ -212,7 +212,7 @@ static bool list_heads(solver *v) {
   return true;
 }
 
-/* ---- what follows them --------------------------------------------------------------------------- */
+/* ---- the search below heads ------------------------------------------------------------------------ */
 static void below_piece(void *ctx, int i, int thread) {
   solver *v = ctx;
   const tf_x_head *h = &v->order[v->next + i];
@@ -238,7 +238,7 @@ static void batch(solver *v) {
   report(v);
 }
 
-/* Heads behind which there is too much for one pass come again, when the others have shown what is good. */
+/* Heads whose subtree exceeds the quota come again in a next pass, with a better incumbent and a larger quota. */
 static void next_pass(solver *v) {
   tf_x_head *done = v->order;
   v->order = v->again;
@@ -265,10 +265,10 @@ static void run(solver *v) {
   }
 }
 
-/* ---- a start, and the end --------------------------------------------------------------------------- */
-/* The closed form's mapping, if it is better. */
+/* ---- the first incumbent, and the result ---------------------------------------------------------- */
+/* Takes the closed form's mapping, if it is better. */
 static void start_closed(solver *v) {
-  tf_diags *d = tf_diags_new(); /* that it finds none is no error here */
+  tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_solve_result *r = d ? tf_solve_closed(v->arch, v->wl, v->o, d) : NULL;
   if (r && r->text && (!v->res->text || tf_figures_order(r->value, &r->figures, v->res->value, &v->res->figures) < 0)) {
     free(v->res->text);
@@ -282,7 +282,7 @@ static void start_closed(solver *v) {
   tf_diags_free(d);
 }
 
-/* What a short search finds, or the closed form; the bound of the space then holds for it, too. */
+/* The incumbent to begin with: from a short search or the closed form.  The space's bound then covers it, too. */
 static void start(solver *v) {
   const tf_budget *all = &v->o->budget;
   int64_t most = all->max_evals && all->max_evals / 3 < START_EVALS ? all->max_evals / 3 : START_EVALS;
@@ -322,7 +322,7 @@ static void prove(solver *v) {
   r->everywhere = r->bound <= v->everywhere * (1 + 1e-12);
   if (!r->text) r->value = INFINITY;
   if (!r->proved && r->stopped_by == TF_STOP_EXHAUSTED && v->o->budget.max_evals)
-    r->stopped_by = TF_STOP_BUDGET; /* heads unlisted */
+    r->stopped_by = TF_STOP_BUDGET; /* heads were not all listed */
   r->seconds = tf_watch_seconds(&v->watch);
   r->threads = v->threads;
   r->templates = v->n_templates;
@@ -340,7 +340,7 @@ static void clear(solver *v) {
   free(v->again);
 }
 
-/* What is known when ties are settled. */
+/* Begins with the result whose ties are to be broken. */
 static bool begin_with(solver *v, const tf_solve_result *known) {
   v->res->text = copy_of(known->text);
   v->res->figures = known->figures;
@@ -377,7 +377,7 @@ static bool solve(solver *v) {
   return true;
 }
 
-/* tie and known: both or neither. */
+/* tie and known: both given or both NULL. */
 static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o,
                                   const tf_x_tie *tie, const tf_solve_result *known, tf_diags *d) {
   solver *v = calloc(1, sizeof *v);
@@ -395,8 +395,8 @@ static tf_solve_result *solve_for(const tf_arch *arch, const tf_workload *wl, co
 }
 
 /* ---- ties ------------------------------------------------------------------------------------------- */
-/* Solves once more for less energy, among the mappings that are as good as the one found: with as many evaluations as
- * that took, at least TIE_LEAST and at most TIE_MOST.  What is proved stays so. */
+/* Breaks ties: solves again for less energy among the mappings whose objective equals the one found, with as many
+ * evaluations as that took (TIE_LEAST to TIE_MOST).  The proof for the objective stays. */
 static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r) {
   bool over = r->stopped_by == TF_STOP_INTERRUPT || r->stopped_by == TF_STOP_TIME;
   if (!r->text || o->objective == TF_ENERGY || (over && !r->proved)) return;
@@ -410,7 +410,7 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
   if (all->max_evals && left->max_evals > all->max_evals - r->evals) left->max_evals = all->max_evals - r->evals;
   if (all->time_limit > 0) left->time_limit = all->time_limit - r->seconds;
   if (left->max_evals <= 0 || (all->time_limit > 0 && left->time_limit <= 0)) return;
-  tf_diags *d = tf_diags_new(); /* that there is none is no error */
+  tf_diags *d = tf_diags_new(); /* finding none is no error here */
   tf_solve_result *better = d ? solve_for(arch, wl, &also, &tie, r, d) : NULL;
   if (better && better->text) {
     char *text = r->text;
@@ -427,8 +427,9 @@ static void break_ties(const tf_arch *arch, const tf_workload *wl, const tf_solv
 }
 
 /* ---- masks and padding -------------------------------------------------------------------------------- */
-/* Masked workloads are solved as if all points counted, as searches rank: what is open of a tree may leave out more of
- * what is decided, so that hardly anything could be pruned.  What is found is evaluated as it is. */
+/* Masked workloads are solved with all points counted, as the search ranks them.  With skipped steps, an open part
+ * could leave out more of the decided part, and hardly anything could be pruned.  The mapping found is evaluated with
+ * its mask. */
 static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_solve_opts *o, tf_solve_result *r,
                         tf_diags *d) {
   const tf_loc at = {tf_diags_add_file(d, "(mapping found)", r->text, strlen(r->text)), 1, 1, 1};
@@ -444,9 +445,9 @@ static bool count_masks(const tf_arch *arch, const tf_workload *wl, const tf_sol
   return m != NULL;
 }
 
-/* Where what an op makes is padded, its range is cut at borders, and what the closed part of a tree takes is no bound
- * of all completions (tests/unit/test_exact.c found such a proof to be wrong): proved is only what holds for every
- * mapping. */
+/* Where an op's output is padded, its range is clipped at borders, and the counts of the closed part of a tree are no
+ * lower bound of its completions (tests/unit/test_exact.c found a wrong proof).  Then only bounds that hold for every
+ * mapping are reported. */
 static bool makes_padded(const tf_workload *wl) {
   for (int z = 0; z < wl->n_tensors; z++)
     for (int r = 0; r < wl->tensors[z].rank && wl->tensors[z].producer >= 0; r++)

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Prime factors of n lengths are allotted to the slots of meshes (an axis each, `room` instances): the
- * logarithms of what a slot takes add up, which makes it a linear program (as CoSA: Huang et al., ISCA 2021).
- * *most: the largest product of all slots together; *relaxed: the same where factors may be cut to pieces, no less.
- * False where the tool was built without GLPK, or it failed. */
+/* Assigns prime factors of n lengths to mesh axes (slots of `room` instances each) so that the fewest instances are
+ * idle.  The logarithms of the factors in a slot add up, which makes it an integer linear program (as in CoSA: Huang
+ * et al., ISCA 2021). *most: the largest product over all slots; *relaxed: an upper bound of it, by the linear
+ * relaxation.  False where the tool was built without GLPK, or GLPK failed. */
 bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_slots, double *most, double *relaxed);
 /* Whether the tool was built with GLPK. */
 bool tf_ilp_there(void);

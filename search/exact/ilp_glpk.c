@@ -1,4 +1,4 @@
-/* The only file that knows GLPK, whose arrays start at 1 and which aborts when it is called wrongly. */
+/* The only file that includes GLPK, whose arrays start at 1 and which aborts on wrong calls. */
 #include "search/exact/ilp.h"
 
 #ifdef TF_GLPK
@@ -10,7 +10,7 @@ enum { FACTORS = 512, SLOTS = 32 };
 
 bool tf_ilp_there(void) { return true; }
 
-/* A prime of a length, and how often it divides it. */
+/* A prime factor of a length, and its multiplicity. */
 typedef struct {
   int64_t prime;
   int times;
@@ -28,7 +28,7 @@ static int factors_of(int64_t n, factor *out, int room) {
   return count;
 }
 
-/* Rows: each factor is there so often; each slot has so much room.  Columns: how often a factor goes to a slot. */
+/* Rows: the multiplicity of each factor; the room of each slot.  Columns: how often a factor is put into a slot. */
 static void fill(glp_prob *lp, const factor *f, int n, const int64_t *room, int n_slots) {
   glp_set_obj_dir(lp, GLP_MAX);
   glp_add_rows(lp, n + n_slots);
@@ -58,7 +58,7 @@ static bool solve(glp_prob *lp, double *most, double *relaxed) {
   if (glp_simplex(lp, &simplex) || glp_get_status(lp) != GLP_OPT) return false;
   *relaxed = exp(glp_get_obj_val(lp));
   if (glp_intopt(lp, &whole) || glp_mip_status(lp) != GLP_OPT) return false;
-  *most = floor(exp(glp_mip_obj_val(lp)) * (1 + 1e-7)); /* a whole number, but for rounding */
+  *most = floor(exp(glp_mip_obj_val(lp)) * (1 + 1e-7)); /* an integer, up to rounding */
   return true;
 }
 
@@ -74,7 +74,7 @@ bool tf_ilp_most_spread(const int64_t *len, int n, const int64_t *room, int n_sl
     count += factors_of(len[i], f + count, FACTORS - count);
   if (n_slots > SLOTS || count == FACTORS) return false;
   if (count == 0 || n_slots == 0) return true;
-  bool ours = glp_init_env() == 0; /* GLPK keeps memory for each thread: of a caller's own we leave it alone */
+  bool ours = glp_init_env() == 0; /* GLPK has one environment per thread: one that the caller made is kept */
   glp_prob *lp = glp_create_prob();
   fill(lp, f, count, room, n_slots);
   bool ok = solve(lp, most, relaxed);

@@ -1,4 +1,4 @@
-/* Whole mappings: legal, fitting, the best so far. */
+/* Complete mappings: whether they are legal, fit, and are the best so far. */
 #include <stdlib.h>
 
 #include "model/eval/hooks.h"
@@ -7,7 +7,7 @@
 #include "search/exact/state.h"
 
 /* ---- leaves ----------------------------------------------------------------------------------- */
-/* Remembered by which loops turn. */
+/* Memoised by the set of loops with more than one step. */
 bool tf_x_turns_legally(tf_x_worker *w, const int64_t *trips) {
   uint64_t h = TF_HASH_START;
   for (int l = 0; l < w->t->n_loops; l++) {
@@ -49,7 +49,8 @@ static void note_violations(tf_x_worker *w, const tf_result *r) {
     w->task->counts.by_mesh++;
 }
 
-/* Steps that a mapping may be walked, where only that counts it; and so many cost as much as an evaluation. */
+/* The most steps of an exact walk, where no other way counts the mapping; and how many steps cost as much as an
+ * evaluation. */
 enum { WALK_MOST = 20000, WALKED_AN_EVAL = 64 };
 
 static bool counted(tf_x_worker *w, const int64_t *trips, tf_result *r) {
@@ -63,7 +64,7 @@ static bool counted(tf_x_worker *w, const int64_t *trips, tf_result *r) {
 void tf_x_leaf(tf_x_worker *w, const int64_t *trips) {
   tf_result r;
   if (!counted(w, trips, &r)) {
-    w->task->counts.by_rules++; /* a count passes 2^63, or the trip counts do not cover */
+    w->task->counts.by_rules++; /* a count exceeds 2^63, or the trip counts do not cover a range */
     w->task->unknown |= tf_model_gave_up(w->model);
     return;
   }

@@ -28,7 +28,7 @@ static bool streams(const tf_workload *wl) {
   return n > 1;
 }
 
-/* Runs of ops on one kind of unit: run[k] of the k-th in order. */
+/* Runs of consecutive ops on one kind of unit: run[k] is that of the k-th op in order. */
 static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
   int n = 0;
   for (int k = 0; k < wl->n_ops; k++) {
@@ -39,8 +39,8 @@ static int find_runs(const tf_arch *arch, const tf_workload *wl, int *run) {
 }
 
 /* ---- the list of shapes ------------------------------------------------------------------------ */
-/* Scopes below `shared` Tiles: each kind; where runs of ops are fewer than ops, Shar over runs, too, and Para and Pipe
- * over runs alone; streamed ones. */
+/* Enumerates the scopes below `shared` Tiles: each kind over all ops; where there are fewer runs than ops, also Shar
+ * over runs, and Para and Pipe over runs only; and the streamed variants. */
 static bool below_at(const tf_arch *arch, const tf_workload *wl, int *k, tf_x_shape *s) {
   int run[TF_X_OPS], n_runs = find_runs(arch, wl, run);
   bool nests = n_runs > 1 && n_runs < wl->n_ops;
@@ -66,7 +66,7 @@ bool tf_x_shape_at(const tf_arch *arch, const tf_workload *wl, int k, tf_x_shape
   if (wl->n_ops < 2 || !tf_ops_one_end(wl)) return false;
   for (int shared = 1; shared <= least + 1; shared++)
     for (int keep = shared == 1 && least >= 1; keep >= 0; keep--) {
-      if (shared == 1 && !keep && least >= 1) continue; /* what is made would pass the outermost memory */
+      if (shared == 1 && !keep && least >= 1) continue; /* intermediates would pass through the outermost memory */
       out->shared = shared;
       out->keep = keep;
       if (below_at(arch, wl, &k, out)) return true;
@@ -118,7 +118,7 @@ static bool uses(const tf_index *ix, const bool *dim) {
   return false;
 }
 
-/* Marks the tensors whose slices a loop on the dims moves, from op o on to what makes its operands. */
+/* Marks the tensors that loops over the dims move, from op o on and up through its producers. */
 static void mark(const tf_workload *wl, int o, const bool *dim, bool further, bool *moved) {
   const tf_op *op = &wl->ops[o];
   for (int i = 0; i < op->n_out_dims; i++)
@@ -203,7 +203,7 @@ static void put_spatial(const writer *w, const int *dims, int n, const int64_t m
       if (!tf_ops_window(w->wl, dims[i])) put_loop(w, dims[i], a ? TF_SPATIAL_Y : TF_SPATIAL_X);
 }
 
-/* What a Tile of op (-1: of all) at a level spreads over. */
+/* The mesh that a Tile of op (-1: of all) at a level spreads over. */
 static const int64_t *mesh_below(const writer *w, int op, int level) {
   int u = op < 0 ? -1 : tf_ops_unit(w->arch, w->wl, op);
   if (u >= 0 && w->arch->units[u].below == level) return w->arch->units[u].mesh;
@@ -226,7 +226,7 @@ static void put_op(const writer *w, int parent, int op) {
   tf_build_op(w->out, parent, op);
 }
 
-/* Whether all ops that touch tensor z stand in run r (-1: in more than one). */
+/* The run that contains all ops that touch tensor z; -1: there is none. */
 static int run_of(const writer *w, const int *run, int z) {
   int r = -2;
   for (int k = 0; k < w->wl->n_ops; k++) {
@@ -272,7 +272,7 @@ tf_tree *tf_x_tree(const tf_arch *arch, const tf_workload *wl, const tf_x_shape 
   writer w = {arch, wl, s, tf_build_new(arch, wl, NULL)};
   int above = -1;
   if (!w.out) return NULL;
-  for (int l = 0; l < s->shared; l++) /* the innermost leaves the instances below to the ops */
+  for (int l = 0; l < s->shared; l++) /* the innermost leaves its instances to the ops */
     above = put_tile(&w, above, -1, l, l + 1 < s->shared || s->keep, false);
   if (wl->n_ops == 1)
     put_op(&w, -1, 0);

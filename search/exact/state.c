@@ -1,4 +1,4 @@
-/* A worker's making; trip counts of what is not chosen; stopping. */
+/* Workers: set-up, trip counts of the open part, stopping. */
 #include "search/exact/state.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d) {
     if (w->model && w->trips && w->loop_op && w->loop_rest && w->loop_spread && w->memos && w->rules) {
       mark_loops(w);
       if (t->masked) tf_model_all_points(w->model);
-      tf_model_walk_limit(w->model, 0); /* of what is not complete nothing is walked */
+      tf_model_walk_limit(w->model, 0); /* incomplete mappings are never walked */
       return w;
     }
     tf_model_free(w->model);
@@ -76,7 +76,7 @@ bool tf_x_spend(tf_x_worker *w) {
 }
 
 /* ---- completing ------------------------------------------------------------------------------- */
-/* Gives the ops' own loops one step each but the last, which take all that reaches them; notes what that is. */
+/* Gives the ops' own loops one step each, except the last ones, which take all that is left; notes what that is. */
 void tf_x_complete(tf_x_worker *w, tf_x_state *s) {
   tf_trips *t = w->trips;
   const tf_facts *f = w->t->facts;

@@ -1,4 +1,4 @@
-/* A shape's tree taken apart: which loops stand for which choice, and what is decided when. */
+/* A shape's tree taken apart: which loop implements which choice, and which node is closed when. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static int dim_at(const tf_x_tile *t, int dim) {
   return -1;
 }
 
-/* Loops stand as tf_x_tree put them: dims outside the order, places of the sequence, spread. */
+/* Finds the loops where tf_x_tree put them: dims outside the order, places of the sequence, spatial loops. */
 static void place_loops(const tf_x_template *t, tf_x_tile *x) {
   const tf_node *node = &t->tree->nodes[x->node];
   int next = 0, loop = x->first_loop;
@@ -33,7 +33,7 @@ static void place_loops(const tf_x_template *t, tf_x_tile *x) {
   }
 }
 
-/* The op whose Tile node n is: -1 if several stand below it. */
+/* The op that Tile node n belongs to; -1 if several ops are below it. */
 static int only_op(const tf_facts *f, int n) {
   return f->leaf_end[n] - f->leaf_from[n] == 1 ? f->leaf_op[f->leaf_from[n]] : -1;
 }
@@ -65,8 +65,8 @@ static void find_rest(tf_x_template *t, const tf_x_tile *x) {
   }
 }
 
-/* Whether something can be chosen there: the last Tile of a path takes what is left, and may be spread. */
-static bool chooses(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x->mesh[1] > 1; }
+/* Whether the Tile has a choice: the last Tile of a path takes all that is left, and may only be spread. */
+static bool has_choice(const tf_x_tile *x) { return !x->last || x->mesh[0] > 1 || x->mesh[1] > 1; }
 
 /* Whether an op has memories of its own further in than that of its first own Tile. */
 static bool goes_deep(const tf_x_template *t, int o) {
@@ -78,8 +78,9 @@ static bool goes_deep(const tf_x_template *t, int o) {
   return false;
 }
 
-/* Ops with memories of their own further in are chosen first, in their order: what they leave there the others do not
- * find.  Of the others one choice is as good as the next where they do not limit, and the first is enough. */
+/* Ops with memories of their own further in are chosen first, in their order: the other ops cannot find what these
+ * leave in such memories.  Among the others one choice is as good as the next where they do not limit the time, and the
+ * first is enough. */
 static void put_deep_ops_first(tf_x_template *t) {
   tf_x_tile sorted[TF_X_TILES + 2];
   bool deep[TF_X_OPS];
@@ -93,7 +94,7 @@ static void put_deep_ops_first(tf_x_template *t) {
     t->tiles[i] = sorted[i];
 }
 
-/* Shared Tiles come first in preorder, then those of the ops. */
+/* Shared Tiles first, in preorder, then those of the ops. */
 static void add_tiles(tf_x_template *t) {
   for (int n = 0; n < t->tree->n_nodes; n++) {
     if (t->tree->nodes[n].kind != TF_TILE) continue;
@@ -101,7 +102,7 @@ static void add_tiles(tf_x_template *t) {
     tf_x_tile *x = &t->tiles[t->n_tiles - 1];
     if (x->last) find_rest(t, x);
     if (x->op < 0) t->n_shared = t->n_tiles;
-    if (!chooses(x)) t->n_tiles--;
+    if (!has_choice(x)) t->n_tiles--;
   }
   put_deep_ops_first(t);
   for (int o = 0; o < t->facts->wl->n_ops; o++)
@@ -109,14 +110,15 @@ static void add_tiles(tf_x_template *t) {
       if (t->tiles[i].op == o || t->tiles[i].op < 0) t->path[o][t->n_paths[o]++] = i;
 }
 
-/* ---- what is decided when --------------------------------------------------------------------- */
-/* The topmost node on op o's path that is open once tiles 0 .. s, and tile `too`, are chosen; -1: none. */
+/* ---- which nodes are closed when ----------------------------------------------------------------- */
+/* The topmost node on op o's path that is open once Tiles 0 .. s, and Tile `too`, are chosen; -1: none. */
 static int first_open(const tf_x_template *t, int o, int s, int too) {
   const tf_node *nodes = t->tree->nodes;
   for (int k = 0; k < t->n_paths[o]; k++)
     if (t->path[o][k] > s && t->path[o][k] != too) {
       const tf_x_tile *x = &t->tiles[t->path[o][k]];
-      bool enters = x->op < 0 || k > t->n_shared || t->shape.keep; /* words, and so at moments that are decided */
+      bool enters =
+          x->op < 0 || k > t->n_shared || t->shape.keep; /* words enter it at moments that are decided already */
       return enters ? nodes[x->node].children[0] : x->node;
     }
   return -1;
@@ -130,7 +132,7 @@ static void mark_open(const tf_x_template *t, int s, int too, bool *open) {
   }
 }
 
-/* Whether no Tile on the level is open, nor a scope that keeps a tensor there: its words are then known. */
+/* Whether no Tile of the memory is open, nor a scope that keeps a tensor there: then its peak is known. */
 static bool nothing_open_at(const tf_x_template *t, const bool *open, int level) {
   for (int n = 0; n < t->tree->n_nodes; n++)
     if (open[n] && t->tree->nodes[n].kind == TF_TILE && t->tree->nodes[n].level == level) return false;
@@ -141,8 +143,8 @@ static bool nothing_open_at(const tf_x_template *t, const bool *open, int level)
   return true;
 }
 
-/* Whether two ops that share Tiles read the same input: what one leaves of it another may find, if it is laid out
- * alike, so that the counts of one depend on the choices of the other. */
+/* Whether two ops that share Tiles read the same input.  One may find what the other left, if both lay it out alike,
+ * so that the counts of one depend on the choices of the other. */
 static bool share_inputs(const tf_x_template *t) {
   for (int z = 0; z < t->facts->wl->n_tensors; z++)
     if (t->facts->wl->tensors[z].producer < 0 && t->facts->wl->tensors[z].n_consumers > 1) return true;
@@ -174,7 +176,7 @@ static bool set_stages(tf_x_template *t) {
 }
 
 /* ---- the whole -------------------------------------------------------------------------------- */
-static bool small(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
+static bool within_limits(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
   int dims[TF_X_DIMS];
   bool ok = wl->n_ops <= TF_X_OPS && wl->n_tensors <= 64 && wl->n_dims <= 256 &&
             wl->n_ops * arch->n_memories < TF_X_TILES && arch->n_memories <= 16 && arch->n_units <= 64;
@@ -188,7 +190,7 @@ static bool small(const tf_arch *arch, const tf_workload *wl, tf_diags *d) {
 }
 
 tf_x_template *tf_x_template_new(const tf_arch *arch, const tf_workload *wl, const tf_x_shape *s, tf_diags *d) {
-  if (!small(arch, wl, d)) return NULL;
+  if (!within_limits(arch, wl, d)) return NULL;
   tf_tree *tree = tf_x_tree(arch, wl, s);
   if (!tree) return NULL;
   tf_arena *a = tf_arena_new();

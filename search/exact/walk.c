@@ -1,4 +1,4 @@
-/* From choice to choice, best bound first. */
+/* Depth-first branch and bound over the Tiles of a template, choices by ascending bound. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,22 +7,22 @@
 #include "search/exact/state.h"
 
 /* ---- choices of a Tile -------------------------------------------------------------------------- */
-/* What the visitor of a Tile's choices works with. */
+/* What the visitor of a Tile's choices needs. */
 typedef struct {
   tf_x_worker *w;
   int stage;
   const tf_x_state *base;
   tf_x_state now;
-  const bool *open_before; /* of the stage before */
+  const bool *open_before; /* open nodes of the stage before */
   double units[TF_X_OPS], before[TF_X_OPS];
   int32_t len[TF_X_DIMS];
-  double parent;                                         /* bound of what is chosen before */
+  double parent;                                         /* bound of the choices made before */
   double time[TF_X_OPS], time_before[TF_X_OPS], all[64]; /* time: 0 where nothing is known */
-  bool alone;                                            /* measuring: the op's Tile is chosen before those of others */
-  double behind_pj;                                      /* measuring: energy of what is closed without the op's Tile */
-  double open_pj;                                        /* of ops whose Tiles are not chosen, this one's left out */
-  bool passes_load;                                      /* measuring: a scope may hide the node's first load */
-  int node;                                              /* measuring: of this node */
+  bool alone;       /* measuring: the op's Tile is chosen, those of other ops are open */
+  double behind_pj; /* measuring: energy of what is closed without the op's Tile */
+  double open_pj;   /* least energy of the other ops whose Tiles are not chosen */
+  bool passes_load; /* measuring: a scope may hide the node's first load */
+  int node;         /* the node that is measured */
   tf_x_list *out;
   int64_t no;
 } scene;
@@ -45,7 +45,7 @@ static bool keep_choice(scene *c, double bound) {
   return true;
 }
 
-/* The loops that take what is left of op o's dims. */
+/* Sets the loops that take all that is left of op o's dims. */
 static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state *base, const tf_x_spread *s,
                      const int32_t *t, tf_x_state *now) {
   for (int i = 0; i < w->t->facts->wl->ops[x->op].n_dims; i++)
@@ -57,7 +57,7 @@ static void set_rest(const tf_x_worker *w, const tf_x_tile *x, const tf_x_state 
   }
 }
 
-/* Whether Tile x spreads over what a violation lacks: instances of a memory, or units. */
+/* Whether Tile x spreads over the resource that a violation lacks: instances of a memory, or units. */
 static bool spreads_over(const tf_x_template *t, const tf_x_tile *x, const tf_violation *v) {
   const tf_facts *f = t->facts;
   int u = x->op < 0 ? -1 : tf_ops_unit(f->arch, f->wl, x->op);
@@ -66,7 +66,7 @@ static bool spreads_over(const tf_x_template *t, const tf_x_tile *x, const tf_vi
   return x->level == v->level && units && u == v->unit;
 }
 
-/* Whether instances are lacking where no Tile to come spreads over more of them. */
+/* Whether instances are lacking, and no later Tile could add to them. */
 static bool lacks_instances(const tf_x_template *t, int stage, const tf_result *r) {
   for (int i = 0; i < r->n_violations; i++) {
     const tf_violation *v = &r->violations[i];
@@ -78,7 +78,7 @@ static bool lacks_instances(const tf_x_template *t, int stage, const tf_result *
   return false;
 }
 
-/* Units of the ops, and of all together, with the choice in c->now. */
+/* Sets the units of each op, and of all together, for the choice in c->now. */
 static void set_units(scene *c) {
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
@@ -88,7 +88,7 @@ static void set_units(scene *c) {
     c->all[u] = tf_x_all_units(w, u, c->stage, &c->now);
 }
 
-/* Evaluates the choice in c->now, and keeps it if it may lead to less than the limit; false to stop. */
+/* Evaluates the choice in c->now, and keeps it if its bound is below the limit; false to stop. */
 static bool judge(scene *c) {
   tf_x_worker *w = c->w;
   const tf_x_tile *x = &w->t->tiles[c->stage];
@@ -105,7 +105,8 @@ static bool judge(scene *c) {
   double bound = c->parent;
   set_units(c);
   tf_open open = {x->open, c->units, c->time, c->all};
-  if (!tf_model_partial(w->model, c->now.trips, &open, &r)) { /* what cannot be counted so may be when it is complete */
+  if (!tf_model_partial(w->model, c->now.trips, &open,
+                        &r)) { /* what cannot be counted incomplete may be countable when complete */
     if (!keep_choice(c, c->parent)) w->task->failed = true;
     return !w->task->failed;
   }
@@ -137,7 +138,7 @@ static bool take(void *ctx, const tf_x_spread *s, const int32_t *t, const int *o
   return judge(c);
 }
 
-/* With the units that a spread gives the op, and nothing else of the Tile decided. */
+/* Evaluates a spatial choice of the op with the rest of the Tile open. */
 static bool spread(void *ctx, const tf_x_spread *s) {
   scene *c = ctx;
   tf_x_worker *w = c->w;
@@ -227,7 +228,7 @@ static bool list_choices(tf_x_worker *w, int stage, const tf_x_state *base, doub
 }
 
 /* ---- the least time of each op ------------------------------------------------------------------ */
-/* Op's own first Tile with this choice, the other ops open: the time of the node behind it. */
+/* Evaluates one choice of an op's first own Tile, the other ops open: the time and energy behind it. */
 static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int *order, int n_order) {
   scene *c = ctx;
   tf_x_worker *w = c->w;
@@ -238,7 +239,7 @@ static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int
   set_rest(w, x, c->base, s, t, &c->now);
   set_units(c);
   tf_open open = {x->alone, c->units, NULL, c->all};
-  double time = 0, pj = 0; /* where it cannot be counted */
+  double time = 0, pj = 0; /* if it cannot be counted: nothing is proved */
   if (!tf_x_spend(w)) return false;
   bool known = tf_model_partial(w->model, c->now.trips, &open, &r);
   if (known) time = r.nodes[c->node].cycles - tf_x_found_time(w, x, &c->now, &r);
@@ -249,9 +250,9 @@ static bool measure(void *ctx, const tf_x_spread *s, const int32_t *t, const int
   return !w->task->failed;
 }
 
-/* All choices of op o's own first Tile by the time of what stands behind it, which no choice for the other ops and
- * for its Tiles further in makes less: what others may leave there is taken to cost nothing (tf_x_found_time).
- * False if there is none that leads to less than the limit, or the task must stop. */
+/* Lists all choices of op o's first own Tile, by the time of the node behind it.  That time is a lower bound for any
+ * choice of the other ops and of its Tiles further in, as intermediates that others may leave are taken to cost
+ * nothing (tf_x_found_time).  False if no choice has a bound below the limit, or the task must stop. */
 static bool list_own(tf_x_worker *w, int o, const tf_x_state *base, double behind_pj, tf_x_list *out) {
   const tf_x_template *t = w->t;
   int stage = t->path[o][t->n_shared];
@@ -295,7 +296,7 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
     units[o] = 1;
   tf_open open = {t->behind, units, NULL, NULL};
   if (!t->apart || goal == TF_TRAFFIC || !tf_model_partial(w->model, base->trips, &open, &r))
-    return true; /* nothing is known of the ops alone */
+    return true; /* no bounds of single ops */
   w->own = NULL;
   for (int o = 0; o < t->facts->wl->n_ops && ok; o++)
     if (t->n_paths[o] > t->n_shared) ok = list_own(w, o, base, r.energy_pj, &own[o]);
@@ -303,8 +304,8 @@ static bool list_all_own(tf_x_worker *w, const tf_x_state *base, tf_x_list *own)
   return ok;
 }
 
-/* Whether some mapping with the choices made so far may cost less than the limit: a bound from the least times of the
- * ops, given in *bound. */
+/* Whether some mapping with the choices made so far may beat the limit, by the least times of the ops; raises
+ * *bound. */
 static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound) {
   const tf_x_template *t = w->t;
   double units[TF_X_OPS], time[TF_X_OPS], all[64];
@@ -324,7 +325,7 @@ static bool may_beat_limit(tf_x_worker *w, const tf_x_state *base, double *bound
   return tf_x_promises(w, *bound);
 }
 
-/* The state behind a choice. */
+/* The state after a choice. */
 static void enter(tf_x_worker *w, int stage, const tf_x_state *base, const int32_t *trips, tf_x_state *out) {
   const tf_x_tile *x = &w->t->tiles[stage];
   memcpy(out->trips, base->trips, (size_t)w->t->n_loops * sizeof *out->trips);
@@ -343,8 +344,8 @@ static void enter(tf_x_worker *w, int stage, const tf_x_state *base, const int32
     if (w->t->rest[x->op][i] >= 0) out->trips[w->t->rest[x->op][i]] = out->left[w->t->facts->dim_from[x->op] + i];
 }
 
-/* How many of op's own choices may lead to less than the limit, with what is chosen before: the first ones, as
- * what takes longer leads to no less. */
+/* How many of an op's own choices may still beat the limit, given what is chosen before.  They are sorted, so these
+ * come first. */
 static int64_t own_choices(scene *c, const tf_x_list *own) {
   tf_x_worker *w = c->w;
   int o = w->t->tiles[c->stage].op;
@@ -366,7 +367,7 @@ static int64_t own_choices(scene *c, const tf_x_list *own) {
   return lo;
 }
 
-/* As list_choices, from the list of the op's own. */
+/* As list_choices, but from the list of the op's own choices. */
 static bool list_from(tf_x_worker *w, int stage, const tf_x_state *base, double parent, tf_x_list *out) {
   scene c;
   const tf_x_list *own = &w->own[w->t->tiles[stage].op];
@@ -429,7 +430,7 @@ static void walk(tf_x_worker *w, int stage, const tf_x_state *base, double paren
   free_own(own);
 }
 
-/* ---- from outside ----------------------------------------------------------------------------- */
+/* ---- entry points ------------------------------------------------------------------------------ */
 static void begin(tf_x_worker *w, tf_x_task *task, tf_x_state *s) {
   w->task = task;
   w->own = NULL;

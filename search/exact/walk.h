@@ -1,15 +1,15 @@
-/* A worker: one template's model and what it takes to walk through its choices.  One thread at a time. */
+/* A worker: the model of one template, and the state of a search through its choices.  Used by one thread at a time. */
 #ifndef SEARCH_EXACT_WALK_H
 #define SEARCH_EXACT_WALK_H
 #include "search/exact/exact.h"
 
-/* Why and how often something was left out. */
+/* How often something was pruned, and why. */
 typedef struct {
   int64_t evals, by_bound, by_mesh, by_rules;
   tf_solve_level level[16]; /* TF_MEMORIES_MAX */
 } tf_x_counts;
 
-/* The best of a task. */
+/* The best mapping of a task: its incumbent. */
 typedef struct {
   bool there;
   double value;
@@ -17,35 +17,37 @@ typedef struct {
   char *text; /* malloc'd */
 } tf_x_best;
 
-/* Choices of one Tile, best bound first. */
+/* Choices of one Tile, by ascending bound. */
 typedef struct {
-  double bound;   /* of the objective; in a list of an op's own: of the time behind the choice, or the energy */
-  int64_t no;     /* in the order in which they were made */
-  int32_t *trips; /* of the Tile's loops; lies in the pool */
+  double
+      bound;  /* lower bound on the objective; in a list of own choices: on the time behind the choice, or the energy */
+  int64_t no; /* order of generation, to break ties */
+  int32_t *trips; /* of the Tile's loops; in the pool */
 } tf_x_choice;
 
 typedef struct {
   tf_x_choice *list;
   int64_t n, room;
   tf_arena *pool;
-  double least_pj; /* an op's own: the least energy behind a choice */
+  double least_pj; /* in a list of own choices: the least energy behind any of them */
 } tf_x_list;
 
-/* A choice of the first Tile, and what no completion of it beats. */
+/* A head: one choice of a template's first Tile, the root of a subtree of the search, with a bound of all its
+ * completions. */
 typedef struct {
   double bound;
   int template;
-  int64_t no;     /* in the order in which the template's were made */
+  int64_t no;     /* order of generation in its template */
   int32_t *trips; /* of the Tile's loops */
 } tf_x_head;
 
 typedef struct {
   tf_x_head *list;
   int64_t n, room;
-  tf_x_list own[TF_X_OPS]; /* nothing shared: choices of each op's first Tile, by the time behind them */
+  tf_x_list own[TF_X_OPS]; /* if nothing is shared: the choices of each op's first Tile, by the time behind them */
 } tf_x_heads;
 
-/* Mappings with more of `goal` than `most` are none: what is sought is the best of those that are equal in it. */
+/* A tie condition: only mappings with at most `most` of `goal` are considered. */
 typedef struct {
   tf_objective goal;
   double most;
@@ -53,26 +55,25 @@ typedef struct {
 
 typedef struct {
   const tf_solve_opts *opts;
-  const tf_x_tie *tie;    /* NULL: every mapping counts */
-  const tf_bounds *floor; /* of any mapping */
-  double limit;           /* only mappings with less are looked for */
-  int64_t most_evals;     /* 0: no bound */
+  const tf_x_tie *tie;    /* NULL: no condition */
+  const tf_bounds *floor; /* lower bounds for any mapping */
+  double limit;           /* value of the incumbent: only mappings below it are searched for */
+  int64_t most_evals;     /* 0: no limit */
   tf_watch *watch;
-  /* found */
+  /* results */
   tf_x_counts counts;
   tf_x_best best;
-  bool cut, failed; /* cut: stopped before its end */
-  bool unknown;     /* there were mappings that the model gave up counting: nothing is proved of them */
+  bool cut, failed; /* cut: stopped before the subtree was searched */
+  bool unknown;     /* some mappings could not be counted: nothing is proved about them */
 } tf_x_task;
 
 typedef struct tf_x_worker tf_x_worker;
 tf_x_worker *tf_x_worker_new(const tf_x_template *t, int number, tf_diags *d);
 void tf_x_worker_free(tf_x_worker *w);
 
-/* All choices of the template's first Tile that may lead to less than the limit.  A template without choices is
- * evaluated. */
+/* Lists all heads of the template whose bound is below the limit.  A template without choices is evaluated. */
 void tf_x_heads_of(tf_x_worker *w, tf_x_task *task, tf_x_heads *out);
-/* All mappings that begin with the head. */
+/* Searches all mappings below a head. */
 void tf_x_below(tf_x_worker *w, tf_x_task *task, const tf_x_heads *of, const tf_x_head *head);
 void tf_x_heads_free(tf_x_heads *h);
 #endif

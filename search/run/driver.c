@@ -1,4 +1,4 @@
-/* Batches of tasks: asked in order, run on any thread, told in order. */
+/* The driver of a search: batches of tasks, asked for in order, run on any thread, told in order. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "search/run/starts.h"
 
 enum {
-  BATCH = 16,        /* whatever the number of threads */
-  EFFORT_LEFT = 256, /* of so many parts of the effort allowed one is not worth another batch */
+  BATCH = 16,        /* tasks; the same for any number of threads, so that results do not depend on it */
+  EFFORT_LEFT = 256, /* stop when less than one part in so many of the effort is left: not worth another batch */
   KEEP = 8,
-  UNEVEN_ONE_IN = 24, /* tasks in which trip counts need not divide */
-  IDLE_MOST = 400,    /* batches in which nothing was evaluated: nothing is left */
-  WALK_GIVEN = 20000, /* steps an exact walk may take where the given tree retains: it always does */
-  START_ONE_IN = 32,  /* tasks that go on from a start, after the first of each */
+  UNEVEN_ONE_IN = 24, /* one task in so many may use trip counts that do not divide */
+  IDLE_MOST = 400,    /* batches in a row without an evaluation after which nothing can be left */
+  WALK_GIVEN = 20000, /* steps that an exact walk may take where the given tree retains: such trees are always walked */
+  START_ONE_IN = 32,  /* one task in so many searches a start again, after the first visit of each */
 };
 
 typedef struct {
@@ -28,11 +28,11 @@ typedef struct {
   const tf_strategy *strategy;
   tf_shapes *shapes;
   tf_start *starts;   /* [o->n_starts] */
-  int64_t walk_limit; /* of rows, as is growth (tf_task) */
+  int64_t walk_limit; /* of tasks for rows, as is growth (tf_task) */
   int growth;
   tf_arena *arena;
   tf_space *space; /* of shapes */
-  void *outer;     /* state of the strategy over them */
+  void *outer;     /* state of the strategy over shapes */
   tf_task tasks[BATCH];
   tf_memory_of_search memory;
   tf_log log;
@@ -42,7 +42,7 @@ typedef struct {
   uint64_t *kept_shapes, *kept_texts;
   int room;
   int64_t asked, effort;
-  int32_t *best_genes; /* of the row told with the least cost */
+  int32_t *best_genes; /* genes of the row told with the lowest cost */
   double best_cost;
   bool failed;
 } driver;
@@ -57,8 +57,7 @@ static bool effort_spent(const driver *v) {
   return most > 0 && most - v->effort <= most / EFFORT_LEFT;
 }
 
-/* The most evaluations one task of the next batch may take, so that a whole batch stays within the
- * budget. */
+/* The most evaluations that one task of the next batch may take, so that the whole batch stays within the budget. */
 static int64_t most_of(const driver *v, int64_t left) {
   int64_t most = v->strategy->evals_per_shape;
   if (most == 0) return INT64_MAX;
@@ -67,15 +66,16 @@ static int64_t most_of(const driver *v, int64_t left) {
   return most;
 }
 
-/* The best row again, for trip counts that do not divide.  What comes of it is kept and told to nobody: uneven trip
- * counts score better, so that telling them would unfairly beat every row searched for even ones. */
+/* Asks for the best row again, with trip counts that do not divide.  Its result is archived, but not told to the
+ * strategy: uneven trip counts score better, so that telling them would unfairly beat every row searched for even
+ * ones. */
 static bool ask_aside(const driver *v, tf_task *t) {
   memcpy(t->genes, v->best_genes, (size_t)v->space->n * sizeof *t->genes);
   t->like = 0;
   return true;
 }
 
-/* The start whose space task `no` searches: each in turn at first, then now and then.  NULL: none. */
+/* The start whose space task `no` searches: first each in turn, then one every START_ONE_IN tasks.  NULL: none. */
 static const tf_start *start_of(const driver *v, int64_t no) {
   int64_t n = v->o->n_starts, turn = no / START_ONE_IN;
   if (n == 0 || v->strategy->evals_per_shape == 0 || (no >= n && no % START_ONE_IN != START_ONE_IN - 1)) return NULL;
@@ -115,7 +115,7 @@ static bool ask_row(const driver *v, tf_task *t) {
   return true;
 }
 
-/* What a variant may have at most: what the worst has, once there are as many as are kept. */
+/* The value that a variant must not exceed: that of the worst one kept, once the list is full. */
 static double variants_within(const driver *v) {
   const int n = v->res->n_variants;
   return n > 0 && n == v->o->variants ? v->res->variants[n - 1].value : INFINITY;
@@ -156,7 +156,7 @@ static void archive(driver *v, const tf_task *t) {
   }
 }
 
-/* The same mapping may be found by several tasks: its text tells.  A tree that is kept is the task's no more. */
+/* Several tasks may find the same mapping; the text identifies it.  A tree that is kept is taken over from the task. */
 static void archive_variants(driver *v, const tf_task *t) {
   for (int i = 0; i < t->n_variants; i++) {
     tf_variant *x = &t->variants[i];
@@ -243,7 +243,7 @@ static bool open_starts(driver *v, const tf_arch *arch, const tf_workload *quick
   return ok;
 }
 
-/* Genes of the largest space that a task may be given. */
+/* The largest number of genes of any space that a task may be given. */
 static int most_genes(const driver *v) {
   int most = tf_shapes_genes(v->shapes);
   for (int i = 0; i < v->o->n_starts; i++) {
@@ -253,7 +253,7 @@ static int most_genes(const driver *v) {
   return most;
 }
 
-/* Starts that fit count as found, just as they are. */
+/* Enters the starts that fit into the archive, as they are. */
 static void take_starts(driver *v) {
   for (int i = 0; i < v->o->n_starts && !v->failed; i++) {
     tf_found f = {.text = (char *)(uintptr_t)v->o->starts[i]};
@@ -266,7 +266,7 @@ static void take_starts(driver *v) {
   }
 }
 
-/* ---- around it ------------------------------------------------------------------------------ */
+/* ---- running a search ----------------------------------------------------------------------- */
 static bool alloc(driver *v) {
   size_t genes = (size_t)most_genes(v);
   v->room = v->o->keep > 0 ? v->o->keep : KEEP;

@@ -55,7 +55,7 @@ static bool fail(reader *r, size_t len, const char *what) {
   return false;
 }
 
-/* The next word of the line; empty at its end. */
+/* The next word of the line; empty at the end. */
 static size_t word(reader *r) {
   while (r->p < r->end && *r->p == ' ')
     r->p++;
@@ -72,7 +72,7 @@ static bool text(reader *r, const char *want) {
   return true;
 }
 
-/* Copies a word where strto... can end it. */
+/* Copies a word into a terminated buffer, for strto... */
 static bool copy(reader *r, char *buf, size_t size, const char *what) {
   size_t n = word(r);
   if (r->bad || n == 0 || n >= size) return fail(r, n, what);
@@ -171,7 +171,7 @@ static bool read_task(reader *r) {
   return true;
 }
 
-/* Bytes up to the end of the last record: the line behind the last "end". */
+/* Length of the text up to the end of the last complete record: past the last "end" line. */
 static size_t whole_of(const char *text_, size_t len) {
   size_t whole = 0;
   for (size_t start = 0, i = 0; i < len; i++) {
@@ -194,7 +194,7 @@ static bool same_head(reader *r, const tf_log_head *h) {
   return !r->bad && line_end(r);
 }
 
-/* Tasks of one batch end in any order, and those cut short are written when the log is resumed. */
+/* Sorts by number: tasks of one batch end in any order, and those cut short are written when the log is resumed. */
 static int by_no(const void *a, const void *b) {
   const tf_logged *x = a, *y = b;
   return (x->no > y->no) - (x->no < y->no);
@@ -274,7 +274,7 @@ FILE *tf_log_open(const char *path, bool resume, const tf_log_head *head, tf_log
   *out = (tf_log){0};
   if (resume) return open_old(path, head, out, d);
   struct stat old;
-  bool special = stat(path, &old) == 0 && !S_ISREG(old.st_mode); /* a device, a pipe: nothing in it would be lost */
+  bool special = stat(path, &old) == 0 && !S_ISREG(old.st_mode); /* a device, a pipe: opening it destroys nothing */
   FILE *f = fopen(path, special ? "wb" : "wxb");
   if (f) tf_log_write_head(f, head);
   if (f && fflush(f) == 0) return f;

@@ -1,4 +1,4 @@
-/* What earlier tasks know, for those to come. */
+/* What tasks have learnt so far, for later tasks to begin with. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t) {
   if (!b->there) return true;
   if (better && !keep_trips(k, t)) return false;
   if (t->start || (m->n_hints && b->value >= m->best))
-    return true; /* rows go their own ways, whatever is known before */
+    return true; /* rows differ in any case, so nothing has to be learnt */
   if (!copy_hints(t, &m->hints, &m->n_hints)) return false;
   m->best = b->value;
   return true;

@@ -1,9 +1,9 @@
-/* Learning and forgetting; see task.h for what is known. */
+/* Adding to and clearing a search's memory; task.h says what it holds. */
 #ifndef SEARCH_RUN_MEMORY_H
 #define SEARCH_RUN_MEMORY_H
 #include "search/run/task.h"
 
-/* Takes in what a task found.  False if memory ran out. */
+/* Adds what a task found.  False if memory ran out. */
 bool tf_memory_learn(tf_memory_of_search *m, const tf_task *t);
 void tf_memory_clear(tf_memory_of_search *m);
 #endif

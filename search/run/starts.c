@@ -18,7 +18,7 @@ static bool op_has(const tf_workload *wl, int o, int dim) {
   return false;
 }
 
-/* Whether an op below the Tile has the dim, and no temporal loop of the Tile goes along it. */
+/* Whether an op below the Tile has the dim, and no temporal loop of the Tile is over it. */
 static bool lacks(const tf_tree *t, int n, int dim) {
   const tf_node *node = &t->nodes[n];
   bool needed = false;
@@ -29,7 +29,7 @@ static bool lacks(const tf_tree *t, int n, int dim) {
   return needed && t->workload->dims[dim].extent > 1;
 }
 
-/* Loops of the tree that is being opened, and the trip counts they came with. */
+/* The loops of the tree being opened, and the trip counts they had. */
 typedef struct {
   tf_build *b;
   int64_t *trips;
@@ -43,7 +43,7 @@ static void add(opening *w, tf_loop l, int64_t trip) {
   w->trips[w->n++] = trip;
 }
 
-/* A node with all its loops open; with `more`, those that a Tile lacks innermost. */
+/* Emits a node with all its loops open; `more`: also, innermost, loops over dims that the Tile has no loop for. */
 static void open_node(opening *w, const tf_tree *t, int n, bool more) {
   const tf_node *from = &t->nodes[n];
   tf_build_node(w->b, from);
@@ -55,7 +55,7 @@ static void open_node(opening *w, const tf_tree *t, int n, bool more) {
     add(w, from->loops[k], from->loops[k].trip);
 }
 
-/* Where the rules refuse the loops that it lacks, it is opened without them. */
+/* Opens the tree with additional loops, or without them where the rules refuse these. */
 static bool open_tree(tf_start *s, const tf_tree *from) {
   size_t room = 1;
   for (int i = 0; i < from->n_nodes; i++)

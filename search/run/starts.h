@@ -1,20 +1,20 @@
-/* Mappings that are known before a search begins. */
+/* Mappings that are known before a search begins (tf_search_opts.starts). */
 #ifndef SEARCH_RUN_STARTS_H
 #define SEARCH_RUN_STARTS_H
 #include "search/space/shape.h"
 #include "tileflow/search.h"
 
-/* A start's tree with every trip count open: its space is searched from the counts it came with, so that one that does
- * not fit is mended. */
+/* A start's tree with every trip count open.  Its space is searched from the trip counts that the start had, so that a
+ * start that does not fit can be repaired. */
 typedef struct {
-  tf_tree *given; /* as it came; NULL: it is open itself, or says no tree */
+  tf_tree *given; /* as given; NULL: it has open parts itself, or is no tree */
   tf_tree *open;
-  tf_shapes *shapes; /* NULL: the tree cannot be opened; then the mapping counts as it is and no more */
+  tf_shapes *shapes; /* NULL: the tree cannot be opened; then the mapping is only evaluated as it is */
   int n_loops;
-  int64_t *trips; /* [n_loops] of the open tree, as the start has them; NULL: it was open itself */
+  int64_t *trips; /* [n_loops] of the open tree, the start's counts; NULL: it was open itself */
 } tf_start;
 
-/* wl: for which trees are searched.  False if memory ran out; to be cleared either way. */
+/* wl: the workload for which trees are searched.  False if memory ran out; clear it either way. */
 bool tf_start_open(tf_start *s, const char *text, const tf_arch *arch, const tf_workload *wl);
 void tf_start_clear(tf_start *s);
 #endif

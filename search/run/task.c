@@ -13,13 +13,13 @@
 enum {
   LOOK_EVERY = 16,
   REFUSED_MOST = 64,
-  SLOW_COUNTS = 32,   /* evaluations that one of the long way is worth */
-  GLANCE_FROM = 1000, /* evaluations that must be left, for many at once to repay what the model prepares */
+  SLOW_COUNTS = 32,   /* evaluations that one by the model's long way counts as */
+  GLANCE_FROM = 1000, /* with fewer evaluations left than this, preparing the model for batches does not pay */
 };
 
-#define BESIDE 0.05 /* how much of the told cost may come from what takes no time in the end */
+#define BESIDE 0.05 /* the largest share of the guiding cost that comes from nodes off the critical path */
 
-/* A task at work. */
+/* A task while it runs. */
 typedef struct {
   tf_task *t;
   tf_arena *arena;
@@ -27,17 +27,16 @@ typedef struct {
   tf_trips *trips;
   tf_model *model;
   const tf_known *known;
-  double guide;         /* of the best by the objective: breaks ties */
-  int refused;          /* best mappings that the parser did not let pass */
-  int64_t spent, quota; /* evaluations, slow ones counted for several; over: it may take no more */
+  double guide;         /* guiding cost of the best by the objective, to break ties */
+  int refused;          /* best mappings that the rules refused */
+  int64_t spent, quota; /* evaluations, long ones counted several times; over: the task must stop */
   bool over;
-  int64_t
-      *rows;  /* trip counts asked for and not yet looked at, [n_rows][n_loops]; NULL: each is evaluated as it comes */
-  int n_rows; /* up to TF_GLANCE_ROWS */
+  int64_t *rows; /* trip counts asked for and not evaluated yet, [n_rows][n_loops]; NULL: each is evaluated at once */
+  int n_rows;    /* 0 .. TF_GLANCE_ROWS */
 } work;
 
-/* How far from fitting: grows with the logarithm of need over have. */
-static double lacking(const tf_result *r) {
+/* The cost of a mapping that does not fit: grows with the logarithm of need over capacity. */
+static double misfit_cost(const tf_result *r) {
   double sum = 1;
   for (int i = 0; i < r->n_violations; i++) {
     double have = r->violations[i].have > 0 ? (double)r->violations[i].have : 0.5;
@@ -62,7 +61,7 @@ static bool legal(const work *w, const int64_t *trips) {
   return ok;
 }
 
-/* Keeps it where it is better; the rules that need ranges are checked before it may lead. */
+/* Keeps the mapping where it is the best so far; the rules that depend on ranges are checked before. */
 static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cost, double guide) {
   const double by[TF_N_BY] = {cost, f->cycles, f->energy_pj, f->traffic_words, f->held_words};
   const tf_task_best *best = w->t->best;
@@ -82,8 +81,8 @@ static bool offer(work *w, const int64_t *trips, const tf_figures *f, double cos
   return true;
 }
 
-/* What the strategies are told: the objective, and a little more where parts of the tree take longer.  Where one part
- * takes the time, what becomes faster beside it shows. */
+/* The guiding cost: what strategies are told.  For latency it is the objective plus a small share for the times of all
+ * nodes: where one part of the tree dominates the time, improvements of the others still show. */
 static double guide_of(const work *w, const tf_result *r, double cost) {
   double sum = 0;
   if (w->t->opts->objective != TF_LATENCY || r->cycles <= 0) return cost;
@@ -95,7 +94,7 @@ static double guide_of(const work *w, const tf_result *r, double cost) {
 static double evaluate(work *w, const int64_t *trips) {
   tf_result r;
   if (!tf_model_eval(w->model, trips, &r)) return TF_COST_BAD * 1e9;
-  if (!r.feasible) return lacking(&r);
+  if (!r.feasible) return misfit_cost(&r);
   tf_figures f = tf_figures_of(w->tree->arch, w->tree->workload, &r);
   double cost = tf_objective_value(w->t->opts->objective, &f);
   double guide = guide_of(w, &r, cost);
@@ -105,7 +104,7 @@ static double evaluate(work *w, const int64_t *trips) {
 }
 
 /* ---- what to begin with ----------------------------------------------------------------------- */
-/* TF_ANY: none. */
+/* The hint for a decision, by its key; TF_ANY: none. */
 static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   int lo = 0, hi = n;
   while (lo < hi) {
@@ -118,10 +117,10 @@ static int32_t hint_of(const tf_hint *hints, int n, uint64_t key) {
   return lo < n && hints[lo].key == key ? hints[lo].trip : TF_ANY;
 }
 
-static bool begins(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
+static bool has_start(const work *w) { return w->t->begin && w->t->begin_loops == w->trips->n_loops; }
 
-/* What this shape did best with before, or what the task begins with, else what the like loops of the shape it came
- * from have, or of the best mapping. */
+/* Preferred trip counts: the best known of this shape, or those the task begins with; else those of corresponding
+ * loops of the shape it derives from, or of the best mapping. */
 static int32_t *hints_for(const work *w) {
   int32_t *hint = TF_ARRAY(w->arena, int32_t, (size_t)w->trips->space.n + 1);
   const tf_memory_of_search *m = w->t->memory;
@@ -133,7 +132,7 @@ static int32_t *hints_for(const work *w) {
     const tf_decision *d = &w->trips->at[i];
     if (w->known && w->known->trips && w->known->n_loops == w->trips->n_loops)
       hint[i] = (int32_t)w->known->trips[d->loop];
-    else if (begins(w))
+    else if (has_start(w))
       hint[i] = (int32_t)(w->t->begin[d->loop] > INT32_MAX ? TF_ANY : w->t->begin[d->loop]);
     else
       hint[i] = hint_of(hints, n, d->key);
@@ -141,7 +140,7 @@ static int32_t *hints_for(const work *w) {
   return hint;
 }
 
-/* Evaluates trip counts, and counts what that took. */
+/* Evaluates trip counts, and charges the quota for it. */
 static double cost_at(work *w, const int64_t *trips) {
   tf_task *t = w->t;
   t->evals++;
@@ -152,11 +151,11 @@ static double cost_at(work *w, const int64_t *trips) {
   return cost;
 }
 
-/* It may take another one. */
+/* Whether another evaluation is allowed. */
 static bool has_left(const work *w) { return !w->over && w->spent < w->quota && w->refused < REFUSED_MOST; }
 
-/* ---- many at a glance --------------------------------------------------------------------------- */
-/* Whether evaluate() would keep nothing of a row that it finds this for, but count it. */
+/* ---- batches of evaluations --------------------------------------------------------------------- */
+/* Whether evaluate() would only count a row with these figures, and keep nothing of it. */
 static bool changes_nothing(const work *w, const tf_brief *b) {
   const tf_task *t = w->t;
   if (!b->feasible) return true;
@@ -171,8 +170,8 @@ static bool changes_nothing(const work *w, const tf_brief *b) {
   return worse;
 }
 
-/* Evaluates the rows asked for, in their order, while the budget lasts.  One glance finds the figures of all of them at
- * once; a row whose figures change nothing is done with that, the others are evaluated by themselves. */
+/* Evaluates the rows asked for, in order, while the budget lasts.  One batch call finds the figures of all at once;
+ * rows whose figures change nothing are done with, the others are evaluated one by one. */
 static void evaluate_rows(work *w) {
   tf_brief brief[TF_GLANCE_ROWS];
   int n_loops = w->trips->n_loops;
@@ -191,7 +190,7 @@ static void evaluate_rows(work *w) {
 }
 
 /* ---- the loop ------------------------------------------------------------------------------------ */
-/* What the trip counts chosen cost; 0 where nobody listens and they are looked at later. */
+/* The cost of the trip counts chosen; 0 where the strategy ignores costs and they are evaluated later in a batch. */
 static double cost_of(void *ctx) {
   work *w = ctx;
   int n_loops = w->trips->n_loops;
@@ -211,9 +210,9 @@ static bool may_go_on(void *ctx) {
   return !t->cut;
 }
 
-/* Tries the mapping that the task begins with, as it is; then what the strategy asks for.  True: all there is. */
+/* Tries the mapping that the task begins with, then what the strategy asks for.  True: the space is exhausted. */
 static bool explore(work *w, const tf_way *in, void *state) {
-  if (begins(w) && !w->known) cost_at(w, w->t->begin);
+  if (has_start(w) && !w->known) cost_at(w, w->t->begin);
   if (in->deaf && w->quota - w->spent >= GLANCE_FROM)
     w->rows = TF_ARRAY(w->arena, int64_t, TF_GLANCE_ROWS * (size_t)w->trips->n_loops);
   bool all = tf_explore(in, state, &w->trips->space, may_go_on);
@@ -243,7 +242,7 @@ static void search(work *w) {
   t->exhausted = explore(w, in, state);
 }
 
-/* ---- around it --------------------------------------------------------------------------------- */
+/* ---- running a task ---------------------------------------------------------------------------- */
 static void from_log(work *w) {
   tf_task *t = w->t;
   const tf_logged *l = t->logged;

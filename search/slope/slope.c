@@ -1,4 +1,4 @@
-/* The ski-slope of a workload: proved words and attained ones, capacity by capacity. */
+/* The ski-slope of a workload: proved and attained words, capacity by capacity. */
 #include "tileflow/slope.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "tileflow/bound.h"
 #include "tileflow/solve.h"
 
-/* One memory on chip, one unit that runs everything: what moves is all that matters. */
+/* The machine it is drawn for: one memory on chip, and one unit that runs everything, as only traffic matters. */
 typedef struct {
   tf_memory memories[3];
   tf_unit unit;
@@ -50,7 +50,7 @@ static void make_chip(chip *c, int n_memories, int word_bits, int64_t capacity) 
                       .units = &c->unit};
 }
 
-/* Takes the text if it is better. */
+/* Takes over the text if its value is better. */
 static void offer(tf_slope_point *p, double value, char **text) {
   if (!*text || value >= p->attained) return;
   free(p->text);
@@ -64,19 +64,19 @@ static char *copy(const char *text) {
   return c ? strcpy(c, text) : NULL;
 }
 
-/* A slope in the making. */
+/* A slope being built. */
 typedef struct {
   const tf_workload *wl;
   const tf_slope_opts *o;
-  const tf_bound_slope *mappings; /* what is proved of every mapping */
+  const tf_bound_slope *mappings; /* the bound that holds for every mapping */
   tf_watch watch;
   tf_slope *s;
 } slope;
 
-/* What solver and search are given, so that both say how far all of it is. */
+/* Lets solver and search report progress over the whole slope. */
 typedef struct {
   const slope *of;
-  int64_t capacity, before; /* before: mappings tried for other capacities */
+  int64_t capacity, before; /* before: mappings tried for earlier capacities */
 } part;
 
 static bool part_stop(void *ctx) { return tf_watch_asked(&((const part *)ctx)->of->watch); }
@@ -89,14 +89,14 @@ static void part_progress(void *ctx, const tf_progress *now) {
   tf_watch_report(&p->of->watch, all);
 }
 
-/* The best mapping that solver and search find with so much on chip; what a smaller chip attains, a larger one does,
+/* The best mapping that solver and search find at a capacity.  What a smaller capacity attains, a larger one does,
  * too. */
 static bool attain(const slope *of, const tf_slope_point *smaller) {
   tf_slope *s = of->s;
   tf_slope_point *p = &s->at[s->n - 1];
   part here = {of, p->capacity, s->evals};
   chip c;
-  tf_diags *d = tf_diags_new(); /* that nothing fits is no error here */
+  tf_diags *d = tf_diags_new(); /* finding nothing that fits is no error here */
   tf_budget budget = of->o->budget;
   budget.stop = part_stop;
   budget.progress = part_progress;
@@ -109,7 +109,7 @@ static bool attain(const slope *of, const tf_slope_point *smaller) {
   tf_solve_result *r = d ? tf_solve_exact(&c.arch, of->wl, &so, d) : NULL;
   here.before += r ? r->evals : 0;
   tf_search_result *g = d && !(r && r->proved) ? tf_search_run(&c.arch, of->wl, NULL, &go, d) : NULL;
-  bool ok = d != NULL; /* nor that the solver gives up */
+  bool ok = d != NULL; /* nor is a solver that gives up */
   if (r) offer(p, r->value, &r->text);
   if (g && g->n_best) offer(p, g->best[0].value, &g->best[0].text);
   s->evals = here.before + (g ? g->evals : 0);
@@ -125,7 +125,7 @@ static bool attain(const slope *of, const tf_slope_point *smaller) {
   return ok;
 }
 
-/* All tensors together: more memory serves nobody. */
+/* The size of all tensors together: no capacity beyond it helps. */
 static double all_words(const tf_workload *wl, const tf_slope_opts *o) {
   double all = 0;
   for (int z = 0; z < wl->n_tensors; z++) {
@@ -137,7 +137,7 @@ static double all_words(const tf_workload *wl, const tf_slope_opts *o) {
   return all;
 }
 
-/* Elements, however narrow, that so many words on chip may hold. */
+/* The most elements that so many words on chip can hold, by the narrowest tensor. */
 static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_opts *o) {
   int narrowest = o->word_bits;
   for (int z = 0; z < wl->n_tensors; z++)
@@ -145,7 +145,7 @@ static double elements(const tf_workload *wl, int64_t capacity, const tf_slope_o
   return (double)capacity * o->word_bits / narrowest;
 }
 
-/* What is proved of every execution, and what of every mapping: stronger, where loops nest. */
+/* Two bounds: of any execution, and of any mapping (tighter, as loops nest). */
 static void prove(const slope *of, tf_slope_point *p) {
   const tf_workload *wl = of->wl;
   double here = elements(wl, p->capacity, of->o), hand = of->o->hand;
@@ -163,18 +163,18 @@ static bool add(const slope *of, int64_t capacity) {
   const tf_slope_point *smaller = s->n ? &s->at[s->n - 1] : NULL;
   s->n++;
   bool ok = attain(of, smaller);
-  if (tf_watch_asked(&of->watch)) { /* another run would find more */
+  if (tf_watch_asked(&of->watch)) { /* cut short: more time would find more */
     free(s->at[--s->n].text);
     return ok;
   }
-  if (s->n > 1 && isinf(s->at[s->n - 1].attained)) { /* nothing fits yet: the last such capacity is enough */
+  if (s->n > 1 && isinf(s->at[s->n - 1].attained)) { /* nothing fits yet: of such capacities the last is enough */
     s->at[s->n - 2] = s->at[s->n - 1];
     s->n--;
   }
   return ok;
 }
 
-/* Capacities one after another, and `own` where it lies between. */
+/* Goes through the capacities in ascending order, and `own` where it lies between two. */
 static bool climb(const slope *of) {
   const tf_slope *s = of->s;
   int64_t own = of->o->own;

@@ -1,4 +1,5 @@
-/* Capacity: what an m-tile must hold at least, and which decisions can still make it smaller. */
+/* Capacity: the least that an m-tile must hold, given the choices so far, and which later decisions can still lower
+ * it. */
 #include <string.h>
 
 #include "search/space/build.h"
@@ -25,8 +26,8 @@ static int entry_of(maker *m, int slot, int limit) {
   return m->check.n_slots++;
 }
 
-/* The length at node n that decides the range of a dim of op o: its own where it leads, else
- * that of a reader which reads it plainly.  -1: nothing simple. */
+/* The slot whose length at node n decides the range of a dim of op o: its own where the op leads, else that of a
+ * reader whose index is the dim alone.  -1: the range depends on more than one length. */
 static int resolve(const tf_facts *f, int n, int o, int dim) {
   for (int depth = 0; depth <= f->wl->n_ops; depth++) {
     int i = tf_dim_slot(f, o, dim);
@@ -82,7 +83,7 @@ static bool bypassed(const tf_node *t, int z) {
   return false;
 }
 
-/* An op below node n that touches z, one that leads if there is any, and how. */
+/* An op below node n that touches z (one that leads, if there is any), and by which read (-1: as its output). */
 static bool find_touch(const tf_facts *f, int n, int z, int *o, int *ref) {
   bool found = false;
   for (int i = f->leaf_from[n]; i < f->leaf_end[n]; i++) {
@@ -112,14 +113,15 @@ static void add_boxes(maker *m, int tile) {
   }
 }
 
-/* ---- who can still divide what ------------------------------------------------------------ */
+/* ---- which loops can still divide which lengths -------------------------------------------- */
 static bool divides(const tf_decision *d, int slot) {
   for (int k = 0; k < d->n_slots; k++)
     if (d->slots[k] == slot) return true;
   return false;
 }
 
-/* Once decision i is taken: what is left to divide entry e of the check; 0: down to 1. */
+/* The product of the fixed loops after decision i that still divide entry e of the check; 0: an open loop may divide
+ * it down to 1. */
 static int32_t left_to_divide(const maker *m, int i, int e) {
   const tf_trips *t = m->b->t;
   const tf_facts *f = m->b->f;
@@ -148,7 +150,7 @@ typedef struct {
   int n, room;
 } fits;
 
-/* Notes the capacity for decision i, if its loop divides a length of the check. */
+/* Notes the capacity check for decision i, if its loop divides a length of the check. */
 static void add_fit(maker *m, const tf_scheck *check, int i, fits *list) {
   const tf_decision *d = &m->b->t->at[i];
   bool concerned = false;
@@ -195,7 +197,7 @@ static bool is_mtile(const tf_facts *f, int n) {
   return true;
 }
 
-/* Boxes and terms that the ops below a Tile may need: one box for each use of a tensor. */
+/* The most boxes and terms that the ops below a Tile may need: one box for each use of a tensor. */
 static size_t most_terms(const tf_facts *f, int tile, size_t *boxes) {
   size_t terms = 0;
   *boxes = 0;

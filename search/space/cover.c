@@ -1,7 +1,7 @@
-/* What the rule of cover (model/tree/cover.h) leaves of choices.  A producer is given its loops before those that read
- * it inside the same scope are given theirs, and takes what these will need as if their steps met the rest exactly. A
- * count that does not divide the rest makes their first step longer; then the rule itself says whether what the
- * producers were given still does, with what is left to split taken as one more loop at each leaf. */
+/* Which choices keep the rule of cover (model/tree/cover.h).  A producer's loops are decided before the loops that its
+ * readers have inside the same scope.  Its range is sized as if the readers' later steps divided exactly.  A reader's
+ * count that does not divide makes its first step longer; then the rule itself is asked whether the producer's loops
+ * still cover what is read, with all that is left to split taken as one more loop at each leaf. */
 #include "model/tree/cover.h"
 
 #include "search/space/build.h"
@@ -11,7 +11,7 @@ static int32_t ceil_div(int32_t a, int32_t b) {
 }
 
 /* ---- once a tree -------------------------------------------------------------------------------- */
-/* Whether the index begins at 0 where its dims do, which begin at 0 where `zero` says so. */
+/* Whether the index begins at 0, given which dims begin at 0. */
 static bool begins_at_0(const tf_facts *f, const bool *zero, int o, const tf_index *x) {
   bool yes = x->c == 0;
   for (int i = 0; i < x->n_terms; i++)
@@ -30,8 +30,9 @@ static bool same_terms(const tf_index *a, const tf_index *b) {
   return same;
 }
 
-/* Whether the longest of what is read of rank k of op o's output is not what lies around all of it. */
-static bool is_odd(const tf_facts *f, const bool *zero, int o, int k) {
+/* Whether several reads of rank k of op o's output move unlike each other, so that the box around all of them is
+ * longer than the longest of them. */
+static bool reads_differ(const tf_facts *f, const bool *zero, int o, int k) {
   const tf_workload *wl = f->wl;
   const tf_index *first = NULL;
   bool all_at_0 = true, odd = false;
@@ -46,8 +47,9 @@ static bool is_odd(const tf_facts *f, const bool *zero, int o, int k) {
   return n > 1 && (odd || !all_at_0);
 }
 
-/* Whether some range must be found by the rule: reads that differ, or counts that are written and may overshoot. */
-static bool find_odd(tf_space_build *b) {
+/* Whether some range must be computed by the rule of cover itself: readers that differ, or written counts that may
+ * overshoot. */
+static bool needs_rule(tf_space_build *b) {
   const tf_facts *f = b->f;
   bool odd = false, *zero = tf_arena_array(b->t->arena, (size_t)f->n_dims + 1, sizeof *zero);
   b->bad |= !zero;
@@ -57,7 +59,7 @@ static bool find_odd(tf_space_build *b) {
       bool *at_0 = &zero[f->dim_from[o] + k];
       *at_0 = true;
       if (tf_slot_reduced(f, o, k)) continue;
-      odd |= is_odd(f, zero, o, k);
+      odd |= reads_differ(f, zero, o, k);
       TF_EACH_READ (f, o, 0, at)
         *at_0 &= begins_at_0(f, zero, at.op, &f->wl->ops[at.op].reads[at.ref].index[k]);
     }
@@ -67,7 +69,8 @@ static bool find_odd(tf_space_build *b) {
   return odd;
 }
 
-/* Whether some op below a scope above Tile n produces there. */
+/* Whether a scope above Tile n has an op below it that produces for another, so that the Tile's counts affect a
+ * producer's range. */
 static bool is_watched(const tf_facts *f, int n) {
   for (int up = n; up >= 0; up = f->tree->nodes[up].parent)
     for (int k = f->leaf_from[up]; f->tree->nodes[up].kind == TF_SCOPE && k < f->leaf_end[up]; k++)
@@ -88,14 +91,14 @@ void tf_space_cover(tf_space_build *b) {
     t->at[i].watched = is_watched(f, b->node[i]);
   for (int o = 0; o < f->wl->n_ops; o++)
     t->tail |= t->known[o] == INT32_MAX;
-  if (!b->bad) t->odd = find_odd(b);
+  if (!b->bad) t->odd = needs_rule(b);
 }
 
-/* ---- in a walk ---------------------------------------------------------------------------------- */
-/* Sets the probe to the choices before decision `from`, written counts and ones; what is left of the lengths of the ops
- * known before decision `known` is the rest.  `now`: a decision that is given `trip`.  False where a product passes
- * 2^62. */
-static bool stand(tf_trips *t, int from, int known, const tf_decision *now, int32_t trip) {
+/* ---- during a walk ------------------------------------------------------------------------------ */
+/* Evaluates the rule at a partial choice: decisions before `from` as chosen, then written counts, open ones as 1.
+ * Lengths of ops that are known before decision `known` keep what is left to split as their rest.  `now`: a decision
+ * that is tried with `trip`.  False where a product passes 2^62. */
+static bool begin_probe(tf_trips *t, int from, int known, const tf_decision *now, int32_t trip) {
   const tf_facts *f = t->facts;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
@@ -120,22 +123,22 @@ static bool stand(tf_trips *t, int from, int known, const tf_decision *now, int3
 
 void tf_trips_measure(tf_trips *t, int i) {
   const tf_facts *f = t->facts;
-  if (!stand(t, i, i, NULL, 0)) return;
+  if (!begin_probe(t, i, i, NULL, 0)) return;
   for (int o = 0; o < f->wl->n_ops; o++)
     for (int s = f->dim_from[o]; t->known[o] == i && s < f->dim_from[o] + f->wl->ops[o].n_dims; s++)
       t->len[s] = (int32_t)t->cover->reach[s].bound;
 }
 
-/* Whether the count leaves no step longer than it was taken for. */
+/* Whether the count divides what is left of each of its lengths. */
 static bool divides(const tf_trips *t, const tf_decision *d, int32_t trip) {
   for (int k = 0; k < d->n_slots; k++)
     if (ceil_div(t->len[d->slots[k]], d->fixed_after[k]) % trip) return false;
   return true;
 }
 
-static bool lands(tf_trips *t, int i, int32_t trip) {
+static bool still_covers(tf_trips *t, int i, int32_t trip) {
   const tf_facts *f = t->facts;
-  bool ok = stand(t, i, i + 1, &t->at[i], trip);
+  bool ok = begin_probe(t, i, i + 1, &t->at[i], trip);
   for (int o = 0; o < f->wl->n_ops && ok; o++)
     for (int s = f->dim_from[o]; (t->known[o] <= i || i + 1 == t->space.n) && s < f->dim_from[o] + f->wl->ops[o].n_dims;
          s++)
@@ -149,6 +152,6 @@ int tf_trips_covering(tf_trips *t, int i, int32_t *domain, int n) {
   int left = 0;
   if (!last && (!d->watched || d->trip)) return n;
   for (int k = 0; k < n; k++)
-    if ((!last && divides(t, d, domain[k])) || lands(t, i, domain[k])) domain[left++] = domain[k];
+    if ((!last && divides(t, d, domain[k])) || still_covers(t, i, domain[k])) domain[left++] = domain[k];
   return left;
 }

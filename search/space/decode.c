@@ -1,4 +1,4 @@
-/* Genes -> the nodes of a mapping, which is judged like a user's. */
+/* Genes to the nodes of a mapping, which is checked like a user's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void *array(writer *w, size_t n, size_t size) {
   return p;
 }
 
-/* A group with room for n ops, none yet. */
+/* An empty group with room for n ops. */
 static group new_group(writer *w, int n) {
   size_t words = tf_bits_words((size_t)w->s->wl->n_ops);
   return (group){0, array(w, (size_t)n, sizeof(int)), array(w, words, sizeof(uint64_t))};
@@ -61,7 +61,7 @@ static int dim_of(const tf_op *op, int dim) {
   return -1;
 }
 
-/* 0: no loop on the dim may stand above the group; 1: one may; 2: if the sums are streamed. */
+/* 0: no loop on the dim may stand above the group; 1: one may; 2: one may if the reductions are streamed. */
 static int allowed(const writer *w, const group *g, int dim) {
   int answer = 1;
   for (int i = 0; i < g->n; i++) {
@@ -85,10 +85,10 @@ static int stream_dim(const writer *w, const group *g) {
 
 /* ---- Tiles ------------------------------------------------------------------------------- */
 typedef struct {
-  int level, owner; /* the group's last op: its genes say how */
+  int level, owner; /* the group's last op, whose genes describe the Tile */
   const int *first; /* its genes */
-  bool spread;      /* spatial loops may stand here */
-  int stream;       /* dim that is streamed below, -1 */
+  bool spread;      /* spatial loops are allowed */
+  int stream;       /* dim that is streamed below; -1: none */
 } tile;
 
 static int64_t mesh_of(const writer *w, const group *g, int level, int axis) {
@@ -102,7 +102,7 @@ static int64_t mesh_of(const writer *w, const group *g, int level, int axis) {
   return least;
 }
 
-/* Words of one reference when all its dims but `dim` are 1 and that is 2. */
+/* Words of one reference with a length of 2 in `dim` and of 1 in all other dims. */
 static double words_with(const writer *w, const tf_op *op, const tf_index *index, int rank, int dim) {
   double words = 1;
   for (int r = 0; r < rank; r++) {
@@ -117,8 +117,8 @@ static double words_with(const writer *w, const tf_op *op, const tf_index *index
   return words;
 }
 
-/* Whether a loop of two steps on the dim at the op's own innermost Tile of this memory would
- * overflow it whatever else is chosen: then it is left out. */
+/* Whether a loop of two steps on the dim at the op's own innermost Tile of this memory would overflow it whatever else
+ * is chosen.  Then the loop is left out. */
 static bool useless(const writer *w, const group *g, int level, int dim) {
   const tf_memory *m = &w->s->arch->memories[level];
   if (g->n > 1 || m->capacity_words < 0 || w->strip != 0) return false;
@@ -132,13 +132,13 @@ static bool useless(const writer *w, const group *g, int level, int dim) {
       twice |= op->reads[q].tensor == z;
     if (twice || w->genes[w->s->bypass[z * w->s->arch->n_memories + level]]) continue;
     if (t->producer >= 0 && t->n_consumers > 0 && level < w->s->columns[t->producer].floor)
-      continue; /* may be at home here */
+      continue; /* its home may be this memory */
     bits += copies * t->word_bits * words_with(w, op, r < 0 ? NULL : op->reads[r].index, t->rank, dim);
   }
   return bits > (double)m->capacity_words * m->word_bits;
 }
 
-/* Temporal loops by ascending priority; a streamed dim comes last. */
+/* Orders the temporal loops by ascending priority; a streamed dim comes last. */
 static int order_of(writer *w, const group *g, const tile *t, int *order) {
   const tf_op *op = &w->s->wl->ops[t->owner];
   int rank[256], n = 0;
@@ -199,7 +199,7 @@ static int put_tile(writer *w, const group *g, int parent, tile t, bool outermos
 }
 
 /* ---- scopes -------------------------------------------------------------------------------- */
-/* Splits g into its groups at a memory, in an order in which producers come first. */
+/* Splits g into its groups at a memory, producers first. */
 static int split(writer *w, const group *g, int memory, group *parts) {
   const int *name = w->f.group[memory];
   const tf_workload *wl = w->s->wl;
@@ -211,7 +211,7 @@ static int split(writer *w, const group *g, int memory, group *parts) {
       int id = name[g->ops[i]];
       if (done[id]) continue;
       bool ready = true;
-      for (int k = 0; k < g->n; k++) { /* all that the part reads is made by then */
+      for (int k = 0; k < g->n; k++) { /* whether all that the part reads is produced by earlier parts */
         if (name[g->ops[k]] != id) continue;
         const tf_op *op = &wl->ops[g->ops[k]];
         for (int r = 0; r < op->n_reads; r++) {
@@ -226,12 +226,12 @@ static int split(writer *w, const group *g, int memory, group *parts) {
       left -= parts[n++].n;
       done[id] = true;
     }
-    if (left == before) break; /* no order: cannot be, tf_shapes_fuse joins cycles */
+    if (left == before) break; /* no valid order: impossible, as tf_shapes_fuse joins cycles */
   }
   return n;
 }
 
-/* Consecutive parts whose ops run on one kind of unit get one name; how many names. */
+/* Gives consecutive parts whose ops run on one kind of unit one name; returns how many names. */
 static int runs_of(const writer *w, const group *parts, int n, int *name) {
   int runs = 0, before = -1;
   for (int k = 0; k < n; k++) {
@@ -246,8 +246,8 @@ static int runs_of(const writer *w, const group *parts, int n, int *name) {
   return runs;
 }
 
-/* Whether the scope over g, whose children are named by `name`, is the one below which all ops that
- * touch what o makes stand in different children. */
+/* Whether the scope over g, whose children are named by `name`, is the lowest with the producer and all readers of o's
+ * output below it, in different children: their home scope. */
 static bool home_here(const writer *w, const group *g, const int *name, int o) {
   const tf_tensor *z = &w->s->wl->tensors[w->s->wl->ops[o].out];
   bool apart = false;
@@ -258,7 +258,7 @@ static bool home_here(const writer *w, const group *g, const int *name, int o) {
   return apart;
 }
 
-/* What the scope keeps one memory further in; true if anything. */
+/* The tensors that the scope keeps one memory further in; returns whether there are any. */
 static bool put_keep(writer *w, const group *g, const int *name, int level, bool write) {
   bool begun = false;
   for (int i = 0; level >= 0 && i < g->n; i++) {
@@ -284,7 +284,7 @@ static void put_stream(writer *w, const group *g, int level, int dim) {
   }
 }
 
-/* Para may not hold a maker and its reader: Pipe stands in for it. */
+/* Para may not hold a producer and its reader: Pipe is used instead. */
 static tf_scope kind_of(writer *w, const group *g, const int *name, int level, int owner) {
   tf_scope k = (tf_scope)gene(w, w->s->columns[owner].kind + 1 + level);
   for (int i = 0; k == TF_PARA && i < g->n; i++) {
@@ -305,7 +305,7 @@ static tile tile_of(const writer *w, const group *g, int level, bool inner) {
   return (tile){level, o, &w->s->columns[o].tile[2 * level + inner], true, -1};
 }
 
-/* What stands below the Tile of a group that is not split at this memory. */
+/* Emits what stands below the Tile of a group that is not split at this memory. */
 static void put_below(writer *w, const group *g, int level, int parent) {
   int o = g->ops[0];
   if (g->n == 1 && w->s->columns[o].floor <= level)
@@ -331,7 +331,7 @@ typedef struct {
   int n;
 } groups;
 
-/* The children of a scope whose parts on one kind of unit share one of their own. */
+/* Emits the children of a scope; parts on one kind of unit that follow one another get a scope of their own. */
 static void put_runs(writer *w, groups of, const int *name, int level, int parent, tf_scope kind, bool spread) {
   const group *parts = of.at;
   const int n = of.n;
@@ -351,7 +351,7 @@ static void put_runs(writer *w, groups of, const int *name, int level, int paren
   }
 }
 
-/* Which scope joins the runs of a scope's parts, -1: none; then name[] is the runs'. */
+/* The scope kind that joins the runs of a scope's parts; -1: none.  Fills name[] with the runs' names. */
 static int join_runs(writer *w, const group *parts, int n, int gene_no, int *name) {
   int runs = runs_of(w, parts, n, name);
   if (runs < 2 || runs == n || w->strip & TF_STRIP_RUNS) return -1;
@@ -382,7 +382,7 @@ static void put_scope(writer *w, const group *g, int level, const group *parts, 
     put_parts(w, parts, n, level, scope, !keep);
 }
 
-/* The group's Tile of this memory and all below it; level -1: the root. */
+/* Emits the group's Tile of this memory and all below it; level -1: the root. */
 static void put_group(writer *w, const group *g, int level, int parent) {
   group *parts = array(w, (size_t)g->n, sizeof *parts);
   int n = w->bad ? 0 : split(w, g, level + 1, parts);

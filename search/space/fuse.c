@@ -1,4 +1,4 @@
-/* Genes -> which ops share a Tile of which memory. */
+/* Genes to groups: which ops share a Tile of which memory. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -11,10 +11,10 @@ static void join(int *group, int n, int a, int b) {
     if (group[i] == from) group[i] = to;
 }
 
-/* Groups by name, before any are joined, and what they reach. */
+/* Groups before any are joined, and which groups each reaches. */
 typedef struct {
   int *name;       /* [op] */
-  uint64_t *reach; /* [op * words] of a name: groups that read what some op of it makes, through any number */
+  uint64_t *reach; /* [op * words] of a group: those that depend on it, directly or through others */
   size_t words;
 } graph;
 
@@ -34,7 +34,7 @@ static void reach_of(const tf_shapes *s, graph *g) {
           g->reach[(size_t)a * g->words + i] |= g->reach[(size_t)k * g->words + i];
 }
 
-/* Joins groups that depend on each other. */
+/* Joins groups that depend on each other in a cycle. */
 static void join_cycles(const tf_shapes *s, int *group, graph *g) {
   int n = s->wl->n_ops;
   memcpy(g->name, group, (size_t)n * sizeof *group);
@@ -48,8 +48,8 @@ static void join_cycles(const tf_shapes *s, int *group, graph *g) {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* A group of two or more stands above the units of all its ops: one that swallowed an op of an outer unit stays apart
- * here.  Groups are named by one of their ops; scratch: [ops]. */
+/* Undoes groups that have an op whose unit stands above this memory: such ops cannot share a Tile of it.  `before`:
+ * the groups of the memory further out.  Groups are named by one of their ops; scratch: [ops]. */
 static void keep_apart(const tf_shapes *s, int *group, const int *before, int level, int *scratch) {
   enum { MANY = 1, LOW = 2 };
   int n = s->wl->n_ops;

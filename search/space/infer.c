@@ -1,4 +1,4 @@
-/* What of the lengths follows from others: the ranges of producers below a scope. */
+/* Which lengths follow from others: the ranges of producers below a scope (bounds inference). */
 #include "model/tree/infer.h"
 #include "search/space/build.h"
 
@@ -8,7 +8,7 @@ static void *array(tf_space_build *b, size_t n, size_t size) {
   return p;
 }
 
-/* One reader's view of rank r: 1 + sum of |coef| * (len - 1). */
+/* Adds one reader's box in rank r: 1 + sum of |coef| * (len - 1). */
 static void add_rank(tf_space_build *b, tf_sinfer *s, tf_srank *ranks, int reader, const tf_index *x) {
   tf_sterm *terms = array(b, (size_t)x->n_terms, sizeof *terms);
   if (b->bad) return;
@@ -37,7 +37,7 @@ static void by_readers(tf_space_build *b, tf_sinfer *s, int scope, int o, int ra
   }
 }
 
-/* The slot that the i-th dim of op o, reduced and streamed, follows; -1: the dim is whole. */
+/* The slot whose length a reduced dim of op o (its i-th) takes, where it is streamed; -1: the dim is whole. */
 static int followed(const tf_facts *f, int scope, int o, int i) {
   int dim = f->wl->ops[o].dims[i];
   const tf_range_from from = tf_range_source(f, o, dim, scope);

@@ -1,10 +1,10 @@
-/* What a search by trial knows of trip counts: good guesses, and steps from one row of counts to a neighbour. */
+/* Heuristics for trip counts: good guesses, and moves from one row of counts to a neighbour. */
 #include "search/space/build.h"
 
 static const tf_trips *trips_of(const tf_space *s) { return (const tf_trips *)s; }
 
-/* Where nothing better is known: most of a mesh is used, and tiles are as large as still fits (the domain begins
- * with the least count whose tiles do). */
+/* Without further knowledge: mostly fill the mesh, and make tiles as large as fits (the domain begins with the least
+ * count whose tiles fit). */
 int32_t tf_trips_guess(const tf_space *s, int i, const int32_t *domain, int n, uint32_t lot) {
   const tf_decision *d = &trips_of(s)->at[i];
   if (d->axis != TF_TEMPORAL && lot & 3) return domain[n - 1];
@@ -17,8 +17,8 @@ static bool one_tile(const tf_decision *a, const tf_decision *b) {
   return a->op == b->op && ((a->key ^ b->key) & ~axis) == 0;
 }
 
-/* A loop that is spread and that the hint does not know takes what it can from the loop over the same dim in its
- * Tile: the parts below stay what they were. */
+/* A spatial loop that the hint does not know takes factors of the temporal loop over the same dim in its Tile, so that
+ * the steps further in stay as long as they were. */
 void tf_trips_complete(const tf_space *s, int32_t *row) {
   const tf_decision *at = trips_of(s)->at;
   for (int i = 0; i < s->n; i++) {
@@ -34,7 +34,7 @@ void tf_trips_complete(const tf_space *s, int32_t *row) {
   }
 }
 
-/* Some loop that divides a length that loop i divides, too; -1: none was met. */
+/* A random loop over the same dim that divides one of the lengths of loop i; -1: none was found in a few tries. */
 static int partner_of(const tf_trips *t, tf_rng *rng, int i) {
   const tf_decision *at = t->at;
   for (int tries = 0; tries < 16; tries++) {
@@ -67,7 +67,8 @@ static void shift(int32_t *row, int i, int j, int32_t f) {
   if (row[j] > 0 && row[j] < INT32_MAX / f) row[j] *= f;
 }
 
-/* The same for like loops of the other ops on the same kind of unit: next to each other they take the time together. */
+/* The same for the corresponding loops of other ops on the same kind of unit: ops that share a unit usually share its
+ * best tile sizes. */
 static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f) {
   const tf_decision *at = t->at;
   for (int a = at[i].kin_first; a >= 0; a = at[a].kin_next)
@@ -75,7 +76,7 @@ static void shift_kin(const tf_trips *t, int32_t *row, int i, int j, int32_t f) 
       if (b != j && at[a].op == at[b].op) shift(row, a, b, f);
 }
 
-/* Wishes for a factor less at one loop, and more at another; the ranges of producers follow. */
+/* Moves a factor from one loop to another of the same dim; the ranges of producers follow. */
 void tf_trips_vary(tf_space *s, tf_rng *rng, const uint32_t *order, int32_t *row) {
   const tf_trips *t = trips_of(s);
   (void)order;

@@ -1,5 +1,5 @@
-/* A given mapping: what of its shape is open, and its completions.  An open scope has a gene for its
- * kind; n loops in open order have n - 1 genes: which of those left comes next. */
+/* The completions of a given mapping with open parts.  An open scope has a gene for its kind; n loops in open order
+ * have n - 1 genes: each selects the next loop from those left. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static bool lay_out(tf_shapes *s) {
   s->size = TF_ARRAY(s->arena, uint8_t, n);
   s->rare = TF_ARRAY(s->arena, uint8_t, n);
   if (!s->size || !s->rare) return false;
-  s->size[s->n++] = 1; /* so that there is always a gene */
+  s->size[s->n++] = 1; /* at least one gene, so that the space is not empty */
   for (int i = 0; i < t->n_nodes; i++) {
     const tf_node *node = &t->nodes[i];
     for (int k = 0; k < genes_of(node); k++) {
@@ -43,7 +43,7 @@ tf_shapes *tf_shapes_of(const tf_tree *tree, const tf_workload *wl, tf_diags *d)
   return NULL;
 }
 
-/* Puts the temporal loops into the order that the genes say, into `loops`. */
+/* Puts the temporal loops into the order that the genes encode, into `loops`. */
 static void arrange(tf_node *n, const int32_t *genes, tf_loop *loops) {
   memcpy(loops, n->loops, (size_t)n->n_loops * sizeof *loops);
   for (int k = 0; k + 1 < n->n_temporal; k++) {

@@ -1,4 +1,4 @@
-/* Rows of genes: by lot, good starts read off the graph, and variations of a row. */
+/* Rows of genes: good starts read off the graph, and random changes of a row. */
 #include <string.h>
 
 #include "search/space/genes.h"
@@ -11,7 +11,7 @@ int32_t tf_shapes_draw(const tf_shapes *s, int i, tf_rng *rng) {
 }
 
 /* ---- structure ------------------------------------------------------------------------------ */
-/* How all that is fused is run. */
+/* How fused ops are run. */
 typedef struct {
   tf_scope kind;
   bool run, stream;
@@ -21,8 +21,8 @@ static const manner manners[] = {{TF_SEQ, false, false},  {TF_PIPE, true, false}
                                  {TF_SHAR, false, false}, {TF_PIPE, false, false}, {TF_SHAR, false, true}};
 enum { MANNERS = sizeof manners / sizeof manners[0] };
 
-/* Everything fused down to `depth` memories, 0: nothing, in one manner; what is made stays one memory further
- * in, or does not. */
+/* Genes that fuse everything down to `depth` memories (0: nothing), all in one manner.  keep: outputs stay one memory
+ * further in. */
 static void structure(const tf_shapes *s, int depth, const manner *how, bool keep, int32_t *genes) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
@@ -37,7 +37,7 @@ static void structure(const tf_shapes *s, int depth, const manner *how, bool kee
 }
 
 /* ---- dims that all ops share ------------------------------------------------------------------- */
-/* Dims that move what is read by ref, and are in `among`. */
+/* Dims of `among` that move what is read by ref. */
 static uint64_t moved_by(const tf_shapes *s, const tf_ref *ref, uint64_t among) {
   uint64_t all = 0;
   for (int r = 0; r < s->wl->tensors[ref->tensor].rank; r++)
@@ -81,8 +81,8 @@ static int place_in(const tf_op *op, int dim) {
   return -1;
 }
 
-/* Loops over dims of `among` in the order of the list, the others as they were; the first that the op has are spread:
- * x, y, x, y.  `again`: x's first is y's, too. */
+/* Gives the dims of `among` priorities in the order of the list, the others keep theirs.  The first dims that the op
+ * has are spread: x, y, x, y.  `again`: the first dim is spread over y, too. */
 static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among, bool again, int32_t *tile) {
   const tf_op *op = &s->wl->ops[o];
   static const int slots[4] = {0, 2, 1, 3};
@@ -101,8 +101,8 @@ static void lay_dims(const tf_shapes *s, int o, const int *dims, uint64_t among,
   if (n == 1) spread[slots[1]] = spread[slots[0]]; /* the only one may fill both axes */
 }
 
-/* Ops on one kind of unit are laid out alike.  The Tile right above a scope spreads nothing where the parts can;
- * those above all ops spread what all share. */
+/* Gives ops on one kind of unit the same loop orders and spreads.  Tiles above all ops spread only dims that all
+ * share.  Without `keep`, the outer Tile of each memory spreads nothing and leaves its instances to the Tiles below. */
 static void lay_tiles(const tf_shapes *s, int depth, bool keep, tf_rng *rng, int32_t *genes) {
   int dims[DIMS_MOST];
   if (s->wl->n_dims > DIMS_MOST) return;
@@ -133,7 +133,7 @@ void tf_shapes_seed(const tf_shapes *s, int k, tf_rng *rng, int32_t *genes) {
 int tf_shapes_seeds(const tf_shapes *s) { return s->given ? 0 : 1 + 2 * MANNERS * s->arch->n_memories; }
 
 /* ---- variations ------------------------------------------------------------------------------------ */
-/* Gives a gene that had a say another value; false: none was met. */
+/* Gives a gene that was read another value; false: none was found in a few tries. */
 static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   for (int tries = 0; tries < 200; tries++) {
     int i = (int)tf_rng_below(rng, (uint32_t)s->n), size = s->size[i];
@@ -144,11 +144,12 @@ static bool change_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, i
   return false;
 }
 
-/* A Tile of an op that had a say; NULL: none was met. */
+/* A random Tile of an op whose genes were read; NULL: none was found in a few tries. */
 static int32_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes, int *op, int *tile) {
   for (int tries = 0; tries < 50; tries++) {
     int o = (int)tf_rng_below(rng, (uint32_t)s->wl->n_ops);
-    if (tf_rng_below(rng, 3) == 0) o = s->wl->topo[s->wl->n_ops - 1]; /* where all are fused its Tiles are everyone's */
+    if (tf_rng_below(rng, 3) == 0)
+      o = s->wl->topo[s->wl->n_ops - 1]; /* where all are fused its Tiles are shared by all */
     int t = (int)tf_rng_below(rng, 2 * (uint32_t)s->arch->n_memories), at = s->columns[o].tile[t];
     bool read = false;
     for (int i = 0; i < s->wl->ops[o].n_dims + 4; i++)
@@ -161,7 +162,7 @@ static int32_t *some_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order
   return NULL;
 }
 
-/* Two loops of a Tile, or what is spread first on x and on y, change places. */
+/* Swaps two loops of a Tile, or the first dims spread over x and y. */
 static void swap_two(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   int o, t;
   int32_t *tile = some_tile(s, rng, order, genes, &o, &t);
@@ -174,7 +175,7 @@ static void swap_two(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int
   tile[base + k] = held;
 }
 
-/* Another dim is spread. */
+/* Spreads another dim. */
 static void spread_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   int o, t;
   int32_t *tile = some_tile(s, rng, order, genes, &o, &t);
@@ -185,7 +186,7 @@ static void spread_one(const tf_shapes *s, tf_rng *rng, const uint32_t *order, i
     tile[(uint32_t)op->n_dims + tf_rng_below(rng, 4)] = (int32_t)dim;
 }
 
-/* The Tiles of the other ops on the same unit take over what this one spreads, and its order. */
+/* Copies the loop order and spreads of this Tile to the other ops on the same unit. */
 static void copy_tile(const tf_shapes *s, tf_rng *rng, const uint32_t *order, int32_t *genes) {
   int from, t;
   const int32_t *tile = some_tile(s, rng, order, genes, &from, &t);

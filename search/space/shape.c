@@ -52,7 +52,7 @@ static void lay_op(tf_shapes *s, int o) {
       lay_tile(s, &c->tile[2 * l + inner], op->n_dims, !inner);
 }
 
-/* Genes at most: what lay_op and the bypasses take. */
+/* Upper bound on the number of genes: what lay_op and the bypasses add. */
 static size_t room_of(const tf_arch *a, const tf_workload *wl) {
   size_t levels = (size_t)a->n_memories, n = (size_t)wl->n_tensors * levels;
   for (int o = 0; o < wl->n_ops; o++)

@@ -1,5 +1,5 @@
-/* The fused template: all ops in one Seq under the loops they can share, their own loops below, every trip count open.
- */
+/* The fused template: all ops in one Seq below the loops that they can share, each op's own loops below, all trip
+ * counts open. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 typedef struct {
   const tf_arch *arch;
   const tf_workload *wl;
-  uint64_t *reach; /* [op][dim] dims of outputs of the workload that move the dim's range */
-  int home;        /* level whose instances work apart, or that is close to the core: intermediates live there */
+  uint64_t *reach; /* [op][dim] dims of the workload's outputs that move the dim's range */
+  int home; /* level whose instances work independently, or the memory close to the core: intermediates live there */
   tf_build *out;
 } builder;
 
@@ -18,7 +18,7 @@ static uint64_t *reach(const builder *b, int o, int dim) { return &b->reach[o * 
 
 static bool is_output(const builder *b, int o) { return b->wl->tensors[b->wl->ops[o].out].n_consumers == 0; }
 
-/* What moves the dims of op o's output through consumer c's read of it. */
+/* Adds what moves the dims of op o's output, as consumer c reads it. */
 static void pass_on(builder *b, int o, int c, const tf_ref *ref) {
   for (int r = 0; r < b->wl->ops[o].n_out_dims; r++)
     for (int t = 0; t < ref->index[r].n_terms; t++)
@@ -51,7 +51,7 @@ static void mesh_of(const builder *b, int level, int o, int64_t mesh[2]) {
       memcpy(mesh, b->arch->units[u].mesh, 2 * sizeof *mesh);
 }
 
-/* The read that dim d moves, if it moves one alone. */
+/* The only read that dim d moves; NULL if it moves none, or more than one. */
 static const tf_ref *only_read(const tf_workload *wl, const tf_op *op, int d) {
   const tf_ref *found = NULL;
   for (int i = 0; i < op->n_reads; i++) {
@@ -71,8 +71,9 @@ static bool slides(const tf_workload *wl, const tf_ref *ref) {
   return false;
 }
 
-/* The dim that units are spread over: the output's last; but where that slides a window or strides, another of the
- * output's that moves the other operand alone (a convolution's channels) and has enough for all units of a row. */
+/* The dim that is spread over units: the output's last.  Where that slides a window or has a stride: another dim of
+ * the output that alone moves the other operand (a convolution's channels) and is long enough for all units of a
+ * row. */
 static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
   const int last = op->n_out_dims - 1;
   if (last < 0) return op->n_dims ? op->dims[0] : -1;
@@ -84,7 +85,7 @@ static int unit_dim(const builder *b, const tf_op *op, int64_t units) {
   return op->dims[last];
 }
 
-/* Whether dim d is reduced by sliding: a window of the op. */
+/* Whether dim d is a reduced dim that slides a window of the op. */
 static bool is_window(const builder *b, const tf_op *op, int k) {
   for (int i = 0; i < op->n_reads && k >= op->n_out_dims; i++)
     for (int r = 0; r < b->wl->tensors[op->reads[i].tensor].rank; r++)
@@ -98,8 +99,8 @@ static void open_loop(const builder *b, int dim, tf_axis axis) {
   tf_build_loop(b->out, (tf_loop){.dim = dim, .axis = axis});
 }
 
-/* The op's own loops at one level: the neighbours first, what is reduced last.  Not near: neighbours and windows are
- * left to the levels further in. */
+/* The op's own loops at one level: the output's last dim first, then its other dims, reduced dims last.  Without
+ * `near` the last dim and windows are left to the levels further in. */
 static void own_loops(const builder *b, const tf_op *op, bool near) {
   int last = op->n_out_dims - 1;
   for (int k = last; k < op->n_dims; k++) {
@@ -113,7 +114,7 @@ static void own_loops(const builder *b, const tf_op *op, bool near) {
     open_loop(b, op->dims[i], TF_TEMPORAL);
 }
 
-/* The dim that units are spread over; *channels: not the output's last. */
+/* The dim that is spread over units; *channels: whether it is other than the output's last. */
 static int units_of(const builder *b, int o, bool *channels) {
   const tf_op *op = &b->wl->ops[o];
   int64_t mesh[2];
@@ -123,8 +124,8 @@ static int units_of(const builder *b, int o, bool *channels) {
   return dim;
 }
 
-/* Rows that a micro-kernel goes along while its lanes run along channels: cut, they only make it slower, and overlap.
- */
+/* The dims of rows that a micro-kernel walks while its lanes hold channels.  Tiling them only makes it slower, and
+ * adds overlap. */
 static uint64_t rows(const builder *b) {
   uint64_t all = 0;
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -136,7 +137,7 @@ static uint64_t rows(const builder *b) {
   return all;
 }
 
-/* Dims that all ops share: loops over them may stand above all. */
+/* The dims that all ops share: loops over them may stand above all. */
 static uint64_t shared(const builder *b) {
   uint64_t all = ~UINT64_C(0);
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -153,7 +154,7 @@ static void open_loops(const builder *b, uint64_t dims, tf_axis axis) {
     if (dims >> d & 1) open_loop(b, d, axis);
 }
 
-/* Units that all work, or what the search finds. */
+/* Spreads a dim over instances: over all of them, or with an open count. */
 static void over_units(const builder *b, int dim, const int64_t mesh[2], bool all) {
   for (int axis = 0; axis < 2 && dim >= 0; axis++)
     if (mesh[axis] > 1)
@@ -161,8 +162,8 @@ static void over_units(const builder *b, int dim, const int64_t mesh[2], bool al
                     (tf_loop){.dim = dim, .axis = axis ? TF_SPATIAL_Y : TF_SPATIAL_X, .trip = all ? mesh[axis] : 0});
 }
 
-/* Where units are spread over channels, the rest is as its micro-kernel has it: rows in registers, windows whole and
- * just outside. */
+/* Own Tiles where units are spread over channels: the rest is laid out as the micro-kernel has it, with rows in
+ * registers, and windows whole and just outside. */
 static void own_tiles(const builder *b, int o, int parent, int from) {
   const tf_op *op = &b->wl->ops[o];
   const int inmost = b->arch->n_memories - 1, last = op->n_out_dims - 1;
@@ -182,7 +183,7 @@ static void own_tiles(const builder *b, int o, int parent, int from) {
   tf_build_op(b->out, parent, o);
 }
 
-/* The first memory whose instances work apart; where none do, the one that a core's blocks stay in. */
+/* The first memory whose instances work independently; if there is none, the one that a core's blocks stay in. */
 static int home_of(const tf_arch *a) {
   for (int l = 1; l < a->n_memories; l++)
     if (a->memories[l].mesh[0] * a->memories[l].mesh[1] > 1) return l;
@@ -205,7 +206,7 @@ static uint64_t dims_of(const tf_op *op, int k, int n) {
   return all;
 }
 
-/* The dim that a maximum reduces, a sum too, and no output has: a softmax's keys.  -1: there is none. */
+/* The dim that both a maximum and a sum reduce, and that no output has: a softmax's keys.  -1: there is none. */
 static int stream_dim(const builder *b) {
   uint64_t most = 0, sums = 0, kept = 0;
   for (int o = 0; o < b->wl->n_ops; o++) {
@@ -219,7 +220,7 @@ static int stream_dim(const builder *b) {
   return can ? __builtin_ctzll(can) : -1;
 }
 
-/* Words of inputs that one key brings, at one setting of the dims that all ops share. */
+/* Words of inputs that one key brings in, with the shared dims at one setting. */
 static double words_of_key(const builder *b, int dim) {
   const uint64_t around = shared(b) | UINT64_C(1) << dim;
   double all = 0;
@@ -239,8 +240,8 @@ static double words_of_key(const builder *b, int dim) {
   return all;
 }
 
-/* Into how many blocks keys are cut, so that what a block brings takes some eighth of the memory where it stands: the
- * rest is for scores and results.  0: they are too few; -1: nobody knows how large the memory is. */
+/* The number of blocks that the keys are cut into, so that a block's inputs take about an eighth of their memory,
+ * which leaves room for scores and results.  0: too few keys to cut; -1: the memory's size is not known. */
 static int64_t key_blocks(const builder *b) {
   enum { SHARE = 8 };
   const int dim = stream_dim(b);
@@ -251,7 +252,7 @@ static int64_t key_blocks(const builder *b) {
   return extent < keys || extent < 2 ? 0 : (int64_t)(extent / (keys < 1 ? 1 : keys));
 }
 
-/* The loop over blocks of keys: as many as key_blocks says, or twice as many, or half, which may leave more to the
+/* The loop over blocks of keys: as key_blocks says, or twice or half as many, as half as many may leave more room for
  * rows. */
 static void key_loop(const builder *b) {
   const int64_t blocks = key_blocks(b);
@@ -262,7 +263,7 @@ static void key_loop(const builder *b) {
   tf_build_loop(b->out, (tf_loop){.dim = stream_dim(b), .axis = TF_TEMPORAL, .n_choices = n, .choices = counts});
 }
 
-/* The scope streams all that is reduced over the dim. */
+/* Makes the scope stream all reductions over the dim. */
 static void stream_over(const builder *b, int dim) {
   for (int i = 0; i < b->wl->n_ops; i++) {
     const tf_op *op = &b->wl->ops[b->wl->topo[i]];
@@ -271,8 +272,8 @@ static void stream_over(const builder *b, int dim) {
   }
 }
 
-/* The Tiles above the Seq: what all ops share over the outermost memory and over instances, keys inside of these.  The
- * innermost of them. */
+/* The Tiles above the Seq: shared dims over the outermost memory and over instances, key blocks inside these.  Returns
+ * the innermost of them. */
 static int tiles_above(const builder *b, tf_template form) {
   const uint64_t dims = shared(b);
   const int own = form == TF_TEMPLATE_FAR ? b->home - 1 : b->home;
@@ -306,7 +307,7 @@ static void whole(const builder *b, tf_template form) {
 
 tf_tree *tf_search_template(const tf_arch *arch, const tf_workload *wl, tf_template form) {
   builder b = {.arch = arch, .wl = wl, .home = home_of(arch)};
-  if (wl->n_dims > 64) return NULL; /* sets of dims are one word */
+  if (wl->n_dims > 64) return NULL; /* sets of dims are 64-bit words */
   b.reach = calloc((size_t)wl->n_ops * (size_t)wl->n_dims + 1, sizeof *b.reach);
   if (!b.reach) return NULL;
   find_reach(&b);

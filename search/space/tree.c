@@ -1,11 +1,12 @@
-/* Genes -> a legal tree. */
+/* Genes to a legal tree. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "search/common/complete.h"
 #include "search/space/genes.h"
 
-/* What the algebra or the rules forbid is left out: first streaming, then keeping, then bypasses. */
+/* What the algebra or the rules forbid is dropped, first streaming, then keeping, then bypasses, until the tree is
+ * legal. */
 tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *reads) {
   static const unsigned strips[] = {0, TF_STRIP_STREAM, TF_STRIP_STREAM | TF_STRIP_KEEP,
                                     TF_STRIP_STREAM | TF_STRIP_KEEP | TF_STRIP_BYPASS,
@@ -19,7 +20,7 @@ tf_tree *tf_shapes_tree(const tf_shapes *s, const int32_t *genes, tf_reads *read
   return t;
 }
 
-/* The genes of how a scope runs that had a say. */
+/* Hashes the genes, of those that were read, that say how scopes run. */
 static uint64_t manners_of(const tf_shapes *s, const int32_t *genes, const uint32_t *order, uint64_t h) {
   for (int o = 0; o < s->wl->n_ops; o++) {
     const tf_column *c = &s->columns[o];
@@ -40,7 +41,7 @@ uint64_t tf_shapes_species(const tf_shapes *s, const int32_t *genes, const uint3
   tf_arena *a = s->given ? NULL : tf_arena_new();
   bool ok = a && tf_shapes_fuse(s, genes, NULL, a, &f);
   for (int l = 0; ok && l < s->arch->n_memories; l++) {
-    for (int o = 0; o < s->wl->n_ops; o++) { /* the first op of the group names it */
+    for (int o = 0; o < s->wl->n_ops; o++) { /* a group is named by its first op */
       int first = 0;
       while (f.group[l][first] != f.group[l][o])
         first++;

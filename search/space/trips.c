@@ -1,4 +1,4 @@
-/* A tree's loops -> decisions. */
+/* The loops of a tree as decisions. */
 #include "search/space/trips.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static int32_t clamp32(int64_t v) { return v > NO_LIMIT ? NO_LIMIT : (int32_t)v;
 static int32_t mul32(int32_t a, int32_t b) { return clamp32((int64_t)a * b); }
 
 /* ---- meshes --------------------------------------------------------------------------- */
-/* The unit that runs op o: the first listed that can and stands at or below every Tile above. */
+/* The unit that runs op o: the first in the file that can and stands at or below every Tile above the op. */
 static int unit_of(const tf_facts *f, int o) {
   int deepest = 0;
   for (int n = f->tree->op_node[o]; n >= 0; n = f->tree->nodes[n].parent)
@@ -72,7 +72,7 @@ static void fill_slots(tf_space_build *b, tf_decision *d, int n) {
   d->slots = slots;
 }
 
-/* Earlier decisions whose spatial loops multiply with those of decision i. */
+/* Lists the earlier decisions whose spatial loops share the mesh of decision i. */
 static void fill_before(tf_space_build *b, int i) {
   tf_decision *d = &b->t->at[i];
   const tf_node *nodes = b->f->tree->nodes;
@@ -87,8 +87,8 @@ static void fill_before(tf_space_build *b, int i) {
   d->before = list;
 }
 
-/* Names the loop by what stays alike when the tree around it changes: level, axis, dim, whether a scope stands
- * below, and `owner`: the op that ends its branch, or the unit that runs it. */
+/* A key by which corresponding loops are recognised in other trees: level, axis, dim, whether a scope stands below,
+ * and `owner`: the op that ends its branch, or the unit that runs it. */
 static uint64_t key_of(const tf_space_build *b, int n, const tf_decision *d, int owner) {
   const tf_facts *f = b->f;
   uint64_t many = f->leaf_end[n] - f->leaf_from[n] > 1;
@@ -120,7 +120,7 @@ static void add_tile(tf_space_build *b, int n) {
     add_loop(b, n, k);
 }
 
-/* ---- what comes after ------------------------------------------------------------------- */
+/* ---- what later loops can take --------------------------------------------------------- */
 static int32_t most_of(const tf_decision *d) {
   int32_t most = d->axis == TF_TEMPORAL ? NO_LIMIT : d->mesh;
   if (d->max && d->max < most) most = d->max;
@@ -159,7 +159,7 @@ static int by_kin(const void *a, const void *b) {
   return x->kin != y->kin ? (x->kin > y->kin) - (x->kin < y->kin) : (x > y) - (x < y);
 }
 
-/* Links like loops. */
+/* Links corresponding loops (of one kin) into lists. */
 static void link_kin(tf_space_build *b) {
   int n = b->t->space.n;
   tf_decision *at = b->t->at, **list = array(b, (size_t)n, sizeof *list);

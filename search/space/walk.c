@@ -1,4 +1,4 @@
-/* A walk through the decisions: what is left to choose, and what a choice leaves. */
+/* A walk through the decisions: the domain of each, and the lengths left after each choice. */
 #include <string.h>
 
 #include "search/common/factors.h"
@@ -31,7 +31,7 @@ static void infer(tf_trips *t, const tf_decision *d) {
 /* A length that no loop divides must be 1. */
 static bool is_stuck(const tf_trips *t, int slot) { return t->bare[slot] && t->len[slot] > 1; }
 
-/* Inferences of decision i, once a walk. */
+/* Makes the inferences of decision i, once per walk. */
 static void enter(tf_trips *t, int i) {
   if (i < t->ready) return;
   const tf_decision *d = &t->at[i];
@@ -65,7 +65,7 @@ static double least_bits(const tf_scheck *c, const int32_t *len) {
   return sum;
 }
 
-/* Whether the boxes of a Tile still fit if the decision takes this trip. */
+/* Whether the boxes of a check still fit if the decision takes this trip count. */
 static bool fits_with(tf_trips *t, const tf_decision *d, const tf_sfit *fit, int32_t trip) {
   const tf_scheck *c = fit->check;
   for (int e = 0; e < c->n_slots; e++) {
@@ -77,8 +77,8 @@ static bool fits_with(tf_trips *t, const tf_decision *d, const tf_sfit *fit, int
   return least_bits(c, t->scratch) <= c->capacity_bits;
 }
 
-/* The first of n ascending trips at which every memory can still be made to suffice; n if none
- * does.  Larger trips leave smaller boxes. */
+/* The first of n ascending trip counts for which every capacity can still be kept; n if there is none.  Larger counts
+ * leave smaller boxes. */
 static int first_fit(tf_trips *t, const tf_decision *d, const int32_t *domain, int n) {
   int first = 0;
   for (int k = 0; k < d->n_fits && first < n; k++) {
@@ -132,7 +132,7 @@ static int from_choices(const tf_decision *d, bounds b, int32_t *domain) {
   return n;
 }
 
-/* Divisors so few that others are tried, too. */
+/* Counts that do not divide are tried only for lengths with at most so many divisors. */
 enum { FEW_EVEN = 0, FEW_UNEVEN = 6 };
 
 static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *domain) {
@@ -152,7 +152,7 @@ static int from_factors(tf_trips *t, const tf_decision *d, bounds b, int32_t *do
   return n;
 }
 
-/* Whether a written count and those still to come reach what is left, where no open one follows. */
+/* Whether a written count and those still to come cover what is left, where no open loop follows. */
 static bool reaches(const tf_trips *t, const tf_decision *d) {
   bool ok = true;
   for (int k = 0; k < d->n_slots; k++)

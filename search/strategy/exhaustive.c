@@ -1,10 +1,10 @@
-/* Everything, in order: depth first through the decisions in the order in which they had a say. */
+/* Exhaustive enumeration: depth first through the decisions in the order in which they were read. */
 #include "search/strategy/strategy.h"
 
 typedef struct {
   tf_space *space;
-  int *at, *count; /* [decision] which of how many */
-  uint32_t *order; /* [decision] of the candidate before */
+  int *at, *count; /* [decision] index of the choice, and size of the domain */
+  uint32_t *order; /* [decision] of the previous candidate */
   bool begun, ended;
 } walk;
 
@@ -19,8 +19,8 @@ static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_
   return w->at && w->count && w->order ? w : NULL;
 }
 
-/* Raises the decision that had a say last of those that can be raised; those after it start at their first choice.
- * Returns the least decision that changes; -1: none can be raised. */
+/* Advances the decision read last of those that have a further choice; decisions read after it start at their first
+ * choice. Returns the least decision that changes; -1: none can be advanced. */
 static int raise(walk *w) {
   int n = w->space->n, last = -1, least;
   for (int i = 0; i < n; i++)
@@ -36,7 +36,7 @@ static int raise(walk *w) {
   return least;
 }
 
-/* Takes decisions from `first` on.  False: a dead end, which had no say. */
+/* Takes decisions from `first` on.  False: a dead end, in which no decision was read. */
 static bool go_on(walk *w, int first) {
   int32_t domain[TF_DOMAIN_MAX];
   tf_space *s = w->space;

@@ -1,6 +1,6 @@
 /* A genetic algorithm (thesis 3.5.2): the K best rows breed; groups of decisions are inherited whole, decisions that
- * had a say mutate.  Rows of different species are kept apart for longer: one whose best is not found yet (of a shape,
- * its trip counts) would else be lost to one whose is. */
+ * were read mutate.  At most a few rows of each species are kept: a row's cost depends on how well its trip counts
+ * have been searched so far, so a shape searched early would otherwise crowd out better ones. */
 #include <math.h>
 #include <string.h>
 
@@ -8,18 +8,18 @@
 
 enum {
   KEPT = 64,         /* K */
-  KIND = 8,          /* of which of one species */
-  FIRST = 48,        /* rows asked for before breeding begins, beside the seeds */
-  AGAIN_ONE_IN = 10, /* a kept row is asked for unchanged: what is open in it is searched further */
-  NEW_ONE_IN = 8,    /* a row from nowhere */
+  KIND = 8,          /* most of them of one species */
+  FIRST = 48,        /* rows asked for before breeding begins, beyond the seeds */
+  AGAIN_ONE_IN = 10, /* one in so many: a kept row is asked for unchanged, so that its open part is searched further */
+  NEW_ONE_IN = 8,    /* one in so many: a fresh row without parents */
   CROSS_ONE_IN = 3,
-  TOP_ONE_IN = 3, /* of the three best */
+  TOP_ONE_IN = 3, /* one in so many: a parent from the three best */
   ASIDE = 8,
-  STALL = 700, /* rows without a better one after which another population begins, or both are joined */
-  KINDS = 8,   /* that breed whatever the others found */
+  STALL = 700, /* rows without improvement after which a new population is begun, or the two are merged */
+  KINDS = 8,   /* species that breed whatever the costs of others */
 };
 
-#define ENOUGH 0.999 /* of the best counts as better */
+#define ENOUGH 0.999 /* a cost below this share of the best counts as an improvement */
 
 typedef struct {
   int32_t *genes;
@@ -33,15 +33,15 @@ typedef struct {
   tf_rng rng;
   int seeds, asked, n_kept, n_genes;
   row kept[KEPT + 1]; /* ascending cost; the last is room for one more */
-  row aside[ASIDE];   /* the best of the population before */
+  row aside[ASIDE];   /* the best of the previous population */
   row told;
-  int n_aside, stall; /* stall: rows told since the best of this population */
+  int n_aside, stall; /* stall: rows since the last improvement */
   double best;
   uint8_t *from;  /* [n_groups] which parent */
-  int32_t *genes; /* [n_genes] of the row in the making */
+  int32_t *genes; /* [n_genes] the child being built */
 } ga;
 
-/* Without groups each decision is one. */
+/* Without groups each decision is its own group. */
 static int groups_of(const tf_space *s) { return s->kind->group ? s->n_groups : s->n; }
 
 static bool give_room(const ga *g, row *r, tf_arena *a) {
@@ -68,7 +68,7 @@ static void *make(tf_arena *a, tf_space *s, const int32_t *hint, int n_asks, tf_
   return ok && give_room(g, &g->told, a) ? g : NULL;
 }
 
-/* The better of three by lot. */
+/* Tournament selection: the best of three random rows (kept is sorted). */
 static const row *tournament(ga *g) {
   uint32_t n = (uint32_t)g->n_kept, best = tf_rng_below(&g->rng, n);
   for (int k = 0; k < 2; k++) {
@@ -78,9 +78,9 @@ static const row *tournament(ga *g) {
   return &g->kept[best];
 }
 
-/* The better of two of a kind, that by lot among those whose best are best: a kind whose trip counts are not found
- * yet has its turn, too. */
-static const row *of_some_kind(ga *g) {
+/* The better of two random rows of a random species: a species whose trip counts are not well searched yet breeds,
+ * too. */
+static const row *of_random_species(ga *g) {
   int first[KINDS], n = 0;
   for (int k = 0; k < g->n_kept && n < KINDS; k++) {
     bool there = false;
@@ -98,7 +98,7 @@ static const row *of_some_kind(ga *g) {
   return &g->kept[pick];
 }
 
-static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_some_kind(g); }
+static const row *parent(ga *g) { return tf_rng_below(&g->rng, 2) ? tournament(g) : of_random_species(g); }
 
 static void cross(ga *g, const row *a, const row *b) {
   const tf_space *s = g->space;
@@ -113,23 +113,22 @@ static bool take_seed(ga *g, int k) {
   return tf_space_follow(g->space, g->genes);
 }
 
-/* A row from nowhere, or a good start, of which some is by lot. */
+/* A row without parents: random, or one of the good starts. */
 static bool fresh_row(ga *g) {
   int seeds = g->space->n_seeds;
   if (!seeds || !tf_rng_below(&g->rng, 4)) return tf_space_random(g->space, &g->rng);
   return take_seed(g, (int)tf_rng_below(&g->rng, (uint32_t)seeds));
 }
 
-/* Whether both rows agree in every gene that has a say in the first. */
+/* Whether both rows agree in every gene that was read in the first, so that they are the same candidate. */
 static bool alike(const ga *g, const row *a, const int32_t *genes) {
   for (int i = 0; i < g->n_genes; i++)
     if (a->order[i] && a->genes[i] != genes[i]) return false;
   return true;
 }
 
-/* The row to give up when one too many is kept: the worst of a kind that has too many, else the worst
- * of all. */
-static int surplus(const ga *g) {
+/* The row to drop when one too many is kept: the worst of a species that has too many, else the worst of all. */
+static int row_to_drop(const ga *g) {
   for (int k = g->n_kept - 1; k >= 0; k--) {
     int better = 0;
     for (int i = 0; i < k; i++)
@@ -139,8 +138,8 @@ static int surplus(const ga *g) {
   return g->n_kept - 1;
 }
 
-/* Takes row k out; its memory waits behind the last. */
-static void take_out(ga *g, int k) {
+/* Removes row k; its memory is reused for the next row. */
+static void remove_row(ga *g, int k) {
   row r = g->kept[k];
   for (g->n_kept--; k < g->n_kept; k++)
     g->kept[k] = g->kept[k + 1];
@@ -159,7 +158,7 @@ static void insert(ga *g, const row *r) {
   for (int k = 0; k < g->n_kept; k++)
     if (alike(g, &g->kept[k], r->genes)) {
       if (r->cost >= g->kept[k].cost) return;
-      take_out(g, k);
+      remove_row(g, k);
       break;
     }
   int k = g->n_kept++;
@@ -168,12 +167,12 @@ static void insert(ga *g, const row *r) {
   for (; k > 0 && g->kept[k - 1].cost > held.cost; k--)
     g->kept[k] = g->kept[k - 1];
   g->kept[k] = held;
-  if (g->n_kept > KEPT) take_out(g, surplus(g));
+  if (g->n_kept > KEPT) remove_row(g, row_to_drop(g));
 }
 
-/* A population that finds nothing more is set aside and another begun; when that is stuck, too, the best of the
- * one before join it. */
-static void turn(ga *g) {
+/* Restart: a population that stagnates is set aside and a new one begun; when that stagnates, too, the two are
+ * merged. */
+static void restart(ga *g) {
   bool join = g->n_aside > 0;
   for (int k = 0; k < g->n_aside; k++)
     insert(g, &g->aside[k]);
@@ -206,7 +205,7 @@ static void tell(void *state, const tf_told *t) {
 static bool ask(void *state, uint64_t *like) {
   ga *g = state;
   *like = 0;
-  if (g->stall >= STALL) turn(g);
+  if (g->stall >= STALL) restart(g);
   if (g->seeds < g->space->n_seeds) return take_seed(g, g->seeds++);
   bool fresh = g->asked++ < FIRST || g->n_kept == 0 || !tf_rng_below(&g->rng, NEW_ONE_IN);
   if (fresh) return fresh_row(g);

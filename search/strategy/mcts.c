@@ -1,8 +1,8 @@
-/* Monte Carlo tree search (thesis 3.5.2): a node is a table of choices so far; the
- * child with the highest upper confidence bound is followed, from a new node the walk goes on by
- * lot, near the best choices known.  Every other walk leaves the tree alone and goes to a neighbour of the best
- * candidate known (of trip counts: a factor moves from one loop to another of the same dim).  Subtrees that are fully
- * known are left out, so that a small space is searched to its end. */
+/* Monte Carlo tree search (thesis 3.5.2).  A node is a prefix of choices; selection follows the child with the highest
+ * upper confidence bound, and from a new node a rollout takes random choices near the best ones known.  Every other
+ * walk is local search instead: it goes to a neighbour of the best candidate (of trip counts: a factor moves from one
+ * loop to another of the same dim).  Subtrees that are explored completely are not entered again, so that a small
+ * space is searched exhaustively. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -13,16 +13,16 @@ enum {
   MOST_NODES = 1 << 17,
   FIRST_NODES = 192,
   RESTARTS = 64,
-  KNOWN = 138 /* a logarithm below that of TF_COST_BAD */
+  KNOWN = 138 /* the logarithm of a cost: below that of TF_COST_BAD */
 };
 
 typedef struct {
-  int32_t first;  /* child; the rest follow.  0: not expanded */
-  int32_t choice; /* that leads here */
+  int32_t first;  /* first child; the others follow it.  0: not expanded */
+  int32_t choice; /* the choice that leads here */
   uint32_t visits;
   int16_t n;  /* children */
-  bool done;  /* nothing below is left to learn */
-  float best; /* lowest cost seen below, as a logarithm */
+  bool done;  /* explored completely */
+  float best; /* log of the lowest cost seen below */
 } node;
 
 typedef struct {
@@ -30,12 +30,12 @@ typedef struct {
   tf_rng rng;
   node *nodes;
   int n_nodes, room;
-  int *path, n_path;    /* nodes of the walk that waits to be told */
-  bool whole;           /* the walk ended inside the tree: its last node is a leaf of the space */
-  int32_t *best_choice; /* [n] of the best walk, at first the hint; wishes */
-  int32_t *want;        /* [n] of a walk beside the best */
+  int *path, n_path;    /* nodes of the current walk, whose cost is not told yet */
+  bool whole;           /* the walk ended inside the tree: its last node is a complete candidate */
+  int32_t *best_choice; /* [n] of the best candidate, at first the hint; wishes */
+  int32_t *want;        /* [n] of a neighbour of the best */
   uint32_t asked;
-  float best; /* its cost, as a logarithm */
+  float best; /* log of the lowest cost */
 } mcts;
 
 static void *make(tf_arena *a, tf_space *t, const int32_t *hint, int n_asks, tf_rng rng) {
@@ -59,7 +59,7 @@ static void *make(tf_arena *a, tf_space *t, const int32_t *hint, int n_asks, tf_
 }
 
 /* ---- selection ---------------------------------------------------------------------------- */
-/* The natural logarithm to within 1 %: it only steers. */
+/* The natural logarithm to within 1 %: enough for the selection rule. */
 static float quick_log(uint32_t n) {
   union {
     float f;
@@ -70,17 +70,16 @@ static float quick_log(uint32_t n) {
   return 0.6931472f * (e + (x.f - 1) * (1.3465f - 0.3465f * (x.f - 1)));
 }
 
-/* Upper confidence bound of a child visited before: how near its best comes to the best of all (both
- * are logarithms of costs: exp(best - child) is the ratio, here to first order), and how little it
- * is known. */
+/* Upper confidence bound of a visited child: how near its best cost is to the best of all (both are logarithms, so
+ * exp(best - child) is their ratio, here to first order), plus the exploration term. */
 static float bound_of(const mcts *s, const node *c, float log_visits) {
   float behind = c->best - s->best;
   float near = behind < 50 ? 1 / (1 + 4 * behind) : 0;
   return near + 0.35f * sqrtf(log_visits / (float)c->visits);
 }
 
-/* The child to follow; -1: all are done.  Children never visited come first, the best choice known
- * before the others. */
+/* The child to follow; -1: all are explored completely.  Unvisited children come first, among them the best choice
+ * known. */
 static int select_child(mcts *s, const node *p, int32_t wish) {
   int best = -1, unseen = 0;
   float bound = -1, log_visits = quick_log(p->visits + 1);
@@ -103,7 +102,7 @@ static int select_child(mcts *s, const node *p, int32_t wish) {
   return best;
 }
 
-/* Gives node p its children, the domain of decision i.  False: none, or no room. */
+/* Adds the children of node p: the domain of decision i.  False: it is empty, or no room is left. */
 static bool expand(mcts *s, int p, int i) {
   int32_t domain[TF_DOMAIN_MAX];
   int n = s->space->kind->domain(s->space, i, domain);
@@ -117,9 +116,9 @@ static bool expand(mcts *s, int p, int i) {
   return true;
 }
 
-/* ---- the walk on ---------------------------------------------------------------------------- */
-/* The choice of the domain that the lot names. */
-static int32_t even(const int32_t *domain, int n, uint32_t lot) {
+/* ---- rollout --------------------------------------------------------------------------------- */
+/* A uniform choice of the domain, by 32 random bits. */
+static int32_t uniform_choice(const int32_t *domain, int n, uint32_t lot) {
   return domain[(uint32_t)(((uint64_t)(lot >> 10) * (uint32_t)n) >> 22)];
 }
 
@@ -127,12 +126,13 @@ static int32_t pick(mcts *s, int i, const int32_t *domain, int n, int32_t wish, 
   if (n == 1) return domain[0];
   uint32_t lot = tf_rng_u32(&s->rng);
   const tf_space_kind *kind = s->space->kind;
-  if (wish == TF_ANY) return kind->guess ? kind->guess(s->space, i, domain, n, lot) : even(domain, n, lot);
-  return (lot & 1023) < stray ? even(domain, n, lot) : tf_space_nearest(domain, n, wish);
+  if (wish == TF_ANY) return kind->guess ? kind->guess(s->space, i, domain, n, lot) : uniform_choice(domain, n, lot);
+  return (lot & 1023) < stray ? uniform_choice(domain, n, lot) : tf_space_nearest(domain, n, wish);
 }
 
-/* From decision i to the end.  How often it strays from the best choices known is itself by lot. */
-static bool walk_on(mcts *s, int i) {
+/* Rollout from decision i to the end.  The probability of deviating from the best choices known is drawn anew each
+ * time. */
+static bool walk_to_end(mcts *s, int i) {
   static const uint32_t strays[8] = {20, 50, 100, 100, 200, 300, 500, 1024};
   int32_t domain[TF_DOMAIN_MAX];
   uint32_t stray = strays[tf_rng_u32(&s->rng) >> 29];
@@ -144,9 +144,9 @@ static bool walk_on(mcts *s, int i) {
   return true;
 }
 
-/* ---- beside the best ------------------------------------------------------------------------ */
-/* The best choices, at first the hint, so many steps aside. */
-static bool walk_beside(mcts *s, int steps) {
+/* ---- local search --------------------------------------------------------------------------- */
+/* Takes the best choices known, at first the hint, changed by so many moves. */
+static bool local_search(mcts *s, int steps) {
   int32_t domain[TF_DOMAIN_MAX];
   memcpy(s->want, s->best_choice, (size_t)s->space->n * sizeof *s->want);
   while (steps-- > 0)
@@ -162,8 +162,8 @@ static bool walk_beside(mcts *s, int steps) {
   return true;
 }
 
-/* ---- marks ------------------------------------------------------------------------------------ */
-/* A node whose children are all done is done; so on up the path. */
+/* ---- backpropagation -------------------------------------------------------------------------- */
+/* Marks nodes whose children are all explored completely, up the path. */
 static void mark_done(mcts *s) {
   for (int k = s->n_path - 1; k >= 0; k--) {
     node *p = &s->nodes[s->path[k]];
@@ -182,7 +182,7 @@ static void count(mcts *s, float cost) {
   }
 }
 
-/* One descent.  False: a dead end, marked. */
+/* One descent: selection, expansion, rollout.  False: a dead end, which is marked. */
 static bool descend(mcts *s) {
   int at = 0, i = 0;
   s->space->kind->begin(s->space);
@@ -206,14 +206,14 @@ static bool descend(mcts *s) {
   }
   if (s->nodes[at].done) return false;
   s->whole = i == s->space->n;
-  return s->whole || walk_on(s, i);
+  return s->whole || walk_to_end(s, i);
 }
 
 static bool ask(void *state, uint64_t *like) {
   mcts *s = state;
   *like = 0;
   bool beside = s->space->n > 0 && !s->nodes[0].done && (s->asked++ == 0 || (s->best < KNOWN && s->asked % 2));
-  if (beside && walk_beside(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
+  if (beside && local_search(s, s->asked == 1 ? 0 : 1 + (int)(tf_rng_u32(&s->rng) % 3 / 2))) return true;
   for (int k = 0; k < RESTARTS && !s->nodes[0].done; k++) {
     if (descend(s)) return true;
     mark_done(s);
@@ -225,7 +225,8 @@ static bool ask(void *state, uint64_t *like) {
 static void tell(void *state, const tf_told *t) {
   mcts *s = state;
   float c = t->cost > 0 ? (float)log(t->cost) : 0;
-  if (c <= s->best) { /* where another part takes the time, a step aside costs nothing */
+  if (c <= s->best) { /* an equal cost is accepted, so that the search can drift where another part of the tree
+                         dominates the time */
     s->best = c;
     memcpy(s->best_choice, t->row, (size_t)s->space->n * sizeof *s->best_choice);
   }

@@ -1,4 +1,4 @@
-/* Every choice by lot. */
+/* Random search: every choice is uniform. */
 #include "search/strategy/strategy.h"
 
 typedef struct {

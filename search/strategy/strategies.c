@@ -1,4 +1,4 @@
-/* The table of strategies, and the loop that all of them run in. */
+/* The table of strategies, and the loop in which all of them run. */
 #include <string.h>
 
 #include "search/strategy/strategy.h"
